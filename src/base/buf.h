@@ -1,0 +1,52 @@
+/* A growable byte string. After a failed allocation it stays valid and keeps `failed` set (sticky), so a long
+ * sequence of appends is checked once at its end. Numbers are always written with a decimal point, whatever the
+ * locale of the program is. The struct is the caller's; data is the buffer's. */
+#ifndef AS_BASE_BUF_H
+#define AS_BASE_BUF_H
+
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct as_buf {
+    char *data; /* terminated with NUL when not NULL; NULL while empty */
+    size_t len; /* without the NUL */
+    size_t cap;
+    bool failed;
+};
+
+#define AS_BUF_INIT {0}
+
+void as_buf_finish(struct as_buf *b); /* frees; b is as initialised after */
+void as_buf_clear(struct as_buf *b);  /* length 0, keeps the memory and resets failed */
+void as_buf_add(struct as_buf *b, const char *bytes, size_t n);
+void as_buf_str(struct as_buf *b, const char *s); /* NULL adds nothing */
+void as_buf_char(struct as_buf *b, char c);
+void as_buf_repeat(struct as_buf *b, char c, size_t n);
+void as_buf_printf(struct as_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void as_buf_vprintf(struct as_buf *b, const char *fmt, va_list ap);
+/* The string, "" when empty. Valid until the next change. */
+const char *as_buf_get(const struct as_buf *b);
+/* Takes the string out (the caller frees it with free); NULL when out of memory. b is as initialised after. */
+char *as_buf_take(struct as_buf *b);
+/* AS_NOMEM when an append failed, else AS_OK. */
+enum as_status as_buf_check(const struct as_buf *b, struct as_error *err);
+
+/* Escaping of text that comes from files, drivers and devices. All take NULL as "". */
+void as_buf_html(struct as_buf *b, const char *s);     /* & < > " ' ; control characters become U+FFFD */
+void as_buf_json_str(struct as_buf *b, const char *s); /* with quotes; '<' as \u003c; invalid UTF-8 as U+FFFD */
+void as_buf_terminal(struct as_buf *b, const char *s); /* control characters and escapes shown as \xNN */
+void as_buf_csv(struct as_buf *b, const char *s);      /* quoted where needed (RFC 4180); leading = + - @ get a ' */
+
+/* Reads a whole file (at most max bytes) into b. Works for /proc and pipes. */
+enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err);
+/* Writes all of it to path ("-" is stdout), via a temporary file renamed at the end for regular files; errors of
+ * write, flush and close are reported (a full disk, /dev/full). */
+enum as_status as_write_file(const char *path, const char *data, size_t len, struct as_error *err);
+
+/* Grows *items (elements of size elem) to hold at least need elements; *cap is updated. Checks overflow. */
+enum as_status as_grow(void **items, size_t *cap, size_t need, size_t elem, struct as_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* Numbers, sizes and names as text: parsing what a person or a file wrote, formatting for people.
+ * None of it depends on the locale. */
+#ifndef AS_BASE_TEXT_H
+#define AS_BASE_TEXT_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "1KiB" "4 MiB" "64k" (= KiB) "1GB" (decimal) "123": bytes. Fractions as "1.5MiB" are allowed when whole in bytes. */
+enum as_status as_parse_size(const char *s, uint64_t *bytes, struct as_error *err);
+enum as_status as_parse_u64(const char *s, uint64_t *out, struct as_error *err);
+enum as_status as_parse_double(const char *s, double *out, struct as_error *err); /* finite numbers only */
+/* "60s" "500ms" "10m" "1h" "2.5" (seconds) */
+enum as_status as_parse_duration(const char *s, double *seconds, struct as_error *err);
+/* "1%" or "0.01" as a fraction */
+enum as_status as_parse_percent(const char *s, double *fraction, struct as_error *err);
+
+/* 32 KiB, 1.5 MiB, 4 GiB: exact where possible, else three digits */
+void as_format_size(struct as_buf *b, uint64_t bytes);
+/* 1.46, 23.4, 112, 1380: `digits` significant digits, thousands not grouped; NAN gives "-" */
+void as_format_number(struct as_buf *b, double v, int digits);
+/* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 us; (153.2,"GB/s") 153 GB/s */
+void as_format_value(struct as_buf *b, double v, const char *unit);
+/* 850 ms, 42 s, 3 min 20 s */
+void as_format_duration(struct as_buf *b, double seconds);
+
+/* Case-sensitive glob with * and ? */
+int as_glob(const char *pattern, const char *s);
+/* Edit distance with transpositions (optimal string alignment), at most 64 bytes of each are looked at. */
+unsigned as_edit_distance(const char *a, const char *b);
+/* The nearest of names (NULL-terminated list) if it is near enough to be meant, else NULL. */
+const char *as_nearest(const char *word, const char *const *names);
+/* Copies with truncation at a UTF-8 boundary; always terminates; returns dst. */
+char *as_copy_text(char *dst, size_t size, const char *src);
+char *as_strdup(const char *s); /* NULL for NULL */
+
+#endif

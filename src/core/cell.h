@@ -1,0 +1,152 @@
+/* Cells, visits and runs as plain data: what the engine makes, the store keeps, and facts, report and the command
+ * line read. Nothing here knows a device or a database. */
+#ifndef AS_CORE_CELL_H
+#define AS_CORE_CELL_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "stats/stats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { AS_AXES_MAX = 12 };
+
+/* One axis with its value in a cell. text is the canonical spelling and the identity ("1048576" for 1 MiB);
+ * number is the same as a number, NAN for words. */
+struct as_axis_value {
+    char name[24];
+    char text[48];
+    double number;
+};
+struct as_axes {
+    size_t n;
+    struct as_axis_value v[AS_AXES_MAX]; /* in the probe's order of axes */
+};
+const struct as_axis_value *as_axes_get(const struct as_axes *axes, const char *name); /* NULL when absent */
+const char *as_axes_text(const struct as_axes *axes, const char *name);                /* "" when absent */
+double as_axes_number(const struct as_axes *axes, const char *name);                   /* NAN when absent or a word */
+uint64_t as_axes_u64(const struct as_axes *axes, const char *name);                    /* 0 when absent or a word */
+enum as_status as_axes_add(struct as_axes *axes, const char *name, const char *text, struct as_error *err);
+/* {"size":1048576,"op":"triad"} and back; and "size=1 MiB op=triad" for people. */
+void as_axes_to_json(const struct as_axes *axes, struct as_buf *out);
+enum as_status as_axes_from_json(const char *json, struct as_axes *axes, struct as_error *err);
+void as_axes_to_text(const struct as_axes *axes, struct as_buf *out);
+/* Identity across runs and machines: hash of probe, metric and the axes sorted by name. The device is not in it. */
+uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes *axes);
+
+enum as_cell_status {
+    AS_CELL_PLANNED, /* not measured yet */
+    AS_CELL_OK,
+    AS_CELL_UNTRUSTED, /* measured, but gates failed */
+    AS_CELL_UNSUPPORTED,
+    AS_CELL_FAILED,
+    AS_CELL_CRASHED,
+    AS_CELL_TIMEOUT,
+    AS_CELL_SKIPPED,
+    AS_CELL_STATUS_N,
+};
+const char *as_cell_status_word(enum as_cell_status s);
+enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err);
+
+enum as_gate { /* in the order in which they are shown */
+    AS_GATE_CHECKSUM,
+    AS_GATE_LIMIT,
+    AS_GATE_CLOCK,
+    AS_GATE_NOISE,
+    AS_GATE_CODE,
+    AS_GATE_FOOTPRINT,
+    AS_GATE_DRIFT,
+    AS_GATE_N,
+};
+enum as_gate_state { AS_GATE_NA, AS_GATE_PASS, AS_GATE_FAIL }; /* NA: does not apply or cannot be known; text says why */
+struct as_gate_result {
+    enum as_gate_state state;
+    char text[160]; /* "3.41 GHz, moved 0.2%"; "" when there is nothing to say */
+};
+const char *as_gate_name(enum as_gate g);
+const char *as_gate_state_word(enum as_gate_state s); /* "n/a", "pass", "fail" */
+const char *as_gate_help(enum as_gate g);             /* passes when ... (one sentence, as in `explain`) */
+
+/* One stay at a cell: prepare, warm up, sample, check. A cell is visited several times, spread over the run. */
+struct as_visit {
+    int64_t cell_id;
+    int number;        /* 0, 1, 2, ... */
+    double started_at; /* seconds since 1970 */
+    double prepare_s, duration_s;
+    size_t n;          /* samples */
+    double *samples;   /* in the cell's unit, in order of time, warm-up left out; owned */
+    size_t warmup;     /* samples thrown away */
+    uint64_t reps;     /* repetitions in each sample */
+    double sample_s;   /* seconds of one sample, median */
+    double clock_hz;   /* median true clock while it ran, NAN unknown */
+    double clock_lo, clock_hi;
+    enum as_gate_state checksum;
+    char checksum_text[160];
+    enum as_cell_status status; /* OK, or why there are no samples */
+    char reason[256];           /* for those */
+    int excluded;               /* 1: not in the cell's numbers (drift), reason says why */
+    int worker;                 /* process id */
+    double limit;               /* physical bound in the unit, NAN none */
+    char limit_why[96];
+    uint64_t footprint; /* bytes touched */
+    int claims_memory;  /* 1: sold as a number of main memory */
+    char *detail;       /* JSON object of the probe's own notes (variant, page size, ...); owned, may be NULL */
+};
+void as_visit_finish(struct as_visit *v);
+
+struct as_cell {
+    int64_t id;     /* in the store; 0 before */
+    int64_t run_id; /* likewise */
+    int index;      /* in the plan, from 0 */
+    char backend[16];
+    char device[32]; /* device id */
+    char probe[32];
+    char metric[32]; /* what the number is: "latency", "bandwidth", ... */
+    char unit[16];
+    int better_less;
+    struct as_axes axes;
+    uint64_t key;
+    enum as_cell_status status;
+    char reason[256]; /* for every status but planned and ok */
+    struct as_summary sum; /* n = 0 when nothing was measured */
+    double limit;          /* NAN none */
+    double clock_hz;       /* NAN unknown */
+    uint64_t footprint;
+    struct as_gate_result gates[AS_GATE_N];
+    int visits_done;
+    double duration_s;   /* all visits */
+    double started_at;   /* of the first visit, 0 when none */
+    char *detail;        /* JSON object of the last visit; owned, may be NULL */
+    double *samples;     /* filled only when asked for: sum.n values; owned */
+    int *sample_visit;   /* visit number of each sample; owned */
+};
+void as_cell_finish(struct as_cell *c);
+void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees the array */
+
+enum as_run_state { AS_RUN_RUNNING, AS_RUN_COMPLETE, AS_RUN_INTERRUPTED, AS_RUN_STATE_N };
+const char *as_run_state_word(enum as_run_state s);
+
+struct as_run {
+    int64_t id;
+    char uuid[40];
+    double started_at, ended_at; /* wall; 0 when not ended */
+    enum as_run_state state;     /* RUNNING in a store that no one measures into means: killed */
+    char suite[64];              /* "quick", or the probes asked for */
+    char *command;               /* command line as given; owned */
+    uint64_t seed;
+    double precision; /* fraction */
+    double budget_s;  /* 0 none */
+    int visits;       /* asked for */
+    int isolate;
+    char tool_version[32], tool_commit[48]; /* commit with "-dirty" */
+    char host[64];                          /* host name */
+    char *provenance; /* JSON object: host, kernel, CPU, memory, settings, compiler (see provenance.h); owned */
+    char *devices;    /* JSON array of as_device_info objects, each with "topology" where known; owned */
+    int cells, cells_ok; /* counts, filled by reading */
+};
+void as_run_finish(struct as_run *r);
+void as_runs_free(struct as_run *runs, size_t n);
+
+#endif

@@ -1,0 +1,67 @@
+/* Plan: suites, grids and axis expressions in, planned cells out. Runs in the parent; touches no device. */
+#ifndef AS_CORE_PLAN_H
+#define AS_CORE_PLAN_H
+
+#include "core/cell.h"
+#include "core/probe.h"
+
+/* Values of one axis, parsed from an expression and resolved for one device:
+ *   "64KiB"  "1KiB..4LLC x2" (steps an octave; x1 unless said)  "1..16" (counts: every number; "1..16 x1": doubling)
+ *   "1,2,4"  "all" (every word, allocator, or 1..threads doubling)  "max"/"threads" (largest count)
+ *   sizes may be in units of a cache: "L1" "0.5L2" "4LLC", or of memory: "0.25free"
+ * An expression is at most 256 bytes and yields at most 4096 values. Duplicates are dropped, order kept. */
+struct as_axis_values {
+    size_t n;
+    struct as_axis_value *v; /* owned */
+};
+enum as_status as_axis_parse(const struct as_axis *axis, const char *expr, const struct as_device_info *info,
+                             struct as_axis_values *out, struct as_error *err);
+void as_axis_values_finish(struct as_axis_values *v);
+
+/* One grid of one probe: axis expressions, not yet resolved. */
+struct as_grid_axis {
+    char name[24];
+    char expr[256];
+};
+struct as_grid {
+    const struct as_probe *probe;
+    size_t n;
+    struct as_grid_axis axis[AS_AXES_MAX];
+};
+
+/* A suite as data (suites/NAME.ini, built in; or a file named by the person).
+ *   [suite]  title=, budget=60s, precision=5%, visits=3, devices=cpu,opencl
+ *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ... */
+struct as_suite {
+    char name[64];
+    char title[160];
+    double budget_s; /* 0 none */
+    double precision;
+    int visits;
+    char devices[128];  /* list, or "" for all */
+    struct as_grid *grids; /* owned */
+    char (*grid_devices)[128]; /* per grid, "" for the suite's; owned */
+    size_t grids_n;
+};
+/* text: INI of at most 64 KiB. Unknown probes and axes are refused with the nearest name. */
+enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err);
+void as_suite_finish(struct as_suite *s);
+/* A built-in suite, the name of a probe (its quick grids), or a path of an .ini file. */
+enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err);
+/* Built-in suites for `list suites`: name and text; ends with a NULL name. */
+struct as_builtin_text {
+    const char *name, *text;
+};
+extern const struct as_builtin_text as_suite_texts[];
+
+struct as_plan {
+    struct as_cell *cells; /* owned; status planned, or unsupported with a reason */
+    size_t n;
+};
+/* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
+ * one probe only). A cell that is already in the plan is not added again. At most 1,000,000 cells. */
+enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
+                           const char *const *sets, size_t sets_n, struct as_error *err);
+void as_plan_finish(struct as_plan *plan);
+
+#endif

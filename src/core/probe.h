@@ -1,0 +1,101 @@
+/* The probe contract: one experiment, one const record, one folder under probes/.
+ * Help, `assay list`, `assay explain`, option parsing, the engine and the report all read this record. */
+#ifndef AS_CORE_PROBE_H
+#define AS_CORE_PROBE_H
+
+#include "base/clock.h"
+#include "core/cell.h"
+#include "device/device.h"
+
+#define AS_PROBE_ABI 1u
+
+enum as_axis_type {
+    AS_AXIS_SIZE,  /* bytes */
+    AS_AXIS_COUNT, /* a whole number */
+    AS_AXIS_WORD,  /* one of a list */
+};
+enum as_axis_domain {
+    AS_DOMAIN_NONE,      /* sizes and counts: min..max below; words: the list */
+    AS_DOMAIN_ALLOCATOR, /* the device's allocators that can be used */
+    AS_DOMAIN_THREADS,   /* 1 .. the device's logical CPUs; "all" is the largest */
+    AS_DOMAIN_CPU,       /* OS index of a logical CPU */
+};
+struct as_axis {
+    const char *name;
+    const char *help; /* one line */
+    enum as_axis_type type;
+    enum as_axis_domain domain;
+    uint64_t min, max;        /* for sizes and counts, inclusive; max 0: no bound but memory */
+    const char *def;          /* expression for a grid that does not name this axis */
+    const char *const *words; /* AS_AXIS_WORD, AS_DOMAIN_NONE: ends with NULL */
+};
+
+/* What sample() returns: one timed repetition block. */
+struct as_sample {
+    double value;   /* in the probe's unit */
+    double seconds; /* it took so long */
+    double clock_hz; /* true clock inside it where there is a cycle counter, else NAN */
+};
+
+/* One visit of one cell. The engine makes it; the probe fills what prepare knows. */
+struct as_visit_context {
+    struct as_device *dev;
+    const struct as_axes *axes;
+    uint64_t seed; /* of this visit */
+    int visit;
+    double deadline; /* as_now() time at which the visit should be over; long preparations look at it */
+    /* filled by prepare */
+    uint64_t footprint; /* bytes touched by a sample */
+    bool claims_memory; /* sold as a number of main memory: the footprint gate looks */
+    double limit;       /* physical bound in the unit, NAN none */
+    char limit_why[96];
+    uint64_t min_reps, max_reps; /* 1 .. 2^40 unless set; equal: no calibration */
+    double sample_s;             /* aim for samples of so many seconds; 0: the engine's choice */
+    struct as_buf detail;        /* written by as_note */
+};
+/* Adds "name": "text" / number to the cell's detail. */
+void as_note(struct as_visit_context *vc, const char *name, const char *text);
+void as_note_number(struct as_visit_context *vc, const char *name, double value);
+
+enum as_applies {
+    AS_APPLIES,    /* a cell */
+    AS_PRUNED,     /* this combination of axes makes no sense: no cell at all */
+    AS_INAPPLICABLE, /* a cell that is stored as unsupported with the reason in err */
+};
+
+struct as_probe {
+    unsigned abi;
+    const char *name;     /* "latency" */
+    const char *title;    /* "Memory latency" */
+    const char *question; /* one sentence ending in a question mark */
+    const char *metric;   /* "latency" */
+    const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles, ops/s */
+    bool better_less;
+    const char *counts; /* what the number counts, in words */
+    unsigned needs;     /* capability bits without which the probe is unsupported on a device */
+    bool hidden;        /* not listed (sentinel) */
+    const struct as_axis *axes; /* ends with a NULL name */
+    const char *const *quick;   /* grids: "size=1KiB..4LLC op=triad,copy"; ends with NULL */
+    const char *const *full;
+    /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
+    enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);
+    /* (optional) seconds that prepare and one sample may take at most, for the plan and the hang time-out; default 5 */
+    double (*patience)(const struct as_device_info *info, const struct as_axes *axes);
+    /* In the worker. *state belongs to the probe until finish. */
+    enum as_status (*prepare)(struct as_visit_context *vc, void **state, struct as_error *err);
+    enum as_status (*sample)(void *state, uint64_t reps, struct as_sample *out, struct as_error *err);
+    /* Compares the outcome of the last sample with an independent reference; false: *why says what differs. */
+    bool (*check)(void *state, char *why, size_t why_size);
+    void (*finish)(void *state); /* takes what prepare left, also after it failed (NULL possible) */
+    const char *method;          /* text of method.md, embedded */
+    const char *figure;          /* name of the figure (folder), NULL when it has none */
+};
+
+/* All probes of this build in the order of the report; ends with NULL. */
+extern const struct as_probe *const as_probes[];
+const struct as_probe *as_probe_find(const char *name); /* NULL when there is none; also hidden ones */
+/* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default, both ABI numbers). */
+enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err);
+const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name); /* NULL when absent */
+
+#endif

@@ -1,0 +1,24 @@
+/* What is recorded of the machine with every run. JSON object with members: tool{version,commit,compiler,flags},
+ * host{name,os,kernel,virtualization,container}, cpu{model,vendor,microcode,governor,cores,threads,smt,flags},
+ * memory{total,cgroup_limit,thp,thp_defrag,hugetlb_free,page_size,numa_nodes,swap}, load{1m}, time{zone}, limits{...}.
+ * Unknown members are absent, never invented. */
+#ifndef AS_CORE_PROVENANCE_H
+#define AS_CORE_PROVENANCE_H
+
+#include "base/buf.h"
+
+enum as_status as_provenance_json(struct as_buf *out, struct as_error *err);
+
+/* What makes numbers unfit on this machine (`assay doctor`). */
+enum as_severity { AS_FINE, AS_NOTE, AS_WARNING };
+struct as_finding {
+    enum as_severity severity;
+    char what[32];   /* "governor", "load", "smt", "thp", "vm clock", ... */
+    char text[256];  /* what was found */
+    char remedy[256]; /* what the person can do; "" when fine */
+};
+enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err); /* *findings: free */
+
+const char *as_version(void); /* "0.1.0" */
+const char *as_commit(void);  /* "abc1234" or "abc1234-dirty" or "unknown" */
+#endif

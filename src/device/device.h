@@ -1,0 +1,253 @@
+/* The backend contract: what drives one kind of device API, and what it offers to the engine and the probes.
+ *
+ * Ownership: whatever a create/open/alloc/build call hands out belongs to the caller until the matching
+ * destroy/close/free call. Strings in const records live as long as the process.
+ * Threads: a device is used by one thread at a time.
+ * A backend never prints, never exits, never aborts; it says why it cannot do a thing in err, and that text is a
+ * result. Slots are required unless marked "(optional)"; as_backend_check names a missing one.
+ * Only worker processes and tests call any of this; the parent process knows devices from struct as_device_info. */
+#ifndef AS_DEVICE_DEVICE_H
+#define AS_DEVICE_DEVICE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AS_DEVICE_ABI 1u
+
+/* What a device or its backend can do; probes name what they need. */
+enum as_capability {
+    AS_CAP_HOST_KERNELS = 1u << 0, /* runs as_host_kernel functions on pinned threads */
+    AS_CAP_SOURCE = 1u << 1,       /* builds kernels from dialect source */
+    AS_CAP_PIN = 1u << 2,          /* places each group on a chosen core */
+    AS_CAP_CLOCK = 1u << 3,        /* tells its true clock */
+    AS_CAP_FP64 = 1u << 4,
+    AS_CAP_FP16 = 1u << 5,
+    AS_CAP_SVM_ATOMICS = 1u << 6, /* host and device may use atomics on the same memory at the same time */
+    AS_CAP_ASYNC = 1u << 7,       /* submit and wait are apart */
+    AS_CAP_EVENTS = 1u << 8,      /* has device time stamps */
+    AS_CAP_SCRIPTED = 1u << 9,    /* timings are scripted: the null device */
+};
+/* The word for one bit ("svm atomics"), for messages and lists; NULL for an unknown bit. */
+const char *as_capability_word(unsigned bit);
+
+struct as_allocator {
+    char name[40];     /* by the API's own name: "malloc", "clSVMAlloc fine", ... */
+    char why_not[160]; /* empty: can be used; else why it cannot on this device */
+    bool host_access;  /* the host reads and writes it directly while it is mapped or always */
+    bool on_demand;    /* physical memory comes at first touch */
+};
+
+struct as_cache {
+    unsigned level;  /* 1, 2, 3, ... */
+    char kind;       /* 'd' data, 'i' instruction, 'u' unified */
+    uint64_t size;   /* bytes of one instance, as the OS or driver says */
+    unsigned line;   /* bytes, 0 unknown */
+    unsigned ways;   /* 0 unknown, (unsigned)-1 fully associative */
+    unsigned shared; /* how many cores (logical CPUs on a CPU) share one instance, 0 unknown */
+};
+
+enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 16 };
+
+/* What is known of a device without measuring. Text fields come from drivers: hostile until escaped. */
+struct as_device_info {
+    char id[32];      /* "cpu", "opencl:0": what --device takes */
+    char backend[16]; /* "cpu", "opencl", "null" */
+    char name[128];   /* as the driver says */
+    char vendor[64];
+    char driver[128]; /* driver, runtime or platform with its version */
+    char uuid[48];    /* "" when there is none */
+    char bus_id[24];  /* "0000:01:00.0", "" when there is none */
+    unsigned capabilities;
+    unsigned units;        /* cores, compute units, SMs */
+    unsigned threads;      /* logical CPUs usable by this process; for others the largest group */
+    unsigned warp;         /* lanes that go together; 1 on a CPU; preferred group multiple elsewhere */
+    double clock_max_hz;   /* as claimed; 0 unknown */
+    uint64_t memory_bytes; /* usable by this process (cgroup limit counted in) */
+    uint64_t memory_free;  /* at the time of asking */
+    uint64_t max_alloc;    /* largest single allocation, 0 unknown */
+    uint64_t page_size;    /* base page of the memory, 0 unknown */
+    double peak_bandwidth; /* bytes/s, physical peak when known, else 0 */
+    bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
+    unsigned numa_nodes;
+    size_t caches_n;
+    struct as_cache caches[AS_CACHES_MAX];
+    size_t allocators_n;
+    struct as_allocator allocators[AS_ALLOCATORS_MAX];
+};
+
+/* Bytes of the last data cache (largest level, one instance), 0 when unknown; and of a given level. */
+uint64_t as_info_last_cache(const struct as_device_info *info);
+uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
+const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
+/* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
+void as_info_to_json(const struct as_device_info *info, struct as_buf *out);
+enum as_status as_info_from_json(const char *json, struct as_device_info *info, struct as_error *err);
+
+struct as_device;
+struct as_memory;
+struct as_program;
+struct as_kernel;
+
+/* A native kernel of a CPU: called once on each thread of the team. */
+struct as_host_call {
+    void *const *args; /* memory: its address; scalars: pointer to the value; in the order of as_launch.args */
+    unsigned thread;   /* 0 .. threads-1 */
+    unsigned threads;
+    uint64_t reps; /* repeat the work so often */
+};
+struct as_host_kernel {
+    const char *name;
+    void (*run)(const struct as_host_call *call);
+};
+
+struct as_program_desc {
+    const char *name;    /* for messages */
+    const char *source;  /* dialect source without the prelude; NULL when the program is for CPUs only */
+    const char *defines; /* "-DTYPE=double -DUNROLL=4" or NULL */
+    const struct as_host_kernel *host; /* native kernels, ends with a NULL name; NULL when there are none */
+};
+
+enum as_arg_kind { AS_ARG_MEMORY, AS_ARG_U32, AS_ARG_U64, AS_ARG_F32, AS_ARG_F64 };
+struct as_arg {
+    enum as_arg_kind kind;
+    union {
+        struct as_memory *memory;
+        uint32_t u32;
+        uint64_t u64;
+        float f32;
+        double f64;
+    } u;
+};
+
+/* What one repetition does, in numbers: for limits, reports and the scripted device. */
+struct as_work {
+    double bytes;     /* moved, as the probe counts them */
+    double accesses;  /* dependent accesses one after the other */
+    double footprint; /* bytes touched */
+};
+
+enum as_launch_flag {
+    AS_LAUNCH_BARRIER = 1u << 0, /* CPU: all threads meet between repetitions (the kernel is called with reps = 1) */
+};
+
+struct as_launch {
+    struct as_kernel *kernel;
+    const struct as_arg *args;
+    size_t args_n;
+    size_t groups;     /* work-groups; on a CPU the number of threads */
+    size_t group_size; /* work-items of a group; 1 on a CPU */
+    uint64_t reps;     /* so many launches back to back; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
+    unsigned flags;
+    const int *cpus; /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
+    struct as_work work;
+};
+
+struct as_timing {
+    double host_s;   /* from just before the first to just after the last repetition, seen by the host; on a CPU from
+                        the first thread's start to the last thread's end */
+    double device_s; /* the same by the device's time stamps; NAN when it has none */
+    double cycles;   /* elapsed core cycles by a cycle counter beside it; NAN when there is none */
+};
+/* device_s where there is one, else host_s. */
+double as_timing_seconds(const struct as_timing *t);
+
+enum as_wait { AS_WAIT_BLOCK, AS_WAIT_SPIN, AS_WAIT_YIELD };
+
+struct as_device_ops {
+    void (*close)(struct as_device *dev);
+    enum as_status (*memory_free)(struct as_device *dev, uint64_t *bytes, struct as_error *err);
+    /* (optional) true clock now in Hz, measured within about 50 us */
+    enum as_status (*clock)(struct as_device *dev, double *hz, struct as_error *err);
+    /* (optional) JSON object: the machine tree of this device as the OS or driver says (see docs/architecture.md) */
+    enum as_status (*topology)(struct as_device *dev, struct as_buf *json, struct as_error *err);
+};
+
+struct as_memory_desc {
+    const char *allocator; /* a name in info.allocators */
+    uint64_t bytes;
+    int node;  /* NUMA node, -1 local */
+    bool fresh; /* never-used memory, not a block kept from before */
+};
+struct as_memory {
+    uint64_t bytes;
+    void *host; /* where the host sees it; NULL while it is not mapped */
+    uint64_t page_size; /* really got, 0 unknown */
+    void *ctx;
+};
+struct as_memory_ops {
+    enum as_status (*alloc)(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                            struct as_error *err);
+    void (*free)(struct as_device *dev, struct as_memory *mem); /* takes NULL */
+    enum as_status (*map)(struct as_device *dev, struct as_memory *mem, struct as_error *err); /* sets mem->host */
+    enum as_status (*unmap)(struct as_device *dev, struct as_memory *mem, struct as_error *err);
+    enum as_status (*write)(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                            uint64_t bytes, struct as_error *err);
+    enum as_status (*read)(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to, uint64_t bytes,
+                           struct as_error *err);
+    /* (optional) count allocations of `bytes` in one tight loop, then as many frees in another, untouched between;
+     * times in seconds for all of them */
+    enum as_status (*time_alloc)(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                 double *alloc_s, double *free_s, struct as_error *err);
+};
+
+struct as_program_ops {
+    enum as_status (*build)(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                            struct as_error *err);
+    void (*destroy)(struct as_device *dev, struct as_program *program); /* takes NULL */
+    enum as_status (*kernel)(struct as_device *dev, struct as_program *program, const char *name,
+                             struct as_kernel **out, struct as_error *err);
+    void (*kernel_destroy)(struct as_device *dev, struct as_kernel *kernel); /* takes NULL */
+    /* (optional) hash of the binary, 0 when unknown */
+    uint64_t (*binary_hash)(struct as_device *dev, struct as_program *program);
+};
+
+struct as_queue_ops {
+    /* runs it and waits */
+    enum as_status (*launch)(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                             struct as_error *err);
+    /* (optional, with AS_CAP_ASYNC) queues it and returns; wait ends when all that was submitted is done */
+    enum as_status (*submit)(struct as_device *dev, const struct as_launch *launch, struct as_error *err);
+    enum as_status (*wait)(struct as_device *dev, enum as_wait how, struct as_error *err);
+};
+
+struct as_device {
+    struct as_device_info info;
+    const struct as_device_ops *device;
+    const struct as_memory_ops *memory;
+    const struct as_program_ops *program;
+    const struct as_queue_ops *queue;
+    void *ctx;
+};
+
+struct as_backend {
+    unsigned abi; /* AS_DEVICE_ABI, first so that a mismatch can be told */
+    const char *name;
+    const char *title; /* "OpenCL, any vendor, by libOpenCL.so.1" */
+    /* Loads what it needs; when it cannot, err says why (with dlerror's text). *backend is passed to the others. */
+    enum as_status (*open)(void **backend, struct as_error *err);
+    void (*close)(void *backend);
+    size_t (*count)(void *backend); /* devices in order of PCI bus where there is one */
+    enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
+    const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
+};
+
+/* All backends that this build knows, in the order in which devices are listed. Ends with NULL. */
+extern const struct as_backend *const as_backends[];
+/* AS_FAILED naming the first missing required slot or both ABI numbers. */
+enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
+enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
+/* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; *backend_ctx belongs to
+ * the caller and is closed with as_device_close. */
+struct as_opened {
+    const struct as_backend *backend;
+    void *ctx;
+    struct as_device device;
+};
+enum as_status as_device_open(const char *id, struct as_opened *out, struct as_error *err);
+void as_device_close(struct as_opened *opened);
+
+#endif

@@ -1,0 +1,45 @@
+/* Facts: sentences about the machine, derived by rules from the cells of one run, with evidence. A rule reads trusted
+ * cells (AS_CELL_OK) only; what it cannot decide it says so. Reads plain data: no store, no device. */
+#ifndef AS_FACTS_FACTS_H
+#define AS_FACTS_FACTS_H
+
+#include "core/cell.h"
+#include "device/device.h"
+
+enum as_fact_verdict { AS_SUPPORTED, AS_REFUTED, AS_UNDECIDED };
+const char *as_fact_verdict_word(enum as_fact_verdict v);
+
+enum { AS_EVIDENCE_MAX = 48 };
+
+struct as_fact {
+    char id[64];     /* stable name: "cache.L2.size", "bandwidth.memory.read", "tlb.reach" */
+    char device[32]; /* whose fact */
+    char object[32]; /* the part of the machine it belongs to, for the map: "core", "L1", "L2", "L3", "memory", "TLB",
+                        "launch", "allocator:malloc", "link:cpu-cpu", ... */
+    char sentence[320];
+    enum as_fact_verdict verdict;
+    double value; /* NAN when the fact is no number */
+    struct as_interval ci;
+    char unit[16];       /* "B", "ns", "GB/s", "Hz", "x" (ratio) */
+    double claimed;      /* what the OS or driver says, NAN when it says nothing */
+    const char *rule;    /* how it was derived */
+    const char *refuted_by; /* what would refute it */
+    int64_t evidence[AS_EVIDENCE_MAX]; /* ids of cells */
+    size_t evidence_n;
+};
+
+struct as_fact_input {
+    const struct as_run *run;
+    const struct as_cell *cells; /* of the run; samples are not needed */
+    size_t cells_n;
+    const struct as_device_info *devices; /* of the run */
+    size_t devices_n;
+};
+/* *facts is the caller's (free). Order: by device, then by rule. */
+enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **facts, size_t *n, struct as_error *err);
+/* The fact with this id and device, NULL when there is none. */
+const struct as_fact *as_fact_find(const struct as_fact *facts, size_t n, const char *device, const char *id);
+/* JSON array. */
+void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out);
+
+#endif

@@ -1,0 +1,11 @@
+/* Loads a stored run with its devices and derived facts: the one place where report, show and the C API meet the store. */
+#ifndef AS_REPORT_LOAD_H
+#define AS_REPORT_LOAD_H
+
+#include "report/report.h"
+#include "store/store.h"
+
+/* name as for as_store_run. *out belongs to the caller (as_report_run_finish). */
+enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out,
+                              struct as_error *err);
+#endif

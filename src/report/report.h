@@ -1,0 +1,41 @@
+/* Views of stored runs: the HTML page, and tables and small plots for the terminal. Reads plain data only; nothing here
+ * touches a device or a database. Everything that came from a file or a driver is escaped on the way out. */
+#ifndef AS_REPORT_REPORT_H
+#define AS_REPORT_REPORT_H
+
+#include "core/cell.h"
+#include "device/device.h"
+#include "facts/facts.h"
+
+struct as_report_run {
+    struct as_run run;
+    struct as_cell *cells; /* without samples */
+    size_t cells_n;
+    struct as_device_info *devices;
+    char **topologies; /* JSON of each device's tree, NULL where there is none */
+    size_t devices_n;
+    struct as_fact *facts;
+    size_t facts_n;
+};
+void as_report_run_finish(struct as_report_run *r);
+
+/* One self-contained page over one or more runs (with several: each section shows them beside each other). */
+enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err);
+
+/* Terminal. width: columns. Text that is not from assay is escaped (as_buf_terminal). colour: ANSI colours. */
+struct as_table_style {
+    unsigned width;
+    int colour;
+    int unicode; /* box and block characters, else ASCII */
+};
+/* The short page after a run: facts, then the best numbers of every probe. */
+enum as_status as_report_terminal(const struct as_report_run *run, const struct as_table_style *style,
+                                  struct as_buf *out, struct as_error *err);
+/* All cells of one probe: an aligned table, and a small plot where an axis is a size. */
+enum as_status as_report_probe(const struct as_report_run *run, const char *probe, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err);
+
+/* The machine map as SVG (for the page), drawn from the topology with the facts' numbers. */
+enum as_status as_report_map(const struct as_report_run *run, struct as_buf *svg, struct as_error *err);
+
+#endif

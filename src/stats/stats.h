@@ -1,0 +1,99 @@
+/* Statistics for timed samples. Every function names its source; each is tested against known answers and by
+ * simulation. No function prints, allocates behind the caller's back beyond a scratch copy, or changes its input. */
+#ifndef AS_STATS_STATS_H
+#define AS_STATS_STATS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An interval; lo = hi = NAN when there is none (too few samples). */
+struct as_interval {
+    double lo, hi;
+};
+
+/* What is reported of one cell. Samples in the probe's unit. */
+struct as_summary {
+    size_t n;              /* samples that count (excluded visits not in it) */
+    size_t visits;         /* visits that count */
+    double median;         /* median of the samples, each visit weighing the same */
+    struct as_interval ci; /* 95% interval of the median: see as_summarize */
+    double mad;            /* median absolute deviation from the median, unscaled */
+    double min, max;
+    size_t modes;       /* 1, or 2 when as_two_modes is sure */
+    double mode[2];     /* centres of the modes, mode[0] < mode[1], when modes is 2 */
+    double mode_share0; /* share of samples in mode 0 when modes is 2 */
+};
+
+double as_median(const double *x, size_t n); /* NAN when n is 0 */
+double as_quantile(const double *x, size_t n, double p); /* type 7 (Hyndman, Fan 1996) */
+double as_mad(const double *x, size_t n);
+
+/* Exact distribution-free interval of the median from order statistics (binomial, David and Nagaraja 2003, 7.1):
+ * the narrowest symmetric pair of ranks whose coverage is at least `confidence`; for n too small to reach it
+ * (n < 6 at 95%) lo = hi = NAN. Interpolated between neighbouring ranks after Hettmansperger and Sheather (1986), so
+ * that coverage is near the nominal one and not above it. */
+struct as_interval as_median_interval(const double *sorted, size_t n, double confidence);
+
+/* A cell is measured in visits spread over the run, so that what differs from visit to visit (placement of pages,
+ * neighbours, clock) is in its interval. samples[0..n) in order of time, visit[i] the visit of sample i (not decreasing).
+ * One visit: the order-statistic interval. Two: its hull with both visits' medians. Three or more: the wider of the
+ * pooled order-statistic interval and Student's t interval on the visits' medians. */
+enum as_status as_summarize(const double *samples, const int *visit, size_t n, struct as_summary *out,
+                            struct as_error *err);
+
+/* Bootstrap (percentile, resampling visits and then samples within visits when there are two or more) for the ratio
+ * median(a)/median(b). seed makes it repeatable. */
+enum as_status as_bootstrap_ratio(const double *a, const int *va, size_t na, const double *b, const int *vb, size_t nb,
+                                  double confidence, unsigned rounds, uint64_t seed, struct as_interval *out,
+                                  struct as_error *err);
+
+/* Comparison of two cells. better_less: smaller values are better. tolerance: the ratio within [1/(1+t), 1+t] is
+ * "same". Verdict is about b against a. */
+enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
+struct as_comparison {
+    double ratio;          /* b over a, of medians; > 1 means b's number is larger */
+    struct as_interval ci; /* 95% of the ratio, visits as the unit where there are two or more on either side */
+    enum as_verdict verdict;
+};
+struct as_sampled { /* a cell's samples as stored, for comparison */
+    const double *samples;
+    const int *visit;
+    size_t n;
+};
+enum as_status as_compare(const struct as_sampled *a, const struct as_sampled *b, bool better_less, double tolerance,
+                          struct as_comparison *out, struct as_error *err);
+const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "cannot tell" */
+
+/* Is the start over? Given samples in order of time, the index of the first sample after the warm-up: the latest
+ * change point at the start that as_change_points finds, 0 when there is none. */
+size_t as_warmup_end(const double *x, size_t n);
+
+/* Change points of the level of a sequence (optimal partitioning, PELT: Killick, Fearnhead, Eckley 2012; cost: normal
+ * with changing mean on ranks or values, penalty given or chosen (BIC) when NAN). Writes up to max indices (first index
+ * of each new segment, rising); returns how many. */
+size_t as_change_points(const double *x, size_t n, double penalty, size_t *at, size_t max);
+
+/* Steps of a curve y(x), x rising and positive, on log-log axes: plateaus separated by knees. For caches: levels.
+ * Each step: the x interval that holds the knee, and the plateau before it with its interval. */
+struct as_plateau {
+    size_t first, last;        /* indices of the points on the plateau, inclusive */
+    double level;              /* median of y on it */
+    struct as_interval ci;     /* 95% interval of it */
+    double knee;               /* x at which the curve leaves this plateau (half the rise to the next, in log y); NAN for the last */
+    struct as_interval knee_ci; /* from the bracket of measured points and the spread of y */
+};
+size_t as_plateaus(const double *x, const double *y, const struct as_interval *y_ci, size_t n, struct as_plateau *out,
+                   size_t max);
+
+/* Two modes? Hartigans' dip test (1985) with p below 0.01, and the two clusters (least squares split) at least 3 MADs
+ * and 1% apart and each with at least 10% of the samples. Returns true and fills mode and share0. */
+bool as_two_modes(const double *x, size_t n, double mode[2], double *share0);
+
+/* The stopping rule: has the interval of the median of x[0..n) become narrower than precision (hi - lo <= precision *
+ * median), with at least 6 samples? Costs O(n log n). */
+bool as_precise_enough(const double *x, size_t n, double precision);
+
+#endif

@@ -1,0 +1,72 @@
+/* The store: one SQLite file that keeps runs. One writer at a time, a rollback journal (folders of users are often on
+ * network file systems), the schema versioned (PRAGMA user_version, application_id "ASAY") and migrated at open.
+ * Errors name the path and say what to do. Every file that is opened is hostile until checked. */
+#ifndef AS_STORE_STORE_H
+#define AS_STORE_STORE_H
+
+#include "core/cell.h"
+
+struct as_store;
+
+enum as_store_mode {
+    AS_STORE_READ,  /* must exist; never written (a read-only store works) */
+    AS_STORE_WRITE, /* created with its folders when absent */
+};
+/* path NULL: the default (as_store_default_path). */
+enum as_status as_store_open(const char *path, enum as_store_mode mode, struct as_store **out, struct as_error *err);
+void as_store_close(struct as_store *store); /* takes NULL */
+/* $ASSAY_STORE, else $XDG_DATA_HOME/assay/assay.db, else ~/.local/share/assay/assay.db */
+enum as_status as_store_default_path(struct as_buf *out, struct as_error *err);
+const char *as_store_path(const struct as_store *store);
+
+/* Writing. Each call is one transaction. */
+/* Inserts the run and its planned cells; sets run->id and every cells[i].id and run_id. */
+enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
+                                  struct as_error *err);
+/* Stores the visit and the cell as it is now (status, summary, gates). A visit with the same cell and number is
+ * refused (AS_FAILED): nothing is ever stored twice. */
+enum as_status as_store_add_visit(struct as_store *store, const struct as_visit *visit, const struct as_cell *cell,
+                                  struct as_error *err);
+/* Stores cells as they are now (status, reason, summary, gates): for skips and for the gates at the end. */
+enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
+                                     struct as_error *err);
+/* Marks visits as excluded or not, with the reason. */
+enum as_status as_store_exclude_visit(struct as_store *store, int64_t cell_id, int number, int excluded,
+                                      const char *reason, struct as_error *err);
+enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err);
+
+/* Reading. What is handed out belongs to the caller (as_runs_free, as_cells_free, as_run_finish, as_visit_finish). */
+enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err);
+/* name: "last", "-1" (the one before the last is -2), a run number, or the first characters of its uuid. NULL: last. */
+enum as_status as_store_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err);
+struct as_cell_filter {
+    int64_t run_id;     /* 0: all */
+    const char *probe;  /* NULL: all */
+    const char *device; /* NULL: all */
+    int hidden;         /* also the sentinel's cells */
+    int with_samples;
+};
+/* Cells in order of the plan. */
+enum as_status as_store_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
+                              size_t *n, struct as_error *err);
+enum as_status as_store_cell(struct as_store *store, int64_t id, int with_samples, struct as_cell *out,
+                             struct as_error *err);
+/* The visits of one cell, or of a whole run when cell_id is 0, in order of time. */
+enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
+                               size_t *n, struct as_error *err);
+void as_visits_free(struct as_visit *visits, size_t n);
+/* SQLite's integrity check, foreign keys, and the store's own rules (a visit belongs to a cell, sample blobs whole). */
+enum as_status as_store_verify(struct as_store *store, struct as_error *err);
+
+/* Export and import: format_version 1, described by docs/export.schema.json. */
+enum { AS_EXPORT_FORMAT = 1 };
+enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, struct as_buf *out,
+                                    struct as_error *err);
+enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, struct as_buf *out,
+                                   struct as_error *err);
+/* Adds the run of an exported JSON text; samples and visits come back as exported. Damaged, foreign or newer text is
+ * refused whole (AS_FORMAT with the place). */
+enum as_status as_store_import_json(struct as_store *store, const char *text, size_t len, int64_t *run_id,
+                                    struct as_error *err);
+
+#endif
