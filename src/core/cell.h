@@ -108,6 +108,7 @@ struct as_cell {
     int better_less;
     struct as_axes axes;
     uint64_t key;
+    char counts[160]; /* what the number counts, in words */
     enum as_cell_status status;
     char reason[256]; /* for every status but planned and ok */
     struct as_summary sum; /* n = 0 when nothing was measured */

@@ -64,4 +64,13 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
 
+/* Sets axis name of a grid to an expression; an unknown axis is refused with the nearest name. */
+enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err);
+/* Names of the probes that are not hidden; ends with NULL; valid until the next call. */
+const char *const *as_probe_names(void);
+/* Refuses "axis=expr" strings that cannot mean anything in these suites: no "=", an axis that no probe of the suites
+ * has, an allocator that none of the devices knows. */
+enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
+                                  size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err);
+
 #endif

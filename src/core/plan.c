@@ -1,0 +1,350 @@
+/* Grids of axis expressions and a device in, planned cells out. */
+#include "core/plan.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MAX = 1000000 };
+
+/* Hash set of (device, probe, axes), so that grids may overlap. */
+struct key_set {
+    uint64_t *slot;
+    size_t cap, n;
+};
+
+static enum as_status key_set_add(struct key_set *set, uint64_t key, int *added, struct as_error *err)
+{
+    if (key == 0)
+        key = 1;
+    if (2 * (set->n + 1) > set->cap) {
+        size_t cap = set->cap ? 2 * set->cap : 1024;
+        uint64_t *slot = calloc(cap, sizeof *slot);
+        if (!slot)
+            return as_nomem(err, cap * sizeof *slot, "the plan");
+        for (size_t i = 0; i < set->cap; i++)
+            for (size_t j = set->slot[i] % cap; set->slot[i]; j = (j + 1) % cap)
+                if (slot[j] == 0) {
+                    slot[j] = set->slot[i];
+                    break;
+                }
+        free(set->slot);
+        set->slot = slot;
+        set->cap = cap;
+    }
+    size_t j = key % set->cap;
+    while (set->slot[j] && set->slot[j] != key)
+        j = (j + 1) % set->cap;
+    *added = set->slot[j] == 0;
+    if (*added) {
+        set->slot[j] = key;
+        set->n++;
+    }
+    return AS_OK;
+}
+
+struct planner {
+    struct as_plan *plan;
+    size_t cap;
+    const struct as_device_info *info;
+    struct key_set seen;
+    struct as_error *err;
+};
+
+static void cell_init(struct as_cell *c, const struct as_device_info *info, const struct as_probe *probe,
+                      const struct as_axes *axes)
+{
+    *c = (struct as_cell){.limit = NAN, .clock_hz = NAN, .better_less = probe->better_less, .axes = *axes};
+    as_copy_text(c->backend, sizeof c->backend, info->backend);
+    as_copy_text(c->device, sizeof c->device, info->id);
+    as_copy_text(c->probe, sizeof c->probe, probe->name);
+    as_copy_text(c->metric, sizeof c->metric, probe->metric);
+    as_copy_text(c->unit, sizeof c->unit, probe->unit);
+    as_copy_text(c->counts, sizeof c->counts, probe->counts);
+    c->key = as_cell_key(c->probe, c->metric, &c->axes);
+    c->sum.median = c->sum.mad = c->sum.min = c->sum.max = NAN;
+    c->sum.ci.lo = c->sum.ci.hi = NAN;
+}
+
+/* A size that the device cannot hold is a result ("unsupported, because ..."), not an attempt. */
+static int too_large(const struct as_device_info *info, const struct as_probe *probe, const struct as_axes *axes,
+                     char *reason, size_t size)
+{
+    for (size_t i = 0; i < axes->n; i++) {
+        const struct as_axis *axis = as_probe_axis(probe, axes->v[i].name);
+        if (!axis || axis->type != AS_AXIS_SIZE)
+            continue;
+        double room = 0.75 * (double)info->memory_free;
+        int single = info->max_alloc && axes->v[i].number > (double)info->max_alloc;
+        if (axes->v[i].number <= room && !single)
+            continue;
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_printf(&b, "axis '%s' asks for ", axis->name);
+        as_format_size(&b, (uint64_t)axes->v[i].number);
+        as_buf_str(&b, single && axes->v[i].number <= room ? ", the largest allocation is " : ", free for it are ");
+        as_format_size(&b, single && axes->v[i].number <= room ? info->max_alloc : (uint64_t)room);
+        as_copy_text(reason, size, as_buf_get(&b));
+        as_buf_finish(&b);
+        return 1;
+    }
+    return 0;
+}
+
+static const char *allocator_reason(const struct as_device_info *info, const struct as_probe *probe,
+                                    const struct as_axes *axes)
+{
+    for (size_t i = 0; i < axes->n; i++) {
+        const struct as_axis *axis = as_probe_axis(probe, axes->v[i].name);
+        if (!axis || axis->domain != AS_DOMAIN_ALLOCATOR)
+            continue;
+        const struct as_allocator *a = as_info_allocator(info, axes->v[i].text);
+        if (a && a->why_not[0])
+            return a->why_not;
+    }
+    return NULL;
+}
+
+static enum as_status add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
+{
+    struct as_error why = {0};
+    enum as_applies applies = probe->applies ? probe->applies(p->info, axes, &why) : AS_APPLIES;
+    if (applies == AS_PRUNED)
+        return AS_OK;
+    struct as_cell c;
+    cell_init(&c, p->info, probe, axes);
+    int added;
+    enum as_status s = key_set_add(&p->seen, c.key, &added, p->err);
+    if (s || !added)
+        return s;
+    const char *allocator = allocator_reason(p->info, probe, axes);
+    if (applies == AS_INAPPLICABLE)
+        as_copy_text(c.reason, sizeof c.reason, why.text);
+    else if (allocator)
+        as_copy_text(c.reason, sizeof c.reason, allocator);
+    if (c.reason[0] || too_large(p->info, probe, axes, c.reason, sizeof c.reason))
+        c.status = AS_CELL_UNSUPPORTED;
+    if (p->plan->n >= CELLS_MAX)
+        return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
+    if ((s = as_grow((void **)&p->plan->cells, &p->cap, p->plan->n + 1, sizeof c, p->err)))
+        return s;
+    c.index = (int)p->plan->n;
+    p->plan->cells[p->plan->n++] = c;
+    return AS_OK;
+}
+
+/* A device that lacks what the probe needs gets one cell that says so. */
+static enum as_status add_incapable(struct planner *p, const struct as_probe *probe, unsigned missing)
+{
+    struct as_buf words = AS_BUF_INIT;
+    for (unsigned bit = 1; bit; bit <<= 1)
+        if ((missing & bit) && as_capability_word(bit)) {
+            as_buf_str(&words, words.len ? ", " : "");
+            as_buf_str(&words, as_capability_word(bit));
+        }
+    struct as_cell c;
+    const struct as_axes none = {0};
+    cell_init(&c, p->info, probe, &none);
+    c.status = AS_CELL_UNSUPPORTED;
+    snprintf(c.reason, sizeof c.reason, "the device lacks: %s", as_buf_get(&words));
+    as_buf_finish(&words);
+    int added;
+    enum as_status s = key_set_add(&p->seen, c.key, &added, p->err);
+    if (s || !added)
+        return s;
+    if ((s = as_grow((void **)&p->plan->cells, &p->cap, p->plan->n + 1, sizeof c, p->err)))
+        return s;
+    c.index = (int)p->plan->n;
+    p->plan->cells[p->plan->n++] = c;
+    return AS_OK;
+}
+
+static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->axis[i].name, axis->name) == 0)
+            return g->axis[i].expr;
+    return axis->def;
+}
+
+/* "axis=expr" or "probe.axis=expr": the expression when it is meant for this axis of this probe. */
+static const char *set_expr(const char *set, const struct as_probe *probe, const struct as_axis *axis)
+{
+    const char *eq = strchr(set, '='), *dot = strchr(set, '.');
+    if (dot && eq && dot < eq) {
+        if (strncmp(set, probe->name, (size_t)(dot - set)) != 0 || probe->name[dot - set])
+            return NULL;
+        set = dot + 1;
+    }
+    size_t n = strlen(axis->name);
+    return eq && (size_t)(eq - set) == n && strncmp(set, axis->name, n) == 0 ? eq + 1 : NULL;
+}
+
+static enum as_status add_product(struct planner *p, const struct as_probe *probe, const struct as_axis_values *values,
+                                  size_t axes_n)
+{
+    size_t at[AS_AXES_MAX] = {0};
+    for (size_t i = 0; i < axes_n; i++)
+        if (values[i].n == 0)
+            return AS_OK; /* an allocator of another device */
+    for (;;) {
+        struct as_axes axes = {.n = axes_n};
+        for (size_t i = 0; i < axes_n; i++)
+            axes.v[i] = values[i].v[at[i]];
+        enum as_status s = add_cell(p, probe, &axes);
+        if (s)
+            return s;
+        size_t i = axes_n;
+        while (i > 0 && ++at[i - 1] == values[i - 1].n)
+            at[--i] = 0;
+        if (i == 0)
+            return AS_OK;
+    }
+}
+
+static enum as_status add_grid(struct planner *p, const struct as_grid *g, const char *const *sets, size_t sets_n)
+{
+    struct as_axis_values values[AS_AXES_MAX] = {{0}};
+    size_t n = 0;
+    enum as_status s = AS_OK;
+    unsigned missing = g->probe->needs & ~p->info->capabilities;
+    if (missing)
+        return add_incapable(p, g->probe, missing);
+    for (; g->probe->axes[n].name && n < AS_AXES_MAX && !s; n++) {
+        const char *expr = grid_expr(g, &g->probe->axes[n]);
+        for (size_t i = 0; i < sets_n; i++) {
+            const char *e = set_expr(sets[i], g->probe, &g->probe->axes[n]);
+            expr = e ? e : expr;
+        }
+        s = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
+    }
+    if (s)
+        as_fail_in(p->err, g->probe->name);
+    else
+        s = add_product(p, g->probe, values, n);
+    for (size_t i = 0; i < n; i++)
+        as_axis_values_finish(&values[i]);
+    return s;
+}
+
+/* Is device id in a list such as "cpu,opencl:0,all"? A backend's name means all its devices. */
+static int in_device_list(const char *list, const struct as_device_info *info)
+{
+    if (!list[0])
+        return 1;
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        while (n && *list == ' ') {
+            list++;
+            n--;
+        }
+        size_t len = n;
+        while (len && list[len - 1] == ' ')
+            len--;
+        if ((len == 3 && strncmp(list, "all", 3) == 0) ||
+            (strlen(info->id) == len && strncmp(list, info->id, len) == 0) ||
+            (strlen(info->backend) == len && strncmp(list, info->backend, len) == 0))
+            return 1;
+        list += n;
+        list += *list == ',';
+    }
+    return 0;
+}
+
+enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
+                           const char *const *sets, size_t sets_n, struct as_error *err)
+{
+    struct planner p = {.plan = plan, .cap = plan->n, .info = info, .err = err};
+    enum as_status s = AS_OK;
+    int added;
+    for (size_t i = 0; i < plan->n && !s; i++)
+        if (strcmp(plan->cells[i].device, info->id) == 0)
+            s = key_set_add(&p.seen, plan->cells[i].key, &added, err);
+    for (size_t i = 0; i < suite->grids_n && !s; i++)
+        if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info))
+            s = add_grid(&p, &suite->grids[i], sets, sets_n);
+    free(p.seen.slot);
+    return s;
+}
+
+void as_plan_finish(struct as_plan *plan)
+{
+    as_cells_free(plan->cells, plan->n);
+    *plan = (struct as_plan){0};
+}
+
+static enum as_status check_allocators(const char *expr, const struct as_device_info *infos, size_t infos_n,
+                                       struct as_error *err)
+{
+    const char *names[64] = {"all", "first"};
+    size_t n = 2;
+    for (size_t i = 0; i < infos_n; i++)
+        for (size_t j = 0; j < infos[i].allocators_n && n < 63; j++)
+            names[n++] = infos[i].allocators[j].name;
+    names[n] = NULL;
+    while (*expr) {
+        size_t len = strcspn(expr, ","), i = 0;
+        while (names[i] && (strlen(names[i]) != len || strncmp(names[i], expr, len) != 0))
+            i++;
+        if (!names[i]) {
+            char word[64];
+            snprintf(word, sizeof word, "%.*s", (int)len, expr);
+            const char *near = as_nearest(word, names);
+            return as_fail(err, AS_USAGE, "no device has an allocator '%s'%s%s%s", word,
+                           near ? "; did you mean '" : "; see assay devices", near ? near : "", near ? "'?" : "");
+        }
+        expr += len;
+        expr += *expr == ',';
+    }
+    return AS_OK;
+}
+
+/* Finds an axis by name in the probes of the suites; near gets the nearest name when there is none. */
+static const struct as_axis *find_axis(const struct as_suite *suites, size_t suites_n, const char *probe,
+                                       const char *name, const char **near)
+{
+    const char *names[128];
+    size_t n = 0;
+    for (size_t i = 0; i < suites_n; i++)
+        for (size_t j = 0; j < suites[i].grids_n; j++) {
+            const struct as_probe *p = suites[i].grids[j].probe;
+            if (probe[0] && strcmp(probe, p->name) != 0)
+                continue;
+            const struct as_axis *axis = as_probe_axis(p, name);
+            if (axis)
+                return axis;
+            for (size_t k = 0; p->axes[k].name && n < 127; k++)
+                names[n++] = p->axes[k].name;
+        }
+    names[n] = NULL;
+    *near = as_nearest(name, names);
+    return NULL;
+}
+
+enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
+                                  size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err)
+{
+    for (size_t i = 0; i < sets_n; i++) {
+        char probe[32] = "", name[32] = "";
+        const char *eq = strchr(sets[i], '='), *dot = strchr(sets[i], '.');
+        if (!eq || eq == sets[i] || eq[1] == 0)
+            return as_fail(err, AS_USAGE, "'%s' is not of the form axis=values", sets[i]);
+        const char *start = sets[i];
+        if (dot && dot < eq) {
+            snprintf(probe, sizeof probe, "%.*s", (int)(dot - sets[i]), sets[i]);
+            start = dot + 1;
+        }
+        snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
+        const char *near = NULL;
+        const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
+        if (!axis)
+            return as_fail(err, AS_USAGE, "none of the probes asked for has an axis '%s'%s%s%s", name,
+                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        enum as_status s = AS_OK;
+        if (axis->domain == AS_DOMAIN_ALLOCATOR && (s = check_allocators(eq + 1, infos, infos_n, err)))
+            return s;
+    }
+    return AS_OK;
+}
