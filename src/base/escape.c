@@ -1,0 +1,94 @@
+/* Escaping of text from files, drivers and devices: none of it may steer the page, the terminal or the table. */
+#include "base/buf.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+void as_buf_html(struct as_buf *b, const char *s)
+{
+    static const struct {
+        char c;
+        const char *entity;
+    } special[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    size_t left = s ? strlen(s) : 0;
+    while (left > 0) {
+        uint32_t cp;
+        size_t len = as_utf8_decode(s, left, &cp);
+        const char *instead = NULL;
+        if (len == 0 || (as_utf8_is_control(cp) && cp != '\n' && cp != '\t')) /* white space is harmless in a page */
+            instead = replacement;
+        for (size_t i = 0; len == 1 && i < sizeof special / sizeof *special; i++)
+            if (*s == special[i].c)
+                instead = special[i].entity;
+        if (instead)
+            as_buf_str(b, instead);
+        else
+            as_buf_add(b, s, len);
+        len = len ? len : 1;
+        s += len, left -= len;
+    }
+}
+
+void as_buf_json_str(struct as_buf *b, const char *s)
+{
+    static const char *const named[32] = {
+        ['\b'] = "\\b", ['\f'] = "\\f", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
+    size_t left = s ? strlen(s) : 0;
+    as_buf_char(b, '"');
+    while (left > 0) {
+        uint32_t cp;
+        size_t len = as_utf8_decode(s, left, &cp);
+        if (len == 0)
+            as_buf_str(b, replacement);
+        else if (cp < 32 && named[cp])
+            as_buf_str(b, named[cp]);
+        else if (cp == '"' || cp == '\\')
+            as_buf_add(b, (char[2]){'\\', *s}, 2);
+        else if (as_utf8_is_control(cp) || cp == '<')
+            as_buf_printf(b, "\\u%04x", (unsigned)cp);
+        else
+            as_buf_add(b, s, len);
+        len = len ? len : 1;
+        s += len, left -= len;
+    }
+    as_buf_char(b, '"');
+}
+
+void as_buf_terminal(struct as_buf *b, const char *s)
+{
+    size_t left = s ? strlen(s) : 0;
+    while (left > 0) {
+        uint32_t cp;
+        size_t len = as_utf8_decode(s, left, &cp);
+        size_t step = len ? len : 1;
+        if (len == 0 || as_utf8_is_control(cp))
+            for (size_t i = 0; i < step; i++)
+                as_buf_printf(b, "\\x%02x", (unsigned)(unsigned char)s[i]);
+        else
+            as_buf_add(b, s, len);
+        s += step, left -= step;
+    }
+}
+
+void as_buf_csv(struct as_buf *b, const char *s)
+{
+    if (!s || !*s)
+        return;
+    /* a spreadsheet takes these as the start of a formula */
+    const char *guard = strchr("=+-@\t\r", *s) ? "'" : "";
+    if (!strpbrk(s, ",\"\r\n") && *s != ' ' && s[strlen(s) - 1] != ' ') {
+        as_buf_str(b, guard);
+        as_buf_str(b, s);
+        return;
+    }
+    as_buf_char(b, '"');
+    as_buf_str(b, guard);
+    for (; *s; s++) {
+        if (*s == '"')
+            as_buf_char(b, '"');
+        as_buf_char(b, *s);
+    }
+    as_buf_char(b, '"');
+}
