@@ -1,0 +1,29 @@
+# The front door; the build itself is Meson's. `make help` says what there is.
+BUILD = build
+
+help:
+	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
+	@echo "make test    set up, build in several ways, run every test"
+	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
+	@echo "make setup   install what is missing, nothing else"
+	@echo "make clean   remove the build folders"
+
+setup:
+	@tools/setup.sh run
+
+run: setup
+	@BUILD=$(BUILD) tools/build.sh
+	@BUILD=$(BUILD) tools/measure.sh
+
+test:
+	@tools/setup.sh test
+	@python3 tools/run_tests.py
+
+bench: setup
+	@BUILD=$(BUILD) tools/build.sh
+	@python3 bench/bench.py --assay $(BUILD)/assay $(BENCH)
+
+clean:
+	rm -rf build build-*
+
+.PHONY: help setup run test bench clean

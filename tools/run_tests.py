@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Builds assay in several ways, runs every test in each, and ends with one line: N passed, N failed, N skipped.
+
+run_tests.py [PART]...   parts: gcc asan tsan aarch64 format tidy (all when none is named)
+Every unit test inside a test program counts by itself; a build that fails counts as one failed test.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TOP, "tools"))
+import static_checks  # noqa: E402  (beside this file)
+from tally import Tally, say  # noqa: E402
+
+BUILDS = {
+    # name: (compiler, meson options, arguments of meson test)
+    "gcc": ("gcc", ["-Dwerror=true"], []),
+    "asan": ("clang", ["-Dwerror=true", "-Db_sanitize=address,undefined", "-Db_lundef=false"], ["--no-suite", "browser"]),
+    "tsan": ("clang", ["-Dwerror=true", "-Db_sanitize=thread", "-Db_lundef=false"], ["--suite", "device", "--suite", "api"]),
+}
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "LSAN_OPTIONS": "print_suppressions=0:suppressions=" + os.path.join(TOP, "tools", "lsan.supp"),
+}
+
+
+def build_folder(name):
+    return os.path.join(TOP, "build-" + name)
+
+
+def meson_build(name, compiler, options, env, tally):
+    """Configures when needed and compiles; True when it went well."""
+    folder, log = build_folder(name), ""
+    if not shutil.which(compiler):
+        tally.skip(f"build {name}", f"no {compiler}")
+        return False
+    steps = [["meson", "compile", "-C", folder]]
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        shutil.rmtree(folder, ignore_errors=True)
+        steps.insert(0, ["meson", "setup", folder, TOP] + options)
+    for step in steps:
+        say(f"{name}: {' '.join(step[:2])} with {compiler}")
+        done = subprocess.run(step, cwd=TOP, env=dict(env, CC=compiler), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        log += done.stdout
+        if done.returncode:
+            tally.fail(f"build {name}", log)
+            return False
+    tally.ok(f"build {name}")
+    return True
+
+
+def meson_tests(name, arguments, env, tally):
+    folder = build_folder(name)
+    log = os.path.join(folder, "meson-logs", "testlog.json")
+    if os.path.exists(log):
+        os.unlink(log)
+    say(f"{name}: tests")
+    subprocess.run(["meson", "test", "-C", folder, "--no-rebuild", "--quiet"] + arguments, cwd=TOP, env=env,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not os.path.exists(log):
+        tally.fail(f"{name}: tests", "meson test left no log")
+        return
+    with open(log, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            count_test(name, json.loads(line), tally)
+
+
+def count_test(build, test, tally):
+    """One test program: its own unit tests where it names them (cmocka, TAP), else itself."""
+    output = (test.get("stdout") or "") + (test.get("stderr") or "")
+    name = f"{build}: {test['name']}"
+    result = test["result"]
+    failed_before = tally.failed
+    if not count_cmocka(name, output, tally) and not count_tap(name, output, tally):
+        if result == "SKIP":
+            lines = output.strip().splitlines()
+            tally.skip(name, lines[-1] if lines else "no reason given")
+        elif result in ("OK", "EXPECTEDFAIL"):
+            tally.ok(name)
+    if result not in ("OK", "EXPECTEDFAIL", "SKIP"):
+        if tally.failed > failed_before:
+            say(f"FAILED {name} ({result})\n" + Tally.end_of(output))
+        else:
+            tally.fail(f"{name} ({result}, exit {test.get('returncode')})", output)
+
+
+def count_cmocka(name, output, tally):
+    def total(pattern):
+        return sum(int(n) for n in re.findall(pattern, output, re.M))
+
+    if not re.search(r"^\[==========\] .*run", output, re.M):
+        return False
+    tally.ok(name, total(r"^\[  PASSED  \] (\d+) test"))
+    for what in re.findall(r"^\[  SKIPPED \] (?!.*test\(s\))(.+)$", output, re.M)[:total(r"^\[  SKIPPED \].*?(\d+) test")]:
+        tally.skip(f"{name}: {what}", "said so itself")
+    for _ in range(total(r"^\[  FAILED  \].*?(\d+) test\(s\)")):
+        tally.fail(name, None)
+    return True
+
+
+def count_tap(name, output, tally):
+    if not re.search(r"^1\.\.\d+", output, re.M):
+        return False
+    for state, what in re.findall(r"^(ok|not ok) \d+ ?-? ?(.*)$", output, re.M):
+        title, _, directive = what.partition("# ")
+        if directive.upper().startswith("SKIP"):
+            tally.skip(f"{name}: {title.strip()}", directive[4:].strip() or "no reason given")
+        elif state == "ok":
+            tally.ok(name)
+        else:
+            tally.fail(f"{name}: {title.strip()}", None)
+    return True
+
+
+def main():
+    known = list(BUILDS) + ["aarch64", "format", "tidy"]
+    parts = sys.argv[1:] or known
+    for part in parts:
+        if part not in known:
+            print(f"run_tests.py: no part '{part}'; there are {' '.join(known)}", file=sys.stderr)
+            return 2
+    tally, began = Tally(), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="assay-test-") as home:
+        env = dict(os.environ, XDG_DATA_HOME=home, XDG_CONFIG_HOME=home, POCL_CACHE_DIR=os.path.join(home, "pocl"))
+        for part in parts:
+            if part not in BUILDS:
+                getattr(static_checks, part)(TOP, tally)
+                continue
+            compiler, options, arguments = BUILDS[part]
+            part_env = dict(env, **(SANITIZER_OPTIONS if part != "gcc" else {}))
+            if meson_build(part, compiler, options, part_env, tally):
+                meson_tests(part, arguments, part_env, tally)
+    say(f"took {time.monotonic() - began:.0f} s")
+    return tally.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""Checks that run no test program: layout, static analysis, compiling for aarch64."""
+import json
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from tally import say
+
+CROSS = "aarch64-linux-gnu"
+HEADERS = ["jansson.h", "jansson_config.h", "sqlite3.h", "hwloc.h", "hwloc", "ini.h", "xxhash.h", "xxh3.h", "CL"]
+MODULES = ["jansson", "sqlite3", "hwloc", "inih", "libxxhash"]
+
+
+def run(command, **more):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", **more)
+
+
+def sources(top, endings):
+    """Files of the project with these endings: those that git knows, else those that lie there."""
+    listed = run(["git", "ls-files", "-z"], cwd=top)
+    names = listed.stdout.split("\0") if listed.returncode == 0 else [
+        os.path.relpath(os.path.join(folder, f), top)
+        for room in ("src", "include", "probes", "tests", "bench")
+        for folder, _, files in os.walk(os.path.join(top, room)) for f in files]
+    return sorted(n for n in names if n.endswith(endings) and os.path.exists(os.path.join(top, n)))
+
+
+def format(top, tally):  # noqa: A001  (the part's name)
+    if not shutil.which("clang-format"):
+        tally.skip("format", "no clang-format")
+        return
+    say("format: clang-format")
+    done = run(["clang-format", "--dry-run", "--Werror"] + sources(top, (".c", ".h")), cwd=top)
+    if done.returncode:
+        tally.fail("format", done.stdout)
+    else:
+        tally.ok("format")
+
+
+def tidy(top, tally):
+    folder = os.path.join(top, "build-asan")
+    if not shutil.which("clang-tidy"):
+        tally.skip("tidy", "no clang-tidy")
+        return
+    if not os.path.exists(os.path.join(folder, "compile_commands.json")):
+        tally.skip("tidy", "the build 'asan' is not there")
+        return
+    with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as f:
+        files = {os.path.normpath(os.path.join(e["directory"], e["file"])) for e in json.load(f)}
+    files = sorted(f for f in files if not f.startswith((folder, os.path.join(top, "tests"))))
+    say(f"tidy: clang-tidy over {len(files)} files")
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        results = list(pool.map(lambda f: run(["clang-tidy", "--quiet", "-p", folder, f], cwd=top), files))
+    bad = [r.stdout for r in results if r.returncode]
+    if bad:
+        tally.fail(f"tidy ({len(bad)} of {len(files)} files)", "\n".join(bad))
+    else:
+        tally.ok("tidy")
+
+
+def shadow_sysroot(folder):
+    """Headers and pkg-config files of the libraries, without this machine's C library beside them: their headers are the
+    same on every architecture. Enough to compile, not to link."""
+    include, pc = os.path.join(folder, "include"), os.path.join(folder, "pc")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(include)
+    os.makedirs(pc)
+    triplet = run(["gcc", "-print-multiarch"]).stdout.strip()
+    for name in HEADERS:
+        for base in ("/usr/include", os.path.join("/usr/include", triplet)):
+            path = os.path.join(base, name)
+            if os.path.isdir(path):
+                shutil.copytree(path, os.path.join(include, name), dirs_exist_ok=True)
+            elif os.path.exists(path):
+                shutil.copy(path, include)
+    for module in MODULES:
+        version = run(["pkg-config", "--modversion", module]).stdout.strip()
+        with open(os.path.join(pc, module + ".pc"), "w", encoding="ascii") as f:
+            f.write(f"Name: {module}\nDescription: headers only\nVersion: {version}\nCflags: -I{include}\n")
+    cross = os.path.join(folder, "cross.ini")
+    with open(cross, "w", encoding="ascii") as f:
+        f.write(f"[binaries]\nc = '{CROSS}-gcc'\nar = '{CROSS}-ar'\nstrip = '{CROSS}-strip'\npkgconfig = 'pkg-config'\n"
+                f"[properties]\npkg_config_libdir = '{pc}'\n[built-in options]\nc_args = ['-I{include}']\n"
+                "[host_machine]\nsystem = 'linux'\ncpu_family = 'aarch64'\ncpu = 'aarch64'\nendian = 'little'\n")
+    return cross
+
+
+def aarch64(top, tally):
+    if not shutil.which(CROSS + "-gcc") or not os.path.exists(f"/usr/{CROSS}/include/stdio.h"):
+        tally.skip("aarch64", f"no {CROSS}-gcc with its C library")
+        return
+    folder = os.path.join(top, "build-aarch64")
+    say("aarch64: compiling everything, linking nothing")
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        cross = shadow_sysroot(os.path.join(top, "build-aarch64-sysroot"))
+        done = run(["meson", "setup", folder, top, "--cross-file", cross, "-Dwerror=true", "-Dtests=false"])
+        if done.returncode:
+            tally.fail("aarch64", done.stdout)
+            return
+    targets = json.loads(run(["meson", "introspect", folder, "--targets"]).stdout)
+    objects = [os.path.relpath(path, folder) for t in targets if t["type"] == "static library" for path in t["filename"]]
+    done = run(["ninja", "-C", folder, "-k", "0"] + objects)
+    if done.returncode:
+        tally.fail("aarch64", done.stdout)
+    else:
+        tally.ok("aarch64")
