@@ -26,8 +26,7 @@ static enum as_status add_value(struct parser *p, const char *text, double numbe
     if (p->out->n >= VALUES_MAX)
         return as_fail(p->err, AS_USAGE, "axis '%s' has more than %d values; make the range smaller", p->axis->name,
                        VALUES_MAX);
-    enum as_status s =
-        as_grow((void **)&p->out->v, &p->cap, p->out->n + 1, sizeof *p->out->v, p->err);
+    enum as_status s = as_grow((void **)&p->out->v, &p->cap, p->out->n + 1, sizeof *p->out->v, p->err);
     if (s)
         return s;
     struct as_axis_value *v = &p->out->v[p->out->n++];
@@ -81,8 +80,8 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
         if (st)
             return st;
     }
-    const uint64_t sizes[] = {as_info_last_cache(p->info), as_info_cache(p->info, 1),  as_info_cache(p->info, 2),
-                              as_info_cache(p->info, 3),   p->info->memory_free,       p->info->memory_bytes};
+    const uint64_t sizes[] = {as_info_last_cache(p->info), as_info_cache(p->info, 1), as_info_cache(p->info, 2),
+                              as_info_cache(p->info, 3),   p->info->memory_free,      p->info->memory_bytes};
     uint64_t unit = sizes[which];
     /* Devices that do not tell their caches get a common size, so that a suite still has a sweep to make there. */
     if (unit == 0)

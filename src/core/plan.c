@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MAX = 1000000 };
+enum { CELLS_MAX = 100000 };
 
 /* Hash set of (device, probe, axes), so that grids may overlap. */
 struct key_set {

@@ -31,15 +31,16 @@ struct as_grid {
 
 /* A suite as data (suites/NAME.ini, built in; or a file named by the person).
  *   [suite]  title=, budget=60s, precision=5%, visits=3, devices=cpu,opencl
- *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ... */
+ *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...
+ */
 struct as_suite {
     char name[64];
     char title[160];
     double budget_s; /* 0 none */
     double precision;
     int visits;
-    char devices[128];  /* list, or "" for all */
-    struct as_grid *grids; /* owned */
+    char devices[128];         /* list, or "" for all */
+    struct as_grid *grids;     /* owned */
     char (*grid_devices)[128]; /* per grid, "" for the suite's; owned */
     size_t grids_n;
 };
@@ -59,7 +60,7 @@ struct as_plan {
     size_t n;
 };
 /* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
- * one probe only). A cell that is already in the plan is not added again. At most 1,000,000 cells. */
+ * one probe only). A cell that is already in the plan is not added again. At most 100,000 cells. */
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);

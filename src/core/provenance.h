@@ -13,8 +13,8 @@ enum as_status as_provenance_json(struct as_buf *out, struct as_error *err);
 enum as_severity { AS_FINE, AS_NOTE, AS_WARNING };
 struct as_finding {
     enum as_severity severity;
-    char what[32];   /* "governor", "load", "smt", "thp", "vm clock", ... */
-    char text[256];  /* what was found */
+    char what[32];    /* "governor", "load", "smt", "thp", "vm clock", ... */
+    char text[256];   /* what was found */
     char remedy[256]; /* what the person can do; "" when fine */
 };
 enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err); /* *findings: free */

@@ -8,7 +8,7 @@
 #include <signal.h>
 
 enum as_event_kind {
-    AS_EVENT_RUN_START, /* run, cells_total */
+    AS_EVENT_RUN_START,  /* run, cells_total */
     AS_EVENT_CELL_START, /* cell: a visit begins */
     AS_EVENT_CELL_END,   /* cell with its numbers so far; visit */
     AS_EVENT_NOTE,       /* text: waiting for another run, a worker died, drift seen */
@@ -65,13 +65,14 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
  * id = backend's name, name "" and the reason in why. */
 struct as_found_device {
     struct as_device_info info;
-    char why[512];   /* "" when it can be used */
-    char *topology;  /* JSON, NULL when unknown; owned */
+    char why[512];  /* "" when it can be used */
+    char *topology; /* JSON, NULL when unknown; owned */
 };
 enum as_status as_find_devices(const char *worker, struct as_found_device **out, size_t *n, struct as_error *err);
 void as_found_devices_free(struct as_found_device *devices, size_t n);
 
-/* The worker's main loop, for `assay --worker FD PARENT`. Never returns to the command line; the value is the exit code. */
+/* The worker's main loop, for `assay --worker FD PARENT`. Never returns to the command line; the value is the exit
+ * code. */
 int as_worker_main(int fd, long parent);
 
 #endif

@@ -94,7 +94,7 @@ static enum as_status grid_from_text(struct as_grid *grid, const char *text, str
 struct suite_parser {
     struct as_suite *suite;
     char section[64];
-    int current; /* index of the open grid, -1 none */
+    int current;     /* index of the open grid, -1 none */
     int used_preset; /* the section asked for the probe's own grids */
     struct as_error *err;
     enum as_status status;

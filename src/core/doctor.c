@@ -1,0 +1,277 @@
+/* What makes numbers unfit on this machine, and what the person can do about it. Nothing is changed. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "core/machine.h"
+#include "core/provenance.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef void (*check_fn)(struct as_finding *f);
+
+static void set(struct as_finding *f, enum as_severity severity, const char *remedy)
+{
+    f->severity = severity;
+    as_copy_text(f->remedy, sizeof f->remedy, remedy);
+}
+
+static void check_governor(struct as_finding *f)
+{
+    char governor[64];
+    if (!as_machine_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor)) {
+        snprintf(f->text, sizeof f->text, "the frequency governor is not visible (no cpufreq here)");
+        set(f, AS_NOTE, "the clock is measured in every cell by a chain of dependent adds instead");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "the frequency governor is '%s'", governor);
+    if (strcmp(governor, "performance") != 0)
+        set(f, AS_WARNING, "set it to 'performance' for the time of the run: cpupower frequency-set -g performance");
+}
+
+static void check_load(struct as_finding *f)
+{
+    double load[1];
+    int cpus = as_machine_cpus();
+    if (getloadavg(load, 1) != 1) {
+        snprintf(f->text, sizeof f->text, "the load cannot be read");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "the load of the last minute is %.2f on %d usable CPUs", load[0], cpus);
+    if (load[0] > 0.25 * cpus)
+        set(f, AS_WARNING, "end other programs or wait; visits in bad episodes are excluded by the drift gate");
+}
+
+static void check_smt(struct as_finding *f)
+{
+    char active[16], siblings[64];
+    as_machine_line("/sys/devices/system/cpu/smt/active", active, sizeof active);
+    if (as_machine_line("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", siblings, sizeof siblings) &&
+        strpbrk(siblings, ",-"))
+        active[0] = '1';
+    if (active[0] == '1') {
+        snprintf(f->text, sizeof f->text, "SMT is on: two hardware threads share a core");
+        set(f, AS_NOTE, "one thread a core is used where a probe asks for cores; leave siblings idle");
+    } else
+        snprintf(f->text, sizeof f->text, "SMT is off or not shown: one hardware thread a core");
+}
+
+static void check_thp(struct as_finding *f)
+{
+    char enabled[64];
+    if (!as_machine_line("/sys/kernel/mm/transparent_hugepage/enabled", enabled, sizeof enabled)) {
+        snprintf(f->text, sizeof f->text, "the kernel has no transparent huge pages");
+        set(f, AS_NOTE, "allocator 'thp' is unsupported here");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "transparent huge pages: %s", enabled);
+    if (strstr(enabled, "[never]"))
+        set(f, AS_WARNING, "large working sets will show the cost of the TLB; 'madvise' lets the thp allocator work");
+    else if (strstr(enabled, "[always]"))
+        set(f, AS_NOTE, "allocator 'malloc' may get huge pages; 'mmap' keeps to base pages, 'thp' asks for huge ones");
+}
+
+static void check_hugetlb(struct as_finding *f)
+{
+    uint64_t pages = as_machine_meminfo("HugePages_Free") / 1024;
+    snprintf(f->text, sizeof f->text, "%llu hugetlb pages are free", (unsigned long long)pages);
+    if (pages == 0)
+        set(f, AS_NOTE, "allocator 'hugetlb' is unsupported until pages are reserved: sysctl vm.nr_hugepages=512");
+}
+
+static void check_virtual(struct as_finding *f)
+{
+    char what[200];
+    if (!as_machine_virtualization(what, sizeof what)) {
+        snprintf(f->text, sizeof f->text, "no sign of a virtual machine");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "this is a %s: neighbours on the host are not visible from here", what);
+    set(f, AS_WARNING, "trust the drift gate: sentinels see slow episodes that load and steal do not show");
+}
+
+static void check_vm_clock(struct as_finding *f)
+{
+    char source[64];
+    if (!as_machine_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source)) {
+        snprintf(f->text, sizeof f->text, "the clock source is not visible");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    uint64_t start = as_now_ns(), n = 0, end;
+    do
+        n++;
+    while ((end = as_now_ns()) - start < 2000000);
+    double cost = (double)(end - start) / (double)n;
+    snprintf(f->text, sizeof f->text, "clock source '%s', %.0f ns to read the time", source, cost);
+    if (cost > 200)
+        set(f, AS_WARNING, "reading the time is slow; samples are made longer to hide it (tsc is the fast source)");
+}
+
+static void check_steal(struct as_finding *f)
+{
+    char line[256];
+    unsigned long long user, nice, sys, idle, iowait, irq, soft, steal = 0;
+    if (!as_machine_line("/proc/stat", line, sizeof line) ||
+        sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &sys, &idle, &iowait, &irq, &soft,
+               &steal) != 8) {
+        snprintf(f->text, sizeof f->text, "steal time is not visible");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    double total = (double)(user + nice + sys + idle + iowait + irq + soft + steal);
+    double share = total > 0 ? 100 * (double)steal / total : 0;
+    snprintf(f->text, sizeof f->text, "the host took %.2f%% of the CPU time since boot", share);
+    if (share > 0.5)
+        set(f, AS_WARNING, "this guest shares its cores; measure at a quiet time or on a dedicated host");
+}
+
+/* The first write to a page that the guest never had makes the host find memory as well; the second use of the same
+ * page only costs the guest's fault. */
+static void check_backing(struct as_finding *f)
+{
+    uint64_t total = as_machine_meminfo("MemTotal"), free_ = as_machine_meminfo("MemFree");
+    enum { BYTES = 64 << 20, PAGE = 4096 };
+    if (free_ < 4 * (uint64_t)BYTES) {
+        snprintf(f->text, sizeof f->text, "too little free memory to look at the cost of first touch");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    double ns[2] = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        char *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return;
+        madvise(p, BYTES, MADV_NOHUGEPAGE);
+        double t = as_now();
+        for (size_t i = 0; i < BYTES; i += PAGE)
+            ((volatile char *)p)[i] = 1;
+        ns[pass] = (as_now() - t) / (BYTES / PAGE) * 1e9;
+        munmap(p, BYTES);
+    }
+    snprintf(f->text, sizeof f->text,
+             "first touch costs %.0f ns a page now, %.0f ns again right after; %.0f%% of memory is free", ns[0], ns[1],
+             100 * (double)free_ / (double)total);
+    if (ns[0] > 2 * ns[1])
+        set(f, AS_NOTE,
+            "memory that this guest never touched costs a fault of the host too; assay touches memory "
+            "before it measures anything else");
+}
+
+static void check_cgroup(struct as_finding *f)
+{
+    uint64_t limit = as_machine_cgroup_limit();
+    struct as_buf b = AS_BUF_INIT;
+    if (limit == 0) {
+        snprintf(f->text, sizeof f->text, "no memory limit is set for this process");
+        return;
+    }
+    as_format_size(&b, limit);
+    snprintf(f->text, sizeof f->text, "a cgroup limits memory to %s", as_buf_get(&b));
+    as_buf_finish(&b);
+    set(f, AS_NOTE, "working sets are bounded by it; cells that need more are unsupported");
+}
+
+static void check_swap(struct as_finding *f)
+{
+    uint64_t total = as_machine_meminfo("SwapTotal"), free_ = as_machine_meminfo("SwapFree");
+    if (total == 0 || free_ > total - total / 20) {
+        snprintf(f->text, sizeof f->text, "no swap is in use");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "%.0f%% of the swap is in use", 100 * (1 - (double)free_ / (double)total));
+    set(f, AS_WARNING, "free memory before the run: pages that come back from swap spoil every number");
+}
+
+static int holds_device(const char *pid, char *name, size_t size)
+{
+    char path[300], target[256];
+    snprintf(path, sizeof path, "/proc/%s/fd", pid);
+    DIR *d = opendir(path);
+    int found = 0;
+    for (struct dirent *e; d && !found && (e = readdir(d));) {
+        snprintf(path, sizeof path, "/proc/%.16s/fd/%.16s", pid, e->d_name);
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = 0;
+        found = strncmp(target, "/dev/nvidia", 11) == 0 || strcmp(target, "/dev/kfd") == 0 ||
+                strncmp(target, "/dev/dri/render", 15) == 0;
+    }
+    if (d)
+        closedir(d);
+    if (found) {
+        snprintf(path, sizeof path, "/proc/%s/comm", pid);
+        as_machine_line(path, name, size);
+    }
+    return found;
+}
+
+static void check_users(struct as_finding *f)
+{
+    DIR *d = opendir("/proc");
+    int others = 0;
+    char name[64] = "";
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && atol(e->d_name) != (long)getpid())
+            others += holds_device(e->d_name, name, sizeof name);
+    if (d)
+        closedir(d);
+    if (others == 0) {
+        snprintf(f->text, sizeof f->text, "no other process that can be seen holds a GPU");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "%d other processes hold a GPU, one of them '%.40s'", others, name);
+    set(f, AS_WARNING, "end them for the time of the run: they share its memory and its clock");
+}
+
+static void check_counters(struct as_finding *f)
+{
+    char paranoid[16];
+    if (!as_machine_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid)) {
+        snprintf(f->text, sizeof f->text, "the kernel has no performance counters");
+        set(f, AS_NOTE, "cycles come from the measured clock");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "perf_event_paranoid is %s", paranoid);
+    set(f, AS_FINE, "");
+}
+
+static const struct {
+    const char *what;
+    check_fn check;
+} checks[] = {
+    {"governor", check_governor},
+    {"load", check_load},
+    {"smt", check_smt},
+    {"thp", check_thp},
+    {"hugetlb", check_hugetlb},
+    {"virtual machine", check_virtual},
+    {"clock source", check_vm_clock},
+    {"steal", check_steal},
+    {"first touch", check_backing},
+    {"memory limit", check_cgroup},
+    {"swap", check_swap},
+    {"device users", check_users},
+    {"counters", check_counters},
+};
+
+enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err)
+{
+    *n = sizeof checks / sizeof *checks;
+    *findings = calloc(*n, sizeof **findings);
+    if (!*findings) {
+        size_t bytes = *n * sizeof **findings;
+        *n = 0;
+        return as_nomem(err, bytes, "findings");
+    }
+    for (size_t i = 0; i < *n; i++) {
+        as_copy_text((*findings)[i].what, sizeof(*findings)[i].what, checks[i].what);
+        checks[i].check(&(*findings)[i]);
+    }
+    return AS_OK;
+}

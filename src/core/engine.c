@@ -1,0 +1,293 @@
+/* The order of things: rounds of visits, sentinels between them, the time budget. */
+#include "core/engine.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Share of a visit without a budget: long enough for a percent on a quiet machine. */
+static const double FREE_SHARE_S = 0.5;
+/* Repeated for cells that stay imprecise, each with this much more time. */
+static const double EXTRA_FACTOR = 2;
+static const double SHARE_MIN_S = 0.01;
+static const double SENTINEL_SHARE_S = 0.02;
+
+enum { EXTRA_VISITS = 5 };
+
+static int stopped(struct as_engine *e)
+{
+    e->stopped |= e->options->stop && *e->options->stop;
+    return e->stopped;
+}
+
+static double time_left(const struct as_engine *e)
+{
+    return e->deadline - as_now();
+}
+
+static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = e->sentinels_first; i < e->cells_n && !s && !stopped(e); i++) {
+        struct as_sentinel *sentinel = &e->sentinels[i - e->sentinels_first];
+        if (e->progress[i].over)
+            continue;
+        double at = as_wall();
+        s = as_engine_visit(e, i, SENTINEL_SHARE_S, err);
+        if (s || e->progress[i].over || !isfinite(e->cells[i].sum.median))
+            continue;
+        s = as_sentinel_add(sentinel, at, e->cells[i].sum.median, err);
+        double off = as_sentinel_deviation(sentinel, at, at);
+        if (!s && isfinite(off) && off > as_sentinel_tolerance(sentinel)) {
+            struct as_buf text = AS_BUF_INIT;
+            as_buf_printf(&text, "drift: the %s sentinel of %s is %.0f%% off its usual value", sentinel->what,
+                          sentinel->device, 100 * off);
+            as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+            as_buf_finish(&text);
+        }
+    }
+    double every = isfinite(e->deadline) ? (e->deadline - e->start) / 40 : 2;
+    e->sentinel_at = as_now() + fmax(0.25, fmin(every, 3));
+    return s;
+}
+
+/* Time that visits still to come cannot do without, and how many they are. */
+static void outlook(const struct as_engine *e, int rounds, double *need, size_t *visits)
+{
+    *need = 0;
+    *visits = 0;
+    for (size_t i = 0; i < e->sentinels_first; i++) {
+        int left = e->progress[i].over ? 0 : rounds - e->progress[i].visits;
+        if (left <= 0)
+            continue;
+        *need += left * e->progress[i].need_s;
+        *visits += (size_t)left;
+    }
+}
+
+static double share_of(const struct as_engine *e, size_t index, int rounds, double free_share)
+{
+    double need;
+    size_t visits;
+    if (!isfinite(e->deadline))
+        return free_share + e->progress[index].need_s;
+    outlook(e, rounds, &need, &visits);
+    /* A first round does not know yet what later ones need, so it leaves them the larger part. */
+    double left = 0.95 * time_left(e), spare = fmax(0, left - need) / (double)(visits ? visits : 1);
+    return fmax(SHARE_MIN_S, e->progress[index].need_s + spare);
+}
+
+/* Visits the cells of order[0..n). */
+static enum as_status visit_all(struct as_engine *e, const size_t *order, size_t n, int rounds, double free_share,
+                                struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t k = 0; k < n && !s && !stopped(e); k++) {
+        size_t i = order[k];
+        if (e->progress[i].over)
+            continue;
+        if (as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
+            break;
+        /* A cell that has a number gives way when the time left is too short for it. */
+        if (time_left(e) <= (e->progress[i].visits ? e->progress[i].need_s : 0))
+            continue;
+        s = as_engine_visit(e, i, share_of(e, i, rounds, free_share), err);
+    }
+    return s;
+}
+
+static enum as_status one_round(struct as_engine *e, int round, size_t *order, struct as_error *err)
+{
+    struct as_rng rng;
+    size_t n = 0;
+    e->round = round;
+    for (size_t i = 0; i < e->sentinels_first; i++)
+        if (!e->progress[i].over && e->progress[i].visits < round)
+            order[n++] = i;
+    as_rng_seed(&rng, e->run->seed + (uint64_t)round);
+    as_rng_shuffle(&rng, order, n, sizeof *order);
+    return visit_all(e, order, n, e->rounds, FREE_SHARE_S, err);
+}
+
+static double relative_width(const struct as_cell *c)
+{
+    double w = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
+    return isfinite(w) ? w : INFINITY;
+}
+
+struct wanting {
+    size_t index;
+    double width;
+};
+
+static int widest_first(const void *a, const void *b)
+{
+    double x = ((const struct wanting *)a)->width, y = ((const struct wanting *)b)->width;
+    return (x < y) - (x > y);
+}
+
+/* Cells that are imprecise, or lost visits to a bad episode, get more of them while there is time. */
+static size_t find_wanting(const struct as_engine *e, int extra, size_t *order, struct wanting *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->sentinels_first; i++) {
+        const struct as_progress *p = &e->progress[i];
+        if (p->over || p->visits == 0 || p->visits >= e->rounds + extra)
+            continue;
+        if (e->cells[i].gates[AS_GATE_NOISE].state == AS_GATE_FAIL || p->clean < e->rounds ||
+            e->cells[i].gates[AS_GATE_DRIFT].state == AS_GATE_FAIL)
+            w[n++] = (struct wanting){i, relative_width(&e->cells[i])};
+    }
+    qsort(w, n, sizeof *w, widest_first);
+    for (size_t i = 0; i < n; i++)
+        order[i] = w[i].index;
+    return n;
+}
+
+static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as_error *err)
+{
+    struct wanting *w = calloc(e->cells_n ? e->cells_n : 1, sizeof *w);
+    enum as_status s = w ? AS_OK : as_nomem(err, e->cells_n * sizeof *w, "the order of cells");
+    double share = FREE_SHARE_S;
+    for (int extra = 1; extra <= EXTRA_VISITS && !s && !stopped(e); extra++) {
+        size_t n = find_wanting(e, extra, order, w);
+        if (n == 0 || time_left(e) < 0.02 * (e->deadline - e->start))
+            break;
+        share *= EXTRA_FACTOR;
+        e->round = e->rounds + extra;
+        s = visit_all(e, order, n, e->rounds + extra, share, err);
+    }
+    free(w);
+    return s;
+}
+
+static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < e->cells_n && !s; i++) {
+        if (e->cells[i].status != AS_CELL_PLANNED)
+            continue;
+        e->cells[i].status = AS_CELL_SKIPPED;
+        as_copy_text(e->cells[i].reason, sizeof e->cells[i].reason,
+                     i < e->sentinels_first ? "the time budget ended before it; give more with --budget"
+                                            : "the run ended before it");
+        s = as_store_update_cells(e->store, &e->cells[i], 1, err);
+    }
+    return s;
+}
+
+enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
+{
+    size_t *order = calloc(e->cells_n ? e->cells_n : 1, sizeof *order);
+    if (!order)
+        return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
+    enum as_status s = read_sentinels(e, err);
+    for (int round = 1; round <= e->rounds && !s && !stopped(e); round++)
+        s = one_round(e, round, order, err);
+    if (!s && !stopped(e))
+        s = extra_rounds(e, order, err);
+    if (!s && !stopped(e))
+        s = read_sentinels(e, err);
+    if (!s && !stopped(e))
+        s = skip_unmeasured(e, err);
+    free(order);
+    return s;
+}
+
+enum as_status as_engine_judge(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < e->cells_n && !s; i++) {
+        if (e->cells[i].visits_done == 0)
+            continue;
+        enum as_cell_status status = e->cells[i].status;
+        char reason[sizeof e->cells[i].reason];
+        memcpy(reason, e->cells[i].reason, sizeof reason);
+        s = as_engine_reevaluate(e, i, err);
+        /* A device that was lost on the way is a verdict of the engine, not of the visits. */
+        if (status == AS_CELL_SKIPPED) {
+            e->cells[i].status = status;
+            memcpy(e->cells[i].reason, reason, sizeof reason);
+        }
+    }
+    return s ? s : as_store_update_cells(e->store, e->cells, e->cells_n, err);
+}
+
+static enum as_status note_isolated(struct as_cell *cell, const struct as_comparison *c, struct as_error *err)
+{
+    json_t *j = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
+    if (!json_is_object(j)) {
+        json_decref(j);
+        j = json_object();
+    }
+    json_object_set_new(j, "isolated",
+                        json_pack("{s:s, s:o, s:o, s:o}", "verdict", as_verdict_word(c->verdict), "ratio",
+                                  isfinite(c->ratio) ? json_real(c->ratio) : json_null(), "ci_low",
+                                  isfinite(c->ci.lo) ? json_real(c->ci.lo) : json_null(), "ci_high",
+                                  isfinite(c->ci.hi) ? json_real(c->ci.hi) : json_null()));
+    char *text = json_dumps(j, JSON_COMPACT);
+    json_decref(j);
+    if (!text)
+        return as_nomem(err, 0, "a cell's detail");
+    free(cell->detail);
+    cell->detail = text;
+    return AS_OK;
+}
+
+static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *depend, struct as_error *err)
+{
+    struct as_cell *cell = &e->cells[index], alone = {0};
+    struct as_visit *visits = NULL;
+    size_t n = 0;
+    struct as_slot *slot = as_engine_slot(e, cell);
+    as_worker_stop(&slot->worker);
+    slot->is_open = 0;
+    e->progress[index].visits = AS_ISOLATED_VISIT;
+    enum as_status s = as_engine_visit(e, index, FREE_SHARE_S, err);
+    if (!s)
+        s = as_store_cell(e->store, cell->id, 1, &alone, err);
+    if (!s)
+        s = as_store_visits(e->store, e->run->id, cell->id, &visits, &n, err);
+    if (!s && n && visits[n - 1].number >= AS_ISOLATED_VISIT && visits[n - 1].n) {
+        const struct as_visit *v = &visits[n - 1];
+        int *number = calloc(v->n, sizeof *number);
+        struct as_comparison c;
+        struct as_sampled together = {alone.samples, alone.sample_visit, alone.sum.n},
+                          single = {v->samples, number, v->n};
+        s = number ? as_compare(&together, &single, cell->better_less, e->run->precision, &c, err)
+                   : as_nomem(err, v->n * sizeof *number, "samples");
+        if (!s) {
+            *depend += c.verdict == AS_FASTER || c.verdict == AS_SLOWER;
+            s = note_isolated(cell, &c, err);
+        }
+        free(number);
+    }
+    if (!s)
+        s = as_store_update_cells(e->store, cell, 1, err);
+    as_visits_free(visits, n);
+    as_cell_finish(&alone);
+    return s;
+}
+
+enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    size_t depend = 0, measured = 0;
+    for (size_t i = 0; i < e->sentinels_first && !s && !stopped(e); i++) {
+        if (e->cells[i].sum.n == 0 || e->progress[i].over)
+            continue;
+        measured++;
+        s = isolate_cell(e, i, &depend, err);
+    }
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text,
+                  "measured alone in a fresh process: %zu of %zu cells differ by more than the precision asked for",
+                  depend, measured);
+    if (!s)
+        as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+    as_buf_finish(&text);
+    return s;
+}

@@ -1,0 +1,70 @@
+/* The engine: the parent's state while a run goes on. Private to src/core. */
+#ifndef AS_CORE_ENGINE_H
+#define AS_CORE_ENGINE_H
+
+#include "core/drift.h"
+#include "core/gates.h"
+#include "core/plan.h"
+#include "core/process.h"
+#include "core/run.h"
+
+struct as_slot { /* one device of the run */
+    struct as_device_info info;
+    char *topology; /* JSON, owned, may be NULL */
+    struct as_worker worker;
+    int is_open;
+};
+
+struct as_progress { /* of one cell, beside the cell itself */
+    double need_s;   /* what its last visit could not do without: preparation and the fewest samples; 0 unknown */
+    int visits;      /* taken, also excluded ones */
+    int clean;       /* that count */
+    int over;        /* no more visits: crashed, unsupported, skipped ... */
+};
+
+struct as_engine {
+    struct as_store *store;
+    const struct as_run_options *options;
+    const char *program;
+    struct as_run *run;
+    struct as_slot *slots;
+    size_t slots_n;
+    struct as_cell *cells; /* sentinels are the last of them */
+    struct as_progress *progress;
+    size_t cells_n, sentinels_first;
+    struct as_sentinel *sentinels; /* one for each sentinel cell */
+    double start, deadline;        /* as_now() times; deadline INFINITY without a budget */
+    double sentinel_at;            /* when the next sentinels are due */
+    int round, rounds;
+    int stopped;
+};
+
+/* Opens the device of a slot in a new worker and fills info and topology. */
+enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,
+                            struct as_error *err);
+/* Devices for a list such as "cpu,opencl" ("all" or "": every one that can be used), opened. */
+enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
+                             struct as_slot **slots, size_t *n, struct as_error *err);
+void as_slots_close(struct as_slot *slots, size_t n);
+
+/* Only one run measures on a machine at a time. *lock is a descriptor to close. */
+enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
+
+/* Measures all that is left, in rounds, until precise, out of budget or stopped. */
+enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
+/* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
+ */
+enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
+/* Judges every cell again with all sentinel readings of the run. */
+enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
+
+/* One visit of a cell (visit.c). share_s: time for it. */
+enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err);
+enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err);
+void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,
+                     const struct as_visit *visit, const char *text);
+struct as_slot *as_engine_slot(struct as_engine *e, const struct as_cell *cell);
+/* Visits that --isolate makes are numbered from here and never count in a cell's numbers. */
+enum { AS_ISOLATED_VISIT = 1000000 };
+
+#endif

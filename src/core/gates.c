@@ -1,0 +1,219 @@
+#include "core/gates.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number may exceed its bound by the error of the bound itself. */
+static const double LIMIT_ROOM = 0.02;
+/* Clock readings scatter by less than 1% on a steady machine; turbo bins are 3 to 4% apart. */
+static const double CLOCK_ROOM = 0.05;
+static const double MEMORY_FACTOR = 4;
+
+static int counts(const struct as_visit *v)
+{
+    return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
+}
+
+static void set_gate(struct as_gate_result *g, enum as_gate_state state, const struct as_buf *text)
+{
+    g->state = state;
+    as_copy_text(g->text, sizeof g->text, as_buf_get(text));
+}
+
+static enum as_status summarize(struct as_cell *cell, const struct as_visit *visits, size_t n, struct as_error *err)
+{
+    size_t total = 0, at = 0;
+    for (size_t i = 0; i < n; i++)
+        total += counts(&visits[i]) ? visits[i].n : 0;
+    cell->sum = (struct as_summary){.median = NAN, .mad = NAN, .min = NAN, .max = NAN, .ci = {NAN, NAN}};
+    if (total == 0)
+        return AS_OK;
+    double *x = malloc(total * sizeof *x);
+    int *visit = malloc(total * sizeof *visit);
+    enum as_status s = x && visit ? AS_OK : as_nomem(err, total * sizeof *x, "samples");
+    for (size_t i = 0; i < n && !s; i++)
+        for (size_t j = 0; counts(&visits[i]) && j < visits[i].n; j++) {
+            x[at] = visits[i].samples[j];
+            visit[at++] = visits[i].number;
+        }
+    if (!s)
+        s = as_summarize(x, visit, total, &cell->sum, err);
+    free(x);
+    free(visit);
+    return s;
+}
+
+static void gate_checksum(struct as_cell *cell, const struct as_visit *visits, size_t n)
+{
+    struct as_gate_result *g = &cell->gates[AS_GATE_CHECKSUM];
+    *g = (struct as_gate_result){.state = AS_GATE_NA};
+    for (size_t i = 0; i < n; i++) {
+        if (!counts(&visits[i]) || visits[i].checksum <= g->state)
+            continue;
+        g->state = visits[i].checksum;
+        as_copy_text(g->text, sizeof g->text, visits[i].checksum_text);
+    }
+    if (g->state == AS_GATE_NA && n)
+        as_copy_text(g->text, sizeof g->text, visits[n - 1].checksum_text);
+}
+
+static void gate_limit(struct as_cell *cell, const struct as_visit *visits, size_t n, struct as_buf *text)
+{
+    const char *why = "";
+    cell->limit = NAN;
+    for (size_t i = 0; i < n; i++)
+        if (counts(&visits[i]) && isfinite(visits[i].limit)) {
+            cell->limit = visits[i].limit;
+            why = visits[i].limit_why;
+        }
+    as_buf_clear(text);
+    if (!isfinite(cell->limit)) {
+        as_buf_str(text, "no physical bound is known for this cell");
+        set_gate(&cell->gates[AS_GATE_LIMIT], AS_GATE_NA, text);
+        return;
+    }
+    double ratio = cell->better_less ? cell->limit / cell->sum.median : cell->sum.median / cell->limit;
+    as_buf_printf(text, "%.1f%% of the bound ", 100 * ratio);
+    as_format_value(text, cell->limit, cell->unit);
+    as_buf_printf(text, " (%s)", why);
+    set_gate(&cell->gates[AS_GATE_LIMIT], ratio <= 1 + LIMIT_ROOM ? AS_GATE_PASS : AS_GATE_FAIL, text);
+}
+
+static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n, struct as_buf *text)
+{
+    double lo = INFINITY, hi = -INFINITY, sum = 0, within = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_visit *v = &visits[i];
+        if (!counts(v) || !(v->clock_hz > 0))
+            continue;
+        known++;
+        sum += v->clock_hz;
+        lo = fmin(lo, v->clock_hz);
+        hi = fmax(hi, v->clock_hz);
+        within = fmax(within, (v->clock_hi - v->clock_lo) / v->clock_hi);
+    }
+    cell->clock_hz = known ? sum / (double)known : NAN;
+    as_buf_clear(text);
+    if (!known) {
+        as_buf_str(text, "the device has no cycle counter and no clock sensor");
+        set_gate(&cell->gates[AS_GATE_CLOCK], AS_GATE_NA, text);
+        return;
+    }
+    double between = (hi - lo) / hi, moved = fmax(within, between);
+    as_format_value(text, cell->clock_hz, "Hz");
+    as_buf_printf(text, ", moved %.1f%% %s", 100 * moved, within >= between ? "within a visit" : "between visits");
+    set_gate(&cell->gates[AS_GATE_CLOCK], moved <= CLOCK_ROOM ? AS_GATE_PASS : AS_GATE_FAIL, text);
+}
+
+static void gate_noise(struct as_cell *cell, double precision, struct as_buf *text)
+{
+    const struct as_summary *s = &cell->sum;
+    double width = (s->ci.hi - s->ci.lo) / fabs(s->median);
+    int pass = width <= precision;
+    as_buf_clear(text);
+    if (s->modes == 2 && (s->mode[1] - s->mode[0]) > precision * fabs(s->median)) {
+        as_buf_str(text, "two modes: ");
+        as_format_value(text, s->mode[0], cell->unit);
+        as_buf_printf(text, " (%.0f%%) and ", 100 * s->mode_share0);
+        as_format_value(text, s->mode[1], cell->unit);
+        pass = 0;
+    } else if (!isfinite(width))
+        as_buf_printf(text, "%zu samples are too few for an interval", s->n);
+    else
+        as_buf_printf(text, "interval %.2f%% of the median, asked %.3g%%", 100 * width, 100 * precision);
+    set_gate(&cell->gates[AS_GATE_NOISE], pass ? AS_GATE_PASS : AS_GATE_FAIL, text);
+}
+
+static void gate_footprint(struct as_cell *cell, const struct as_visit *visits, size_t n, uint64_t last_cache,
+                           struct as_buf *text)
+{
+    int claims = 0;
+    cell->footprint = 0;
+    for (size_t i = 0; i < n; i++) {
+        claims |= visits[i].claims_memory;
+        cell->footprint = visits[i].footprint > cell->footprint ? visits[i].footprint : cell->footprint;
+    }
+    as_buf_clear(text);
+    enum as_gate_state state = AS_GATE_NA;
+    if (!claims)
+        as_buf_str(text, "the cell does not claim to be a number of main memory");
+    else if (last_cache == 0)
+        as_buf_str(text, "the size of the last cache is not known");
+    else {
+        as_format_size(text, cell->footprint);
+        as_buf_printf(text, " touched, %.1f times the last cache of ", (double)cell->footprint / (double)last_cache);
+        as_format_size(text, last_cache);
+        as_buf_str(text, ", 4 times wanted");
+        state = (double)cell->footprint >= MEMORY_FACTOR * (double)last_cache * 0.999 ? AS_GATE_PASS : AS_GATE_FAIL;
+    }
+    set_gate(&cell->gates[AS_GATE_FOOTPRINT], state, text);
+}
+
+static void judge(struct as_cell *cell)
+{
+    struct as_buf reason = AS_BUF_INIT;
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (cell->gates[g].state == AS_GATE_FAIL)
+            as_buf_printf(&reason, "%s%s: %s", reason.len ? "; " : "", as_gate_name((enum as_gate)g),
+                          cell->gates[g].text);
+    cell->status = reason.len ? AS_CELL_UNTRUSTED : AS_CELL_OK;
+    as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&reason));
+    as_buf_finish(&reason);
+}
+
+enum as_status as_gates_evaluate(struct as_cell *cell, const struct as_visit *visits, size_t n,
+                                 const struct as_gate_context *context, struct as_error *err)
+{
+    const struct as_visit *broken = NULL;
+    cell->visits_done = (int)n;
+    cell->duration_s = 0;
+    cell->started_at = n ? visits[0].started_at : 0;
+    for (size_t i = 0; i < n; i++) {
+        cell->duration_s += visits[i].duration_s;
+        if (visits[i].status != AS_CELL_OK)
+            broken = &visits[i];
+    }
+    enum as_status s = summarize(cell, visits, n, err);
+    if (s)
+        return s;
+    struct as_buf text = AS_BUF_INIT;
+    if (cell->sum.n) {
+        gate_checksum(cell, visits, n);
+        gate_limit(cell, visits, n, &text);
+        gate_clock(cell, visits, n, &text);
+        gate_noise(cell, context->precision, &text);
+        cell->gates[AS_GATE_CODE] = (struct as_gate_result){
+            .state = AS_GATE_NA, .text = "this backend does not give the machine code to count in"};
+        gate_footprint(cell, visits, n, context->last_cache, &text);
+        cell->gates[AS_GATE_DRIFT].state = context->drift;
+        as_copy_text(cell->gates[AS_GATE_DRIFT].text, sizeof cell->gates[0].text, context->drift_text);
+        judge(cell);
+    }
+    as_buf_finish(&text);
+    if (broken) {
+        cell->status = broken->status;
+        as_copy_text(cell->reason, sizeof cell->reason, broken->reason);
+    } else if (!cell->sum.n)
+        cell->status = AS_CELL_PLANNED;
+    return AS_OK;
+}
+
+uint64_t as_reachable_cache(const struct as_device_info *info, double threads)
+{
+    uint64_t one = as_info_last_cache(info);
+    unsigned shared = 0, level = 0;
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].kind != 'i' && info->caches[i].level >= level) {
+            level = info->caches[i].level;
+            shared = info->caches[i].shared;
+        }
+    if (!(threads > 1) || shared == 0 || info->threads <= shared)
+        return one;
+    double instances = ceil((double)info->threads / shared);
+    return one * (uint64_t)fmin(instances, threads);
+}

@@ -1,0 +1,246 @@
+/* The loop that makes samples. */
+#include "core/measure.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A sample of 2 ms is long against the timer (tens of ns) and short against a visit. */
+static const double SAMPLE_S = 2e-3;
+/* The clock is read at most so often: a reading costs tens of microseconds. */
+static const double CLOCK_EVERY_S = 1e-3;
+
+enum { CLOCKS_MAX = 512 };
+
+struct sampler {
+    struct as_device *dev;
+    const struct as_probe *probe;
+    void *state;
+    struct as_visit_context vc;
+    double *x, *seconds; /* value and length of each sample */
+    size_t n;
+    double clock[CLOCKS_MAX];
+    size_t clock_n;
+    double clock_at; /* when it was read last */
+    uint64_t reps;
+    double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
+    double precision;
+};
+
+void as_note(struct as_visit_context *vc, const char *name, const char *text)
+{
+    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
+    as_buf_json_str(&vc->detail, name);
+    as_buf_char(&vc->detail, ':');
+    as_buf_json_str(&vc->detail, text);
+}
+
+void as_note_number(struct as_visit_context *vc, const char *name, double value)
+{
+    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
+    as_buf_json_str(&vc->detail, name);
+    if (isfinite(value))
+        as_buf_printf(&vc->detail, ":%.17g", value);
+    else
+        as_buf_str(&vc->detail, ":null");
+}
+
+static void read_clock(struct sampler *m)
+{
+    double hz;
+    if (!m->dev->device->clock || m->clock_n == CLOCKS_MAX || as_now() - m->clock_at < CLOCK_EVERY_S)
+        return;
+    if (!m->dev->device->clock(m->dev, &hz, NULL) && isfinite(hz) && hz > 0)
+        m->clock[m->clock_n++] = hz;
+    m->clock_at = as_now();
+}
+
+static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct as_error *err)
+{
+    *s = (struct as_sample){.value = NAN, .clock_hz = NAN};
+    enum as_status st = m->probe->sample(m->state, m->reps, s, err);
+    if (st)
+        return st;
+    if (!isfinite(s->value))
+        return as_fail(err, AS_FAILED, "probe '%s' gave a sample that is not a number", m->probe->name);
+    if (isfinite(s->clock_hz) && s->clock_hz > 0 && m->clock_n < CLOCKS_MAX)
+        m->clock[m->clock_n++] = s->clock_hz;
+    return AS_OK;
+}
+
+/* Repetitions are raised until a sample is long enough for the timer; the samples made on the way are thrown away. */
+static enum as_status calibrate(struct sampler *m, struct as_error *err)
+{
+    double target = m->vc.sample_s > 0 ? m->vc.sample_s : SAMPLE_S;
+    m->reps = m->vc.min_reps;
+    while (m->reps < m->vc.max_reps && as_now() < m->share_end) {
+        struct as_sample s;
+        enum as_status st = take_sample(m, &s, err);
+        if (st)
+            return st;
+        if (s.seconds >= 0.6 * target)
+            break;
+        double grow = s.seconds > 0 ? target / s.seconds : 1000;
+        /* A first sample is slow (cold caches, page faults), so growth is bounded and looked at again. */
+        grow = grow > 1000 ? 1000 : grow < 1.2 ? 1.2 : grow;
+        double reps = ceil((double)m->reps * grow);
+        m->reps = reps > (double)m->vc.max_reps ? m->vc.max_reps : (uint64_t)reps;
+    }
+    return AS_OK;
+}
+
+/* The stopping rule costs a sort, so it is asked again only after a tenth more samples. */
+static int enough(const struct sampler *m, size_t *ask_at)
+{
+    if (m->n < *ask_at)
+        return 0;
+    *ask_at = m->n + 1 + m->n / 10;
+    size_t warm = as_warmup_end(m->x, m->n);
+    return as_precise_enough(m->x + warm, m->n - warm, m->precision);
+}
+
+static enum as_status collect(struct sampler *m, struct as_error *err)
+{
+    size_t ask_at = 6;
+    double last = 0;
+    while (m->n < AS_SAMPLES_MAX) {
+        double now = as_now();
+        int over = now + last > m->share_end;
+        if (over && (m->n >= AS_SAMPLES_MIN || (m->n > 0 && now > m->hard_end)))
+            break;
+        read_clock(m);
+        struct as_sample s;
+        enum as_status st = take_sample(m, &s, err);
+        if (st)
+            return st;
+        m->x[m->n] = s.value;
+        m->seconds[m->n++] = s.seconds;
+        last = as_now() - now;
+        if (enough(m, &ask_at))
+            break;
+    }
+    read_clock(m);
+    return AS_OK;
+}
+
+static void summarize_clock(const struct sampler *m, struct as_visit *out)
+{
+    out->clock_hz = m->clock_n ? as_median(m->clock, m->clock_n) : NAN;
+    /* A single reading that an interrupt spoiled says nothing of the clock; a tenth of them does. */
+    out->clock_lo = m->clock_n ? as_quantile(m->clock, m->clock_n, m->clock_n > 10 ? 0.1 : 0.0) : NAN;
+    out->clock_hi = m->clock_n ? as_quantile(m->clock, m->clock_n, m->clock_n > 10 ? 0.9 : 1.0) : NAN;
+}
+
+static void run_check(struct sampler *m, struct as_visit *out)
+{
+    if (!m->probe->check) {
+        out->checksum = AS_GATE_NA;
+        as_copy_text(out->checksum_text, sizeof out->checksum_text, "this probe has no output to compare");
+        return;
+    }
+    out->checksum =
+        m->probe->check(m->state, out->checksum_text, sizeof out->checksum_text) ? AS_GATE_PASS : AS_GATE_FAIL;
+}
+
+static enum as_status keep(struct sampler *m, struct as_visit *out, struct as_error *err)
+{
+    size_t warm = as_warmup_end(m->x, m->n);
+    out->warmup = warm;
+    out->n = m->n - warm;
+    out->samples = calloc(out->n ? out->n : 1, sizeof *out->samples);
+    if (!out->samples)
+        return as_nomem(err, out->n * sizeof *out->samples, "samples");
+    memcpy(out->samples, m->x + warm, out->n * sizeof *out->samples);
+    out->sample_s = as_median(m->seconds + warm, out->n);
+    return AS_OK;
+}
+
+static void set_outcome(struct as_visit *out, enum as_status st, const char *text)
+{
+    static const enum as_cell_status of[] = {
+        [AS_UNSUPPORTED] = AS_CELL_UNSUPPORTED,
+        [AS_TIMEOUT] = AS_CELL_TIMEOUT,
+        [AS_FAILED] = AS_CELL_FAILED,
+        [AS_NOMEM] = AS_CELL_UNSUPPORTED,
+    };
+    out->status = (size_t)st < sizeof of / sizeof *of && of[st] ? of[st] : AS_CELL_FAILED;
+    as_copy_text(out->reason, sizeof out->reason, text);
+}
+
+static enum as_status run_phases(struct sampler *m, double started, struct as_visit *out, struct as_error *err)
+{
+    enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
+    out->prepare_s = as_now() - started;
+    out->footprint = m->vc.footprint;
+    out->claims_memory = m->vc.claims_memory;
+    out->limit = m->vc.limit;
+    as_copy_text(out->limit_why, sizeof out->limit_why, m->vc.limit_why);
+    if (!st)
+        st = calibrate(m, err);
+    if (!st)
+        st = collect(m, err);
+    out->reps = m->reps;
+    if (!st) {
+        summarize_clock(m, out);
+        run_check(m, out);
+    }
+    return st;
+}
+
+enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_order *order, struct as_visit *out,
+                                struct as_error *err)
+{
+    double started = as_now();
+    *out = (struct as_visit){.number = order->number,
+                             .started_at = as_wall(),
+                             .status = AS_CELL_OK,
+                             .worker = getpid(),
+                             .clock_hz = NAN,
+                             .clock_lo = NAN,
+                             .clock_hi = NAN,
+                             .limit = NAN,
+                             .sample_s = NAN};
+    struct sampler m = {.dev = dev,
+                        .probe = as_probe_find(order->probe),
+                        .share_end = started + order->share_s,
+                        .hard_end = started + 2 * order->share_s + 1,
+                        .precision = order->precision};
+    m.vc = (struct as_visit_context){.dev = dev,
+                                     .axes = &order->axes,
+                                     .seed = order->seed,
+                                     .visit = order->number,
+                                     .deadline = m.share_end,
+                                     .limit = NAN,
+                                     .min_reps = 1,
+                                     .max_reps = UINT64_C(1) << 40};
+    if (!m.probe) {
+        set_outcome(out, AS_FAILED, "this build of assay has no such probe");
+        return AS_OK;
+    }
+    enum as_status st = AS_OK;
+    struct as_error why = {0};
+    m.x = calloc(AS_SAMPLES_MAX, sizeof *m.x);
+    m.seconds = calloc(AS_SAMPLES_MAX, sizeof *m.seconds);
+    if (!m.x || !m.seconds) {
+        st = as_nomem(err, AS_SAMPLES_MAX * sizeof *m.x, "samples");
+        goto done;
+    }
+    enum as_status visit = run_phases(&m, started, out, &why);
+    m.probe->finish(m.state);
+    if (visit)
+        set_outcome(out, visit, why.text);
+    else
+        st = keep(&m, out, err);
+    as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
+    out->detail = as_buf_take(&m.vc.detail);
+    out->duration_s = as_now() - started;
+done:
+    as_buf_finish(&m.vc.detail);
+    free(m.x);
+    free(m.seconds);
+    return st;
+}

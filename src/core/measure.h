@@ -1,0 +1,18 @@
+/* One visit of one cell, in the worker: prepare, calibrate, warm up, sample, check. */
+#ifndef AS_CORE_MEASURE_H
+#define AS_CORE_MEASURE_H
+
+#include "core/message.h"
+#include "core/probe.h"
+
+/* Fills *out (as_visit_finish frees it). What the probe or device could not do is in out->status and reason, not in
+ * the return value, which is not AS_OK only when memory ran out here. */
+enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_order *order, struct as_visit *out,
+                                struct as_error *err);
+
+enum {
+    AS_SAMPLES_MAX = 2000, /* of one visit */
+    AS_SAMPLES_MIN = 3,    /* taken even when the share is used up, within twice the share and the patience */
+};
+
+#endif

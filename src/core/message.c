@@ -1,0 +1,214 @@
+/* Framing and the JSON of orders and visits. */
+#include "core/message.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { PACKET = 32 * 1024, MESSAGE_MAX = 64 * 1024 * 1024 };
+
+/* First byte of a packet: more of this message follows, or it ends here. */
+enum { MORE = 'm', END = 'e' };
+
+enum as_status as_message_send(int fd, const json_t *message, struct as_error *err)
+{
+    char *text = json_dumps(message, JSON_COMPACT);
+    if (!text)
+        return as_nomem(err, 0, "a message");
+    size_t left = strlen(text), at = 0;
+    enum as_status s = AS_OK;
+    do {
+        char packet[PACKET];
+        size_t n = left < PACKET - 1 ? left : PACKET - 1;
+        packet[0] = left > n ? MORE : END;
+        memcpy(packet + 1, text + at, n);
+        ssize_t sent;
+        do
+            sent = send(fd, packet, n + 1, MSG_NOSIGNAL);
+        while (sent < 0 && errno == EINTR);
+        if (sent < 0)
+            s = as_fail(err, AS_IO, "the other process is gone: %s", strerror(errno));
+        at += n;
+        left -= n;
+    } while (left && !s);
+    free(text);
+    return s;
+}
+
+static enum as_receive wait_readable(int fd, double deadline, const volatile sig_atomic_t *stop)
+{
+    for (;;) {
+        if (stop && *stop)
+            return AS_STOPPED;
+        double left = deadline - as_now();
+        if (left <= 0)
+            return AS_NO_ANSWER;
+        /* Short naps, since a signal that comes between the look at stop and poll would else be seen only later. */
+        double nap = stop ? 0.2 : 60;
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int n = poll(&p, 1, (int)(1000 * (left < nap ? left : nap)) + 1);
+        if (n > 0)
+            return AS_RECEIVED;
+        if (n < 0 && errno != EINTR)
+            return AS_PEER_GONE;
+    }
+}
+
+enum as_receive as_message_receive(int fd, double deadline, const volatile sig_atomic_t *stop, json_t **message)
+{
+    struct as_buf text = AS_BUF_INIT;
+    enum as_receive r;
+    char packet[PACKET];
+    *message = NULL;
+    do {
+        r = wait_readable(fd, deadline, stop);
+        if (r != AS_RECEIVED)
+            break;
+        ssize_t n = recv(fd, packet, sizeof packet, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 1 || text.len > MESSAGE_MAX) {
+            r = AS_PEER_GONE;
+            break;
+        }
+        as_buf_add(&text, packet + 1, (size_t)n - 1);
+    } while (packet[0] != END);
+    if (r == AS_RECEIVED) {
+        *message = text.failed ? NULL : json_loadb(as_buf_get(&text), text.len, 0, NULL);
+        if (!*message)
+            r = AS_PEER_GONE;
+    }
+    as_buf_finish(&text);
+    return r;
+}
+
+/* JSON has no NaN: an unknown number is null. */
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static double get_number(const json_t *j, const char *name)
+{
+    const json_t *v = json_object_get(j, name);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static int64_t get_integer(const json_t *j, const char *name)
+{
+    return json_integer_value(json_object_get(j, name));
+}
+
+static const char *get_text(const json_t *j, const char *name)
+{
+    const char *s = json_string_value(json_object_get(j, name));
+    return s ? s : "";
+}
+
+static json_t *text_value(const char *s)
+{
+    json_t *j = json_string(s);
+    return j ? j : json_string("(text that is not valid UTF-8)");
+}
+
+json_t *as_order_to_json(const struct as_visit_order *o)
+{
+    struct as_buf axes = AS_BUF_INIT;
+    as_axes_to_json(&o->axes, &axes);
+    json_t *j =
+        json_pack("{s:s, s:s, s:s, s:I, s:i, s:f, s:f}", "do", "visit", "probe", o->probe, "axes", as_buf_get(&axes),
+                  "seed", (json_int_t)o->seed, "number", o->number, "precision", o->precision, "share_s", o->share_s);
+    as_buf_finish(&axes);
+    return j;
+}
+
+enum as_status as_order_from_json(const json_t *j, struct as_visit_order *o, struct as_error *err)
+{
+    *o = (struct as_visit_order){.seed = (uint64_t)get_integer(j, "seed"),
+                                 .number = (int)get_integer(j, "number"),
+                                 .precision = get_number(j, "precision"),
+                                 .share_s = get_number(j, "share_s")};
+    as_copy_text(o->probe, sizeof o->probe, get_text(j, "probe"));
+    return as_axes_from_json(get_text(j, "axes"), &o->axes, err);
+}
+
+json_t *as_visit_to_json(const struct as_visit *v)
+{
+    json_t *samples = json_array();
+    for (size_t i = 0; i < v->n; i++)
+        json_array_append_new(samples, number(v->samples[i]));
+    json_t *j = json_object();
+    json_object_set_new(j, "number", json_integer(v->number));
+    json_object_set_new(j, "started_at", number(v->started_at));
+    json_object_set_new(j, "prepare_s", number(v->prepare_s));
+    json_object_set_new(j, "duration_s", number(v->duration_s));
+    json_object_set_new(j, "samples", samples);
+    json_object_set_new(j, "warmup", json_integer((json_int_t)v->warmup));
+    json_object_set_new(j, "reps", json_integer((json_int_t)v->reps));
+    json_object_set_new(j, "sample_s", number(v->sample_s));
+    json_object_set_new(j, "clock_hz", number(v->clock_hz));
+    json_object_set_new(j, "clock_lo", number(v->clock_lo));
+    json_object_set_new(j, "clock_hi", number(v->clock_hi));
+    json_object_set_new(j, "checksum", json_integer(v->checksum));
+    json_object_set_new(j, "checksum_text", text_value(v->checksum_text));
+    json_object_set_new(j, "status", json_integer(v->status));
+    json_object_set_new(j, "reason", text_value(v->reason));
+    json_object_set_new(j, "limit", number(v->limit));
+    json_object_set_new(j, "limit_why", text_value(v->limit_why));
+    json_object_set_new(j, "footprint", json_integer((json_int_t)v->footprint));
+    json_object_set_new(j, "claims_memory", json_integer(v->claims_memory));
+    json_object_set_new(j, "detail", text_value(v->detail ? v->detail : "{}"));
+    return j;
+}
+
+static enum as_status get_samples(const json_t *j, struct as_visit *v, struct as_error *err)
+{
+    const json_t *samples = json_object_get(j, "samples");
+    v->n = json_array_size(samples);
+    v->samples = calloc(v->n ? v->n : 1, sizeof *v->samples);
+    if (!v->samples)
+        return as_nomem(err, v->n * sizeof *v->samples, "samples");
+    for (size_t i = 0; i < v->n; i++) {
+        const json_t *x = json_array_get(samples, i);
+        if (!json_is_number(x))
+            return as_fail(err, AS_FAILED, "the worker sent a sample that is not a number");
+        v->samples[i] = json_number_value(x);
+    }
+    return AS_OK;
+}
+
+enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as_error *err)
+{
+    *v = (struct as_visit){.number = (int)get_integer(j, "number"),
+                           .started_at = get_number(j, "started_at"),
+                           .prepare_s = get_number(j, "prepare_s"),
+                           .duration_s = get_number(j, "duration_s"),
+                           .warmup = (size_t)get_integer(j, "warmup"),
+                           .reps = (uint64_t)get_integer(j, "reps"),
+                           .sample_s = get_number(j, "sample_s"),
+                           .clock_hz = get_number(j, "clock_hz"),
+                           .clock_lo = get_number(j, "clock_lo"),
+                           .clock_hi = get_number(j, "clock_hi"),
+                           .limit = get_number(j, "limit"),
+                           .footprint = (uint64_t)get_integer(j, "footprint"),
+                           .claims_memory = get_integer(j, "claims_memory") != 0};
+    int64_t checksum = get_integer(j, "checksum"), status = get_integer(j, "status");
+    if (checksum < AS_GATE_NA || checksum > AS_GATE_FAIL || status < 0 || status >= AS_CELL_STATUS_N)
+        return as_fail(err, AS_FAILED, "the worker sent a visit that makes no sense");
+    v->checksum = (enum as_gate_state)checksum;
+    v->status = (enum as_cell_status)status;
+    as_copy_text(v->checksum_text, sizeof v->checksum_text, get_text(j, "checksum_text"));
+    as_copy_text(v->reason, sizeof v->reason, get_text(j, "reason"));
+    as_copy_text(v->limit_why, sizeof v->limit_why, get_text(j, "limit_why"));
+    v->detail = as_strdup(get_text(j, "detail"));
+    enum as_status s = v->detail ? get_samples(j, v, err) : as_nomem(err, 0, "a visit");
+    if (s)
+        as_visit_finish(v);
+    return s;
+}

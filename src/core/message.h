@@ -1,0 +1,35 @@
+/* Messages between the parent and a worker: JSON objects over a SOCK_SEQPACKET pair, cut into packets, since a packet
+ * has a largest size and a topology or a visit may be larger. */
+#ifndef AS_CORE_MESSAGE_H
+#define AS_CORE_MESSAGE_H
+
+#include "base/error.h"
+#include "core/cell.h"
+
+#include <jansson.h>
+#include <signal.h>
+
+/* What a visit is asked to do. */
+struct as_visit_order {
+    char probe[32];
+    struct as_axes axes;
+    uint64_t seed;
+    int number;
+    double precision; /* stop when the interval is this narrow */
+    double share_s;   /* time for the whole visit */
+};
+
+enum as_receive { AS_RECEIVED, AS_PEER_GONE, AS_NO_ANSWER, AS_STOPPED };
+
+/* AS_IO when the peer is gone. */
+enum as_status as_message_send(int fd, const json_t *message, struct as_error *err);
+/* Waits until deadline (as_now() time; INFINITY: for ever). stop may be NULL. *message belongs to the caller.
+ * Damaged packets count as AS_PEER_GONE. */
+enum as_receive as_message_receive(int fd, double deadline, const volatile sig_atomic_t *stop, json_t **message);
+
+json_t *as_order_to_json(const struct as_visit_order *order); /* new reference, NULL when out of memory */
+enum as_status as_order_from_json(const json_t *j, struct as_visit_order *order, struct as_error *err);
+json_t *as_visit_to_json(const struct as_visit *visit);
+enum as_status as_visit_from_json(const json_t *j, struct as_visit *visit, struct as_error *err);
+
+#endif

@@ -1,0 +1,462 @@
+/* Start, resume and replay: what happens around the measuring. */
+#include "core/engine.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "core/provenance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void make_uuid(char out[40])
+{
+    uint64_t a = as_rng_entropy(), b = as_rng_entropy();
+    snprintf(out, 40, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff,
+             (unsigned)a & 0xfff, 0x8000u | ((unsigned)(b >> 48) & 0x3fff),
+             (unsigned long long)(b & 0xffffffffffffULL));
+}
+
+/* Array of the devices' infos, each with its topology. */
+static enum as_status devices_json(const struct as_slot *slots, size_t n, char **out, struct as_error *err)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_char(&b, '[');
+    for (size_t i = 0; i < n; i++) {
+        struct as_buf info = AS_BUF_INIT;
+        as_info_to_json(&slots[i].info, &info);
+        as_buf_str(&b, i ? "," : "");
+        /* Both are whole JSON objects: the tree goes in before the closing brace. */
+        if (info.len > 2 && slots[i].topology) {
+            as_buf_add(&b, info.data, info.len - 1);
+            as_buf_str(&b, ",\"topology\":");
+            as_buf_str(&b, slots[i].topology);
+            as_buf_char(&b, '}');
+        } else
+            as_buf_str(&b, as_buf_get(&info));
+        b.failed |= info.failed;
+        as_buf_finish(&info);
+    }
+    as_buf_char(&b, ']');
+    enum as_status s = as_buf_check(&b, err);
+    *out = s ? NULL : as_buf_take(&b);
+    as_buf_finish(&b);
+    return s;
+}
+
+static enum as_status fill_run(struct as_run *run, const struct as_run_options *o, const char *suite,
+                               const struct as_slot *slots, size_t slots_n, struct as_error *err)
+{
+    struct as_buf provenance = AS_BUF_INIT;
+    make_uuid(run->uuid);
+    run->started_at = as_wall();
+    run->state = AS_RUN_RUNNING;
+    as_copy_text(run->suite, sizeof run->suite, suite);
+    run->command = as_strdup(o->command ? o->command : "");
+    run->seed = o->has_seed ? o->seed : as_rng_entropy() >> 1;
+    run->isolate = o->isolate;
+    as_copy_text(run->tool_version, sizeof run->tool_version, as_version());
+    as_copy_text(run->tool_commit, sizeof run->tool_commit, as_commit());
+    if (gethostname(run->host, sizeof run->host - 1))
+        run->host[0] = 0;
+    enum as_status s = run->command ? as_provenance_json(&provenance, err) : as_nomem(err, 0, "the run");
+    if (!s && !(run->provenance = as_buf_take(&provenance)))
+        s = as_nomem(err, 0, "the provenance");
+    if (!s)
+        s = devices_json(slots, slots_n, &run->devices, err);
+    as_buf_finish(&provenance);
+    return s;
+}
+
+/* Several suites in one run: the tightest precision, the most visits, and the sum of budgets if all have one. */
+static void merge_settings(struct as_run *run, const struct as_suite *suites, size_t n, const struct as_run_options *o)
+{
+    int all_have_budget = 1;
+    run->precision = 1;
+    run->visits = 1;
+    run->budget_s = 0;
+    for (size_t i = 0; i < n; i++) {
+        run->precision = fmin(run->precision, suites[i].precision);
+        run->visits = suites[i].visits > run->visits ? suites[i].visits : run->visits;
+        run->budget_s += suites[i].budget_s;
+        all_have_budget &= suites[i].budget_s > 0;
+    }
+    if (!all_have_budget)
+        run->budget_s = 0;
+    if (o->precision > 0)
+        run->precision = o->precision;
+    if (isfinite(o->budget_s) && o->budget_s >= 0)
+        run->budget_s = o->budget_s;
+    if (o->visits > 0)
+        run->visits = o->visits;
+}
+
+/* Every device gets its sentinels, behind the cells that were asked for. */
+static enum as_status add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, struct as_error *err)
+{
+    const struct as_probe *probe = as_probe_find("sentinel");
+    if (!probe)
+        return AS_OK;
+    struct as_grid grid = {.probe = probe};
+    char devices[1][128] = {""};
+    struct as_suite suite = {.grids = &grid, .grids_n = 1, .grid_devices = devices};
+    enum as_status s = as_grid_set(&grid, "what", "all", err);
+    for (size_t i = 0; i < n && !s; i++)
+        s = as_plan_add(plan, &suite, &slots[i].info, NULL, 0, err);
+    return s;
+}
+
+static enum as_status make_engine(struct as_engine *e, struct as_error *err)
+{
+    e->progress = calloc(e->cells_n ? e->cells_n : 1, sizeof *e->progress);
+    e->sentinels = calloc(e->cells_n - e->sentinels_first + 1, sizeof *e->sentinels);
+    if (!e->progress || !e->sentinels)
+        return as_nomem(err, e->cells_n * sizeof *e->progress, "the engine");
+    for (size_t i = e->sentinels_first; i < e->cells_n; i++) {
+        struct as_sentinel *s = &e->sentinels[i - e->sentinels_first];
+        as_copy_text(s->device, sizeof s->device, e->cells[i].device);
+        as_copy_text(s->what, sizeof s->what, as_axes_text(&e->cells[i].axes, "what"));
+        s->better_less = e->cells[i].better_less;
+    }
+    for (size_t i = 0; i < e->cells_n; i++)
+        e->progress[i].over = e->cells[i].status != AS_CELL_PLANNED && e->cells[i].status != AS_CELL_OK &&
+                              e->cells[i].status != AS_CELL_UNTRUSTED;
+    e->rounds = e->run->visits;
+    e->start = as_now();
+    e->deadline = e->run->budget_s > 0 ? e->start + e->run->budget_s : INFINITY;
+    return AS_OK;
+}
+
+static void finish_engine(struct as_engine *e)
+{
+    for (size_t i = 0; e->sentinels && i < e->cells_n - e->sentinels_first; i++)
+        as_sentinel_finish(&e->sentinels[i]);
+    free(e->sentinels);
+    free(e->progress);
+}
+
+static void fill_result(const struct as_engine *e, struct as_run_result *result)
+{
+    *result = (struct as_run_result){.run_id = e->run->id, .state = e->run->state};
+    for (size_t i = 0; i < e->sentinels_first; i++)
+        result->by_status[e->cells[i].status]++;
+}
+
+/* From a stored plan to a stored end. */
+static enum as_status carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
+{
+    as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
+    enum as_status s = as_engine_measure(e, err);
+    if (!s && e->run->isolate && !e->stopped)
+        s = as_engine_isolate(e, err);
+    if (!s)
+        s = as_engine_judge(e, err);
+    if (!s) {
+        e->run->state = e->stopped ? AS_RUN_INTERRUPTED : AS_RUN_COMPLETE;
+        e->run->ended_at = as_wall();
+        s = as_store_update_run(e->store, e->run, err);
+    }
+    fill_result(e, result);
+    if (!s)
+        as_engine_event(e, AS_EVENT_RUN_END, NULL, NULL, NULL);
+    return s;
+}
+
+static int needs_lock(const struct as_slot *slots, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(slots[i].info.capabilities & AS_CAP_SCRIPTED))
+            return 1;
+    return 0;
+}
+
+static enum as_status find_suites(const struct as_run_options *o, struct as_suite *suites, char *name, size_t size,
+                                  struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    struct as_buf b = AS_BUF_INIT;
+    for (size_t i = 0; i < o->suites_n && !s; i++) {
+        s = as_suite_find(o->suites[i], &suites[i], err);
+        as_buf_str(&b, i ? "," : "");
+        as_buf_str(&b, o->suites[i]);
+    }
+    as_copy_text(name, size, as_buf_get(&b));
+    as_buf_finish(&b);
+    return s;
+}
+
+static enum as_status make_plan(const struct as_run_options *o, const struct as_suite *suites,
+                                const struct as_slot *slots, size_t slots_n, struct as_plan *plan,
+                                size_t *sentinels_first, struct as_error *err)
+{
+    struct as_device_info *infos = calloc(slots_n, sizeof *infos);
+    if (!infos)
+        return as_nomem(err, slots_n * sizeof *infos, "devices");
+    for (size_t i = 0; i < slots_n; i++)
+        infos[i] = slots[i].info;
+    enum as_status s = as_plan_check_sets(suites, o->suites_n, infos, slots_n, o->sets, o->sets_n, err);
+    free(infos);
+    for (size_t i = 0; i < slots_n && !s; i++)
+        for (size_t j = 0; j < o->suites_n && !s; j++)
+            s = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
+    if (!s && plan->n == 0)
+        s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices");
+    *sentinels_first = plan->n;
+    if (!s)
+        s = add_sentinels(plan, slots, slots_n, err);
+    for (size_t i = 0; i < plan->n; i++)
+        plan->cells[i].index = (int)i;
+    return s;
+}
+
+static const char *device_list(const struct as_run_options *o, const struct as_suite *suites)
+{
+    if (o->devices && o->devices[0])
+        return o->devices;
+    return o->suites_n == 1 ? suites[0].devices : "";
+}
+
+enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
+                            struct as_error *err)
+{
+    struct as_engine e = {.store = store, .options = options, .program = options->worker};
+    struct as_suite *suites = calloc(options->suites_n ? options->suites_n : 1, sizeof *suites);
+    struct as_plan plan = {0};
+    struct as_run run = {0};
+    char name[64];
+    int lock = -1;
+    *result = (struct as_run_result){0};
+    enum as_status s = suites ? AS_OK : as_nomem(err, options->suites_n * sizeof *suites, "suites");
+    if (!s)
+        s = find_suites(options, suites, name, sizeof name, err);
+    double start = as_now();
+    if (!s)
+        s = as_slots_open(device_list(options, suites), options->worker, options->stop, &e.slots, &e.slots_n, err);
+    if (!s && needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
+    if (!s)
+        s = make_plan(options, suites, e.slots, e.slots_n, &plan, &e.sentinels_first, err);
+    if (!s)
+        s = fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!s) {
+        merge_settings(&run, suites, options->suites_n, options);
+        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+    }
+    if (!s) {
+        e.run = &run;
+        e.cells = plan.cells;
+        e.cells_n = plan.n;
+        s = make_engine(&e, err);
+        /* Finding devices is part of what the person waits for, waiting for another run is not. */
+        if (isfinite(e.deadline) && lock >= 0 && e.start - start < 0.5 * run.budget_s)
+            e.deadline -= e.start - start;
+        if (!s)
+            s = carry_out(&e, result, err);
+    }
+    finish_engine(&e);
+    as_slots_close(e.slots, e.slots_n);
+    as_plan_finish(&plan);
+    as_run_finish(&run);
+    for (size_t i = 0; suites && i < options->suites_n; i++)
+        as_suite_finish(&suites[i]);
+    free(suites);
+    if (lock >= 0)
+        close(lock);
+    return s;
+}
+
+static enum as_status find_unfinished(struct as_store *store, const char *name, struct as_run *run,
+                                      struct as_error *err)
+{
+    if (name) {
+        enum as_status s = as_store_run(store, name, run, err);
+        if (!s && run->state == AS_RUN_COMPLETE)
+            s = as_fail(err, AS_USAGE, "run %lld is complete; there is nothing to resume", (long long)run->id);
+        return s;
+    }
+    struct as_run *runs = NULL;
+    size_t n = 0;
+    char number[24] = "";
+    enum as_status s = as_store_runs(store, &runs, &n, err);
+    for (size_t i = 0; i < n && !s; i++)
+        if (runs[i].state != AS_RUN_COMPLETE)
+            snprintf(number, sizeof number, "%lld", (long long)runs[i].id);
+    as_runs_free(runs, n);
+    if (!s && !number[0])
+        s = as_fail(err, AS_NOTFOUND, "no unfinished run is in the store '%s'", as_store_path(store));
+    return s ? s : as_store_run(store, number, run, err);
+}
+
+/* The devices that the cells left to do need, in their order. */
+static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
+{
+    struct as_buf list = AS_BUF_INIT;
+    enum as_status s = AS_OK;
+    const char *last = "";
+    for (size_t i = 0; i < e->cells_n; i++)
+        if (strcmp(e->cells[i].device, last) != 0) {
+            last = e->cells[i].device;
+            as_buf_str(&list, list.len ? "," : "");
+            as_buf_str(&list, last);
+        }
+    if (list.len == 0)
+        s = as_fail(err, AS_FORMAT, "the run has no cells");
+    else
+        s = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, err);
+    as_buf_finish(&list);
+    return s;
+}
+
+static enum as_status load_readings(struct as_engine *e, size_t index, struct as_error *err)
+{
+    struct as_visit *visits = NULL;
+    size_t n = 0;
+    enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
+    for (size_t i = 0; i < n && !s; i++)
+        if (visits[i].n)
+            s = as_sentinel_add(&e->sentinels[index - e->sentinels_first], visits[i].started_at,
+                                as_median(visits[i].samples, visits[i].n), err);
+    e->progress[index].visits = (int)n;
+    as_visits_free(visits, n);
+    return s;
+}
+
+static enum as_status restore_progress(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = e->sentinels_first; i < e->cells_n && !s; i++)
+        s = load_readings(e, i, err);
+    for (size_t i = 0; i < e->sentinels_first && !s; i++)
+        if (e->cells[i].visits_done)
+            s = as_engine_reevaluate(e, i, err);
+    return s;
+}
+
+enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
+                             struct as_run_result *result, struct as_error *err)
+{
+    struct as_engine e = {.store = store, .options = options, .program = options->worker};
+    struct as_run run = {0};
+    int lock = -1;
+    *result = (struct as_run_result){0};
+    enum as_status s = find_unfinished(store, name, &run, err);
+    e.run = &run;
+    if (!s)
+        s = as_store_cells(store, &(struct as_cell_filter){.run_id = run.id, .hidden = 1}, &e.cells, &e.cells_n, err);
+    while (!s && e.sentinels_first < e.cells_n && strcmp(e.cells[e.sentinels_first].probe, "sentinel") != 0)
+        e.sentinels_first++;
+    if (!s)
+        s = reopen_devices(&e, err);
+    if (!s && needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
+    if (!s) {
+        run.state = AS_RUN_RUNNING;
+        if (isfinite(options->budget_s) && options->budget_s >= 0)
+            run.budget_s = options->budget_s;
+        s = make_engine(&e, err);
+    }
+    if (!s)
+        s = restore_progress(&e, err);
+    if (!s)
+        s = carry_out(&e, result, err);
+    finish_engine(&e);
+    as_slots_close(e.slots, e.slots_n);
+    as_cells_free(e.cells, e.cells_n);
+    as_run_finish(&run);
+    if (lock >= 0)
+        close(lock);
+    return s;
+}
+
+/* A plan of the one cell, with the sentinels of its device. */
+static enum as_status plan_replay(const struct as_cell *old, const struct as_slot *slot, struct as_plan *plan,
+                                  struct as_error *err)
+{
+    plan->cells = calloc(1, sizeof *plan->cells);
+    if (!plan->cells)
+        return as_nomem(err, sizeof *plan->cells, "the plan");
+    plan->n = 1;
+    struct as_cell *c = plan->cells;
+    *c = (struct as_cell){
+        .better_less = old->better_less, .axes = old->axes, .key = old->key, .limit = NAN, .clock_hz = NAN};
+    memcpy(c->backend, old->backend, sizeof c->backend);
+    memcpy(c->device, old->device, sizeof c->device);
+    memcpy(c->probe, old->probe, sizeof c->probe);
+    memcpy(c->metric, old->metric, sizeof c->metric);
+    memcpy(c->unit, old->unit, sizeof c->unit);
+    memcpy(c->counts, old->counts, sizeof c->counts);
+    enum as_status s = add_sentinels(plan, slot, 1, err);
+    for (size_t i = 0; i < plan->n; i++)
+        plan->cells[i].index = (int)i;
+    return s;
+}
+
+static enum as_status compare_cells(struct as_store *store, int64_t old_id, int64_t new_id, double tolerance,
+                                    struct as_comparison *out, struct as_error *err)
+{
+    struct as_cell a = {0}, b = {0};
+    enum as_status s = as_store_cell(store, old_id, 1, &a, err);
+    if (!s)
+        s = as_store_cell(store, new_id, 1, &b, err);
+    if (!s && (a.sum.n == 0 || b.sum.n == 0))
+        s = as_fail(err, AS_UNSUPPORTED, "cell %lld has no numbers to compare: %s",
+                    (long long)(a.sum.n ? new_id : old_id), a.sum.n ? b.reason : a.reason);
+    if (!s) {
+        struct as_sampled x = {a.samples, a.sample_visit, a.sum.n}, y = {b.samples, b.sample_visit, b.sum.n};
+        s = as_compare(&x, &y, a.better_less, tolerance, out, err);
+    }
+    as_cell_finish(&a);
+    as_cell_finish(&b);
+    return s;
+}
+
+enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
+                             struct as_run_result *result, struct as_comparison *out, struct as_error *err)
+{
+    struct as_engine e = {.store = store, .options = options, .program = options->worker, .sentinels_first = 1};
+    struct as_cell old = {0};
+    struct as_run run = {0}, old_run = {0};
+    struct as_plan plan = {0};
+    char name[64], number[24];
+    int lock = -1;
+    *result = (struct as_run_result){0};
+    enum as_status s = as_store_cell(store, cell_id, 0, &old, err);
+    snprintf(number, sizeof number, "%lld", (long long)old.run_id);
+    snprintf(name, sizeof name, "replay of cell %lld", (long long)cell_id);
+    if (!s)
+        s = as_store_run(store, number, &old_run, err);
+    if (!s)
+        s = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, err);
+    if (!s && needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
+    if (!s)
+        s = plan_replay(&old, e.slots, &plan, err);
+    if (!s)
+        s = fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!s) {
+        run.precision = old_run.precision;
+        run.visits = old_run.visits;
+        run.budget_s = isfinite(options->budget_s) && options->budget_s >= 0 ? options->budget_s : 0;
+        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+    }
+    if (!s) {
+        e.run = &run;
+        e.cells = plan.cells;
+        e.cells_n = plan.n;
+        if (!(s = make_engine(&e, err)))
+            s = carry_out(&e, result, err);
+    }
+    if (!s && run.state == AS_RUN_COMPLETE)
+        s = compare_cells(store, cell_id, plan.cells[0].id, run.precision, out, err);
+    finish_engine(&e);
+    as_slots_close(e.slots, e.slots_n);
+    as_plan_finish(&plan);
+    as_run_finish(&run);
+    as_run_finish(&old_run);
+    as_cell_finish(&old);
+    if (lock >= 0)
+        close(lock);
+    return s;
+}

@@ -1,0 +1,311 @@
+/* Devices of a run: found and opened through workers. */
+#include "core/engine.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Loading a driver takes a second or two, a first start of a runtime more. */
+static const double OPEN_S = 60;
+
+static enum as_status take_description(const json_t *reply, struct as_device_info *info, char **topology,
+                                       struct as_error *err)
+{
+    const json_t *j = json_object_get(reply, "info"), *tree = json_object_get(reply, "topology");
+    char *text = json_dumps(j ? j : reply, JSON_COMPACT);
+    enum as_status s = text ? as_info_from_json(text, info, err) : as_nomem(err, 0, "a device");
+    free(text);
+    *topology = !s && tree ? json_dumps(tree, JSON_COMPACT) : NULL;
+    return s;
+}
+
+static enum as_status take_refusal(const json_t *reply, struct as_error *err)
+{
+    const char *why = json_string_value(json_object_get(reply, "why"));
+    int code = (int)json_integer_value(json_object_get(reply, "code"));
+    return as_fail(err, code > AS_OK && code <= AS_NOTFOUND ? (enum as_status)code : AS_FAILED, "%s",
+                   why ? why : "the worker gave no reason");
+}
+
+static enum as_status ask_failed(enum as_receive r, const char *what, const char *why, struct as_error *err)
+{
+    return as_fail(err, r == AS_STOPPED ? AS_INTERRUPTED : AS_UNSUPPORTED, "%s: %s", what, why);
+}
+
+static enum as_status open_named(struct as_slot *slot, const char *id, const char *program,
+                                 const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    json_t *reply = NULL, *order = json_pack("{s:s, s:s}", "do", "open", "device", id);
+    char why[300] = "";
+    slot->is_open = 0;
+    enum as_status s = order ? as_worker_start(&slot->worker, program, err) : as_nomem(err, 0, "an order");
+    if (!s) {
+        enum as_receive r = as_worker_ask(&slot->worker, order, as_now() + OPEN_S, stop, &reply, why, sizeof why);
+        if (r != AS_RECEIVED)
+            s = ask_failed(r, id, why, err);
+        else if (!json_is_true(json_object_get(reply, "ok")))
+            s = take_refusal(reply, err);
+        else {
+            free(slot->topology);
+            s = take_description(reply, &slot->info, &slot->topology, err);
+        }
+    }
+    if (s)
+        as_worker_stop(&slot->worker);
+    slot->is_open = s == AS_OK;
+    json_decref(order);
+    json_decref(reply);
+    return s;
+}
+
+enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,
+                            struct as_error *err)
+{
+    char id[sizeof slot->info.id];
+    memcpy(id, slot->info.id, sizeof id);
+    return open_named(slot, id, program, stop, err);
+}
+
+static enum as_status add_found(struct as_found_device **out, size_t *n, const char *backend,
+                                const struct as_error *why, struct as_error *err)
+{
+    struct as_found_device *d = realloc(*out, (*n + 1) * sizeof *d);
+    if (!d)
+        return as_nomem(err, (*n + 1) * sizeof *d, "devices");
+    *out = d;
+    d += (*n)++;
+    *d = (struct as_found_device){0};
+    as_copy_text(d->info.id, sizeof d->info.id, backend);
+    as_copy_text(d->info.backend, sizeof d->info.backend, backend);
+    if (why)
+        as_copy_text(d->why, sizeof d->why, why->text);
+    return AS_OK;
+}
+
+static enum as_status take_list(const char *backend, const json_t *reply, struct as_found_device **out, size_t *n,
+                                struct as_error *err)
+{
+    struct as_error why = {0};
+    const json_t *devices = json_object_get(reply, "devices");
+    if (!json_is_true(json_object_get(reply, "ok"))) {
+        take_refusal(reply, &why);
+        return add_found(out, n, backend, &why, err);
+    }
+    if (json_array_size(devices) == 0) {
+        as_fail(&why, AS_UNSUPPORTED, "it can be opened, but it has no device");
+        return add_found(out, n, backend, &why, err);
+    }
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < json_array_size(devices) && !s; i++) {
+        const json_t *j = json_array_get(devices, i);
+        if ((s = add_found(out, n, backend, NULL, err)))
+            break;
+        struct as_found_device *d = &(*out)[*n - 1];
+        why = (struct as_error){0};
+        if (!json_is_true(json_object_get(j, "ok")))
+            take_refusal(j, &why);
+        else
+            take_description(j, &d->info, &d->topology, &why);
+        as_copy_text(d->why, sizeof d->why, why.text);
+    }
+    return s;
+}
+
+/* One worker for each backend, all started before the first is asked, so that slow runtimes load side by side. */
+enum as_status as_find_devices(const char *program, struct as_found_device **out, size_t *n, struct as_error *err)
+{
+    enum { BACKENDS_MAX = 16 };
+    struct as_worker workers[BACKENDS_MAX];
+    struct as_error why[BACKENDS_MAX] = {{0}};
+    size_t count = 0;
+    enum as_status s = AS_OK;
+    *out = NULL;
+    *n = 0;
+    for (; as_backends[count] && count < BACKENDS_MAX; count++) {
+        json_t *order = json_pack("{s:s, s:s}", "do", "list", "backend", as_backends[count]->name);
+        if (!as_worker_start(&workers[count], program, &why[count]) &&
+            as_message_send(workers[count].fd, order, &why[count]))
+            as_worker_stop(&workers[count]);
+        json_decref(order);
+    }
+    double deadline = as_now() + OPEN_S;
+    for (size_t i = 0; i < count; i++) {
+        json_t *reply = NULL;
+        if (workers[i].pid && !s) {
+            enum as_receive r = as_message_receive(workers[i].fd, deadline, NULL, &reply);
+            if (r != AS_RECEIVED)
+                as_fail(&why[i], AS_UNSUPPORTED, "%s",
+                        r == AS_NO_ANSWER ? "it did not answer in time" : "the process that loaded it died");
+        }
+        as_worker_stop(&workers[i]);
+        if (!s)
+            s = reply ? take_list(as_backends[i]->name, reply, out, n, err)
+                      : add_found(out, n, as_backends[i]->name, &why[i], err);
+        json_decref(reply);
+    }
+    if (s) {
+        as_found_devices_free(*out, *n);
+        *out = NULL;
+        *n = 0;
+    }
+    return s;
+}
+
+void as_found_devices_free(struct as_found_device *devices, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(devices[i].topology);
+    free(devices);
+}
+
+static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id, const char *program,
+                               const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp((*slots)[i].info.id, id) == 0)
+            return AS_OK;
+    struct as_slot *p = realloc(*slots, (*n + 1) * sizeof *p);
+    if (!p)
+        return as_nomem(err, (*n + 1) * sizeof *p, "devices");
+    *slots = p;
+    p += *n;
+    *p = (struct as_slot){.worker = AS_WORKER_INIT};
+    enum as_status s = open_named(p, id, program, stop, err);
+    if (!s)
+        ++*n;
+    else
+        free(p->topology);
+    return s;
+}
+
+/* "cpu" and "opencl:1" are devices; "opencl" and "all" have to be looked up. */
+static int is_device_id(const char *word)
+{
+    return strchr(word, ':') || strcmp(word, "cpu") == 0 || strcmp(word, "null") == 0;
+}
+
+static enum as_status unknown_device(const char *word, const struct as_found_device *found, size_t n,
+                                     struct as_error *err)
+{
+    const char *names[64];
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(found[i].info.backend, word) == 0)
+            return as_fail(err, AS_UNSUPPORTED, "no device '%s' can be used: %s", word, found[i].why);
+        if (k < 63)
+            names[k++] = found[i].info.id;
+    }
+    names[k] = NULL;
+    const char *near = as_nearest(word, names);
+    return as_fail(err, AS_NOTFOUND, "there is no device '%s'%s%s%s", word,
+                   near ? "; did you mean '" : "; see assay devices", near ? near : "", near ? "'?" : "");
+}
+
+static enum as_status add_word(const char *word, const struct as_found_device *found, size_t found_n,
+                               struct as_slot **slots, size_t *n, const char *program,
+                               const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    int all = strcmp(word, "all") == 0, any = 0;
+    enum as_status s = AS_OK;
+    if (is_device_id(word) && found_n == 0)
+        return add_slot(slots, n, word, program, stop, err);
+    for (size_t i = 0; i < found_n && !s; i++) {
+        int match = strcmp(found[i].info.id, word) == 0 || strcmp(found[i].info.backend, word) == 0;
+        /* The scripted device is there for tests: only who asks for it by name gets it. */
+        if (found[i].why[0] || !(match || (all && !(found[i].info.capabilities & AS_CAP_SCRIPTED))))
+            continue;
+        any = 1;
+        s = add_slot(slots, n, found[i].info.id, program, stop, err);
+    }
+    return s || any || all ? s : unknown_device(word, found, found_n, err);
+}
+
+enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
+                             struct as_slot **slots, size_t *n, struct as_error *err)
+{
+    char text[512];
+    struct as_found_device *found = NULL;
+    size_t found_n = 0;
+    *slots = NULL;
+    *n = 0;
+    if (strlen(list) >= sizeof text)
+        return as_fail(err, AS_USAGE, "the list of devices is too long");
+    as_copy_text(text, sizeof text, list[0] ? list : "all");
+    enum as_status s = AS_OK;
+    for (char *rest = text, *word; (word = strsep(&rest, ",")) && !s;)
+        if (word[strspn(word, " ")] && !is_device_id(word + strspn(word, " ")))
+            if ((s = as_find_devices(program, &found, &found_n, err)) == AS_OK)
+                break;
+    as_copy_text(text, sizeof text, list[0] ? list : "all");
+    for (char *rest = text, *word; !s && (word = strsep(&rest, ","));) {
+        word += strspn(word, " ");
+        for (size_t len = strlen(word); len && word[len - 1] == ' ';)
+            word[--len] = 0;
+        if (word[0])
+            s = add_word(word, found, found_n, slots, n, program, stop, err);
+    }
+    if (!s && *n == 0)
+        s = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");
+    as_found_devices_free(found, found_n);
+    if (s) {
+        as_slots_close(*slots, *n);
+        *slots = NULL;
+        *n = 0;
+    }
+    return s;
+}
+
+void as_slots_close(struct as_slot *slots, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        as_worker_stop(&slots[i].worker);
+        free(slots[i].topology);
+    }
+    free(slots);
+}
+
+/* A name in the abstract socket space belongs to the machine (its network namespace), needs no folder that everyone may
+ * write to, and is given back by the kernel however the process ends. */
+enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "\0assay is measuring"};
+    int said = 0;
+    *lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*lock < 0)
+        return as_fail(err, AS_FAILED, "the lock of this machine: %s", strerror(errno));
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof "\0assay is measuring" - 1);
+    while (bind(*lock, (struct sockaddr *)&address, len)) {
+        int reason = errno;
+        enum as_status s = AS_OK;
+        if (options->stop && *options->stop)
+            s = as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
+        else if (reason != EADDRINUSE)
+            s = as_fail(err, AS_FAILED, "the lock of this machine: %s", strerror(reason));
+        else if (!options->wait)
+            s = as_fail(err, AS_BUSY,
+                        "another run is measuring on this machine; wait for its end, since two disturb "
+                        "each other");
+        if (s) {
+            close(*lock);
+            *lock = -1;
+            return s;
+        }
+        if (!said && options->event)
+            options->event(options->user,
+                           &(struct as_event){.kind = AS_EVENT_NOTE,
+                                              .eta_s = NAN,
+                                              .text = "waiting: another run is measuring on this machine"});
+        said = 1;
+        as_sleep(0.1);
+    }
+    return AS_OK;
+}

@@ -1,0 +1,285 @@
+/* One visit, from the parent's side: ask the worker, judge, store. */
+#include "core/engine.h"
+#include "core/measure.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A visit may take its share again and the probe's patience before the worker counts as hung. */
+static const double PATIENCE_S = 5;
+/* With a budget, a visit is cut off so far past the end of it. */
+static const double BUDGET_ROOM = 0.04;
+
+struct as_slot *as_engine_slot(struct as_engine *e, const struct as_cell *cell)
+{
+    for (size_t i = 0; i < e->slots_n; i++)
+        if (strcmp(e->slots[i].info.id, cell->device) == 0)
+            return &e->slots[i];
+    return NULL;
+}
+
+static size_t cells_done(const struct as_engine *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->sentinels_first; i++)
+        n += e->cells[i].status != AS_CELL_PLANNED;
+    return n;
+}
+
+/* What is left at the pace so far; with a budget, the rest of it. */
+static double eta(const struct as_engine *e, size_t done)
+{
+    double elapsed = as_now() - e->start;
+    if (isfinite(e->deadline))
+        return fmax(0, e->deadline - as_now());
+    double visits = 0, wanted = 0;
+    for (size_t i = 0; i < e->sentinels_first; i++) {
+        if (e->progress[i].over)
+            continue;
+        visits += e->progress[i].visits < e->rounds ? e->progress[i].visits : e->rounds;
+        wanted += e->rounds;
+    }
+    return visits > 0 && done > 0 ? elapsed * (wanted - visits) / visits : NAN;
+}
+
+void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,
+                     const struct as_visit *visit, const char *text)
+{
+    if (!e->options->event)
+        return;
+    size_t done = cells_done(e);
+    struct as_event event = {.kind = kind,
+                             .run = e->run,
+                             .cell = cell,
+                             .visit = visit,
+                             .text = text,
+                             .cells_done = done,
+                             .cells_total = e->sentinels_first,
+                             .round = e->round,
+                             .rounds = e->rounds,
+                             .elapsed_s = as_now() - e->start,
+                             .eta_s = eta(e, done)};
+    e->options->event(e->options->user, &event);
+}
+
+static const struct as_sentinel *sentinel_for(const struct as_engine *e, const struct as_cell *cell, uint64_t footprint)
+{
+    const struct as_slot *slot = as_engine_slot((struct as_engine *)e, cell);
+    uint64_t last = slot ? as_info_last_cache(&slot->info) : 0;
+    const char *what = last && footprint > last / 2 ? "memory" : "core";
+    for (size_t i = 0; i < e->cells_n - e->sentinels_first; i++)
+        if (strcmp(e->sentinels[i].device, cell->device) == 0 && strcmp(e->sentinels[i].what, what) == 0)
+            return &e->sentinels[i];
+    return NULL;
+}
+
+/* Excludes the visits of bad episodes unless none would be left, and says so in the drift gate. */
+static enum as_status judge_drift(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits, size_t n,
+                                  struct as_gate_context *context, struct as_error *err)
+{
+    size_t measured = 0, bad = 0;
+    double worst = 0, tolerance = 0;
+    const struct as_sentinel *s = NULL;
+    enum as_status st = AS_OK;
+    int known = 0, is_bad[64] = {0};
+    for (size_t i = 0; i < n && i < 64; i++) {
+        if (visits[i].n == 0 || visits[i].number >= AS_ISOLATED_VISIT)
+            continue;
+        measured++;
+        s = sentinel_for(e, cell, visits[i].footprint);
+        double d =
+            s ? as_sentinel_deviation(s, visits[i].started_at, visits[i].started_at + visits[i].duration_s) : NAN;
+        if (!isfinite(d))
+            continue;
+        known = 1;
+        tolerance = as_sentinel_tolerance(s);
+        is_bad[i] = d > tolerance;
+        bad += is_bad[i];
+        worst = fmax(worst, d);
+    }
+    context->drift = !known ? AS_GATE_NA : bad && bad == measured ? AS_GATE_FAIL : AS_GATE_PASS;
+    if (!known)
+        snprintf(context->drift_text, sizeof context->drift_text, "no sentinel was read often enough yet");
+    else
+        snprintf(context->drift_text, sizeof context->drift_text,
+                 "%zu of %zu visits in a bad episode; the %s sentinel was off by at most %.1f%%, allowed %.1f%%", bad,
+                 measured, s ? s->what : "", 100 * worst, 100 * tolerance);
+    for (size_t i = 0; i < n && i < 64 && !st; i++) {
+        int exclude = is_bad[i] && bad < measured;
+        if (visits[i].n == 0 || visits[i].number >= AS_ISOLATED_VISIT || exclude == (visits[i].excluded != 0))
+            continue;
+        visits[i].excluded = exclude;
+        as_copy_text(visits[i].reason, sizeof visits[i].reason, exclude ? "drift: the sentinel was off" : "");
+        if (visits[i].cell_id && e->store)
+            st = as_store_exclude_visit(e->store, visits[i].cell_id, visits[i].number, exclude, visits[i].reason, err);
+    }
+    return st;
+}
+
+static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visit *visits, size_t n,
+                               struct as_error *err)
+{
+    struct as_cell *cell = &e->cells[index];
+    const struct as_slot *slot = as_engine_slot(e, cell);
+    struct as_gate_context context = {.precision = e->run->precision, .drift = AS_GATE_NA};
+    if (slot)
+        context.last_cache = as_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
+    enum as_status s = AS_OK;
+    if (index < e->sentinels_first)
+        s = judge_drift(e, cell, visits, n, &context, err);
+    else
+        as_copy_text(context.drift_text, sizeof context.drift_text, "this cell is a sentinel itself");
+    if (!s)
+        s = as_gates_evaluate(cell, visits, n, &context, err);
+    struct as_progress *p = &e->progress[index];
+    p->visits = 0;
+    p->clean = 0;
+    for (size_t i = 0; i < n; i++) {
+        p->visits += visits[i].number < AS_ISOLATED_VISIT;
+        p->clean += !visits[i].excluded && visits[i].n > 0;
+    }
+    p->over = cell->status != AS_CELL_PLANNED && cell->status != AS_CELL_OK && cell->status != AS_CELL_UNTRUSTED;
+    return s;
+}
+
+enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err)
+{
+    struct as_visit *visits = NULL;
+    size_t n = 0;
+    enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
+    if (!s)
+        s = evaluate(e, index, visits, n, err);
+    as_visits_free(visits, n);
+    return s;
+}
+
+/* Earlier visits from the store with the new one behind them; the new one is taken over. */
+static enum as_status add_visit(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
+{
+    struct as_visit *visits = NULL;
+    size_t n = 0;
+    struct as_cell *cell = &e->cells[index];
+    enum as_status s = AS_OK;
+    int sentinel = index >= e->sentinels_first; /* visited hundreds of times: judged as a whole only at the end */
+    if (e->progress[index].visits && !sentinel)
+        s = as_store_visits(e->store, e->run->id, cell->id, &visits, &n, err);
+    struct as_visit *more = s ? NULL : realloc(visits, (n + 1) * sizeof *more);
+    if (!s && !more)
+        s = as_nomem(err, (n + 1) * sizeof *more, "visits");
+    if (!s) {
+        visits = more;
+        visits[n] = *visit;
+        s = evaluate(e, index, visits, n + 1, err);
+        *visit = visits[n];
+    }
+    if (sentinel)
+        cell->visits_done = e->progress[index].visits = visit->number + 1;
+    if (visit->detail) {
+        free(cell->detail);
+        cell->detail = as_strdup(visit->detail);
+    }
+    if (!s)
+        s = as_store_add_visit(e->store, visit, cell, err);
+    as_visits_free(visits, n);
+    return s;
+}
+
+static double hang_deadline(const struct as_engine *e, const struct as_cell *cell, const struct as_slot *slot,
+                            double share_s, int *by_budget)
+{
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    double patience = probe && probe->patience ? probe->patience(&slot->info, &cell->axes) : PATIENCE_S;
+    double own = as_now() + 2 * share_s + patience;
+    double budget = e->deadline + BUDGET_ROOM * (e->deadline - e->start);
+    *by_budget = budget < own;
+    return *by_budget ? budget : own;
+}
+
+/* A visit without numbers: the worker died or hung. */
+static void fill_broken(struct as_visit *v, enum as_cell_status status, const char *why, double started, double wall)
+{
+    *v = (struct as_visit){.started_at = wall,
+                           .duration_s = as_now() - started,
+                           .status = status,
+                           .clock_hz = NAN,
+                           .clock_lo = NAN,
+                           .clock_hi = NAN,
+                           .limit = NAN,
+                           .sample_s = NAN};
+    as_copy_text(v->reason, sizeof v->reason, why);
+}
+
+static enum as_status take_reply(json_t *reply, struct as_visit *v, struct as_error *err)
+{
+    if (json_is_true(json_object_get(reply, "ok")))
+        return as_visit_from_json(json_object_get(reply, "visit"), v, err);
+    const char *why = json_string_value(json_object_get(reply, "why"));
+    return as_fail(err, AS_FAILED, "%s", why ? why : "the worker gave no reason");
+}
+
+static enum as_status skip(struct as_engine *e, size_t index, enum as_cell_status status, const char *why,
+                           struct as_error *err)
+{
+    struct as_cell *cell = &e->cells[index];
+    cell->status = status;
+    as_copy_text(cell->reason, sizeof cell->reason, why);
+    e->progress[index].over = 1;
+    return as_store_update_cells(e->store, cell, 1, err);
+}
+
+enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err)
+{
+    struct as_cell *cell = &e->cells[index];
+    struct as_slot *slot = as_engine_slot(e, cell);
+    struct as_error why = {0};
+    if (!slot || (!slot->is_open && as_slot_open(slot, e->program, e->options->stop, &why)))
+        return e->options->stop && *e->options->stop
+                   ? (e->stopped = 1, AS_OK)
+                   : skip(e, index, AS_CELL_SKIPPED, slot ? why.text : "its device is not there any more", err);
+    struct as_visit_order order = {
+        .axes = cell->axes,
+        .number = e->progress[index].visits,
+        .seed =
+            as_hash(&(uint64_t[]){e->run->seed, cell->key, (uint64_t)e->progress[index].visits}, 3 * sizeof(uint64_t)),
+        .precision = e->run->precision,
+        .share_s = share_s};
+    as_copy_text(order.probe, sizeof order.probe, cell->probe);
+    as_engine_event(e, AS_EVENT_CELL_START, cell, NULL, NULL);
+
+    double started = as_now(), wall = as_wall();
+    int by_budget;
+    char text[512] = "";
+    json_t *reply = NULL, *message = as_order_to_json(&order);
+    if (!message)
+        return as_nomem(err, 0, "an order");
+    struct as_visit visit;
+    enum as_receive r = as_worker_ask(&slot->worker, message, hang_deadline(e, cell, slot, share_s, &by_budget),
+                                      e->options->stop, &reply, text, sizeof text);
+    json_decref(message);
+    slot->is_open = slot->worker.pid != 0;
+    if (r == AS_STOPPED || (r == AS_NO_ANSWER && by_budget)) {
+        e->stopped |= r == AS_STOPPED;
+        json_decref(reply);
+        return AS_OK; /* nothing of this visit counts; the cell stays as it was */
+    }
+    if (r == AS_RECEIVED && take_reply(reply, &visit, &why))
+        fill_broken(&visit, AS_CELL_FAILED, why.text, started, wall);
+    else if (r != AS_RECEIVED)
+        fill_broken(&visit, r == AS_PEER_GONE ? AS_CELL_CRASHED : AS_CELL_TIMEOUT, text, started, wall);
+    json_decref(reply);
+    visit.cell_id = cell->id;
+    visit.number = order.number;
+    if (r != AS_RECEIVED)
+        as_engine_event(e, AS_EVENT_NOTE, cell, NULL, text);
+    enum as_status s = add_visit(e, index, &visit, err);
+    e->progress[index].need_s = visit.n ? visit.prepare_s + (AS_SAMPLES_MIN + 1) * visit.sample_s : 0;
+    if (!s)
+        as_engine_event(e, AS_EVENT_CELL_END, cell, &visit, NULL);
+    as_visit_finish(&visit);
+    return s;
+}

@@ -1,0 +1,149 @@
+/* The worker process: opens one device, measures visits, answers the parent. Its only ways out are the socket and its
+ * exit code; the parent outlives every crash, hang and abort in here. */
+#include "base/text.h"
+#include "core/measure.h"
+#include "core/run.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <math.h>
+
+struct worker {
+    int fd;
+    struct as_opened opened;
+    int is_open;
+};
+
+static json_t *refusal(const struct as_error *err)
+{
+    json_t *text = json_string(err->text);
+    return json_pack("{s:b, s:i, s:o}", "ok", 0, "code", (int)err->code, "why",
+                     text ? text : json_string("(a reason that is not valid UTF-8)"));
+}
+
+/* {"ok":true,"info":{...},"topology":{...}}; topology is absent where the device tells none. */
+static json_t *describe(struct as_device *dev)
+{
+    struct as_buf info = AS_BUF_INIT, tree = AS_BUF_INIT;
+    json_t *j = json_pack("{s:b}", "ok", 1);
+    as_info_to_json(&dev->info, &info);
+    json_t *parsed = json_loads(as_buf_get(&info), 0, NULL);
+    json_object_set_new(j, "info", parsed ? parsed : json_object());
+    if (dev->device->topology && !dev->device->topology(dev, &tree, NULL)) {
+        json_t *t = json_loads(as_buf_get(&tree), 0, NULL);
+        if (t)
+            json_object_set_new(j, "topology", t);
+    }
+    as_buf_finish(&info);
+    as_buf_finish(&tree);
+    return j;
+}
+
+static json_t *do_open(struct worker *w, const json_t *order)
+{
+    struct as_error err = {0};
+    const char *id = json_string_value(json_object_get(order, "device"));
+    if (w->is_open)
+        as_device_close(&w->opened);
+    w->is_open = 0;
+    if (as_device_open(id ? id : "", &w->opened, &err))
+        return refusal(&err);
+    w->is_open = 1;
+    return describe(&w->opened.device);
+}
+
+static const struct as_backend *find_backend(const char *name)
+{
+    for (size_t i = 0; as_backends[i]; i++)
+        if (name && strcmp(as_backends[i]->name, name) == 0)
+            return as_backends[i];
+    return NULL;
+}
+
+static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
+{
+    struct as_error err = {0};
+    struct as_device dev = {0};
+    if (b->open_device(ctx, index, &dev, &err))
+        return refusal(&err);
+    json_t *j = describe(&dev);
+    dev.device->close(&dev);
+    return j;
+}
+
+/* {"ok":true,"devices":[...]}, each as describe or refusal gives it. */
+static json_t *do_list(const json_t *order)
+{
+    struct as_error err = {0};
+    const struct as_backend *b = find_backend(json_string_value(json_object_get(order, "backend")));
+    void *ctx = NULL;
+    if (!b)
+        as_fail(&err, AS_NOTFOUND, "this build has no such backend");
+    else if (b->unbuilt)
+        as_fail(&err, AS_UNSUPPORTED, "not built: %s", b->unbuilt);
+    else if (!as_backend_check(b, &err) && !b->open(&ctx, &err)) {
+        json_t *devices = json_array();
+        for (size_t i = 0; i < b->count(ctx); i++)
+            json_array_append_new(devices, list_device(b, ctx, i));
+        b->close(ctx);
+        return json_pack("{s:b, s:o}", "ok", 1, "devices", devices);
+    }
+    return refusal(&err);
+}
+
+static json_t *do_visit(struct worker *w, const json_t *order_json)
+{
+    struct as_error err = {0};
+    struct as_visit_order order;
+    struct as_visit visit;
+    if (!w->is_open)
+        as_fail(&err, AS_FAILED, "no device is open");
+    else if (!as_order_from_json(order_json, &order, &err) &&
+             !as_measure_visit(&w->opened.device, &order, &visit, &err)) {
+        json_t *j = json_pack("{s:b, s:o}", "ok", 1, "visit", as_visit_to_json(&visit));
+        as_visit_finish(&visit);
+        return j;
+    }
+    return refusal(&err);
+}
+
+static json_t *answer(struct worker *w, const json_t *order)
+{
+    const char *what = json_string_value(json_object_get(order, "do"));
+    struct as_error err = {0};
+    if (what && strcmp(what, "open") == 0)
+        return do_open(w, order);
+    if (what && strcmp(what, "list") == 0)
+        return do_list(order);
+    if (what && strcmp(what, "visit") == 0)
+        return do_visit(w, order);
+    as_fail(&err, AS_FAILED, "the worker does not know this order");
+    return refusal(&err);
+}
+
+int as_worker_main(int fd, long parent)
+{
+    struct worker w = {.fd = fd};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        return 1; /* the parent died before the line above */
+    for (;;) {
+        json_t *order = NULL;
+        if (as_message_receive(fd, INFINITY, NULL, &order) != AS_RECEIVED)
+            break;
+        json_t *reply = answer(&w, order);
+        json_decref(order);
+        struct as_error err = {0};
+        enum as_status s = reply ? as_message_send(fd, reply, &err) : AS_NOMEM;
+        json_decref(reply);
+        if (s)
+            break;
+    }
+    if (w.is_open)
+        as_device_close(&w.opened);
+    return 0;
+}
