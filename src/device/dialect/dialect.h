@@ -1,4 +1,24 @@
-/* The kernel dialect: device code is written once, in C with the macros that the preludes define. */
+/* The kernel dialect: device code is written once, in C with the words below, which one prelude per API defines.
+ *
+ *   KERNEL(triad)(ARG_GLOBAL(0, const f64, a), ARG_GLOBAL(1, f64, c), ARG_VALUE(2, f64, s) ARG_INDICES)
+ *   {
+ *       u64 i = GLOBAL_THREAD;
+ *       ...
+ *   }
+ *
+ * ARG_GLOBAL and ARG_VALUE carry the argument's position and ARG_INDICES (no comma before it) ends the list, because
+ * some APIs bind arguments by number and hand thread indices in as arguments.
+ *   GLOBAL, LOCAL            address space of a pointer; of an array in a kernel's outermost block
+ *   FUNCTION                 in front of a helper function (indices only in kernels: pass them on)
+ *   THREAD, THREADS          index in the group, size of the group
+ *   GROUP, GROUPS            index of the group, how many there are
+ *   GLOBAL_THREAD(S)         the same over all groups, 64 bits
+ *   BARRIER()                all threads of the group meet; memory is made visible to them
+ *   u8 .. u64, i8 .. i64, f32, f64 (HAVE_F64), f16 (HAVE_F16), atomic_u32
+ *   ATOMIC_LOAD(p, order, scope), ATOMIC_STORE, ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_EXCHANGE (p, v, order,
+ * scope) ORDER_RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL, _SEQ_CST; SCOPE_GROUP, _DEVICE, _SYSTEM HAVE_ATOMIC_ORDERS 0:
+ * every order is relaxed and the scope is the device CYCLES()                 core cycles, where HAVE_CYCLES No
+ * variadic macros and no function pointers: not every dialect has them. */
 #ifndef AS_DEVICE_DIALECT_DIALECT_H
 #define AS_DEVICE_DIALECT_DIALECT_H
 

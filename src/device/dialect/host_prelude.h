@@ -1,0 +1,67 @@
+/* The kernel dialect for host C (gcc, clang): device code compiled as it stands, for tests. The runner sets
+ * as_host_item before it calls a kernel; a kernel with barriers needs one thread for each work-item of a group, and
+ * LOCAL memory is one block, so groups run one after the other. Words: see dialect.h. */
+#include <pthread.h>
+#include <stdint.h>
+
+struct as_host_item {
+    uint32_t thread, threads, group, groups;
+    pthread_barrier_t *barrier; /* NULL: one work-item a group */
+};
+extern _Thread_local struct as_host_item as_host_item;
+
+#define KERNEL(name) static __attribute__((unused)) void name
+#define ARG_GLOBAL(index, type, name) type *name
+#define ARG_VALUE(index, type, name) type name
+#define ARG_INDICES
+#define GLOBAL
+#define LOCAL static
+#define FUNCTION static inline __attribute__((unused))
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t i8;
+typedef int16_t i16;
+typedef int32_t i32;
+typedef int64_t i64;
+typedef float f32;
+typedef double f64;
+#define HAVE_F64 1
+#define HAVE_F16 0
+
+#define THREAD (as_host_item.thread)
+#define THREADS (as_host_item.threads)
+#define GROUP (as_host_item.group)
+#define GROUPS (as_host_item.groups)
+#define GLOBAL_THREAD ((u64)GROUP * THREADS + THREAD)
+#define GLOBAL_THREADS ((u64)GROUPS * THREADS)
+#define BARRIER() (as_host_item.barrier ? (void)pthread_barrier_wait(as_host_item.barrier) : (void)0)
+
+#define HAVE_ATOMIC_ORDERS 1
+#define SCOPE_GROUP 0
+#define SCOPE_DEVICE 0
+#define SCOPE_SYSTEM 0
+#define ORDER_RELAXED __ATOMIC_RELAXED
+#define ORDER_ACQUIRE __ATOMIC_ACQUIRE
+#define ORDER_RELEASE __ATOMIC_RELEASE
+#define ORDER_ACQ_REL __ATOMIC_ACQ_REL
+#define ORDER_SEQ_CST __ATOMIC_SEQ_CST
+typedef uint32_t atomic_u32;
+#define ATOMIC_LOAD(p, order, scope) __atomic_load_n(p, order)
+#define ATOMIC_STORE(p, v, order, scope) __atomic_store_n(p, v, order)
+#define ATOMIC_ADD(p, v, order, scope) __atomic_fetch_add(p, v, order)
+#define ATOMIC_EXCHANGE(p, v, order, scope) __atomic_exchange_n(p, v, order)
+#define ATOMIC_MIN(p, v, order, scope) as_host_atomic_bound(p, v, 0, order)
+#define ATOMIC_MAX(p, v, order, scope) as_host_atomic_bound(p, v, 1, order)
+
+FUNCTION u32 as_host_atomic_bound(u32 *p, u32 v, int larger, int order)
+{
+    u32 old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while ((larger ? v > old : v < old) && !__atomic_compare_exchange_n(p, &old, v, 1, order, __ATOMIC_RELAXED))
+        ;
+    return old;
+}
+
+#define HAVE_CYCLES 0

@@ -1,0 +1,99 @@
+/* The kernel dialect for OpenCL C 1.2 and later. Words: see dialect.h. */
+#define KERNEL(name) __kernel void name
+#define ARG_GLOBAL(index, type, name) __global type *name
+#define ARG_VALUE(index, type, name) type name
+#define ARG_INDICES
+#define GLOBAL __global
+#define LOCAL __local
+#define FUNCTION static inline
+
+typedef uchar u8;
+typedef ushort u16;
+typedef uint u32;
+typedef ulong u64;
+typedef char i8;
+typedef short i16;
+typedef int i32;
+typedef long i64;
+typedef float f32;
+#if defined(cl_khr_fp64) || defined(__opencl_c_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#define HAVE_F64 1
+#else
+#define HAVE_F64 0
+#endif
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+typedef half f16;
+#define HAVE_F16 1
+#else
+#define HAVE_F16 0
+#endif
+
+#define THREAD ((u32)get_local_id(0))
+#define THREADS ((u32)get_local_size(0))
+#define GROUP ((u32)get_group_id(0))
+#define GROUPS ((u32)get_num_groups(0))
+#define GLOBAL_THREAD ((u64)get_global_id(0))
+#define GLOBAL_THREADS ((u64)get_global_size(0))
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+#if __OPENCL_C_VERSION__ >= 200
+/* C11 atomics. 3.0 promises only relaxed order and group scope; the features say what else there is. */
+#define HAVE_ATOMIC_ORDERS                                                                                             \
+    (__OPENCL_C_VERSION__ < 300 ||                                                                                     \
+     (defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device)))
+#ifdef __opencl_c_atomic_scope_all_devices
+#define SCOPE_SYSTEM memory_scope_all_svm_devices
+#elif __OPENCL_C_VERSION__ < 300
+#define SCOPE_SYSTEM memory_scope_all_svm_devices
+#else
+#define SCOPE_SYSTEM memory_scope_device
+#endif
+#define SCOPE_GROUP memory_scope_work_group
+#define SCOPE_DEVICE memory_scope_device
+#define ORDER_RELAXED memory_order_relaxed
+#define ORDER_ACQUIRE memory_order_acquire
+#define ORDER_RELEASE memory_order_release
+#define ORDER_ACQ_REL memory_order_acq_rel
+#define ORDER_SEQ_CST memory_order_seq_cst
+typedef atomic_uint atomic_u32;
+#define ATOMIC_LOAD(p, order, scope) atomic_load_explicit(p, order, scope)
+#define ATOMIC_STORE(p, v, order, scope) atomic_store_explicit(p, v, order, scope)
+#define ATOMIC_ADD(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
+#define ATOMIC_MIN(p, v, order, scope) atomic_fetch_min_explicit(p, v, order, scope)
+#define ATOMIC_MAX(p, v, order, scope) atomic_fetch_max_explicit(p, v, order, scope)
+#define ATOMIC_EXCHANGE(p, v, order, scope) atomic_exchange_explicit(p, v, order, scope)
+#else
+/* 1.2: relaxed order in the device only, so a kernel that needs more looks at HAVE_ATOMIC_ORDERS. */
+#define HAVE_ATOMIC_ORDERS 0
+#define SCOPE_GROUP 0
+#define SCOPE_DEVICE 0
+#define SCOPE_SYSTEM 0
+#define ORDER_RELAXED 0
+#define ORDER_ACQUIRE 0
+#define ORDER_RELEASE 0
+#define ORDER_ACQ_REL 0
+#define ORDER_SEQ_CST 0
+typedef volatile uint atomic_u32;
+#define ATOMIC_LOAD(p, order, scope) atomic_or(p, 0u)
+#define ATOMIC_STORE(p, v, order, scope) ((void)atomic_xchg(p, v))
+#define ATOMIC_ADD(p, v, order, scope) atomic_add(p, v)
+#define ATOMIC_MIN(p, v, order, scope) atomic_min(p, v)
+#define ATOMIC_MAX(p, v, order, scope) atomic_max(p, v)
+#define ATOMIC_EXCHANGE(p, v, order, scope) atomic_xchg(p, v)
+#endif
+
+/* A counter of core cycles beside the work: OpenCL C has none of its own. */
+#ifdef __NV_CL_C_VERSION
+#define HAVE_CYCLES 1
+FUNCTION u64 CYCLES(void)
+{
+    u64 c;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(c)::"memory");
+    return c;
+}
+#else
+#define HAVE_CYCLES 0
+#endif

@@ -1,0 +1,199 @@
+/* What an OpenCL device says of itself. */
+#include "device/opencl/opencl.h"
+
+#include "base/text.h"
+
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Not in every version of the headers. */
+enum { WARP_SIZE_NV = 0x4003, GLOBAL_FREE_MEMORY_AMD = 0x4039, WAVEFRONT_WIDTH_AMD = 0x4043 };
+
+static bool is_cpu(const struct as_cl_device *cl)
+{
+    return (cl->type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    (void)err;
+    if (is_cpu(cl)) {
+        struct as_cl_host_memory host;
+        as_cl_host_memory(&host);
+        *bytes = host.available;
+        return AS_OK;
+    }
+    size_t kib[2] = {0, 0};
+    if (as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query") &&
+        cl->api->clGetDeviceInfo(cl->id, GLOBAL_FREE_MEMORY_AMD, sizeof kib, kib, NULL) == CL_SUCCESS)
+        *bytes = (uint64_t)kib[0] << 10;
+    else /* the standard has no such query: what others hold is not seen */
+        *bytes = cl->total > cl->held ? cl->total - cl->held : 0;
+    return AS_OK;
+}
+
+/* The newest language version that the device compiles: 3.0 devices say so only in the list of all versions. */
+static const char *newest_language(const struct as_cl_api *api, cl_device_id id)
+{
+    cl_name_version list[64];
+    size_t n = 0;
+    unsigned major = 1, minor = 2;
+    char text[64];
+    as_cl_device_text(api, id, CL_DEVICE_OPENCL_C_VERSION, text, sizeof text);
+    if (sscanf(text, "OpenCL C %u.%u", &major, &minor) != 2)
+        major = 1;
+    if (!api->clGetDeviceInfo(id, CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof list, list, &n))
+        for (size_t i = 0; i < n / sizeof *list; i++)
+            if (CL_VERSION_MAJOR(list[i].version) > major)
+                major = CL_VERSION_MAJOR(list[i].version);
+    return major >= 3 ? "-cl-std=CL3.0" : major == 2 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
+}
+
+static void fill_text(struct as_device_info *info, const struct as_cl_api *api, const struct as_cl_found *found)
+{
+    char version[96], driver[64], raw[256] = "";
+    as_cl_device_text(api, found->id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    as_cl_device_text(api, found->id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+    as_cl_device_text(api, found->id, CL_DRIVER_VERSION, driver, sizeof driver);
+    if (!api->clGetPlatformInfo(found->platform, CL_PLATFORM_NAME, sizeof raw - 1, raw, NULL))
+        as_cl_clean_text(version, sizeof version, raw);
+    else
+        as_copy_text(version, sizeof version, "OpenCL");
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s %s", version, driver);
+    as_copy_text(info->driver, sizeof info->driver, as_buf_get(&b));
+    as_buf_finish(&b);
+    if (info->name[0] == 0)
+        as_copy_text(info->name, sizeof info->name, "device without a name");
+}
+
+static void fill_uuid(struct as_device_info *info, const struct as_cl_api *api, cl_device_id id)
+{
+    unsigned char u[CL_UUID_SIZE_KHR];
+    if (!as_cl_has_extension(api, id, "cl_khr_device_uuid") ||
+        api->clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof u, u, NULL))
+        return;
+    static const unsigned dash_before[] = {4, 6, 8, 10};
+    char *at = info->uuid;
+    for (unsigned i = 0, d = 0; i < sizeof u; i++) {
+        if (d < sizeof dash_before / sizeof *dash_before && i == dash_before[d]) {
+            *at++ = '-';
+            d++;
+        }
+        at += snprintf(at, 3, "%02x", u[i]);
+    }
+}
+
+static unsigned capabilities(const struct as_cl_device *cl)
+{
+    unsigned caps = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS;
+    const cl_device_svm_capabilities shared = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
+    if (as_cl_device_number(cl->api, cl->id, CL_DEVICE_DOUBLE_FP_CONFIG))
+        caps |= AS_CAP_FP64;
+    if (as_cl_has_extension(cl->api, cl->id, "cl_khr_fp16"))
+        caps |= AS_CAP_FP16;
+    if ((cl->svm & shared) == shared)
+        caps |= AS_CAP_SVM_ATOMICS;
+    return caps;
+}
+
+/* Lanes that go together: the standard's query came with 3.0. */
+static unsigned lanes(const struct as_cl_device *cl)
+{
+    static const cl_device_info queries[] = {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, WARP_SIZE_NV,
+                                             WAVEFRONT_WIDTH_AMD};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        uint64_t n = as_cl_device_number(cl->api, cl->id, queries[i]);
+        if (n)
+            return (unsigned)n;
+    }
+    return 1;
+}
+
+static void add_cache(struct as_device_info *info, struct as_cache cache)
+{
+    if (cache.size && info->caches_n < AS_CACHES_MAX)
+        info->caches[info->caches_n++] = cache;
+}
+
+/* A driver for the host's CPU tells one cache at most; its kernels go through all of the host's. */
+static void add_host_caches(struct as_device_info *info)
+{
+    hwloc_topology_t t;
+    if (hwloc_topology_init(&t))
+        return;
+    if (hwloc_topology_load(t) == 0) {
+        static const hwloc_obj_type_t levels[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+            hwloc_obj_t o = hwloc_get_obj_by_type(t, levels[i], 0);
+            if (o)
+                add_cache(info, (struct as_cache){.level = o->attr->cache.depth,
+                                                  .kind = o->attr->cache.type == HWLOC_OBJ_CACHE_DATA ? 'd' : 'u',
+                                                  .size = o->attr->cache.size,
+                                                  .line = o->attr->cache.linesize,
+                                                  .ways = (unsigned)o->attr->cache.associativity,
+                                                  .shared = (unsigned)hwloc_bitmap_weight(o->cpuset)});
+        }
+    }
+    hwloc_topology_destroy(t);
+}
+
+static void fill_memory(struct as_device *dev)
+{
+    struct as_cl_device *cl = dev->ctx;
+    struct as_device_info *info = &dev->info;
+    const struct as_cl_api *api = cl->api;
+    cl->total = as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    info->memory_bytes = cl->total;
+    info->max_alloc = as_cl_device_number(api, cl->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    info->is_host_memory = is_cpu(cl) || as_cl_device_number(api, cl->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    if (is_cpu(cl)) {
+        struct as_cl_host_memory host;
+        as_cl_host_memory(&host);
+        if (host.total)
+            info->memory_bytes = host.total;
+        long page = sysconf(_SC_PAGESIZE);
+        info->page_size = page > 0 ? (uint64_t)page : 0;
+        add_host_caches(info);
+    }
+    if (info->caches_n == 0)
+        add_cache(info, (struct as_cache){
+                            .level = 2,
+                            .kind = 'u',
+                            .size = as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE),
+                            .line = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE)});
+    as_cl_memory_free(dev, &info->memory_free, NULL);
+}
+
+enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *found, size_t index,
+                               struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    struct as_device_info *info = &dev->info;
+    const struct as_cl_api *api = cl->api;
+    if (!as_cl_device_number(api, cl->id, CL_DEVICE_AVAILABLE))
+        return as_fail(err, AS_UNSUPPORTED, "opencl: the driver says that device %zu is not available", index);
+    if (!as_cl_device_number(api, cl->id, CL_DEVICE_COMPILER_AVAILABLE))
+        return as_fail(err, AS_UNSUPPORTED, "opencl: device %zu has no compiler for kernels", index);
+    cl->type = as_cl_device_number(api, cl->id, CL_DEVICE_TYPE);
+    cl->svm = api->clSVMAlloc ? as_cl_device_number(api, cl->id, CL_DEVICE_SVM_CAPABILITIES) : 0;
+    cl->language = newest_language(api, cl->id);
+    snprintf(info->id, sizeof info->id, "opencl:%zu", index);
+    as_copy_text(info->backend, sizeof info->backend, "opencl");
+    as_copy_text(info->bus_id, sizeof info->bus_id, found->bus_id);
+    fill_text(info, api, found);
+    fill_uuid(info, api, cl->id);
+    info->capabilities = capabilities(cl);
+    info->units = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    info->threads = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    info->warp = lanes(cl);
+    info->clock_max_hz = 1e6 * (double)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
+    info->numa_nodes = 1;
+    fill_memory(dev);
+    as_cl_list_allocators(dev);
+    return AS_OK;
+}

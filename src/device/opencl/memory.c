@@ -1,0 +1,290 @@
+/* Memory of an OpenCL device: buffers and shared virtual memory. */
+#include "device/opencl/opencl.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum way { BUFFER, BUFFER_ALLOC_HOST, BUFFER_USE_HOST, SVM_COARSE, SVM_FINE };
+
+struct allocator {
+    const char *name;
+    enum way way;
+    cl_mem_flags flags;
+    cl_device_svm_capabilities needs; /* SVM capability without which it cannot be used */
+};
+static const struct allocator allocators[] = {
+    {"clCreateBuffer", BUFFER, CL_MEM_READ_WRITE, 0},
+    {"clCreateBuffer ALLOC_HOST_PTR", BUFFER_ALLOC_HOST, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, 0},
+    {"clCreateBuffer USE_HOST_PTR", BUFFER_USE_HOST, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, 0},
+    {"clSVMAlloc coarse", SVM_COARSE, CL_MEM_READ_WRITE, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER},
+    {"clSVMAlloc fine", SVM_FINE, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER},
+};
+enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
+
+/* What as_memory.ctx points to. */
+struct block {
+    const struct allocator *how;
+    cl_mem buffer;      /* BUFFER* */
+    void *svm;          /* SVM_* */
+    void *host_storage; /* BUFFER_USE_HOST: the malloc behind it */
+};
+
+void as_cl_list_allocators(struct as_device *dev)
+{
+    struct as_cl_device *cl = dev->ctx;
+    for (size_t i = 0; i < ALLOCATORS_N; i++) {
+        const struct allocator *a = &allocators[i];
+        struct as_allocator *out = &dev->info.allocators[dev->info.allocators_n++];
+        *out = (struct as_allocator){.host_access = true, .on_demand = (cl->type & CL_DEVICE_TYPE_CPU) != 0};
+        as_copy_text(out->name, sizeof out->name, a->name);
+        if (a->needs && !cl->api->clSVMAlloc)
+            as_copy_text(out->why_not, sizeof out->why_not, "libOpenCL has no 'clSVMAlloc' (it came with OpenCL 2.0)");
+        else if (a->needs && !(cl->svm & a->needs))
+            as_copy_text(out->why_not, sizeof out->why_not,
+                         a->way == SVM_FINE ? "the device has no fine-grained shared virtual memory"
+                                            : "the device has no shared virtual memory");
+    }
+}
+
+static const struct allocator *find_allocator(const struct as_device *dev, const char *name, struct as_error *err)
+{
+    for (size_t i = 0; i < ALLOCATORS_N; i++) {
+        if (strcmp(allocators[i].name, name) != 0)
+            continue;
+        const char *why_not = dev->info.allocators[i].why_not; /* listed in the same order */
+        if (why_not[0]) {
+            as_fail(err, AS_UNSUPPORTED, "allocator '%s': %s", name, why_not);
+            return NULL;
+        }
+        return &allocators[i];
+    }
+    as_fail(err, AS_USAGE, "opencl has no allocator '%s'; assay devices lists them", name);
+    return NULL;
+}
+
+static uint64_t round_to_page(uint64_t bytes)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    uint64_t p = page > 0 ? (uint64_t)page : 4096;
+    return (bytes + p - 1) / p * p;
+}
+
+static void release(struct as_cl_device *cl, struct block *b)
+{
+    if (b->buffer)
+        cl->api->clReleaseMemObject(b->buffer);
+    if (b->svm)
+        cl->api->clSVMFree(cl->context, b->svm);
+    free(b->host_storage);
+    *b = (struct block){0};
+}
+
+/* The bare allocation, as it is timed. */
+static enum as_status obtain(struct as_cl_device *cl, const struct allocator *how, uint64_t bytes, struct block *b,
+                             struct as_error *err)
+{
+    *b = (struct block){.how = how};
+    if (how->way == SVM_COARSE || how->way == SVM_FINE) {
+        cl_svm_mem_flags flags = how->flags;
+        if (how->way == SVM_FINE && (cl->svm & CL_DEVICE_SVM_ATOMICS))
+            flags |= CL_MEM_SVM_ATOMICS;
+        b->svm = cl->api->clSVMAlloc(cl->context, flags, bytes, 0);
+        return b->svm ? AS_OK
+                      : as_fail(err, AS_NOMEM, "opencl: clSVMAlloc gave no memory for %llu bytes",
+                                (unsigned long long)bytes);
+    }
+    if (how->way == BUFFER_USE_HOST &&
+        posix_memalign(&b->host_storage, (size_t)round_to_page(1), (size_t)round_to_page(bytes))) {
+        b->host_storage = NULL;
+        return as_nomem(err, bytes, "host memory under an OpenCL buffer");
+    }
+    cl_int code = CL_SUCCESS;
+    b->buffer = cl->api->clCreateBuffer(cl->context, how->flags, bytes, b->host_storage, &code);
+    if (b->buffer)
+        return AS_OK;
+    release(cl, b);
+    return as_cl_check(code ? code : CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateBuffer", err);
+}
+
+static enum as_status check_size(const struct as_device *dev, uint64_t bytes, struct as_error *err)
+{
+    if (bytes == 0 || bytes > SIZE_MAX / 2)
+        return as_fail(err, AS_USAGE, "opencl: %llu bytes cannot be allocated", (unsigned long long)bytes);
+    if (dev->info.max_alloc && bytes > dev->info.max_alloc)
+        return as_fail(err, AS_UNSUPPORTED, "opencl: %llu bytes are above the device's largest allocation of %llu",
+                       (unsigned long long)bytes, (unsigned long long)dev->info.max_alloc);
+    return AS_OK;
+}
+
+static void memory_free(struct as_device *dev, struct as_memory *mem)
+{
+    if (!mem)
+        return;
+    struct as_cl_device *cl = dev->ctx;
+    struct block *b = mem->ctx;
+    if (mem->host && b->how->way != SVM_FINE)
+        as_cl_memory_ops.unmap(dev, mem, NULL);
+    release(cl, b);
+    cl->held -= mem->bytes;
+    free(b);
+    free(mem);
+}
+
+static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                   struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    *out = NULL;
+    const struct allocator *how = find_allocator(dev, desc->allocator, err);
+    if (!how)
+        return err ? err->code : AS_UNSUPPORTED;
+    enum as_status s = check_size(dev, desc->bytes, err);
+    if (s)
+        return s;
+    struct as_memory *mem = calloc(1, sizeof *mem);
+    struct block *b = calloc(1, sizeof *b);
+    s = mem && b ? obtain(cl, how, desc->bytes, b, err) : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
+    if (s) {
+        free(mem);
+        free(b);
+        return s;
+    }
+    *mem = (struct as_memory){.bytes = desc->bytes, .ctx = b, .page_size = dev->info.page_size};
+    if (how->way == SVM_FINE)
+        mem->host = b->svm;
+    cl->held += mem->bytes;
+    *out = mem;
+    return AS_OK;
+}
+
+static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    const struct block *b = mem->ctx;
+    if (mem->host)
+        return AS_OK;
+    const cl_map_flags flags = CL_MAP_READ | CL_MAP_WRITE;
+    cl_int code;
+    if (b->how->way == SVM_COARSE) {
+        code = cl->api->clEnqueueSVMMap(cl->queue, CL_TRUE, flags, b->svm, mem->bytes, 0, NULL, NULL);
+        mem->host = code ? NULL : b->svm;
+        return as_cl_check(code, "clEnqueueSVMMap", err);
+    }
+    mem->host = cl->api->clEnqueueMapBuffer(cl->queue, b->buffer, CL_TRUE, flags, 0, mem->bytes, 0, NULL, NULL, &code);
+    return as_cl_check(mem->host ? CL_SUCCESS : code, "clEnqueueMapBuffer", err);
+}
+
+static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    const struct block *b = mem->ctx;
+    if (!mem->host || b->how->way == SVM_FINE)
+        return AS_OK;
+    cl_int code = b->how->way == SVM_COARSE
+                      ? cl->api->clEnqueueSVMUnmap(cl->queue, b->svm, 0, NULL, NULL)
+                      : cl->api->clEnqueueUnmapMemObject(cl->queue, b->buffer, mem->host, 0, NULL, NULL);
+    mem->host = NULL;
+    if (code == CL_SUCCESS)
+        code = cl->api->clFinish(cl->queue);
+    return as_cl_check(code, "unmapping memory", err);
+}
+
+static enum as_status check_range(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
+{
+    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
+        return AS_OK;
+    return as_fail(err, AS_USAGE, "opencl: %llu bytes at %llu are outside of memory of %llu bytes",
+                   (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)mem->bytes);
+}
+
+/* A map is the way to shared memory that the standard makes coherent; so is it for what is mapped anyway. to and from:
+ * one of them is NULL and stands for the memory. */
+static enum as_status copy_mapped(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                  const void *from, uint64_t bytes, struct as_error *err)
+{
+    bool was_mapped = mem->host != NULL;
+    enum as_status s = memory_map(dev, mem, err);
+    if (s)
+        return s;
+    char *here = (char *)mem->host + offset;
+    memcpy(to ? to : here, from ? from : here, bytes);
+    return was_mapped ? AS_OK : memory_unmap(dev, mem, err);
+}
+
+static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                   uint64_t bytes, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    const struct block *b = mem->ctx;
+    enum as_status s = check_range(mem, offset, bytes, err);
+    if (s || bytes == 0)
+        return s;
+    if (b->svm || mem->host)
+        return copy_mapped(dev, mem, offset, NULL, from, bytes, err);
+    cl_int code = cl->api->clEnqueueWriteBuffer(cl->queue, b->buffer, CL_TRUE, offset, bytes, from, 0, NULL, NULL);
+    return as_cl_check(code, "clEnqueueWriteBuffer", err);
+}
+
+static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                  uint64_t bytes, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    const struct block *b = mem->ctx;
+    enum as_status s = check_range(mem, offset, bytes, err);
+    if (s || bytes == 0)
+        return s;
+    if (b->svm || mem->host)
+        return copy_mapped(dev, mem, offset, to, NULL, bytes, err);
+    cl_int code = cl->api->clEnqueueReadBuffer(cl->queue, b->buffer, CL_TRUE, offset, bytes, to, 0, NULL, NULL);
+    return as_cl_check(code, "clEnqueueReadBuffer", err);
+}
+
+enum as_status as_cl_set_memory_arg(struct as_cl_device *cl, cl_kernel kernel, cl_uint index,
+                                    const struct as_memory *mem, struct as_error *err)
+{
+    const struct block *b = mem->ctx;
+    if (b->svm)
+        return as_cl_check(cl->api->clSetKernelArgSVMPointer(kernel, index, b->svm), "clSetKernelArgSVMPointer", err);
+    return as_cl_check(cl->api->clSetKernelArg(kernel, index, sizeof b->buffer, &b->buffer), "clSetKernelArg", err);
+}
+
+static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                        double *alloc_s, double *free_s, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    const struct allocator *how = find_allocator(dev, allocator, err);
+    if (!how)
+        return err ? err->code : AS_UNSUPPORTED;
+    enum as_status s = check_size(dev, bytes, err);
+    if (s)
+        return s;
+    struct block *blocks = calloc(count ? count : 1, sizeof *blocks);
+    if (!blocks)
+        return as_nomem(err, count * sizeof *blocks, "a list of blocks");
+    size_t got = 0;
+    uint64_t t0 = as_now_ns();
+    while (got < count && !(s = obtain(cl, how, bytes, &blocks[got], err)))
+        got++;
+    uint64_t t1 = as_now_ns();
+    for (size_t i = 0; i < got; i++)
+        release(cl, &blocks[i]);
+    uint64_t t2 = as_now_ns();
+    *alloc_s = (double)(t1 - t0) * 1e-9;
+    *free_s = (double)(t2 - t1) * 1e-9;
+    free(blocks);
+    return s;
+}
+
+const struct as_memory_ops as_cl_memory_ops = {
+    .alloc = memory_alloc,
+    .free = memory_free,
+    .map = memory_map,
+    .unmap = memory_unmap,
+    .write = memory_write,
+    .read = memory_read,
+    .time_alloc = memory_time_alloc,
+};

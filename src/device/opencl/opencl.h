@@ -1,0 +1,87 @@
+/* What the files of the OpenCL backend share. Nothing outside this folder includes it. */
+#ifndef AS_DEVICE_OPENCL_OPENCL_H
+#define AS_DEVICE_OPENCL_OPENCL_H
+
+#include "device/device.h"
+#include "device/opencl/api.h"
+
+/* One device as found at open, before anyone asks for a context. */
+struct as_cl_found {
+    cl_platform_id platform;
+    cl_device_id id;
+    char bus_id[24]; /* "" when unknown */
+    size_t order;    /* as the loader lists it */
+};
+
+struct as_cl_backend {
+    struct as_cl_api api;
+    struct as_cl_found *found;
+    size_t found_n, found_cap;
+};
+
+/* A built program stays until the device is closed, so that the second visit of a cell does not compile again. */
+struct as_cl_built {
+    struct as_cl_built *next;
+    uint64_t key; /* hash of options and source */
+    uint64_t binary_hash;
+    cl_program program;
+};
+
+struct as_cl_device {
+    const struct as_cl_api *api;
+    cl_platform_id platform;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    cl_event last; /* of the last submitted command, NULL when none is outstanding */
+    struct as_cl_built *built;
+    cl_device_svm_capabilities svm;
+    cl_device_type type;
+    const char *language; /* "-cl-std=CL3.0" */
+    uint64_t total;       /* bytes, as the driver says */
+    uint64_t held;        /* bytes that as_memory objects hold */
+};
+
+struct as_program {
+    struct as_cl_built *built;
+    char name[64];
+};
+
+struct as_kernel {
+    cl_kernel kernel;
+    char name[64];
+};
+
+/* Fills dev->info from the driver and, for devices that are the host's CPU, from the host. */
+enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *found, size_t index,
+                               struct as_error *err);
+/* PCI address of a device as "0000:01:00.0", "" when no extension tells it. */
+void as_cl_bus_id(const struct as_cl_api *api, cl_device_id id, char out[24]);
+/* A text property, made valid UTF-8 and trimmed; "" when the driver has none. */
+void as_cl_device_text(const struct as_cl_api *api, cl_device_id id, cl_device_info what, char *out, size_t size);
+/* A number of 1 to 8 bytes; 0 when the driver has none. */
+uint64_t as_cl_device_number(const struct as_cl_api *api, cl_device_id id, cl_device_info what);
+bool as_cl_has_extension(const struct as_cl_api *api, cl_device_id id, const char *name);
+/* Copies text that a driver wrote: invalid UTF-8 becomes U+FFFD, blanks at both ends go. Escaping is the reader's. */
+void as_cl_clean_text(char *dst, size_t size, const char *src);
+
+/* Host memory as the kernel and the memory cgroup of this process say. */
+struct as_cl_host_memory {
+    uint64_t total, available;
+};
+void as_cl_host_memory(struct as_cl_host_memory *out);
+
+/* The allocators of a device with the reasons why some cannot be used. */
+void as_cl_list_allocators(struct as_device *dev);
+
+enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);
+enum as_status as_cl_topology(struct as_device *dev, struct as_buf *json, struct as_error *err);
+enum as_status as_cl_set_memory_arg(struct as_cl_device *cl, cl_kernel kernel, cl_uint index,
+                                    const struct as_memory *mem, struct as_error *err);
+void as_cl_forget_programs(struct as_cl_device *cl);
+
+extern const struct as_memory_ops as_cl_memory_ops;
+extern const struct as_program_ops as_cl_program_ops;
+extern const struct as_queue_ops as_cl_queue_ops;
+
+#endif

@@ -1,0 +1,174 @@
+/* Programs and kernels: dialect source to a built program, once a process. */
+#include "device/opencl/opencl.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "device/dialect/dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void as_cl_forget_programs(struct as_cl_device *cl)
+{
+    while (cl->built) {
+        struct as_cl_built *next = cl->built->next;
+        if (cl->built->program)
+            cl->api->clReleaseProgram(cl->built->program);
+        free(cl->built);
+        cl->built = next;
+    }
+}
+
+/* The first lines of the compiler's log: the first error counts, and err holds 512 bytes. */
+static enum as_status fail_build(struct as_cl_device *cl, cl_program program, cl_int code, const char *name,
+                                 struct as_error *err)
+{
+    size_t n = 0;
+    char *log = NULL;
+    char clean[380] = "";
+    if (!cl->api->clGetProgramBuildInfo(program, cl->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) && n && n < 1u << 24)
+        log = calloc(n + 1, 1);
+    if (log && !cl->api->clGetProgramBuildInfo(program, cl->id, CL_PROGRAM_BUILD_LOG, n, log, NULL)) {
+        const char *from = strstr(log, "error");
+        while (from && from > log && from[-1] != '\n')
+            from--;
+        as_cl_clean_text(clean, sizeof clean, from ? from : log);
+    }
+    free(log);
+    return as_fail(err, AS_FAILED, "opencl: program '%s' does not build (%s): %s", name, as_cl_error_name(code),
+                   clean[0] ? clean : "the compiler says nothing");
+}
+
+static uint64_t hash_binary(struct as_cl_device *cl, cl_program program)
+{
+    size_t n = 0;
+    uint64_t hash = 0;
+    if (cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) || n == 0 || n > 1u << 28)
+        return 0;
+    unsigned char *bytes = malloc(n);
+    if (bytes && !cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL))
+        hash = as_hash(bytes, n);
+    free(bytes);
+    return hash;
+}
+
+static enum as_status compile(struct as_cl_device *cl, const struct as_program_desc *desc, const char *source,
+                              const char *options, struct as_cl_built *out, struct as_error *err)
+{
+    cl_int code;
+    out->program = cl->api->clCreateProgramWithSource(cl->context, 1, &source, NULL, &code);
+    enum as_status s = as_cl_check(out->program ? CL_SUCCESS : code, "clCreateProgramWithSource", err);
+    if (s)
+        return s;
+    code = cl->api->clBuildProgram(out->program, 1, &cl->id, options, NULL, NULL);
+    if (code)
+        return fail_build(cl, out->program, code, desc->name, err);
+    out->binary_hash = hash_binary(cl, out->program);
+    return AS_OK;
+}
+
+/* The program with this source and these options, from before or built now. */
+static enum as_status find_built(struct as_cl_device *cl, const struct as_program_desc *desc, const char *source,
+                                 const char *options, struct as_cl_built **out, struct as_error *err)
+{
+    uint64_t parts[2] = {as_hash(source, strlen(source)), as_hash(options, strlen(options))};
+    uint64_t key = as_hash(parts, sizeof parts);
+    for (*out = cl->built; *out; *out = (*out)->next)
+        if ((*out)->key == key)
+            return AS_OK;
+    struct as_cl_built *b = calloc(1, sizeof *b);
+    if (!b)
+        return as_nomem(err, sizeof *b, "a program record");
+    b->key = key;
+    enum as_status s = compile(cl, desc, source, options, b, err);
+    if (s) {
+        if (b->program)
+            cl->api->clReleaseProgram(b->program);
+        free(b);
+        return s;
+    }
+    b->next = cl->built;
+    cl->built = *out = b;
+    return AS_OK;
+}
+
+static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                                    struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    struct as_buf source = AS_BUF_INIT, options = AS_BUF_INIT;
+    *out = NULL;
+    if (!desc->source)
+        return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source, only native kernels", desc->name);
+    struct as_program *program = calloc(1, sizeof *program);
+    if (!program)
+        return as_nomem(err, sizeof *program, "a program record");
+    as_dialect_source(AS_DIALECT_OPENCL, desc->source, &source);
+    as_buf_str(&options, cl->language);
+    as_buf_str(&options, desc->defines ? " " : "");
+    as_buf_str(&options, desc->defines);
+    enum as_status s = as_buf_check(&source, err);
+    if (!s)
+        s = as_buf_check(&options, err);
+    if (!s)
+        s = find_built(cl, desc, as_buf_get(&source), as_buf_get(&options), &program->built, err);
+    as_buf_finish(&source);
+    as_buf_finish(&options);
+    if (s) {
+        free(program);
+        return s;
+    }
+    as_copy_text(program->name, sizeof program->name, desc->name);
+    *out = program;
+    return AS_OK;
+}
+
+static void program_destroy(struct as_device *dev, struct as_program *program)
+{
+    (void)dev;
+    free(program);
+}
+
+static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                     struct as_kernel **out, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    *out = NULL;
+    struct as_kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        return as_nomem(err, sizeof *k, "a kernel record");
+    cl_int code;
+    k->kernel = cl->api->clCreateKernel(program->built->program, name, &code);
+    if (!k->kernel) {
+        free(k);
+        if (code == CL_INVALID_KERNEL_NAME)
+            return as_fail(err, AS_FAILED, "opencl: program '%s' has no kernel '%s'", program->name, name);
+        return as_cl_check(code, "clCreateKernel", err);
+    }
+    as_copy_text(k->name, sizeof k->name, name);
+    *out = k;
+    return AS_OK;
+}
+
+static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+{
+    struct as_cl_device *cl = dev->ctx;
+    if (!kernel)
+        return;
+    cl->api->clReleaseKernel(kernel->kernel);
+    free(kernel);
+}
+
+static uint64_t binary_hash(struct as_device *dev, struct as_program *program)
+{
+    (void)dev;
+    return program->built->binary_hash;
+}
+
+const struct as_program_ops as_cl_program_ops = {
+    .build = program_build,
+    .destroy = program_destroy,
+    .kernel = program_kernel,
+    .kernel_destroy = kernel_destroy,
+    .binary_hash = binary_hash,
+};

@@ -1,0 +1,176 @@
+/* Launching kernels, waiting for them, and timing both sides. */
+#include "device/opencl/opencl.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <sched.h>
+
+/* Drivers keep a record of every command that is queued: so many, and then the queue is drained. */
+enum { OUTSTANDING_MAX = 4096 };
+
+static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *launch, struct as_error *err)
+{
+    static const size_t sizes[] = {
+        [AS_ARG_U32] = sizeof(cl_uint),
+        [AS_ARG_U64] = sizeof(cl_ulong),
+        [AS_ARG_F32] = sizeof(cl_float),
+        [AS_ARG_F64] = sizeof(cl_double),
+    };
+    cl_kernel kernel = launch->kernel->kernel;
+    for (size_t i = 0; i < launch->args_n; i++) {
+        const struct as_arg *a = &launch->args[i];
+        enum as_status s = a->kind == AS_ARG_MEMORY
+                               ? as_cl_set_memory_arg(cl, kernel, (cl_uint)i, a->u.memory, err)
+                               : as_cl_check(cl->api->clSetKernelArg(kernel, (cl_uint)i, sizes[a->kind], &a->u),
+                                             "clSetKernelArg", err);
+        if (s)
+            return as_fail_in(err, launch->kernel->name);
+    }
+    return AS_OK;
+}
+
+static enum as_status check_shape(const struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+{
+    if (launch->groups == 0 || launch->group_size == 0 || launch->reps == 0)
+        return as_fail(err, AS_USAGE, "opencl: kernel '%s': groups, group size and repetitions start at 1",
+                       launch->kernel->name);
+    if (dev->info.threads && launch->group_size > dev->info.threads)
+        return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s': %zu threads a group, and the device allows %u",
+                       launch->kernel->name, launch->group_size, dev->info.threads);
+    if (launch->groups > SIZE_MAX / launch->group_size)
+        return as_fail(err, AS_USAGE, "opencl: kernel '%s': too many threads", launch->kernel->name);
+    return AS_OK;
+}
+
+static enum as_status enqueue(struct as_cl_device *cl, const struct as_launch *launch, cl_event *event,
+                              struct as_error *err)
+{
+    size_t local = launch->group_size, global = launch->groups * local;
+    cl_int code =
+        cl->api->clEnqueueNDRangeKernel(cl->queue, launch->kernel->kernel, 1, NULL, &global, &local, 0, NULL, event);
+    return as_cl_check(code, launch->kernel->name, err);
+}
+
+static void forget(const struct as_cl_device *cl, cl_event *event)
+{
+    if (*event)
+        cl->api->clReleaseEvent(*event);
+    *event = NULL;
+}
+
+/* clFinish reports no failure of a command; its event does. */
+static enum as_status finish(struct as_cl_device *cl, cl_event last, struct as_error *err)
+{
+    enum as_status s = as_cl_check(cl->api->clFinish(cl->queue), "clFinish", err);
+    cl_int state = CL_COMPLETE;
+    if (!s && last)
+        s = as_cl_check(cl->api->clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL),
+                        "clGetEventInfo", err);
+    if (!s && state < 0)
+        s = as_cl_check(state, "a kernel", err);
+    return s;
+}
+
+/* Seconds by the device from the first command's start to the last one's end; NAN where the driver does not tell or
+ * tells nonsense. */
+static double device_seconds(const struct as_cl_device *cl, cl_event first, cl_event last)
+{
+    cl_ulong start, end;
+    if (!first || !last ||
+        cl->api->clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ||
+        cl->api->clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end <= start)
+        return NAN;
+    return (double)(end - start) * 1e-9;
+}
+
+static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                   struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    cl_event first = NULL, last = NULL;
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    enum as_status s = check_shape(dev, launch, err);
+    if (!s)
+        s = set_args(cl, launch, err);
+    if (s)
+        return s;
+    uint64_t t0 = as_now_ns();
+    for (uint64_t i = 0; i < launch->reps && !s; i++) {
+        bool is_last = i + 1 == launch->reps;
+        cl_event *event = i == 0 ? &first : is_last ? &last : NULL;
+        s = enqueue(cl, launch, event, err);
+        if (!s && !is_last && (i + 1) % OUTSTANDING_MAX == 0)
+            s = finish(cl, NULL, err);
+    }
+    cl_event end = launch->reps == 1 ? first : last;
+    if (!s)
+        s = finish(cl, end, err);
+    uint64_t t1 = as_now_ns();
+    if (!s) {
+        out->host_s = (double)(t1 - t0) * 1e-9;
+        out->device_s = device_seconds(cl, first, end);
+    } else {
+        cl->api->clFinish(cl->queue);
+    }
+    forget(cl, &first);
+    forget(cl, &last);
+    return s;
+}
+
+static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    enum as_status s = check_shape(dev, launch, err);
+    if (!s)
+        s = set_args(cl, launch, err);
+    for (uint64_t i = 0; i < launch->reps && !s; i++) {
+        cl_event event = NULL;
+        bool is_last = i + 1 == launch->reps;
+        s = enqueue(cl, launch, is_last ? &event : NULL, err);
+        if (event) {
+            forget(cl, &cl->last);
+            cl->last = event;
+        }
+    }
+    return s ? s : as_cl_check(cl->api->clFlush(cl->queue), "clFlush", err);
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static enum as_status poll_event(struct as_cl_device *cl, enum as_wait how, struct as_error *err)
+{
+    cl_int state = CL_QUEUED;
+    for (;;) {
+        cl_int code = cl->api->clGetEventInfo(cl->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        if (code)
+            return as_cl_check(code, "clGetEventInfo", err);
+        if (state <= CL_COMPLETE)
+            return state < 0 ? as_cl_check(state, "a kernel", err) : AS_OK;
+        if (how == AS_WAIT_YIELD)
+            sched_yield();
+        else
+            relax();
+    }
+}
+
+static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    enum as_status s = how == AS_WAIT_BLOCK || !cl->last ? finish(cl, cl->last, err) : poll_event(cl, how, err);
+    forget(cl, &cl->last);
+    return s;
+}
+
+const struct as_queue_ops as_cl_queue_ops = {
+    .launch = queue_launch,
+    .submit = queue_submit,
+    .wait = queue_wait,
+};
