@@ -1,0 +1,154 @@
+"""What the robustness tests share: assay in a folder of its own, and results as TAP.
+
+A test script defines functions test_*(assay) and ends with harness.main(globals()). The first argument of a script is
+the assay program, the rest are names of tests to run (all when there are none). The device is the scripted one
+(ASSAY_NULL, src/device/null/null.h), so that no test depends on the machine's timing."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+# The exit codes (src/cli/cli.h).
+OK, FAILED, USAGE, REGRESSION, UNTRUSTED, NOTHING = range(6)
+MEASURED = (OK, UNTRUSTED)
+PATIENCE = 120  # seconds that a command may take before a test calls it hung
+
+
+class Skip(Exception):
+    pass
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __str__(self):
+        return f"exit {self.code}\n--- stdout\n{self.out[-2000:]}\n--- stderr\n{self.err[-2000:]}"
+
+
+class Assay:
+    """One store in one folder."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = os.path.abspath(program), folder
+        self.store = os.path.join(folder, "store.db")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "ASSAY_", "XDG_"))}
+        self.env.update(ASSAY_STORE=self.store, HOME=folder, XDG_DATA_HOME=folder, TERM="dumb", LC_ALL="C")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self, *args, env=None, stdin=subprocess.DEVNULL, stdout=None, stderr=None, **more):
+        """A command left running; stdout and stderr go to files that finish() reads unless they are given."""
+        out = tempfile.TemporaryFile(dir=self.folder) if stdout is None else stdout
+        err = tempfile.TemporaryFile(dir=self.folder) if stderr is None else stderr
+        process = subprocess.Popen([self.program, *args], env=dict(self.env, **(env or {})), cwd=self.folder,
+                                   stdin=stdin, stdout=out, stderr=err, **more)
+        process.files = (out if stdout is None else None, err if stderr is None else None)
+        return process
+
+    @staticmethod
+    def finish(process, timeout=PATIENCE):
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise AssertionError(f"hangs: no end after {timeout} s: {' '.join(process.args)}")
+        texts = []
+        for file in process.files:
+            if file:
+                file.seek(0)
+                texts.append(file.read().decode("utf-8", "replace"))
+                file.close()
+            else:
+                texts.append("")
+        return Result(code, *texts)
+
+    def run(self, *args, timeout=PATIENCE, **more):
+        return self.finish(self.start(*args, **more), timeout)
+
+    def null(self, script, *args, **more):
+        """assay run on the scripted device."""
+        env = dict(more.pop("env", {}) or {}, ASSAY_NULL=script)
+        return self.run("run", *args, "--device", "null", env=env, **more)
+
+    def export(self, run=None):
+        done = self.run("export", *([str(run)] if run else []), "--format", "json")
+        expect(done.code == OK, "export", done)
+        return json.loads(done.out)
+
+    def cells(self, run=None):
+        return self.export(run)["cells"]
+
+
+def expect(holds, what, result=None):
+    """The one assertion: what must hold, and what was seen when it does not."""
+    if not holds:
+        raise AssertionError(f"{what}\n{result}" if result is not None else what)
+
+
+def expect_refused(result, code, *words):
+    """Refused with this exit code and a message on stderr that holds the words; no crash, nothing left half said."""
+    expect(result.code == code, f"exit {code} expected", result)
+    for word in words:
+        expect(word in result.err, f"'{word}' expected in the message", result)
+    expect(result.err.strip(), "a message expected", result)
+
+
+def children(pid):
+    """Processes whose parent is pid."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as f:
+                    if int(f.read().rsplit(")", 1)[1].split()[1]) == pid:
+                        found.append(int(name))
+    return found
+
+
+def wait_for(condition, what, timeout=30):
+    """The first true value of condition()."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.002)
+    raise AssertionError(f"waited {timeout} s in vain for {what}")
+
+
+def kill(pid, number=signal.SIGKILL):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def identity(cell):
+    return (cell["device"], cell["probe"], json.dumps(cell["axes"], sort_keys=True))
+
+
+def main(names):
+    tests = [(n, f) for n, f in names.items() if n.startswith("test_")]
+    wanted = sys.argv[2:]
+    tests = [(n, f) for n, f in tests if not wanted or n in wanted]
+    print(f"1..{len(tests)}", flush=True)
+    failed = 0
+    for number, (name, function) in enumerate(tests, 1):
+        title = name[5:].replace("_", " ")
+        with tempfile.TemporaryDirectory(prefix="assay-robust-") as folder:
+            try:
+                function(Assay(sys.argv[1], folder))
+                print(f"ok {number} - {title}", flush=True)
+            except Skip as why:
+                print(f"ok {number} - {title} # SKIP {why}", flush=True)
+            except Exception:  # a test's own mistake is a failure like any other
+                failed += 1
+                print(f"not ok {number} - {title}")
+                print("".join("# " + line + "\n" for line in traceback.format_exc().splitlines()), flush=True)
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,114 @@
+"""Parent and workers killed at random: resume completes each run, no cell lost, none twice.
+
+ASSAY_KILLS says how many kills (default 24)."""
+import os
+import random
+import signal
+import sqlite3
+import time
+
+import harness
+from harness import MEASURED, OK, expect, identity, kill
+
+CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..4MiB x2", "--set", "bandwidth.size=64KiB..4MiB"]
+KILLS = int(os.environ.get("ASSAY_KILLS", "24"))
+SCRIPT = "real"  # each scripted repetition takes its time, so that a kill can fall into it
+
+
+def check_store(assay):
+    db = sqlite3.connect(assay.store)
+    expect(db.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "the store passes its integrity check")
+    expect(not db.execute("PRAGMA foreign_key_check").fetchall(), "every visit belongs to a cell")
+    db.close()
+
+
+def check_complete(assay, run, plan):
+    export = assay.export(run)
+    cells = export["cells"]
+    expect(export["run"]["state"] == "complete", f"run {run} is complete", export["run"])
+    ids = [identity(c) for c in cells]
+    expect(len(set(ids)) == len(ids), f"run {run}: a cell is there twice")
+    expect(set(ids) == plan, f"run {run}: cells lost {plan - set(ids)} or new {set(ids) - plan}")
+    for cell in cells:
+        expect(cell["status"] not in ("planned", "failed"), f"run {run}: {cell['id']} is {cell['status']}", cell)
+        if cell["status"] in ("ok", "untrusted"):
+            expect(cell["n"] > 0 and len(cell["samples"]) == cell["n"], f"run {run}: samples lost", cell["id"])
+
+
+def killed_once(assay, arguments, rng, seconds, parent):
+    """Starts a command and kills it, or one of its workers, after a random time. True when it ended by itself."""
+    process = assay.start(*arguments, env={"ASSAY_NULL": SCRIPT})
+    time.sleep(rng.uniform(0, seconds))
+    if parent:
+        kill(process.pid)
+    else:
+        for worker in harness.children(process.pid):
+            kill(worker)
+    done = assay.finish(process)
+    expect(done.code in (-signal.SIGKILL, *MEASURED), "killed, or ended well", done)
+    return done.code in MEASURED
+
+
+def kill_runs(assay, parent):
+    rng = random.Random(20 + parent)
+    began = time.monotonic()
+    whole = assay.null(SCRIPT, *CELLS)
+    seconds = time.monotonic() - began
+    expect(whole.code in MEASURED, "an undisturbed run", whole)
+    plan = {identity(c) for c in assay.cells(1)}
+    kills, run = 0, 1
+    while kills < KILLS // 2:
+        run += 1
+        over = killed_once(assay, ["run", *CELLS, "--device", "null"], rng, seconds, parent)
+        kills += 1
+        while not over and kills < KILLS // 2 and rng.random() < 0.7:
+            over = killed_once(assay, ["resume"], rng, seconds / 2, parent)
+            kills += 1
+        runs = assay.run("list", "runs")
+        if str(run) not in runs.out:  # killed before it had stored its plan: there is nothing to resume
+            run -= 1
+            continue
+        if not over:
+            done = assay.run("resume", env={"ASSAY_NULL": SCRIPT})
+            expect(done.code in MEASURED, f"run {run} is resumed after {kills} kills", done)
+        check_store(assay)
+        check_complete(assay, run, plan) if parent else check_every_cell_has_an_end(assay, run, plan)
+
+
+def check_every_cell_has_an_end(assay, run, plan):
+    """A killed worker costs the cell it was at, stored as crashed with the signal; all others are measured."""
+    cells = assay.cells(run)
+    expect({identity(c) for c in cells} == plan and len(cells) == len(plan), f"run {run}: cells lost or twice")
+    for cell in cells:
+        expect(cell["status"] in ("ok", "untrusted", "unsupported", "crashed"), f"run {run}", cell)
+        if cell["status"] == "crashed":
+            expect("signal 9" in cell["reason"] or "Killed" in cell["reason"], "the signal is named", cell)
+
+
+def test_parent_killed_at_random(assay):
+    kill_runs(assay, True)
+
+
+def test_workers_killed_at_random(assay):
+    kill_runs(assay, False)
+
+
+def test_worker_does_not_outlive_the_parent(assay):
+    process = assay.start("run", *CELLS, "--device", "null", env={"ASSAY_NULL": SCRIPT})
+    workers = harness.wait_for(lambda: harness.children(process.pid), "a worker")
+    kill(process.pid)
+    process.wait()
+    harness.wait_for(lambda: not any(os.path.exists(f"/proc/{w}") for w in workers), "the end of the workers", 10)
+
+
+def test_resume_with_nothing_to_resume(assay):
+    done = assay.null("", "latency", "--set", "size=1KiB")
+    expect(done.code in MEASURED, "a whole run", done)
+    before = assay.run("export").out
+    done = assay.run("resume")
+    expect(done.code in (OK, harness.USAGE) and (done.err + done.out).strip(), "says that there is nothing to do", done)
+    expect(assay.run("export").out == before, "and changes nothing")
+
+
+if __name__ == "__main__":
+    harness.main(globals())

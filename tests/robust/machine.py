@@ -1,0 +1,227 @@
+"""The machine and the person around it: two runs at once, one CPU, little memory, signals, time budgets."""
+import glob
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+
+import harness
+from harness import FAILED, MEASURED, OK, Skip, expect, expect_refused, identity
+
+CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
+SLOW = {"ASSAY_NULL": "real"}
+
+
+def test_two_runs_at_once(assay):
+    """The second says that it waits, and measures when the first is done; both are whole."""
+    first = assay.start("run", *CELLS, env=SLOW)
+    harness.wait_for(lambda: harness.children(first.pid), "the first to measure")
+    second = assay.run("run", *CELLS)
+    expect(assay.finish(first).code in MEASURED, "the first")
+    expect(second.code in MEASURED, "the second", second)
+    expect("waiting" in second.err, "the second says that it waits", second)
+    a, b = assay.cells(1), assay.cells(2)
+    expect({identity(c) for c in a} == {identity(c) for c in b}, "the same cells in both")
+    expect(min(c["started_at"] for c in b if c.get("started_at")) > 0, "with times")
+
+
+def test_two_stores_one_machine(assay):
+    """It is the machine that is measured by one run at a time, not the store; --no-wait refuses."""
+    first = assay.start("run", *CELLS, env=SLOW)
+    harness.wait_for(lambda: harness.children(first.pid), "the first to measure")
+    done = assay.run("run", *CELLS, "--no-wait", "--store", assay.path("other.db"))
+    if first.poll() is None or done.code not in MEASURED:
+        expect_refused(done, FAILED, "another run")
+    expect(assay.finish(first).code in MEASURED, "the first")
+
+
+def interrupt(assay, number, to_group=False):
+    """Starts a long run, signals it once cells are there, and gives its end."""
+    process = assay.start("run", *CELLS, "--json", env=SLOW, start_new_session=True)
+    out = process.files[0]
+
+    def measured():
+        out.seek(0)
+        return out.read().count(b"\n") > 6
+    harness.wait_for(measured, "the first cells")
+    began = time.monotonic()
+    (os.killpg if to_group else os.kill)(process.pid, number)
+    done = assay.finish(process, 30)
+    return done, time.monotonic() - began
+
+
+def check_interrupted(assay, done, seconds):
+    expect(done.code >= 0, "ends by itself, not by the signal", done)
+    expect("resume" in done.err + done.out, "says how to go on", done)
+    expect(seconds < 10, f"took {seconds:.1f} s to end")
+    before = [c for c in assay.cells() if c["n"]]
+    expect(before, "what was measured is kept")
+    resumed = assay.run("resume")
+    expect(resumed.code in MEASURED, "resumed", resumed)
+    cells = assay.cells()
+    expect(all(c["status"] != "planned" for c in cells), "every cell has its end")
+    expect(len({identity(c) for c in cells}) == len(cells), "none twice")
+
+
+def test_control_c(assay):
+    check_interrupted(assay, *interrupt(assay, signal.SIGINT, to_group=True))
+
+
+def test_terminate(assay):
+    check_interrupted(assay, *interrupt(assay, signal.SIGTERM))
+
+
+def test_hang_up(assay):
+    check_interrupted(assay, *interrupt(assay, signal.SIGHUP))
+
+
+def test_control_c_twice(assay):
+    """A person in a hurry: the second one ends it at once, and the store is whole."""
+    process = assay.start("run", *CELLS, env=SLOW, start_new_session=True)
+    harness.wait_for(lambda: harness.children(process.pid), "a worker")
+    for _ in range(2):
+        harness.kill(process.pid, signal.SIGINT)
+        time.sleep(0.02)
+    assay.finish(process, 30)
+    expect(assay.run("list", "runs").code == OK, "the store can be read")
+
+
+def test_stopped_and_continued(assay):
+    """Ctrl-Z and fg."""
+    process = assay.start("run", *CELLS, env=SLOW)
+    harness.wait_for(lambda: harness.children(process.pid), "a worker")
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGCONT)
+    expect(assay.finish(process).code in MEASURED, "goes on")
+
+
+def test_one_cpu(assay):
+    """With one CPU to run on, parent, worker and every probe still work; what needs two says so."""
+    one = min(os.sched_getaffinity(0))
+    done = assay.run("run", "latency", "bandwidth", "c2c", "launch", "alloc", "--device", "cpu", "--set", "size=4KiB",
+                     "--budget", "4s", preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+    expect(done.code in MEASURED, "measured", done)
+    cells = assay.cells()
+    expect(not [c for c in cells if c["status"] in ("failed", "crashed", "timeout")], "no cell failed", done)
+    expect(all(float(c["axes"].get("threads", 1)) <= 1 for c in cells), "no more threads than CPUs")
+    expect(any(c["n"] for c in cells), "numbers are there")
+
+
+def test_little_address_space(assay):
+    """An address-space limit: too large cells are refused with a reason, the others are measured."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    done = assay.run("run", "latency", "--device", "cpu", "--set", "size=4KiB,64KiB,2GiB", "--budget", "3s",
+                     preexec_fn=limit)
+    expect(done.code in (*MEASURED, FAILED), "ends with a contract's code", done)
+    if done.code == FAILED:
+        expect("memory" in done.err, "names the memory", done)
+        return
+    by_size = {c["axes"]["size"]: c for c in assay.cells()}
+    expect(any(c["n"] for c in by_size.values()), "the small ones are measured", by_size)
+    large = [c for c in by_size.values() if float(c["axes"]["size"]) >= 2**31]
+    expect(all(not c["n"] and c["reason"] for c in large), "the large one says why not", large)
+
+
+def test_few_descriptors_and_processes(assay):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))
+    done = assay.run("run", *CELLS, preexec_fn=limit)
+    expect(done.code in (FAILED, harness.NOTHING, *MEASURED) and (done.code in MEASURED or done.err.strip()),
+           "a reason, no crash", done)
+
+
+def memory_group():
+    """A new memory cgroup of this test, or None."""
+    for base in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup"):
+        limit = "memory.limit_in_bytes" if base.endswith("memory") else "memory.max"
+        path = os.path.join(base, f"assay-test-{os.getpid()}")
+        try:
+            os.mkdir(path)
+            with open(os.path.join(path, limit), "w", encoding="ascii") as f:
+                f.write(str(256 << 20))
+            return path
+        except OSError:
+            if os.path.isdir(path):
+                os.rmdir(path)
+    return None
+
+
+def test_memory_cgroup(assay):
+    """A container's limit bounds what is asked for; the kernel's killer has no reason to come."""
+    group = memory_group()
+    if not group:
+        raise Skip("no permission to make a memory cgroup")
+    try:
+        def enter():
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as f:
+                f.write(str(os.getpid()))
+        done = assay.run("run", "latency", "bandwidth", "--device", "cpu", "--set",
+                         "latency.size=64KiB,64MiB,0.25free,4GiB", "--set", "bandwidth.size=64KiB,0.25free", "--budget",
+                         "6s", preexec_fn=enter)
+        expect(done.code in MEASURED, "measured inside the limit", done)
+        cells = assay.cells()
+        crashed = [c for c in cells if c["status"] in ("crashed", "failed", "timeout")]
+        expect(not crashed, "nothing was killed", [(c["axes"], c["reason"]) for c in crashed])
+        for cell in cells:
+            if float(cell["axes"]["size"]) > 256 << 20:
+                expect(cell["status"] == "unsupported" and cell["reason"], "too large for the limit", cell)
+    finally:
+        for _ in range(50):
+            try:
+                os.rmdir(group)
+                break
+            except OSError:
+                time.sleep(0.05)
+
+
+def test_budget_is_a_promise(assay):
+    """Ends within 10% of the budget, and every cell has a number or a reason."""
+    for budget in (2, 5):
+        began = time.monotonic()
+        done = assay.run("run", *CELLS, "--budget", f"{budget}s", env=SLOW)
+        seconds = time.monotonic() - began
+        expect(done.code in MEASURED, "measured", done)
+        expect(seconds < budget * 1.1 + 0.5, f"{seconds:.2f} s for a budget of {budget} s", done)
+        expect(all(c["n"] or c["reason"] for c in assay.cells()), "every cell has its number", done)
+
+
+def test_worker_program_missing(assay):
+    done = assay.run("run", *CELLS, env={"ASSAY_WORKER": "/no/such/assay"})
+    expect(done.code not in (*MEASURED,) and "/no/such/assay" in done.err, "says what is missing", done)
+    done = assay.run("run", *CELLS, env={"ASSAY_WORKER": "/bin/true"})
+    expect(done.code not in (*MEASURED,) and done.err.strip(), "a program that is no worker", done)
+
+
+def test_worker_started_by_hand(assay):
+    """`assay --worker` without a parent's socket ends at once."""
+    for arguments in (["--worker", "3", "1"], ["--worker", "0", str(os.getpid())], ["--worker", "99999", "x"],
+                      ["--worker"]):
+        done = assay.run(*arguments, timeout=20)
+        expect(0 < done.code < 128, f"{arguments} is refused", done)
+
+
+def test_events_are_json_lines(assay):
+    done = assay.run("run", *CELLS, "--json")
+    expect(done.code in MEASURED, "measured", done)
+    events = [json.loads(line) for line in done.out.splitlines()]
+    expect(len(events) > 4, "events", done)
+
+
+def test_leaves_nothing_behind(assay):
+    """No process, no temporary file, no shared memory."""
+    before = set(glob.glob("/dev/shm/*")) | set(glob.glob("/tmp/assay*"))
+    expect(assay.run("run", *CELLS).code in MEASURED, "a run")
+    after = set(glob.glob("/dev/shm/*")) | set(glob.glob("/tmp/assay*"))
+    mine = {p for p in after - before if "robust" not in p}
+    expect(not [p for p in mine if "assay" in p], f"left behind: {mine}")
+    expect(sorted(os.listdir(assay.folder)) == ["store.db"], f"in the folder: {os.listdir(assay.folder)}")
+    owners = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
+    expect(f"{assay.program} --worker" not in owners, "no worker is left")
+
+
+if __name__ == "__main__":
+    harness.main(globals())

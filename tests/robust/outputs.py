@@ -1,0 +1,161 @@
+"""Output that cannot be written: full disks, /dev/full, read-only places, no terminal, closed streams."""
+import contextlib
+import os
+import resource
+import subprocess
+import sys
+
+import harness
+from harness import MEASURED, OK, Skip, expect, expect_refused
+
+CELLS = ["latency", "--set", "size=1KiB..64KiB"]
+
+
+def measured(assay):
+    done = assay.null("", *CELLS)
+    expect(done.code in MEASURED, "a run to look at", done)
+    return done
+
+
+def test_dev_full_as_stdout(assay):
+    """Every command that prints notices that its output was lost."""
+    measured(assay)
+    commands = (["show"], ["show", "latency"], ["export", "--format", "json"], ["export", "--format", "csv"],
+                ["list", "probes"], ["list", "runs"], ["devices"], ["doctor"], ["explain", "latency"], ["help"],
+                ["version"], ["facts"], ["run", *CELLS, "--device", "null"], ["run", *CELLS, "--device", "null", "--json"])
+    for command in commands:
+        with open("/dev/full", "wb") as full:
+            done = assay.run(*command, stdout=full)
+        expect(done.code == harness.FAILED, f"'{' '.join(command)}' does not notice a full stdout", done)
+        expect("No space left" in done.err, f"'{' '.join(command)}' does not say why", done)
+
+
+def test_closed_stdout(assay):
+    measured(assay)
+    for command in (["show"], ["export"], ["list", "probes"]):
+        done = assay.run(*command, preexec_fn=lambda: os.close(1))
+        expect(done.code == harness.FAILED, f"'{' '.join(command)}' does not notice a closed stdout", done)
+
+
+def test_closed_pipe(assay):
+    """`assay export | head -1` ends without a signal or a hang."""
+    measured(assay)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = assay.run("export", stdout=writer)
+    os.close(writer)
+    expect(done.code == harness.FAILED, "a reader that went away", done)
+
+
+def test_all_streams_closed(assay):
+    """The store's file must not get the number of a standard stream and be written over."""
+    def close_all():
+        for fd in (0, 1, 2):
+            os.close(fd)
+    assay.run("run", *CELLS, "--device", "null", preexec_fn=close_all)
+    expect(assay.cells(), "the run is in the store")
+
+
+def test_no_terminal(assay):
+    """Quiet on stderr, no escape sequences, no progress lines that rewrite themselves."""
+    done = measured(assay)
+    expect("\x1b" not in done.out + done.err and "\r" not in done.out + done.err, "plain text", done)
+
+
+def test_terminal_goes_away(assay):
+    """A terminal that hangs up ends the run as an interrupt does; it can be resumed."""
+    import pty
+    master, slave = pty.openpty()
+    process = assay.start("run", *CELLS, "--device", "null", env={"ASSAY_NULL": "launch=2ms real"}, stdin=slave,
+                          stdout=slave, stderr=slave, start_new_session=True,
+                          preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
+    os.close(slave)
+    os.read(master, 1)
+    os.close(master)
+    code = process.wait(harness.PATIENCE)
+    expect(code >= 0, f"died by signal {-code}")
+    assay.run("resume")
+    expect(all(c["status"] != "planned" for c in assay.cells()), "resumed to the end")
+
+
+def test_report_into_full_device(assay):
+    measured(assay)
+    for command in (["report", "-o", "/dev/full"], ["export", "-o", "/dev/full"]):
+        done = assay.run(*command)
+        expect_refused(done, harness.FAILED, "/dev/full", "No space left")
+
+
+def test_report_into_missing_folder(assay):
+    measured(assay)
+    expect_refused(assay.run("report", "-o", assay.path("no/such/folder/page.html")), harness.FAILED, "No such file")
+
+
+def test_report_keeps_the_old_page(assay):
+    """A page that cannot be written whole does not destroy the one that is there."""
+    measured(assay)
+    page = assay.path("page.html")
+    with open(page, "w", encoding="ascii") as f:
+        f.write("old")
+    done = assay.run("report", "-o", page, preexec_fn=lambda: limit_files(4096))
+    expect(done.code == harness.FAILED, "a page that does not fit", done)
+    with open(page, encoding="ascii") as f:
+        expect(f.read() == "old", "the old page is still there", done)
+    leftovers = [n for n in os.listdir(assay.folder) if n.startswith("page") and n != "page.html"]
+    expect(not leftovers, f"no half page is left: {leftovers}")
+
+
+def limit_files(size):
+    import signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_disk_fills_up_while_measuring(assay):
+    """The run stops with a reason; what was stored before stays whole and the run can be resumed."""
+    first = measured(assay)
+    before = len(assay.cells())
+    room = os.path.getsize(assay.store) + 40 * 1024
+    args = ["run", "latency", "--set", "size=1KiB..64MiB x8", "--device", "null"]
+    done = assay.run(*args, preexec_fn=lambda: limit_files(room))
+    expect_refused(done, harness.FAILED, assay.store)
+    expect(len(assay.cells(1)) == before, "the earlier run is whole", first)
+    runs = assay.run("list", "runs")
+    expect(runs.code == OK, "the store can be read", runs)
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+    """A file system of its own, unmounted at the end."""
+    os.makedirs(folder)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], stderr=subprocess.DEVNULL,
+                      check=False).returncode:
+        raise Skip("no permission to mount a small file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=False)
+
+
+def test_full_disk(assay):
+    folder = assay.path("disk")
+    with small_disk(folder, "256k"):
+        store = os.path.join(folder, "store.db")
+        args = ["run", "latency", "--set", "size=1KiB..64MiB x16", "--device", "null", "--store", store]
+        done = assay.run(*args)
+        if done.code in MEASURED:
+            raise Skip("the run fits on the smallest disk")
+        expect_refused(done, harness.FAILED, store)
+        with contextlib.suppress(OSError):
+            os.truncate(os.path.join(folder, "filler"), 0)
+        check = subprocess.run([sys.executable, "-c", CHECK, store], capture_output=True, text=True, check=False)
+        expect(check.returncode == 0, "the store is whole", check.stdout + check.stderr)
+
+
+CHECK = """
+import sqlite3, sys
+state = sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0]
+sys.exit(0 if state == "ok" else state)
+"""
+
+if __name__ == "__main__":
+    harness.main(globals())

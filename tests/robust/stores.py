@@ -1,0 +1,194 @@
+"""Stores that are read-only, damaged, foreign, newer, or no files at all."""
+import os
+import random
+import shutil
+import sqlite3
+import stat
+import subprocess
+
+import harness
+from harness import FAILED, MEASURED, OK, Skip, expect, expect_refused
+
+CELLS = ["latency", "--set", "size=1KiB..16KiB", "--device", "null"]
+READERS = (["show"], ["show", "latency"], ["export"], ["list", "runs"], ["facts"], ["compare", "1", "1"],
+           ["explain", "1"])
+
+
+def measured(assay):
+    done = assay.run("run", *CELLS)
+    expect(done.code in MEASURED, "a run to look at", done)
+
+
+def each_command(assay, check, readers=READERS):
+    for command in (*readers, ["report", "-o", assay.path("page.html")], ["run", *CELLS], ["resume"]):
+        check(" ".join(command[:2]), assay.run(*command))
+
+
+def refuses(*words):
+    def check(command, done):
+        expect(done.code == FAILED, f"'{command}' should end with 1", done)
+        for word in words:
+            expect(word in done.err, f"'{command}' should say '{word}'", done)
+    return check
+
+
+def test_no_store_yet(assay):
+    """Reading what is not there yet says how to make it, and makes nothing."""
+    for command in (["show"], ["export"], ["report", "-o", "x.html"]):
+        done = assay.run(*command)
+        expect(done.code not in (OK, *MEASURED) and "assay run" in done.err, f"'{command[0]}' says what to do", done)
+    expect(not os.path.exists(assay.store), "no store is made by reading")
+
+
+def test_read_only_file(assay):
+    measured(assay)
+    os.chmod(assay.store, stat.S_IRUSR)
+    as_someone_else(assay)
+    for command in READERS:
+        done = assay.run(*command)
+        expect(done.code == OK, f"'{' '.join(command)}' reads a read-only store", done)
+    done = assay.run("run", *CELLS)
+    expect_refused(done, FAILED, assay.store)
+
+
+def test_read_only_folder(assay):
+    """No journal can be made there; reading works all the same."""
+    measured(assay)
+    os.chmod(assay.store, stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
+    os.chmod(assay.folder, 0o555)
+    as_someone_else(assay)
+    try:
+        done = assay.run("export", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        expect(done.code == OK, "a store in a read-only folder is read", done)
+    finally:
+        os.chmod(assay.folder, 0o700)
+
+
+def as_someone_else(assay):
+    """Root may write everywhere, so the program is run as somebody who may not."""
+    if os.geteuid() != 0:
+        return
+    setpriv = shutil.which("setpriv")
+    if not setpriv:
+        raise Skip("root may write everywhere and there is no setpriv")
+    os.chown(assay.folder, 65534, 65534)
+    os.chown(assay.store, 65534, 65534)
+    plain = assay.start
+
+    def start(*args, **more):
+        program, assay.program = assay.program, setpriv
+        try:
+            return plain("--reuid=65534", "--regid=65534", "--clear-groups", program, *args, **more)
+        finally:
+            assay.program = program
+    assay.start = start
+    done = assay.run("version")
+    if done.code != OK:
+        raise Skip("the program's folder is closed to other users")
+
+
+def test_foreign_files(assay):
+    """What is no store is refused and left as it was."""
+    for content in (b"", b"not a database at all\n", b"SQLite format 3\0", os.urandom(8192)):
+        with open(assay.store, "wb") as f:
+            f.write(content)
+        if content:
+            each_command(assay, refuses(assay.store))
+            with open(assay.store, "rb") as f:
+                expect(f.read() == content, "the file is as it was")
+
+
+def test_foreign_database(assay):
+    with sqlite3.connect(assay.store) as db:
+        db.execute("CREATE TABLE addresses(name TEXT)")
+        db.execute("INSERT INTO addresses VALUES('someone')")
+    db.close()
+    each_command(assay, refuses(assay.store))
+    db = sqlite3.connect(assay.store)
+    expect(db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (1,), "nothing was added to it")
+
+
+def test_newer_store(assay):
+    measured(assay)
+    db = sqlite3.connect(assay.store)
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    db.execute(f"PRAGMA user_version = {version + 1000}")
+    db.close()
+    each_command(assay, refuses(assay.store, "newer"))
+
+
+def test_damaged_store(assay):
+    """Bytes overwritten at random: refused or read, never a crash, a hang, or a number made up."""
+    measured(assay)
+    with open(assay.store, "rb") as f:
+        whole = f.read()
+    rng = random.Random(7)
+    for _ in range(12):
+        damaged = bytearray(whole)
+        for _ in range(rng.choice((1, 8, 200))):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        with open(assay.store, "wb") as f:
+            f.write(damaged)
+        for command in (*READERS, ["report", "-o", assay.path("page.html")]):
+            done = assay.run(*command)
+            expect(done.code in (OK, FAILED, harness.USAGE), f"'{command[0]}' on a damaged store", done)
+
+
+def test_truncated_store(assay):
+    measured(assay)
+    size = os.path.getsize(assay.store)
+    for part in (size // 2, 4096, 100):
+        os.truncate(assay.store, part)
+        each_command(assay, refuses(assay.store), readers=(["show"], ["export"]))
+
+
+def test_hostile_values_in_a_store(assay):
+    """A store that is well formed but whose values lie."""
+    measured(assay)
+    with open(assay.store, "rb") as f:
+        whole = f.read()
+    db = sqlite3.connect(assay.store)
+    tables = [n for (n,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")]
+    columns = [(t, c[1]) for t in tables for c in db.execute(f"PRAGMA table_info('{t}')") if not c[5]]
+    db.close()
+    for table, column in columns:
+        for value in ("x" * 100000, -1, 1e308, "\x1b[31m<script>", b"\xff\xfe", None):
+            with open(assay.store, "wb") as f:
+                f.write(whole)
+            db = sqlite3.connect(assay.store)
+            try:
+                db.execute(f'UPDATE "{table}" SET "{column}" = ?', (value,))
+                db.commit()
+            except sqlite3.Error:
+                continue  # the schema itself refuses it
+            finally:
+                db.close()
+            for command in (["show"], ["export"]):
+                done = assay.run(*command)
+                expect(done.code in (OK, FAILED, harness.USAGE), f"{table}.{column} = {value!r:.40}, {command}", done)
+                expect("\x1b" not in done.out + done.err, f"escapes from {table}.{column} reach the terminal", done)
+
+
+def test_no_file_at_all(assay):
+    os.mkdir(assay.store)
+    each_command(assay, refuses(assay.store))
+    os.rmdir(assay.store)
+    expect_refused(assay.run("run", *CELLS, "--store", "/proc/no/store.db"), FAILED, "/proc/no")
+    expect_refused(assay.run("run", *CELLS, "--store", ""), harness.USAGE)
+    expect_refused(assay.run("run", *CELLS, "--store", "/dev/null"), FAILED, "/dev/null")
+
+
+def test_one_writer_at_a_time(assay):
+    """A store that another program holds for writing: said so, after a wait that ends."""
+    measured(assay)
+    db = sqlite3.connect(assay.store, isolation_level=None)
+    db.execute("BEGIN EXCLUSIVE")
+    done = assay.run("run", *CELLS)
+    expect_refused(done, FAILED, assay.store)
+    db.execute("ROLLBACK")
+    db.close()
+    expect(assay.run("run", *CELLS).code in MEASURED, "free again")
+
+
+if __name__ == "__main__":
+    harness.main(globals())

@@ -1,0 +1,80 @@
+"""Workers that crash, hang, are stopped or talk nonsense: each costs one cell, and the run goes on."""
+import os
+import signal
+import stat
+
+import harness
+from harness import MEASURED, expect, identity
+
+CELLS = ["latency", "--set", "size=1KiB..1MiB", "--device", "null"]
+SLOW = {"ASSAY_NULL": "real"}
+
+
+def disturbed(assay, number):
+    """Sends a signal to the worker once, in the middle of the run."""
+    expect(assay.run("run", *CELLS).code in MEASURED, "an undisturbed run")
+    process = assay.start("run", *CELLS, "--json", env=SLOW)
+
+    def measuring():
+        process.files[0].seek(0)
+        return process.files[0].read().count(b"\n") > 4 and harness.children(process.pid)
+    (worker, *_) = harness.wait_for(measuring, "a worker that measures")
+    harness.kill(worker, number)
+    done = assay.finish(process)
+    expect(done.code in MEASURED, "the run goes on", done)
+    cells = assay.cells()
+    expect({identity(c) for c in cells} == {identity(c) for c in assay.cells(1)}, "no cell lost", done)
+    return cells, done
+
+
+def test_worker_segfaults(assay):
+    cells, done = disturbed(assay, signal.SIGSEGV)
+    hit = [c for c in cells if c["status"] == "crashed"]
+    expect(len(hit) <= 1, "at most one cell is lost", hit)
+    expect(not hit or "signal 11" in hit[0]["reason"], "the signal is named", done)
+    expect(sum(c["n"] > 0 for c in cells) >= len(cells) - 1, "all others are measured", done)
+
+
+def test_worker_is_killed(assay):
+    cells, done = disturbed(assay, signal.SIGKILL)
+    hit = [c for c in cells if c["status"] == "crashed"]
+    expect(len(hit) <= 1, "at most one cell is lost", hit)
+    expect(not hit or "signal 9" in hit[0]["reason"], "the signal is named", done)
+
+
+def test_worker_hangs(assay):
+    """Stopped for good: the parent gives up on it after the probe's patience, and kills it."""
+    cells, done = disturbed(assay, signal.SIGSTOP)
+    hit = [c for c in cells if c["status"] == "timeout"]
+    expect(len(hit) == 1 and "no answer" in hit[0]["reason"], "one cell is a timeout", done)
+    expect(sum(c["n"] > 0 for c in cells) >= len(cells) - 1, "all others are measured", done)
+
+
+def fake_worker(assay, script):
+    path = assay.path("fake")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\n" + script)
+    os.chmod(path, stat.S_IRWXU)
+    return {"ASSAY_WORKER": path}
+
+
+def test_worker_never_answers_well(assay):
+    """Programs in the worker's place that exit, crash, or write nonsense into the socket."""
+    for script in ("exit 0", "exit 7", "kill -SEGV $$", "echo noise >&3; sleep 1", "head -c 100000 /dev/zero >&3",
+                   "echo '{\"ok\":true}' >&3; sleep 1", "printf '[[[[[[[[' >&3; exit", "exec 3>&-; sleep 0.2"):
+        done = assay.run("run", *CELLS, env=fake_worker(assay, script))
+        expect(done.code in (harness.FAILED, harness.NOTHING) and done.err.strip(), f"worker: {script}", done)
+        done = assay.run("devices", env=fake_worker(assay, script))
+        expect(done.code >= 0, f"devices with worker: {script}", done)
+
+
+def test_scripted_crash_in_a_cell(assay):
+    """The driver itself crashes in the middle of a launch."""
+    done = assay.null("crash-at=40", "latency", "--set", "size=1KiB..64KiB")
+    expect(done.code in MEASURED, "the run goes on", done)
+    cells = assay.cells()
+    expect(any(c["status"] == "crashed" for c in cells), "the crash is a result", done)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
