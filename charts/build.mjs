@@ -1,0 +1,96 @@
+// Compiles the probes' figures for the report, once, when assay is built:
+//     node build.mjs PROBES_DIR FIGURES_OUT VEGA_OUT DEPFILE
+// FIGURES_OUT has a line for each figure: its name, a tab, {"panels": [...], "spec": {...}} in which every '<' is
+// written as \u003c. VEGA_OUT is one script: the Vega runtime and its expression interpreter (the page's policy admits
+// no eval). A figure that cannot be compiled fails the build, by its path.
+import fs from 'node:fs';
+import path from 'node:path';
+import * as vegaLite from 'vega-lite';
+
+const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
+const [probesDir, figuresOut, vegaOut, depfile] = process.argv.slice(2);
+const theme = JSON.parse(fs.readFileSync(path.join(here, 'theme.json'), 'utf8'));
+
+const SIZES = /(^|_)(size|bytes|footprint)$/; // fields that count bytes
+
+function fail(file, error) {
+  console.error(`${file}: ${error.message ?? error}`);
+  process.exit(1);
+}
+
+// Every unit and layer of a specification, with its composition parents' encodings left where they are.
+function* units(spec) {
+  yield spec;
+  for (const key of ['layer', 'concat', 'hconcat', 'vconcat']) for (const child of spec[key] ?? []) yield* units(child);
+  if (spec.spec) yield* units(spec.spec);
+}
+
+// Sizes are written as 32 KiB on every axis and legend that does not say otherwise, and logarithmic ones step by powers
+// of two.
+function labelSizes(encoding) {
+  for (const [channel, def] of Object.entries(encoding ?? {})) {
+    if (!def || !SIZES.test(def.field ?? '')) continue;
+    if (channel === 'x' || channel === 'y') {
+      if (def.axis === null) continue;
+      def.axis = { labelExpr: 'bytes(datum.value)', ...def.axis };
+      if (def.scale?.type === 'log') def.scale = { base: 2, ...def.scale };
+    } else if (['color', 'stroke', 'fill', 'shape', 'strokeDash', 'size'].includes(channel) && def.legend !== null) {
+      def.legend = { labelExpr: 'bytes(datum.value)', ...def.legend };
+    }
+  }
+}
+
+const composed = spec => ['facet', 'repeat', 'concat', 'hconcat', 'vconcat'].some(key => key in spec) ||
+  ['row', 'column', 'facet'].some(key => key in (spec.encoding ?? {}));
+
+function prepare(spec) {
+  spec.data = { name: 'cells' };
+  delete spec.$schema;
+  for (const unit of units(spec)) labelSizes(unit.encoding);
+  if (!composed(spec)) { // a single view follows the width of the page
+    spec.width = 'container';
+    spec.autosize = { type: 'fit-x', contains: 'padding' };
+  }
+  return spec;
+}
+
+function compile(file) {
+  const text = fs.readFileSync(file, 'utf8');
+  const warnings = [];
+  const logger = { level: () => logger, info: () => logger, debug: () => logger,
+    warn: (...w) => (warnings.push(w.join(' ')), logger), error: (...e) => fail(file, e.join(' ')) };
+  const { spec } = vegaLite.compile(prepare(JSON.parse(text)), { config: theme, logger });
+  for (const warning of warnings) console.error(`${file}: ${warning}`);
+  // What a figure does not draw apart itself, the page draws in panels of their own.
+  const panels = ['device', 'run'].filter(field => !new RegExp(`["'.]${field}["']?`).test(text));
+  return JSON.stringify({ panels, spec }).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');
+}
+
+function bundle() {
+  const read = name => fs.readFileSync(path.join(here, 'node_modules', name), 'utf8').replace(/^\/\/# sourceMapping.*$/gm, '');
+  const interpreter = read('vega-interpreter/build/vega-interpreter.js')
+    .replace(/^import\s*\{([^}]*)\}\s*from 'vega-util';$/m, 'const {$1} = vega;')
+    .replace(/^export\s*\{\s*expression as expressionInterpreter\s*\};?$/m, 'vega.expressionInterpreter = expression;');
+  if (/^(import|export)\b/m.test(interpreter)) fail('vega-interpreter', 'its module has another shape than expected');
+  const script = `${read('vega/build/vega.min.js')}\n(() => {\n${interpreter}\n})();\n`;
+  // Inside a script element no text may look like its end or like a comment that swallows it.
+  return script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+}
+
+const names = fs.readdirSync(probesDir, { withFileTypes: true }).filter(e => e.isDirectory()).map(e => e.name).sort();
+const depends = [path.join(here, 'theme.json'), path.join(here, 'package.json'), probesDir];
+let figures = '';
+for (const name of names) {
+  const file = path.join(probesDir, name, 'figure.vl.json');
+  depends.push(path.join(probesDir, name));
+  if (!fs.existsSync(file)) continue;
+  depends.push(file);
+  try {
+    figures += `${name}\t${compile(file)}\n`;
+  } catch (error) {
+    fail(file, error);
+  }
+}
+fs.writeFileSync(figuresOut, figures);
+fs.writeFileSync(vegaOut, bundle());
+fs.writeFileSync(depfile, `${figuresOut} ${vegaOut}: ${depends.map(d => d.replaceAll(' ', '\\ ')).join(' ')}\n`);

@@ -1,0 +1,149 @@
+/* The cells of each probe as columns of JSON: every distinct value of a word or axis once, then its index by row. A
+ * run of 10,000 cells stays so within some 50 bytes a cell. */
+#include "base/text.h"
+#include "report/column.h"
+
+#include <math.h>
+#include <string.h>
+
+/* JSON knows no NaN. Six digits tell more than the interval of any cell. */
+static void number(struct as_buf *b, double v)
+{
+    if (isfinite(v))
+        as_buf_printf(b, "%.6g", v);
+    else
+        as_buf_str(b, "null");
+}
+
+static void column(struct as_buf *b, const struct as_column *c, size_t rows)
+{
+    as_buf_char(b, ',');
+    as_buf_json_str(b, c->name);
+    as_buf_str(b, ":{\"v\":[");
+    for (size_t i = 0; i < c->distinct; i++) {
+        if (i)
+            as_buf_char(b, ',');
+        if (c->numbers)
+            as_buf_printf(b, "%.17g", c->values[i].number);
+        else
+            as_buf_json_str(b, c->values[i].text);
+    }
+    as_buf_char(b, ']');
+    if (c->distinct > 1) {
+        as_buf_str(b, ",\"i\":[");
+        for (size_t i = 0; i < rows; i++)
+            as_buf_printf(b, i ? ",%u" : "%u", (unsigned)c->rank[i]);
+        as_buf_char(b, ']');
+    }
+    as_buf_char(b, '}');
+}
+
+enum measure { VALUE, LOW, HIGH };
+
+static double read_measure(const struct as_cell *c, enum measure which)
+{
+    return which == VALUE ? c->sum.median : which == LOW ? c->sum.ci.lo : c->sum.ci.hi;
+}
+
+static void measures(struct as_buf *b, const struct as_columns *c, const char *name, enum measure which)
+{
+    as_buf_printf(b, ",\"%s\":[", name);
+    for (size_t i = 0; i < c->rows_n; i++) {
+        if (i)
+            as_buf_char(b, ',');
+        number(b, read_measure(c->rows[i].cell, which));
+    }
+    as_buf_char(b, ']');
+}
+
+static void ids(struct as_buf *b, const struct as_columns *c)
+{
+    as_buf_str(b, "\"id\":[");
+    for (size_t i = 0; i < c->rows_n; i++)
+        as_buf_printf(b, i ? ",%lld" : "%lld", (long long)c->rows[i].cell->id);
+    as_buf_str(b, "],\"run\":[");
+    for (size_t i = 0; i < c->rows_n; i++)
+        as_buf_printf(b, i ? ",%zu" : "%zu", c->rows[i].run);
+    as_buf_char(b, ']');
+}
+
+/* By row number: the units where they differ from the first row's, and why a point is not trusted. */
+static void exceptions(struct as_buf *b, const struct as_columns *c)
+{
+    bool first = true;
+    as_buf_str(b, ",\"unit\":");
+    as_buf_json_str(b, c->rows_n ? c->rows[0].cell->unit : "");
+    as_buf_str(b, ",\"units\":{");
+    for (size_t i = 1; i < c->rows_n; i++) {
+        if (strcmp(c->rows[i].cell->unit, c->rows[0].cell->unit) == 0)
+            continue;
+        as_buf_printf(b, first ? "\"%zu\":" : ",\"%zu\":", i);
+        as_buf_json_str(b, c->rows[i].cell->unit);
+        first = false;
+    }
+    as_buf_str(b, "},\"untrusted\":{");
+    first = true;
+    for (size_t i = 0; i < c->rows_n; i++) {
+        const struct as_cell *cell = c->rows[i].cell;
+        if (cell->status != AS_CELL_UNTRUSTED)
+            continue;
+        as_buf_printf(b, first ? "\"%zu\":\"" : ",\"%zu\":\"", i);
+        first = false;
+        const char *sep = "";
+        for (int g = 0; g < AS_GATE_N; g++) {
+            if (cell->gates[g].state != AS_GATE_FAIL)
+                continue;
+            as_buf_str(b, sep);
+            as_buf_str(b, as_gate_name((enum as_gate)g));
+            sep = ", ";
+        }
+        as_buf_char(b, '"');
+    }
+    as_buf_char(b, '}');
+}
+
+static enum as_status probe_data(struct as_page *p, const char *name)
+{
+    struct as_columns c;
+    enum as_status st = as_columns_make(p, name, &c);
+    if (st != AS_OK)
+        return st;
+    struct as_buf *b = p->out;
+    as_buf_json_str(b, name);
+    as_buf_str(b, ":{");
+    ids(b, &c);
+    measures(b, &c, "value", VALUE);
+    measures(b, &c, "lo", LOW);
+    measures(b, &c, "hi", HIGH);
+    exceptions(b, &c);
+    as_buf_str(b, ",\"better\":");
+    as_buf_str(b, c.rows_n && c.rows[0].cell->better_less ? "\"less\"" : "\"more\"");
+    as_buf_str(b, ",\"words\":{\"probe\":{\"v\":[");
+    as_buf_json_str(b, name);
+    as_buf_str(b, "]}");
+    column(b, &c.device, c.rows_n);
+    column(b, &c.metric, c.rows_n);
+    for (size_t i = 0; i < c.axes_n; i++)
+        column(b, &c.axes[i], c.rows_n);
+    as_buf_str(b, "}}");
+    as_columns_finish(&c);
+    return AS_OK;
+}
+
+enum as_status as_page_data(struct as_page *p, const char *const *probes, size_t n)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "{\"runs\":[");
+    for (size_t r = 0; r < p->n; r++)
+        as_buf_printf(b, r ? ",\"run %lld\"" : "\"run %lld\"", (long long)p->runs[r].run.id);
+    as_buf_str(b, "],\"probes\":{");
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            as_buf_char(b, ',');
+        enum as_status st = probe_data(p, probes[i]);
+        if (st != AS_OK)
+            return st;
+    }
+    as_buf_str(b, "}}");
+    return AS_OK;
+}

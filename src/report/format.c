@@ -1,0 +1,173 @@
+#include "base/text.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Scales on which a unit is shown; the largest factor that the value reaches is taken. */
+struct scale {
+    const char *unit;
+    double factor;
+    const char *shown;
+};
+static const struct scale scales[] = {
+    {"ns", 1e9, "s"},
+    {"ns", 1e6, "ms"},
+    {"ns", 1e3, "µs"},
+    {"ns", 0, "ns"},
+    {"s", 1, "s"},
+    {"s", 1e-3, "ms"},
+    {"s", 1e-6, "µs"},
+    {"s", 0, "ns"},
+    {"GB/s", 1e3, "TB/s"},
+    {"GB/s", 1, "GB/s"},
+    {"GB/s", 1e-3, "MB/s"},
+    {"GB/s", 0, "kB/s"},
+    {"Hz", 1e9, "GHz"},
+    {"Hz", 1e6, "MHz"},
+    {"Hz", 1e3, "kHz"},
+    {"Hz", 0, "Hz"},
+    {"B", 1099511627776.0, "TiB"},
+    {"B", 1073741824.0, "GiB"},
+    {"B", 1048576.0, "MiB"},
+    {"B", 1024.0, "KiB"},
+    {"B", 0, "B"},
+    {"ops/s", 1e12, "Top/s"},
+    {"ops/s", 1e9, "Gop/s"},
+    {"ops/s", 1e6, "Mop/s"},
+    {"ops/s", 0, "op/s"},
+    {"pages/s", 1e6, "M pages/s"},
+    {"pages/s", 1e3, "k pages/s"},
+    {"pages/s", 0, "pages/s"},
+    {"x", 0, "×"},
+};
+
+/* What a factor of 0 stands for: the smallest step of its unit. */
+static double smallest(const char *unit)
+{
+    if (strcmp(unit, "s") == 0)
+        return 1e-9;
+    if (strcmp(unit, "GB/s") == 0)
+        return 1e-6;
+    return 1;
+}
+
+static const char *pick_scale(double v, const char *unit, double *factor)
+{
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        if (strcmp(scales[i].unit, unit) != 0 || fabs(v) < scales[i].factor)
+            continue;
+        *factor = scales[i].factor > 0 ? scales[i].factor : smallest(unit);
+        return scales[i].shown;
+    }
+    *factor = 1;
+    return unit;
+}
+
+static void add_unit(struct as_buf *b, const char *unit)
+{
+    if (!unit[0])
+        return;
+    as_buf_str(b, "\u00a0");
+    as_buf_html(b, unit);
+}
+
+void as_page_value(struct as_buf *b, double v, const char *unit)
+{
+    if (!isfinite(v)) {
+        as_buf_str(b, "–");
+        return;
+    }
+    double factor;
+    const char *shown = pick_scale(v, unit, &factor);
+    as_format_number(b, v / factor, 3);
+    add_unit(b, shown);
+}
+
+void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit)
+{
+    if (!isfinite(ci.lo) || !isfinite(ci.hi)) {
+        as_buf_str(b, "–");
+        return;
+    }
+    double factor;
+    const char *shown = pick_scale(isfinite(v) ? v : ci.hi, unit, &factor);
+    /* A narrow interval needs one digit more than the value to be seen as one. */
+    int digits = fabs(ci.hi - ci.lo) < 0.005 * fabs(ci.hi) ? 4 : 3;
+    as_format_number(b, ci.lo / factor, digits);
+    as_buf_str(b, " to ");
+    as_format_number(b, ci.hi / factor, digits);
+    add_unit(b, shown);
+}
+
+void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)
+{
+    bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;
+    if (size && v->number >= 0 && v->number < 1.8e19)
+        as_format_size(b, (uint64_t)v->number);
+    else
+        as_buf_html(b, v->text);
+}
+
+void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip)
+{
+    bool first = true;
+    for (size_t i = 0; i < axes->n && i < AS_AXES_MAX; i++) {
+        if (skip >> i & 1u)
+            continue;
+        if (!first)
+            as_buf_str(b, ", ");
+        first = false;
+        as_buf_html(b, axes->v[i].name);
+        as_buf_char(b, ' ');
+        as_page_axis(b, probe ? as_probe_axis(probe, axes->v[i].name) : NULL, &axes->v[i]);
+    }
+}
+
+void as_page_slug(struct as_buf *b, const char *s)
+{
+    for (; *s; s++) {
+        bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
+        as_buf_char(b, plain ? *s : '-');
+    }
+}
+
+bool as_page_apart(struct as_interval a, struct as_interval b)
+{
+    return a.hi < b.lo || b.hi < a.lo;
+}
+
+bool as_page_measured(const struct as_cell *c)
+{
+    return (c->status == AS_CELL_OK || c->status == AS_CELL_UNTRUSTED) && c->sum.n > 0 && isfinite(c->sum.median);
+}
+
+void as_page_run_name(struct as_buf *b, const struct as_run *run)
+{
+    as_buf_printf(b, "run\u00a0%lld", (long long)run->id);
+}
+
+bool as_page_has_probe(const struct as_page *p, const char *probe)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].cells_n; i++)
+            if (strcmp(p->runs[r].cells[i].probe, probe) == 0 && as_page_measured(&p->runs[r].cells[i]))
+                return true;
+    return false;
+}
+
+const char *as_figure_find(const char *name, size_t *len)
+{
+    size_t n = strlen(name);
+    for (const char *line = as_page_figures; *line;) {
+        const char *end = strchr(line, '\n');
+        size_t size = end ? (size_t)(end - line) : strlen(line);
+        if (size > n && line[n] == '\t' && memcmp(line, name, n) == 0) {
+            *len = size - n - 1;
+            return line + n + 1;
+        }
+        line += size + (end ? 1 : 0);
+    }
+    return NULL;
+}

@@ -1,0 +1,236 @@
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum as_status as_page_probes(const struct as_page *p, const char ***names, size_t *n)
+{
+    size_t cap = 0;
+    *names = NULL;
+    *n = 0;
+    for (size_t known = 0; as_probes[known]; known++) {
+        if (as_probes[known]->hidden || !as_page_has_probe(p, as_probes[known]->name))
+            continue;
+        if (as_grow((void **)names, &cap, *n + 1, sizeof **names, p->err) != AS_OK)
+            goto fail;
+        (*names)[(*n)++] = as_probes[known]->name;
+    }
+    /* Probes of another version of assay: their numbers are shown all the same. */
+    for (size_t r = 0; r < p->n; r++) {
+        for (size_t i = 0; i < p->runs[r].cells_n; i++) {
+            const struct as_cell *c = &p->runs[r].cells[i];
+            if (as_probe_find(c->probe) || !as_page_measured(c))
+                continue;
+            size_t k = 0;
+            while (k < *n && strcmp((*names)[k], c->probe) != 0)
+                k++;
+            if (k < *n)
+                continue;
+            if (as_grow((void **)names, &cap, *n + 1, sizeof **names, p->err) != AS_OK)
+                goto fail;
+            (*names)[(*n)++] = c->probe;
+        }
+    }
+    return AS_OK;
+fail:
+    free((void *)*names);
+    *names = NULL;
+    *n = 0;
+    return AS_NOMEM;
+}
+
+static void document_title(struct as_page *p)
+{
+    as_buf_str(p->out, "<title>assay");
+    for (size_t r = 0; r < p->n && r < 4; r++) {
+        as_buf_str(p->out, r ? ", " : ": ");
+        as_buf_html(p->out, p->runs[r].run.host[0] ? p->runs[r].run.host : "a machine");
+        as_buf_printf(p->out, " (run %lld)", (long long)p->runs[r].run.id);
+    }
+    as_buf_str(p->out, "</title>\n");
+}
+
+static bool has_charts(void)
+{
+    return as_page_vega_size > 1 && as_page_figures_size > 1;
+}
+
+static void head(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
+                  "form-action 'none'; style-src '");
+    as_buf_str(b, as_page_hash_css);
+    as_buf_str(b, "'; script-src '");
+    as_buf_str(b, as_page_hash_js);
+    if (has_charts()) {
+        as_buf_str(b, "' '");
+        as_buf_str(b, as_page_hash_vega);
+    }
+    as_buf_str(
+        b, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
+    document_title(p);
+    as_buf_str(b, "<style>");
+    as_buf_add(b, as_page_css, as_page_css_size);
+    as_buf_str(b, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+}
+
+static void run_line(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    const struct as_run *run = &rr->run;
+    char when[32];
+    as_format_wall(run->started_at, when, sizeof when);
+    size_t measured = 0, untrusted = 0;
+    for (size_t i = 0; i < rr->cells_n; i++) {
+        measured += as_page_measured(&rr->cells[i]);
+        untrusted += rr->cells[i].status == AS_CELL_UNTRUSTED;
+    }
+    as_buf_str(b, "<dl class=\"run\">");
+    as_buf_str(b, "<div><dt>Run</dt><dd>");
+    as_buf_printf(b, "%lld", (long long)run->id);
+    as_buf_str(b, "</dd></div><div><dt>Machine</dt><dd>");
+    as_buf_html(b, run->host[0] ? run->host : "unknown");
+    as_buf_str(b, "</dd></div><div><dt>Suite</dt><dd>");
+    as_buf_html(b, run->suite);
+    as_buf_str(b, "</dd></div><div><dt>Measured</dt><dd><time>");
+    as_buf_html(b, when);
+    as_buf_str(b, "</time>");
+    if (run->ended_at > run->started_at) {
+        as_buf_str(b, ", ");
+        as_format_duration(b, run->ended_at - run->started_at);
+    }
+    if (run->state != AS_RUN_COMPLETE) {
+        as_buf_str(b, " <strong class=\"warn\">");
+        as_buf_html(b, as_run_state_word(run->state));
+        as_buf_str(b, "</strong>");
+    }
+    as_buf_printf(b, "</dd></div><div><dt>Cells</dt><dd>%zu of %zu have a number", measured, rr->cells_n);
+    if (untrusted)
+        as_buf_printf(b, ", <a href=\"#gates\">%zu untrusted</a>", untrusted);
+    as_buf_str(b, "</dd></div></dl>\n");
+}
+
+static void header(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<header><p class=\"mark\">assay</p><h1>");
+    if (p->n == 0) {
+        as_buf_str(b, "No run");
+    } else if (p->n == 1) {
+        const struct as_report_run *rr = &p->runs[0];
+        as_buf_html(b, rr->devices_n && rr->devices[0].name[0] ? rr->devices[0].name
+                       : rr->run.host[0]                       ? rr->run.host
+                                                               : "This machine");
+    } else {
+        as_buf_printf(b, "%zu runs beside each other", p->n);
+    }
+    as_buf_str(b, "</h1>\n");
+    for (size_t r = 0; r < p->n; r++)
+        run_line(p, &p->runs[r]);
+    if (!has_charts())
+        as_buf_str(b,
+                   "<p class=\"note\">The pictures were not built into this assay: its tables hold the same numbers. "
+                   "To have pictures, install Node.js and npm, run <code>npm ci</code> in <code>charts/</code>, and "
+                   "build assay again.</p>\n");
+    as_buf_str(b, "</header>\n");
+}
+
+static void nav(struct as_page *p, const char *const *probes, size_t n)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<nav aria-label=\"Contents\"><ul><li><a href=\"#map\">Machine map</a></li>"
+                  "<li><a href=\"#facts\">Facts</a></li>");
+    for (size_t i = 0; i < n; i++) {
+        const struct as_probe *probe = as_probe_find(probes[i]);
+        as_buf_str(b, "<li class=\"probe\"><a href=\"#probe-");
+        as_page_slug(b, probes[i]);
+        as_buf_str(b, "\">");
+        as_buf_html(b, probe ? probe->title : probes[i]);
+        as_buf_str(b, "</a></li>");
+    }
+    as_buf_str(b, "<li><a href=\"#missing\">Not measured</a></li><li><a href=\"#gates\">Gates</a></li>"
+                  "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n");
+}
+
+/* Inside <script type="application/json"> only "</script" and "<!--" could end the text; the figures are compiled
+ * with every '<' as \u003c and the data is written so. */
+static enum as_status scripts(struct as_page *p, const char *const *probes, size_t n)
+{
+    struct as_buf *b = p->out;
+    if (has_charts()) {
+        as_buf_str(b, "<script type=\"application/json\" id=\"data\">");
+        enum as_status st = as_page_data(p, probes, n);
+        if (st != AS_OK)
+            return st;
+        as_buf_str(b, "</script>\n<script type=\"application/json\" id=\"figures\">{");
+        bool first = true;
+        for (size_t i = 0; i < n; i++) {
+            const struct as_probe *probe = as_probe_find(probes[i]);
+            size_t len;
+            const char *figure = probe && probe->figure ? as_figure_find(probe->figure, &len) : NULL;
+            if (!figure)
+                continue;
+            if (!first)
+                as_buf_char(b, ',');
+            first = false;
+            as_buf_json_str(b, probes[i]);
+            as_buf_char(b, ':');
+            as_buf_add(b, figure, len);
+        }
+        as_buf_str(b, "}</script>\n<script>");
+        as_buf_add(b, as_page_vega, as_page_vega_size);
+        as_buf_str(b, "</script>\n");
+    }
+    as_buf_str(b, "<script>");
+    as_buf_add(b, as_page_js, as_page_js_size);
+    as_buf_str(b, "</script>\n");
+    return AS_OK;
+}
+
+static void footer(struct as_page *p)
+{
+    as_buf_str(p->out, "</main>\n<footer><p>Made by assay ");
+    as_buf_html(p->out, p->n ? p->runs[0].run.tool_version : "");
+    as_buf_str(p->out, ". Values are medians with three significant digits; intervals hold the median with 95% "
+                       "confidence. 1 KiB is 1024 bytes, 1 GB/s is 10<sup>9</sup> bytes a second.</p></footer>\n");
+}
+
+enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)
+{
+    struct as_page page = {.runs = runs, .n = n, .out = out, .err = err};
+    const char **probes = NULL;
+    size_t probes_n = 0;
+    enum as_status st = as_page_probes(&page, &probes, &probes_n);
+    if (st != AS_OK)
+        return st;
+    head(&page);
+    header(&page);
+    nav(&page, probes, probes_n);
+    as_buf_str(out, "<main id=\"main\">\n");
+    st = as_page_maps(&page);
+    if (st == AS_OK)
+        as_page_facts(&page);
+    for (size_t i = 0; i < probes_n && st == AS_OK; i++)
+        st = as_page_probe(&page, probes[i]);
+    if (st != AS_OK)
+        goto done;
+    st = as_page_missing(&page);
+    if (st != AS_OK)
+        goto done;
+    as_page_gates(&page);
+    as_page_provenance(&page);
+    footer(&page);
+    st = scripts(&page, probes, probes_n);
+    if (st != AS_OK)
+        goto done;
+    as_buf_str(out, "</body>\n</html>\n");
+    st = as_buf_check(out, err);
+done:
+    free((void *)probes);
+    return st;
+}

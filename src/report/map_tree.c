@@ -1,0 +1,346 @@
+#include "base/text.h"
+#include "report/map.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 24, NODES_MAX = 200000 };
+
+int as_map_row(const char *object)
+{
+    if (strcmp(object, "core") == 0 || strcmp(object, "unit") == 0)
+        return AS_MAP_CORE;
+    if (strcmp(object, "memory") == 0)
+        return AS_MAP_MEMORY;
+    if (object[0] == 'L' && object[1] >= '1' && object[1] <= '0' + AS_MAP_CACHE_MAX &&
+        (object[2] == '\0' || strcmp(object + 2, "d") == 0 || strcmp(object + 2, "u") == 0))
+        return object[1] - '0';
+    return -1;
+}
+
+static enum as_status add_node(struct as_map_tree *t, int level, size_t *index, struct as_error *err)
+{
+    if (t->n >= NODES_MAX)
+        return as_fail(err, AS_FORMAT, "topology: more than %d objects", (int)NODES_MAX);
+    enum as_status st = as_grow((void **)&t->nodes, &t->cap, t->n + 1, sizeof *t->nodes, err);
+    if (st != AS_OK)
+        return st;
+    *index = t->n++;
+    t->nodes[*index] = (struct as_map_node){.level = level};
+    return AS_OK;
+}
+
+/* Hangs a node behind the last child of its parent. */
+static void adopt(struct as_map_tree *t, size_t parent, size_t node)
+{
+    struct as_map_node *above = &t->nodes[parent];
+    if (above->child)
+        t->nodes[above->last].next = node;
+    else
+        above->child = node;
+    above->last = node;
+}
+
+static uint64_t json_size(const json_t *o)
+{
+    json_t *v = json_object_get(o, "size");
+    return json_is_integer(v) && json_integer_value(v) > 0 ? (uint64_t)json_integer_value(v) : 0;
+}
+
+static unsigned count_type(const json_t *o, const char *type, int depth)
+{
+    const char *own = json_string_value(json_object_get(o, "type"));
+    if (own && strcmp(own, type) == 0)
+        return 1;
+    unsigned n = 0;
+    size_t i;
+    json_t *child;
+    if (depth < DEPTH_MAX)
+        json_array_foreach(json_object_get(o, "children"), i, child) n += count_type(child, type, depth + 1);
+    return n;
+}
+
+static void label(struct as_map_node *node, const char *type, const json_t *o)
+{
+    const char *name = json_string_value(json_object_get(o, "name"));
+    json_t *index = json_object_get(o, "os_index");
+    if (node->level == AS_MAP_CORE && json_is_integer(index))
+        snprintf(node->label, sizeof node->label, "%lld", (long long)json_integer_value(index));
+    else if (node->level == AS_MAP_BOX && json_is_integer(index))
+        snprintf(node->label, sizeof node->label, "%.20s %lld", type, (long long)json_integer_value(index));
+    else
+        as_copy_text(node->label, sizeof node->label, name && name[0] ? name : type);
+}
+
+/* What to do with an object of this type: a row, a box, pass its children through, or leave it out. */
+enum { PASS = -1, LEAVE = -2 };
+static int level_of(const json_t *o, const char *type, bool in_core)
+{
+    static const struct {
+        const char *type;
+        int level;
+    } known[] = {
+        {"core", AS_MAP_CORE},   {"unit", AS_MAP_CORE}, {"memory", AS_MAP_MEMORY}, {"L1i", PASS},
+        {"L2i", PASS},           {"pci", LEAVE},        {"bridge", LEAVE},         {"misc", LEAVE},
+        {"package", AS_MAP_BOX}, {"die", AS_MAP_BOX},   {"machine", AS_MAP_BOX},   {"numa", AS_MAP_BOX},
+    };
+    if (strcmp(type, "pu") == 0)
+        return in_core ? LEAVE : AS_MAP_CORE;
+    if (strcmp(type, "numa") == 0 && json_array_size(json_object_get(o, "children")) == 0)
+        return AS_MAP_MEMORY;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(type, known[i].type) == 0)
+            return known[i].level;
+    int row = as_map_row(type);
+    return row >= 0 ? row : PASS;
+}
+
+static enum as_status build(struct as_map_tree *t, const json_t *o, size_t parent, int depth, bool in_core,
+                            struct as_error *err)
+{
+    const char *type = json_string_value(json_object_get(o, "type"));
+    if (!type || depth > DEPTH_MAX)
+        return AS_OK;
+    int level = level_of(o, type, in_core);
+    /* A device that hangs in the host's tree is drawn as a device of its own. */
+    if (level == LEAVE || (strcmp(type, "device") == 0 && depth > 0))
+        return AS_OK;
+    size_t here = parent;
+    if (level != PASS) {
+        enum as_status st = add_node(t, level, &here, err);
+        if (st != AS_OK)
+            return st;
+        struct as_map_node *node = &t->nodes[here];
+        node->size = json_size(o);
+        label(node, type, o);
+        if (level == AS_MAP_CORE)
+            node->threads = strcmp(type, "pu") == 0 ? 1 : count_type(o, "pu", 0);
+        adopt(t, parent, here);
+    }
+    size_t i;
+    json_t *child;
+    json_array_foreach(json_object_get(o, "children"), i, child)
+    {
+        enum as_status st = build(t, child, here, depth + 1, in_core || level == AS_MAP_CORE, err);
+        if (st != AS_OK)
+            return st;
+    }
+    return AS_OK;
+}
+
+/* A device whose driver tells no tree: units with their private caches, shared caches, memory. */
+static enum as_status build_from_info(struct as_map_tree *t, const struct as_device_info *info, struct as_error *err)
+{
+    size_t shared = 1, node;
+    enum as_status st;
+    unsigned units = info->units ? info->units : 1;
+    if (info->memory_bytes) {
+        if ((st = add_node(t, AS_MAP_MEMORY, &node, err)) != AS_OK)
+            return st;
+        t->nodes[node].size = info->memory_bytes;
+        adopt(t, 1, node);
+    }
+    size_t caches = info->caches_n < AS_CACHES_MAX ? info->caches_n : AS_CACHES_MAX;
+    for (unsigned level = AS_MAP_CACHE_MAX; level >= 2; level--) {
+        for (size_t i = 0; i < caches; i++) {
+            if (info->caches[i].level != level || info->caches[i].kind == 'i' || info->caches[i].shared == 1)
+                continue;
+            if ((st = add_node(t, (int)level, &node, err)) != AS_OK)
+                return st;
+            t->nodes[node].size = info->caches[i].size;
+            adopt(t, shared, node);
+            shared = node;
+            break;
+        }
+    }
+    for (unsigned u = 0; u < units && u < 4096; u++) {
+        size_t above = shared;
+        for (unsigned level = AS_MAP_CACHE_MAX; level >= 1; level--) {
+            for (size_t i = 0; i < caches; i++) {
+                const struct as_cache *c = &info->caches[i];
+                bool own = c->level == 1 || c->shared == 1;
+                if (c->level != level || c->kind == 'i' || !own)
+                    continue;
+                if ((st = add_node(t, (int)level, &node, err)) != AS_OK)
+                    return st;
+                t->nodes[node].size = c->size;
+                adopt(t, above, node);
+                above = node;
+                break;
+            }
+        }
+        if ((st = add_node(t, AS_MAP_CORE, &node, err)) != AS_OK)
+            return st;
+        snprintf(t->nodes[node].label, sizeof t->nodes[node].label, "%u", u);
+        t->nodes[node].threads = 1;
+        adopt(t, above, node);
+    }
+    return AS_OK;
+}
+
+enum as_status as_map_tree_make(const struct as_device_info *info, const char *topology, struct as_map_tree *out,
+                                struct as_error *err)
+{
+    size_t node;
+    *out = (struct as_map_tree){0};
+    enum as_status st = add_node(out, AS_MAP_BOX, &node, err); /* index 0: none */
+    if (st == AS_OK)
+        st = add_node(out, AS_MAP_BOX, &node, err);
+    if (st != AS_OK)
+        return st;
+    json_t *root = topology ? json_loads(topology, 0, NULL) : NULL;
+    if (root)
+        st = build(out, root, 1, 0, false, err);
+    json_decref(root);
+    if (st == AS_OK && out->n == 2)
+        st = build_from_info(out, info, err);
+    if (st != AS_OK)
+        as_map_tree_finish(out);
+    return st;
+}
+
+void as_map_tree_finish(struct as_map_tree *t)
+{
+    free(t->nodes);
+    *t = (struct as_map_tree){0};
+}
+
+/* Memory is drawn below the others, not in a column of its own. */
+static bool has_columns(const struct as_map_node *node)
+{
+    return node->level != AS_MAP_MEMORY;
+}
+
+static bool alike(const struct as_map_tree *t, size_t a, size_t b)
+{
+    const struct as_map_node *x = &t->nodes[a], *y = &t->nodes[b];
+    if (x->level != y->level || x->size != y->size || x->threads != y->threads)
+        return false;
+    size_t i = x->child, j = y->child;
+    for (; i && j; i = t->nodes[i].next, j = t->nodes[j].next)
+        if (!alike(t, i, j))
+            return false;
+    return !i && !j;
+}
+
+static unsigned natural_cols(const struct as_map_tree *t, size_t index)
+{
+    unsigned n = 0;
+    for (size_t i = t->nodes[index].child; i; i = t->nodes[i].next)
+        if (has_columns(&t->nodes[i]))
+            n += natural_cols(t, i);
+    return n ? n : 1;
+}
+
+static unsigned min_u(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* How many of n alike siblings, each `width` columns wide, are drawn in `share` columns; *each: columns for one. */
+static unsigned choose_shown(unsigned n, unsigned width, unsigned share, unsigned *each)
+{
+    if (n * (uint64_t)width <= share) {
+        *each = width;
+        return n;
+    }
+    unsigned wanted = min_u(width, 3), most = width == 1 ? (share >= 10 ? 6 : 3) : n;
+    for (unsigned k = min_u(n, most); k > 1; k--) {
+        unsigned room = share > (k < n) ? share - (k < n) : 1;
+        if (room / k >= wanted) {
+            *each = room / k;
+            return k;
+        }
+    }
+    *each = share > 2 ? share - 1 : 1;
+    return 1;
+}
+
+static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget, struct as_error *err);
+
+/* Lays out `n` alike siblings beginning at `first`; *next is the sibling behind them. */
+static enum as_status lay_out_group(struct as_map_tree *t, size_t first, unsigned n, unsigned *col, unsigned share,
+                                    struct as_error *err)
+{
+    unsigned each, shown = choose_shown(n, natural_cols(t, first), share, &each);
+    size_t i = first, last = first;
+    for (unsigned k = 0; k < shown;) {
+        if (has_columns(&t->nodes[i])) {
+            enum as_status st = lay_out(t, i, *col, each, err);
+            if (st != AS_OK)
+                return st;
+            *col += t->nodes[i].cols;
+            k++;
+        }
+        last = i;
+        i = t->nodes[i].next;
+    }
+    if (shown == n)
+        return AS_OK;
+    size_t more;
+    enum as_status st = add_node(t, AS_MAP_MORE, &more, err);
+    if (st != AS_OK)
+        return st;
+    struct as_map_node *m = &t->nodes[more];
+    *m = (struct as_map_node){.level = AS_MAP_MORE, .more = n, .shown = true, .col = (*col)++, .cols = 1};
+    m->next = t->nodes[last].next;
+    t->nodes[last].next = more;
+    return AS_OK;
+}
+
+static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget, struct as_error *err)
+{
+    unsigned groups = 0, start = col;
+    size_t before = 0;
+    t->nodes[index].shown = true;
+    if (t->nodes[index].level < AS_MAP_ROWS)
+        t->rows |= 1u << t->nodes[index].level;
+    for (size_t i = t->nodes[index].child; i; i = t->nodes[i].next) {
+        if (!has_columns(&t->nodes[i]))
+            continue;
+        groups += !before || !alike(t, before, i);
+        before = i;
+    }
+    for (size_t i = t->nodes[index].child; i;) {
+        if (!has_columns(&t->nodes[i])) {
+            i = t->nodes[i].next;
+            continue;
+        }
+        unsigned n = 0;
+        size_t next = i;
+        for (; next; next = t->nodes[next].next) {
+            if (!has_columns(&t->nodes[next]))
+                continue;
+            if (!alike(t, i, next))
+                break;
+            n++;
+        }
+        unsigned share = budget / groups;
+        enum as_status st = lay_out_group(t, i, n, &col, share ? share : 1, err);
+        if (st != AS_OK)
+            return st;
+        i = next;
+    }
+    if (col == start)
+        col++;
+    t->nodes[index].col = start;
+    t->nodes[index].cols = col - start;
+    for (size_t i = t->nodes[index].child; i; i = t->nodes[i].next) {
+        if (has_columns(&t->nodes[i]))
+            continue;
+        t->nodes[i].shown = true;
+        t->nodes[i].col = start;
+        t->nodes[i].cols = col - start;
+        t->rows |= 1u << AS_MAP_MEMORY;
+    }
+    return AS_OK;
+}
+
+enum as_status as_map_layout(struct as_map_tree *t, unsigned budget, struct as_error *err)
+{
+    enum as_status st = lay_out(t, 1, 0, budget, err);
+    t->cols = t->nodes[1].cols;
+    return st;
+}

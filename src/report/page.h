@@ -1,0 +1,63 @@
+/* Inside the report room: the parts of the page, and how they write numbers. Every part appends to the buffer and
+ * escapes whatever did not come from assay itself; running out of memory is looked for once, at the end of the page. */
+#ifndef AS_REPORT_PAGE_H
+#define AS_REPORT_PAGE_H
+
+#include "core/probe.h"
+#include "report/report.h"
+
+/* Built-in texts: style, script, the Vega bundle and the compiled figures (both empty when charts were not built), and
+ * the hashes by which the page's policy admits style and scripts. */
+extern const char as_page_css[], as_page_js[], as_page_vega[], as_page_figures[];
+extern const unsigned as_page_css_size, as_page_js_size, as_page_vega_size, as_page_figures_size;
+extern const char *const as_page_hash_css, *const as_page_hash_js, *const as_page_hash_vega;
+
+/* The compiled figure of a probe within as_page_figures, NULL when there is none. */
+const char *as_figure_find(const char *name, size_t *len);
+
+struct as_page {
+    const struct as_report_run *runs;
+    size_t n;
+    struct as_buf *out;
+    struct as_error *err;
+};
+
+/* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
+void as_page_value(struct as_buf *b, double v, const char *unit);
+/* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
+void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);
+/* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
+void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v);
+/* All axes of a cell but those in skip (bit per position), "op triad, threads 2". */
+void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip);
+/* A word that can be an id: letters, digits, '-'; everything else becomes '-'. */
+void as_page_slug(struct as_buf *b, const char *s);
+/* The values of an interval overlap or touch. False when either is unknown. */
+bool as_page_apart(struct as_interval a, struct as_interval b);
+bool as_page_measured(const struct as_cell *c);
+/* "run 7" as HTML */
+void as_page_run_name(struct as_buf *b, const struct as_run *run);
+/* Has any run a measured cell of it? */
+bool as_page_has_probe(const struct as_page *p, const char *probe);
+
+/* Markdown of method.md as HTML: headings, paragraphs, lists, block quotes, tables, fences, `code`, **strong**,
+ * *emphasis*, links to http(s). Everything else is shown as text. base: level that "#" becomes. */
+void as_markdown(struct as_buf *out, const char *text, int base);
+
+/* Sections, in the order of the page. */
+enum as_status as_page_maps(struct as_page *p);
+void as_page_facts(struct as_page *p);
+enum as_status as_page_probe(struct as_page *p, const char *name);
+void as_page_gates(struct as_page *p);
+enum as_status as_page_missing(struct as_page *p);
+void as_page_provenance(struct as_page *p);
+
+/* The table of one probe: one run, or runs beside each other. */
+enum as_status as_page_table(struct as_page *p, const char *probe);
+/* Cells with numbers as columns for the pictures: {"latency":{...},...} */
+enum as_status as_page_data(struct as_page *p, const char *const *probes, size_t n);
+
+/* Names of the probes that occur in the runs, in the order of the registry, then unknown ones. *names: free. */
+enum as_status as_page_probes(const struct as_page *p, const char ***names, size_t *n);
+
+#endif

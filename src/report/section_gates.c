@@ -1,0 +1,139 @@
+/* What each gate means and how it went, and the cells that have no number, with the reason. */
+#include "report/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void gate_counts(const struct as_page *p, enum as_gate g, size_t counts[static 3])
+{
+    memset(counts, 0, 3 * sizeof *counts);
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].cells_n; i++)
+            if (as_page_measured(&p->runs[r].cells[i]))
+                counts[p->runs[r].cells[i].gates[g].state]++;
+}
+
+/* Up to three of the cells that a gate failed, with what it said. */
+static void examples(struct as_page *p, enum as_gate g)
+{
+    struct as_buf *b = p->out;
+    size_t shown = 0;
+    for (size_t r = 0; r < p->n; r++) {
+        for (size_t i = 0; i < p->runs[r].cells_n && shown < 3; i++) {
+            const struct as_cell *c = &p->runs[r].cells[i];
+            if (!as_page_measured(c) || c->gates[g].state != AS_GATE_FAIL)
+                continue;
+            as_buf_printf(b, "%s<li><a href=\"#c%lld\">cell %lld</a> ", shown++ ? "" : "<ul>", (long long)c->id,
+                          (long long)c->id);
+            as_buf_html(b, c->gates[g].text);
+            as_buf_str(b, "</li>");
+        }
+    }
+    as_buf_str(b, shown ? "</ul>" : "");
+}
+
+void as_page_gates(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<section id=\"gates\" aria-labelledby=\"gates-h\"><h2 id=\"gates-h\">Gates</h2>\n"
+                  "<p class=\"lead\">A number counts when its cell passed every gate that applies to it. A number that "
+                  "failed one is kept, drawn hollow, and never used for a fact.</p>\n"
+                  "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Gates\"><table class=\"gates\">"
+                  "<thead><tr><th scope=\"col\">gate<th scope=\"col\">passes when<th scope=\"col\">passed"
+                  "<th scope=\"col\">failed<th scope=\"col\">does not apply\n<tbody>");
+    for (int g = 0; g < AS_GATE_N; g++) {
+        size_t n[3];
+        gate_counts(p, (enum as_gate)g, n);
+        as_buf_str(b, "<tr><th scope=\"row\">");
+        as_buf_html(b, as_gate_name((enum as_gate)g));
+        as_buf_str(b, "<td>");
+        as_buf_html(b, as_gate_help((enum as_gate)g));
+        if (n[AS_GATE_FAIL])
+            examples(p, (enum as_gate)g);
+        as_buf_printf(b, "<td>%zu<td%s>%zu<td>%zu\n", n[AS_GATE_PASS], n[AS_GATE_FAIL] ? " class=\"bad\"" : "",
+                      n[AS_GATE_FAIL], n[AS_GATE_NA]);
+    }
+    as_buf_str(b, "</table></div></section>\n");
+}
+
+static int by_reason(const void *pa, const void *pb)
+{
+    const struct as_cell *a = *(const struct as_cell *const *)pa, *b = *(const struct as_cell *const *)pb;
+    int c = strcmp(a->probe, b->probe);
+    if (c == 0)
+        c = strcmp(a->device, b->device);
+    if (c == 0)
+        c = (int)a->status - (int)b->status;
+    if (c == 0)
+        c = strcmp(a->reason, b->reason);
+    return c ? c : (a->index > b->index) - (a->index < b->index);
+}
+
+static bool same_reason(const struct as_cell *a, const struct as_cell *b)
+{
+    return strcmp(a->probe, b->probe) == 0 && strcmp(a->device, b->device) == 0 && a->status == b->status &&
+           strcmp(a->reason, b->reason) == 0;
+}
+
+enum { SHOWN_CELLS = 6 };
+
+static void missing_row(struct as_buf *b, const struct as_cell *const *cells, size_t n)
+{
+    const struct as_cell *c = cells[0];
+    const struct as_probe *probe = as_probe_find(c->probe);
+    as_buf_str(b, "<tr><th scope=\"row\">");
+    as_buf_html(b, c->probe);
+    as_buf_str(b, "<td>");
+    as_buf_html(b, c->device);
+    as_buf_str(b, "<td>");
+    as_buf_html(b, as_cell_status_word(c->status));
+    as_buf_str(b, "<td>");
+    as_buf_html(b, c->reason[0]                   ? c->reason
+                   : c->status == AS_CELL_PLANNED ? "the run ended before its turn came"
+                                                  : "no reason was stored");
+    as_buf_printf(b, "<td>%zu<td><ul>", n);
+    for (size_t i = 0; i < n && i < SHOWN_CELLS; i++) {
+        as_buf_printf(b, "<li id=\"c%lld\">", (long long)cells[i]->id);
+        as_page_axes(b, probe, &cells[i]->axes, 0);
+    }
+    if (n > SHOWN_CELLS)
+        as_buf_printf(b, "<li>and %zu more", n - SHOWN_CELLS);
+    as_buf_str(b, "</ul>\n");
+}
+
+enum as_status as_page_missing(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    size_t n = 0, total = 0;
+    for (size_t r = 0; r < p->n; r++)
+        total += p->runs[r].cells_n;
+    const struct as_cell **cells = calloc(total ? total : 1, sizeof *cells);
+    if (!cells)
+        return as_nomem(p->err, total * sizeof *cells, "cells without numbers");
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].cells_n; i++)
+            if (!as_page_measured(&p->runs[r].cells[i]))
+                cells[n++] = &p->runs[r].cells[i];
+    qsort(cells, n, sizeof *cells, by_reason);
+    as_buf_str(b, "<section id=\"missing\" aria-labelledby=\"missing-h\"><h2 id=\"missing-h\">Not measured</h2>\n");
+    if (n == 0) {
+        as_buf_str(b, total ? "<p class=\"lead\">Every cell of the plan has a number.</p></section>\n"
+                            : "<p class=\"lead\">The plan has no cells.</p></section>\n");
+    } else {
+        as_buf_printf(
+            b,
+            "<p class=\"lead\">%zu of %zu cells of the plan have no number.</p>\n<div class=\"scroll\" "
+            "tabindex=\"0\" role=\"region\" aria-label=\"Cells that were not measured\">"
+            "<table class=\"missing\"><thead><tr><th scope=\"col\">probe<th scope=\"col\">device<th "
+            "scope=\"col\">status<th scope=\"col\">why<th scope=\"col\">cells<th scope=\"col\">which\n<tbody>",
+            n, total);
+        for (size_t i = 0, end; i < n; i = end) {
+            for (end = i + 1; end < n && same_reason(cells[i], cells[end]);)
+                end++;
+            missing_row(b, &cells[i], end - i);
+        }
+        as_buf_str(b, "</table></div></section>\n");
+    }
+    free((void *)cells);
+    return AS_OK;
+}

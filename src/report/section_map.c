@@ -1,0 +1,74 @@
+#include "report/map.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "tlb.reach" -> "reach" */
+static const char *last_part(const char *id)
+{
+    const char *dot = strrchr(id, '.');
+    return dot && dot[1] ? dot + 1 : id;
+}
+
+/* What was found about links, launches, TLBs and allocators: no level of the map, but part of the machine. */
+static void other_numbers(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    bool any = false;
+    for (size_t i = 0; i < rr->facts_n; i++) {
+        const struct as_fact *f = &rr->facts[i];
+        if (as_map_row(f->object) >= 0 || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
+            continue;
+        as_buf_str(b, any ? "<div><dt>" : "<dl class=\"chips\"><div><dt>");
+        as_buf_html(b, f->object);
+        if (strcmp(last_part(f->id), f->object) != 0) {
+            as_buf_char(b, ' ');
+            as_buf_html(b, last_part(f->id));
+        }
+        if (rr->devices_n > 1) {
+            as_buf_str(b, " <span class=\"of\">");
+            as_buf_html(b, f->device);
+            as_buf_str(b, "</span>");
+        }
+        as_buf_str(b, "</dt><dd>");
+        as_page_value(b, f->value, f->unit);
+        as_buf_str(b, "</dd></div>");
+        any = true;
+    }
+    as_buf_str(b, any ? "</dl>\n" : "");
+}
+
+enum as_status as_page_maps(struct as_page *p)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<section id=\"map\" aria-labelledby=\"map-h\"><h2 id=\"map-h\">Machine map</h2>\n"
+                  "<p class=\"lead\">Boxes are drawn as the operating system or the driver describes the machine; the "
+                  "numbers were measured. Lines are as thick as the bandwidth of what they lead to.</p>\n");
+    for (size_t r = 0; r < p->n; r++) {
+        const struct as_report_run *rr = &p->runs[r];
+        char id[32];
+        if (p->n > 1) {
+            as_buf_str(b, "<h3>");
+            as_page_run_name(b, &rr->run);
+            as_buf_str(b, " <span class=\"of\">");
+            as_buf_html(b, rr->run.host);
+            as_buf_str(b, "</span></h3>\n");
+        }
+        if (rr->devices_n == 0) {
+            as_buf_str(b, "<p class=\"note\">The run has no device.</p>\n");
+            continue;
+        }
+        snprintf(id, sizeof id, "map-w%zu", r);
+        enum as_status st = as_map_svg(rr, 1040, "map wide", id, b, p->err);
+        snprintf(id, sizeof id, "map-n%zu", r);
+        if (st == AS_OK)
+            st = as_map_svg(rr, 360, "map narrow", id, b, p->err);
+        if (st != AS_OK)
+            return st;
+        other_numbers(p, rr);
+    }
+    as_buf_str(b, "</section>\n");
+    return AS_OK;
+}

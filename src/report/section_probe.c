@@ -1,0 +1,101 @@
+#include "report/page.h"
+
+#include <string.h>
+
+struct tally {
+    size_t total, measured, untrusted;
+};
+
+static struct tally count(const struct as_page *p, const char *probe)
+{
+    struct tally t = {0};
+    for (size_t r = 0; r < p->n; r++) {
+        for (size_t i = 0; i < p->runs[r].cells_n; i++) {
+            const struct as_cell *c = &p->runs[r].cells[i];
+            if (strcmp(c->probe, probe) != 0)
+                continue;
+            t.total++;
+            t.measured += as_page_measured(c);
+            t.untrusted += c->status == AS_CELL_UNTRUSTED;
+        }
+    }
+    return t;
+}
+
+static void intro(struct as_page *p, const struct as_probe *probe, const char *name)
+{
+    struct as_buf *b = p->out;
+    struct tally t = count(p, name);
+    if (probe) {
+        as_buf_str(b, "<p class=\"lead\">");
+        as_buf_html(b, probe->question);
+        as_buf_str(b, "</p>\n");
+    } else {
+        as_buf_str(b, "<p class=\"lead\">This assay does not know the probe; its numbers were measured by another "
+                      "version.</p>\n");
+    }
+    as_buf_printf(b, "<p class=\"meta\">%zu of %zu cells have a number", t.measured, t.total);
+    if (t.untrusted)
+        as_buf_printf(b, "; %zu of them untrusted, drawn hollow, with the gates that failed in the table", t.untrusted);
+    if (t.total > t.measured)
+        as_buf_str(b, "; <a href=\"#missing\">why the others have none</a>");
+    as_buf_str(b, ".</p>\n");
+    if (probe && probe->counts) {
+        as_buf_str(b, "<p class=\"counts\"><b>What it counts</b> ");
+        as_buf_html(b, probe->counts);
+        as_buf_str(b, ". ");
+        as_buf_str(b, probe->better_less ? "Less is better." : "More is better.");
+        as_buf_str(b, "</p>\n");
+    }
+}
+
+static void picture(struct as_page *p, const struct as_probe *probe, const char *name)
+{
+    size_t len;
+    if (as_page_vega_size <= 1 || !probe || !probe->figure || !as_figure_find(probe->figure, &len))
+        return;
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<figure class=\"chart\"><div class=\"plots\" data-figure=\"");
+    as_buf_html(b, name);
+    as_buf_str(b, "\" data-title=\"");
+    as_buf_html(b, probe->title);
+    as_buf_str(b, "\"></div><figcaption>");
+    as_buf_html(b, probe->title);
+    as_buf_str(b, ", in ");
+    as_buf_html(b, probe->unit);
+    as_buf_str(
+        b, "; bands and bars are 95% intervals, hollow points are untrusted. Choose a point to go to its row in the "
+           "table.</figcaption><noscript><p class=\"note\">The picture needs scripts; the table below has its "
+           "numbers.</p></noscript></figure>\n");
+}
+
+enum as_status as_page_probe(struct as_page *p, const char *name)
+{
+    struct as_buf *b = p->out;
+    const struct as_probe *probe = as_probe_find(name);
+    as_buf_str(b, "<section class=\"probe\" id=\"probe-");
+    as_page_slug(b, name);
+    as_buf_str(b, "\" aria-labelledby=\"h-");
+    as_page_slug(b, name);
+    as_buf_str(b, "\"><h2 id=\"h-");
+    as_page_slug(b, name);
+    as_buf_str(b, "\">");
+    as_buf_html(b, probe ? probe->title : name);
+    as_buf_str(b, "</h2>\n");
+    intro(p, probe, name);
+    picture(p, probe, name);
+    if (p->n > 1)
+        as_buf_str(b,
+                   "<p class=\"meta\">The ratio to the first run is called better or worse where the two 95% intervals "
+                   "are apart, and ≈ where they are not. <code>assay compare</code> decides from the samples.</p>\n");
+    enum as_status st = as_page_table(p, name);
+    if (st != AS_OK)
+        return st;
+    if (probe && probe->method && probe->method[0]) {
+        as_buf_str(b, "<details class=\"method\"><summary>Method</summary>\n");
+        as_markdown(b, probe->method, 3);
+        as_buf_str(b, "</details>\n");
+    }
+    as_buf_str(b, "</section>\n");
+    return AS_OK;
+}
