@@ -27,7 +27,7 @@ struct as_summary {
     double mode_share0; /* share of samples in mode 0 when modes is 2 */
 };
 
-double as_median(const double *x, size_t n); /* NAN when n is 0 */
+double as_median(const double *x, size_t n);             /* NAN when n is 0 */
 double as_quantile(const double *x, size_t n, double p); /* type 7 (Hyndman, Fan 1996) */
 double as_mad(const double *x, size_t n);
 
@@ -38,9 +38,9 @@ double as_mad(const double *x, size_t n);
 struct as_interval as_median_interval(const double *sorted, size_t n, double confidence);
 
 /* A cell is measured in visits spread over the run, so that what differs from visit to visit (placement of pages,
- * neighbours, clock) is in its interval. samples[0..n) in order of time, visit[i] the visit of sample i (not decreasing).
- * One visit: the order-statistic interval. Two: its hull with both visits' medians. Three or more: the wider of the
- * pooled order-statistic interval and Student's t interval on the visits' medians. */
+ * neighbours, clock) is in its interval. samples[0..n) in order of time, visit[i] the visit of sample i (not
+ * decreasing). One visit: the order-statistic interval. Two: its hull with both visits' medians. Three or more: the
+ * wider of the pooled order-statistic interval and Student's t interval on the visits' medians. */
 enum as_status as_summarize(const double *samples, const int *visit, size_t n, struct as_summary *out,
                             struct as_error *err);
 
@@ -49,6 +49,10 @@ enum as_status as_summarize(const double *samples, const int *visit, size_t n, s
 enum as_status as_bootstrap_ratio(const double *a, const int *va, size_t na, const double *b, const int *vb, size_t nb,
                                   double confidence, unsigned rounds, uint64_t seed, struct as_interval *out,
                                   struct as_error *err);
+
+/* Interval of the ratio a/b of two numbers with intervals, on the logarithms (MOVER: Zou and Donner 2008). NAN when a
+ * number or an end is not above 0. */
+struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
 /* Comparison of two cells. better_less: smaller values are better. tolerance: the ratio within [1/(1+t), 1+t] is
  * "same". Verdict is about b against a. */
@@ -79,10 +83,10 @@ size_t as_change_points(const double *x, size_t n, double penalty, size_t *at, s
 /* Steps of a curve y(x), x rising and positive, on log-log axes: plateaus separated by knees. For caches: levels.
  * Each step: the x interval that holds the knee, and the plateau before it with its interval. */
 struct as_plateau {
-    size_t first, last;        /* indices of the points on the plateau, inclusive */
-    double level;              /* median of y on it */
-    struct as_interval ci;     /* 95% interval of it */
-    double knee;               /* x at which the curve leaves this plateau (half the rise to the next, in log y); NAN for the last */
+    size_t first, last;    /* indices of the points on the plateau, inclusive */
+    double level;          /* median of y on it */
+    struct as_interval ci; /* 95% interval of it */
+    double knee; /* x at which the curve leaves this plateau (half the rise to the next, in log y); NAN for the last */
     struct as_interval knee_ci; /* from the bracket of measured points and the spread of y */
 };
 size_t as_plateaus(const double *x, const double *y, const struct as_interval *y_ci, size_t n, struct as_plateau *out,

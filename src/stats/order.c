@@ -1,0 +1,177 @@
+#include "stats/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void swap(double *a, double *b)
+{
+    double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* Hoare's FIND with the median of three as pivot; the three are drawn, so that no order of data is a bad one. */
+double as_select(double *x, size_t n, size_t k)
+{
+    size_t lo = 0, hi = n - 1;
+    uint32_t draw = 0x9e3779b9u;
+    while (hi - lo > 2) {
+        double three[3];
+        for (size_t i = 0; i < 3; i++) {
+            draw = draw * 1664525u + 1013904223u;
+            three[i] = x[lo + (size_t)(((uint64_t)draw * (hi - lo + 1)) >> 32)];
+        }
+        double pivot = fmax(fmin(three[0], three[1]), fmin(fmax(three[0], three[1]), three[2]));
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            swap(&x[i++], &x[j--]);
+        }
+        /* x[lo..i) <= pivot <= x[i..hi]; with i == j the element there equals the pivot */
+        if (i == j && i == k)
+            return x[k];
+        if (k < i)
+            hi = i - 1;
+        else
+            lo = i + (i == j);
+    }
+    for (size_t i = lo + 1; i <= hi; i++)
+        for (size_t j = i; j > lo && x[j] < x[j - 1]; j--)
+            swap(&x[j], &x[j - 1]);
+    return x[k];
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void as_sort(double *x, size_t n)
+{
+    if (n > 1)
+        qsort(x, n, sizeof *x, by_value);
+}
+
+bool as_all_finite(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+double *as_copy_values(const double *x, size_t n)
+{
+    if (n == 0 || n > SIZE_MAX / sizeof *x)
+        return NULL;
+    double *copy = malloc(n * sizeof *copy);
+    if (copy)
+        memcpy(copy, x, n * sizeof *copy);
+    return copy;
+}
+
+double as_median_sorted(const double *x, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    return n % 2 ? x[n / 2] : 0.5 * x[n / 2 - 1] + 0.5 * x[n / 2];
+}
+
+/* Of scratch, which is put out of order. */
+static double select_median(double *x, size_t n)
+{
+    double upper = as_select(x, n, n / 2);
+    if (n % 2)
+        return upper;
+    double lower = x[0];
+    for (size_t i = 1; i < n / 2; i++)
+        lower = fmax(lower, x[i]);
+    return 0.5 * lower + 0.5 * upper;
+}
+
+double as_median(const double *x, size_t n)
+{
+    double *copy = as_copy_values(x, n);
+    double m = copy && as_all_finite(x, n) ? select_median(copy, n) : NAN;
+    free(copy);
+    return m;
+}
+
+double as_quantile(const double *x, size_t n, double p)
+{
+    double *copy = as_copy_values(x, n);
+    double q = NAN;
+    if (copy && p >= 0 && p <= 1 && as_all_finite(x, n)) {
+        double at = p * (double)(n - 1);
+        size_t k = (size_t)at;
+        double share = at - (double)k;
+        q = as_select(copy, n, k);
+        if (share > 0) {
+            double next = copy[k + 1];
+            for (size_t i = k + 2; i < n; i++)
+                next = fmin(next, copy[i]);
+            q = (1 - share) * q + share * next;
+        }
+    }
+    free(copy);
+    return q;
+}
+
+double as_mad(const double *x, size_t n)
+{
+    double *copy = as_copy_values(x, n);
+    double mad = NAN;
+    if (copy && as_all_finite(x, n)) {
+        double m = select_median(copy, n);
+        for (size_t i = 0; i < n; i++)
+            copy[i] = fabs(copy[i] - m);
+        mad = select_median(copy, n);
+    }
+    free(copy);
+    return mad;
+}
+
+enum as_status as_visits_make(const double *x, const int *visit, size_t n, struct as_visits *out, struct as_error *err)
+{
+    size_t k = n > 0;
+    *out = (struct as_visits){0};
+    for (size_t i = 1; visit && i < n; i++) {
+        if (visit[i] < visit[i - 1])
+            return as_fail(err, AS_FORMAT, "the visits of the samples are out of order: %d after %d", visit[i],
+                           visit[i - 1]);
+        k += visit[i] != visit[i - 1];
+    }
+    out->starts = malloc((k + 1) * sizeof *out->starts);
+    out->medians = malloc((k + 1) * sizeof *out->medians);
+    if (!out->starts || !out->medians) {
+        as_visits_finish(out);
+        return as_nomem(err, (k + 1) * sizeof *out->medians, "visits");
+    }
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || (visit && visit[i] != visit[i - 1]))
+            out->starts[out->n++] = i;
+    out->starts[out->n] = n;
+    for (size_t v = 0; v < k; v++) {
+        size_t len = out->starts[v + 1] - out->starts[v];
+        out->medians[v] = as_median(x + out->starts[v], len);
+        if (isnan(out->medians[v])) {
+            as_visits_finish(out);
+            return as_nomem(err, len * sizeof *x, "samples");
+        }
+    }
+    return AS_OK;
+}
+
+void as_visits_finish(struct as_visits *v)
+{
+    free(v->starts);
+    free(v->medians);
+    *v = (struct as_visits){0};
+}

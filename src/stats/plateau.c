@@ -1,0 +1,219 @@
+/* Plateaus and knees of a curve on log-log axes: cache levels in a latency or bandwidth curve. */
+#include "stats/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Tuning, all on natural logarithms of y unless said */
+static const double least_noise = 0.07;    /* real levels are not flat: this much is forgiven at each point */
+static const double segment_cost = 9;      /* of starting a plateau, in squared deviations */
+static const double loose_cost = 5;        /* of a point that belongs to none: two such points pay for a plateau */
+static const double same_level = 0.14;     /* neighbours nearer than 15% are one plateau */
+static const double steepest_octave = 0.2; /* a plateau rises at most so much an octave */
+
+struct curve {
+    size_t n;
+    size_t *index;   /* of the point in the caller's arrays */
+    double *lx, *ly; /* log2 of x, natural log of y */
+    double *noise;   /* standard deviation of ly as measured */
+    double *best;
+    size_t *from; /* where the last plateau of the best cut starts; the point itself when it is loose */
+};
+
+struct span {
+    size_t first, last; /* points of the curve */
+    double level;       /* median of ly */
+};
+
+static bool curve_make(struct curve *c, size_t n)
+{
+    if (n > SIZE_MAX / 8 / sizeof(double))
+        return false;
+    double *numbers = malloc(4 * (n + 1) * sizeof *numbers);
+    size_t *places = malloc(2 * (n + 1) * sizeof *places);
+    *c = (struct curve){.index = places,
+                        .lx = numbers,
+                        .ly = numbers + (n + 1),
+                        .noise = numbers + 2 * (n + 1),
+                        .best = numbers + 3 * (n + 1),
+                        .from = places + (n + 1)};
+    if (numbers && places)
+        return true;
+    free(numbers);
+    free(places);
+    return false;
+}
+
+/* Takes the points that make sense; noise from the intervals where there are any, else from the steps of the curve. */
+static void curve_fill(struct curve *c, const double *x, const double *y, const struct as_interval *ci, size_t n,
+                       double *scratch)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool good = isfinite(x[i]) && isfinite(y[i]) && x[i] > 0 && y[i] > 0;
+        if (!good || (c->n > 0 && !(log2(x[i]) > c->lx[c->n - 1])))
+            continue;
+        size_t k = c->n++;
+        c->index[k] = i;
+        c->lx[k] = log2(x[i]);
+        c->ly[k] = log(y[i]);
+        bool known = ci && ci[i].lo > 0 && ci[i].hi >= ci[i].lo && isfinite(ci[i].hi);
+        c->noise[k] = known ? (log(ci[i].hi) - log(ci[i].lo)) / 3.92 : NAN;
+    }
+    for (size_t k = 1; k < c->n; k++)
+        scratch[k - 1] = fabs(c->ly[k] - c->ly[k - 1]) * 1.4826 / sqrt(2);
+    double steps = c->n > 1 ? as_select(scratch, c->n - 1, (c->n - 1) / 2) : 0;
+    for (size_t k = 0; k < c->n; k++)
+        if (isnan(c->noise[k]))
+            c->noise[k] = fmin(steps, least_noise);
+}
+
+/* Optimal cut into flat segments and loose points (dynamic programming as for change points). */
+static void cut(struct curve *c)
+{
+    c->best[0] = 0;
+    for (size_t t = 1; t <= c->n; t++) {
+        double sum = 0, square = 0;
+        c->best[t] = c->best[t - 1] + loose_cost;
+        c->from[t] = t;
+        for (size_t s = t; s-- > 0;) {
+            double d = (c->ly[s] - c->ly[t - 1]) / least_noise;
+            sum += d;
+            square += d * d;
+            double off = square - sum * sum / (double)(t - s);
+            if (c->best[s] + off + segment_cost < c->best[t]) {
+                c->best[t] = c->best[s] + off + segment_cost;
+                c->from[t] = s;
+            }
+        }
+    }
+}
+
+static double span_level(const struct curve *c, size_t first, size_t last)
+{
+    return as_median(c->ly + first, last - first + 1);
+}
+
+/* A ramp cut into steps looks like plateaus that rise: those are none. */
+static bool is_flat(const struct curve *c, size_t first, size_t last)
+{
+    double n = (double)(last - first + 1), mx = 0, my = 0, sxx = 0, sxy = 0, noise = 0;
+    for (size_t i = first; i <= last; i++) {
+        mx += c->lx[i] / n;
+        my += c->ly[i] / n;
+        noise += c->noise[i] / n;
+    }
+    for (size_t i = first; i <= last; i++) {
+        sxx += (c->lx[i] - mx) * (c->lx[i] - mx);
+        sxy += (c->lx[i] - mx) * (c->ly[i] - my);
+    }
+    return fabs(sxy / sxx) <= steepest_octave + 2 * noise / sqrt(sxx);
+}
+
+static size_t collect(const struct curve *c, struct span *spans)
+{
+    size_t n = 0;
+    for (size_t t = c->n; t > 0;) {
+        size_t s = c->from[t];
+        if (s == t) {
+            t--;
+            continue;
+        }
+        if (t - s >= 2 && is_flat(c, s, t - 1))
+            spans[n++] = (struct span){s, t - 1, span_level(c, s, t - 1)};
+        t = s;
+    }
+    for (size_t i = 0; i < n / 2; i++) {
+        struct span swap = spans[i];
+        spans[i] = spans[n - 1 - i];
+        spans[n - 1 - i] = swap;
+    }
+    return n;
+}
+
+/* Neighbours of about one level become one, the nearest first. */
+static size_t merge(const struct curve *c, struct span *spans, size_t n)
+{
+    while (n > 1) {
+        size_t near = 0;
+        for (size_t i = 1; i + 1 < n; i++)
+            if (fabs(spans[i + 1].level - spans[i].level) < fabs(spans[near + 1].level - spans[near].level))
+                near = i;
+        if (fabs(spans[near + 1].level - spans[near].level) >= same_level)
+            break;
+        spans[near].last = spans[near + 1].last;
+        spans[near].level = span_level(c, spans[near].first, spans[near].last);
+        n--;
+        for (size_t i = near + 1; i < n; i++)
+            spans[i] = spans[i + 1];
+    }
+    return n;
+}
+
+/* 95% interval of the level: order statistics where there are enough points, else all that the points allow. */
+static struct as_interval level_interval(const struct curve *c, const struct span *s, double *scratch)
+{
+    size_t n = s->last - s->first + 1;
+    struct as_interval ci = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        double ly = c->ly[s->first + i], half = 1.96 * c->noise[s->first + i];
+        ci = (struct as_interval){fmin(ci.lo, ly - half), fmax(ci.hi, ly + half)};
+        scratch[i] = ly;
+    }
+    as_sort(scratch, n);
+    if (n >= 6)
+        ci = as_median_interval(scratch, n, 0.95);
+    return (struct as_interval){exp(ci.lo), exp(ci.hi)};
+}
+
+/* Where the curve passes half the way (in log y) from a to b, and between which points it must have left a. */
+static void find_knee(const struct curve *c, const struct span *a, const struct span *b, struct as_plateau *out)
+{
+    double half = 0.5 * (a->level + b->level), sign = b->level > a->level ? 1 : -1;
+    size_t up = a->last + 1;
+    while (up < b->first && sign * (c->ly[up] - half) < 0)
+        up++;
+    double before = c->ly[up - 1], after = c->ly[up];
+    double share = sign * (after - before) > 0 ? (half - before) / (after - before) : 0.5;
+    share = fmin(fmax(share, 0), 1);
+    out->knee = exp2((1 - share) * c->lx[up - 1] + share * c->lx[up]);
+    /* the last points of a may lie on the rise already, when they are off its level by more than noise */
+    size_t left = a->last;
+    while (left > a->first && sign * (c->ly[left] - a->level) > 2 * c->noise[left] + 0.01 &&
+           c->lx[a->last] - c->lx[left - 1] <= 1)
+        left--;
+    while (up < b->first && sign * (c->ly[up] - half) < 2 * c->noise[up])
+        up++;
+    out->knee_ci = (struct as_interval){exp2(c->lx[left]), exp2(c->lx[up])};
+}
+
+size_t as_plateaus(const double *x, const double *y, const struct as_interval *y_ci, size_t n, struct as_plateau *out,
+                   size_t max)
+{
+    struct curve c;
+    size_t found = 0;
+    if (n == 0 || max == 0 || !curve_make(&c, n))
+        return 0;
+    struct span *spans = malloc((n / 2 + 1) * sizeof *spans);
+    if (!spans)
+        goto done;
+    curve_fill(&c, x, y, y_ci, n, c.best);
+    cut(&c);
+    found = merge(&c, spans, collect(&c, spans));
+    found = found < max ? found : max;
+    for (size_t i = 0; i < found; i++) {
+        const struct span *s = &spans[i];
+        out[i] = (struct as_plateau){.first = c.index[s->first],
+                                     .last = c.index[s->last],
+                                     .level = exp(s->level),
+                                     .ci = level_interval(&c, s, c.best),
+                                     .knee = NAN,
+                                     .knee_ci = {NAN, NAN}};
+        if (i + 1 < found)
+            find_knee(&c, s, s + 1, &out[i]);
+    }
+done:
+    free(spans);
+    free(c.lx);
+    free(c.index);
+    return found;
+}

@@ -1,0 +1,107 @@
+/* One cell in numbers. */
+#include "stats/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct weighed {
+    double x, weight;
+};
+
+static int by_x(const void *a, const void *b)
+{
+    const struct weighed *p = a, *q = b;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+/* Median in which each visit weighs the same. With visits of one size it is the plain median. */
+static enum as_status balanced_median(const double *x, const struct as_visits *v, double *out, struct as_error *err)
+{
+    size_t n = v->starts[v->n];
+    struct weighed *w = malloc(n * sizeof *w);
+    if (!w)
+        return as_nomem(err, n * sizeof *w, "samples");
+    for (size_t k = 0; k < v->n; k++)
+        for (size_t i = v->starts[k]; i < v->starts[k + 1]; i++)
+            w[i] = (struct weighed){x[i], 1.0 / (double)(v->starts[k + 1] - v->starts[k])};
+    qsort(w, n, sizeof *w, by_x);
+    const double half = 0.5 * (double)v->n, hair = 1e-9 * (double)v->n; /* rounding of the sum */
+    double sum = w[0].weight;
+    size_t i = 0;
+    while (i + 1 < n && sum < half - hair)
+        sum += w[++i].weight;
+    *out = i + 1 < n && fabs(sum - half) <= hair ? 0.5 * w[i].x + 0.5 * w[i + 1].x : w[i].x;
+    free(w);
+    return AS_OK;
+}
+
+static void widen(struct as_interval *ci, double lo, double hi)
+{
+    ci->lo = isnan(ci->lo) ? lo : fmin(ci->lo, lo);
+    ci->hi = isnan(ci->hi) ? hi : fmax(ci->hi, hi);
+}
+
+/* Student's interval on the medians of three or more visits: the visit is what was drawn independently. */
+static struct as_interval visits_interval(const struct as_visits *v)
+{
+    double k = (double)v->n, mean = 0, ss = 0;
+    for (size_t i = 0; i < v->n; i++)
+        mean += v->medians[i] / k;
+    for (size_t i = 0; i < v->n; i++)
+        ss += (v->medians[i] - mean) * (v->medians[i] - mean);
+    double half = as_student((unsigned)(v->n - 1), 0.95) * sqrt(ss / (k - 1) / k);
+    return (struct as_interval){mean - half, mean + half};
+}
+
+static struct as_interval summary_interval(const double *sorted, size_t n, const struct as_visits *v, double median)
+{
+    struct as_interval ci = as_median_interval(sorted, n, 0.95);
+    if (v->n == 2 && !isnan(ci.lo)) {
+        widen(&ci, fmin(v->medians[0], v->medians[1]), fmax(v->medians[0], v->medians[1]));
+    } else if (v->n >= 3) {
+        struct as_interval t = visits_interval(v);
+        if (isnan(ci.lo) || t.hi - t.lo > ci.hi - ci.lo)
+            ci = t;
+    }
+    if (!isnan(ci.lo))
+        widen(&ci, median, median);
+    return ci;
+}
+
+enum as_status as_summarize(const double *samples, const int *visit, size_t n, struct as_summary *out,
+                            struct as_error *err)
+{
+    *out = (struct as_summary){
+        .median = NAN, .ci = {NAN, NAN}, .mad = NAN, .min = NAN, .max = NAN, .mode = {NAN, NAN}, .mode_share0 = NAN};
+    if (n == 0)
+        return AS_OK;
+    if (!as_all_finite(samples, n))
+        return as_fail(err, AS_FORMAT, "one of %zu samples is not a finite number", n);
+    struct as_visits v;
+    enum as_status st = as_visits_make(samples, visit, n, &v, err);
+    if (st)
+        return st;
+    double *sorted = as_copy_values(samples, n), median = NAN;
+    if (!sorted) {
+        st = as_nomem(err, n * sizeof *sorted, "samples");
+        goto done;
+    }
+    as_sort(sorted, n);
+    if ((st = balanced_median(samples, &v, &median, err)))
+        goto done;
+    out->n = n;
+    out->visits = v.n;
+    out->median = median;
+    out->ci = summary_interval(sorted, n, &v, median);
+    out->min = sorted[0];
+    out->max = sorted[n - 1];
+    out->modes = as_two_modes(sorted, n, out->mode, &out->mode_share0) ? 2 : 1;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = fabs(sorted[i] - median);
+    as_sort(sorted, n);
+    out->mad = as_median_sorted(sorted, n);
+done:
+    free(sorted);
+    as_visits_finish(&v);
+    return st;
+}
