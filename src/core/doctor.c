@@ -87,7 +87,7 @@ static void check_hugetlb(struct as_finding *f)
 
 static void check_virtual(struct as_finding *f)
 {
-    char what[200];
+    char what[160];
     if (!as_machine_virtualization(what, sizeof what)) {
         snprintf(f->text, sizeof f->text, "no sign of a virtual machine");
         return;

@@ -230,6 +230,29 @@ static int on_member(void *user, const char *section, const char *name, const ch
     return p->status == AS_OK;
 }
 
+/* The INI reader never tells of a section without members, and a probe that silently stays out would be a trap. */
+static enum as_status check_sections(const char *text, struct as_error *err)
+{
+    char section[64] = "";
+    int members = 1;
+    for (const char *p = text; p;) {
+        p += strspn(p, " \t\r");
+        if (*p == '[') {
+            if (!members)
+                break;
+            size_t n = strcspn(p + 1, "]\n") + 1;
+            as_copy_text(section, n < sizeof section ? n : sizeof section, p + 1);
+            members = 0;
+        } else if (!strchr(";#\n", *p))
+            members = 1;
+        p = strchr(p, '\n');
+        p = p ? p + 1 : NULL;
+    }
+    return members ? AS_OK
+                   : as_fail(err, AS_FORMAT, "section '[%s]' is empty; 'grids = quick' takes the probe's own grids",
+                             section);
+}
+
 enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err)
 {
     *out = (struct as_suite){.precision = 0.01, .visits = 3};
@@ -237,8 +260,9 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     if (strlen(text) > SUITE_TEXT_MAX)
         return as_fail(err, AS_FORMAT, "suite '%s' is longer than %d KiB", name, SUITE_TEXT_MAX / 1024);
     struct suite_parser p = {.suite = out, .current = -1, .err = err};
-    int line = ini_parse_string(text, on_member, &p);
-    enum as_status s = p.status;
+    enum as_status s = check_sections(text, err);
+    int line = s ? 0 : ini_parse_string(text, on_member, &p);
+    s = s ? s : p.status;
     if (!s && line)
         s = as_fail(err, AS_FORMAT, "line %d is neither a [section] nor 'name = value'", line);
     else if (!s && out->grids_n == 0)

@@ -1,0 +1,247 @@
+/* Every gate must be able to fail: one planted fault for each, beside the same visits without it. */
+#include "base/clock.h"
+#include "core/drift.h"
+#include "core/gates.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VISITS = 3, N = 30 };
+
+struct scene {
+    struct as_cell cell;
+    struct as_visit visits[VISITS];
+    double samples[VISITS][N];
+    struct as_gate_context context;
+};
+
+static void set_up(struct scene *s)
+{
+    struct as_rng rng;
+    as_rng_seed(&rng, 7);
+    *s = (struct scene){.cell = {.unit = "GB/s"},
+                        .context = {.precision = 0.02, .last_cache = 32 << 20, .drift = AS_GATE_PASS}};
+    for (int v = 0; v < VISITS; v++) {
+        for (int i = 0; i < N; i++)
+            s->samples[v][i] = 20 * (1 + 0.005 * as_rng_normal(&rng));
+        s->visits[v] = (struct as_visit){.number = v,
+                                         .n = N,
+                                         .samples = s->samples[v],
+                                         .clock_hz = 3e9,
+                                         .clock_lo = 2.99e9,
+                                         .clock_hi = 3.01e9,
+                                         .limit = 25,
+                                         .limit_why = "a bus",
+                                         .checksum = AS_GATE_PASS,
+                                         .status = AS_CELL_OK,
+                                         .footprint = 256 << 20,
+                                         .claims_memory = 1,
+                                         .duration_s = 0.1};
+    }
+}
+
+static void judge(struct scene *s)
+{
+    assert_int_equal(as_gates_evaluate(&s->cell, s->visits, VISITS, &s->context, NULL), AS_OK);
+}
+
+static void fails_only(struct scene *s, enum as_gate gate)
+{
+    judge(s);
+    assert_int_equal(s->cell.status, AS_CELL_UNTRUSTED);
+    for (int g = 0; g < AS_GATE_N; g++)
+        if ((s->cell.gates[g].state == AS_GATE_FAIL) != (g == (int)gate))
+            fail_msg("gate %s: %s (%s)", as_gate_name((enum as_gate)g), as_gate_state_word(s->cell.gates[g].state),
+                     s->cell.gates[g].text);
+    assert_int_equal(strncmp(s->cell.reason, as_gate_name(gate), strlen(as_gate_name(gate))), 0);
+}
+
+static void test_all_pass(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    judge(&s);
+    assert_int_equal(s.cell.status, AS_CELL_OK);
+    assert_string_equal(s.cell.reason, "");
+    assert_int_equal(s.cell.sum.n, VISITS * N);
+    assert_int_equal(s.cell.sum.visits, VISITS);
+    assert_true(fabs(s.cell.sum.median - 20) < 0.1);
+    assert_int_equal(s.cell.gates[AS_GATE_CODE].state, AS_GATE_NA);
+}
+
+static void test_wrong_kernel(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.visits[1].checksum = AS_GATE_FAIL;
+    fails_only(&s, AS_GATE_CHECKSUM);
+}
+
+static void test_folded_loop(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int v = 0; v < VISITS; v++)
+        for (int i = 0; i < N; i++)
+            s.samples[v][i] *= 50;
+    fails_only(&s, AS_GATE_LIMIT);
+}
+
+static void test_limit_of_a_time(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.cell.better_less = 1;
+    for (int v = 0; v < VISITS; v++)
+        s.visits[v].limit = 19.9; /* no access can be faster than this */
+    judge(&s);
+    assert_int_equal(s.cell.status, AS_CELL_OK);
+    for (int v = 0; v < VISITS; v++)
+        s.visits[v].limit = 21;
+    fails_only(&s, AS_GATE_LIMIT);
+}
+
+static void test_clock_halves(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.visits[2].clock_lo = 1.5e9;
+    fails_only(&s, AS_GATE_CLOCK);
+    set_up(&s);
+    s.visits[0].clock_hz = s.visits[0].clock_lo = s.visits[0].clock_hi = 2.7e9;
+    fails_only(&s, AS_GATE_CLOCK);
+}
+
+static void test_noise(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.context.precision = 1e-5;
+    fails_only(&s, AS_GATE_NOISE);
+}
+
+static void test_two_modes(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int v = 0; v < VISITS; v++)
+        for (int i = 0; i < N; i += 3)
+            s.samples[v][i] *= 1.3;
+    s.context.precision = 0.2;
+    judge(&s);
+    assert_int_equal(s.cell.sum.modes, 2);
+    assert_true(fabs(s.cell.sum.mode[0] - 20) < 0.5 && fabs(s.cell.sum.mode[1] - 26) < 0.5);
+    fails_only(&s, AS_GATE_NOISE);
+    assert_non_null(strstr(s.cell.gates[AS_GATE_NOISE].text, "two modes"));
+}
+
+static void test_cache_sold_as_memory(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int v = 0; v < VISITS; v++)
+        s.visits[v].footprint = 64 << 20;
+    fails_only(&s, AS_GATE_FOOTPRINT);
+}
+
+static void test_drift(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.context.drift = AS_GATE_FAIL;
+    fails_only(&s, AS_GATE_DRIFT);
+}
+
+static void test_excluded_visits_do_not_count(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int i = 0; i < N; i++)
+        s.samples[1][i] = 3;
+    s.visits[1].excluded = 1;
+    judge(&s);
+    assert_int_equal(s.cell.status, AS_CELL_OK);
+    assert_int_equal(s.cell.sum.n, 2 * N);
+    assert_true(s.cell.sum.min > 19);
+}
+
+static void test_crash_is_never_ok(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.visits[2] = (struct as_visit){.number = 2, .status = AS_CELL_CRASHED, .reason = "signal 11"};
+    judge(&s);
+    assert_int_equal(s.cell.status, AS_CELL_CRASHED);
+    assert_string_equal(s.cell.reason, "signal 11");
+    assert_int_equal(s.cell.sum.n, 2 * N); /* the numbers stay */
+}
+
+static void test_sentinel(void **state)
+{
+    (void)state;
+    struct as_sentinel s = {.what = "memory", .better_less = 1};
+    struct as_rng rng;
+    as_rng_seed(&rng, 3);
+    for (int t = 0; t < 60; t++) {
+        double episode = t >= 30 && t < 40 ? 1.5 : 1;
+        assert_int_equal(as_sentinel_add(&s, t, 100 * episode * (1 + 0.01 * as_rng_normal(&rng)), NULL), AS_OK);
+    }
+    double tolerance = as_sentinel_tolerance(&s);
+    assert_true(tolerance >= 0.1 && tolerance < 0.25);
+    assert_true(as_sentinel_deviation(&s, 10.2, 10.8) < tolerance);
+    assert_true(as_sentinel_deviation(&s, 35.2, 35.8) > tolerance);
+    assert_true(as_sentinel_deviation(&s, 29.2, 29.8) > tolerance); /* the episode may have begun inside the visit */
+    assert_true(as_sentinel_deviation(&s, 45.2, 58.8) < tolerance);
+    assert_true(as_sentinel_deviation(&s, 5, 100) > tolerance);
+    as_sentinel_finish(&s);
+    assert_true(isnan(as_sentinel_deviation(&s, 0, 1)));
+}
+
+static void test_reachable_cache(void **state)
+{
+    (void)state;
+    struct as_device_info i = {.threads = 24, .caches_n = 2};
+    i.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20, .shared = 1};
+    i.caches[1] = (struct as_cache){.level = 3, .kind = 'u', .size = 32 << 20, .shared = 8};
+    assert_int_equal(as_reachable_cache(&i, 1), 32 << 20);
+    assert_int_equal(as_reachable_cache(&i, 2), 64 << 20);
+    assert_int_equal(as_reachable_cache(&i, 24), 96 << 20);
+    assert_int_equal(as_reachable_cache(&i, NAN), 32 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_pass),
+        cmocka_unit_test(test_wrong_kernel),
+        cmocka_unit_test(test_folded_loop),
+        cmocka_unit_test(test_limit_of_a_time),
+        cmocka_unit_test(test_clock_halves),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_two_modes),
+        cmocka_unit_test(test_cache_sold_as_memory),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_excluded_visits_do_not_count),
+        cmocka_unit_test(test_crash_is_never_ok),
+        cmocka_unit_test(test_sentinel),
+        cmocka_unit_test(test_reachable_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* Messages survive the trip whatever their size; damaged ones count as a lost peer. */
+#include "base/clock.h"
+#include "core/message.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void test_visit_round_trip(void **state)
+{
+    (void)state;
+    double samples[3] = {1.5, -2e-300, 3e300};
+    struct as_visit a = {.number = 4,
+                         .n = 3,
+                         .samples = samples,
+                         .clock_hz = 3e9,
+                         .clock_lo = NAN,
+                         .limit = NAN,
+                         .status = AS_CELL_OK,
+                         .checksum = AS_GATE_FAIL,
+                         .footprint = UINT64_C(1) << 40,
+                         .claims_memory = 1,
+                         .reps = 12345678901,
+                         .detail = (char[]){"{\"variant\":\"avx512\"}"}};
+    strcpy(a.reason, "with \"quotes\" and \n lines");
+    json_t *j = as_visit_to_json(&a);
+    struct as_visit b;
+    assert_int_equal(as_visit_from_json(j, &b, NULL), AS_OK);
+    json_decref(j);
+    assert_int_equal(b.number, 4);
+    assert_int_equal(b.n, 3);
+    assert_memory_equal(a.samples, b.samples, sizeof samples);
+    assert_true(isnan(b.clock_lo) && isnan(b.limit) && b.clock_hz == 3e9);
+    assert_string_equal(a.reason, b.reason);
+    assert_string_equal(a.detail, b.detail);
+    assert_true(b.reps == a.reps && b.footprint == a.footprint && b.checksum == AS_GATE_FAIL);
+    as_visit_finish(&b);
+}
+
+static void test_invalid_utf8_is_replaced(void **state)
+{
+    (void)state;
+    struct as_visit a = {.reason = "\xff\xfe driver"}, b;
+    json_t *j = as_visit_to_json(&a);
+    assert_int_equal(as_visit_from_json(j, &b, NULL), AS_OK);
+    assert_non_null(strstr(b.reason, "not valid UTF-8"));
+    json_decref(j);
+    as_visit_finish(&b);
+}
+
+static void test_damaged_visits(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{\"status\":99}", "{\"checksum\":-1}", "{\"samples\":[1,\"x\"]}",
+                                      "{\"samples\":[null]}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct as_visit v;
+        json_t *j = json_loads(bad[i], 0, NULL);
+        assert_int_equal(as_visit_from_json(j, &v, NULL), AS_FAILED);
+        json_decref(j);
+    }
+}
+
+static void test_large_message(void **state)
+{
+    (void)state;
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    if (fork() == 0) {
+        json_t *j = json_array();
+        for (int i = 0; i < 200000; i++)
+            json_array_append_new(j, json_integer(i));
+        _exit(as_message_send(fd[1], j, NULL) != AS_OK);
+    }
+    json_t *got = NULL;
+    assert_int_equal(as_message_receive(fd[0], as_now() + 20, NULL, &got), AS_RECEIVED);
+    assert_int_equal(json_array_size(got), 200000);
+    json_decref(got);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void test_silence_and_noise(void **state)
+{
+    (void)state;
+    int fd[2];
+    volatile sig_atomic_t stop = 0;
+    json_t *got = NULL;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 0.05, &stop, &got), AS_NO_ANSWER);
+    stop = 1;
+    assert_int_equal(as_message_receive(fd[0], as_now() + 5, &stop, &got), AS_STOPPED);
+    assert_int_equal(send(fd[1], "enot json", 9, 0), 9);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 5, NULL, &got), AS_PEER_GONE);
+    close(fd[1]);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 5, NULL, &got), AS_PEER_GONE);
+    assert_null(got);
+    json_t *j = json_object();
+    assert_int_equal(as_message_send(fd[0], j, NULL), AS_IO);
+    json_decref(j);
+    close(fd[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_visit_round_trip),  cmocka_unit_test(test_invalid_utf8_is_replaced),
+        cmocka_unit_test(test_damaged_visits),    cmocka_unit_test(test_large_message),
+        cmocka_unit_test(test_silence_and_noise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
