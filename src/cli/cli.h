@@ -2,7 +2,9 @@
 #ifndef AS_CLI_CLI_H
 #define AS_CLI_CLI_H
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "report/report.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -10,7 +12,7 @@
 /* The one exit-code contract. */
 enum as_exit {
     AS_EXIT_OK = 0,
-    AS_EXIT_FAILED = 1,
+    AS_EXIT_FAILED = 1, /* assay itself failed, or was interrupted */
     AS_EXIT_USAGE = 2,
     AS_EXIT_REGRESSION = 3,
     AS_EXIT_UNTRUSTED = 4,
@@ -23,16 +25,86 @@ struct as_option {
     char letter;       /* 'o', 0 when none */
     const char *value; /* "TIME"; NULL for a flag */
     const char *help;  /* one line; names default and range */
+    bool many;         /* may be given more than once */
 };
+/* Options that several subcommands have, spelled and explained once. */
+#define AS_OPTION_STORE                                                                                                \
+    {"store", 0, "FILE", "the store (default: $ASSAY_STORE, else assay/assay.db in the user's data folder)", false}
+#define AS_OPTION_JSON {"json", 0, NULL, "write JSON to stdout, one object a line, and nothing else", false}
+#define AS_OPTION_END {NULL, 0, NULL, NULL, false}
+
+struct as_command;
 struct as_args;
+typedef int (*as_command_fn)(const struct as_command *command, const struct as_args *args);
 struct as_command {
     const char *name;
-    const char *args;    /* "[SUITE|PROBE]..." */
-    const char *summary; /* one line */
-    const char *about;   /* paragraphs for --help and the man page */
-    const char *example; /* lines, "assay run quick" */
+    const char *args;                /* "[SUITE|PROBE]..." */
+    const char *summary;             /* one line */
+    const char *about;               /* paragraphs for --help and the man page */
+    const char *example;             /* lines, "assay run quick" */
     const struct as_option *options; /* ends with a NULL name */
     int min_args, max_args;          /* max -1: any number */
-    int (*run)(const struct as_command *command, const struct as_args *args);
+    as_command_fn run;
 };
+extern const struct as_command *const as_commands[]; /* in the order of the help; ends with NULL */
+const struct as_command *as_command_find(const char *name);
+
+/* What was given. Strings live as long as argv. */
+struct as_given {
+    const struct as_option *option;
+    const char *value; /* NULL for flags */
+};
+struct as_args {
+    int argc; /* of the whole program, for provenance */
+    char **argv;
+    const char **word; /* what is no option; owned */
+    size_t words;
+    struct as_given *given; /* owned */
+    size_t given_n;
+    bool help; /* --help stands among them: nothing else was checked */
+};
+/* Parses argv[first..]. Unknown options are refused with the nearest name. */
+enum as_status as_args_parse(const struct as_command *command, int argc, char **argv, int first, struct as_args *out,
+                             struct as_error *err);
+void as_args_finish(struct as_args *args);
+const char *as_args_value(const struct as_args *args, const char *option); /* NULL when not given */
+bool as_args_flag(const struct as_args *args, const char *option);
+/* All values of an option that may be given many times: *list is the caller's (free), NULL-terminated. */
+enum as_status as_args_values(const struct as_args *args, const char *option, const char ***list, size_t *n,
+                              struct as_error *err);
+const char *as_args_word(const struct as_args *args, size_t i); /* NULL when there are fewer */
+/* The value of an option as a number; *out is left alone when it was not given. The message names the option. */
+typedef enum as_status (*as_parse_fn)(const char *text, double *out, struct as_error *err);
+enum as_status as_args_number(const struct as_args *args, const char *option, as_parse_fn parse, double lo, double hi,
+                              double *out, struct as_error *err);
+enum as_status as_args_u64(const struct as_args *args, const char *option, uint64_t lo, uint64_t hi, uint64_t *out,
+                           struct as_error *err);
+/* The command line as it could be typed again, quoted for a shell. */
+void as_args_command(const struct as_args *args, struct as_buf *out);
+
+/* Says on stderr what went wrong ("assay: ...") and returns the exit code for it. */
+int as_cli_fail(const struct as_error *err);
+/* The same for wrong usage of a command, with where its help is. */
+int as_cli_misuse(const struct as_command *command, const struct as_error *err);
+/* Writes b to stdout; code, or AS_EXIT_FAILED when the output or the memory for it failed (a closed pipe is not
+ * complained about). b is finished. */
+int as_cli_print(struct as_buf *b, int code);
+/* A line on stderr that is no error; text is escaped for the terminal. */
+void as_cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* How stdout wants its tables: width of the terminal (or $COLUMNS, else 100), colour, UTF-8. */
+struct as_table_style as_cli_style(int fd);
+bool as_cli_utf8(void);
+/* Columns of the terminal behind fd, 0 when it is none. */
+unsigned as_cli_columns(int fd);
+
+/* Opens the store that --store names. */
+enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,
+                            struct as_error *err);
+
+/* Help. command NULL: of assay itself. */
+void as_help_text(const struct as_command *command, struct as_buf *out);
+void as_help_man(struct as_buf *out);
+void as_help_short(struct as_buf *out);
+
 #endif

@@ -1,0 +1,245 @@
+/* assay run, resume, replay: measure */
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double precision_least = 0.0001, budget_most = 30 * 86400.0;
+
+/* A budget of 0 is none; one that is too short for anything is a slip. */
+static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
+{
+    enum as_status st = as_parse_duration(text, out, err);
+    if (!st && *out > 0 && *out < 1)
+        st = as_fail(err, AS_USAGE, "'%s' is less than a second; give 0 for no budget", text);
+    return st;
+}
+
+static enum as_status read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
+{
+    uint64_t visits = 0;
+    o->precision = NAN;
+    o->budget_s = NAN;
+    o->devices = as_args_value(args, "device");
+    o->isolate = as_args_flag(args, "isolate");
+    o->has_seed = as_args_flag(args, "seed");
+    enum as_status st = as_args_number(args, "precision", as_parse_percent, precision_least, 1, &o->precision, err);
+    if (!st)
+        st = as_args_number(args, "budget", parse_budget, 0, budget_most, &o->budget_s, err);
+    if (!st)
+        st = as_args_u64(args, "seed", 0, UINT64_MAX, &o->seed, err);
+    if (!st)
+        st = as_args_u64(args, "visits", 1, 100, &visits, err);
+    o->visits = (int)visits;
+    return st;
+}
+
+static int run_run(const struct as_command *command, const struct as_args *args)
+{
+    static const char *const quick[] = {"quick", NULL};
+    struct as_run_options options = {0};
+    struct as_run_result result = {0};
+    struct as_session session = {0};
+    struct as_store *store = NULL;
+    struct as_error err = {0};
+    const char **sets = NULL, *report = as_args_value(args, "report");
+    enum as_status st = read_options(args, &options, &err);
+    int code;
+    if (!st && report && strcmp(report, "-") == 0)
+        st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
+    if (!st)
+        st = as_args_values(args, "set", &sets, &options.sets_n, &err);
+    if (!st)
+        st = as_session_check_output(report, &err);
+    if (!st)
+        st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
+    if (st) {
+        code = as_cli_misuse(command, &err);
+        goto done;
+    }
+    options.suites = args->words ? args->word : quick;
+    options.suites_n = args->words ? args->words : 1;
+    options.sets = sets;
+    as_session_begin(&session, args, &options);
+    st = as_run_start(store, &options, &result, &err);
+    code = as_session_end(&session, command, st, &err, &result);
+    code = as_session_views(&session, store, &result, report, code);
+done:
+    as_store_close(store);
+    free(sets);
+    return code;
+}
+
+static const struct as_option run_options[] = {
+    {"device", 'd', "LIST", "devices as 'assay devices' names them: cpu,opencl:0 or all (default: the suite's)", false},
+    {"set", 's', "AXIS=VALUES", "values of an axis: size=1KiB..1GiB x4, op=triad,copy or latency.size=64KiB", true},
+    {"precision", 0, "P", "narrowest interval that is sought, 0.01% to 100% (default: the suite's; quick: see 'list')",
+     false},
+    {"budget", 0, "TIME", "all of it takes so long: 60s, 10m, 2h; 0 for no budget (default: the suite's)", false},
+    {"visits", 0, "N", "how often each cell is returned to, 1 to 100 (default: the suite's)", false},
+    {"seed", 0, "N", "order of the cells and inputs, 0 to 2^64-1 (default: drawn, and stored)", false},
+    {"isolate", 0, NULL, "measure cells again alone, and say which depend on their neighbours", false},
+    {"report", 0, "FILE", "write the page about this run there", false},
+    {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
+    {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_run = {
+    .name = "run",
+    .args = "[SUITE|PROBE]...",
+    .summary = "measure this machine",
+    .about = "Measures suites, single probes, or suites from .ini files (by their path); without a name, the suite quick. "
+             "Every finished cell is stored at once. Ctrl-C ends the cell that is being measured and keeps the rest; "
+             "'assay resume' goes on.\n\n"
+             "On stderr: the cell that is being measured, the best numbers so far, and how long it will still take. On "
+             "stdout: the numbers at the end, or with --json one event a line.",
+    .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"
+               "assay run quick --budget 30s --json",
+    .options = run_options,
+    .max_args = -1,
+    .run = run_run,
+};
+
+static int run_resume(const struct as_command *command, const struct as_args *args)
+{
+    struct as_run_options options = {.budget_s = NAN, .precision = NAN};
+    struct as_run_result result = {0};
+    struct as_session session = {0};
+    struct as_store *store = NULL;
+    struct as_error err = {0};
+    const char *report = as_args_value(args, "report");
+    enum as_status st = as_args_number(args, "budget", parse_budget, 0, budget_most, &options.budget_s, &err);
+    if (!st)
+        st = as_session_check_output(report, &err);
+    if (!st)
+        st = as_cli_store(args, AS_STORE_READ, &store, &err); /* resuming creates no store */
+    as_store_close(store);
+    store = NULL;
+    if (!st)
+        st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
+    if (st)
+        return as_cli_misuse(command, &err);
+    as_session_begin(&session, args, &options);
+    st = as_run_resume(store, as_args_word(args, 0), &options, &result, &err);
+    int code = as_session_end(&session, command, st, &err, &result);
+    code = as_session_views(&session, store, &result, report, code);
+    as_store_close(store);
+    return code;
+}
+
+static const struct as_option resume_options[] = {
+    {"budget", 0, "TIME", "what is left takes so long: 60s, 10m; 0 for no budget (default: what is left of the run's)",
+     false},
+    {"report", 0, "FILE", "write the page about this run there", false},
+    {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
+    {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_resume = {
+    .name = "resume",
+    .args = "[RUN]",
+    .summary = "go on with a run that was interrupted or killed",
+    .about = "Without a name, the last unfinished run. What is stored is not measured again.",
+    .example = "assay resume\nassay resume 3",
+    .options = resume_options,
+    .max_args = 1,
+    .run = run_resume,
+};
+
+/* What replay found: the old number, the new one, and whether they agree. */
+static int print_replay(const struct as_cell *old, const struct as_run_result *result, const struct as_comparison *c,
+                        bool json, int code)
+{
+    struct as_buf out = AS_BUF_INIT;
+    const char *word = as_verdict_word(c->verdict);
+    if (json) {
+        as_buf_char(&out, '{');
+        as_json_text(&out, "event", "replay");
+        as_json_int(&out, "cell", old->id);
+        as_json_int(&out, "run", result->run_id);
+        as_json_number(&out, "ratio", c->ratio);
+        as_json_interval(&out, "ratio_ci", c->ci);
+        as_json_text(&out, "verdict", word);
+        as_buf_str(&out, "}\n");
+        return as_cli_print(&out, code);
+    }
+    as_buf_printf(&out, "cell %lld: %s ", (long long)old->id, old->probe);
+    as_buf_terminal(&out, old->device);
+    as_buf_char(&out, ' ');
+    as_axes_to_text(&old->axes, &out);
+    as_buf_str(&out, "\nstored:   ");
+    as_format_value(&out, old->sum.median, old->unit);
+    as_buf_str(&out, "\nmeasured: ");
+    as_format_value(&out, old->sum.median * c->ratio, old->unit);
+    as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
+    as_format_number(&out, c->ratio, 4);
+    as_buf_str(&out, ", 95% interval ");
+    as_format_number(&out, c->ci.lo, 4);
+    as_buf_str(&out, " to ");
+    as_format_number(&out, c->ci.hi, 4);
+    as_buf_printf(&out, " (run %lld)\n", (long long)result->run_id);
+    return as_cli_print(&out, code);
+}
+
+static int run_replay(const struct as_command *command, const struct as_args *args)
+{
+    struct as_run_options options = {.precision = NAN, .budget_s = NAN};
+    struct as_run_result result = {0};
+    struct as_comparison comparison = {.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL};
+    struct as_session session = {0};
+    struct as_store *store = NULL;
+    struct as_cell old = {0};
+    struct as_error err = {0};
+    uint64_t id = 0;
+    int code;
+    enum as_status st = as_parse_u64(as_args_word(args, 0), &id, &err);
+    if (!st)
+        st = as_cli_store(args, AS_STORE_READ, &store, &err); /* replaying creates no store */
+    as_store_close(store);
+    store = NULL;
+    if (!st)
+        st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
+    if (!st)
+        st = as_store_cell(store, (int64_t)id, 0, &old, &err);
+    if (st) {
+        code = as_cli_misuse(command, &err);
+        goto done;
+    }
+    as_session_begin(&session, args, &options);
+    st = as_run_replay(store, (int64_t)id, &options, &result, &comparison, &err);
+    bool done = st == AS_OK && result.state != AS_RUN_INTERRUPTED;
+    code = as_session_end(&session, command, st, &err, &result);
+    if (done)
+        code = print_replay(&old, &result, &comparison, session.json, code);
+done:
+    as_cell_finish(&old);
+    as_store_close(store);
+    return code;
+}
+
+static const struct as_option replay_options[] = {
+    {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
+    {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_replay = {
+    .name = "replay",
+    .args = "CELL",
+    .summary = "measure one stored cell again, exactly as it was asked for",
+    .about = "The new numbers make a run of their own. Says whether the two agree: same, faster, slower or cannot tell.",
+    .example = "assay replay 117",
+    .options = replay_options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_replay,
+};

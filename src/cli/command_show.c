@@ -1,0 +1,179 @@
+/* assay show, assay facts: look at a stored run */
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/lookup.h"
+#include "report/load.h"
+#include "report/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum as_status load(const struct as_args *args, const char *run, struct as_report_run *out,
+                           struct as_error *err)
+{
+    struct as_store *store = NULL;
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st && (st = as_report_load(store, run, out, err)) && run)
+        as_hint_probe(run, err);
+    as_store_close(store);
+    return st;
+}
+
+static void json_cells(const struct as_report_run *run, const char *probe, struct as_buf *out)
+{
+    for (size_t i = 0; i < run->cells_n; i++) {
+        if (probe && strcmp(run->cells[i].probe, probe) != 0)
+            continue;
+        struct as_buf line = AS_BUF_INIT;
+        as_buf_char(&line, '{');
+        as_json_int(&line, "run", run->run.id);
+        as_json_cell(&line, &run->cells[i]);
+        as_buf_str(&line, "}\n");
+        as_buf_str(out, as_buf_get(&line));
+        out->failed |= line.failed;
+        as_buf_finish(&line);
+    }
+}
+
+/* Every probe of the run, in the order in which its cells come. */
+static enum as_status show_all(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < run->cells_n && !st; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = strcmp(run->cells[k].probe, run->cells[i].probe) == 0;
+        if (!seen)
+            st = as_report_probe(run, run->cells[i].probe, style, out, err);
+    }
+    return st;
+}
+
+static bool has_probe(const struct as_report_run *run, const char *probe)
+{
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (strcmp(run->cells[i].probe, probe) == 0)
+            return true;
+    return false;
+}
+
+static int run_show(const struct as_command *command, const struct as_args *args)
+{
+    struct as_table_style style = as_cli_style(STDOUT_FILENO);
+    struct as_report_run run = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    const char *name, *probe;
+    enum as_status st = as_run_and_probe(args, &name, &probe, &err);
+    if (!st)
+        st = load(args, name, &run, &err);
+    if (!st && probe && !has_probe(&run, probe) && !as_probe_find(probe))
+        st = as_unknown_probe(probe, &err);
+    if (st)
+        goto done;
+    if (as_args_flag(args, "json"))
+        json_cells(&run, probe, &out);
+    else if (probe)
+        st = as_report_probe(&run, probe, &style, &out, &err);
+    else if (as_args_flag(args, "all"))
+        st = show_all(&run, &style, &out, &err);
+    else
+        st = as_report_terminal(&run, &style, &out, &err);
+done:
+    as_report_run_finish(&run);
+    if (!st)
+        return as_cli_print(&out, AS_EXIT_OK);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
+static const struct as_option show_options[] = {
+    {"all", 'a', NULL, "every cell of every probe", false},
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_show = {
+    .name = "show",
+    .args = "[RUN] [PROBE]",
+    .summary = "print a run: facts and best numbers, or all cells of one probe",
+    .about = "RUN is a number, the beginning of a uuid, 'last' (the default), or -2 for the one before the last. With a "
+             "probe: a plot where an axis is a size, and a table of its cells with median, half the 95% interval "
+             "relative to it, samples, visits and status.",
+    .example = "assay show\nassay show latency\nassay show 3 bandwidth",
+    .options = show_options,
+    .max_args = 2,
+    .run = run_show,
+};
+
+static void print_fact(const struct as_fact *f, const struct as_table_style *style, struct as_buf *out)
+{
+    static const enum as_paint paint[] = {
+        [AS_SUPPORTED] = AS_PAINT_GOOD, [AS_REFUTED] = AS_PAINT_BAD, [AS_UNDECIDED] = AS_PAINT_DIM};
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_char(out, '\n');
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_buf_terminal(out, f->device);
+    as_buf_char(out, ' ');
+    as_buf_terminal(out, f->id);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    as_buf_char(out, ' ');
+    as_paint_on(out, paint[f->verdict], style);
+    as_buf_str(out, as_fact_verdict_word(f->verdict));
+    as_paint_off(out, paint[f->verdict], style);
+    as_buf_char(out, '\n');
+    as_buf_terminal(&text, f->sentence);
+    as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    as_buf_clear(&text);
+    as_buf_printf(&text, "Rule: %s. Refuted by: %s.", f->rule, f->refuted_by);
+    as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    if (f->evidence_n) {
+        as_buf_clear(&text);
+        as_buf_str(&text, "Cells:");
+        for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++)
+            as_buf_printf(&text, " %lld", (long long)f->evidence[i]);
+        as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    }
+    as_buf_finish(&text);
+}
+
+static int run_facts(const struct as_command *command, const struct as_args *args)
+{
+    struct as_table_style style = as_cli_style(STDOUT_FILENO);
+    struct as_report_run run = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    if (load(args, as_args_word(args, 0), &run, &err))
+        return as_cli_misuse(command, &err);
+    if (as_args_flag(args, "json")) {
+        as_buf_printf(&out, "{\"run\":%lld,\"facts\":", (long long)run.run.id);
+        as_facts_to_json(run.facts, run.facts_n, &out);
+        as_buf_str(&out, "}\n");
+    } else {
+        as_buf_printf(&out, "Run %lld: %zu facts\n", (long long)run.run.id, run.facts_n);
+        for (size_t i = 0; i < run.facts_n; i++)
+            print_fact(&run.facts[i], &style, &out);
+    }
+    as_report_run_finish(&run);
+    return as_cli_print(&out, AS_EXIT_OK);
+}
+
+static const struct as_option facts_options[] = {
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_facts = {
+    .name = "facts",
+    .args = "[RUN]",
+    .summary = "what follows from the trusted cells of a run, with the evidence",
+    .about = "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
+             "cells it rests on; 'assay explain CELL' shows one of those.",
+    .example = "assay facts\nassay facts 3 --json",
+    .options = facts_options,
+    .max_args = 1,
+    .run = run_facts,
+};

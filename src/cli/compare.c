@@ -1,0 +1,172 @@
+#include "cli/compare.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES_MAX = 64 };
+
+struct devices {
+    const struct as_cell *v[DEVICES_MAX]; /* one cell of each */
+    size_t n;
+};
+
+static bool find_device(const struct devices *d, const char *device)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (strcmp(d->v[i]->device, device) == 0)
+            return true;
+    return false;
+}
+
+static void list_devices(const struct as_source *s, struct devices *out)
+{
+    out->n = 0;
+    for (size_t i = 0; i < s->n && out->n < DEVICES_MAX; i++)
+        if (!find_device(out, s->cells[i].device))
+            out->v[out->n++] = &s->cells[i];
+}
+
+/* The only device of a backend in `of` that `other` does not have; NULL when there are none or several. */
+static const char *left_over(const struct devices *of, const struct devices *other, const char *backend)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < of->n; i++) {
+        if (strcmp(of->v[i]->backend, backend) != 0 || find_device(other, of->v[i]->device))
+            continue;
+        if (found)
+            return NULL;
+        found = of->v[i]->device;
+    }
+    return found;
+}
+
+struct entry {
+    const char *device;
+    uint64_t key;
+    const struct as_cell *cell;
+    bool taken;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return strcmp(x->device, y->device);
+}
+
+static struct entry *look_up(struct entry *entries, size_t n, const char *device, uint64_t key)
+{
+    struct entry want = {.device = device, .key = key};
+    return n ? bsearch(&want, entries, n, sizeof *entries, by_key) : NULL;
+}
+
+static bool trusted(const struct as_cell *c)
+{
+    return c->status == AS_CELL_OK && c->sum.n > 0 && isfinite(c->sum.median);
+}
+
+static bool is_regression(const struct as_comparison *c, bool better_less, double limit)
+{
+    if (limit < 0 || !isfinite(c->ci.lo) || !isfinite(c->ci.hi))
+        return false;
+    return better_less ? c->ci.lo > 1 + limit : c->ci.hi < 1 / (1 + limit);
+}
+
+static enum as_status compare_pair(struct as_pair *p, double tolerance, double limit, struct as_error *err)
+{
+    const struct as_cell *a = p->a, *b = p->b;
+    p->comparison = (struct as_comparison){.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL};
+    if (!a || !b) {
+        p->match = a ? AS_MATCH_ONLY_A : AS_MATCH_ONLY_B;
+        return AS_OK;
+    }
+    if (!trusted(a) || !trusted(b)) {
+        p->match = AS_MATCH_NO_NUMBER;
+        return AS_OK;
+    }
+    p->match = AS_MATCH_BOTH;
+    struct as_sampled sa = {a->samples, a->sample_visit, a->samples ? a->sum.n : 0};
+    struct as_sampled sb = {b->samples, b->sample_visit, b->samples ? b->sum.n : 0};
+    enum as_status st = as_compare(&sa, &sb, a->better_less, tolerance, &p->comparison, err);
+    p->regression = !st && is_regression(&p->comparison, a->better_less, limit);
+    return st;
+}
+
+static enum as_status add_pair(struct as_pairs *out, const struct as_cell *a, const struct as_cell *b,
+                               double tolerance, double limit, struct as_error *err)
+{
+    struct as_pair *p = &out->v[out->n++];
+    *p = (struct as_pair){.a = a, .b = b};
+    enum as_status st = compare_pair(p, tolerance, limit, err);
+    out->matches[p->match]++;
+    if (p->match == AS_MATCH_BOTH)
+        out->verdicts[p->comparison.verdict]++;
+    out->regressions += p->regression;
+    return st;
+}
+
+/* The name in b of a device of a; notes it when it is another one. */
+static const char *name_in_b(const struct devices *da, const struct devices *db, const struct as_cell *c,
+                             struct as_pairs *out)
+{
+    if (find_device(db, c->device))
+        return c->device;
+    const char *left_a = left_over(da, db, c->backend), *left_b = left_over(db, da, c->backend);
+    if (!left_a || !left_b)
+        return c->device;
+    if (!out->renamed[0]) {
+        struct as_buf text = AS_BUF_INIT;
+        as_buf_printf(&text, "%s with %s", left_a, left_b);
+        as_copy_text(out->renamed, sizeof out->renamed, as_buf_get(&text));
+        as_buf_finish(&text);
+    }
+    return left_b;
+}
+
+enum as_status as_compare_runs(const struct as_source *a, const struct as_source *b, double tolerance, double limit,
+                               struct as_pairs *out, struct as_error *err)
+{
+    struct devices da, db;
+    *out = (struct as_pairs){0};
+    struct entry *entries = calloc(b->n + 1, sizeof *entries);
+    out->v = calloc(a->n + b->n + 1, sizeof *out->v);
+    enum as_status st = AS_OK;
+    if (!entries || !out->v) {
+        st = as_nomem(err, (a->n + b->n + 1) * sizeof *out->v, "a comparison");
+        goto done;
+    }
+    list_devices(a, &da);
+    list_devices(b, &db);
+    for (size_t i = 0; i < b->n; i++)
+        entries[i] = (struct entry){b->cells[i].device, b->cells[i].key, &b->cells[i], false};
+    qsort(entries, b->n, sizeof *entries, by_key);
+    for (size_t i = 0; i < a->n && !st; i++) {
+        const struct as_cell *c = &a->cells[i];
+        struct entry *e = look_up(entries, b->n, name_in_b(&da, &db, c, out), c->key);
+        if (e && e->taken)
+            e = NULL;
+        if (e)
+            e->taken = true;
+        st = add_pair(out, c, e ? e->cell : NULL, tolerance, limit, err);
+    }
+    for (size_t i = 0; i < b->n && !st; i++) {
+        struct entry *e = look_up(entries, b->n, b->cells[i].device, b->cells[i].key);
+        if (e && !e->taken)
+            st = add_pair(out, NULL, &b->cells[i], tolerance, limit, err);
+    }
+done:
+    free(entries);
+    if (st)
+        as_pairs_finish(out);
+    return st;
+}
+
+void as_pairs_finish(struct as_pairs *p)
+{
+    free(p->v);
+    *p = (struct as_pairs){0};
+}

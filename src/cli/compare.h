@@ -1,0 +1,31 @@
+/* Comparing two runs cell by cell. Pure: cells in, rows out. */
+#ifndef AS_CLI_COMPARE_H
+#define AS_CLI_COMPARE_H
+
+#include "cli/lookup.h"
+
+enum as_match {
+    AS_MATCH_BOTH,     /* both have a trusted number: compared */
+    AS_MATCH_NO_NUMBER, /* both have the cell, one or both without a trusted number */
+    AS_MATCH_ONLY_A,
+    AS_MATCH_ONLY_B,
+};
+struct as_pair {
+    enum as_match match;
+    const struct as_cell *a, *b; /* NULL where there is none */
+    struct as_comparison comparison; /* of BOTH */
+    bool regression; /* slower by more than the limit, with the whole interval */
+};
+struct as_pairs {
+    struct as_pair *v; /* owned; cells of a in their order, then what only b has */
+    size_t n;
+    size_t verdicts[4], matches[4], regressions; /* counts by enum as_verdict and enum as_match */
+    char renamed[160]; /* "opencl:0 with opencl:1" where devices of other names were matched, else "" */
+};
+/* Cells are joined by device and key. A device that only one has is joined with the other's only device of the same
+ * backend that is left over. limit: fraction for regressions, negative: none are looked for. */
+enum as_status as_compare_runs(const struct as_source *a, const struct as_source *b, double tolerance, double limit,
+                               struct as_pairs *out, struct as_error *err);
+void as_pairs_finish(struct as_pairs *p);
+
+#endif

@@ -1,0 +1,141 @@
+#include "cli/lookup.h"
+
+#include "base/text.h"
+#include "core/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXPORT_MAX = 1 << 30 };
+
+void as_source_finish(struct as_source *s)
+{
+    as_run_finish(&s->run);
+    as_cells_free(s->cells, s->n);
+    *s = (struct as_source){0};
+}
+
+static enum as_status load_from(struct as_store *store, const char *run, struct as_source *out, struct as_error *err)
+{
+    enum as_status st = as_store_run(store, run, &out->run, err);
+    if (st)
+        return st;
+    struct as_cell_filter filter = {.run_id = out->run.id, .with_samples = 1};
+    return as_store_cells(store, &filter, &out->cells, &out->n, err);
+}
+
+/* An export becomes a run of a store of its own, which lives as long as this call. */
+static enum as_status load_export(const char *path, struct as_source *out, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT, file = AS_BUF_INIT;
+    struct as_store *store = NULL;
+    const char *tmp = getenv("TMPDIR");
+    char folder[512];
+    int64_t id = 0;
+    int n = snprintf(folder, sizeof folder, "%s/assay-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof folder || !mkdtemp(folder))
+        return as_fail(err, AS_IO, "cannot make a folder in \"%s\" for reading an export: %s",
+                       tmp && *tmp ? tmp : "/tmp", strerror(errno));
+    as_buf_printf(&file, "%s/export.db", folder);
+    enum as_status st = as_buf_check(&file, err);
+    if (!st)
+        st = as_buf_read_file(&text, path, EXPORT_MAX, err);
+    if (!st)
+        st = as_store_open(as_buf_get(&file), AS_STORE_WRITE, &store, err);
+    if (!st && as_store_import_json(store, as_buf_get(&text), text.len, &id, err))
+        st = as_fail_in(err, path);
+    if (!st)
+        st = load_from(store, "last", out, err);
+    as_store_close(store);
+    unlink(as_buf_get(&file));
+    rmdir(folder);
+    as_buf_finish(&text);
+    as_buf_finish(&file);
+    return st;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+static bool is_database(const char *path)
+{
+    char head[16] = {0};
+    FILE *f = fopen(path, "rbe");
+    size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    if (f)
+        fclose(f);
+    return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+static enum as_status load_store_file(const char *path, const char *run, struct as_source *out, struct as_error *err)
+{
+    struct as_store *store = NULL;
+    enum as_status st = as_store_open(path, AS_STORE_READ, &store, err);
+    if (!st)
+        st = load_from(store, run, out, err);
+    as_store_close(store);
+    return st;
+}
+
+enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out,
+                              struct as_error *err)
+{
+    *out = (struct as_source){0};
+    as_copy_text(out->name, sizeof out->name, name);
+    const char *colon = strrchr(name, ':');
+    enum as_status st;
+    if (is_file(name)) {
+        st = is_database(name) ? load_store_file(name, "last", out, err) : load_export(name, out, err);
+    } else if (colon && colon != name) {
+        char *path = as_strdup(name);
+        if (!path)
+            return as_nomem(err, strlen(name), "a path");
+        path[colon - name] = 0;
+        st = load_store_file(path, colon + 1, out, err);
+        free(path);
+    } else {
+        struct as_store *store = NULL;
+        st = as_cli_store(args, AS_STORE_READ, &store, err);
+        if (!st)
+            st = load_from(store, name, out, err);
+        as_store_close(store);
+    }
+    if (st)
+        as_source_finish(out);
+    return st;
+}
+
+enum as_status as_unknown_probe(const char *name, struct as_error *err)
+{
+    const char *near = as_nearest(name, as_probe_names());
+    return as_fail(err, AS_NOTFOUND, "there is no probe '%s'%s%s%s", name,
+                   near ? "; did you mean '" : "; see 'assay list probes'", near ? near : "", near ? "'?" : "");
+}
+
+void as_hint_probe(const char *name, struct as_error *err)
+{
+    const char *near = as_nearest(name, as_probe_names());
+    if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])
+        as_fail(err, AS_NOTFOUND, "there is no run or probe '%s'; did you mean '%s'?", name, near);
+}
+
+enum as_status as_run_and_probe(const struct as_args *args, const char **run, const char **probe, struct as_error *err)
+{
+    *run = as_args_word(args, 0);
+    *probe = as_args_word(args, 1);
+    if (*run && as_probe_find(*run)) {
+        if (*probe && as_probe_find(*probe))
+            return as_fail(err, AS_USAGE, "'%s' and '%s' are both probes; the first word is the run", *run, *probe);
+        const char *swap = *probe; /* "latency 3" is as clear as "3 latency" */
+        *probe = *run;
+        *run = swap;
+    }
+    return AS_OK;
+}

@@ -1,0 +1,27 @@
+/* Names that a person types for stored things: runs, probes, files. */
+#ifndef AS_CLI_LOOKUP_H
+#define AS_CLI_LOOKUP_H
+
+#include "cli/cli.h"
+
+/* One run with its cells, wherever it is: a run of the store ("3", "last", a uuid), "FILE.db:RUN", "FILE.db" (its last
+ * run), or an exported JSON file. store may be NULL: then only files are possible. With samples. */
+struct as_source {
+    char name[160];
+    struct as_run run;
+    struct as_cell *cells;
+    size_t n;
+};
+enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out,
+                              struct as_error *err);
+void as_source_finish(struct as_source *s);
+
+/* AS_NOTFOUND with the nearest probe among those that this build knows. */
+enum as_status as_unknown_probe(const char *name, struct as_error *err);
+/* Splits "[RUN] [PROBE]": one word is a probe when there is a probe of this name, else a run. */
+enum as_status as_run_and_probe(const struct as_args *args, const char **run, const char **probe,
+                                struct as_error *err);
+/* Adds "; did you mean" to an error about a run that is not there, when its name is nearly one of a probe. */
+void as_hint_probe(const char *name, struct as_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* assay: the entry. Finds the subcommand, has its arguments parsed, runs it. */
+#include "base/text.h"
+#include "cli/cli.h"
+#include "core/provenance.h"
+#include "core/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* With a standard stream closed, the store's file would get its number and be written over. Standing in for stdout is
+ * something that cannot be written, so that lost output is noticed. */
+static void hold_standard_streams(void)
+{
+    static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return;
+}
+
+static int unknown_command(const char *name)
+{
+    enum { MOST = 40 };
+    const char *names[MOST + 1];
+    size_t n = 0;
+    for (size_t i = 0; as_commands[i] && n < MOST; i++)
+        names[n++] = as_commands[i]->name;
+    names[n] = NULL;
+    const char *near = as_nearest(name, names);
+    struct as_error err = {0};
+    as_fail(&err, AS_USAGE, "there is no subcommand '%s'%s%s%s", name, near ? "; did you mean '" : "; see 'assay help'",
+            near ? near : "", near ? "'?" : "");
+    return as_cli_fail(&err);
+}
+
+static int run_command(const struct as_command *command, int argc, char **argv, int first)
+{
+    struct as_args args = {0};
+    struct as_error err = {0};
+    int code;
+    if (as_args_parse(command, argc, argv, first, &args, &err)) {
+        code = as_cli_misuse(command, &err);
+    } else if (args.help) {
+        struct as_buf b = AS_BUF_INIT;
+        as_help_text(command, &b);
+        code = as_cli_print(&b, AS_EXIT_OK);
+    } else {
+        code = command->run(command, &args);
+    }
+    as_args_finish(&args);
+    return code;
+}
+
+/* `assay --worker FD PARENT`: how the parent starts this program a second time. */
+static int run_worker(char **argv)
+{
+    uint64_t fd = 0, parent = 0;
+    struct as_error err = {0};
+    if (as_parse_u64(argv[2], &fd, &err) || as_parse_u64(argv[3], &parent, &err))
+        return as_cli_fail(&err);
+    return as_worker_main((int)fd, (long)parent);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of a write, not an end without a word */
+    hold_standard_streams();
+    if (argc == 4 && strcmp(argv[1], "--worker") == 0)
+        return run_worker(argv);
+    if (argc < 2) {
+        struct as_buf b = AS_BUF_INIT;
+        as_help_short(&b);
+        return as_cli_print(&b, AS_EXIT_OK);
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+        name = "version";
+    const struct as_command *command = as_command_find(name);
+    return command ? run_command(command, argc, argv, 2) : unknown_command(name);
+}

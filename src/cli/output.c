@@ -1,0 +1,115 @@
+/* Writing to people and programs: stdout that is checked, errors and notes on stderr, what the terminal can show. */
+#include "base/text.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const struct {
+    enum as_status status;
+    enum as_exit code;
+} exits[] = {
+    {AS_OK, AS_EXIT_OK},
+    {AS_USAGE, AS_EXIT_USAGE},
+    {AS_NOTFOUND, AS_EXIT_USAGE},
+    {AS_UNSUPPORTED, AS_EXIT_NOTHING},
+};
+
+static void say(const char *text)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "assay: ");
+    as_buf_terminal(&b, text);
+    as_buf_char(&b, '\n');
+    fputs(as_buf_get(&b), stderr);
+    as_buf_finish(&b);
+}
+
+int as_cli_fail(const struct as_error *err)
+{
+    say(err->text);
+    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
+        if (exits[i].status == err->code)
+            return exits[i].code;
+    return AS_EXIT_FAILED;
+}
+
+int as_cli_misuse(const struct as_command *command, const struct as_error *err)
+{
+    int code = as_cli_fail(err);
+    if (code == AS_EXIT_USAGE)
+        fprintf(stderr, "See 'assay %s --help'.\n", command->name);
+    return code;
+}
+
+void as_cli_note(const char *fmt, ...)
+{
+    struct as_buf b = AS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    as_buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    say(as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+int as_cli_print(struct as_buf *b, int code)
+{
+    struct as_error err = {0};
+    errno = 0;
+    if (as_buf_check(b, &err))
+        code = as_cli_fail(&err);
+    else if (as_write_file("-", as_buf_get(b), b->len, &err))
+        code = errno == EPIPE ? AS_EXIT_FAILED : as_cli_fail(&err);
+    as_buf_finish(b);
+    return code;
+}
+
+bool as_cli_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = getenv(names[i]);
+        if (v && *v)
+            return strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "utf-8") || strstr(v, "UTF8");
+    }
+    return false;
+}
+
+unsigned as_cli_columns(int fd)
+{
+    struct winsize size;
+    if (!isatty(fd))
+        return 0;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 80;
+    return size.ws_col;
+}
+
+struct as_table_style as_cli_style(int fd)
+{
+    enum { NO_TERMINAL = 100, LEAST = 40, MOST = 400 };
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM"), *columns = getenv("COLUMNS");
+    unsigned width = as_cli_columns(fd);
+    bool terminal = width > 0;
+    uint64_t asked = 0;
+    if (columns && as_parse_u64(columns, &asked, NULL) == AS_OK && asked > 0)
+        width = asked < MOST ? (unsigned)asked : MOST;
+    if (width == 0)
+        width = NO_TERMINAL;
+    return (struct as_table_style){
+        .width = width < LEAST ? LEAST : width > MOST ? MOST : width,
+        .colour = terminal && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0),
+        .unicode = as_cli_utf8(),
+    };
+}
+
+enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,
+                            struct as_error *err)
+{
+    return as_store_open(as_args_value(args, "store"), mode, store, err);
+}

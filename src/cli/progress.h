@@ -1,0 +1,29 @@
+/* Progress of a run, as text for stderr. Reads no clock and no terminal: the events carry the time, and what is to be
+ * written is put into a buffer. */
+#ifndef AS_CLI_PROGRESS_H
+#define AS_CLI_PROGRESS_H
+
+#include "core/run.h"
+
+enum { AS_PROGRESS_BEST_MAX = 16 };
+
+struct as_progress_best {
+    char probe[32], device[32], unit[16];
+    double value;
+};
+struct as_progress {
+    unsigned width; /* columns; 0: no terminal, so only notes and the last line are written */
+    bool unicode, quiet;
+    bool shown;         /* a line that is redrawn stands on the terminal */
+    double drawn_at;    /* elapsed_s of it */
+    size_t best_n;
+    struct as_progress_best best[AS_PROGRESS_BEST_MAX];
+};
+/* Appends what is to be written for this event. */
+void as_progress_event(struct as_progress *p, const struct as_event *e, struct as_buf *out);
+/* The last line: "run 3 complete: 40 cells: 38 ok, 2 untrusted; took 58 s". */
+void as_progress_end(struct as_progress *p, const struct as_run_result *result, double seconds, struct as_buf *out);
+/* "38 ok, 2 untrusted" */
+void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out);
+
+#endif

@@ -1,0 +1,185 @@
+#include "cli/json.h"
+#include "cli/session.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/load.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_asked;
+
+static void on_signal(int number)
+{
+    stop_asked = number;
+}
+
+/* The first signal ends the cell and keeps the rest, the second ends assay. What is ignored (nohup) stays ignored. */
+static void take_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction now = {0}, take = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        sigemptyset(&take.sa_mask);
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(signals[i], &take, NULL);
+    }
+}
+
+/* Progress that cannot be shown is no reason to end a run. */
+static void write_stderr(struct as_buf *b)
+{
+    const char *at = as_buf_get(b);
+    size_t left = b->len;
+    while (left > 0) {
+        ssize_t n = write(STDERR_FILENO, at, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        at += n;
+        left -= (size_t)n;
+    }
+    as_buf_clear(b);
+}
+
+static void on_event(void *user, const struct as_event *event)
+{
+    struct as_session *s = user;
+    if (s->json && s->output == AS_EXIT_OK) {
+        struct as_buf line = AS_BUF_INIT;
+        as_json_event(&line, event);
+        s->output = as_cli_print(&line, AS_EXIT_OK);
+        if (s->output != AS_EXIT_OK)
+            stop_asked = SIGPIPE;
+    }
+    as_progress_event(&s->progress, event, &s->buf);
+    write_stderr(&s->buf);
+}
+
+void as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options)
+{
+    *s = (struct as_session){.json = as_args_flag(args, "json"), .started = as_now()};
+    s->progress.width = as_cli_columns(STDERR_FILENO);
+    s->progress.unicode = as_cli_utf8();
+    s->progress.quiet = as_args_flag(args, "quiet");
+    as_args_command(args, &s->command);
+    take_signals();
+    options->command = as_buf_get(&s->command);
+    options->event = on_event;
+    options->user = s;
+    options->stop = &stop_asked;
+    options->wait = !as_args_flag(args, "no-wait");
+}
+
+int as_session_code(const struct as_run_result *result)
+{
+    const size_t *n = result->by_status;
+    size_t numbers = n[AS_CELL_OK] + n[AS_CELL_UNTRUSTED];
+    size_t broken = n[AS_CELL_FAILED] + n[AS_CELL_CRASHED] + n[AS_CELL_TIMEOUT];
+    if (result->state == AS_RUN_INTERRUPTED)
+        return AS_EXIT_FAILED;
+    if (numbers == 0)
+        return broken ? AS_EXIT_FAILED : AS_EXIT_NOTHING;
+    return n[AS_CELL_UNTRUSTED] || broken ? AS_EXIT_UNTRUSTED : AS_EXIT_OK;
+}
+
+int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
+                   const struct as_error *err, const struct as_run_result *result)
+{
+    int code;
+    bool interrupted = status == AS_INTERRUPTED || result->state == AS_RUN_INTERRUPTED;
+    if (result->run_id > 0 && (status == AS_OK || interrupted))
+        as_progress_end(&s->progress, result, as_now() - s->started, &s->buf);
+    write_stderr(&s->buf);
+    if (status && !interrupted) {
+        code = as_cli_misuse(command, err);
+    } else {
+        code = interrupted ? AS_EXIT_FAILED : as_session_code(result);
+        if (interrupted && result->run_id > 0)
+            as_cli_note("interrupted, what was measured is kept; 'assay resume %lld' goes on",
+                        (long long)result->run_id);
+        else if (interrupted)
+            as_cli_note("interrupted before anything was measured");
+    }
+    as_buf_finish(&s->buf);
+    as_buf_finish(&s->command);
+    return s->output ? s->output : code;
+}
+
+static enum as_status write_page(const struct as_report_run *run, const char *path, struct as_error *err)
+{
+    struct as_buf page = AS_BUF_INIT;
+    enum as_status st = as_report_html(run, 1, &page, err);
+    if (!st)
+        st = as_write_file(path, as_buf_get(&page), page.len, err);
+    as_buf_finish(&page);
+    return st;
+}
+
+int as_session_views(const struct as_session *s, struct as_store *store, const struct as_run_result *result,
+                     const char *report, int code)
+{
+    struct as_report_run run = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    struct as_table_style style = as_cli_style(STDOUT_FILENO);
+    char name[32];
+    if (result->run_id <= 0 || (s->json && !report))
+        return code;
+    struct as_buf number = AS_BUF_INIT;
+    as_buf_printf(&number, "%lld", (long long)result->run_id);
+    as_copy_text(name, sizeof name, as_buf_get(&number));
+    as_buf_finish(&number);
+    enum as_status st = as_report_load(store, name, &run, &err);
+    if (!st && !s->json)
+        st = as_report_terminal(&run, &style, &out, &err);
+    if (!st && report)
+        st = write_page(&run, report, &err);
+    if (!st && !s->json) {
+        as_buf_printf(&out, "\n'assay show %s PROBE' has every cell", name);
+        if (report) {
+            as_buf_str(&out, "; the page is ");
+            as_buf_terminal(&out, report);
+        } else {
+            as_buf_printf(&out, ", 'assay report %s -o report.html' makes a page of it", name);
+        }
+        as_buf_char(&out, '\n');
+    }
+    as_report_run_finish(&run);
+    if (st) {
+        as_buf_finish(&out);
+        return as_cli_fail(&err);
+    }
+    return s->json ? code : as_cli_print(&out, code);
+}
+
+enum as_status as_session_check_output(const char *path, struct as_error *err)
+{
+    struct stat info;
+    if (!path || strcmp(path, "-") == 0)
+        return AS_OK;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return as_fail(err, AS_USAGE, "cannot write \"%s\": it is a folder; give the name of a file in it", path);
+        if (access(path, W_OK) != 0)
+            return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
+        return AS_OK;
+    }
+    char *folder = as_strdup(path);
+    if (!folder)
+        return as_nomem(err, strlen(path), "a path");
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = 0;
+    enum as_status st = AS_OK;
+    if (access(slash ? folder : ".", W_OK) != 0)
+        st = as_fail(err, AS_IO, "cannot write into the folder of \"%s\": %s", path, strerror(errno));
+    free(folder);
+    return st;
+}

@@ -1,0 +1,30 @@
+/* Measuring from the command line: what run, resume and replay share. */
+#ifndef AS_CLI_SESSION_H
+#define AS_CLI_SESSION_H
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "core/run.h"
+
+struct as_session {
+    struct as_progress progress;
+    bool json;
+    int output; /* AS_EXIT_FAILED once stdout could not be written: the run is ended then */
+    double started;
+    struct as_buf buf;
+    struct as_buf command;
+};
+/* Reads --json and --quiet, takes over SIGINT, SIGTERM and SIGHUP, and sets event, user, stop and command of options. */
+void as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options);
+/* Says on stderr how it ended and how to go on; the exit code of the whole. status and err: of the engine. */
+int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
+                   const struct as_error *err, const struct as_run_result *result);
+/* Exit code for the cells of a run that ended. */
+int as_session_code(const struct as_run_result *result);
+/* Prints the short page of a run to stdout (nothing with --json) and writes the page to report (NULL: none). */
+int as_session_views(const struct as_session *s, struct as_store *store, const struct as_run_result *result,
+                     const char *report, int code);
+/* Can the file be written later? Asked before an hour is spent on measuring. */
+enum as_status as_session_check_output(const char *path, struct as_error *err);
+
+#endif

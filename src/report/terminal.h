@@ -1,0 +1,70 @@
+/* Text on a terminal: columns that line up, tables, bars and small plots. All of it is counted in columns, not bytes. */
+#ifndef AS_REPORT_TERMINAL_H
+#define AS_REPORT_TERMINAL_H
+
+#include "core/probe.h"
+#include "report/report.h"
+
+/* Columns that s takes: wide characters count 2, combining ones 0. s is escaped already. */
+unsigned as_text_width(const char *s);
+/* Appends s, cut to width columns with a mark at its end when it is longer. */
+void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode);
+/* Appends text filled to width, each line after the first with a margin; column: where the first line stands. */
+void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column);
+
+enum as_paint { AS_PAINT_NONE, AS_PAINT_GOOD, AS_PAINT_BAD, AS_PAINT_DIM, AS_PAINT_STRONG };
+void as_paint_on(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);
+void as_paint_off(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);
+/* "Title" on a line of its own, with an empty line before it. */
+void as_text_title(struct as_buf *b, const char *title, const struct as_table_style *style);
+
+/* A table: a head, then cells in order of rows. A failed allocation shows in as_table_write. */
+enum { AS_TABLE_COLUMNS_MAX = 24 };
+struct as_table {
+    size_t columns;
+    bool right[AS_TABLE_COLUMNS_MAX]; /* numbers stand at the right */
+    struct as_table_cell {
+        char *text;
+        unsigned char paint;
+    } *cells; /* the head first; owned */
+    size_t n, cap;
+    enum as_status status;
+};
+/* heads: one a column, ">name" for a column that stands at the right; ends with NULL. */
+void as_table_init(struct as_table *t, const char *const *heads);
+void as_table_finish(struct as_table *t);
+void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */
+void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Too wide for the style: the widest columns of text are cut. */
+enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
+                              struct as_error *err);
+
+/* Values as one line of block characters, lowest to highest, on a logarithmic scale where they span more than a
+ * decade; NAN leaves a gap. */
+void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode);
+/* A bar of length share * width. */
+void as_text_bar(struct as_buf *b, double share, unsigned width, int unicode);
+
+/* A small plot of up to AS_PLOT_SERIES_MAX series over a common x axis of sizes, which is logarithmic; y is too when
+ * the values span more than a decade. */
+enum { AS_PLOT_SERIES_MAX = 6 };
+struct as_series {
+    const char *name; /* escaped already */
+    const double *x, *y;
+    size_t n;
+};
+void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,
+                  const struct as_table_style *style);
+
+/* Numbers of cells. */
+bool as_text_measured(const struct as_cell *c);
+/* Half the interval relative to the median: "0.4%", "-" when there is none. */
+void as_text_relative(struct as_buf *b, const struct as_summary *s);
+void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
+/* Why cells are not ok, one line for cells with the same reason; nothing when all are. */
+enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err);
+enum as_paint as_status_paint(enum as_cell_status s);
+
+#endif

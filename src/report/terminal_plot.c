@@ -1,0 +1,166 @@
+/* Small pictures made of characters. */
+#include "base/text.h"
+#include "report/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A scale that is logarithmic when the values are positive and span more than a decade. */
+struct scale {
+    double lo, hi;
+    bool log;
+};
+
+static void widen(struct scale *s, double v)
+{
+    if (!isfinite(v))
+        return;
+    s->lo = v < s->lo ? v : s->lo;
+    s->hi = v > s->hi ? v : s->hi;
+}
+
+static double position(const struct scale *s, double v)
+{
+    if (!(s->hi > s->lo))
+        return 0.5;
+    double p = s->log ? log(v / s->lo) / log(s->hi / s->lo) : (v - s->lo) / (s->hi - s->lo);
+    return p < 0 ? 0 : p > 1 ? 1 : p;
+}
+
+static double at(const struct scale *s, double p)
+{
+    return s->log ? s->lo * pow(s->hi / s->lo, p) : s->lo + p * (s->hi - s->lo);
+}
+
+void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode)
+{
+    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {"_", ".", "-", "=", "+", "*", "%", "#"};
+    struct scale s = {INFINITY, -INFINITY, false};
+    for (size_t i = 0; i < n; i++)
+        widen(&s, v[i]);
+    s.log = s.lo > 0 && s.hi > 10 * s.lo;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(v[i]))
+            as_buf_char(b, ' ');
+        else
+            as_buf_str(b, (unicode ? blocks : plain)[(int)(position(&s, v[i]) * 7.999)]);
+    }
+}
+
+void as_text_bar(struct as_buf *b, double share, unsigned width, int unicode)
+{
+    static const char *const part[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    double len = share > 0 ? share * width : 0;
+    unsigned whole = (unsigned)(len < width ? len : width);
+    if (!unicode) {
+        as_buf_repeat(b, '#', whole);
+        return;
+    }
+    for (unsigned i = 0; i < whole; i++)
+        as_buf_str(b, "█");
+    as_buf_str(b, part[(int)((len - whole) * 8) & 7]);
+}
+
+enum { PLOT_HEIGHT = 12, PLOT_WIDTH_MAX = 72, LABEL = 10 };
+static const char *const marks[2][AS_PLOT_SERIES_MAX + 1] = {
+    {" ", "o", "x", "+", "*", "#", "%"},
+    {" ", "●", "▲", "■", "◆", "○", "△"},
+};
+
+struct canvas {
+    unsigned char mark[PLOT_HEIGHT][PLOT_WIDTH_MAX]; /* 0 empty, else series + 1 */
+    unsigned width;
+    struct scale x, y;
+};
+
+static void draw_series(struct canvas *c, const struct as_series *s, unsigned mark)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (!isfinite(s->y[i]) || !isfinite(s->x[i]))
+            continue;
+        unsigned column = (unsigned)lround(position(&c->x, s->x[i]) * (c->width - 1));
+        unsigned row = PLOT_HEIGHT - 1 - (unsigned)lround(position(&c->y, s->y[i]) * (PLOT_HEIGHT - 1));
+        if (c->mark[row][column] == 0) /* the first series stays visible where several meet */
+            c->mark[row][column] = (unsigned char)mark;
+    }
+}
+
+static void write_canvas(struct as_buf *b, const struct canvas *c, const char *unit, int unicode)
+{
+    struct as_buf label = AS_BUF_INIT;
+    for (int row = 0; row < PLOT_HEIGHT; row++) {
+        as_buf_clear(&label);
+        if (row % 4 == 0 || row == PLOT_HEIGHT - 1)
+            as_format_value(&label, at(&c->y, (double)(PLOT_HEIGHT - 1 - row) / (PLOT_HEIGHT - 1)), unit);
+        as_buf_repeat(b, ' ', label.len < LABEL ? LABEL - label.len : 0);
+        as_buf_terminal(b, as_buf_get(&label));
+        as_buf_str(b, unicode ? " │" : " |");
+        unsigned last = c->width;
+        while (last > 0 && c->mark[row][last - 1] == 0)
+            last--;
+        for (unsigned i = 0; i < last; i++)
+            as_buf_str(b, marks[unicode != 0][c->mark[row][i]]);
+        as_buf_char(b, '\n');
+    }
+    as_buf_finish(&label);
+}
+
+static void write_x_axis(struct as_buf *b, const struct canvas *c, int unicode)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_repeat(b, ' ', LABEL + 1);
+    as_buf_str(b, unicode ? "└" : "+");
+    for (unsigned i = 0; i < c->width; i++)
+        as_buf_str(b, unicode ? "─" : "-");
+    as_buf_char(b, '\n');
+    for (int tick = 0; tick <= 4; tick++) {
+        struct as_buf text = AS_BUF_INIT;
+        as_format_size(&text, (uint64_t)at(&c->x, tick / 4.0));
+        size_t from = LABEL + 2 + (size_t)(tick * (c->width - 1) / 4);
+        if (tick == 4 && text.len <= from)
+            from = from + 1 - text.len;
+        if (from >= line.len + (line.len ? 1 : 0)) {
+            as_buf_repeat(&line, ' ', from - line.len);
+            as_buf_str(&line, as_buf_get(&text));
+        }
+        as_buf_finish(&text);
+    }
+    as_buf_str(b, as_buf_get(&line));
+    as_buf_char(b, '\n');
+    as_buf_finish(&line);
+}
+
+static void write_legend(struct as_buf *b, const struct as_series *series, size_t n, const struct as_table_style *style)
+{
+    for (size_t i = 0; i < n; i++) {
+        as_buf_repeat(b, ' ', LABEL + 2);
+        as_buf_printf(b, "%s ", marks[style->unicode != 0][i + 1]);
+        as_text_cut(b, series[i].name, style->width > LABEL + 4 ? style->width - LABEL - 4 : 1, style->unicode);
+        as_buf_char(b, '\n');
+    }
+}
+
+void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,
+                  const struct as_table_style *style)
+{
+    struct canvas c = {.x = {INFINITY, -INFINITY, true}, .y = {INFINITY, -INFINITY, false}};
+    n = n < AS_PLOT_SERIES_MAX ? n : AS_PLOT_SERIES_MAX;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < series[i].n; j++) {
+            if (!isfinite(series[i].y[j]))
+                continue;
+            widen(&c.x, series[i].x[j]);
+            widen(&c.y, series[i].y[j]);
+        }
+    if (!(c.x.lo > 0) || !(c.x.hi > c.x.lo) || style->width < 40)
+        return;
+    c.y.log = c.y.lo > 0 && c.y.hi > 10 * c.y.lo;
+    unsigned room = style->width - LABEL - 3;
+    c.width = room < PLOT_WIDTH_MAX ? room : PLOT_WIDTH_MAX;
+    for (size_t i = 0; i < n; i++)
+        draw_series(&c, &series[i], (unsigned)i + 1);
+    write_canvas(b, &c, unit, style->unicode);
+    write_x_axis(b, &c, style->unicode);
+    write_legend(b, series, n, style);
+}

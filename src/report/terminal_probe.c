@@ -1,0 +1,275 @@
+/* All cells of one probe: a plot over sizes, an aligned table, and what was not measured. */
+#include "base/text.h"
+#include "report/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct view {
+    const struct as_report_run *run;
+    const struct as_probe *probe; /* NULL: this build does not know it */
+    const struct as_cell **cells; /* of the probe, in order of the plan; owned */
+    size_t n;
+    const struct as_axes *axes;    /* of the first cell: names of the columns */
+    bool varies[AS_AXES_MAX];      /* does this axis have more than one value? */
+    bool devices;                  /* is there more than one device? */
+    int size;                      /* index of the axis that is x of the plot, -1 none */
+    const struct as_table_style *style;
+};
+
+static bool is_size(const struct as_probe *probe, const char *name)
+{
+    const struct as_axis *axis = probe ? as_probe_axis(probe, name) : NULL;
+    return axis ? axis->type == AS_AXIS_SIZE : strcmp(name, "size") == 0;
+}
+
+static enum as_status view_init(struct view *v, const struct as_report_run *run, const char *probe,
+                                struct as_error *err)
+{
+    v->cells = calloc(run->cells_n + 1, sizeof(struct as_cell *));
+    if (!v->cells)
+        return as_nomem(err, (run->cells_n + 1) * sizeof(struct as_cell *), "a table");
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (strcmp(run->cells[i].probe, probe) == 0)
+            v->cells[v->n++] = &run->cells[i];
+    v->size = -1;
+    if (v->n == 0)
+        return AS_OK;
+    v->axes = &v->cells[0]->axes;
+    for (size_t i = 0; i < v->n; i++) {
+        v->devices |= strcmp(v->cells[i]->device, v->cells[0]->device) != 0;
+        for (size_t a = 0; a < v->axes->n; a++)
+            v->varies[a] |= strcmp(as_axes_text(&v->cells[i]->axes, v->axes->v[a].name), v->axes->v[a].text) != 0;
+    }
+    for (size_t a = 0; a < v->axes->n && v->size < 0; a++)
+        if (v->varies[a] && is_size(v->probe, v->axes->v[a].name))
+            v->size = (int)a;
+    return AS_OK;
+}
+
+/* "cpu op=triad": what tells one series from another. */
+static void series_name(const struct view *v, const struct as_cell *c, struct as_buf *out)
+{
+    const char *lead = "";
+    if (v->devices) {
+        as_buf_terminal(out, c->device);
+        lead = " ";
+    }
+    for (size_t a = 0; a < v->axes->n; a++) {
+        if (!v->varies[a] || (int)a == v->size)
+            continue;
+        const struct as_axis_value *value = as_axes_get(&c->axes, v->axes->v[a].name);
+        as_buf_str(out, lead);
+        as_buf_terminal(out, v->axes->v[a].name);
+        as_buf_char(out, '=');
+        if (value)
+            as_text_axis(out, value, v->probe);
+        lead = " ";
+    }
+}
+
+struct plot {
+    struct as_series series[AS_PLOT_SERIES_MAX];
+    double *x[AS_PLOT_SERIES_MAX], *y[AS_PLOT_SERIES_MAX];
+    char *name[AS_PLOT_SERIES_MAX];
+    size_t n, left_out; /* cells of series for which there is no mark */
+};
+
+static void plot_finish(struct plot *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        free(p->x[i]);
+        free(p->y[i]);
+        free(p->name[i]);
+    }
+}
+
+static enum as_status plot_add(struct plot *p, const struct view *v, const struct as_cell *c, struct as_error *err)
+{
+    struct as_buf name = AS_BUF_INIT;
+    series_name(v, c, &name);
+    enum as_status st = as_buf_check(&name, err);
+    size_t i = 0;
+    while (i < p->n && strcmp(p->name[i], as_buf_get(&name)) != 0)
+        i++;
+    if (!st && i == p->n && i < AS_PLOT_SERIES_MAX) {
+        p->name[i] = as_strdup(as_buf_get(&name));
+        p->x[i] = calloc(v->n, sizeof(double));
+        p->y[i] = calloc(v->n, sizeof(double));
+        p->series[i] = (struct as_series){p->name[i], p->x[i], p->y[i], 0};
+        p->n++;
+        if (!p->name[i] || !p->x[i] || !p->y[i])
+            st = as_nomem(err, 2 * v->n * sizeof(double), "a plot");
+    }
+    as_buf_finish(&name);
+    if (st)
+        return st;
+    if (i == AS_PLOT_SERIES_MAX) {
+        p->left_out++;
+        return AS_OK;
+    }
+    size_t k = p->series[i].n++;
+    p->x[i][k] = as_axes_number(&c->axes, v->axes->v[v->size].name);
+    p->y[i][k] = c->sum.median;
+    return AS_OK;
+}
+
+static enum as_status write_plot(const struct view *v, struct as_buf *out, struct as_error *err)
+{
+    enum { LEAST_POINTS = 4 };
+    struct plot p = {0};
+    enum as_status st = AS_OK;
+    size_t most = 0;
+    for (size_t i = 0; i < v->n && !st; i++)
+        if (v->cells[i]->status == AS_CELL_OK && as_text_measured(v->cells[i]))
+            st = plot_add(&p, v, v->cells[i], err);
+    for (size_t i = 0; i < p.n; i++)
+        most = p.series[i].n > most ? p.series[i].n : most;
+    if (!st && most >= LEAST_POINTS) {
+        as_buf_char(out, '\n');
+        as_text_plot(out, p.series, p.n, v->cells[0]->unit, v->style);
+        if (p.left_out)
+            as_buf_printf(out, "            %zu cells of further series are in the table only\n", p.left_out);
+    }
+    plot_finish(&p);
+    return st;
+}
+
+static void add_status(struct as_table *t, const struct as_cell *c)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_str(&text, as_cell_status_word(c->status));
+    const char *lead = ": ";
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (c->gates[g].state == AS_GATE_FAIL) {
+            as_buf_printf(&text, "%s%s", lead, as_gate_name((enum as_gate)g));
+            lead = ", ";
+        }
+    if (c->sum.modes == 2) {
+        as_buf_str(&text, "; two modes ");
+        as_format_value(&text, c->sum.mode[0], c->unit);
+        as_buf_str(&text, " and ");
+        as_format_value(&text, c->sum.mode[1], c->unit);
+    }
+    as_table_add(t, as_buf_get(&text), as_status_paint(c->status));
+    as_buf_finish(&text);
+}
+
+static void add_row(struct as_table *t, const struct view *v, const struct as_cell *c)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_table_addf(t, AS_PAINT_DIM, "%lld", (long long)c->id);
+    if (v->devices)
+        as_table_add(t, c->device, AS_PAINT_NONE);
+    for (size_t a = 0; a < v->axes->n; a++) {
+        if (!v->varies[a])
+            continue;
+        const struct as_axis_value *value = as_axes_get(&c->axes, v->axes->v[a].name);
+        as_buf_clear(&text);
+        if (value)
+            as_text_axis(&text, value, v->probe);
+        as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    }
+    as_buf_clear(&text);
+    as_format_value(&text, c->sum.median, c->unit);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_clear(&text);
+    as_text_relative(&text, &c->sum);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.n);
+    as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.visits);
+    add_status(t, c);
+    as_buf_finish(&text);
+}
+
+static enum as_status write_table(const struct view *v, struct as_buf *out, struct as_error *err)
+{
+    const char *heads[AS_TABLE_COLUMNS_MAX + 1];
+    char right[AS_AXES_MAX][32];
+    size_t n = 0;
+    heads[n++] = ">cell";
+    if (v->devices)
+        heads[n++] = "device";
+    for (size_t a = 0; a < v->axes->n; a++) {
+        if (!v->varies[a])
+            continue;
+        right[a][0] = '>';
+        as_copy_text(right[a] + 1, sizeof right[a] - 1, v->axes->v[a].name);
+        heads[n++] = isnan(v->axes->v[a].number) ? right[a] + 1 : right[a];
+    }
+    char metric[40] = ">";
+    as_copy_text(metric + 1, sizeof metric - 1, v->cells[0]->metric);
+    heads[n++] = metric;
+    heads[n++] = v->style->unicode ? ">±" : ">+-";
+    heads[n++] = ">samples";
+    heads[n++] = ">visits";
+    heads[n++] = "status";
+    heads[n] = NULL;
+    struct as_table t;
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < v->n; i++)
+        if (as_text_measured(v->cells[i]))
+            add_row(&t, v, v->cells[i]);
+    enum as_status st = AS_OK;
+    if (t.n > t.columns) {
+        as_buf_char(out, '\n');
+        st = as_table_write(&t, v->style, out, err);
+    }
+    as_table_finish(&t);
+    return st;
+}
+
+static void write_common(const struct view *v, struct as_buf *out)
+{
+    const char *lead = "all cells: ";
+    struct as_buf text = AS_BUF_INIT;
+    if (!v->devices) {
+        as_buf_printf(&text, "%sdevice=", lead);
+        as_buf_terminal(&text, v->cells[0]->device);
+        lead = " ";
+    }
+    for (size_t a = 0; a < v->axes->n; a++) {
+        if (v->varies[a])
+            continue;
+        as_buf_str(&text, lead);
+        as_buf_terminal(&text, v->axes->v[a].name);
+        as_buf_char(&text, '=');
+        as_text_axis(&text, &v->axes->v[a], v->probe);
+        lead = " ";
+    }
+    if (text.len)
+        as_text_fill(out, as_buf_get(&text), v->style->width, 0, 0);
+    as_buf_finish(&text);
+}
+
+enum as_status as_report_probe(const struct as_report_run *run, const char *probe, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err)
+{
+    struct view v = {.run = run, .probe = as_probe_find(probe), .style = style};
+    struct as_buf line = AS_BUF_INIT;
+    enum as_status st = view_init(&v, run, probe, err);
+    if (!st && v.n == 0)
+        st = as_fail(err, AS_NOTFOUND, "run %lld has no cells of the probe '%s'", (long long)run->run.id, probe);
+    if (st)
+        goto done;
+    as_buf_printf(&line, "%s%s%s", probe, v.probe ? ": " : "", v.probe ? v.probe->title : "");
+    as_text_title(out, as_buf_get(&line), style);
+    as_buf_clear(&line);
+    as_buf_str(&line, "counts ");
+    as_buf_terminal(&line, v.cells[0]->counts);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    write_common(&v, out);
+    if (v.size >= 0)
+        st = write_plot(&v, out, err);
+    if (!st)
+        st = write_table(&v, out, err);
+    if (!st)
+        st = as_text_missing(v.cells, v.n, style, out, err);
+    if (!st)
+        st = as_buf_check(out, err);
+done:
+    as_buf_finish(&line);
+    free(v.cells);
+    return st;
+}
