@@ -142,7 +142,7 @@ charts() {
         return 0
     fi
     echo "setup: fetching the chart compiler into charts/node_modules (npm ci)"
-    if ! (cd charts && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); then
+    if ! (cd charts && npm ci --ignore-scripts --prefer-offline --fetch-retries=1 --no-audit --no-fund --loglevel=error); then
         echo "setup: npm failed: the report will have tables and no charts"
         rm -rf charts/node_modules
     fi
