@@ -1,0 +1,222 @@
+/* launch: what it costs to start a kernel and to learn that it has ended. See method.md. */
+#include "core/probe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_launch[];
+extern const char as_kernel_launch[];
+
+enum { BATCH = 100 };
+
+static const char *const what_words[] = {"roundtrip", "submit", "batch", NULL};
+static const char *const wait_words[] = {"block", "spin", "yield", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help = "launch and wait; the call that queues one of 100; one of 100 back to back, waited for once",
+     .type = AS_AXIS_WORD,
+     .def = "roundtrip",
+     .words = what_words},
+    {.name = "wait",
+     .help = "how the host waits for the end",
+     .type = AS_AXIS_WORD,
+     .def = "block",
+     .words = wait_words},
+    {.name = "threads",
+     .help = "CPU: threads that are woken and joined; device: threads of the one group",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_THREADS,
+     .min = 1,
+     .def = "1"},
+    {0},
+};
+static const char *const quick[] = {"what=roundtrip wait=all threads=1", "what=submit,batch wait=block threads=1",
+                                    "what=roundtrip wait=block threads=max", NULL};
+static const char *const full[] = {"what=all wait=all threads=all", NULL};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    bool async = (info->capabilities & AS_CAP_ASYNC) != 0;
+    bool blocks = strcmp(as_axes_text(a, "wait"), "block") == 0;
+    const char *what = as_axes_text(a, "what");
+    if (!blocks && (!async || strcmp(what, "roundtrip") != 0))
+        return AS_PRUNED;
+    if (strcmp(what, "submit") == 0 && !async) {
+        as_fail(err, AS_UNSUPPORTED, "a launch on this device returns only when the kernel has ended");
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+static void host_count(const struct as_host_call *call)
+{
+    if (call->thread == 0)
+        *(volatile uint32_t *)call->args[0] += (uint32_t)call->reps;
+}
+static const struct as_host_kernel host_kernels[] = {{"count", host_count}, {NULL, NULL}};
+
+struct state {
+    struct as_device *dev;
+    struct as_memory *counter;
+    struct as_program *program;
+    struct as_kernel *kernel;
+    struct as_arg arg;
+    struct as_launch launch;
+    enum as_wait wait;
+    bool async;
+    uint32_t launched; /* modulo 2^32, as the counter */
+    enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
+    unsigned kernels; /* of one call of once */
+};
+
+/* The host's clock on both sides: a device's own time stamps leave out what a launch costs. */
+static enum as_status roundtrip(struct state *s, double *seconds, struct as_error *err)
+{
+    struct as_timing unused;
+    double start = as_now();
+    enum as_status st = s->async ? s->dev->queue->submit(s->dev, &s->launch, err)
+                                 : s->dev->queue->launch(s->dev, &s->launch, &unused, err);
+    if (!st && s->async)
+        st = s->dev->queue->wait(s->dev, s->wait, err);
+    *seconds += as_now() - start;
+    return st;
+}
+
+static enum as_status submit_only(struct state *s, double *seconds, struct as_error *err)
+{
+    double start = as_now();
+    enum as_status st = s->dev->queue->submit(s->dev, &s->launch, err);
+    *seconds += as_now() - start;
+    return st ? st : s->dev->queue->wait(s->dev, AS_WAIT_BLOCK, err);
+}
+
+struct way {
+    const char *what;
+    enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
+    unsigned kernels;
+};
+static const struct way ways[] = {
+    {"roundtrip", roundtrip, 1}, {"submit", submit_only, BATCH}, {"batch", roundtrip, BATCH}};
+
+static void choose_way(struct state *s, const struct as_axes *a)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(as_axes_text(a, "what"), ways[i].what) == 0) {
+            s->once = ways[i].once;
+            s->kernels = ways[i].kernels;
+        }
+    for (int i = 0; wait_words[i]; i++)
+        if (strcmp(as_axes_text(a, "wait"), wait_words[i]) == 0)
+            s->wait = (enum as_wait)i;
+}
+
+static void shape_launch(struct state *s, size_t threads)
+{
+    bool host = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    s->arg = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->counter};
+    s->launch = (struct as_launch){.kernel = s->kernel,
+                                   .args = &s->arg,
+                                   .args_n = 1,
+                                   .groups = host ? threads : 1,
+                                   .group_size = host ? 1 : threads,
+                                   .reps = s->kernels,
+                                   .flags = host && s->kernels > 1 ? AS_LAUNCH_BARRIER : 0};
+}
+
+static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
+{
+    static const uint32_t zero;
+    struct as_device *dev = vc->dev;
+    struct as_program_desc desc = {.name = "launch", .source = as_kernel_launch, .host = host_kernels};
+    struct as_memory_desc want = {.allocator = dev->info.allocators[0].name, .bytes = 4096, .node = -1};
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "launch");
+    s->dev = dev;
+    s->async = (dev->info.capabilities & AS_CAP_ASYNC) != 0;
+    choose_way(s, vc->axes);
+    vc->footprint = want.bytes;
+    vc->max_reps = UINT64_C(1) << 20;
+    enum as_status st = dev->program->build(dev, &desc, &s->program, err);
+    if (!st)
+        st = dev->program->kernel(dev, s->program, "count", &s->kernel, err);
+    if (!st)
+        st = dev->memory->alloc(dev, &want, &s->counter, err);
+    if (!st)
+        st = dev->memory->write(dev, s->counter, 0, &zero, sizeof zero, err);
+    shape_launch(s, (size_t)as_axes_u64(vc->axes, "threads"));
+    return st;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    enum as_status st = AS_OK;
+    double seconds = 0;
+    for (uint64_t i = 0; i < reps && !st; i++)
+        st = s->once(s, &seconds, err);
+    if (st)
+        return st;
+    s->launched += (uint32_t)(reps * s->kernels);
+    out->seconds = seconds;
+    out->value = seconds * 1e9 / ((double)reps * s->kernels);
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    struct as_error err = {0};
+    uint32_t counted = 0;
+    if (s->dev->memory->read(s->dev, s->counter, 0, &counted, sizeof counted, &err)) {
+        snprintf(why, why_size, "%s", err.text);
+        return false;
+    }
+    if (counted != s->launched)
+        snprintf(why, why_size, "%u kernels ran, %u were launched", counted, s->launched);
+    return counted == s->launched;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    s->dev->memory->free(s->dev, s->counter);
+    s->dev->program->kernel_destroy(s->dev, s->kernel);
+    s->dev->program->destroy(s->dev, s->program);
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)a;
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* a driver compiles the kernel at first */
+}
+
+const struct as_probe as_probe_launch = {
+    .abi = AS_PROBE_ABI,
+    .name = "launch",
+    .title = "Launch cost",
+    .question = "What does it cost to start a kernel, and to learn that it has ended?",
+    .metric = "time",
+    .unit = "ns",
+    .better_less = true,
+    .counts = "one kernel that does nothing but count itself: from the call until the host knows of its end "
+              "(roundtrip), the queuing call alone (submit), or its share of 100 that are waited for once (batch)",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_launch,
+    .figure = "launch",
+};
