@@ -207,8 +207,7 @@ enum as_status as_args_u64(const struct as_args *args, const char *option, uint6
     if (as_parse_u64(text, &v, err))
         return in_option(option, err);
     if (v < lo || v > hi) {
-        as_fail(err, AS_USAGE, "'%s' is not within %llu to %llu", text, (unsigned long long)lo,
-                (unsigned long long)hi);
+        as_fail(err, AS_USAGE, "'%s' is not within %llu to %llu", text, (unsigned long long)lo, (unsigned long long)hi);
         return in_option(option, err);
     }
     *out = v;

@@ -29,9 +29,21 @@ struct as_option {
 };
 /* Options that several subcommands have, spelled and explained once. */
 #define AS_OPTION_STORE                                                                                                \
-    {"store", 0, "FILE", "the store (default: $ASSAY_STORE, else assay/assay.db in the user's data folder)", false}
-#define AS_OPTION_JSON {"json", 0, NULL, "write JSON to stdout, one object a line, and nothing else", false}
-#define AS_OPTION_END {NULL, 0, NULL, NULL, false}
+    {                                                                                                                  \
+        "store", 0, "FILE", "the store (default: $ASSAY_STORE, else assay/assay.db in the user's data folder)", false  \
+    }
+#define AS_OPTION_JSON                                                                                                 \
+    {                                                                                                                  \
+        "json", 0, NULL, "write JSON to stdout, one object a line, and nothing else", false                            \
+    }
+#define AS_OPTION_COLOUR                                                                                               \
+    {                                                                                                                  \
+        "colour", 0, "WHEN", "colours on stdout: auto, always or never (default: auto, on a terminal)", false          \
+    }
+#define AS_OPTION_END                                                                                                  \
+    {                                                                                                                  \
+        NULL, 0, NULL, NULL, false                                                                                     \
+    }
 
 struct as_command;
 struct as_args;
@@ -92,8 +104,8 @@ int as_cli_print(struct as_buf *b, int code);
 /* A line on stderr that is no error; text is escaped for the terminal. */
 void as_cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* How stdout wants its tables: width of the terminal (or $COLUMNS, else 100), colour, UTF-8. */
-struct as_table_style as_cli_style(int fd);
+/* How stdout wants its tables: width of the terminal (or $COLUMNS, else 100), colour (--colour, $NO_COLOR), UTF-8. */
+enum as_status as_cli_style(const struct as_args *args, struct as_table_style *style, struct as_error *err);
 bool as_cli_utf8(void);
 /* Columns of the terminal behind fd, 0 when it is none. */
 unsigned as_cli_columns(int fd);

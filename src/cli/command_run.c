@@ -48,7 +48,6 @@ static int run_run(const struct as_command *command, const struct as_args *args)
     struct as_error err = {0};
     const char **sets = NULL, *report = as_args_value(args, "report");
     enum as_status st = read_options(args, &options, &err);
-    int code;
     if (!st && report && strcmp(report, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
     if (!st)
@@ -56,19 +55,16 @@ static int run_run(const struct as_command *command, const struct as_args *args)
     if (!st)
         st = as_session_check_output(report, &err);
     if (!st)
+        st = as_session_begin(&session, args, &options, &err);
+    if (!st)
         st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
-    if (st) {
-        code = as_cli_misuse(command, &err);
-        goto done;
-    }
     options.suites = args->words ? args->word : quick;
     options.suites_n = args->words ? args->words : 1;
     options.sets = sets;
-    as_session_begin(&session, args, &options);
-    st = as_run_start(store, &options, &result, &err);
-    code = as_session_end(&session, command, st, &err, &result);
+    if (!st)
+        st = as_run_start(store, &options, &result, &err);
+    int code = as_session_end(&session, command, st, &err, &result);
     code = as_session_views(&session, store, &result, report, code);
-done:
     as_store_close(store);
     free(sets);
     return code;
@@ -86,6 +82,7 @@ static const struct as_option run_options[] = {
     {"report", 0, "FILE", "write the page about this run there", false},
     {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -94,17 +91,29 @@ const struct as_command as_command_run = {
     .name = "run",
     .args = "[SUITE|PROBE]...",
     .summary = "measure this machine",
-    .about = "Measures suites, single probes, or suites from .ini files (by their path); without a name, the suite quick. "
-             "Every finished cell is stored at once. Ctrl-C ends the cell that is being measured and keeps the rest; "
-             "'assay resume' goes on.\n\n"
-             "On stderr: the cell that is being measured, the best numbers so far, and how long it will still take. On "
-             "stdout: the numbers at the end, or with --json one event a line.",
+    .about =
+        "Measures suites, single probes, or suites from .ini files (by their path); without a name, the suite quick. "
+        "Every finished cell is stored at once. Ctrl-C ends the cell that is being measured and keeps the rest; "
+        "'assay resume' goes on.\n\n"
+        "On stderr: the cell that is being measured, the best numbers so far, and how long it will still take. On "
+        "stdout: the numbers at the end, or with --json one event a line.",
     .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"
                "assay run quick --budget 30s --json",
     .options = run_options,
     .max_args = -1,
     .run = run_run,
 };
+
+/* To write, but not to create: there is nothing to go on with in a store that is not there. */
+static enum as_status open_existing(const struct as_args *args, struct as_store **store, struct as_error *err)
+{
+    enum as_status st = as_cli_store(args, AS_STORE_READ, store, err);
+    if (st)
+        return st;
+    as_store_close(*store);
+    *store = NULL;
+    return as_cli_store(args, AS_STORE_WRITE, store, err);
+}
 
 static int run_resume(const struct as_command *command, const struct as_args *args)
 {
@@ -118,15 +127,11 @@ static int run_resume(const struct as_command *command, const struct as_args *ar
     if (!st)
         st = as_session_check_output(report, &err);
     if (!st)
-        st = as_cli_store(args, AS_STORE_READ, &store, &err); /* resuming creates no store */
-    as_store_close(store);
-    store = NULL;
+        st = as_session_begin(&session, args, &options, &err);
     if (!st)
-        st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
-    if (st)
-        return as_cli_misuse(command, &err);
-    as_session_begin(&session, args, &options);
-    st = as_run_resume(store, as_args_word(args, 0), &options, &result, &err);
+        st = open_existing(args, &store, &err);
+    if (!st)
+        st = as_run_resume(store, as_args_word(args, 0), &options, &result, &err);
     int code = as_session_end(&session, command, st, &err, &result);
     code = as_session_views(&session, store, &result, report, code);
     as_store_close(store);
@@ -139,6 +144,7 @@ static const struct as_option resume_options[] = {
     {"report", 0, "FILE", "write the page about this run there", false},
     {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -199,27 +205,20 @@ static int run_replay(const struct as_command *command, const struct as_args *ar
     struct as_cell old = {0};
     struct as_error err = {0};
     uint64_t id = 0;
-    int code;
     enum as_status st = as_parse_u64(as_args_word(args, 0), &id, &err);
+    if (!st && id > INT64_MAX)
+        st = as_fail(&err, AS_NOTFOUND, "there is no cell %s", as_args_word(args, 0));
     if (!st)
-        st = as_cli_store(args, AS_STORE_READ, &store, &err); /* replaying creates no store */
-    as_store_close(store);
-    store = NULL;
+        st = as_session_begin(&session, args, &options, &err);
     if (!st)
-        st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
+        st = open_existing(args, &store, &err);
     if (!st)
         st = as_store_cell(store, (int64_t)id, 0, &old, &err);
-    if (st) {
-        code = as_cli_misuse(command, &err);
-        goto done;
-    }
-    as_session_begin(&session, args, &options);
-    st = as_run_replay(store, (int64_t)id, &options, &result, &comparison, &err);
-    bool done = st == AS_OK && result.state != AS_RUN_INTERRUPTED;
-    code = as_session_end(&session, command, st, &err, &result);
-    if (done)
+    if (!st)
+        st = as_run_replay(store, (int64_t)id, &options, &result, &comparison, &err);
+    int code = as_session_end(&session, command, st, &err, &result);
+    if (!st && result.state != AS_RUN_INTERRUPTED)
         code = print_replay(&old, &result, &comparison, session.json, code);
-done:
     as_cell_finish(&old);
     as_store_close(store);
     return code;
@@ -228,6 +227,7 @@ done:
 static const struct as_option replay_options[] = {
     {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
+    AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -236,7 +236,8 @@ const struct as_command as_command_replay = {
     .name = "replay",
     .args = "CELL",
     .summary = "measure one stored cell again, exactly as it was asked for",
-    .about = "The new numbers make a run of their own. Says whether the two agree: same, faster, slower or cannot tell.",
+    .about =
+        "The new numbers make a run of their own. Says whether the two agree: same, faster, slower or cannot tell.",
     .example = "assay replay 117",
     .options = replay_options,
     .min_args = 1,

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum as_status load(const struct as_args *args, const char *run, struct as_report_run *out,
-                           struct as_error *err)
+static enum as_status load(const struct as_args *args, const char *run, struct as_report_run *out, struct as_error *err)
 {
     struct as_store *store = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
@@ -62,12 +61,14 @@ static bool has_probe(const struct as_report_run *run, const char *probe)
 
 static int run_show(const struct as_command *command, const struct as_args *args)
 {
-    struct as_table_style style = as_cli_style(STDOUT_FILENO);
+    struct as_table_style style;
     struct as_report_run run = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     const char *name, *probe;
-    enum as_status st = as_run_and_probe(args, &name, &probe, &err);
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st)
+        st = as_run_and_probe(args, &name, &probe, &err);
     if (!st)
         st = load(args, name, &run, &err);
     if (!st && probe && !has_probe(&run, probe) && !as_probe_find(probe))
@@ -92,6 +93,7 @@ done:
 
 static const struct as_option show_options[] = {
     {"all", 'a', NULL, "every cell of every probe", false},
+    AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -100,9 +102,10 @@ const struct as_command as_command_show = {
     .name = "show",
     .args = "[RUN] [PROBE]",
     .summary = "print a run: facts and best numbers, or all cells of one probe",
-    .about = "RUN is a number, the beginning of a uuid, 'last' (the default), or -2 for the one before the last. With a "
-             "probe: a plot where an axis is a size, and a table of its cells with median, half the 95% interval "
-             "relative to it, samples, visits and status.",
+    .about =
+        "RUN is a number, the beginning of a uuid, 'last' (the default), or -2 for the one before the last. With a "
+        "probe: a plot where an axis is a size, and a table of its cells with median, half the 95% interval "
+        "relative to it, samples, visits and status.",
     .example = "assay show\nassay show latency\nassay show 3 bandwidth",
     .options = show_options,
     .max_args = 2,
@@ -142,11 +145,11 @@ static void print_fact(const struct as_fact *f, const struct as_table_style *sty
 
 static int run_facts(const struct as_command *command, const struct as_args *args)
 {
-    struct as_table_style style = as_cli_style(STDOUT_FILENO);
+    struct as_table_style style;
     struct as_report_run run = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    if (load(args, as_args_word(args, 0), &run, &err))
+    if (as_cli_style(args, &style, &err) || load(args, as_args_word(args, 0), &run, &err))
         return as_cli_misuse(command, &err);
     if (as_args_flag(args, "json")) {
         as_buf_printf(&out, "{\"run\":%lld,\"facts\":", (long long)run.run.id);
@@ -162,6 +165,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
 }
 
 static const struct as_option facts_options[] = {
+    AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -170,8 +174,9 @@ const struct as_command as_command_facts = {
     .name = "facts",
     .args = "[RUN]",
     .summary = "what follows from the trusted cells of a run, with the evidence",
-    .about = "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
-             "cells it rests on; 'assay explain CELL' shows one of those.",
+    .about =
+        "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
+        "cells it rests on; 'assay explain CELL' shows one of those.",
     .example = "assay facts\nassay facts 3 --json",
     .options = facts_options,
     .max_args = 1,

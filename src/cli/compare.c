@@ -96,8 +96,8 @@ static enum as_status compare_pair(struct as_pair *p, double tolerance, double l
     return st;
 }
 
-static enum as_status add_pair(struct as_pairs *out, const struct as_cell *a, const struct as_cell *b,
-                               double tolerance, double limit, struct as_error *err)
+static enum as_status add_pair(struct as_pairs *out, const struct as_cell *a, const struct as_cell *b, double tolerance,
+                               double limit, struct as_error *err)
 {
     struct as_pair *p = &out->v[out->n++];
     *p = (struct as_pair){.a = a, .b = b};

@@ -5,16 +5,16 @@
 #include "cli/lookup.h"
 
 enum as_match {
-    AS_MATCH_BOTH,     /* both have a trusted number: compared */
+    AS_MATCH_BOTH,      /* both have a trusted number: compared */
     AS_MATCH_NO_NUMBER, /* both have the cell, one or both without a trusted number */
     AS_MATCH_ONLY_A,
     AS_MATCH_ONLY_B,
 };
 struct as_pair {
     enum as_match match;
-    const struct as_cell *a, *b; /* NULL where there is none */
+    const struct as_cell *a, *b;     /* NULL where there is none */
     struct as_comparison comparison; /* of BOTH */
-    bool regression; /* slower by more than the limit, with the whole interval */
+    bool regression;                 /* slower by more than the limit, with the whole interval */
 };
 struct as_pairs {
     struct as_pair *v; /* owned; cells of a in their order, then what only b has */

@@ -11,7 +11,8 @@ static const char about[] =
     "assay measures memory latency and bandwidth, caches, communication between cores, allocation and launch cost of "
     "every device it finds. Every number has a confidence interval, has passed named checks (gates), carries its "
     "provenance, and is kept in a store that programs can read.\n\n"
-    "A cell is one point of the axes of a probe on one device; a run is one execution of a suite. Every finished cell is "
+    "A cell is one point of the axes of a probe on one device; a run is one execution of a suite. Every finished cell "
+    "is "
     "committed at once, so a run that was interrupted or killed goes on with 'assay resume'.";
 
 struct item {
@@ -29,7 +30,8 @@ static const struct item exits[] = {
 static const struct item variables[] = {
     {"ASSAY_STORE", "the store that is used when --store is not given"},
     {"ASSAY_WORKER", "the program that is started to measure (default: assay itself)"},
-    {"XDG_DATA_HOME, HOME", "where the user's store is: assay/assay.db in the first, else in .local/share of the second"},
+    {"XDG_DATA_HOME, HOME",
+     "where the user's store is: assay/assay.db in the first, else in .local/share of the second"},
     {"NO_COLOR", "when not empty, no colours on the terminal"},
     {"COLUMNS", "width of tables"},
     {"LC_ALL, LC_CTYPE, LANG", "a UTF-8 locale allows block characters in plots; numbers never depend on it"},
@@ -181,7 +183,8 @@ static void man_command(const struct as_command *c, struct as_buf *out)
 {
     struct as_buf name = AS_BUF_INIT;
     as_buf_printf(out, ".SS assay %s %s\n", c->name, c->args);
-    as_buf_char(&name, c->summary[0] >= 'a' && c->summary[0] <= 'z' ? (char)(c->summary[0] - 'a' + 'A') : c->summary[0]);
+    as_buf_char(&name,
+                c->summary[0] >= 'a' && c->summary[0] <= 'z' ? (char)(c->summary[0] - 'a' + 'A') : c->summary[0]);
     as_buf_printf(&name, "%s.\n\n%s", c->summary + 1, c->about);
     add_roff(out, as_buf_get(&name));
     for (const struct as_option *o = c->options; o->name; o++) {

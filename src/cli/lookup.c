@@ -84,8 +84,7 @@ static enum as_status load_store_file(const char *path, const char *run, struct 
     return st;
 }
 
-enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out,
-                              struct as_error *err)
+enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out, struct as_error *err)
 {
     *out = (struct as_source){0};
     as_copy_text(out->name, sizeof out->name, name);

@@ -19,8 +19,7 @@ void as_source_finish(struct as_source *s);
 /* AS_NOTFOUND with the nearest probe among those that this build knows. */
 enum as_status as_unknown_probe(const char *name, struct as_error *err);
 /* Splits "[RUN] [PROBE]": one word is a probe when there is a probe of this name, else a run. */
-enum as_status as_run_and_probe(const struct as_args *args, const char **run, const char **probe,
-                                struct as_error *err);
+enum as_status as_run_and_probe(const struct as_args *args, const char **run, const char **probe, struct as_error *err);
 /* Adds "; did you mean" to an error about a run that is not there, when its name is nearly one of a probe. */
 void as_hint_probe(const char *name, struct as_error *err);
 

@@ -90,22 +90,34 @@ unsigned as_cli_columns(int fd)
     return size.ws_col;
 }
 
-struct as_table_style as_cli_style(int fd)
+enum as_status as_cli_style(const struct as_args *args, struct as_table_style *style, struct as_error *err)
 {
     enum { NO_TERMINAL = 100, LEAST = 40, MOST = 400 };
+    static const char *const words[] = {"auto", "always", "never", NULL};
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM"), *columns = getenv("COLUMNS");
-    unsigned width = as_cli_columns(fd);
-    bool terminal = width > 0;
+    const char *when = as_args_value(args, "colour");
+    unsigned width = as_cli_columns(STDOUT_FILENO);
+    bool colour = width > 0 && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
     uint64_t asked = 0;
+    if (when && strcmp(when, "auto") != 0 && strcmp(when, "always") != 0 && strcmp(when, "never") != 0) {
+        const char *near = as_nearest(when, words);
+        return as_fail(err, AS_USAGE, "--colour is auto, always or never, not '%s'%s%s%s", when,
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    if (when && strcmp(when, "auto") != 0)
+        colour = strcmp(when, "always") == 0;
     if (columns && as_parse_u64(columns, &asked, NULL) == AS_OK && asked > 0)
         width = asked < MOST ? (unsigned)asked : MOST;
     if (width == 0)
         width = NO_TERMINAL;
-    return (struct as_table_style){
-        .width = width < LEAST ? LEAST : width > MOST ? MOST : width,
-        .colour = terminal && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0),
+    *style = (struct as_table_style){
+        .width = width < LEAST  ? LEAST
+                 : width > MOST ? MOST
+                                : width,
+        .colour = colour,
         .unicode = as_cli_utf8(),
     };
+    return AS_OK;
 }
 
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,

@@ -108,8 +108,9 @@ void as_progress_event(struct as_progress *p, const struct as_event *e, struct a
 
 void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out)
 {
-    static const enum as_cell_status order[] = {AS_CELL_OK,      AS_CELL_UNTRUSTED, AS_CELL_FAILED,  AS_CELL_CRASHED,
-                                                AS_CELL_TIMEOUT, AS_CELL_SKIPPED,   AS_CELL_PLANNED, AS_CELL_UNSUPPORTED};
+    static const enum as_cell_status order[] = {AS_CELL_OK,      AS_CELL_UNTRUSTED,  AS_CELL_FAILED,
+                                                AS_CELL_CRASHED, AS_CELL_TIMEOUT,    AS_CELL_SKIPPED,
+                                                AS_CELL_PLANNED, AS_CELL_UNSUPPORTED};
     const char *lead = "";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (by_status[order[i]] == 0)

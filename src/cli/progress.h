@@ -14,8 +14,8 @@ struct as_progress_best {
 struct as_progress {
     unsigned width; /* columns; 0: no terminal, so only notes and the last line are written */
     bool unicode, quiet;
-    bool shown;         /* a line that is redrawn stands on the terminal */
-    double drawn_at;    /* elapsed_s of it */
+    bool shown;      /* a line that is redrawn stands on the terminal */
+    double drawn_at; /* elapsed_s of it */
     size_t best_n;
     struct as_progress_best best[AS_PROGRESS_BEST_MAX];
 };

@@ -1,5 +1,5 @@
-#include "cli/json.h"
 #include "cli/session.h"
+#include "cli/json.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -62,9 +62,13 @@ static void on_event(void *user, const struct as_event *event)
     write_stderr(&s->buf);
 }
 
-void as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options)
+enum as_status as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options,
+                                struct as_error *err)
 {
     *s = (struct as_session){.json = as_args_flag(args, "json"), .started = as_now()};
+    enum as_status st = as_cli_style(args, &s->style, err);
+    if (st)
+        return st;
     s->progress.width = as_cli_columns(STDERR_FILENO);
     s->progress.unicode = as_cli_utf8();
     s->progress.quiet = as_args_flag(args, "quiet");
@@ -75,6 +79,7 @@ void as_session_begin(struct as_session *s, const struct as_args *args, struct a
     options->user = s;
     options->stop = &stop_asked;
     options->wait = !as_args_flag(args, "no-wait");
+    return as_buf_check(&s->command, err);
 }
 
 int as_session_code(const struct as_run_result *result)
@@ -128,7 +133,6 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     struct as_report_run run = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    struct as_table_style style = as_cli_style(STDOUT_FILENO);
     char name[32];
     if (result->run_id <= 0 || (s->json && !report))
         return code;
@@ -138,7 +142,7 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     as_buf_finish(&number);
     enum as_status st = as_report_load(store, name, &run, &err);
     if (!st && !s->json)
-        st = as_report_terminal(&run, &style, &out, &err);
+        st = as_report_terminal(&run, &s->style, &out, &err);
     if (!st && report)
         st = write_page(&run, report, &err);
     if (!st && !s->json) {

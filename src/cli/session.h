@@ -11,11 +11,14 @@ struct as_session {
     bool json;
     int output; /* AS_EXIT_FAILED once stdout could not be written: the run is ended then */
     double started;
+    struct as_table_style style;
     struct as_buf buf;
     struct as_buf command;
 };
-/* Reads --json and --quiet, takes over SIGINT, SIGTERM and SIGHUP, and sets event, user, stop and command of options. */
-void as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options);
+/* Reads --json, --quiet, --no-wait and --colour, takes over SIGINT, SIGTERM and SIGHUP, and sets event, user, stop,
+ * wait and command of options. */
+enum as_status as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options,
+                                struct as_error *err);
 /* Says on stderr how it ended and how to go on; the exit code of the whole. status and err: of the engine. */
 int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
                    const struct as_error *err, const struct as_run_result *result);

@@ -1,7 +1,7 @@
 /* The short page after a run: what was measured, facts, the best numbers of every probe, what is missing and why. */
+#include "report/terminal.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "report/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,7 +175,7 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
 static enum as_status write_numbers(const struct as_report_run *run, const struct as_table_style *style,
                                     struct as_buf *out, struct as_error *err)
 {
-    const char *heads[] = {"probe",  "device", "what", ">best", style->unicode ? ">±" : ">+-",
+    const char *heads[] = {"probe",  "device",  "what",    ">best", style->unicode ? ">±" : ">+-",
                            ">worst", "best at", "by size", NULL};
     struct group *groups = calloc(GROUPS_MAX, sizeof *groups);
     struct as_table t;

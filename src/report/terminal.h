@@ -1,4 +1,5 @@
-/* Text on a terminal: columns that line up, tables, bars and small plots. All of it is counted in columns, not bytes. */
+/* Text on a terminal: columns that line up, tables, bars and small plots. All of it is counted in columns, not bytes.
+ */
 #ifndef AS_REPORT_TERMINAL_H
 #define AS_REPORT_TERMINAL_H
 
@@ -26,7 +27,7 @@ struct as_table {
     struct as_table_cell {
         char *text;
         unsigned char paint;
-    } *cells; /* the head first; owned */
+    } * cells; /* the head first; owned */
     size_t n, cap;
     enum as_status status;
 };
@@ -34,8 +35,7 @@ struct as_table {
 void as_table_init(struct as_table *t, const char *const *heads);
 void as_table_finish(struct as_table *t);
 void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */
-void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Too wide for the style: the widest columns of text are cut. */
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);

@@ -11,10 +11,10 @@ struct view {
     const struct as_probe *probe; /* NULL: this build does not know it */
     const struct as_cell **cells; /* of the probe, in order of the plan; owned */
     size_t n;
-    const struct as_axes *axes;    /* of the first cell: names of the columns */
-    bool varies[AS_AXES_MAX];      /* does this axis have more than one value? */
-    bool devices;                  /* is there more than one device? */
-    int size;                      /* index of the axis that is x of the plot, -1 none */
+    const struct as_axes *axes; /* of the first cell: names of the columns */
+    bool varies[AS_AXES_MAX];   /* does this axis have more than one value? */
+    bool devices;               /* is there more than one device? */
+    int size;                   /* index of the axis that is x of the plot, -1 none */
     const struct as_table_style *style;
 };
 

@@ -110,7 +110,7 @@ void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned marg
 }
 
 static const char *const paints[] = {
-    [AS_PAINT_NONE] = "",         [AS_PAINT_GOOD] = "\x1b[32m",  [AS_PAINT_BAD] = "\x1b[31m",
+    [AS_PAINT_NONE] = "",       [AS_PAINT_GOOD] = "\x1b[32m",  [AS_PAINT_BAD] = "\x1b[31m",
     [AS_PAINT_DIM] = "\x1b[2m", [AS_PAINT_STRONG] = "\x1b[1m",
 };
 
@@ -163,8 +163,8 @@ void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct 
 enum as_paint as_status_paint(enum as_cell_status s)
 {
     static const unsigned char of[AS_CELL_STATUS_N] = {
-        [AS_CELL_OK] = AS_PAINT_NONE,       [AS_CELL_UNTRUSTED] = AS_PAINT_BAD, [AS_CELL_FAILED] = AS_PAINT_BAD,
-        [AS_CELL_CRASHED] = AS_PAINT_BAD,   [AS_CELL_TIMEOUT] = AS_PAINT_BAD,   [AS_CELL_UNSUPPORTED] = AS_PAINT_DIM,
+        [AS_CELL_OK] = AS_PAINT_NONE,     [AS_CELL_UNTRUSTED] = AS_PAINT_BAD, [AS_CELL_FAILED] = AS_PAINT_BAD,
+        [AS_CELL_CRASHED] = AS_PAINT_BAD, [AS_CELL_TIMEOUT] = AS_PAINT_BAD,   [AS_CELL_UNSUPPORTED] = AS_PAINT_DIM,
         [AS_CELL_SKIPPED] = AS_PAINT_DIM, [AS_CELL_PLANNED] = AS_PAINT_DIM,
     };
     return (unsigned)s < AS_CELL_STATUS_N ? (enum as_paint)of[s] : AS_PAINT_NONE;

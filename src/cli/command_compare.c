@@ -1,0 +1,298 @@
+/* assay compare: two runs beside each other */
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/compare.h"
+#include "cli/json.h"
+#include "report/terminal.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const double usual_tolerance = 0.03;
+static const char *const match_words[] = {
+    [AS_MATCH_BOTH] = "both",
+    [AS_MATCH_NO_NUMBER] = "no number",
+    [AS_MATCH_ONLY_A] = "only a",
+    [AS_MATCH_ONLY_B] = "only b",
+};
+
+static void cell_words(const struct as_cell *c, bool device, struct as_buf *out)
+{
+    const struct as_probe *probe = as_probe_find(c->probe);
+    as_buf_str(out, c->probe);
+    if (device)
+        as_buf_printf(out, " %s", c->device);
+    for (size_t i = 0; i < c->axes.n; i++) {
+        as_buf_printf(out, " %s=", c->axes.v[i].name);
+        as_text_axis(out, &c->axes.v[i], probe);
+    }
+}
+
+static void json_pair(const struct as_pair *p, struct as_buf *out)
+{
+    const struct as_cell *c = p->a ? p->a : p->b;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_char(&b, '{');
+    as_json_text(&b, "match", match_words[p->match]);
+    as_json_text(&b, "probe", c->probe);
+    as_json_text(&b, "device", c->device);
+    as_json_name(&b, "axes");
+    as_axes_to_json(&c->axes, &b);
+    as_json_text(&b, "unit", c->unit);
+    as_json_text(&b, "better", c->better_less ? "less" : "more");
+    as_json_number(&b, "a", p->a && as_text_measured(p->a) ? p->a->sum.median : NAN);
+    as_json_number(&b, "b", p->b && as_text_measured(p->b) ? p->b->sum.median : NAN);
+    as_json_text(&b, "status_a", p->a ? as_cell_status_word(p->a->status) : "");
+    as_json_text(&b, "status_b", p->b ? as_cell_status_word(p->b->status) : "");
+    as_json_number(&b, "ratio", p->comparison.ratio);
+    as_json_interval(&b, "ratio_ci", p->comparison.ci);
+    as_json_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
+    as_json_bool(&b, "regression", p->regression);
+    as_buf_str(&b, "}\n");
+    as_buf_str(out, as_buf_get(&b));
+    out->failed |= b.failed;
+    as_buf_finish(&b);
+}
+
+static void add_value(struct as_table *t, const struct as_cell *c)
+{
+    struct as_buf b = AS_BUF_INIT;
+    if (c && as_text_measured(c))
+        as_format_value(&b, c->sum.median, c->unit);
+    else
+        as_buf_str(&b, c ? as_cell_status_word(c->status) : "-");
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_buf_finish(&b);
+}
+
+static void add_pair(struct as_table *t, const struct as_pair *p)
+{
+    static const enum as_paint paint[] = {[AS_SAME] = AS_PAINT_NONE,
+                                          [AS_FASTER] = AS_PAINT_GOOD,
+                                          [AS_SLOWER] = AS_PAINT_BAD,
+                                          [AS_CANNOT_TELL] = AS_PAINT_DIM};
+    struct as_buf b = AS_BUF_INIT;
+    cell_words(p->a, true, &b);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    add_value(t, p->a);
+    add_value(t, p->b);
+    as_buf_clear(&b);
+    if (isfinite(p->comparison.ratio))
+        as_buf_printf(&b, "%.3f", p->comparison.ratio);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_buf_clear(&b);
+    if (isfinite(p->comparison.ci.lo))
+        as_buf_printf(&b, "%.3f to %.3f", p->comparison.ci.lo, p->comparison.ci.hi);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    if (p->match == AS_MATCH_BOTH)
+        as_table_addf(t, paint[p->comparison.verdict], "%s%s", as_verdict_word(p->comparison.verdict),
+                      p->regression ? ", over the limit" : "");
+    else
+        as_table_add(t, "not compared", AS_PAINT_DIM);
+    as_buf_finish(&b);
+}
+
+/* What only one of the runs has, by probe and device with its count. */
+static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, struct as_buf *out)
+{
+    size_t shown = 0;
+    enum { MOST = 20 };
+    if (!pairs->matches[which])
+        return;
+    as_buf_printf(out, "\nOnly in %s (%zu):\n", name, pairs->matches[which]);
+    for (size_t i = 0; i < pairs->n; i++) {
+        if (pairs->v[i].match != which)
+            continue;
+        if (shown++ == MOST) {
+            as_buf_printf(out, "  and %zu more; --json lists them all\n", pairs->matches[which] - MOST);
+            return;
+        }
+        struct as_buf b = AS_BUF_INIT;
+        cell_words(pairs->v[i].a ? pairs->v[i].a : pairs->v[i].b, true, &b);
+        as_buf_str(out, "  ");
+        as_buf_terminal(out, as_buf_get(&b));
+        as_buf_char(out, '\n');
+        as_buf_finish(&b);
+    }
+}
+
+static void write_source(const char *letter, const struct as_source *s, struct as_buf *out)
+{
+    as_buf_printf(out, "%s: run %lld", letter, (long long)s->run.id);
+    if (s->name[0] < '0' || s->name[0] > '9') {
+        as_buf_str(out, " (");
+        as_buf_terminal(out, s->name);
+        as_buf_char(out, ')');
+    }
+    as_buf_str(out, ", ");
+    as_buf_terminal(out, s->run.suite);
+    as_buf_str(out, " on ");
+    as_buf_terminal(out, s->run.host);
+    as_buf_str(out, ", assay ");
+    as_buf_terminal(out, s->run.tool_version);
+    as_buf_char(out, ' ');
+    as_buf_terminal(out, s->run.tool_commit);
+    as_buf_char(out, '\n');
+}
+
+/* A text member of a member of the provenance, "" when it is not there. */
+static const char *member(const json_t *root, const char *group, const char *name)
+{
+    const char *text = json_string_value(json_object_get(json_object_get(root, group), name));
+    return text ? text : "";
+}
+
+/* What differs between the machines and the tools, since numbers are then no test of one change. */
+static void write_differences(const struct as_source *a, const struct as_source *b, struct as_buf *out)
+{
+    static const struct {
+        const char *group, *name, *words;
+    } members[] = {{"cpu", "model", "CPU"},
+                   {"cpu", "microcode", "microcode"},
+                   {"cpu", "governor", "governor"},
+                   {"host", "kernel", "kernel"},
+                   {"memory", "thp", "transparent huge pages"},
+                   {"tool", "compiler", "compiler of assay"}};
+    json_t *ja = json_loads(a->run.provenance ? a->run.provenance : "{}", 0, NULL);
+    json_t *jb = json_loads(b->run.provenance ? b->run.provenance : "{}", 0, NULL);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const char *x = member(ja, members[i].group, members[i].name);
+        const char *y = member(jb, members[i].group, members[i].name);
+        if (strcmp(x, y) == 0)
+            continue;
+        as_buf_printf(out, "differs: %s: ", members[i].words);
+        as_buf_terminal(out, *x ? x : "unknown");
+        as_buf_str(out, " / ");
+        as_buf_terminal(out, *y ? y : "unknown");
+        as_buf_char(out, '\n');
+    }
+    if (strcmp(a->run.tool_commit, b->run.tool_commit) != 0)
+        as_buf_str(out, "differs: the commit of assay\n");
+    json_decref(ja);
+    json_decref(jb);
+}
+
+static void write_counts(const struct as_pairs *pairs, double limit, struct as_buf *out)
+{
+    as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu cannot tell",
+                  pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
+                  pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
+    if (pairs->matches[AS_MATCH_NO_NUMBER])
+        as_buf_printf(out, "; %zu without a trusted number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
+    if (limit >= 0)
+        as_buf_printf(out, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
+    as_buf_char(out, '\n');
+}
+
+static enum as_status write_all(const struct as_source *a, const struct as_source *b, const struct as_pairs *pairs,
+                                double limit, const struct as_table_style *style, struct as_buf *out,
+                                struct as_error *err)
+{
+    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">95% interval", "b is", NULL};
+    struct as_table t;
+    write_source("a", a, out);
+    write_source("b", b, out);
+    write_differences(a, b, out);
+    if (pairs->renamed[0]) {
+        as_buf_str(out, "joined by backend: ");
+        as_buf_terminal(out, pairs->renamed);
+        as_buf_char(out, '\n');
+    }
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < pairs->n; i++)
+        if (pairs->v[i].a && pairs->v[i].b)
+            add_pair(&t, &pairs->v[i]);
+    as_buf_char(out, '\n');
+    enum as_status st = t.n > t.columns ? as_table_write(&t, style, out, err) : AS_OK;
+    as_table_finish(&t);
+    write_only(pairs, AS_MATCH_ONLY_A, "a", out);
+    write_only(pairs, AS_MATCH_ONLY_B, "b", out);
+    write_counts(pairs, limit, out);
+    return st;
+}
+
+static void json_all(const struct as_pairs *pairs, struct as_buf *out)
+{
+    struct as_buf b = AS_BUF_INIT;
+    for (size_t i = 0; i < pairs->n; i++)
+        json_pair(&pairs->v[i], out);
+    as_buf_char(&b, '{');
+    as_json_text(&b, "match", "summary");
+    as_json_int(&b, "compared", (long long)pairs->matches[AS_MATCH_BOTH]);
+    for (int v = AS_SAME; v <= AS_CANNOT_TELL; v++)
+        as_json_int(&b, as_verdict_word((enum as_verdict)v), (long long)pairs->verdicts[v]);
+    as_json_int(&b, "no number", (long long)pairs->matches[AS_MATCH_NO_NUMBER]);
+    as_json_int(&b, "only a", (long long)pairs->matches[AS_MATCH_ONLY_A]);
+    as_json_int(&b, "only b", (long long)pairs->matches[AS_MATCH_ONLY_B]);
+    as_json_int(&b, "regressions", (long long)pairs->regressions);
+    as_buf_str(&b, "}\n");
+    as_buf_str(out, as_buf_get(&b));
+    out->failed |= b.failed;
+    as_buf_finish(&b);
+}
+
+static int run_compare(const struct as_command *command, const struct as_args *args)
+{
+    struct as_table_style style;
+    struct as_source a = {0}, b = {0};
+    struct as_pairs pairs = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    double limit = -1, tolerance = usual_tolerance;
+    int code = AS_EXIT_OK;
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st)
+        st = as_args_number(args, "check", as_parse_percent, 0, 10, &limit, &err);
+    if (!st)
+        st = as_source_load(args, as_args_word(args, 0), &a, &err);
+    if (!st)
+        st = as_source_load(args, as_args_word(args, 1), &b, &err);
+    if (!st)
+        st = as_compare_runs(&a, &b, limit >= 0 ? limit : tolerance, limit, &pairs, &err);
+    if (!st && as_args_flag(args, "json"))
+        json_all(&pairs, &out);
+    else if (!st)
+        st = write_all(&a, &b, &pairs, limit, &style, &out, &err);
+    if (st) {
+        code = as_cli_misuse(command, &err);
+        as_buf_finish(&out);
+    } else {
+        if (pairs.matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
+            as_cli_note("no cell has a trusted number in both runs: there is nothing to check");
+            code = AS_EXIT_FAILED;
+        } else if (pairs.regressions)
+            code = AS_EXIT_REGRESSION;
+        code = as_cli_print(&out, code);
+    }
+    as_pairs_finish(&pairs);
+    as_source_finish(&a);
+    as_source_finish(&b);
+    return code;
+}
+
+static const struct as_option options[] = {
+    {"check", 0, "P", "exit 3 where b is slower than a by more than P, 0% to 1000%, with 95% confidence", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_compare = {
+    .name = "compare",
+    .args = "RUN RUN",
+    .summary = "set two runs beside each other, cell by cell",
+    .about =
+        "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
+        "about the second: same (the interval lies within 3%, or within P with --check), faster, slower or cannot "
+        "tell. Only trusted numbers are compared. What only one has is listed, and what differs between the machines "
+        "and the tools.\n\n"
+        "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
+        "FILE.db:RUN. Cells are joined by device and axes; a device that only one has with the other's only left "
+        "device of the same backend.",
+    .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%",
+    .options = options,
+    .min_args = 2,
+    .max_args = 2,
+    .run = run_compare,
+};

@@ -1,0 +1,230 @@
+/* assay explain: what a probe, gate, suite or stored cell is */
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/explain.h"
+#include "core/plan.h"
+#include "report/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const type_words[] = {[AS_AXIS_SIZE] = "size", [AS_AXIS_COUNT] = "count", [AS_AXIS_WORD] = "word"};
+
+/* The values that an axis may take, in words. */
+static void axis_range(const struct as_axis *a, struct as_buf *out)
+{
+    static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] = "allocators of the device",
+                                          [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
+                                          [AS_DOMAIN_CPU] = "logical CPUs"};
+    if (a->domain != AS_DOMAIN_NONE) {
+        as_buf_str(out, domains[a->domain]);
+    } else if (a->type == AS_AXIS_WORD) {
+        for (size_t i = 0; a->words && a->words[i]; i++)
+            as_buf_printf(out, "%s%s", i ? ", " : "", a->words[i]);
+    } else if (a->type == AS_AXIS_SIZE) {
+        as_format_size(out, a->min);
+        as_buf_str(out, " to ");
+        if (a->max)
+            as_format_size(out, a->max);
+        else
+            as_buf_str(out, "what memory allows");
+    } else {
+        as_buf_printf(out, "%llu to ", (unsigned long long)a->min);
+        if (a->max)
+            as_buf_printf(out, "%llu", (unsigned long long)a->max);
+        else
+            as_buf_str(out, "any");
+    }
+}
+
+static enum as_status probe_axes(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out,
+                                 struct as_error *err)
+{
+    static const char *const heads[] = {"axis", "kind", "values", "default", "what it is", NULL};
+    struct as_buf range = AS_BUF_INIT;
+    struct as_table t;
+    as_table_init(&t, heads);
+    for (const struct as_axis *a = p->axes; a->name; a++) {
+        as_buf_clear(&range);
+        axis_range(a, &range);
+        as_table_add(&t, a->name, AS_PAINT_STRONG);
+        as_table_add(&t, type_words[a->type], AS_PAINT_NONE);
+        as_table_add(&t, as_buf_get(&range), AS_PAINT_NONE);
+        as_table_add(&t, a->def, AS_PAINT_NONE);
+        as_table_add(&t, a->help, AS_PAINT_NONE);
+    }
+    as_text_title(out, "Axes", style);
+    enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    as_buf_finish(&range);
+    return st;
+}
+
+static void grids(const char *title, const char *const *list, const struct as_table_style *style, struct as_buf *out)
+{
+    if (!list || !list[0])
+        return;
+    as_text_title(out, title, style);
+    for (; *list; list++)
+        as_buf_printf(out, "  %s\n", **list ? *list : "all axes at their defaults");
+}
+
+static enum as_status explain_probe(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out,
+                                    struct as_error *err)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_buf_printf(out, "%s: %s\n", p->name, p->title);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    as_text_fill(out, p->question, style->width, 0, 0);
+    as_buf_printf(&line, "Gives %s in %s; %s is better. Counts %s.", p->metric, p->unit,
+                  p->better_less ? "less" : "more", p->counts);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    if (p->needs) {
+        as_buf_clear(&line);
+        as_buf_str(&line, "Needs");
+        for (unsigned bit = 1; bit; bit <<= 1)
+            if (p->needs & bit && as_capability_word(bit))
+                as_buf_printf(&line, " %s", as_capability_word(bit));
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    }
+    enum as_status st = probe_axes(p, style, out, err);
+    grids("Quick", p->quick, style, out);
+    grids("Full", p->full, style, out);
+    if (p->method) {
+        as_text_title(out, "Method", style);
+        as_buf_str(out, p->method);
+    }
+    as_buf_finish(&line);
+    return st;
+}
+
+static enum as_status explain_gate(const struct as_args *args, enum as_gate gate, const struct as_table_style *style,
+                                   struct as_buf *out, struct as_error *err)
+{
+    struct as_store *store = NULL;
+    struct as_run run = {0};
+    struct as_cell *cells = NULL;
+    struct as_error why = {0};
+    size_t n = 0, failed = 0;
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_printf(&line, "%s: passes when %s", as_gate_name(gate), as_gate_help(gate));
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    /* the meaning is known without a store; the last run is an addition */
+    if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_store_run(store, NULL, &run, &why))
+        goto done;
+    struct as_cell_filter filter = {.run_id = run.id};
+    if (as_store_cells(store, &filter, &cells, &n, &why))
+        goto done;
+    for (size_t i = 0; i < n; i++)
+        failed += cells[i].gates[gate].state == AS_GATE_FAIL;
+    as_buf_printf(out, "\nIn the last run (%lld) it failed in %zu of %zu cells%s\n", (long long)run.id, failed, n,
+                  failed ? ":" : "");
+    for (size_t i = 0; i < n; i++) {
+        if (cells[i].gates[gate].state != AS_GATE_FAIL)
+            continue;
+        as_buf_clear(&line);
+        as_buf_printf(&line, "cell %lld ", (long long)cells[i].id);
+        as_explain_axes(&cells[i], &line);
+        as_buf_str(&line, ": ");
+        as_buf_terminal(&line, cells[i].gates[gate].text);
+        as_buf_str(out, "  ");
+        as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
+    }
+done:
+    as_cells_free(cells, n);
+    as_run_finish(&run);
+    as_store_close(store);
+    as_buf_finish(&line);
+    return as_buf_check(out, err);
+}
+
+static enum as_status explain_stored(const struct as_args *args, uint64_t id, const struct as_table_style *style,
+                                     struct as_buf *out, struct as_error *err)
+{
+    struct as_store *store = NULL;
+    struct as_explained e = {0};
+    if (id > INT64_MAX)
+        return as_fail(err, AS_NOTFOUND, "there is no cell '%s'", as_args_word(args, 0));
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st)
+        st = as_explain_load(store, (int64_t)id, &e, err);
+    if (!st)
+        st = as_explain_cell(&e, style, out, err);
+    as_explain_finish(&e);
+    as_store_close(store);
+    return st;
+}
+
+static enum as_status unknown(const char *name, struct as_error *err)
+{
+    enum { MOST = 128 };
+    const char *names[MOST + 1];
+    size_t n = 0;
+    for (const char *const *p = as_probe_names(); *p && n < MOST / 2; p++)
+        names[n++] = *p;
+    for (int g = 0; g < AS_GATE_N; g++)
+        names[n++] = as_gate_name((enum as_gate)g);
+    for (size_t i = 0; as_suite_texts[i].name && n < MOST; i++)
+        names[n++] = as_suite_texts[i].name;
+    names[n] = NULL;
+    const char *near = as_nearest(name, names);
+    return as_fail(err, AS_USAGE, "there is no probe, gate, suite or cell '%s'%s%s%s", name,
+                   near ? "; did you mean '" : "; see 'assay list probes' and 'assay list gates'", near ? near : "",
+                   near ? "'?" : "");
+}
+
+static enum as_status explain(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
+                              struct as_error *err)
+{
+    const char *name = as_args_word(args, 0);
+    const struct as_probe *probe = as_probe_find(name);
+    uint64_t id = 0;
+    if (probe && !probe->hidden)
+        return explain_probe(probe, style, out, err);
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (strcmp(as_gate_name((enum as_gate)g), name) == 0)
+            return explain_gate(args, (enum as_gate)g, style, out, err);
+    for (size_t i = 0; as_suite_texts[i].name; i++)
+        if (strcmp(as_suite_texts[i].name, name) == 0) {
+            as_buf_str(out, as_suite_texts[i].text);
+            return AS_OK;
+        }
+    if (as_parse_u64(name, &id, NULL) == AS_OK)
+        return explain_stored(args, id, style, out, err);
+    return unknown(name, err);
+}
+
+static int run_explain(const struct as_command *command, const struct as_args *args)
+{
+    struct as_table_style style;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st)
+        st = explain(args, &style, &out, &err);
+    if (!st)
+        return as_cli_print(&out, AS_EXIT_OK);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
+static const struct as_option options[] = {
+    AS_OPTION_COLOUR,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_explain = {
+    .name = "explain",
+    .args = "PROBE|GATE|SUITE|CELL",
+    .summary = "say what a probe, gate, suite or stored cell is",
+    .about =
+        "A probe: its question, axes with ranges and defaults, what it counts, its method. A gate: when it passes, and "
+        "which cells of the last run failed it. A suite: its text. A cell (its number is in 'assay show'): axes, "
+        "numbers, distribution, gates, visits, provenance, and how to measure it again.",
+    .example = "assay explain latency\nassay explain drift\nassay explain 117",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_explain,
+};

@@ -1,0 +1,381 @@
+/* assay list, devices, doctor: what there is */
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "core/provenance.h"
+#include "report/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct listing {
+    const struct as_args *args;
+    const struct as_table_style *style;
+    bool json;
+    struct as_buf *out;
+};
+
+static void json_line(struct as_buf *line, struct as_buf *out)
+{
+    as_buf_str(line, "}\n");
+    as_buf_str(out, as_buf_get(line));
+    out->failed |= line->failed;
+    as_buf_clear(line);
+    as_buf_char(line, '{');
+}
+
+static enum as_status list_probes(const struct listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"probe", "unit", "question", "axes", NULL};
+    struct as_buf b = AS_BUF_INIT, line = AS_BUF_INIT;
+    struct as_table t;
+    as_table_init(&t, heads);
+    as_buf_char(&line, '{');
+    for (size_t i = 0; as_probes[i]; i++) {
+        const struct as_probe *p = as_probes[i];
+        if (p->hidden)
+            continue;
+        as_buf_clear(&b);
+        for (const struct as_axis *a = p->axes; a->name; a++)
+            as_buf_printf(&b, "%s%s", a == p->axes ? "" : " ", a->name);
+        if (!l->json) {
+            as_table_add(&t, p->name, AS_PAINT_STRONG);
+            as_table_add(&t, p->unit, AS_PAINT_NONE);
+            as_table_add(&t, p->question, AS_PAINT_NONE);
+            as_table_add(&t, as_buf_get(&b), AS_PAINT_DIM);
+            continue;
+        }
+        as_json_text(&line, "probe", p->name);
+        as_json_text(&line, "title", p->title);
+        as_json_text(&line, "question", p->question);
+        as_json_text(&line, "metric", p->metric);
+        as_json_text(&line, "unit", p->unit);
+        as_json_text(&line, "counts", p->counts);
+        as_json_text(&line, "axes", as_buf_get(&b));
+        json_line(&line, l->out);
+    }
+    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    as_buf_finish(&line);
+    as_buf_finish(&b);
+    return st;
+}
+
+static void add_suite(const struct listing *l, struct as_table *t, const struct as_suite *s)
+{
+    struct as_buf probes = AS_BUF_INIT, text = AS_BUF_INIT;
+    for (size_t g = 0; g < s->grids_n; g++)
+        if (g == 0 || s->grids[g].probe != s->grids[g - 1].probe)
+            as_buf_printf(&probes, "%s%s", g ? " " : "", s->grids[g].probe->name);
+    if (l->json) {
+        as_buf_char(&text, '{');
+        as_json_text(&text, "suite", s->name);
+        as_json_text(&text, "title", s->title);
+        as_json_number(&text, "budget_s", s->budget_s);
+        as_json_number(&text, "precision", s->precision);
+        as_json_int(&text, "visits", s->visits);
+        as_json_text(&text, "probes", as_buf_get(&probes));
+        json_line(&text, l->out);
+    } else {
+        if (s->budget_s > 0)
+            as_format_duration(&text, s->budget_s);
+        as_table_add(t, s->name, AS_PAINT_STRONG);
+        as_table_add(t, s->budget_s > 0 ? as_buf_get(&text) : "none", AS_PAINT_NONE);
+        as_table_addf(t, AS_PAINT_NONE, "%.3g%%", 100 * s->precision);
+        as_table_addf(t, AS_PAINT_NONE, "%d", s->visits);
+        as_table_add(t, as_buf_get(&probes), AS_PAINT_NONE);
+        as_table_add(t, s->title, AS_PAINT_NONE);
+    }
+    as_buf_finish(&probes);
+    as_buf_finish(&text);
+}
+
+static enum as_status list_suites(const struct listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"suite", ">budget", ">precision", ">visits", "probes", "title", NULL};
+    struct as_table t;
+    enum as_status st = AS_OK;
+    as_table_init(&t, heads);
+    for (size_t i = 0; as_suite_texts[i].name && !st; i++) {
+        struct as_suite s;
+        st = as_suite_find(as_suite_texts[i].name, &s, err);
+        if (!st) {
+            add_suite(l, &t, &s);
+            as_suite_finish(&s);
+        }
+    }
+    if (!st && !l->json)
+        st = as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    return st;
+}
+
+static void add_run(const struct listing *l, struct as_table *t, const struct as_run *r)
+{
+    struct as_buf line = AS_BUF_INIT;
+    char started[32];
+    as_format_wall(r->started_at, started, sizeof started);
+    if (l->json) {
+        as_buf_char(&line, '{');
+        as_json_run(&line, r);
+        as_json_int(&line, "cells", r->cells);
+        as_json_int(&line, "cells_ok", r->cells_ok);
+        json_line(&line, l->out);
+    } else {
+        as_table_addf(t, AS_PAINT_STRONG, "%lld", (long long)r->id);
+        as_table_add(t, started, AS_PAINT_NONE);
+        as_table_add(t, r->suite, AS_PAINT_NONE);
+        as_table_add(t, r->host, AS_PAINT_NONE);
+        as_table_add(t, as_run_state_word(r->state), r->state == AS_RUN_COMPLETE ? AS_PAINT_NONE : AS_PAINT_BAD);
+        as_table_addf(t, AS_PAINT_NONE, "%d", r->cells);
+        as_table_addf(t, AS_PAINT_NONE, "%d", r->cells_ok);
+    }
+    as_buf_finish(&line);
+}
+
+static enum as_status list_runs(const struct listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {">run", "started", "what", "host", "state", ">cells", ">ok", NULL};
+    struct as_store *store = NULL;
+    struct as_run *runs = NULL;
+    struct as_table t;
+    size_t n = 0;
+    enum as_status st = as_cli_store(l->args, AS_STORE_READ, &store, err);
+    if (!st)
+        st = as_store_runs(store, &runs, &n, err);
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < n && !st; i++)
+        add_run(l, &t, &runs[i]);
+    if (!st && !l->json && n == 0) {
+        as_buf_str(l->out, "no runs in ");
+        as_buf_terminal(l->out, as_store_path(store));
+        as_buf_char(l->out, '\n');
+    } else if (!st && !l->json) {
+        st = as_table_write(&t, l->style, l->out, err);
+    }
+    as_table_finish(&t);
+    as_runs_free(runs, n);
+    as_store_close(store);
+    return st;
+}
+
+static enum as_status list_gates(const struct listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"gate", "passes when", NULL};
+    struct as_buf line = AS_BUF_INIT;
+    struct as_table t;
+    as_table_init(&t, heads);
+    as_buf_char(&line, '{');
+    for (int g = 0; g < AS_GATE_N; g++) {
+        if (!l->json) {
+            as_table_add(&t, as_gate_name((enum as_gate)g), AS_PAINT_STRONG);
+            as_table_add(&t, as_gate_help((enum as_gate)g), AS_PAINT_NONE);
+            continue;
+        }
+        as_json_text(&line, "gate", as_gate_name((enum as_gate)g));
+        as_json_text(&line, "help", as_gate_help((enum as_gate)g));
+        json_line(&line, l->out);
+    }
+    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    as_buf_finish(&line);
+    return st;
+}
+
+static void json_device(const struct as_found_device *d, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT, info = AS_BUF_INIT;
+    as_buf_char(&line, '{');
+    as_json_text(&line, "id", d->info.id);
+    as_json_text(&line, "backend", d->info.backend);
+    as_json_bool(&line, "usable", d->why[0] == 0);
+    as_json_text(&line, "reason", d->why);
+    if (!d->why[0]) {
+        as_info_to_json(&d->info, &info);
+        as_json_name(&line, "info");
+        as_buf_str(&line, as_buf_get(&info));
+    }
+    json_line(&line, out);
+    as_buf_finish(&info);
+    as_buf_finish(&line);
+}
+
+static void add_device(struct as_table *t, const struct as_found_device *d)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_table_add(t, d->info.id, AS_PAINT_STRONG);
+    as_table_add(t, d->info.name, AS_PAINT_NONE);
+    as_table_addf(t, AS_PAINT_NONE, "%u", d->info.units);
+    as_format_size(&b, d->info.memory_bytes);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_table_add(t, d->info.bus_id[0] ? d->info.bus_id : "-", AS_PAINT_NONE);
+    as_table_add(t, d->info.driver, AS_PAINT_DIM);
+    as_buf_finish(&b);
+}
+
+static enum as_status list_devices(const struct listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"device", "name", ">units", ">memory", "bus", "driver", NULL};
+    struct as_found_device *found = NULL;
+    struct as_buf line = AS_BUF_INIT;
+    struct as_table t;
+    size_t n = 0;
+    enum as_status st = as_find_devices(NULL, &found, &n, err);
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < n && !st; i++) {
+        if (l->json)
+            json_device(&found[i], l->out);
+        else if (!found[i].why[0])
+            add_device(&t, &found[i]);
+    }
+    if (!st && !l->json && t.n > t.columns)
+        st = as_table_write(&t, l->style, l->out, err);
+    for (size_t i = 0; i < n && !st && !l->json; i++) {
+        if (!found[i].why[0])
+            continue;
+        as_buf_clear(&line);
+        as_buf_terminal(&line, found[i].info.id);
+        as_buf_str(&line, ": not usable: ");
+        as_buf_terminal(&line, found[i].why);
+        as_text_fill(l->out, as_buf_get(&line), l->style->width, 2, 0);
+    }
+    as_table_finish(&t);
+    as_buf_finish(&line);
+    as_found_devices_free(found, n);
+    return st;
+}
+
+static const struct {
+    const char *name;
+    enum as_status (*list)(const struct listing *l, struct as_error *err);
+} lists[] = {
+    {"probes", list_probes},   {"suites", list_suites}, {"runs", list_runs},
+    {"devices", list_devices}, {"gates", list_gates},
+};
+
+static int run_listing(const struct as_command *command, const struct as_args *args, const char *what)
+{
+    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", NULL};
+    struct as_table_style style;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    struct listing l = {args, &style, as_args_flag(args, "json"), &out};
+    size_t i = 0;
+    while (i < sizeof lists / sizeof *lists && strcmp(lists[i].name, what) != 0)
+        i++;
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st && i == sizeof lists / sizeof *lists) {
+        const char *near = as_nearest(what, names);
+        st = as_fail(&err, AS_USAGE, "there is no list of '%s'%s%s%s", what,
+                     near ? "; did you mean '" : "; there are probes, suites, runs, devices and gates",
+                     near ? near : "", near ? "'?" : "");
+    }
+    if (!st)
+        st = lists[i].list(&l, &err);
+    if (!st)
+        return as_cli_print(&out, AS_EXIT_OK);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
+static int run_list(const struct as_command *command, const struct as_args *args)
+{
+    return run_listing(command, args, as_args_word(args, 0));
+}
+
+static int run_devices(const struct as_command *command, const struct as_args *args)
+{
+    return run_listing(command, args, "devices");
+}
+
+static const struct as_option list_options[] = {
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_list = {
+    .name = "list",
+    .args = "probes|suites|runs|devices|gates",
+    .summary = "list what there is",
+    .about = "Probes and suites are those of this build, runs those of the store, devices those of this machine.",
+    .example = "assay list runs\nassay list probes --json",
+    .options = list_options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_list,
+};
+
+static const struct as_option devices_options[] = {
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_END,
+};
+const struct as_command as_command_devices = {
+    .name = "devices",
+    .args = "",
+    .summary = "list the devices of this machine, and why others cannot be used",
+    .about = "The names are what 'assay run --device' takes: cpu, opencl:0, ... in the order of the PCI bus.",
+    .example = "assay devices",
+    .options = devices_options,
+    .run = run_devices,
+};
+
+static int run_doctor(const struct as_command *command, const struct as_args *args)
+{
+    static const char *const words[] = {[AS_FINE] = "fine", [AS_NOTE] = "note", [AS_WARNING] = "warning"};
+    static const enum as_paint paint[] = {
+        [AS_FINE] = AS_PAINT_GOOD, [AS_NOTE] = AS_PAINT_NONE, [AS_WARNING] = AS_PAINT_BAD};
+    struct as_table_style style;
+    struct as_finding *findings = NULL;
+    struct as_buf out = AS_BUF_INIT, line = AS_BUF_INIT;
+    struct as_error err = {0};
+    size_t n = 0;
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st)
+        st = as_doctor(&findings, &n, &err);
+    for (size_t i = 0; i < n && !st; i++) {
+        const struct as_finding *f = &findings[i];
+        as_buf_clear(&line);
+        if (as_args_flag(args, "json")) {
+            as_buf_char(&line, '{');
+            as_json_text(&line, "severity", words[f->severity]);
+            as_json_text(&line, "what", f->what);
+            as_json_text(&line, "text", f->text);
+            as_json_text(&line, "remedy", f->remedy);
+            json_line(&line, &out);
+            continue;
+        }
+        as_paint_on(&out, paint[f->severity], &style);
+        as_buf_printf(&out, "%-8s", words[f->severity]);
+        as_paint_off(&out, paint[f->severity], &style);
+        as_buf_terminal(&line, f->what);
+        as_buf_str(&line, ": ");
+        as_buf_terminal(&line, f->text);
+        if (f->remedy[0]) {
+            as_buf_str(&line, "; ");
+            as_buf_terminal(&line, f->remedy);
+        }
+        as_buf_char(&out, ' ');
+        as_text_fill(&out, as_buf_get(&line), style.width, 9, 9);
+    }
+    free(findings);
+    as_buf_finish(&line);
+    if (!st)
+        return as_cli_print(&out, AS_EXIT_OK);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
+}
+
+const struct as_command as_command_doctor = {
+    .name = "doctor",
+    .args = "",
+    .summary = "say what on this machine makes numbers unfit",
+    .about = "Looks at the governor, load, SMT, huge pages, the clock of virtual machines and the like. Changes "
+             "nothing, and "
+             "exits 0 whatever it finds.",
+    .example = "assay doctor",
+    .options = devices_options,
+    .run = run_doctor,
+};

@@ -1,0 +1,174 @@
+/* assay report, export, import: runs as files */
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "report/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* To stdout or a file; the file is named on stderr. */
+static int deliver(struct as_buf *b, const char *path)
+{
+    struct as_error err = {0};
+    if (strcmp(path, "-") == 0)
+        return as_cli_print(b, AS_EXIT_OK);
+    enum as_status st = as_buf_check(b, &err);
+    if (!st)
+        st = as_write_file(path, as_buf_get(b), b->len, &err);
+    as_buf_finish(b);
+    if (st)
+        return as_cli_fail(&err);
+    as_cli_note("wrote %s", path);
+    return AS_EXIT_OK;
+}
+
+static int run_report(const struct as_command *command, const struct as_args *args)
+{
+    static const char *const last[] = {NULL};
+    const char *path = as_args_value(args, "output");
+    const char *const *names = args->words ? args->word : last;
+    size_t n = args->words ? args->words : 1, loaded = 0;
+    struct as_report_run *runs = calloc(n, sizeof *runs);
+    struct as_store *store = NULL;
+    struct as_buf page = AS_BUF_INIT;
+    struct as_error err = {0};
+    enum as_status st = runs ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
+    if (!st && !path)
+        st = as_fail(&err, AS_USAGE, "the page needs a file: -o FILE, or -o - for stdout");
+    if (!st)
+        st = as_session_check_output(path, &err);
+    if (!st)
+        st = as_cli_store(args, AS_STORE_READ, &store, &err);
+    for (size_t i = 0; i < n && !st; i++)
+        if (!(st = as_report_load(store, names[i], &runs[i], &err)))
+            loaded++;
+    if (!st)
+        st = as_report_html(runs, loaded, &page, &err);
+    int code = st ? as_cli_misuse(command, &err) : deliver(&page, path);
+    as_buf_finish(&page);
+    for (size_t i = 0; i < loaded; i++)
+        as_report_run_finish(&runs[i]);
+    free(runs);
+    as_store_close(store);
+    return code;
+}
+
+static const struct as_option report_options[] = {
+    {"output", 'o', "FILE", "where the page goes, - for stdout; must be given", false},
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_report = {
+    .name = "report",
+    .args = "[RUN]... -o FILE",
+    .summary = "write a page about runs, for the browser",
+    .about =
+        "One self-contained HTML file that needs no network: the machine map, facts, a section for every probe, and "
+        "what was not measured and why. Several runs are shown beside each other. Without a RUN, the last.",
+    .example = "assay report -o report.html\nassay report 3 4 -o before-after.html",
+    .options = report_options,
+    .max_args = -1,
+    .run = run_report,
+};
+
+typedef enum as_status (*export_fn)(struct as_store *store, const struct as_run *run, struct as_buf *out,
+                                    struct as_error *err);
+static const struct {
+    const char *name;
+    export_fn write;
+} formats[] = {{"json", as_store_export_json}, {"csv", as_store_export_csv}};
+
+static enum as_status find_format(const char *name, export_fn *out, struct as_error *err)
+{
+    static const char *const names[] = {"json", "csv", NULL};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!name || strcmp(formats[i].name, name) == 0) {
+            *out = formats[i].write;
+            return AS_OK;
+        }
+    const char *near = as_nearest(name, names);
+    return as_fail(err, AS_USAGE, "--format is json or csv, not '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "");
+}
+
+static int run_export(const struct as_command *command, const struct as_args *args)
+{
+    const char *path = as_args_value(args, "output");
+    struct as_store *store = NULL;
+    struct as_run run = {0};
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    export_fn write = NULL;
+    enum as_status st = find_format(as_args_value(args, "format"), &write, &err);
+    if (!st)
+        st = as_session_check_output(path, &err);
+    if (!st)
+        st = as_cli_store(args, AS_STORE_READ, &store, &err);
+    if (!st)
+        st = as_store_run(store, as_args_word(args, 0), &run, &err);
+    if (!st)
+        st = write(store, &run, &out, &err);
+    int code = st ? as_cli_misuse(command, &err) : deliver(&out, path ? path : "-");
+    as_buf_finish(&out);
+    as_run_finish(&run);
+    as_store_close(store);
+    return code;
+}
+
+static const struct as_option export_options[] = {
+    {"format", 'f', "FORMAT", "json (with samples and provenance) or csv (one line a cell) (default: json)", false},
+    {"output", 'o', "FILE", "where it goes, - for stdout (default: -)", false},
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_export = {
+    .name = "export",
+    .args = "[RUN]",
+    .summary = "write a run for other programs, as JSON or CSV",
+    .about =
+        "The JSON has a format_version and is described by export.schema.json; 'assay import' and 'assay compare' read "
+        "it. Without a RUN, the last.",
+    .example = "assay export -o run.json\nassay export 3 --format csv -o run.csv",
+    .options = export_options,
+    .max_args = 1,
+    .run = run_export,
+};
+
+static int run_import(const struct as_command *command, const struct as_args *args)
+{
+    enum { IMPORT_MAX = 1 << 30 };
+    const char *path = as_args_word(args, 0);
+    struct as_store *store = NULL;
+    struct as_buf text = AS_BUF_INIT, out = AS_BUF_INIT;
+    struct as_error err = {0};
+    int64_t id = 0;
+    enum as_status st = as_buf_read_file(&text, strcmp(path, "-") == 0 ? "/dev/stdin" : path, IMPORT_MAX, &err);
+    if (!st)
+        st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
+    if (!st && (st = as_store_import_json(store, as_buf_get(&text), text.len, &id, &err)))
+        as_fail_in(&err, path);
+    as_buf_finish(&text);
+    as_store_close(store);
+    if (st)
+        return as_cli_misuse(command, &err);
+    as_buf_printf(&out, "imported as run %lld\n", (long long)id);
+    return as_cli_print(&out, AS_EXIT_OK);
+}
+
+static const struct as_option import_options[] = {
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_import = {
+    .name = "import",
+    .args = "FILE",
+    .summary = "add an exported run to the store",
+    .about = "FILE is what 'assay export' wrote as JSON; - is stdin. It becomes a run with a new number. A damaged or "
+             "foreign file is refused whole.",
+    .example = "assay import run.json",
+    .options = import_options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_import,
+};

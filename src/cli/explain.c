@@ -1,0 +1,288 @@
+#include "cli/explain.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/terminal.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum as_status as_explain_load(struct as_store *store, int64_t id, struct as_explained *out, struct as_error *err)
+{
+    *out = (struct as_explained){0};
+    enum as_status st = as_store_cell(store, id, 1, &out->cell, err);
+    struct as_buf run = AS_BUF_INIT;
+    if (!st) {
+        as_buf_printf(&run, "%lld", (long long)out->cell.run_id);
+        st = as_store_run(store, as_buf_get(&run), &out->run, err);
+    }
+    if (!st)
+        st = as_store_visits(store, out->cell.run_id, id, &out->visits, &out->visits_n, err);
+    as_buf_finish(&run);
+    return st;
+}
+
+void as_explain_finish(struct as_explained *e)
+{
+    as_cell_finish(&e->cell);
+    as_run_finish(&e->run);
+    as_visits_free(e->visits, e->visits_n);
+    *e = (struct as_explained){0};
+}
+
+void as_explain_axes(const struct as_cell *c, struct as_buf *out)
+{
+    const struct as_probe *probe = as_probe_find(c->probe);
+    as_buf_terminal(out, c->probe);
+    as_buf_char(out, ' ');
+    as_buf_terminal(out, c->device);
+    for (size_t i = 0; i < c->axes.n; i++) {
+        as_buf_char(out, ' ');
+        as_buf_terminal(out, c->axes.v[i].name);
+        as_buf_char(out, '=');
+        as_text_axis(out, &c->axes.v[i], probe);
+    }
+}
+
+static void member(struct as_buf *out, const char *name, const char *text, const struct as_table_style *style)
+{
+    as_paint_on(out, AS_PAINT_DIM, style);
+    as_buf_printf(out, "%-12s", name);
+    as_paint_off(out, AS_PAINT_DIM, style);
+    as_buf_char(out, ' ');
+    as_text_fill(out, text, style->width, 13, 13);
+}
+
+static void value_member(struct as_buf *out, const char *name, double v, const char *unit,
+                         const struct as_table_style *style)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_format_value(&b, v, unit);
+    member(out, name, as_buf_get(&b), style);
+    as_buf_finish(&b);
+}
+
+static void numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_text_title(out, "Numbers", style);
+    as_format_value(&b, c->sum.median, c->unit);
+    as_buf_str(&b, ", 95% interval ");
+    as_format_value(&b, c->sum.ci.lo, c->unit);
+    as_buf_str(&b, " to ");
+    as_format_value(&b, c->sum.ci.hi, c->unit);
+    as_buf_str(&b, style->unicode ? " (±" : " (+-");
+    as_text_relative(&b, &c->sum);
+    as_buf_char(&b, ')');
+    member(out, "median", as_buf_get(&b), style);
+    value_member(out, "spread", c->sum.mad, c->unit, style);
+    value_member(out, "least", c->sum.min, c->unit, style);
+    value_member(out, "most", c->sum.max, c->unit, style);
+    as_buf_clear(&b);
+    as_buf_printf(&b, "%zu in %zu visits", c->sum.n, c->sum.visits);
+    member(out, "samples", as_buf_get(&b), style);
+    if (c->sum.modes == 2) {
+        as_buf_clear(&b);
+        as_format_value(&b, c->sum.mode[0], c->unit);
+        as_buf_printf(&b, " (%.0f%% of the samples) and ", 100 * c->sum.mode_share0);
+        as_format_value(&b, c->sum.mode[1], c->unit);
+        member(out, "two modes", as_buf_get(&b), style);
+    }
+    if (isfinite(c->limit))
+        value_member(out, "limit", c->limit, c->unit, style);
+    if (isfinite(c->clock_hz))
+        value_member(out, "clock", c->clock_hz, "Hz", style);
+    if (c->footprint)
+        value_member(out, "footprint", (double)c->footprint, "B", style);
+    as_buf_finish(&b);
+}
+
+/* How the samples are spread between least and most, and how they went over time. */
+static void distribution(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { BINS = 10, BAR = 40, POINTS = 72 };
+    size_t count[BINS] = {0}, most = 1;
+    double lo = c->sum.min, width = (c->sum.max - c->sum.min) / BINS;
+    if (!c->samples || c->sum.n < 2 || !(width > 0) || !isfinite(width))
+        return;
+    for (size_t i = 0; i < c->sum.n; i++) {
+        double at = (c->samples[i] - lo) / width;
+        size_t bin = at > 0 ? (size_t)at : 0;
+        count[bin < BINS ? bin : BINS - 1]++;
+    }
+    for (size_t i = 0; i < BINS; i++)
+        most = count[i] > most ? count[i] : most;
+    as_text_title(out, "Distribution", style);
+    struct as_buf label = AS_BUF_INIT;
+    for (size_t i = 0; i < BINS; i++) {
+        as_buf_clear(&label);
+        as_format_value(&label, lo + ((double)i + 0.5) * width, c->unit);
+        as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
+        as_buf_terminal(out, as_buf_get(&label));
+        as_buf_printf(out, " %6zu ", count[i]);
+        as_text_bar(out, (double)count[i] / (double)most, BAR, style->unicode);
+        as_buf_char(out, '\n');
+    }
+    double points[POINTS];
+    size_t n = c->sum.n < POINTS ? c->sum.n : POINTS;
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i * c->sum.n / n, to = (i + 1) * c->sum.n / n;
+        points[i] = as_median(c->samples + from, to - from);
+    }
+    as_buf_str(out, "over time    ");
+    as_text_spark(out, points, n, style->unicode);
+    as_buf_char(out, '\n');
+    as_buf_finish(&label);
+}
+
+static void gates(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+{
+    static const enum as_paint paint[] = {
+        [AS_GATE_NA] = AS_PAINT_DIM, [AS_GATE_PASS] = AS_PAINT_GOOD, [AS_GATE_FAIL] = AS_PAINT_BAD};
+    as_text_title(out, "Gates", style);
+    for (int g = 0; g < AS_GATE_N; g++) {
+        const struct as_gate_result *r = &c->gates[g];
+        struct as_buf text = AS_BUF_INIT;
+        as_buf_printf(out, "%-12s ", as_gate_name((enum as_gate)g));
+        as_paint_on(out, paint[r->state], style);
+        as_buf_printf(out, "%-5s", as_gate_state_word(r->state));
+        as_paint_off(out, paint[r->state], style);
+        as_buf_terminal(&text, r->text);
+        as_text_fill(out, as_buf_get(&text), style->width, 19, 18);
+        as_buf_finish(&text);
+    }
+}
+
+static void visit_row(struct as_table *t, const struct as_visit *v, const char *unit)
+{
+    struct as_buf b = AS_BUF_INIT;
+    char started[32];
+    as_format_wall(v->started_at, started, sizeof started);
+    as_table_addf(t, AS_PAINT_NONE, "%d", v->number);
+    as_table_add(t, started, AS_PAINT_NONE);
+    as_format_duration(&b, v->duration_s);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_buf_clear(&b);
+    as_format_value(&b, as_median(v->samples, v->n), unit);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_table_addf(t, AS_PAINT_NONE, "%zu", v->n);
+    as_table_addf(t, AS_PAINT_NONE, "%zu", v->warmup);
+    as_table_addf(t, AS_PAINT_NONE, "%llu", (unsigned long long)v->reps);
+    as_buf_clear(&b);
+    as_format_value(&b, v->clock_hz, "Hz");
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_table_addf(t, as_status_paint(v->status), "%s%s%s", v->excluded ? "left out" : as_cell_status_word(v->status),
+                  v->reason[0] ? ": " : "", v->reason);
+    as_buf_finish(&b);
+}
+
+static enum as_status visits(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
+                             struct as_error *err)
+{
+    static const char *const heads[] = {">visit",   "started", ">took",  ">median", ">samples",
+                                        ">warm-up", ">reps",   ">clock", "status",  NULL};
+    struct as_table t;
+    if (!e->visits_n)
+        return AS_OK;
+    as_text_title(out, "Visits", style);
+    as_table_init(&t, heads);
+    for (size_t i = 0; i < e->visits_n; i++)
+        visit_row(&t, &e->visits[i], e->cell.unit);
+    enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    return st;
+}
+
+/* The probe's own notes: members of a JSON object. */
+static void notes(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+{
+    json_t *root = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    const char *name;
+    json_t *value;
+    if (json_object_size(root))
+        as_text_title(out, "Notes of the probe", style);
+    json_object_foreach(root, name, value)
+    {
+        struct as_buf b = AS_BUF_INIT, key = AS_BUF_INIT;
+        as_buf_terminal(&key, name);
+        if (json_is_string(value))
+            as_buf_terminal(&b, json_string_value(value));
+        else if (json_is_number(value))
+            as_format_number(&b, json_number_value(value), 6);
+        else
+            as_buf_str(&b, json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "-");
+        member(out, as_buf_get(&key), as_buf_get(&b), style);
+        as_buf_finish(&b);
+        as_buf_finish(&key);
+    }
+    json_decref(root);
+}
+
+static void provenance(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
+{
+    const struct as_run *r = &e->run;
+    struct as_buf b = AS_BUF_INIT;
+    char started[32];
+    as_format_wall(r->started_at, started, sizeof started);
+    as_text_title(out, "Provenance", style);
+    as_buf_printf(&b, "%lld (", (long long)r->id);
+    as_buf_terminal(&b, r->uuid);
+    as_buf_printf(&b, "), %s, started %s", as_run_state_word(r->state), started);
+    member(out, "run", as_buf_get(&b), style);
+    as_buf_clear(&b);
+    as_buf_terminal(&b, r->host);
+    member(out, "host", as_buf_get(&b), style);
+    as_buf_clear(&b);
+    as_buf_str(&b, "assay ");
+    as_buf_terminal(&b, r->tool_version);
+    as_buf_str(&b, ", commit ");
+    as_buf_terminal(&b, r->tool_commit);
+    member(out, "tool", as_buf_get(&b), style);
+    as_buf_clear(&b);
+    as_buf_terminal(&b, r->command);
+    member(out, "command", as_buf_get(&b), style);
+    as_buf_clear(&b);
+    as_buf_printf(&b, "%llu", (unsigned long long)r->seed);
+    member(out, "seed", as_buf_get(&b), style);
+    as_buf_clear(&b);
+    as_buf_printf(&b, "%016llx", (unsigned long long)e->cell.key);
+    member(out, "key", as_buf_get(&b), style);
+    as_buf_clear(&b);
+    as_buf_printf(&b, "assay replay %lld", (long long)e->cell.id);
+    member(out, "again", as_buf_get(&b), style);
+    as_buf_finish(&b);
+}
+
+enum as_status as_explain_cell(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err)
+{
+    const struct as_cell *c = &e->cell;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "Cell %lld: ", (long long)c->id);
+    as_explain_axes(c, &b);
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_text_fill(out, as_buf_get(&b), style->width, 2, 0);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    as_buf_clear(&b);
+    as_buf_str(&b, as_cell_status_word(c->status));
+    if (c->reason[0]) {
+        as_buf_str(&b, ": ");
+        as_buf_terminal(&b, c->reason);
+    }
+    member(out, "status", as_buf_get(&b), style);
+    as_buf_clear(&b);
+    as_buf_terminal(&b, c->counts);
+    member(out, "counts", as_buf_get(&b), style);
+    if (as_text_measured(c)) {
+        numbers(c, style, out);
+        distribution(c, style, out);
+    }
+    gates(c, style, out);
+    enum as_status st = visits(e, style, out, err);
+    notes(c, style, out);
+    provenance(e, style, out);
+    as_buf_finish(&b);
+    return st ? st : as_buf_check(out, err);
+}

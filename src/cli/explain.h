@@ -1,0 +1,21 @@
+/* All that is known of one stored cell, as text. */
+#ifndef AS_CLI_EXPLAIN_H
+#define AS_CLI_EXPLAIN_H
+
+#include "report/report.h"
+#include "store/store.h"
+
+struct as_explained {
+    struct as_cell cell; /* with samples */
+    struct as_run run;
+    struct as_visit *visits;
+    size_t visits_n;
+};
+enum as_status as_explain_load(struct as_store *store, int64_t id, struct as_explained *out, struct as_error *err);
+void as_explain_finish(struct as_explained *e);
+enum as_status as_explain_cell(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err);
+/* "latency cpu size=1 MiB", escaped. */
+void as_explain_axes(const struct as_cell *c, struct as_buf *out);
+
+#endif
