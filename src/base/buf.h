@@ -26,7 +26,7 @@ void as_buf_str(struct as_buf *b, const char *s); /* NULL adds nothing */
 void as_buf_char(struct as_buf *b, char c);
 void as_buf_repeat(struct as_buf *b, char c, size_t n);
 void as_buf_printf(struct as_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void as_buf_vprintf(struct as_buf *b, const char *fmt, va_list ap);
+void as_buf_vprintf(struct as_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* The string, "" when empty. Valid until the next change. */
 const char *as_buf_get(const struct as_buf *b);
 /* Takes the string out (the caller frees it with free); NULL when out of memory. b is as initialised after. */

@@ -1,0 +1,170 @@
+#include "facts/facts.h"
+
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct rule fact_rules[] = {
+    {"core clock", rule_clock,
+     "median of the clocks that the cells' cycle counters or calibrated chains of adds saw; claim: the highest clock "
+     "that the OS or driver names",
+     "a cycle counter that runs at another rate than the core, or a clock that moved within the cells"},
+    {"cache levels", rule_cache_levels,
+     "plateaus of the random-chase latency over the size of the working set, on the largest pages measured; a level "
+     "ends where the curve has gone half the way to the next (on log axes), within the interval of the points around",
+     "a curve on other pages or in another order whose knees lie outside the intervals"},
+    {"TLB reach", rule_tlb,
+     "the first knee of the ratio of two latency curves over the same sizes that differ in the TLB only: base pages "
+     "over huge pages, or random over all over random within a page",
+     "a count of TLB misses that rises at another size"},
+    {"memory bandwidth", rule_memory_bandwidth,
+     "the best trusted cell of the operation whose working set is at least four times the last cache",
+     "a faster cell that passes the same gates"},
+    {"cache bandwidth", rule_cache_bandwidth,
+     "the best trusted cell of the operation whose working set lies between the cache before and three quarters of "
+     "this one",
+     "a faster cell that passes the same gates and whose working set lies in the same cache"},
+    {"non-temporal stores", rule_nontemporal,
+     "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they pay "
+     "when all of it lies above 1",
+     "a comparison of the two interleaved in one run that goes the other way"},
+    {"first touch", rule_first_touch,
+     "touching fresh memory against touching memory of the same kind that was touched and given back before: the host "
+     "backs what was never touched",
+     "a machine whose memory is backed in full from the start and shows the same difference"},
+    {"allocation cost", rule_allocators, "median time of one call, memory untouched, at the smallest and largest size",
+     "the same call timed alone in a loop of another length"},
+    {"core to core", rule_core_to_core,
+     "one-way time of a cache line between two cores, over all pairs measured: median, nearest and farthest pair",
+     "pairs that were not measured and lie outside"},
+    {"launch cost", rule_launch, "median time of an empty kernel, by what is counted and how the host waits",
+     "an empty kernel of another shape with another cost"},
+};
+const size_t fact_rules_n = sizeof fact_rules / sizeof *fact_rules;
+
+const char *as_fact_verdict_word(enum as_fact_verdict v)
+{
+    static const char *const words[] = {"supported", "refuted", "undecided"};
+    size_t i = (size_t)v;
+    return i < sizeof words / sizeof *words ? words[i] : "undecided";
+}
+
+static bool usable(const struct as_cell *cell)
+{
+    return cell->status == AS_CELL_OK && cell->sum.n > 0 && isfinite(cell->sum.median) && cell->sum.median > 0;
+}
+
+/* The devices in the order of the run's list, then those that only cells name. */
+static enum as_status list_devices(const struct as_fact_input *in, const char ***out, size_t *n, struct as_error *err)
+{
+    size_t cap = 0;
+    enum as_status st = AS_OK;
+    void *names = NULL;
+    *n = 0;
+    for (size_t i = 0; !st && i < in->devices_n + in->cells_n; i++) {
+        const char *id = i < in->devices_n ? in->devices[i].id : in->cells[i - in->devices_n].device;
+        bool seen = false;
+        for (size_t k = 0; k < *n && !seen; k++)
+            seen = strcmp(((const char **)names)[k], id) == 0;
+        if (seen)
+            continue;
+        st = as_grow(&names, &cap, *n + 1, sizeof(const char *), err);
+        if (!st)
+            ((const char **)names)[(*n)++] = id;
+    }
+    *out = names;
+    return st;
+}
+
+static enum as_status derive_device(const struct as_fact_input *in, const char *device, const struct as_cell **scratch,
+                                    struct fact_list *facts, struct as_error *err)
+{
+    struct rule_context c = {.device = device, .cells = scratch, .facts = facts, .err = err};
+    for (size_t i = 0; i < in->cells_n; i++)
+        if (usable(&in->cells[i]) && strcmp(in->cells[i].device, device) == 0)
+            scratch[c.n++] = &in->cells[i];
+    for (size_t i = 0; i < in->devices_n && !c.info; i++)
+        if (strcmp(in->devices[i].id, device) == 0)
+            c.info = &in->devices[i];
+    for (size_t r = 0; c.n > 0 && r < fact_rules_n && !c.status; r++) {
+        c.rule = &fact_rules[r];
+        c.rule->derive(&c);
+    }
+    return c.status;
+}
+
+enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **facts, size_t *n, struct as_error *err)
+{
+    struct fact_list list = {0};
+    const char **devices = NULL;
+    size_t devices_n = 0;
+    *facts = NULL;
+    *n = 0;
+    const struct as_cell **scratch = malloc((in->cells_n + 1) * sizeof *scratch);
+    if (!scratch)
+        return as_nomem(err, in->cells_n * sizeof *scratch, "cells");
+    enum as_status st = list_devices(in, &devices, &devices_n, err);
+    for (size_t d = 0; d < devices_n && !st; d++)
+        st = derive_device(in, devices[d], scratch, &list, err);
+    free(scratch);
+    free(devices);
+    if (st) {
+        free(list.v);
+        return st;
+    }
+    *facts = list.v;
+    *n = list.n;
+    return AS_OK;
+}
+
+const struct as_fact *as_fact_find(const struct as_fact *facts, size_t n, const char *device, const char *id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(facts[i].id, id) == 0 && strcmp(facts[i].device, device) == 0)
+            return &facts[i];
+    return NULL;
+}
+
+static void json_text(struct as_buf *out, const char *name, const char *text)
+{
+    as_buf_printf(out, ",\"%s\":", name);
+    as_buf_json_str(out, text);
+}
+
+static void json_number(struct as_buf *out, const char *name, double v)
+{
+    as_buf_printf(out, ",\"%s\":", name);
+    if (isfinite(v))
+        as_buf_printf(out, "%.17g", v);
+    else
+        as_buf_str(out, "null");
+}
+
+void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out)
+{
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        const struct as_fact *f = &facts[i];
+        as_buf_str(out, i ? ",{\"id\":" : "{\"id\":");
+        as_buf_json_str(out, f->id);
+        json_text(out, "device", f->device);
+        json_text(out, "object", f->object);
+        json_text(out, "sentence", f->sentence);
+        json_text(out, "verdict", as_fact_verdict_word(f->verdict));
+        json_number(out, "value", f->value);
+        json_number(out, "ci_low", f->ci.lo);
+        json_number(out, "ci_high", f->ci.hi);
+        json_text(out, "unit", f->unit);
+        json_number(out, "claimed", f->claimed);
+        json_text(out, "rule", f->rule);
+        json_text(out, "refuted_by", f->refuted_by);
+        as_buf_str(out, ",\"evidence\":[");
+        for (size_t k = 0; k < f->evidence_n; k++)
+            as_buf_printf(out, "%s%lld", k ? "," : "", (long long)f->evidence[k]);
+        as_buf_str(out, "]}");
+    }
+    as_buf_char(out, ']');
+}

@@ -1,0 +1,237 @@
+/* What the rules share: adding facts, and finding the cells that belong together. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct as_fact *fact_add(struct rule_context *c, const char *object, const char *unit, const char *id_fmt, ...)
+{
+    struct fact_list *l = c->facts;
+    void *grown = l->v;
+    if (c->status || (c->status = as_grow(&grown, &l->cap, l->n + 1, sizeof *l->v, c->err)))
+        return NULL;
+    l->v = grown;
+    struct as_fact *f = &l->v[l->n++];
+    *f = (struct as_fact){.verdict = AS_UNDECIDED,
+                          .value = NAN,
+                          .ci = {NAN, NAN},
+                          .claimed = NAN,
+                          .rule = c->rule->text,
+                          .refuted_by = c->rule->refuted_by};
+    as_copy_text(f->device, sizeof f->device, c->device);
+    as_copy_text(f->object, sizeof f->object, object);
+    as_copy_text(f->unit, sizeof f->unit, unit);
+    struct as_buf id = AS_BUF_INIT;
+    va_list ap;
+    va_start(ap, id_fmt);
+    as_buf_vprintf(&id, id_fmt, ap);
+    va_end(ap);
+    as_copy_text(f->id, sizeof f->id, as_buf_get(&id));
+    as_buf_finish(&id);
+    for (char *p = f->id; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+            *p = '_';
+    return f;
+}
+
+void fact_say(struct as_fact *f, const char *fmt, ...)
+{
+    struct as_buf text = AS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    as_buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    as_copy_text(f->sentence, sizeof f->sentence, as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+void fact_number(struct as_fact *f, double value, struct as_interval ci)
+{
+    f->value = value;
+    f->ci = ci;
+    f->verdict = AS_SUPPORTED;
+}
+
+void fact_evidence(struct as_fact *f, const struct as_cell *cell)
+{
+    if (f->evidence_n < AS_EVIDENCE_MAX)
+        f->evidence[f->evidence_n++] = cell->id;
+}
+
+const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_format_value(&text, v, unit);
+    if (isfinite(ci.lo) && isfinite(ci.hi) && ci.hi > ci.lo) {
+        as_buf_str(&text, " (");
+        as_format_value(&text, ci.lo, unit);
+        as_buf_str(&text, " to ");
+        as_format_value(&text, ci.hi, unit);
+        as_buf_char(&text, ')');
+    }
+    as_copy_text(out, size, as_buf_get(&text));
+    as_buf_finish(&text);
+    return out;
+}
+
+struct as_interval cell_interval(const struct as_cell *cell)
+{
+    struct as_interval ci = cell->sum.ci;
+    if (isfinite(ci.lo) && isfinite(ci.hi) && ci.lo <= ci.hi)
+        return ci;
+    return (struct as_interval){cell->sum.median, cell->sum.median};
+}
+
+bool claim_fits(double claimed, struct as_interval ci, double share)
+{
+    return claimed >= ci.lo / (1 + share) && claimed <= ci.hi * (1 + share);
+}
+
+bool cell_is(const struct as_cell *cell, const char *axis, const char *text)
+{
+    const struct as_axis_value *v = as_axes_get(&cell->axes, axis);
+    return !v || strcmp(v->text, text) == 0;
+}
+
+bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but)
+{
+    if (a->axes.n != b->axes.n)
+        return false;
+    for (size_t i = 0; i < a->axes.n; i++) {
+        const struct as_axis_value *v = &a->axes.v[i];
+        if (strcmp(v->name, but) == 0)
+            continue;
+        /* cells of a probe have their axes in one order; others are looked up */
+        const struct as_axis_value *w = &b->axes.v[i];
+        if (strcmp(v->name, w->name) != 0)
+            w = as_axes_get(&b->axes, v->name);
+        if (!w || strcmp(v->text, w->text) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool allocator_is_huge(const char *name)
+{
+    return strcasestr(name, "huge") || strcasestr(name, "thp");
+}
+
+size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell ***out)
+{
+    size_t n = 0;
+    *out = NULL;
+    for (size_t i = 0; i < c->n; i++)
+        n += strcmp(c->cells[i]->probe, probe) == 0;
+    if (n == 0)
+        return 0;
+    *out = malloc(n * sizeof **out);
+    if (!*out) {
+        c->status = as_nomem(c->err, n * sizeof **out, "cells");
+        return 0;
+    }
+    n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, probe) == 0)
+            (*out)[n++] = c->cells[i];
+    return n;
+}
+
+/* A cell with what it is sorted by. */
+struct keyed {
+    const struct as_cell *cell;
+    uint64_t others; /* hash of all axes but the one */
+    double x;
+};
+
+static int by_curve_then_x(const void *a, const void *b)
+{
+    const struct keyed *p = a, *q = b;
+    if (p->others != q->others)
+        return p->others < q->others ? -1 : 1;
+    if (p->x != q->x)
+        return p->x < q->x ? -1 : 1;
+    return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
+}
+
+static uint64_t hash_others(const struct as_cell *cell, const char *axis)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < cell->axes.n; i++) {
+        const struct as_axis_value *v = &cell->axes.v[i];
+        if (strcmp(v->name, axis) == 0)
+            continue;
+        uint64_t both[2] = {as_hash(v->name, strlen(v->name)), as_hash(v->text, strlen(v->text))};
+        h += as_hash(both, sizeof both); /* a sum: the order of the axes does not matter */
+    }
+    return h;
+}
+
+static bool curve_make(struct curve *curve, const struct keyed *keyed, size_t n)
+{
+    *curve = (struct curve){.cells = malloc(n * sizeof *curve->cells),
+                            .x = malloc(n * sizeof *curve->x),
+                            .y = malloc(n * sizeof *curve->y),
+                            .ci = malloc(n * sizeof *curve->ci)};
+    if (!curve->cells || !curve->x || !curve->y || !curve->ci)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && keyed[i].x == keyed[i - 1].x)
+            continue;
+        size_t k = curve->n++;
+        curve->cells[k] = keyed[i].cell;
+        curve->x[k] = keyed[i].x;
+        curve->y[k] = keyed[i].cell->sum.median;
+        curve->ci[k] = cell_interval(keyed[i].cell);
+    }
+    return true;
+}
+
+void curves_make(struct rule_context *c, const char *probe, const char *axis, struct curve **curves, size_t *n)
+{
+    const struct as_cell **cells;
+    size_t have = cells_of(c, probe, &cells), keyed_n = 0;
+    struct keyed *keyed = malloc((have + 1) * sizeof *keyed);
+    *curves = NULL;
+    *n = 0;
+    for (size_t i = 0; keyed && i < have; i++) {
+        double x = as_axes_number(&cells[i]->axes, axis);
+        if (isfinite(x) && x > 0)
+            keyed[keyed_n++] = (struct keyed){cells[i], hash_others(cells[i], axis), x};
+    }
+    if (keyed_n > 1)
+        qsort(keyed, keyed_n, sizeof *keyed, by_curve_then_x);
+    size_t count = 0;
+    for (size_t i = 0; i < keyed_n; i++)
+        count += i == 0 || keyed[i].others != keyed[i - 1].others;
+    *curves = calloc(count + 1, sizeof **curves);
+    bool good = keyed && *curves;
+    for (size_t i = 0, end; good && i < keyed_n; i = end) {
+        for (end = i + 1; end < keyed_n && keyed[end].others == keyed[i].others; end++)
+            ;
+        good = curve_make(&(*curves)[(*n)++], keyed + i, end - i);
+    }
+    if (!good) {
+        curves_free(*curves, *n);
+        *curves = NULL;
+        *n = 0;
+        c->status = as_nomem(c->err, keyed_n * sizeof *keyed, "curves");
+    }
+    free(keyed);
+    free(cells);
+}
+
+void curves_free(struct curve *curves, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(curves[i].cells);
+        free(curves[i].x);
+        free(curves[i].y);
+        free(curves[i].ci);
+    }
+    free(curves);
+}

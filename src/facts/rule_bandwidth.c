@@ -1,0 +1,210 @@
+/* Bandwidth of memory and of each cache, and whether non-temporal stores pay. */
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const ops[] = {"read", "copy", "triad"};
+enum { OPS = sizeof ops / sizeof *ops };
+
+/* One thread, and as many as serve best. */
+enum team { ONE, MANY, TEAMS };
+static const char *const team_words[] = {[ONE] = "1", [MANY] = "all"};
+
+static double threads_of(const struct as_cell *cell)
+{
+    double t = as_axes_number(&cell->axes, "threads");
+    return t >= 1 ? t : NAN;
+}
+
+/* A device that has no such axis always works with all it has. */
+static bool in_team(const struct as_cell *cell, enum team team)
+{
+    double t = threads_of(cell);
+    return team == ONE ? t == 1 : !(t == 1);
+}
+
+static double working_set(const struct as_cell *cell)
+{
+    double size = as_axes_number(&cell->axes, "size");
+    return cell->footprint > 0 ? (double)cell->footprint : isfinite(size) ? size : 0;
+}
+
+static bool is_memory(const struct rule_context *c, const struct as_cell *cell)
+{
+    double last = c->info ? (double)as_info_last_cache(c->info) : 0;
+    const struct as_axis_value *level = as_axes_get(&cell->axes, "level");
+    if (level && strcmp(level->text, "memory") == 0)
+        return true;
+    return last > 0 && working_set(cell) >= 4 * last;
+}
+
+static const struct as_cell *
+best_of(const struct as_cell *const *cells, size_t n, const char *op, enum team team, const struct rule_context *c,
+        bool (*belongs)(const struct rule_context *c, const struct as_cell *cell, const void *what), const void *what)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (in_team(cells[i], team) && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
+            belongs(c, cells[i], what) && (!best || cells[i]->sum.median > best->sum.median))
+            best = cells[i];
+    return best;
+}
+
+/* "1 thread", "8 threads", "" where the device has no such choice */
+static const char *team_text(const struct as_cell *cell, char *out, size_t size)
+{
+    struct as_buf text = AS_BUF_INIT;
+    double t = threads_of(cell);
+    if (t >= 1)
+        as_buf_printf(&text, ", %.0f thread%s", t, t == 1 ? "" : "s");
+    as_copy_text(out, size, as_buf_get(&text));
+    as_buf_finish(&text);
+    return out;
+}
+
+static struct as_fact *add_bandwidth(struct rule_context *c, const struct as_cell *cell, const char *object,
+                                     const char *id, const char *op, enum team team)
+{
+    struct as_fact *f = fact_add(c, object, cell->unit, "%s.%s.%s", id, op, team_words[team]);
+    if (!f)
+        return NULL;
+    fact_number(f, cell->sum.median, cell_interval(cell));
+    fact_evidence(f, cell);
+    char value[96], threads[32];
+    const char *store = as_axes_text(&cell->axes, "store");
+    fact_say(f, "%s delivers %s to %s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
+             team_text(cell, threads, sizeof threads),
+             strcmp(op, "read") == 0    ? ""
+             : strcmp(store, "nt") == 0 ? ", non-temporal stores"
+                                        : "");
+    return f;
+}
+
+static bool belongs_to_memory(const struct rule_context *c, const struct as_cell *cell, const void *unused)
+{
+    (void)unused;
+    return is_memory(c, cell);
+}
+
+void rule_memory_bandwidth(struct rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "bandwidth", &cells);
+    for (enum team team = ONE; team < TEAMS; team++)
+        for (size_t o = 0; o < OPS; o++) {
+            const struct as_cell *best = best_of(cells, n, ops[o], team, c, belongs_to_memory, NULL);
+            if (!best)
+                continue;
+            struct as_fact *f = add_bandwidth(c, best, "memory", "bandwidth.memory", ops[o], team);
+            if (f && team == MANY && c->info && c->info->peak_bandwidth > 0 && strcmp(f->unit, "GB/s") == 0)
+                f->claimed = c->info->peak_bandwidth * 1e-9;
+        }
+    free(cells);
+}
+
+/* The working sets that surely lie in a cache, and surely not in the one before. Threads may sit on caches of their own
+ * or share one: the bounds hold either way. */
+struct window {
+    const struct as_cache *cache;
+    double before; /* bytes of the next smaller cache */
+};
+
+static bool belongs_to_cache(const struct rule_context *c, const struct as_cell *cell, const void *what)
+{
+    const struct window *w = what;
+    double threads = threads_of(cell), units = c->info->units ? c->info->units : 1;
+    double many = threads >= 1 ? threads : units;
+    double shared = w->cache->shared ? w->cache->shared : 1, instances = fmax(1, floor(many / shared));
+    double set = working_set(cell);
+    return set > 0 && set >= 2 * w->before * many && set <= 0.75 * (double)w->cache->size * instances;
+}
+
+void rule_cache_bandwidth(struct rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = c->info ? cells_of(c, "bandwidth", &cells) : 0;
+    if (n == 0)
+        return;
+    for (size_t k = 0; k < c->info->caches_n && k < AS_CACHES_MAX; k++) {
+        struct window w = {.cache = &c->info->caches[k]};
+        if (w.cache->kind == 'i' || w.cache->size == 0)
+            continue;
+        for (size_t i = 0; i < c->info->caches_n && i < AS_CACHES_MAX; i++)
+            if (c->info->caches[i].kind != 'i' && c->info->caches[i].level < w.cache->level)
+                w.before = fmax(w.before, (double)c->info->caches[i].size);
+        struct as_buf names[2] = {AS_BUF_INIT, AS_BUF_INIT};
+        as_buf_printf(&names[0], "L%u", w.cache->level);
+        as_buf_printf(&names[1], "bandwidth.L%u", w.cache->level);
+        for (enum team team = ONE; team < TEAMS; team++)
+            for (size_t o = 0; o < OPS; o++) {
+                const struct as_cell *best = best_of(cells, n, ops[o], team, c, belongs_to_cache, &w);
+                if (best)
+                    add_bandwidth(c, best, as_buf_get(&names[0]), as_buf_get(&names[1]), ops[o], team);
+            }
+        as_buf_finish(&names[0]);
+        as_buf_finish(&names[1]);
+    }
+    free(cells);
+}
+
+struct store_pair {
+    const struct as_cell *regular, *nt;
+    double best;
+};
+
+/* Of all pairs of one operation that differ in the store only, the one with the fastest cell. */
+static struct store_pair best_pair(const struct rule_context *c, const struct as_cell *const *cells, size_t n,
+                                   const char *op, enum team team)
+{
+    struct store_pair best = {NULL, NULL, 0};
+    enum { LOOKED_AT = 256 };
+    const struct as_cell *nt[LOOKED_AT];
+    size_t nt_n = 0;
+    for (size_t i = 0; i < n && nt_n < LOOKED_AT; i++)
+        if (in_team(cells[i], team) && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
+            strcmp(as_axes_text(&cells[i]->axes, "store"), "nt") == 0 && is_memory(c, cells[i]))
+            nt[nt_n++] = cells[i];
+    for (size_t i = 0; i < n && nt_n > 0; i++) {
+        if (!in_team(cells[i], team) || strcmp(as_axes_text(&cells[i]->axes, "op"), op) != 0 ||
+            strcmp(as_axes_text(&cells[i]->axes, "store"), "regular") != 0)
+            continue;
+        for (size_t k = 0; k < nt_n; k++) {
+            double fastest = fmax(cells[i]->sum.median, nt[k]->sum.median);
+            if (fastest > best.best && cells_alike(cells[i], nt[k], "store"))
+                best = (struct store_pair){cells[i], nt[k], fastest};
+        }
+    }
+    return best;
+}
+
+void rule_nontemporal(struct rule_context *c)
+{
+    static const char *const writers[] = {"copy", "triad", "write"};
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "bandwidth", &cells);
+    for (enum team team = ONE; team < TEAMS; team++)
+        for (size_t o = 0; o < sizeof writers / sizeof *writers; o++) {
+            struct store_pair p = best_pair(c, cells, n, writers[o], team);
+            struct as_fact *f =
+                p.nt ? fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", writers[o], team_words[team]) : NULL;
+            if (!f)
+                continue;
+            fact_number(f, p.nt->sum.median / p.regular->sum.median,
+                        as_ratio_interval(p.nt->sum.median, cell_interval(p.nt), p.regular->sum.median,
+                                          cell_interval(p.regular)));
+            f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
+            static const char *const what[] = {
+                [AS_SUPPORTED] = "pay", [AS_REFUTED] = "do not pay", [AS_UNDECIDED] = "make no clear difference"};
+            char ratio[96], threads[32];
+            fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s",
+                     what[f->verdict], writers[o], fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
+                     team_text(p.nt, threads, sizeof threads));
+            fact_evidence(f, p.regular);
+            fact_evidence(f, p.nt);
+        }
+    free(cells);
+}

@@ -1,0 +1,244 @@
+/* Cache levels from the latency curve: size, latency, latency in cycles. */
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6 };
+
+/* The curve that shows the caches best: random order over all, large pages (so that the TLB is out of it), and among
+ * those the longest. Large pages do not win against a curve more than twice as long. */
+static const struct curve *choose_curve(const struct curve *curves, size_t n)
+{
+    const struct curve *best = NULL;
+    double best_score = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = curves[i].cells[0];
+        if (!cell_is(cell, "pattern", "random") || curves[i].n < POINTS_MIN)
+            continue;
+        double score = (double)curves[i].n * (allocator_is_huge(as_axes_text(&cell->axes, "allocator")) ? 2 : 1);
+        if (score > best_score) {
+            best_score = score;
+            best = &curves[i];
+        }
+    }
+    return best;
+}
+
+/* Absurdly many sizes are thinned: the search for plateaus takes the square of their number. */
+static size_t thin(const struct curve *in, struct curve *out)
+{
+    size_t step = (in->n + CURVE_MAX - 1) / CURVE_MAX;
+    for (size_t i = 0; i < in->n; i += step) {
+        out->cells[out->n] = in->cells[i];
+        out->x[out->n] = in->x[i];
+        out->y[out->n] = in->y[i];
+        out->ci[out->n++] = in->ci[i];
+    }
+    return out->n;
+}
+
+struct level {
+    const struct as_plateau *plateau;
+    const struct as_cache *cache; /* what the OS or driver says of it, NULL */
+    char name[16];                /* "L1", ..., "memory" */
+};
+
+static size_t data_caches(const struct as_device_info *info, const struct as_cache **out)
+{
+    size_t n = 0;
+    for (size_t i = 0; info && i < info->caches_n && i < AS_CACHES_MAX; i++)
+        if (info->caches[i].kind != 'i' && info->caches[i].size > 0)
+            out[n++] = &info->caches[i];
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && out[k]->size < out[k - 1]->size; k--) {
+            const struct as_cache *t = out[k];
+            out[k] = out[k - 1];
+            out[k - 1] = t;
+        }
+    return n;
+}
+
+/* Gives each knee a cache, both in rising order, so that the sizes agree best: the least sum of distances on the log
+ * axis over all ways of pairing as many as there can be. Returns that sum; cache[i] is SIZE_MAX where none is left. */
+static double pair_up(const double *knee, size_t knees, const struct as_cache *const *caches, size_t caches_n,
+                      size_t *cache)
+{
+    if (knees == 0 || caches_n == 0) {
+        for (size_t i = 0; i < knees; i++)
+            cache[i] = SIZE_MAX;
+        return 0;
+    }
+    size_t rest[LEVELS_MAX];
+    double best = INFINITY;
+    if (knees >= caches_n) { /* the last knee may be none of the caches */
+        for (size_t drop = 0; drop < 2; drop++) {
+            if (drop && knees == caches_n)
+                break;
+            double cost = pair_up(knee, knees - 1, caches, caches_n - !drop, rest);
+            cost += drop ? 0 : fabs(log2(knee[knees - 1] / (double)caches[caches_n - 1]->size));
+            if (cost < best) {
+                best = cost;
+                memcpy(cache, rest, (knees - 1) * sizeof *cache);
+                cache[knees - 1] = drop ? SIZE_MAX : caches_n - 1;
+            }
+        }
+        return best;
+    }
+    for (size_t last = knees; last <= caches_n; last++) {
+        double cost = pair_up(knee, knees - 1, caches, last - 1, rest);
+        cost += fabs(log2(knee[knees - 1] / (double)caches[last - 1]->size));
+        if (cost < best) {
+            best = cost;
+            memcpy(cache, rest, (knees - 1) * sizeof *cache);
+            cache[knees - 1] = last - 1;
+        }
+    }
+    return best;
+}
+
+/* Names the plateaus. The last one is memory when the curve goes well beyond the largest cache. */
+static void name_levels(struct rule_context *c, const struct curve *curve, struct level *levels, size_t n)
+{
+    const struct as_cache *caches[AS_CACHES_MAX];
+    double knee[LEVELS_MAX];
+    size_t pair[LEVELS_MAX], caches_n = data_caches(c->info, caches);
+    for (size_t i = 0; i + 1 < n; i++)
+        knee[i] = levels[i].plateau->knee;
+    pair_up(knee, n - 1, caches, caches_n, pair);
+    for (size_t i = 0; i + 1 < n; i++) {
+        levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
+        if (levels[i].cache)
+            snprintf(levels[i].name, sizeof levels[i].name, "L%u", levels[i].cache->level);
+        else
+            snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "step %zu" : "L%zu", i + 1);
+    }
+    struct level *last = &levels[n - 1];
+    double end = curve->x[curve->n - 1];
+    const double surely_memory = 0x1p26; /* for a device that says nothing of its caches */
+    if (end >= (caches_n ? 2 * (double)caches[caches_n - 1]->size : surely_memory)) {
+        as_copy_text(last->name, sizeof last->name, "memory");
+        return;
+    }
+    size_t next = 0; /* after the caches that have a knee */
+    for (size_t i = 0; i + 1 < n; i++)
+        next = pair[i] == SIZE_MAX ? next : pair[i] + 1;
+    for (size_t i = next; i < caches_n && !last->cache; i++)
+        if ((double)caches[i]->size >= curve->x[last->plateau->first])
+            last->cache = caches[i];
+    if (last->cache)
+        snprintf(last->name, sizeof last->name, "L%u", last->cache->level);
+    else
+        snprintf(last->name, sizeof last->name, caches_n ? "step %zu" : "L%zu", n);
+}
+
+static void add_evidence(struct as_fact *f, const struct curve *curve, size_t first, size_t last)
+{
+    size_t n = last - first + 1, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX;
+    for (size_t i = first; i <= last; i += step)
+        fact_evidence(f, curve->cells[i]);
+}
+
+static void add_size(struct rule_context *c, const struct curve *curve, const struct level *level)
+{
+    const struct as_plateau *p = level->plateau;
+    if (!isfinite(p->knee))
+        return;
+    struct as_fact *f = fact_add(c, level->name, "B", "cache.%s.size", level->name);
+    if (!f)
+        return;
+    fact_number(f, p->knee, p->knee_ci);
+    char lo[32], hi[32], claim[32] = "";
+    struct as_interval none = {NAN, NAN};
+    fact_value_text(p->knee_ci.lo, none, "B", lo, sizeof lo);
+    fact_value_text(p->knee_ci.hi, none, "B", hi, sizeof hi);
+    if (level->cache) {
+        f->claimed = (double)level->cache->size;
+        fact_value_text(f->claimed, none, "B", claim, sizeof claim);
+        f->verdict = claim_fits(f->claimed, p->knee_ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
+    }
+    if (!level->cache)
+        fact_say(f, "%s ends between %s and %s", level->name, lo, hi);
+    else if (f->verdict == AS_SUPPORTED)
+        fact_say(f, "%s ends between %s and %s, as its claimed size of %s says", level->name, lo, hi, claim);
+    else
+        fact_say(f, "%s acts as if it ended between %s and %s, not at its claimed size of %s", level->name, lo, hi,
+                 claim);
+    size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
+    add_evidence(f, curve, p->first, past);
+}
+
+/* Median of latency x clock over the plateau, where the cells know their clock. */
+static void add_cycles(struct rule_context *c, const struct curve *curve, const struct level *level, const char *what)
+{
+    const struct as_plateau *p = level->plateau;
+    double cycles[CURVE_MAX];
+    size_t n = 0;
+    for (size_t i = p->first; i <= p->last; i++) {
+        double hz = curve->cells[i]->clock_hz;
+        if (isfinite(hz) && hz > 0)
+            cycles[n++] = curve->y[i] * hz * 1e-9;
+    }
+    if (n == 0)
+        return;
+    struct as_fact *f = fact_add(c, level->name, "cycles", "%s.latency_cycles", what);
+    if (!f)
+        return;
+    double median = as_median(cycles, n);
+    fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
+    char text[96];
+    fact_say(f, "A dependent load that hits %s takes %s of the core's clock", level->name,
+             fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
+    add_evidence(f, curve, p->first, p->last);
+}
+
+static void add_latency(struct rule_context *c, const struct curve *curve, const struct level *level)
+{
+    const struct as_plateau *p = level->plateau;
+    bool memory = strcmp(level->name, "memory") == 0;
+    char what[32], text[96], reach[32];
+    snprintf(what, sizeof what, memory ? "%s" : "cache.%s", level->name);
+    struct as_fact *f = fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
+    if (!f)
+        return;
+    fact_number(f, p->level, p->ci);
+    fact_value_text(p->level, p->ci, f->unit, text, sizeof text);
+    if (memory)
+        fact_say(f, "A dependent load from memory takes %s (%s, random order over up to %s)", text,
+                 as_axes_text(&curve->cells[p->first]->axes, "allocator"),
+                 fact_value_text(curve->x[p->last], (struct as_interval){NAN, NAN}, "B", reach, sizeof reach));
+    else
+        fact_say(f, "A dependent load that hits %s takes %s", level->name, text);
+    add_evidence(f, curve, p->first, p->last);
+    add_cycles(c, curve, level, what);
+}
+
+void rule_cache_levels(struct rule_context *c)
+{
+    struct curve *curves, thinned = {0};
+    size_t n;
+    curves_make(c, "latency", "size", &curves, &n);
+    const struct curve *chosen = choose_curve(curves, n);
+    if (!chosen)
+        goto done;
+    /* room for what thin() keeps lies in the chosen curve itself: it only moves points to the front */
+    thinned = (struct curve){chosen->cells, chosen->x, chosen->y, chosen->ci, 0};
+    thin(chosen, &thinned);
+    struct as_plateau plateaus[LEVELS_MAX];
+    struct level levels[LEVELS_MAX] = {0};
+    size_t found = as_plateaus(thinned.x, thinned.y, thinned.ci, thinned.n, plateaus, LEVELS_MAX);
+    if (found == 0)
+        goto done;
+    for (size_t i = 0; i < found; i++)
+        levels[i].plateau = &plateaus[i];
+    name_levels(c, &thinned, levels, found);
+    for (size_t i = 0; i < found; i++) {
+        add_size(c, &thinned, &levels[i]);
+        add_latency(c, &thinned, &levels[i]);
+    }
+done:
+    curves_free(curves, n);
+}

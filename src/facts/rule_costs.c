@@ -1,0 +1,295 @@
+/* The clock, and what single actions cost: allocating, touching, launching, handing a cache line over. */
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+
+static const struct as_interval none = {NAN, NAN};
+
+/* Sorts v. */
+static struct as_interval spread_interval(double *v, size_t n)
+{
+    for (size_t i = 1; i < n && n < 6; i++)
+        for (size_t k = i; k > 0 && v[k] < v[k - 1]; k--) {
+            double t = v[k];
+            v[k] = v[k - 1];
+            v[k - 1] = t;
+        }
+    if (n < 6)
+        return (struct as_interval){v[0], v[n - 1]};
+    struct as_summary s;
+    return as_summarize(v, NULL, n, &s, NULL) ? none : s.ci;
+}
+
+void rule_clock(struct rule_context *c)
+{
+    double *hz = malloc(c->n * sizeof *hz);
+    size_t n = 0;
+    if (!hz) {
+        c->status = as_nomem(c->err, c->n * sizeof *hz, "clocks");
+        return;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0)
+            hz[n++] = c->cells[i]->clock_hz;
+    struct as_fact *f = n ? fact_add(c, "core", "Hz", "clock.core") : NULL;
+    if (f) {
+        double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);
+        fact_number(f, median, spread_interval(hz, n));
+        char value[96], claim[32], lo[32], hi[32];
+        fact_value_text(median, none, "Hz", value, sizeof value);
+        fact_value_text(low, none, "Hz", lo, sizeof lo);
+        fact_value_text(high, none, "Hz", hi, sizeof hi);
+        if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
+            f->claimed = c->info->clock_max_hz;
+        fact_value_text(f->claimed, none, "Hz", claim, sizeof claim);
+        if (f->claimed > 0 && median > 1.02 * f->claimed) {
+            f->verdict = AS_REFUTED;
+            fact_say(f, "The core runs at %s, above its claimed maximum of %s (%s to %s in nine of ten cells)", value,
+                     claim, lo, hi);
+        } else {
+            fact_say(f, "The core runs at %s (%s to %s in nine of ten cells)%s%s", value, lo, hi,
+                     f->claimed > 0 ? ", within its claimed maximum of " : "", f->claimed > 0 ? claim : "");
+        }
+        for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
+            if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && seen++ % step == 0)
+                fact_evidence(f, c->cells[i]);
+    }
+    free(hz);
+}
+
+/* a - b with its interval (MOVER, as for ratios) */
+static struct as_interval difference(const struct as_cell *a, const struct as_cell *b)
+{
+    struct as_interval ca = cell_interval(a), cb = cell_interval(b);
+    double d = a->sum.median - b->sum.median;
+    return (struct as_interval){d - hypot(a->sum.median - ca.lo, cb.hi - b->sum.median),
+                                d + hypot(ca.hi - a->sum.median, b->sum.median - cb.lo)};
+}
+
+static const struct as_cell *largest(const struct as_cell *const *cells, size_t n, const char *op,
+                                     const struct as_cell *alike)
+{
+    const struct as_cell *best = NULL;
+    double size = -1;
+    for (size_t i = 0; i < n; i++) {
+        double s = as_axes_number(&cells[i]->axes, "size");
+        s = isfinite(s) ? s : 0;
+        if (s > size && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
+            (!alike || cells_alike(cells[i], alike, "op"))) {
+            best = cells[i];
+            size = s;
+        }
+    }
+    return best;
+}
+
+static void add_difference(struct rule_context *c, const struct as_cell *more, const struct as_cell *less,
+                           const char *id, const char *what, const char *nothing)
+{
+    const char *allocator = as_axes_text(&more->axes, "allocator");
+    char object[48], value[96], size[32];
+    snprintf(object, sizeof object, "allocator:%.36s", allocator);
+    struct as_fact *f = fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
+    if (!f)
+        return;
+    fact_number(f, more->sum.median - less->sum.median, difference(more, less));
+    fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    fact_value_text(as_axes_number(&more->axes, "size"), none, "B", size, sizeof size);
+    f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
+    if (f->verdict == AS_SUPPORTED)
+        fact_say(f, "%s %s a page (%s, blocks of %s)", what, value, allocator, size);
+    else
+        fact_say(f, "%s: the difference is %s a page (%s, blocks of %s)", nothing, value, allocator, size);
+    fact_evidence(f, more);
+    fact_evidence(f, less);
+}
+
+/* For each allocator the pair of cells at the largest size that both have. */
+static void differences(struct rule_context *c, const struct as_cell *const *cells, size_t n, const char *more,
+                        const char *less, const char *id, const char *what, const char *nothing)
+{
+    const char *seen[FACTS_MAX];
+    size_t seen_n = 0;
+    for (size_t i = 0; i < n && seen_n < FACTS_MAX; i++) {
+        const char *allocator = as_axes_text(&cells[i]->axes, "allocator");
+        bool again = strcmp(as_axes_text(&cells[i]->axes, "op"), more) != 0;
+        for (size_t k = 0; k < seen_n && !again; k++)
+            again = strcmp(seen[k], allocator) == 0;
+        if (again)
+            continue;
+        seen[seen_n++] = allocator;
+        const struct as_cell *best = NULL, *other = NULL;
+        for (size_t k = i; k < n; k++) {
+            const struct as_axes *axes = &cells[k]->axes;
+            if (strcmp(as_axes_text(axes, "op"), more) != 0 || strcmp(as_axes_text(axes, "allocator"), allocator) != 0)
+                continue;
+            bool larger = !best || as_axes_number(axes, "size") > as_axes_number(&best->axes, "size");
+            const struct as_cell *match = larger ? largest(cells, n, less, cells[k]) : NULL;
+            if (match) {
+                best = cells[k];
+                other = match;
+            }
+        }
+        if (best)
+            add_difference(c, best, other, id, what, nothing);
+    }
+}
+
+void rule_first_touch(struct rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "alloc", &cells);
+    differences(c, cells, n, "first-touch", "touch-again", "memory.host_backing",
+                "The host charges memory that was never touched with",
+                "No charge of the host for memory never touched");
+    differences(c, cells, n, "touch-again", "touch-mapped", "memory.fault", "A page fault costs",
+                "No cost of a page fault to be seen");
+    free(cells);
+}
+
+static void add_allocator(struct rule_context *c, const struct curve *curve, size_t at, const char *which)
+{
+    const struct as_cell *cell = curve->cells[at];
+    const char *allocator = as_axes_text(&cell->axes, "allocator"), *op = as_axes_text(&cell->axes, "op");
+    char object[48], value[96], size[32];
+    snprintf(object, sizeof object, "allocator:%.36s", allocator);
+    struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, which);
+    if (!f)
+        return;
+    fact_number(f, cell->sum.median, cell_interval(cell));
+    fact_say(f, "%s: %s of %s takes %s", allocator, op, fact_value_text(curve->x[at], none, "B", size, sizeof size),
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    fact_evidence(f, cell);
+}
+
+void rule_allocators(struct rule_context *c)
+{
+    struct curve *curves;
+    size_t n;
+    curves_make(c, "alloc", "size", &curves, &n);
+    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
+        const char *op = as_axes_text(&curves[i].cells[0]->axes, "op");
+        if (strcmp(op, "alloc") != 0 && strcmp(op, "free") != 0)
+            continue;
+        add_allocator(c, &curves[i], 0, "small");
+        if (curves[i].n > 1)
+            add_allocator(c, &curves[i], curves[i].n - 1, "large");
+        added += 2;
+    }
+    curves_free(curves, n);
+}
+
+static void add_pair(struct rule_context *c, const struct as_cell *cell, const char *object, const char *id,
+                     const char *which)
+{
+    struct as_fact *f = fact_add(c, object, cell->unit, "%s", id);
+    char value[96];
+    if (!f)
+        return;
+    fact_number(f, cell->sum.median, cell_interval(cell));
+    fact_say(f, "The %s pair, CPU %s and %s, hands a cache line over in %s", which, as_axes_text(&cell->axes, "from"),
+             as_axes_text(&cell->axes, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    fact_evidence(f, cell);
+}
+
+static void add_median_pair(struct rule_context *c, const struct as_cell *const *pairs, size_t n, bool device)
+{
+    double *v = malloc(n * sizeof *v);
+    struct as_fact *f = v ? fact_add(c, device ? "link:cpu-device" : "link:cpu-cpu", pairs[0]->unit,
+                                     device ? "c2c.device.median" : "c2c.median")
+                          : NULL;
+    char value[96];
+    if (!v)
+        c->status = as_nomem(c->err, n * sizeof *v, "pairs");
+    if (f) {
+        for (size_t i = 0; i < n; i++)
+            v[i] = pairs[i]->sum.median;
+        double median = as_median(v, n);
+        fact_number(f, median, n == 1 ? cell_interval(pairs[0]) : spread_interval(v, n));
+        fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        fact_say(f, "A cache line goes one way between %s in %s (median of %zu pair%s)",
+                 device ? "a core and the device" : "two cores", value, n, n == 1 ? "" : "s");
+        for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
+            fact_evidence(f, pairs[i]);
+    }
+    free(v);
+}
+
+static void core_to_core(struct rule_context *c, const struct as_cell **cells, size_t n, bool device)
+{
+    /* one kind of waiting, so that all pairs are alike: that of the first cell */
+    const char *op = NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool to_device = strcmp(as_axes_text(&cells[i]->axes, "peer"), "device") == 0;
+        if (to_device != device || as_axes_text(&cells[i]->axes, "from")[0] == '\0')
+            continue;
+        if (!op)
+            op = as_axes_text(&cells[i]->axes, "op");
+        if (strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0) {
+            const struct as_cell *keep = cells[i];
+            cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kind of peer */
+            cells[kept++] = keep;
+        }
+    }
+    if (kept == 0)
+        return;
+    add_median_pair(c, cells, kept, device);
+    const struct as_cell *near = cells[0], *far = cells[0];
+    for (size_t i = 1; i < kept; i++) {
+        near = cells[i]->sum.median < near->sum.median ? cells[i] : near;
+        far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
+    }
+    if (kept > 1 && !device) {
+        add_pair(c, near, "link:cpu-cpu", "c2c.min", "nearest");
+        add_pair(c, far, "link:cpu-cpu", "c2c.max", "farthest");
+    }
+}
+
+void rule_core_to_core(struct rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "c2c", &cells);
+    core_to_core(c, cells, n, false);
+    core_to_core(c, cells, n, true);
+    free(cells);
+}
+
+void rule_launch(struct rule_context *c)
+{
+    static const struct {
+        const char *what, *says;
+    } says[] = {{"roundtrip", "Launching an empty kernel and waiting for it takes"},
+                {"submit", "Queueing a launch takes"},
+                {"batch", "Each of many launches back to back takes"}};
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "launch", &cells), added = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, as_axes_number(&cells[i]->axes, "threads"));
+    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+        double threads = as_axes_number(&cells[i]->axes, "threads");
+        if (isfinite(threads) && threads > least)
+            continue;
+        const char *what = as_axes_text(&cells[i]->axes, "what"), *wait = as_axes_text(&cells[i]->axes, "wait");
+        const char *text = "An empty kernel takes";
+        for (size_t k = 0; k < sizeof says / sizeof *says; k++)
+            text = strcmp(says[k].what, what) == 0 ? says[k].says : text;
+        struct as_fact *f = fact_add(c, "launch", cells[i]->unit, "launch.%s.%s", what, wait);
+        char value[96];
+        if (!f)
+            break;
+        fact_number(f, cells[i]->sum.median, cell_interval(cells[i]));
+        fact_say(f, "%s %s%s%s", text, fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+                 wait[0] ? ", waiting by " : "", wait);
+        fact_evidence(f, cells[i]);
+        added++;
+    }
+    free(cells);
+}

@@ -1,0 +1,85 @@
+/* What the rules share. Inside facts only. */
+#ifndef AS_FACTS_RULES_H
+#define AS_FACTS_RULES_H
+
+#include "facts/facts.h"
+
+struct fact_list {
+    struct as_fact *v;
+    size_t n, cap;
+};
+
+struct rule;
+
+/* One rule at one device. */
+struct rule_context {
+    const struct rule *rule;
+    const char *device;
+    const struct as_device_info *info;  /* NULL when the run does not say */
+    const struct as_cell *const *cells; /* usable ones of the device: trusted, with a finite median above 0 */
+    size_t n;
+    struct fact_list *facts;
+    struct as_error *err;
+    enum as_status status; /* the first failure; rules go on and need not look */
+};
+
+struct rule {
+    const char *name;
+    void (*derive)(struct rule_context *c);
+    const char *text;
+    const char *refuted_by;
+};
+
+extern const struct rule fact_rules[];
+extern const size_t fact_rules_n;
+
+/* Adds a fact and returns it, with the device, rule and NANs filled in; NULL when out of memory (noted in c). Valid
+ * until the next is added. The id may hold text of axes: what is no letter, digit, dot, dash or underscore becomes "_".
+ */
+struct as_fact *fact_add(struct rule_context *c, const char *object, const char *unit, const char *id_fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fact_number(struct as_fact *f, double value, struct as_interval ci);
+/* Cells beyond the room are left out. */
+void fact_evidence(struct as_fact *f, const struct as_cell *cell);
+/* "1.46 ns (1.45 to 1.48)" into out */
+const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);
+
+/* The cells of a probe that differ in one axis only, by rising value of it. */
+struct curve {
+    const struct as_cell **cells;
+    double *x, *y;
+    struct as_interval *ci;
+    size_t n;
+};
+/* All curves of a probe over an axis; cells without the axis, or with a value of it that the curve already has, are
+ * left out. *curves and what is in it are freed by curves_free. */
+void curves_make(struct rule_context *c, const char *probe, const char *axis, struct curve **curves, size_t *n);
+void curves_free(struct curve *curves, size_t n);
+
+/* The cells of a probe, in the order of the run; *out is the caller's (free), NULL when there are none. */
+size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell ***out);
+/* Has the cell this value of an axis? A cell without the axis has every value. */
+bool cell_is(const struct as_cell *cell, const char *axis, const char *text);
+/* Are all axes but one the same? */
+bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but);
+/* Does the allocator's name say pages larger than the base page? */
+bool allocator_is_huge(const char *name);
+/* In ns, GB/s, ...: a cell's interval, or its median twice where it has none. */
+struct as_interval cell_interval(const struct as_cell *cell);
+/* Does a claim lie in the interval, give or take a share of it? */
+bool claim_fits(double claimed, struct as_interval ci, double share);
+
+/* The rules, by file */
+void rule_cache_levels(struct rule_context *c);
+void rule_tlb(struct rule_context *c);
+void rule_memory_bandwidth(struct rule_context *c);
+void rule_cache_bandwidth(struct rule_context *c);
+void rule_nontemporal(struct rule_context *c);
+void rule_clock(struct rule_context *c);
+void rule_first_touch(struct rule_context *c);
+void rule_allocators(struct rule_context *c);
+void rule_core_to_core(struct rule_context *c);
+void rule_launch(struct rule_context *c);
+
+#endif
