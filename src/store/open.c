@@ -1,0 +1,217 @@
+/* Opening: from a path to a store that is known to be one. */
+#include "store/schema.h"
+#include "store/sql.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Another process holds the lock for the milliseconds of a commit, or while it exports a run. */
+enum { BUSY_OPEN_MS = 5000, BUSY_MS = 30000 };
+/* A value of this size is no cell's: a damaged length must not become an allocation. */
+enum { VALUE_MAX = 256 << 20 };
+
+/* A rollback journal, since a WAL needs shared memory that network file systems do not have. A killed process loses
+ * nothing at any setting of `synchronous`. FULL also keeps a power loss from damaging the file. The journal is kept
+ * and its header zeroed instead of being deleted: that saves the file system two changes of a folder per commit. */
+static const char pragmas[] = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;"
+                              "PRAGMA temp_store = MEMORY";
+static const char pragmas_write[] = "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL";
+
+enum as_status as_store_default_path(struct as_buf *out, struct as_error *err)
+{
+    const char *file = getenv("ASSAY_STORE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    as_buf_clear(out);
+    if (file && file[0])
+        as_buf_str(out, file);
+    else if (data && data[0] == '/') /* the specification: relative paths are to be ignored */
+        as_buf_printf(out, "%s/assay/assay.db", data);
+    else if (home && home[0])
+        as_buf_printf(out, "%s/.local/share/assay/assay.db", home);
+    else
+        return as_fail(err, AS_USAGE, "no place for the store is known: set HOME or XDG_DATA_HOME, or give --store");
+    return as_buf_check(out, err);
+}
+
+static enum as_status make_folders(const char *path, struct as_error *err)
+{
+    char *copy = as_strdup(path);
+    if (!copy)
+        return as_nomem(err, strlen(path), "a path");
+    enum as_status s = AS_OK;
+    for (char *at = strchr(copy + 1, '/'); at && !s; at = strchr(at + 1, '/')) {
+        *at = 0;
+        /* for the person's eyes only, as the specification of the folders asks for */
+        if (mkdir(copy, 0700) && errno != EEXIST && access(copy, F_OK))
+            s = as_fail(err, AS_IO, "the store '%s': its folder '%s' cannot be made: %s", path, copy, strerror(errno));
+        *at = '/';
+    }
+    free(copy);
+    return s;
+}
+
+static enum as_status check_folder(const char *path, struct as_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? as_strdup(path) : as_strdup(".");
+    if (!folder)
+        return as_nomem(err, strlen(path), "a path");
+    if (slash)
+        folder[slash == path ? 1 : slash - path] = 0;
+    enum as_status s = AS_OK;
+    if (access(folder, W_OK | X_OK))
+        s = as_fail(err, AS_IO,
+                    "the store '%s': its folder '%s' cannot be written to (%s), where the journal goes: change its "
+                    "permissions or give another file with --store",
+                    path, folder, strerror(errno));
+    free(folder);
+    return s;
+}
+
+/* What stands at the path, before SQLite sees it. */
+static enum as_status check_file(const char *path, enum as_store_mode mode, struct as_error *err)
+{
+    struct stat st;
+    if (stat(path, &st)) {
+        if (errno == ENOENT && mode == AS_STORE_WRITE)
+            return AS_OK;
+        if (errno == ENOENT)
+            return as_fail(err, AS_NOTFOUND, "there is no store '%s' yet: 'assay run' makes it", path);
+        return as_fail(err, AS_IO, "the store '%s' cannot be opened: %s", path, strerror(errno));
+    }
+    if (S_ISDIR(st.st_mode))
+        return as_fail(err, AS_IO, "'%s' is a folder, no store: give a file with --store", path);
+    if (!S_ISREG(st.st_mode))
+        return as_fail(err, AS_IO, "'%s' is no regular file: give another with --store", path);
+    if (access(path, mode == AS_STORE_WRITE ? R_OK | W_OK : R_OK))
+        return as_fail(err, AS_IO,
+                       "the store '%s' cannot be %s: %s; change its permissions or give another with --store", path,
+                       access(path, R_OK) ? "read" : "written to", strerror(errno));
+    return AS_OK;
+}
+
+static enum as_status open_database(struct as_store *store, int flags, struct as_error *err)
+{
+    sqlite3_close(store->db);
+    store->db = NULL;
+    int rc = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_busy_timeout(store->db, BUSY_OPEN_MS);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
+        sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 0);
+        rc = sqlite3_exec(store->db, pragmas, NULL, NULL, NULL);
+    }
+    return rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
+}
+
+/* A run that was killed in the middle of a commit leaves a journal that the next one to open the file plays back. Who
+ * only reads cannot, so that is done here with a connection that may write. */
+static enum as_status mend(struct as_store *store, struct as_error *err)
+{
+    int rc = sqlite3_exec(store->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+    if (rc != SQLITE_READONLY_ROLLBACK)
+        return rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
+    enum as_status s = open_database(store, SQLITE_OPEN_READWRITE, err);
+    if (!s && (rc = sqlite3_exec(store->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL)) != SQLITE_OK)
+        s = as_sql_fail(store, rc, err);
+    return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
+}
+
+static enum as_status open_read(struct as_store *store, struct as_error *err)
+{
+    enum as_schema_kind kind;
+    enum as_status s = open_database(store, SQLITE_OPEN_READONLY, err);
+    if (!s)
+        s = mend(store, err);
+    if (!s)
+        s = as_schema_look(&as_store_schema, store->path, store->db, &kind, err);
+    if (!s && kind == AS_SCHEMA_EMPTY)
+        s = as_fail(err, AS_NOTFOUND, "the store '%s' is empty: 'assay run' fills it", store->path);
+    if (!s && kind == AS_SCHEMA_OLDER)
+        s = as_fail(err, AS_FORMAT,
+                    "the store '%s' was made by an older assay: the next 'assay run' brings it up to date",
+                    store->path);
+    return s;
+}
+
+static enum as_status open_write(struct as_store *store, struct as_error *err)
+{
+    enum as_schema_kind kind;
+    enum as_status s = check_folder(store->path, err);
+    if (!s)
+        s = open_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (!s)
+        s = as_schema_look(&as_store_schema, store->path, store->db, &kind, err);
+    if (!s) {
+        int rc = sqlite3_exec(store->db, pragmas_write, NULL, NULL, NULL);
+        s = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
+    }
+    if (!s && kind != AS_SCHEMA_CURRENT)
+        s = as_schema_migrate(&as_store_schema, store->path, store->db, err);
+    return s;
+}
+
+enum as_status as_store_open(const char *path, enum as_store_mode mode, struct as_store **out, struct as_error *err)
+{
+    struct as_buf name = AS_BUF_INIT;
+    enum as_status s = AS_OK;
+    *out = NULL;
+    if (path)
+        as_buf_str(&name, path);
+    else
+        s = as_store_default_path(&name, err);
+    if (!s)
+        s = as_buf_check(&name, err);
+    if (!s && name.len == 0)
+        s = as_fail(err, AS_USAGE, "the path of the store is empty");
+    struct as_store *store = s ? NULL : calloc(1, sizeof *store);
+    if (!s && !store)
+        s = as_nomem(err, sizeof *store, "the store");
+    if (!s) {
+        store->mode = mode;
+        store->path = as_buf_take(&name);
+        s = store->path ? AS_OK : as_nomem(err, 0, "a path");
+    }
+    if (!s && mode == AS_STORE_WRITE)
+        s = make_folders(store->path, err);
+    if (!s)
+        s = check_file(store->path, mode, err);
+    if (!s)
+        s = mode == AS_STORE_WRITE ? open_write(store, err) : open_read(store, err);
+    if (!s) {
+        sqlite3_busy_timeout(store->db, BUSY_MS);
+        *out = store;
+        store = NULL;
+    }
+    as_store_close(store);
+    as_buf_finish(&name);
+    return s;
+}
+
+void as_store_close(struct as_store *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < AS_SQL_N; i++)
+        sqlite3_finalize(store->statements[i]);
+    if (store->db && store->mode == AS_STORE_WRITE) {
+        /* takes the journal file away unless another process is writing */
+        sqlite3_busy_timeout(store->db, 0);
+        sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    }
+    sqlite3_close(store->db);
+    free(store->path);
+    free(store);
+}
+
+const char *as_store_path(const struct as_store *store)
+{
+    return store->path;
+}

@@ -1,0 +1,212 @@
+#include "store/schema.h"
+
+#include "store/sql.h"
+
+#include <string.h>
+
+/* Numbers that are not known are NULL. Tables are STRICT: a column holds its type and nothing else, whoever wrote it.
+ */
+static const char version_1[] =
+    "CREATE TABLE runs("
+    " id INTEGER PRIMARY KEY,"
+    " uuid TEXT NOT NULL UNIQUE CHECK(length(uuid) BETWEEN 8 AND 39),"
+    " started_at REAL NOT NULL,"
+    " ended_at REAL NOT NULL,"
+    " state TEXT NOT NULL CHECK(state IN('running','complete','interrupted')),"
+    " suite TEXT NOT NULL,"
+    " command TEXT NOT NULL,"
+    " seed INTEGER NOT NULL,"
+    " precision REAL,"
+    " budget_s REAL,"
+    " visits INTEGER NOT NULL,"
+    " isolate INTEGER NOT NULL CHECK(isolate IN(0,1)),"
+    " tool_version TEXT NOT NULL,"
+    " tool_commit TEXT NOT NULL,"
+    " host TEXT NOT NULL,"
+    " provenance TEXT,"
+    " devices TEXT,"
+    " cells INTEGER NOT NULL CHECK(cells >= 0),"
+    /* counted when the run ends; NULL: not counted since the last change */
+    " cells_ok INTEGER"
+    ") STRICT;"
+    "CREATE TABLE cells("
+    " id INTEGER PRIMARY KEY,"
+    " run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+    " position INTEGER NOT NULL CHECK(position >= 0),"
+    " backend TEXT NOT NULL,"
+    " device TEXT NOT NULL,"
+    " probe TEXT NOT NULL,"
+    " metric TEXT NOT NULL,"
+    " unit TEXT NOT NULL,"
+    " better_less INTEGER NOT NULL CHECK(better_less IN(0,1)),"
+    " counts TEXT NOT NULL,"
+    " axes TEXT NOT NULL,"
+    " key INTEGER NOT NULL,"
+    " status TEXT NOT NULL CHECK(status IN"
+    "('planned','ok','untrusted','unsupported','failed','crashed','timeout','skipped')),"
+    " reason TEXT NOT NULL,"
+    " n INTEGER NOT NULL CHECK(n >= 0),"
+    " visits INTEGER NOT NULL CHECK(visits >= 0),"
+    " median REAL, ci_low REAL, ci_high REAL, mad REAL, min REAL, max REAL,"
+    " modes INTEGER NOT NULL CHECK(modes BETWEEN 0 AND 2),"
+    " mode_low REAL, mode_high REAL, mode_share REAL,"
+    " bound REAL,"
+    " clock_hz REAL,"
+    " footprint INTEGER NOT NULL,"
+    " gate_checksum TEXT NOT NULL CHECK(gate_checksum IN('n/a','pass','fail')), gate_checksum_text TEXT NOT NULL,"
+    " gate_limit TEXT NOT NULL CHECK(gate_limit IN('n/a','pass','fail')), gate_limit_text TEXT NOT NULL,"
+    " gate_clock TEXT NOT NULL CHECK(gate_clock IN('n/a','pass','fail')), gate_clock_text TEXT NOT NULL,"
+    " gate_noise TEXT NOT NULL CHECK(gate_noise IN('n/a','pass','fail')), gate_noise_text TEXT NOT NULL,"
+    " gate_code TEXT NOT NULL CHECK(gate_code IN('n/a','pass','fail')), gate_code_text TEXT NOT NULL,"
+    " gate_footprint TEXT NOT NULL CHECK(gate_footprint IN('n/a','pass','fail')), gate_footprint_text TEXT NOT NULL,"
+    " gate_drift TEXT NOT NULL CHECK(gate_drift IN('n/a','pass','fail')), gate_drift_text TEXT NOT NULL,"
+    " visits_done INTEGER NOT NULL CHECK(visits_done >= 0),"
+    " duration_s REAL NOT NULL,"
+    " started_at REAL NOT NULL,"
+    " detail TEXT,"
+    " UNIQUE(run_id, position)"
+    ") STRICT;"
+    "CREATE TABLE visits("
+    " id INTEGER PRIMARY KEY,"
+    " cell_id INTEGER NOT NULL REFERENCES cells(id) ON DELETE CASCADE,"
+    " number INTEGER NOT NULL CHECK(number >= 0),"
+    " started_at REAL NOT NULL,"
+    " prepare_s REAL, duration_s REAL,"
+    " n INTEGER NOT NULL CHECK(n >= 0),"
+    /* little-endian doubles in order of time */
+    " samples BLOB NOT NULL CHECK(length(samples) = 8 * n),"
+    " warmup INTEGER NOT NULL, reps INTEGER NOT NULL,"
+    " sample_s REAL, clock_hz REAL, clock_low REAL, clock_high REAL,"
+    " checksum TEXT NOT NULL CHECK(checksum IN('n/a','pass','fail')), checksum_text TEXT NOT NULL,"
+    " status TEXT NOT NULL CHECK(status IN"
+    "('planned','ok','untrusted','unsupported','failed','crashed','timeout','skipped')),"
+    " reason TEXT NOT NULL,"
+    " excluded INTEGER NOT NULL CHECK(excluded IN(0,1)),"
+    " worker INTEGER NOT NULL,"
+    " bound REAL, bound_text TEXT NOT NULL,"
+    " footprint INTEGER NOT NULL,"
+    " claims_memory INTEGER NOT NULL CHECK(claims_memory IN(0,1)),"
+    " detail TEXT,"
+    " UNIQUE(cell_id, number)"
+    ") STRICT;";
+
+static const char *const steps[] = {version_1};
+const struct as_schema as_store_schema = {.version = sizeof steps / sizeof *steps, .steps = steps};
+
+static int read_number(sqlite3 *db, const char *sql, int64_t *out)
+{
+    sqlite3_stmt *st = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(st);
+        *out = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+        rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+    }
+    sqlite3_finalize(st);
+    return rc;
+}
+
+/* Tables of a store, and nothing that would run by itself when a row is written. */
+static enum as_status check_tables(const char *path, sqlite3 *db, struct as_error *err)
+{
+    int64_t tables = 0, strangers = 0;
+    int rc = read_number(
+        db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN('runs','cells','visits')", &tables);
+    if (rc == SQLITE_OK)
+        rc = read_number(db, "SELECT count(*) FROM sqlite_schema WHERE type IN('trigger','view')", &strangers);
+    if (rc != SQLITE_OK)
+        return as_sql_fail_at(path, db, rc, err);
+    if (tables != 3 || strangers)
+        return as_fail(
+            err, AS_FORMAT,
+            "the store '%s' was changed by another program (%s): restore it from a copy or give another file "
+            "with --store",
+            path, strangers ? "it has triggers or views" : "tables are missing");
+    return AS_OK;
+}
+
+enum as_status as_schema_look(const struct as_schema *schema, const char *path, sqlite3 *db, enum as_schema_kind *kind,
+                              struct as_error *err)
+{
+    int64_t application = 0, version = 0, objects = 0;
+    int rc = read_number(db, "PRAGMA application_id", &application);
+    if (rc == SQLITE_OK)
+        rc = read_number(db, "PRAGMA user_version", &version);
+    if (rc == SQLITE_OK)
+        rc = read_number(db, "SELECT count(*) FROM sqlite_schema", &objects);
+    if (rc != SQLITE_OK)
+        return as_sql_fail_at(path, db, rc, err);
+    if (application == 0 && version == 0 && objects == 0) {
+        *kind = AS_SCHEMA_EMPTY;
+        return AS_OK;
+    }
+    if (application != AS_STORE_APPLICATION)
+        return as_fail(err, AS_FORMAT,
+                       "'%s' is a database of another program, no store: give another file with --store", path);
+    if (version > schema->version)
+        return as_fail(
+            err, AS_FORMAT,
+            "the store '%s' was made by a newer assay (schema %lld, this one knows %d): update assay, or give "
+            "another file with --store",
+            path, (long long)version, schema->version);
+    if (version < 1)
+        return as_fail(
+            err, AS_FORMAT,
+            "the store '%s' is damaged (schema %lld): restore it from a copy or give another file with --store", path,
+            (long long)version);
+    *kind = version < schema->version ? AS_SCHEMA_OLDER : AS_SCHEMA_CURRENT;
+    return check_tables(path, db, err);
+}
+
+static int run_steps(const struct as_schema *schema, sqlite3 *db, int from)
+{
+    int rc = SQLITE_OK;
+    for (int i = from; i < schema->version && rc == SQLITE_OK; i++)
+        rc = sqlite3_exec(db, schema->steps[i], NULL, NULL, NULL);
+    if (rc == SQLITE_OK) {
+        char sql[96];
+        sqlite3_snprintf(sizeof sql, sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", AS_STORE_APPLICATION,
+                         schema->version);
+        rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    }
+    return rc;
+}
+
+/* Rows that point nowhere after the steps. */
+static enum as_status check_references(const char *path, sqlite3 *db, struct as_error *err)
+{
+    int64_t broken = 0;
+    int rc = read_number(db, "SELECT count(*) FROM pragma_foreign_key_check", &broken);
+    if (rc != SQLITE_OK)
+        return as_sql_fail_at(path, db, rc, err);
+    if (broken)
+        return as_fail(
+            err, AS_FORMAT,
+            "the store '%s' cannot be brought up to date: %lld rows belong to nothing; it was left as it was", path,
+            (long long)broken);
+    return AS_OK;
+}
+
+enum as_status as_schema_migrate(const struct as_schema *schema, const char *path, sqlite3 *db, struct as_error *err)
+{
+    /* A step may rebuild a table, which must not delete the rows that refer to it. Ignored inside a transaction. */
+    int rc = sqlite3_exec(db, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        return as_sql_fail_at(path, db, rc, err);
+    enum as_schema_kind kind;
+    int64_t version = 0;
+    /* looked at again under the lock: another process may have been faster */
+    enum as_status s = as_schema_look(schema, path, db, &kind, err);
+    if (!s && kind != AS_SCHEMA_CURRENT) {
+        rc = read_number(db, "PRAGMA user_version", &version);
+        if (rc == SQLITE_OK)
+            rc = run_steps(schema, db, (int)version);
+        s = rc == SQLITE_OK ? check_references(path, db, err) : as_sql_fail_at(path, db, rc, err);
+    }
+    if (!s && (rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL)) != SQLITE_OK)
+        s = as_sql_fail_at(path, db, rc, err);
+    if (!sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    sqlite3_exec(db, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
+    return s;
+}

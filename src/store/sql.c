@@ -1,0 +1,265 @@
+#include "store/sql.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN_COLUMNS                                                                                                    \
+    "id, uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, visits, isolate, "              \
+    "tool_version, "                                                                                                   \
+    "tool_commit, host, provenance, devices, cells, cells_ok"
+#define PLAN_COLUMNS "run_id, position, backend, device, probe, metric, unit, better_less, counts, axes, key"
+#define RESULT_COLUMNS                                                                                                 \
+    "status, reason, n, visits, median, ci_low, ci_high, mad, min, max, modes, mode_low, mode_high, "                  \
+    "mode_share, bound, clock_hz, footprint, gate_checksum, gate_checksum_text, gate_limit, "                          \
+    "gate_limit_text, gate_clock, gate_clock_text, gate_noise, gate_noise_text, gate_code, "                           \
+    "gate_code_text, gate_footprint, gate_footprint_text, gate_drift, gate_drift_text, visits_done, "                  \
+    "duration_s, started_at, detail"
+#define CELL_COLUMNS "id, " PLAN_COLUMNS ", " RESULT_COLUMNS
+#define VISIT_COLUMNS                                                                                                  \
+    "cell_id, number, started_at, prepare_s, duration_s, n, samples, warmup, reps, sample_s, clock_hz, clock_low, "    \
+    "clock_high, checksum, checksum_text, status, reason, excluded, worker, bound, bound_text, footprint, "            \
+    "claims_memory, detail"
+#define TEN "?,?,?,?,?,?,?,?,?,?"
+#define CELL_FILTER                                                                                                    \
+    " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"
+
+static const char *const texts[AS_SQL_N] = {
+    [AS_SQL_BEGIN_READ] = "BEGIN",
+    [AS_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [AS_SQL_COMMIT] = "COMMIT",
+    [AS_SQL_ROLLBACK] = "ROLLBACK",
+    [AS_SQL_ADD_RUN] =
+        "INSERT INTO runs(uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, "
+        "visits, isolate, tool_version, tool_commit, host, provenance, devices, cells) VALUES(" TEN ",?,?,?,?,?,?,?)",
+    [AS_SQL_UPDATE_RUN] = "UPDATE runs SET ended_at = ?, state = ?, precision = ?, budget_s = ?, visits = ?, "
+                          "provenance = ?, devices = ?, cells_ok = NULL WHERE id = ?",
+    /* what is counted holds until a cell of the run changes */
+    [AS_SQL_RECOUNT] = "UPDATE runs SET cells_ok = CASE WHEN ?2 THEN (SELECT count(*) FROM cells WHERE run_id = ?1 AND "
+                       "status = 'ok' AND probe <> '" AS_HIDDEN_PROBE "') END "
+                       "WHERE id = ?1 AND (?2 OR cells_ok IS NOT NULL)",
+    [AS_SQL_ADD_CELL] =
+        "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?)",
+    [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?,?,?) WHERE id = ?",
+    [AS_SQL_ADD_VISIT] = "INSERT INTO visits(" VISIT_COLUMNS ") VALUES(" TEN "," TEN ",?,?,?,?)",
+    [AS_SQL_EXCLUDE_VISIT] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
+    [AS_SQL_RUNS] = "SELECT " RUN_COLUMNS " FROM runs ORDER BY id",
+    [AS_SQL_RUN] = "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?",
+    [AS_SQL_COUNT_OK] =
+        "SELECT count(*) FROM cells WHERE run_id = ? AND status = 'ok' AND probe <> '" AS_HIDDEN_PROBE "'",
+    [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?",
+    /* 'g' comes after every digit of a uuid */
+    [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
+    [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
+    [AS_SQL_CELLS] = "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position",
+    [AS_SQL_CELLS_OF_RUN] = "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position",
+    [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
+    [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
+                       "n > 0 ORDER BY number",
+    [AS_SQL_VISITS_OF_RUN] = "SELECT " VISIT_COLUMNS " FROM visits WHERE cell_id IN (SELECT id FROM cells WHERE "
+                             "run_id = ?) ORDER BY started_at, cell_id, number",
+    /* numbers are given in order of time, also when the wall clock is set back */
+    [AS_SQL_VISITS_OF_CELL] = "SELECT " VISIT_COLUMNS " FROM visits WHERE cell_id = ? ORDER BY number",
+};
+
+struct as_row as_row_start(struct as_store *store, enum as_sql which)
+{
+    struct as_row row = {.store = store, .at = 1, .rc = SQLITE_OK};
+    if (!store->statements[which])
+        row.rc =
+            sqlite3_prepare_v3(store->db, texts[which], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[which], NULL);
+    row.st = store->statements[which];
+    return row;
+}
+
+bool as_row_next(struct as_row *row)
+{
+    if (row->rc != SQLITE_OK && row->rc != SQLITE_ROW)
+        return false;
+    row->rc = sqlite3_step(row->st);
+    row->at = 0;
+    return row->rc == SQLITE_ROW;
+}
+
+enum as_status as_row_end(struct as_row *row, struct as_error *err)
+{
+    int rc = row->rc;
+    enum as_status s = AS_OK;
+    if (rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE)
+        s = as_sql_fail(row->store, rc, err);
+    if (row->st) {
+        sqlite3_reset(row->st);
+        sqlite3_clear_bindings(row->st);
+    }
+    return s;
+}
+
+enum as_status as_row_run(struct as_row *row, struct as_error *err)
+{
+    while (as_row_next(row))
+        ;
+    return as_row_end(row, err);
+}
+
+static void keep(struct as_row *row, int rc)
+{
+    if (row->rc == SQLITE_OK)
+        row->rc = rc;
+    row->at++;
+}
+
+void as_put_int(struct as_row *row, int64_t v)
+{
+    keep(row, sqlite3_bind_int64(row->st, row->at, v));
+}
+
+void as_put_real(struct as_row *row, double v)
+{
+    keep(row, isfinite(v) ? sqlite3_bind_double(row->st, row->at, v) : sqlite3_bind_null(row->st, row->at));
+}
+
+void as_put_text(struct as_row *row, const char *s)
+{
+    keep(row, sqlite3_bind_text(row->st, row->at, s ? s : "", -1, SQLITE_STATIC));
+}
+
+void as_put_text_or_null(struct as_row *row, const char *s)
+{
+    keep(row, s ? sqlite3_bind_text(row->st, row->at, s, -1, SQLITE_STATIC) : sqlite3_bind_null(row->st, row->at));
+}
+
+void as_put_bytes(struct as_row *row, const void *bytes, size_t n)
+{
+    keep(row, sqlite3_bind_blob64(row->st, row->at, n ? bytes : "", n, SQLITE_STATIC));
+}
+
+int64_t as_get_int(struct as_row *row)
+{
+    int at = row->at++;
+    return sqlite3_column_type(row->st, at) == SQLITE_INTEGER ? sqlite3_column_int64(row->st, at) : 0;
+}
+
+double as_get_real(struct as_row *row)
+{
+    int at = row->at++, type = sqlite3_column_type(row->st, at);
+    double v = type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_column_double(row->st, at) : NAN;
+    return isfinite(v) ? v : NAN;
+}
+
+const char *as_get_text(struct as_row *row)
+{
+    int at = row->at++;
+    if (sqlite3_column_type(row->st, at) != SQLITE_TEXT)
+        return "";
+    const char *s = (const char *)sqlite3_column_text(row->st, at);
+    if (!s)
+        row->rc = SQLITE_NOMEM;
+    return s ? s : "";
+}
+
+void as_copy_column(struct as_row *row, char *dst, size_t size)
+{
+    as_copy_text(dst, size, as_get_text(row));
+}
+
+char *as_take_text(struct as_row *row)
+{
+    if (sqlite3_column_type(row->st, row->at) != SQLITE_TEXT) {
+        row->at++;
+        return NULL;
+    }
+    char *s = as_strdup(as_get_text(row));
+    if (!s)
+        row->rc = SQLITE_NOMEM;
+    return s;
+}
+
+const void *as_get_bytes(struct as_row *row, size_t *n)
+{
+    int at = row->at++;
+    *n = 0;
+    if (sqlite3_column_type(row->st, at) != SQLITE_BLOB)
+        return NULL;
+    const void *bytes = sqlite3_column_blob(row->st, at);
+    *n = (size_t)sqlite3_column_bytes(row->st, at);
+    if (!bytes && *n)
+        row->rc = SQLITE_NOMEM;
+    return bytes;
+}
+
+enum as_status as_begin_write(struct as_store *store, struct as_error *err)
+{
+    if (store->mode != AS_STORE_WRITE)
+        return as_fail(err, AS_USAGE, "the store '%s' is open for reading only", store->path);
+    struct as_row row = as_row_start(store, AS_SQL_BEGIN_WRITE);
+    return as_row_run(&row, err);
+}
+
+enum as_status as_begin_read(struct as_store *store, bool *begun, struct as_error *err)
+{
+    *begun = sqlite3_get_autocommit(store->db) != 0;
+    if (!*begun)
+        return AS_OK;
+    struct as_row row = as_row_start(store, AS_SQL_BEGIN_READ);
+    return as_row_run(&row, err);
+}
+
+enum as_status as_end(struct as_store *store, enum as_status status, struct as_error *err)
+{
+    if (!status) {
+        struct as_row commit = as_row_start(store, AS_SQL_COMMIT);
+        status = as_row_run(&commit, err);
+    }
+    /* SQLite may have rolled back by itself, on a full disk for one */
+    if (status && !sqlite3_get_autocommit(store->db)) {
+        struct as_row rollback = as_row_start(store, AS_SQL_ROLLBACK);
+        as_row_run(&rollback, NULL);
+    }
+    return status;
+}
+
+static const struct {
+    int rc;
+    enum as_status status;
+    const char *cause, *remedy;
+} failures[] = {
+    {SQLITE_BUSY, AS_BUSY, "another process is using it", "try again when that one is done"},
+    {SQLITE_LOCKED, AS_BUSY, "another process is using it", "try again when that one is done"},
+    {SQLITE_PROTOCOL, AS_BUSY, "it cannot be locked", "try again, or give a file on a local disk with --store"},
+    {SQLITE_READONLY_ROLLBACK, AS_IO, "a run was killed while it wrote, and the file cannot be written to mend it",
+     "make file and folder writable, or copy both the file and its -journal to a folder that is"},
+    {SQLITE_READONLY, AS_IO, "it is read-only", "change its permissions or give another file with --store"},
+    {SQLITE_FULL, AS_IO, "no space is left for it", "free some space; what was stored before is safe"},
+    {SQLITE_CORRUPT, AS_FORMAT, "it is damaged", "restore it from a copy or give another file with --store"},
+    {SQLITE_NOTADB, AS_FORMAT, "it is no store, or its start is damaged",
+     "give another file with --store or move this one away"},
+    {SQLITE_CANTOPEN, AS_IO, "it cannot be opened", "check the path and its permissions or give another with --store"},
+    {SQLITE_PERM, AS_IO, "it cannot be opened", "check its permissions or give another file with --store"},
+    {SQLITE_IOERR, AS_IO, "reading or writing failed",
+     "check the disk and its free space; what was stored before is safe"},
+    {SQLITE_TOOBIG, AS_FORMAT, "a value in it is larger than a store may hold", "restore it from a copy"},
+};
+
+enum as_status as_sql_fail_at(const char *path, sqlite3 *db, int rc, struct as_error *err)
+{
+    if ((rc & 0xff) == SQLITE_NOMEM)
+        return as_fail(err, AS_NOMEM, "out of memory for the store '%s'", path);
+    int number = db ? sqlite3_system_errno(db) : 0;
+    bool has_number = number && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR);
+    if ((rc & 0xff) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT || number == EFBIG))
+        rc = SQLITE_FULL;
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (failures[i].rc == rc || failures[i].rc == (rc & 0xff))
+            return as_fail(err, failures[i].status, "the store '%s': %s%s%s%s: %s", path, failures[i].cause,
+                           has_number ? " (" : "", has_number ? strerror(number) : "", has_number ? ")" : "",
+                           failures[i].remedy);
+    return as_fail(err, AS_FAILED, "the store '%s': %s (SQLite code %d)", path, db ? sqlite3_errmsg(db) : "", rc);
+}
+
+enum as_status as_sql_fail(const struct as_store *store, int rc, struct as_error *err)
+{
+    return as_sql_fail_at(store->path, store->db, rc, err);
+}

@@ -1,0 +1,97 @@
+/* Inside the store: its handle, its statements, and rows that are bound and read column after column. */
+#ifndef AS_STORE_SQL_H
+#define AS_STORE_SQL_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+/* Probe of the cells that watch the machine during a run: part of the run, but not of what was asked for. */
+#define AS_HIDDEN_PROBE "sentinel"
+
+enum as_sql {
+    AS_SQL_BEGIN_READ,
+    AS_SQL_BEGIN_WRITE,
+    AS_SQL_COMMIT,
+    AS_SQL_ROLLBACK,
+    AS_SQL_ADD_RUN,
+    AS_SQL_UPDATE_RUN,
+    AS_SQL_RECOUNT,
+    AS_SQL_ADD_CELL,
+    AS_SQL_UPDATE_CELL,
+    AS_SQL_ADD_VISIT,
+    AS_SQL_EXCLUDE_VISIT,
+    AS_SQL_RUNS,
+    AS_SQL_RUN,
+    AS_SQL_COUNT_OK,
+    AS_SQL_RUN_FROM_END,
+    AS_SQL_RUNS_BY_UUID,
+    AS_SQL_RUN_IDS,
+    AS_SQL_CELLS,
+    AS_SQL_CELLS_OF_RUN,
+    AS_SQL_CELL,
+    AS_SQL_SAMPLES,
+    AS_SQL_VISITS_OF_RUN,
+    AS_SQL_VISITS_OF_CELL,
+    AS_SQL_N
+};
+
+struct as_store {
+    sqlite3 *db;
+    char *path;
+    enum as_store_mode mode;
+    sqlite3_stmt *statements[AS_SQL_N]; /* prepared at first use */
+};
+
+/* What SQLite's code means for the person: path, cause and remedy. Returns the code. */
+enum as_status as_sql_fail(const struct as_store *store, int rc, struct as_error *err);
+/* The same for a file that could not be opened as a store. */
+enum as_status as_sql_fail_at(const char *path, sqlite3 *db, int rc, struct as_error *err);
+
+/* A statement with a place in its columns or parameters. rc keeps the first error. */
+struct as_row {
+    struct as_store *store;
+    sqlite3_stmt *st;
+    int at;
+    int rc;
+};
+/* Takes the statement out of the cache, reset and without values. */
+struct as_row as_row_start(struct as_store *store, enum as_sql which);
+/* True: there is a row, and reading starts at its first column. False: no more, or an error (as_row_end says). */
+bool as_row_next(struct as_row *row);
+/* Resets the statement; AS_OK unless something failed on the way. */
+enum as_status as_row_end(struct as_row *row, struct as_error *err);
+/* Runs it to its end. */
+enum as_status as_row_run(struct as_row *row, struct as_error *err);
+
+void as_put_int(struct as_row *row, int64_t v);
+void as_put_real(struct as_row *row, double v); /* NULL when it is no finite number */
+/* Text and bytes must stay as they are until the statement is reset. */
+void as_put_text(struct as_row *row, const char *s); /* NULL is "" */
+void as_put_text_or_null(struct as_row *row, const char *s);
+void as_put_bytes(struct as_row *row, const void *bytes, size_t n);
+
+int64_t as_get_int(struct as_row *row);      /* 0 for anything else */
+double as_get_real(struct as_row *row);      /* NAN for anything else */
+const char *as_get_text(struct as_row *row); /* "" for anything else; until the next step */
+void as_copy_column(struct as_row *row, char *dst, size_t size);
+char *as_take_text(struct as_row *row); /* owned; NULL for NULL; out of memory is kept in rc */
+const void *as_get_bytes(struct as_row *row, size_t *n);
+
+/* Transactions. A reading one inside another is part of it. */
+enum as_status as_begin_write(struct as_store *store, struct as_error *err);
+enum as_status as_begin_read(struct as_store *store, bool *begun, struct as_error *err);
+/* Commits when status is AS_OK, else rolls back; returns the first failure. */
+enum as_status as_end(struct as_store *store, enum as_status status, struct as_error *err);
+
+/* Parts of a writing transaction, for import. */
+enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int cells, struct as_error *err);
+enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct as_cell *cell, struct as_error *err);
+enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *visit, int64_t cell_id,
+                                  struct as_error *err);
+enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
+
+/* The visits that a cell's numbers are made from. */
+bool as_visit_counts(const struct as_visit *v);
+
+#endif

@@ -1,0 +1,69 @@
+/* Is the whole store in order? SQLite's own check, references, and what a store promises beyond them. */
+#include "store/sql.h"
+
+#include <stddef.h>
+
+static const struct {
+    const char *sql;  /* rows that break the rule: id, detail */
+    const char *rule; /* what is wrong with the first of them */
+} rules[] = {
+    {"SELECT rowid, \"table\" || ' row' FROM pragma_foreign_key_check", "it belongs to nothing"},
+    {"SELECT id, 'visit' FROM visits WHERE length(samples) IS NOT 8 * n", "its samples are cut off"},
+    {"SELECT c.id, 'cell' FROM cells c WHERE c.status IN('ok','untrusted') AND NOT EXISTS "
+     "(SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0)",
+     "it claims a number that no visit measured"},
+    {"SELECT c.id, 'cell' FROM cells c WHERE c.n > 0 AND (c.median IS NULL OR c.min > c.median OR c.median > c.max)",
+     "its numbers contradict each other"},
+    {"SELECT r.id, 'run' FROM runs r WHERE r.cells <> (SELECT count(*) FROM cells c WHERE c.run_id = r.id AND "
+     "c.probe <> '" AS_HIDDEN_PROBE "')",
+     "cells of its plan are missing"},
+    {"SELECT r.id, 'run' FROM runs r WHERE r.cells_ok IS NOT NULL AND r.cells_ok <> (SELECT count(*) FROM cells c "
+     "WHERE "
+     "c.run_id = r.id AND c.status = 'ok' AND c.probe <> '" AS_HIDDEN_PROBE "')",
+     "its count of trusted cells is wrong"},
+};
+
+static enum as_status check_sqlite(struct as_store *store, struct as_error *err)
+{
+    sqlite3_stmt *st = NULL;
+    enum as_status s = AS_OK;
+    int rc = sqlite3_prepare_v2(store->db, "PRAGMA integrity_check(1)", -1, &st, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(st, 0);
+        if (!text || sqlite3_stricmp(text, "ok") != 0)
+            s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s; restore it from a copy", store->path,
+                        text ? text : "it cannot be read");
+    } else {
+        s = as_sql_fail(store, rc, err);
+    }
+    sqlite3_finalize(st);
+    return s;
+}
+
+static enum as_status check_rule(struct as_store *store, size_t i, struct as_error *err)
+{
+    sqlite3_stmt *st = NULL;
+    enum as_status s = AS_OK;
+    int rc = sqlite3_prepare_v2(store->db, rules[i].sql, -1, &st, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW)
+        s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s; restore it from a copy", store->path,
+                    (const char *)sqlite3_column_text(st, 1), (long long)sqlite3_column_int64(st, 0), rules[i].rule);
+    else if (rc != SQLITE_DONE)
+        s = as_sql_fail(store, rc, err);
+    sqlite3_finalize(st);
+    return s;
+}
+
+enum as_status as_store_verify(struct as_store *store, struct as_error *err)
+{
+    bool begun;
+    enum as_status s = as_begin_read(store, &begun, err);
+    if (s)
+        return s;
+    s = check_sqlite(store, err);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !s; i++)
+        s = check_rule(store, i, err);
+    return begun ? as_end(store, s, err) : s;
+}

@@ -1,0 +1,287 @@
+/* Writing: one transaction a call, or parts of one for import. */
+#include "store/sql.h"
+
+#include "base/text.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool as_visit_counts(const struct as_visit *v)
+{
+    return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
+}
+
+enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int cells, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_ADD_RUN);
+    as_put_text(&row, run->uuid);
+    as_put_real(&row, run->started_at);
+    as_put_real(&row, run->ended_at);
+    as_put_text(&row, as_run_state_word(run->state));
+    as_put_text(&row, run->suite);
+    as_put_text(&row, run->command);
+    as_put_int(&row, (int64_t)run->seed);
+    as_put_real(&row, run->precision);
+    as_put_real(&row, run->budget_s);
+    as_put_int(&row, run->visits);
+    as_put_int(&row, run->isolate != 0);
+    as_put_text(&row, run->tool_version);
+    as_put_text(&row, run->tool_commit);
+    as_put_text(&row, run->host);
+    as_put_text_or_null(&row, run->provenance);
+    as_put_text_or_null(&row, run->devices);
+    as_put_int(&row, cells);
+    as_row_next(&row);
+    if (row.rc == SQLITE_CONSTRAINT_UNIQUE) {
+        as_row_end(&row, NULL);
+        return as_fail(err, AS_USAGE, "run %s is already in the store '%s'", run->uuid, store->path);
+    }
+    enum as_status s = as_row_end(&row, err);
+    if (!s)
+        run->id = sqlite3_last_insert_rowid(store->db);
+    return s;
+}
+
+static void put_result(struct as_row *row, const struct as_cell *c)
+{
+    as_put_text(row, as_cell_status_word(c->status));
+    as_put_text(row, c->reason);
+    as_put_int(row, (int64_t)c->sum.n);
+    as_put_int(row, (int64_t)c->sum.visits);
+    bool any = c->sum.n > 0;
+    const double numbers[] = {c->sum.median, c->sum.ci.lo, c->sum.ci.hi, c->sum.mad, c->sum.min, c->sum.max};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        as_put_real(row, any ? numbers[i] : NAN);
+    bool two = any && c->sum.modes == 2;
+    as_put_int(row, two ? 2 : any);
+    as_put_real(row, two ? c->sum.mode[0] : NAN);
+    as_put_real(row, two ? c->sum.mode[1] : NAN);
+    as_put_real(row, two ? c->sum.mode_share0 : NAN);
+    as_put_real(row, c->limit);
+    as_put_real(row, c->clock_hz);
+    as_put_int(row, (int64_t)c->footprint);
+    for (size_t g = 0; g < AS_GATE_N; g++) {
+        as_put_text(row, as_gate_state_word(c->gates[g].state));
+        as_put_text(row, c->gates[g].text);
+    }
+    as_put_int(row, c->visits_done);
+    as_put_real(row, isfinite(c->duration_s) ? c->duration_s : 0);
+    as_put_real(row, isfinite(c->started_at) ? c->started_at : 0);
+    as_put_text_or_null(row, c->detail);
+}
+
+enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct as_cell *c, struct as_error *err)
+{
+    struct as_buf axes = AS_BUF_INIT;
+    as_axes_to_json(&c->axes, &axes);
+    enum as_status s = as_buf_check(&axes, err);
+    struct as_row row = as_row_start(store, AS_SQL_ADD_CELL);
+    as_put_int(&row, run_id);
+    as_put_int(&row, c->index);
+    as_put_text(&row, c->backend);
+    as_put_text(&row, c->device);
+    as_put_text(&row, c->probe);
+    as_put_text(&row, c->metric);
+    as_put_text(&row, c->unit);
+    as_put_int(&row, c->better_less != 0);
+    as_put_text(&row, c->counts);
+    as_put_text(&row, as_buf_get(&axes));
+    as_put_int(&row, (int64_t)c->key);
+    put_result(&row, c);
+    s = s ? (as_row_end(&row, NULL), s) : as_row_run(&row, err);
+    if (!s) {
+        c->id = sqlite3_last_insert_rowid(store->db);
+        c->run_id = run_id;
+    }
+    as_buf_finish(&axes);
+    return s;
+}
+
+static enum as_status update_cell(struct as_store *store, const struct as_cell *c, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_UPDATE_CELL);
+    put_result(&row, c);
+    as_put_int(&row, c->id);
+    enum as_status s = as_row_run(&row, err);
+    if (!s && sqlite3_changes(store->db) != 1)
+        s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)c->id, store->path);
+    return s;
+}
+
+/* The count of trusted cells of a run: taken, or forgotten because a cell changed. */
+static enum as_status recount(struct as_store *store, int64_t run_id, bool take, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_RECOUNT);
+    as_put_int(&row, run_id);
+    as_put_int(&row, take);
+    return as_row_run(&row, err);
+}
+
+enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err)
+{
+    return recount(store, run->id, run->state != AS_RUN_RUNNING, err);
+}
+
+enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
+                                  struct as_error *err)
+{
+    if (n > INT_MAX)
+        return as_fail(err, AS_USAGE, "a run of %zu cells is too large", n);
+    int asked_for = 0;
+    for (size_t i = 0; i < n; i++)
+        asked_for += strcmp(cells[i].probe, AS_HIDDEN_PROBE) != 0;
+    enum as_status s = as_begin_write(store, err);
+    if (s)
+        return s;
+    s = as_store_put_run(store, run, asked_for, err);
+    for (size_t i = 0; i < n && !s; i++)
+        s = as_store_put_cell(store, run->id, &cells[i], err);
+    s = as_end(store, s, err);
+    if (!s)
+        run->cells = asked_for;
+    return s;
+}
+
+/* Little-endian bytes of the samples; the samples themselves where the machine has that order. */
+static const void *blob(const double *x, size_t n, unsigned char **owned)
+{
+    const uint16_t one = 1;
+    *owned = NULL;
+    if (*(const unsigned char *)&one)
+        return x;
+    unsigned char *bytes = malloc(n ? 8 * n : 1);
+    for (size_t i = 0; bytes && i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        for (unsigned k = 0; k < 8; k++)
+            bytes[8 * i + k] = (unsigned char)(bits >> 8 * k);
+    }
+    *owned = bytes;
+    return bytes;
+}
+
+static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell_id, const void *samples)
+{
+    as_put_int(row, cell_id);
+    as_put_int(row, v->number);
+    as_put_real(row, isfinite(v->started_at) ? v->started_at : 0);
+    as_put_real(row, v->prepare_s);
+    as_put_real(row, v->duration_s);
+    as_put_int(row, (int64_t)v->n);
+    as_put_bytes(row, samples, 8 * v->n);
+    as_put_int(row, (int64_t)v->warmup);
+    as_put_int(row, (int64_t)v->reps);
+    as_put_real(row, v->sample_s);
+    as_put_real(row, v->clock_hz);
+    as_put_real(row, v->clock_lo);
+    as_put_real(row, v->clock_hi);
+    as_put_text(row, as_gate_state_word(v->checksum));
+    as_put_text(row, v->checksum_text);
+    as_put_text(row, as_cell_status_word(v->status));
+    as_put_text(row, v->reason);
+    as_put_int(row, v->excluded != 0);
+    as_put_int(row, v->worker);
+    as_put_real(row, v->limit);
+    as_put_text(row, v->limit_why);
+    as_put_int(row, (int64_t)v->footprint);
+    as_put_int(row, v->claims_memory != 0);
+    as_put_text_or_null(row, v->detail);
+}
+
+enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *v, int64_t cell_id,
+                                  struct as_error *err)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (!isfinite(v->samples[i]))
+            return as_fail(err, AS_FAILED, "visit %d of cell %lld: sample %zu is not a number", v->number,
+                           (long long)cell_id, i);
+    unsigned char *owned;
+    const void *samples = blob(v->samples, v->n, &owned);
+    if (v->n && !samples)
+        return as_nomem(err, 8 * v->n, "samples");
+    struct as_row row = as_row_start(store, AS_SQL_ADD_VISIT);
+    put_visit(&row, v, cell_id, samples);
+    as_row_next(&row);
+    int rc = row.rc;
+    enum as_status s = as_row_end(&row, err);
+    if (rc == SQLITE_CONSTRAINT_UNIQUE)
+        s = as_fail(err, AS_FAILED, "visit %d of cell %lld is already in the store '%s'", v->number, (long long)cell_id,
+                    store->path);
+    else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
+        s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)cell_id, store->path);
+    free(owned);
+    return s;
+}
+
+enum as_status as_store_add_visit(struct as_store *store, const struct as_visit *visit, const struct as_cell *cell,
+                                  struct as_error *err)
+{
+    if (visit->cell_id && visit->cell_id != cell->id)
+        return as_fail(err, AS_FAILED, "a visit of cell %lld cannot be stored with cell %lld",
+                       (long long)visit->cell_id, (long long)cell->id);
+    enum as_status s = as_begin_write(store, err);
+    if (s)
+        return s;
+    s = update_cell(store, cell, err);
+    if (!s)
+        s = as_store_put_visit(store, visit, cell->id, err);
+    if (!s)
+        s = recount(store, cell->run_id, false, err);
+    return as_end(store, s, err);
+}
+
+enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
+                                     struct as_error *err)
+{
+    enum as_status s = as_begin_write(store, err);
+    if (s)
+        return s;
+    for (size_t i = 0; i < n && !s; i++) {
+        s = update_cell(store, &cells[i], err);
+        if (!s && (i == 0 || cells[i].run_id != cells[i - 1].run_id))
+            s = recount(store, cells[i].run_id, false, err);
+    }
+    return as_end(store, s, err);
+}
+
+enum as_status as_store_exclude_visit(struct as_store *store, int64_t cell_id, int number, int excluded,
+                                      const char *reason, struct as_error *err)
+{
+    enum as_status s = as_begin_write(store, err);
+    if (s)
+        return s;
+    struct as_row row = as_row_start(store, AS_SQL_EXCLUDE_VISIT);
+    as_put_int(&row, excluded != 0);
+    as_put_text(&row, reason);
+    as_put_int(&row, cell_id);
+    as_put_int(&row, number);
+    s = as_row_run(&row, err);
+    if (!s && sqlite3_changes(store->db) != 1)
+        s = as_fail(err, AS_NOTFOUND, "visit %d of cell %lld is not in the store '%s'", number, (long long)cell_id,
+                    store->path);
+    return as_end(store, s, err);
+}
+
+enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err)
+{
+    enum as_status s = as_begin_write(store, err);
+    if (s)
+        return s;
+    struct as_row row = as_row_start(store, AS_SQL_UPDATE_RUN);
+    as_put_real(&row, run->ended_at);
+    as_put_text(&row, as_run_state_word(run->state));
+    as_put_real(&row, run->precision);
+    as_put_real(&row, run->budget_s);
+    as_put_int(&row, run->visits);
+    as_put_text_or_null(&row, run->provenance);
+    as_put_text_or_null(&row, run->devices);
+    as_put_int(&row, run->id);
+    s = as_row_run(&row, err);
+    if (!s && sqlite3_changes(store->db) != 1)
+        s = as_fail(err, AS_NOTFOUND, "run %lld is not in the store '%s'", (long long)run->id, store->path);
+    if (!s)
+        s = as_store_put_end(store, run, err);
+    return as_end(store, s, err);
+}
