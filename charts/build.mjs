@@ -1,7 +1,7 @@
 // Compiles the probes' figures for the report, once, when assay is built:
 //     node build.mjs PROBES_DIR FIGURES_OUT VEGA_OUT DEPFILE
-// FIGURES_OUT has a line for each figure: its name, a tab, {"panels": [...], "spec": {...}} in which every '<' is
-// written as \u003c. VEGA_OUT is one script: the Vega runtime and its expression interpreter (the page's policy admits
+// FIGURES_OUT has a line for each figure: its name, a tab, {"panels": [...], "facet": {...}, "spec": {...}} in which
+// every '<' is written as \u003c. VEGA_OUT is one script: the Vega runtime and its expression interpreter (the page's policy admits
 // no eval). A figure that cannot be compiled fails the build, by its path.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -25,6 +25,14 @@ function* units(spec) {
   if (spec.spec) yield* units(spec.spec);
 }
 
+// A logarithmic axis spans what was measured and a margin: rounded to whole decades it would be half empty.
+function tightenLog(encoding) {
+  for (const channel of ['x', 'y']) {
+    const def = encoding?.[channel];
+    if (def?.scale?.type === 'log') def.scale = { nice: false, padding: channel === 'y' ? 12 : 6, ...def.scale };
+  }
+}
+
 // Sizes are written as 32 KiB on every axis and legend that does not say otherwise, and logarithmic ones step by powers
 // of two.
 function labelSizes(encoding) {
@@ -40,13 +48,32 @@ function labelSizes(encoding) {
   }
 }
 
+// A facet becomes panels that the page lays out: so each follows the width of the page, two beside each other on a wide
+// one and one under the other on a phone. The panel's value is a parameter of the compiled figure; without one, it
+// draws all.
+function unfold(spec) {
+  if (!spec.facet?.field || !spec.spec) return { spec };
+  const { facet, columns, spec: inner, resolve, transform = [], ...rest } = spec;
+  const { width, ...unit } = inner;
+  const filter = { filter: `panel === null || datum[${JSON.stringify(facet.field)}] === panel` };
+  const independent = Object.entries(resolve?.scale ?? {}).filter(([, how]) => how === 'independent').map(([name]) => name);
+  return {
+    facet: { field: facet.field, order: Array.isArray(facet.sort) ? facet.sort : [], independent },
+    spec: { ...rest, ...unit, params: [...(unit.params ?? []), { name: 'panel', value: null }],
+      transform: [...transform, filter, ...(unit.transform ?? [])] },
+  };
+}
+
 const composed = spec => ['facet', 'repeat', 'concat', 'hconcat', 'vconcat'].some(key => key in spec) ||
   ['row', 'column', 'facet'].some(key => key in (spec.encoding ?? {}));
 
 function prepare(spec) {
   spec.data = { name: 'cells' };
   delete spec.$schema;
-  for (const unit of units(spec)) labelSizes(unit.encoding);
+  for (const unit of units(spec)) {
+    labelSizes(unit.encoding);
+    tightenLog(unit.encoding);
+  }
   if (!composed(spec)) { // a single view follows the width of the page
     spec.width = 'container';
     spec.autosize = { type: 'fit-x', contains: 'padding' };
@@ -59,11 +86,12 @@ function compile(file) {
   const warnings = [];
   const logger = { level: () => logger, info: () => logger, debug: () => logger,
     warn: (...w) => (warnings.push(w.join(' ')), logger), error: (...e) => fail(file, e.join(' ')) };
-  const { spec } = vegaLite.compile(prepare(JSON.parse(text)), { config: theme, logger });
+  const unfolded = unfold(JSON.parse(text));
+  const { spec } = vegaLite.compile(prepare(unfolded.spec), { config: theme, logger });
   for (const warning of warnings) console.error(`${file}: ${warning}`);
   // What a figure does not draw apart itself, the page draws in panels of their own.
   const panels = ['device', 'run'].filter(field => !new RegExp(`["'.]${field}["']?`).test(text));
-  return JSON.stringify({ panels, spec }).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');
+  return JSON.stringify({ panels, facet: unfolded.facet, spec }).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');
 }
 
 function bundle() {

@@ -69,7 +69,8 @@ static void add_unit(struct as_buf *b, const char *unit)
 {
     if (!unit[0])
         return;
-    as_buf_str(b, "\u00a0");
+    if (strcmp(unit, "×") != 0)
+        as_buf_str(b, "\u00a0");
     as_buf_html(b, unit);
 }
 
@@ -77,6 +78,10 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
 {
     if (!isfinite(v)) {
         as_buf_str(b, "–");
+        return;
+    }
+    if (strcmp(unit, "B") == 0 && v >= 0 && v < 1.8e19) { /* exact where it is whole: 48 KiB, not 48.0 KiB */
+        as_format_size(b, (uint64_t)(v + 0.5));
         return;
     }
     double factor;

@@ -85,6 +85,10 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     const struct as_run *run = &rr->run;
     char when[32];
     as_format_wall(run->started_at, when, sizeof when);
+    if (strlen(when) == 20) { /* 2026-11-21T09:05:00Z -> 2026-11-21 09:05 */
+        when[10] = ' ';
+        when[16] = '\0';
+    }
     size_t measured = 0, untrusted = 0;
     for (size_t i = 0; i < rr->cells_n; i++) {
         measured += as_page_measured(&rr->cells[i]);
@@ -99,7 +103,7 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     as_buf_html(b, run->suite);
     as_buf_str(b, "</dd></div><div><dt>Measured</dt><dd><time>");
     as_buf_html(b, when);
-    as_buf_str(b, "</time>");
+    as_buf_str(b, " UTC</time>");
     if (run->ended_at > run->started_at) {
         as_buf_str(b, ", ");
         as_format_duration(b, run->ended_at - run->started_at);

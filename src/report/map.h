@@ -21,6 +21,7 @@ struct as_map_node {
     uint64_t size;            /* bytes, 0 unknown */
     unsigned threads;         /* of a core */
     unsigned more;            /* AS_MAP_MORE: how many there are in all */
+    int row;                  /* AS_MAP_MORE: the row it is written in */
     size_t child, last, next; /* index, 0 none; last: the last child as built */
     bool shown;
     unsigned col, cols; /* after layout */

@@ -23,8 +23,9 @@ struct drawing {
     struct as_map_tree tree;
     struct shape s;
     struct as_buf *b;
-    double top;                /* y of the device's first row */
-    double row_y[AS_MAP_ROWS]; /* top of each row, NAN when absent */
+    double top;                   /* y of the device's first row */
+    double number_y[AS_MAP_ROWS]; /* top of each row's numbers: the row's own, or in a table below all boxes */
+    double row_y[AS_MAP_ROWS];    /* top of each row, NAN when absent */
     double bottom;
     double col_w;
 };
@@ -34,23 +35,23 @@ static struct shape shape_of(unsigned width)
     if (width >= 600)
         return (struct shape){.wide = true,
                               .width = width,
-                              .boxes_w = 0.46 * width,
-                              .head_h = 58,
-                              .row_h = 66,
-                              .box_h = 46,
-                              .gap = 20,
-                              .label_x = 0.46 * width + 26,
-                              .number_x = {0.46 * width + 110, 0.46 * width + 270, 0.46 * width + 420},
-                              .number_w = 130};
+                              .boxes_w = 0.47 * width,
+                              .head_h = 56,
+                              .row_h = 62,
+                              .box_h = 44,
+                              .gap = 26,
+                              .label_x = 0.47 * width + 22,
+                              .number_x = {0.47 * width + 106, 0.47 * width + 260, 0.47 * width + 414},
+                              .number_w = 128};
     return (struct shape){.wide = false,
                           .width = width,
                           .boxes_w = width,
-                          .head_h = 54,
-                          .row_h = 96,
-                          .box_h = 34,
-                          .gap = 12,
+                          .head_h = 50,
+                          .row_h = 44,
+                          .box_h = 32,
+                          .gap = 30,
                           .label_x = 4,
-                          .number_x = {66, 66 + 0.3 * width, 66 + 0.57 * width},
+                          .number_x = {70, 70 + 0.29 * width, 70 + 0.55 * width},
                           .number_w = 0.22 * width};
 }
 
@@ -85,6 +86,16 @@ static const struct as_fact *best_fact(const struct drawing *d, int row, enum ki
     return best;
 }
 
+/* Has anything been measured of this row, or (row < 0) of any row of the device? */
+static bool has_numbers(const struct drawing *d, int row)
+{
+    for (int r = row < 0 ? 0 : row; r < (row < 0 ? AS_MAP_ROWS : row + 1); r++)
+        for (int k = 0; k < KINDS; k++)
+            if (best_fact(d, r, (enum kind)k))
+                return true;
+    return false;
+}
+
 static const char *row_name(const struct drawing *d, int row, char name[static 16])
 {
     if (row == AS_MAP_CORE)
@@ -104,6 +115,7 @@ static void text_at(struct drawing *d, double x, double y, const char *css_class
 
 #define INK "var(--ink,#1b1f24)"
 #define MUTED "var(--muted,#5a6572)"
+#define REFUTED "var(--bad,#b23c00)"
 #define LINE "var(--line,#c9d1d9)"
 static const char *const row_fill[AS_MAP_ROWS] = {"var(--m0,#dbe9f6)", "var(--m1,#c5ddf0)", "var(--m2,#abcde8)",
                                                   "var(--m3,#8fbadd)", "var(--m3,#8fbadd)", "var(--m3,#8fbadd)",
@@ -139,7 +151,8 @@ static void number(struct drawing *d, int row, enum kind kind, double y)
                       x, y + 27, d->s.number_w, bar_fill[kind], x, y + 27, d->s.number_w * bar_share(kind, f->value),
                       bar_fill[kind]);
     if (isfinite(f->claimed)) {
-        text_at(d, x, y + (kind == HOLDS ? 36 : 44), "claimed", MUTED, d->s.wide ? 11.5 : 10, "start");
+        text_at(d, x, y + (kind == HOLDS ? 36 : 44), "claimed", f->verdict == AS_REFUTED ? REFUTED : MUTED,
+                d->s.wide ? 11.5 : 10, "start");
         as_buf_str(d->b, "claimed ");
         as_page_value(d->b, f->claimed, f->unit);
         as_buf_str(d->b, "</text>\n");
@@ -164,12 +177,9 @@ static void row_title(struct drawing *d, int row)
 static void row_numbers(struct drawing *d, int row)
 {
     char name[16];
-    double y = d->row_y[row] + (d->s.wide ? 0 : d->s.box_h + 2);
+    double y = d->number_y[row];
     as_buf_str(d->b, "<g class=\"row\">");
     row_title(d, row);
-    if (d->s.wide)
-        as_buf_printf(d->b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"%s\" stroke-dasharray=\"1 4\" fill=\"none\"/>\n",
-                      d->s.boxes_w + 4, y + d->s.box_h / 2, d->s.label_x - 6, LINE);
     text_at(d, d->s.label_x, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20), "level", INK, d->s.wide ? 15 : 13, "start");
     as_buf_str(d->b, row_name(d, row, name));
     as_buf_str(d->b, "</text>\n");
@@ -216,13 +226,12 @@ static void box_label(struct drawing *d, const struct as_map_node *node, double 
 }
 
 /* From a cache or core down to what it misses to: as wide as its bandwidth, dashed where none was measured. */
-static void link_down(struct drawing *d, const struct as_map_node *node, double x, double y_from, int row_to)
+static void link_down(struct drawing *d, double x, double y_from, int row_to)
 {
     if (row_to < 0 || row_to >= AS_MAP_ROWS || !isfinite(d->row_y[row_to]))
         return;
     const struct as_fact *f = best_fact(d, row_to, BANDWIDTH);
     double stroke = f ? 1.5 + 6 * bar_share(BANDWIDTH, f->value) : 1;
-    (void)node;
     as_buf_printf(d->b, "<path class=\"link\" d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n", x,
                   y_from, d->row_y[row_to], f ? bar_fill[BANDWIDTH] : MUTED, stroke,
                   f ? "" : " stroke-dasharray=\"2 3\"");
@@ -237,10 +246,19 @@ static int row_below(const struct drawing *d, int row)
     return -1;
 }
 
+/* "× 64" over "cores": stands for the siblings that are not drawn, in the row of those that are. */
 static void draw_more(struct drawing *d, const struct as_map_node *node, double x, double w)
 {
-    text_at(d, x + w / 2, d->row_y[AS_MAP_CORE] + d->s.box_h / 2 + 5, "more", MUTED, d->s.wide ? 14 : 12, "middle");
+    double size = d->s.wide ? 13 : 11, y = d->row_y[node->row] + d->s.box_h / 2;
+    text_at(d, x + w / 2, y, "more", INK, size, "middle");
     as_buf_printf(d->b, "× %u</text>\n", node->more);
+    text_at(d, x + w / 2, y + size, "more", MUTED, size - 2.5, "middle");
+    char name[16];
+    if (node->label[0])
+        as_buf_html(d->b, node->label);
+    else
+        as_buf_printf(d->b, "%ss", row_name(d, AS_MAP_CORE, name));
+    as_buf_str(d->b, "</text>\n");
 }
 
 static void draw_node(struct drawing *d, size_t index, unsigned memory_at, unsigned memory_n)
@@ -258,7 +276,7 @@ static void draw_node(struct drawing *d, size_t index, unsigned memory_at, unsig
     } else if (node->level < AS_MAP_ROWS) {
         double y = d->row_y[node->level];
         if (node->level != AS_MAP_MEMORY)
-            link_down(d, node, x + w / 2, y + d->s.box_h, row_below(d, node->level));
+            link_down(d, x + w / 2, y + d->s.box_h, row_below(d, node->level));
         as_buf_printf(
             d->b, "<rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"%s\"/>\n",
             x, y, w, d->s.box_h, row_fill[node->level]);
@@ -284,7 +302,7 @@ static void draw_outlines(struct drawing *d)
         double x = node->col * d->col_w + 0.5, y = d->top - 6;
         as_buf_printf(
             d->b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" fill=\"none\" stroke=\"%s\"/>\n",
-            x, y, node->cols * d->col_w - 1, d->bottom - y, LINE);
+            x, y, node->cols * d->col_w - 1, d->bottom - y - (d->s.row_h - d->s.box_h) + 6, LINE);
         text_at(d, x + 6, y - 4, "box", MUTED, 11, "start");
         as_buf_html(d->b, node->label);
         as_buf_str(d->b, "</text>\n");
@@ -314,25 +332,68 @@ static void device_head(struct drawing *d, double y)
         as_buf_html(d->b, d->info->bus_id);
     }
     as_buf_str(d->b, "</text>\n");
-    if (!d->s.wide)
-        return;
+}
+
+static void column_heads(struct drawing *d, double y)
+{
     static const char *const heads[KINDS] = {"holds", "latency", "bandwidth"};
     for (int k = 0; k < KINDS; k++) {
-        text_at(d, d->s.number_x[k], y + 35, "head", MUTED, 12.5, "start");
+        text_at(d, d->s.number_x[k], y, "head", MUTED, d->s.wide ? 12.5 : 11, "start");
         as_buf_printf(d->b, "%s</text>\n", heads[k]);
     }
 }
 
+/* Where each row stands; returns the y behind the last box. */
 static double place_rows(struct drawing *d, double y)
 {
     for (int r = 0; r < AS_MAP_ROWS; r++) {
-        d->row_y[r] = NAN;
+        d->row_y[r] = d->number_y[r] = NAN;
         if (!(d->tree.rows >> r & 1u))
             continue;
-        d->row_y[r] = y;
+        d->row_y[r] = d->number_y[r] = y;
         y += d->s.row_h;
     }
     return y;
+}
+
+/* On a narrow page the numbers are a table of their own, of the rows that have any. */
+static double place_numbers_below(struct drawing *d, double y)
+{
+    y += 22;
+    for (int r = 0; r < AS_MAP_ROWS; r++) {
+        if (!isfinite(d->row_y[r]))
+            continue;
+        d->number_y[r] = has_numbers(d, r) ? y : NAN;
+        if (isfinite(d->number_y[r]))
+            y += 50;
+    }
+    return y;
+}
+
+static void draw_numbers(struct drawing *d, double *y)
+{
+    if (!has_numbers(d, -1)) {
+        if (d->s.wide) {
+            text_at(d, d->s.label_x, d->top + 20, "note", MUTED, 13, "start");
+            as_buf_str(d->b, "no fact about its levels was derived</text>\n");
+        }
+        return;
+    }
+    column_heads(d, d->s.wide ? d->top - 20 : *y + 14);
+    if (!d->s.wide)
+        *y = place_numbers_below(d, *y);
+    for (int r = 0; r < AS_MAP_ROWS; r++)
+        if (isfinite(d->number_y[r]))
+            row_numbers(d, r);
+}
+
+/* Boxes that are drawn as outlines, with a name above, need room for it. */
+static bool has_outlines(const struct as_map_tree *t)
+{
+    for (size_t i = 2; i < t->n; i++)
+        if (t->nodes[i].shown && t->nodes[i].level == AS_MAP_BOX && t->nodes[i].cols < t->cols)
+            return true;
+    return false;
 }
 
 static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct shape *s, double *y,
@@ -344,18 +405,21 @@ static enum as_status draw_device(const struct as_report_run *run, size_t index,
         return st;
     st = as_map_layout(&d.tree, s->wide ? 12 : 6, err);
     if (st == AS_OK) {
-        d.top = *y + s->head_h;
+        if (!has_numbers(&d, -1)) { /* nothing to stand beside the boxes: they can be lower */
+            d.s.row_h = 38;
+            d.s.box_h = 28;
+        }
+        d.top = *y + s->head_h + (has_outlines(&d.tree) ? 22 : 0);
         d.bottom = place_rows(&d, d.top);
         d.col_w = s->boxes_w / (d.tree.cols ? d.tree.cols : 1);
+        double y_end = d.bottom;
         as_buf_str(b, "<g class=\"dev\">\n");
         device_head(&d, *y);
         draw_outlines(&d);
         draw_node(&d, 1, 0, 0);
-        for (int r = 0; r < AS_MAP_ROWS; r++)
-            if (isfinite(d.row_y[r]))
-                row_numbers(&d, r);
+        draw_numbers(&d, &y_end);
         as_buf_str(b, "</g>\n");
-        *y = d.bottom + s->gap;
+        *y = y_end + s->gap;
     }
     as_map_tree_finish(&d.tree);
     return st;

@@ -260,6 +260,22 @@ static unsigned choose_shown(unsigned n, unsigned width, unsigned share, unsigne
 
 static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget, struct as_error *err);
 
+/* What the siblings are (nothing said: cores), and the row to say it in. */
+static void name_more(const struct as_map_tree *t, size_t sibling, struct as_map_node *more)
+{
+    const struct as_map_node *node = &t->nodes[sibling];
+    if (node->level == AS_MAP_BOX) {
+        size_t word = strcspn(node->label, " ");
+        snprintf(more->label, sizeof more->label, "%.*ss", (int)(word < 20 ? word : 20), node->label);
+        more->row = AS_MAP_CORE;
+    } else if (natural_cols(t, sibling) == 1) {
+        more->row = AS_MAP_CORE;
+    } else {
+        snprintf(more->label, sizeof more->label, "L%d", node->level);
+        more->row = node->level;
+    }
+}
+
 /* Lays out `n` alike siblings beginning at `first`; *next is the sibling behind them. */
 static enum as_status lay_out_group(struct as_map_tree *t, size_t first, unsigned n, unsigned *col, unsigned share,
                                     struct as_error *err)
@@ -285,6 +301,7 @@ static enum as_status lay_out_group(struct as_map_tree *t, size_t first, unsigne
         return st;
     struct as_map_node *m = &t->nodes[more];
     *m = (struct as_map_node){.level = AS_MAP_MORE, .more = n, .shown = true, .col = (*col)++, .cols = 1};
+    name_more(t, first, m);
     m->next = t->nodes[last].next;
     t->nodes[last].next = more;
     return AS_OK;

@@ -43,10 +43,11 @@
   tip.setAttribute('role', 'status');
   tip.hidden = true;
   document.body.append(tip);
-  function describe(row, words) {
+  function describe(row, words, shown) {
     const lines = [[`${digits(row.value)} ${row.unit}`, 'b']];
     if (row.interval) lines.push([`95%: ${Number(row.lo.toPrecision(4))} to ${Number(row.hi.toPrecision(4))} ${row.unit}`]);
     lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w} ${isSize(w) ? bytes(row[w]) : row[w]}`).join(', ')]);
+    if (shown !== undefined && shown !== row.value) lines.push([`drawn as ${digits(shown)}`]);
     if (!row.trusted) lines.push([`untrusted: ${row.gates}`, 'em']);
     lines.push([`cell ${row.id}`, 'small']);
     tip.replaceChildren(...lines.map(([text, tag]) => Object.assign(document.createElement(tag ?? 'span'), { textContent: text })));
@@ -62,7 +63,7 @@
     view.addEventListener('pointermove', (event, item) => {
       const row = item?.mark?.marktype !== 'line' && item?.mark?.marktype !== 'area' ? index.get(item?.datum?.id) : undefined;
       tip.hidden = !row;
-      if (row) { describe(row, words); place(event); }
+      if (row) { describe(row, words, item.datum.shown); place(event); }
     });
     view.addEventListener('pointerout', () => { tip.hidden = true; });
     view.addEventListener('click', (event, item) => {
@@ -70,54 +71,70 @@
     });
   }
 
-  function withData(spec, values, domains) {
+  // A copy of a compiled figure with its cells, the value of its facet (null: all) and scales that are given.
+  function withData(spec, values, panel, domains) {
     const copy = structuredClone(spec);
     for (const d of copy.data) if (d.name === 'cells') { d.values = values; delete d.url; }
-    for (const s of copy.scales ?? []) if (domains?.has(s.name)) { s.domain = domains.get(s.name); s.nice = false; s.zero = false; }
+    for (const s of copy.signals ?? []) if (s.name === 'panel') s.value = panel;
+    for (const s of copy.scales ?? []) if (domains?.has(s.name)) Object.assign(s, { domain: domains.get(s.name), nice: false, zero: false, padding: 0 });
     return copy;
   }
   const make = (spec, container) => new vega.View(vega.parse(spec, null, { ast: true }),
-    { expr: vega.expressionInterpreter, renderer: container ? 'svg' : 'none', container, hover: false, logLevel: vega.Warn });
+    { expr: vega.expressionInterpreter, renderer: container ? 'svg' : 'none', container, hover: false, logLevel: vega.Error });
 
-  // Panels beside each other are read against one scale.
+  // Panels beside each other are read against the same scales, where the figure does not ask for its own.
   const CONTINUOUS = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog']);
-  async function sharedDomains(spec, all) {
-    const view = make(withData(spec, all), null), domains = new Map();
+  async function overview({ spec, facet }, all) {
+    const view = make(withData(spec, all, null), null), domains = new Map(), values = new Set();
     await view.runAsync();
-    for (const s of spec.scales ?? []) if (CONTINUOUS.has(s.type) || /^(color|stroke|fill|shape)$/.test(s.name)) domains.set(s.name, [...view.scale(s.name).domain()]);
+    for (const s of spec.scales ?? [])
+      if (!facet?.independent.includes(s.name) && (CONTINUOUS.has(s.type) || /^(color|stroke|fill|shape)$/.test(s.name)))
+        domains.set(s.name, [...view.scale(s.name).domain()]);
+    if (facet) for (const d of spec.data) for (const row of view.data(d.name)) if (row[facet.field] !== undefined) values.add(row[facet.field]);
     view.finalize();
-    return domains;
+    const place = v => (facet.order.indexOf(v) + 1 || facet.order.length + 1);
+    return { domains, values: facet ? [...values].sort((a, b) => place(a) - place(b) || (a > b) - (a < b)) : [null] };
   }
 
+  // Groups of rows by the fields that the figure itself does not tell apart.
   function split(all, fields) {
     const varying = fields.filter(f => new Set(all.map(r => r[f])).size > 1), groups = new Map();
     for (const r of all) {
       const key = varying.map(f => r[f]).join(', ');
-      groups.set(key, [...(groups.get(key) ?? []), r]);
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(r);
     }
     return groups;
   }
 
+  async function drawPanel(box, figure, values, panel, label, domains) {
+    const holder = document.createElement('div'), plot = document.createElement('div');
+    holder.className = 'panel';
+    if (label) holder.append(Object.assign(document.createElement('p'), { className: 'panel-name', textContent: label }));
+    plot.className = 'plot';
+    holder.append(plot);
+    box.append(holder);
+    const view = make(withData(figure.spec, values, panel, domains), plot), words = Object.keys(data.probes[box.dataset.figure].words);
+    view.tooltip(() => {}); // the page has its own
+    await view.runAsync();
+    const svg = plot.querySelector('svg');
+    svg.setAttribute('role', 'img');
+    svg.setAttribute('aria-label', `${box.dataset.title}${label ? `, ${label}` : ''}: picture; the table below has its numbers`);
+    interact(view, new Map(values.map(r => [r.id, r])), data.runs.length > 1 ? [...words, 'run'] : words);
+  }
+
   async function draw(box) {
-    const name = box.dataset.figure, { spec, panels } = figures[name], all = rows(name);
-    const words = Object.keys(data.probes[name].words);
-    if (data.runs.length > 1) words.push('run');
-    const groups = split(all, panels), domains = groups.size > 1 ? await sharedDomains(spec, all) : null;
-    box.classList.toggle('several', groups.size > 1);
-    for (const [key, values] of groups) {
-      const panel = document.createElement('div'), plot = document.createElement('div');
-      panel.className = 'panel';
-      if (key) panel.append(Object.assign(document.createElement('p'), { className: 'panel-name', textContent: key }));
-      plot.className = 'plot';
-      panel.append(plot);
-      box.append(panel);
-      const view = make(withData(spec, values, domains), plot);
-      await view.runAsync();
-      const svg = plot.querySelector('svg');
-      svg.setAttribute('role', 'img');
-      svg.setAttribute('aria-label', `${box.dataset.title}${key ? `, ${key}` : ''}: picture of ${values.length} cells; the table below has the numbers`);
-      interact(view, new Map(values.map(r => [r.id, r])), words);
-    }
+    const figure = figures[box.dataset.figure], all = rows(box.dataset.figure), groups = split(all, figure.panels);
+    const several = groups.size > 1 || figure.facet;
+    const { domains, values } = several ? await overview(figure, all) : { values: [null] };
+    box.classList.toggle('several', groups.size * values.length > 1);
+    for (const [key, part] of groups)
+      for (const panel of values) {
+        const label = [panel, key].filter(Boolean).join(', ');
+        // A group may have no cell of some panel; a panel with nothing in it says nothing.
+        const own = groups.size > 1 && figure.facet ? (await overview(figure, part)).values.includes(panel) : true;
+        if (own) await drawPanel(box, figure, part, panel, label, domains);
+      }
   }
 
   vega.expressionFunction('bytes', bytes);

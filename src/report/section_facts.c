@@ -52,19 +52,22 @@ static void numbers(struct as_page *p, const struct as_fact *f)
     as_buf_str(b, "</p>");
 }
 
-static void fact(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f)
+/* again: the fact of an earlier run that stands above, NULL for the first; its sentence is not said twice. */
+static void fact(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
+                 const struct as_fact *again)
 {
     struct as_buf *b = p->out;
     const char *word = as_fact_verdict_word(f->verdict);
-    as_buf_printf(b, "<li class=\"fact %s\"><p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", word,
-                  verdict_signs[f->verdict], word);
+    as_buf_printf(b, again ? "<li class=\"fact again %s\">" : "<li class=\"fact %s\">", word);
+    as_buf_printf(b, "<p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", verdict_signs[f->verdict], word);
     if (p->n > 1) {
         as_buf_str(b, " <span class=\"of\">");
         as_page_run_name(b, &rr->run);
         as_buf_str(b, "</span>");
     }
     as_buf_str(b, "</p><p class=\"sentence\">");
-    as_buf_html(b, f->sentence);
+    if (!again || strcmp(again->sentence, f->sentence) != 0)
+        as_buf_html(b, f->sentence);
     as_buf_str(b, "</p>");
     numbers(p, f);
     as_buf_str(b, "<details><summary>Why</summary><dl>");
@@ -79,11 +82,11 @@ static void fact(struct as_page *p, const struct as_report_run *rr, const struct
 /* The same fact in every run, so that runs stand beside each other. */
 static void fact_of_all(struct as_page *p, size_t from, const struct as_fact *f)
 {
-    fact(p, &p->runs[from], f);
+    fact(p, &p->runs[from], f, NULL);
     for (size_t r = from + 1; r < p->n; r++) {
         const struct as_fact *other = as_fact_find(p->runs[r].facts, p->runs[r].facts_n, f->device, f->id);
         if (other)
-            fact(p, &p->runs[r], other);
+            fact(p, &p->runs[r], other, f);
     }
 }
 

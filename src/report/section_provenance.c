@@ -67,7 +67,7 @@ static void value(struct as_buf *b, const char *name, const json_t *v, int depth
     } else if (json_is_integer(v)) {
         as_buf_printf(b, "%lld", (long long)json_integer_value(v));
     } else if (json_is_real(v)) {
-        as_format_number(b, json_real_value(v), 6);
+        as_buf_printf(b, "%.6g", json_real_value(v));
     } else {
         as_buf_str(b, json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "–");
     }
@@ -104,8 +104,7 @@ static void settings(struct as_page *p, const struct as_run *run)
     as_buf_printf(b, "<div><dt>seed</dt><dd>%llu</dd></div>", (unsigned long long)run->seed);
     if (run->precision > 0) {
         as_buf_str(b, "<div><dt>precision asked for</dt><dd>");
-        as_format_number(b, 100 * run->precision, 3);
-        as_buf_str(b, "%</dd></div>");
+        as_buf_printf(b, "%.3g%%</dd></div>", 100 * run->precision);
     }
     if (run->budget_s > 0) {
         as_buf_str(b, "<div><dt>time budget</dt><dd>");
@@ -127,6 +126,12 @@ static void size_pair(struct as_buf *b, const char *name, uint64_t bytes)
     as_buf_printf(b, "<div><dt>%s</dt><dd>", name);
     as_format_size(b, bytes);
     as_buf_str(b, "</dd></div>");
+}
+
+static void count_pair(struct as_buf *b, const char *name, unsigned n)
+{
+    if (n)
+        as_buf_printf(b, "<div><dt>%s</dt><dd>%u</dd></div>", name, n);
 }
 
 static void number_pair(struct as_buf *b, const char *name, double v, const char *unit)
@@ -167,8 +172,8 @@ static void device(struct as_buf *b, const struct as_device_info *d)
     pair(b, "driver", d->driver);
     pair(b, "bus", d->bus_id);
     pair(b, "UUID", d->uuid);
-    number_pair(b, "units", d->units, "");
-    number_pair(b, "threads", d->threads, "");
+    count_pair(b, "units", d->units);
+    count_pair(b, "threads", d->threads);
     number_pair(b, "clock, as claimed", d->clock_max_hz, "Hz");
     number_pair(b, "peak bandwidth, as claimed", d->peak_bandwidth / 1e9, "GB/s");
     size_pair(b, "memory", d->memory_bytes);
