@@ -1,0 +1,73 @@
+/* Pointer chases: a cycle over the lines of a buffer in an order that nobody can guess, built and checked without
+ * walking it.
+ *
+ * The order is the plain cycle 0, 1, .. n-1 seen through a keyed bijection p of [0, n): line p(i) names line p(i + 1).
+ * Both p and its inverse are a few multiplications, so the buffer is written in address order at the speed of memory,
+ * and after k steps from line p(0) the chase must stand at line p(k mod n). */
+#ifndef AS_PROBES_COMMON_CHASE_H
+#define AS_PROBES_COMMON_CHASE_H
+
+#include "core/probe.h"
+
+enum as_pattern {
+    AS_PATTERN_RANDOM, /* over the whole buffer */
+    AS_PATTERN_PAGE,   /* over the lines of a page, then those of the next page, pages in random order */
+    AS_PATTERN_STRIDE, /* line after line: what a prefetcher can guess */
+};
+
+enum { AS_BIJECTION_ROUNDS = 4 };
+/* A keyed bijection of [0, n), n from 1 to 2^48. */
+struct as_bijection {
+    uint64_t n, mask;
+    unsigned shift;
+    uint64_t multiply[AS_BIJECTION_ROUNDS], inverse[AS_BIJECTION_ROUNDS], add[AS_BIJECTION_ROUNDS];
+};
+void as_bijection_init(struct as_bijection *b, uint64_t n, uint64_t seed);
+uint64_t as_bijection_at(const struct as_bijection *b, uint64_t i);
+uint64_t as_bijection_index(const struct as_bijection *b, uint64_t value); /* the inverse */
+
+struct as_cycle {
+    uint64_t lines;    /* of the cycle */
+    uint64_t per_page; /* lines of a page for AS_PATTERN_PAGE, else all of them */
+    enum as_pattern pattern;
+    struct as_bijection page, line; /* order of the pages, order of the lines of a page */
+};
+/* lines of `stride` bytes; pages of `page` bytes */
+void as_cycle_init(struct as_cycle *c, enum as_pattern pattern, uint64_t lines, uint64_t stride, uint64_t page,
+                   uint64_t seed);
+uint64_t as_cycle_at(const struct as_cycle *c, uint64_t i);      /* line at step i (i < lines) */
+uint64_t as_cycle_next(const struct as_cycle *c, uint64_t line); /* line after this one */
+
+/* A chase on a device: the buffer with its cycle, and the kernel that walks it. */
+struct as_chase {
+    struct as_device *dev;
+    struct as_cycle cycle;
+    uint64_t stride;
+    struct as_memory *memory, *result;
+    struct as_program *program;
+    struct as_kernel *kernel;
+    uint64_t walked;    /* steps so far, modulo lines */
+    uint64_t at;        /* line where the next sample starts */
+    int lost;           /* the chase came to a line that does not exist */
+    double overhead_s;  /* of a launch that walks nothing, taken off where the device's time holds it */
+    uint64_t footprint; /* bytes */
+    int native;         /* a CPU's own kernel, not a device's */
+};
+struct as_chase_desc {
+    const char *allocator;
+    uint64_t size;   /* bytes of the buffer, at least two lines */
+    uint64_t stride; /* bytes from line to line, a multiple of 8, at most size / 2 */
+    enum as_pattern pattern;
+    uint64_t seed;
+    bool fresh;
+};
+enum { AS_CHASE_STEPS = 64 }; /* accesses of one repetition */
+enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,
+                                struct as_error *err);
+/* Walks reps * AS_CHASE_STEPS lines. *ns is the time of one access. */
+enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
+/* Does the chase stand where it must? */
+bool as_chase_check(const struct as_chase *c, char *why, size_t size);
+void as_chase_finish(struct as_chase *c); /* takes one that prepare left half done */
+
+#endif

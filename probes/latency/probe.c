@@ -1,0 +1,142 @@
+/* latency: how long one access takes that has to wait for the one before it. See method.md. */
+#include "../common/chase.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_latency[];
+
+static const char *const pattern_words[] = {"random", "page", "stride", NULL}; /* in the order of enum as_pattern */
+
+static const struct as_axis axes[] = {
+    {.name = "size", .help = "bytes of the buffer that is walked", .type = AS_AXIS_SIZE, .min = 128, .def = "4LLC"},
+    {.name = "pattern",
+     .help = "random over all lines; over the lines of a page, then the next page; line after line",
+     .type = AS_AXIS_WORD,
+     .words = pattern_words,
+     .def = "random"},
+    {.name = "allocator",
+     .help = "where the memory comes from",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "first"},
+    {.name = "stride",
+     .help = "bytes from one element to the next, a multiple of 8",
+     .type = AS_AXIS_SIZE,
+     .min = 8,
+     .max = 1 << 20,
+     .def = "64"},
+    {0},
+};
+/* On the CPU base pages and huge pages are both walked: their difference is the TLB's. */
+static const char *const quick[] = {"size=1KiB..4LLC allocator=mmap,thp", "size=1KiB..4LLC allocator=clCreateBuffer",
+                                    "size=1KiB..64KiB allocator=first", "size=4LLC pattern=page allocator=mmap,thp",
+                                    NULL};
+static const char *const full[] = {
+    "size=1KiB..4GiB x4 allocator=mmap,thp,hugetlb",      "size=1KiB..4GiB x1 allocator=malloc pattern=random",
+    "size=1KiB..4GiB x2 allocator=mmap pattern=page",     "size=1KiB..4GiB x1 allocator=thp pattern=page,stride",
+    "size=1KiB..1GiB x2 allocator=clCreateBuffer",        "size=1KiB..4LLC x1 allocator=all",
+    "size=4KiB..64MiB x2 stride=4KiB allocator=mmap,thp", NULL};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    (void)info;
+    double stride = as_axes_number(a, "stride");
+    if (fmod(stride, 8) != 0) {
+        as_fail(err, AS_UNSUPPORTED, "a stride of %.0f bytes is not a multiple of 8", stride);
+        return AS_INAPPLICABLE;
+    }
+    return as_axes_number(a, "size") < 2 * stride ? AS_PRUNED : AS_APPLIES;
+}
+
+/* Preparing writes every line once, a few hundred MB/s at the worst. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 5 + as_axes_number(a, "size") / 200e6;
+}
+
+static enum as_pattern pattern_of(const struct as_axes *a)
+{
+    size_t i = 0;
+    while (pattern_words[i] && strcmp(pattern_words[i], as_axes_text(a, "pattern")) != 0)
+        i++;
+    return pattern_words[i] ? (enum as_pattern)i : AS_PATTERN_RANDOM;
+}
+
+/* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
+enum { FRESH_MAX = 8 << 20 };
+
+static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
+{
+    struct as_chase *c = calloc(1, sizeof *c);
+    *state = c;
+    if (!c)
+        return as_nomem(err, sizeof *c, "a chase");
+    struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
+                                 .size = as_axes_u64(vc->axes, "size"),
+                                 .stride = as_axes_u64(vc->axes, "stride"),
+                                 .pattern = pattern_of(vc->axes),
+                                 .seed = vc->seed,
+                                 .fresh = as_axes_u64(vc->axes, "size") <= FRESH_MAX};
+    enum as_status s = as_chase_prepare(c, vc->dev, &desc, err);
+    if (s)
+        return s;
+    double hz;
+    vc->footprint = c->footprint;
+    if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL) && hz > 0) {
+        vc->limit = 1e9 / hz;
+        snprintf(vc->limit_why, sizeof vc->limit_why,
+                 "one cycle: an access that waits for another takes at least that");
+    }
+    vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
+    if (!c->native)
+        vc->sample_s = 5e-3; /* so that what a launch scatters is small against it */
+    as_note_number(vc, "lines", (double)c->cycle.lines);
+    if (c->memory->page_size)
+        as_note_number(vc, "page_size", (double)c->memory->page_size);
+    if (!c->native)
+        as_note_number(vc, "launch_ns", c->overhead_s * 1e9);
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    return as_chase_walk(state, reps, &out->value, &out->seconds, err);
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    return as_chase_check(state, why, why_size);
+}
+
+static void finish(void *state)
+{
+    if (state)
+        as_chase_finish(state);
+    free(state);
+}
+
+const struct as_probe as_probe_latency = {
+    .abi = AS_PROBE_ABI,
+    .name = "latency",
+    .title = "Memory latency",
+    .question = "How long does one access take that has to wait for the one before it?",
+    .metric = "latency",
+    .unit = "ns",
+    .better_less = true,
+    .counts = "time of one dependent load, address translation included, averaged over a walk",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_latency,
+    .figure = "latency",
+};
