@@ -5,6 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const ops[] = {"triad", "copy", NULL};
+static const struct as_axis latency_axes[] = {
+    {.name = "size", .help = "bytes", .type = AS_AXIS_SIZE, .min = 64, .def = "1MiB"},
+    {.name = "allocator", .help = "memory", .type = AS_AXIS_WORD, .domain = AS_DOMAIN_ALLOCATOR, .def = "first"},
+    {.name = NULL}};
+static const struct as_axis bandwidth_axes[] = {
+    {.name = "op", .help = "what", .type = AS_AXIS_WORD, .words = ops, .def = "triad"},
+    {.name = "threads", .help = "how many", .type = AS_AXIS_COUNT, .domain = AS_DOMAIN_THREADS, .min = 1, .def = "all"},
+    {.name = NULL}};
+static const char *const latency_quick[] = {"size=1KiB..4LLC x2", NULL};
+static const char *const bandwidth_quick[] = {"op=all threads=1", "op=triad threads=all", NULL};
+static const struct as_probe latency = {
+    .abi = AS_PROBE_ABI, .name = "latency", .axes = latency_axes, .quick = latency_quick, .full = latency_quick};
+static const struct as_probe bandwidth = {
+    .abi = AS_PROBE_ABI, .name = "bandwidth", .axes = bandwidth_axes, .quick = bandwidth_quick, .full = NULL};
+
+/* A registry of its own: what the parser promises does not depend on which probes are built. */
+const struct as_probe *const as_probes[] = {&latency, &bandwidth, NULL};
+const struct as_builtin_text as_suite_texts[] = {{NULL, NULL}};
+
+const struct as_probe *as_probe_find(const char *name)
+{
+    for (size_t i = 0; as_probes[i]; i++)
+        if (strcmp(as_probes[i]->name, name) == 0)
+            return as_probes[i];
+    return NULL;
+}
+
+const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name)
+{
+    for (const struct as_axis *a = probe->axes; a->name; a++)
+        if (strcmp(a->name, name) == 0)
+            return a;
+    return NULL;
+}
+
 static void check_suite(const struct as_suite *suite)
 {
     fuzz_require(suite->grids_n >= 1 && suite->grids_n <= 256, "a suite without grids, or with too many");
