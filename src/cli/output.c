@@ -123,5 +123,8 @@ enum as_status as_cli_style(const struct as_args *args, struct as_table_style *s
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,
                             struct as_error *err)
 {
-    return as_store_open(as_args_value(args, "store"), mode, store, err);
+    const char *path = as_args_value(args, "store");
+    if (path && !*path)
+        return as_fail(err, AS_USAGE, "--store needs the name of a file");
+    return as_store_open(path, mode, store, err);
 }

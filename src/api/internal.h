@@ -1,0 +1,23 @@
+/* Inside the API room: the structs behind the handles, and the way from assay's own records to public ones. */
+#ifndef AS_API_INTERNAL_H
+#define AS_API_INTERNAL_H
+
+#include "assay.h"
+#include "core/cell.h"
+#include "store/store.h"
+
+struct assay_store {
+    struct as_store *store;
+};
+
+/* Copies an internal error out and returns its code. error may be NULL. */
+int as_api_code(const struct as_error *err, struct assay_error *error);
+
+/* A public view of a cell: strings and samples stay the cell's, the axes are held here. */
+struct as_api_cell {
+    struct assay_cell cell;
+    struct assay_axis axes[AS_AXES_MAX];
+};
+void as_api_cell_view(const struct as_cell *from, struct as_api_cell *to);
+
+#endif
