@@ -1,0 +1,113 @@
+/* What the files of the CPU backend share. Nothing outside this folder includes it. */
+#ifndef AS_DEVICE_CPU_CPU_H
+#define AS_DEVICE_CPU_CPU_H
+
+#include "device/cpu/team.h"
+#include "device/device.h"
+
+#include <hwloc.h>
+
+/* Memory and CPU time that this process may use, by the kernel and by the control groups above it. */
+struct as_cpu_limits {
+    uint64_t total, free; /* bytes */
+    double quota;         /* CPUs' worth of time; 0: no quota */
+};
+struct as_cpu_groups; /* the control groups that bind this process */
+struct as_cpu_groups *as_cpu_groups_create(const char *proc_dir, const char *sys_dir); /* NULL: out of memory */
+void as_cpu_groups_destroy(struct as_cpu_groups *groups);
+enum as_status as_cpu_limits_read(const struct as_cpu_groups *groups, struct as_cpu_limits *out, struct as_error *err);
+uint64_t as_cpu_resident(void); /* bytes of this process that are backed by memory now, huge-page pool not counted */
+
+/* The ways to get memory. The first four words of a block's life: mapped, touched by whoever uses it, kept, reused. */
+enum as_cpu_allocator { AS_CPU_MALLOC, AS_CPU_MMAP, AS_CPU_THP, AS_CPU_HUGETLB, AS_CPU_ALLOCATORS_N };
+struct as_cpu_block {
+    void *address;
+    uint64_t bytes;  /* usable, at least what was asked for */
+    void *mapping;   /* with its guard pages; NULL for the C library's heap */
+    uint64_t mapped; /* bytes of mapping */
+    enum as_cpu_allocator allocator;
+    int node;
+};
+struct as_cpu_pages {
+    uint64_t base, huge; /* bytes of a page; huge 0: none */
+    uint64_t hugetlb;    /* bytes of a page of the reserved pool; 0: none */
+    bool thp_always;     /* ordinary memory may get huge pages too */
+    bool thp_never;
+};
+void as_cpu_pages_read(struct as_cpu_pages *out);
+void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_info *info);
+enum as_status as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out, struct as_error *err);
+/* Bytes that a block of this allocator really takes. 0: more than an address can hold. */
+uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes);
+enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, hwloc_topology_t topology,
+                                enum as_cpu_allocator allocator, uint64_t bytes, int node, struct as_cpu_block *out,
+                                struct as_error *err);
+void as_cpu_block_release(struct as_cpu_block *block);
+/* Drops what backs the block, so that its next touch is a first one. */
+void as_cpu_block_forget(const struct as_cpu_pages *pages, struct as_cpu_block *block);
+/* Makes sure that every page is backed. False: there is not enough memory. */
+bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *block);
+/* Page size that backs the block now; 0: unknown, as nothing has been touched yet. A mixture counts as base pages. */
+uint64_t as_cpu_block_page_size(const struct as_cpu_pages *pages, const struct as_cpu_block *block);
+
+/* Blocks kept for the next visit. The oldest goes first when there are too many. */
+enum { AS_CPU_POOL_MAX = 64 };
+struct as_cpu_pool {
+    struct as_cpu_block blocks[AS_CPU_POOL_MAX]; /* oldest first */
+    size_t n;
+    uint64_t bytes;
+};
+void as_cpu_pool_put(struct as_cpu_pool *pool, const struct as_cpu_block *block, uint64_t most);
+bool as_cpu_pool_take(struct as_cpu_pool *pool, enum as_cpu_allocator allocator, uint64_t bytes, int node,
+                      struct as_cpu_block *out);
+void as_cpu_pool_trim(struct as_cpu_pool *pool, uint64_t most);
+
+struct as_cpu_device {
+    hwloc_topology_t topology;
+    hwloc_cpuset_t allowed; /* logical CPUs that this process may use */
+    int *order;             /* their OS indices: one of each core first, fastest kind first */
+    size_t order_n;
+    struct as_cpu_groups *groups;
+    struct as_cpu_pages pages;
+    struct as_cpu_pool pool;
+    uint64_t held;           /* bytes handed out and kept, without the huge-page pool */
+    uint64_t resident_start; /* of the process before the first block */
+    struct as_team *team;
+    int *clock_cpus; /* of the last launch: the clock is read where the work was done */
+    size_t clock_cpus_n, clock_cpus_cap;
+    hwloc_cpuset_t caller; /* where the calling thread is kept now */
+    hwloc_cpuset_t caller_start;
+    uint64_t ticks_start, ns_start; /* for the rate of the tick counter */
+};
+
+/* Fills order: see there. */
+enum as_status as_cpu_order(struct as_cpu_device *cpu, struct as_error *err);
+/* The cache of `level` and `kind` ('d' also stands for 'u') as the kernel says for a CPU; 0 when it says nothing. */
+uint64_t as_cpu_sysfs_cache(int cpu, unsigned level, char kind);
+enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err);
+void as_cpu_topology_json(hwloc_topology_t topology, struct as_buf *json);
+enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err);
+void as_cpu_clock_start(struct as_cpu_device *cpu);
+enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *err);
+enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);
+void *as_cpu_memory_address(struct as_memory *mem);
+void as_cpu_memory_close(struct as_cpu_device *cpu);
+
+extern const struct as_memory_ops as_cpu_memory_ops;
+extern const struct as_program_ops as_cpu_program_ops;
+extern const struct as_queue_ops as_cpu_queue_ops;
+
+struct as_program {
+    const struct as_host_kernel *host;
+    char name[64];
+};
+struct as_kernel {
+    const struct as_host_kernel *host;
+};
+
+static inline struct as_cpu_device *as_cpu(struct as_device *dev)
+{
+    return dev->ctx;
+}
+
+#endif

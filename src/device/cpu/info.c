@@ -1,0 +1,201 @@
+/* What is known of the CPU without measuring. */
+#include "base/text.h"
+#include "device/cpu/cpu.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static void read_line(const char *path, char *out, size_t size)
+{
+    struct as_buf b = AS_BUF_INIT;
+    out[0] = 0;
+    if (as_buf_read_file(&b, path, 4096, NULL) == AS_OK) {
+        as_copy_text(out, size, as_buf_get(&b));
+        out[strcspn(out, "\n")] = 0;
+    }
+    as_buf_finish(&b);
+}
+
+/* The value of the first line of /proc/cpuinfo that starts with key; "" when there is none. */
+static void cpuinfo(const char *key, char *out, size_t size)
+{
+    char line[512];
+    size_t n = strlen(key);
+    out[0] = 0;
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    while (f && !out[0] && fgets(line, sizeof line, f)) {
+        if (strncmp(line, key, n) != 0 || !strchr("\t :", line[n]) || !strchr(line, ':'))
+            continue;
+        const char *value = strchr(line, ':') + 1;
+        line[strcspn(line, "\n")] = 0;
+        as_copy_text(out, size, value + strspn(value, " \t"));
+    }
+    if (f)
+        fclose(f);
+}
+
+uint64_t as_cpu_sysfs_cache(int cpu, unsigned level, char kind)
+{
+    for (unsigned i = 0; i < 16; i++) {
+        char path[128], text[64];
+        unsigned is_level;
+        unsigned long long kib;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%u/level", cpu, i);
+        read_line(path, text, sizeof text);
+        if (!text[0])
+            return 0;
+        bool same = sscanf(text, "%u", &is_level) == 1 && is_level == level;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%u/type", cpu, i);
+        read_line(path, text, sizeof text);
+        if (!same || (text[0] == 'I') != (kind == 'i'))
+            continue;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%u/size", cpu, i);
+        read_line(path, text, sizeof text);
+        return sscanf(text, "%lluK", &kib) == 1 ? (uint64_t)kib << 10 : 0;
+    }
+    return 0;
+}
+
+static void add_cache(struct as_device_info *info, const struct as_cache *c)
+{
+    if (c->size && info->caches_n < AS_CACHES_MAX)
+        info->caches[info->caches_n++] = *c;
+}
+
+static bool known(const struct as_device_info *info, unsigned level, char kind)
+{
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].level == level && (info->caches[i].kind == 'i') == (kind == 'i'))
+            return true;
+    return false;
+}
+
+/* Caches above the first CPU of the order. Where hwloc sees none (some virtual machines), the kernel's files are asked.
+ */
+static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *info)
+{
+    static const char kinds[] = {
+        [HWLOC_OBJ_CACHE_UNIFIED] = 'u', [HWLOC_OBJ_CACHE_DATA] = 'd', [HWLOC_OBJ_CACHE_INSTRUCTION] = 'i'};
+    hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(cpu->topology, (unsigned)cpu->order[0]);
+    for (hwloc_obj_t o = pu; o; o = o->parent) {
+        if (!hwloc_obj_type_is_cache(o->type) && !hwloc_obj_type_is_icache(o->type))
+            continue;
+        const struct hwloc_cache_attr_s *a = &o->attr->cache;
+        add_cache(info, &(struct as_cache){.level = a->depth,
+                                           .kind = kinds[a->type],
+                                           .size = a->size,
+                                           .line = a->linesize,
+                                           .ways = a->associativity < 0 ? (unsigned)-1 : (unsigned)a->associativity,
+                                           .shared = (unsigned)hwloc_bitmap_weight(o->cpuset)});
+    }
+    for (unsigned level = 1; level <= 4; level++)
+        for (const char *kind = "di"; *kind; kind++)
+            if (!known(info, level, *kind))
+                add_cache(info, &(struct as_cache){.level = level,
+                                                   .kind = *kind,
+                                                   .size = as_cpu_sysfs_cache(cpu->order[0], level, *kind)});
+}
+
+static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *info)
+{
+    hwloc_obj_t package = hwloc_get_obj_by_type(cpu->topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    const char *vendor = package ? hwloc_obj_get_info_by_name(package, "CPUVendor") : NULL;
+    char implementer[32], part[32];
+    as_copy_text(info->vendor, sizeof info->vendor, vendor ? vendor : "");
+    as_copy_text(info->name, sizeof info->name, model ? model : "");
+    if (!info->name[0])
+        cpuinfo("model name", info->name, sizeof info->name);
+    cpuinfo("CPU implementer", implementer, sizeof implementer);
+    cpuinfo("CPU part", part, sizeof part);
+    if (!info->name[0] && part[0])
+        snprintf(info->name, sizeof info->name, "CPU implementer %s part %s", implementer, part);
+    if (!info->name[0])
+        as_copy_text(info->name, sizeof info->name, "CPU of unknown model");
+}
+
+/* The kernel, the microcode, and what a reader of the numbers has to know about this process's share of the machine. */
+static void fill_driver(const struct as_cpu_device *cpu, const struct as_cpu_limits *limits,
+                        struct as_device_info *info)
+{
+    struct as_buf b = AS_BUF_INIT;
+    struct utsname u;
+    char microcode[64];
+    if (uname(&u) == 0)
+        as_buf_printf(&b, "%s %s", u.sysname, u.release);
+    cpuinfo("microcode", microcode, sizeof microcode);
+    if (microcode[0])
+        as_buf_printf(&b, ", microcode %s", microcode);
+    if (limits->quota > 0)
+        as_buf_printf(&b, ", quota of %.2f CPUs", limits->quota);
+    for (size_t i = 0; i < info->caches_n; i++) {
+        const struct as_cache *c = &info->caches[i];
+        uint64_t kernel = as_cpu_sysfs_cache(cpu->order[0], c->level, c->kind);
+        if (!kernel || kernel == c->size)
+            continue;
+        as_buf_printf(&b, ", L%u%s is ", c->level, c->kind == 'u' ? "" : c->kind == 'd' ? "d" : "i");
+        as_format_size(&b, kernel);
+        as_buf_str(&b, " by the kernel");
+    }
+    as_copy_text(info->driver, sizeof info->driver, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static unsigned cores(const struct as_cpu_device *cpu)
+{
+    unsigned n = 0;
+    for (hwloc_obj_t c = NULL; (c = hwloc_get_next_obj_by_type(cpu->topology, HWLOC_OBJ_CORE, c));)
+        n += hwloc_bitmap_intersects(c->cpuset, cpu->allowed) != 0;
+    return n ? n : (unsigned)cpu->order_n;
+}
+
+/* Threads that can run at the same time: a quota is used up by more, and then all of them are stopped for a while. */
+static unsigned usable_threads(const struct as_cpu_device *cpu, const struct as_cpu_limits *limits)
+{
+    unsigned n = (unsigned)cpu->order_n;
+    if (limits->quota > 0 && limits->quota < n)
+        n = limits->quota < 1 ? 1 : (unsigned)limits->quota;
+    return n;
+}
+
+static double clock_max(int cpu)
+{
+    char path[128], text[64];
+    unsigned long long khz;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", cpu);
+    read_line(path, text, sizeof text);
+    return sscanf(text, "%llu", &khz) == 1 ? 1e3 * (double)khz : 0;
+}
+
+enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
+{
+    struct as_cpu_device *cpu = as_cpu(dev);
+    struct as_device_info *info = &dev->info;
+    struct as_cpu_limits limits;
+    enum as_status s = as_cpu_limits_read(cpu->groups, &limits, err);
+    if (s)
+        return s;
+    int nodes = hwloc_get_nbobjs_by_type(cpu->topology, HWLOC_OBJ_NUMANODE);
+    *info = (struct as_device_info){
+        .id = "cpu",
+        .backend = "cpu",
+        .capabilities =
+            AS_CAP_HOST_KERNELS | AS_CAP_PIN | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC,
+        .units = cores(cpu),
+        .threads = usable_threads(cpu, &limits),
+        .warp = 1,
+        .clock_max_hz = clock_max(cpu->order[0]),
+        .memory_bytes = limits.total,
+        .page_size = cpu->pages.base,
+        .is_host_memory = true,
+        .numa_nodes = nodes > 0 ? (unsigned)nodes : 1,
+    };
+    fill_caches(cpu, info);
+    fill_names(cpu, info);
+    fill_driver(cpu, &limits, info);
+    as_cpu_list_allocators(&cpu->pages, info);
+    s = as_cpu_memory_free(dev, &info->memory_free, err);
+    info->max_alloc = info->memory_free;
+    return s;
+}

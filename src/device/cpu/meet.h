@@ -1,0 +1,59 @@
+/* A barrier that spins for a while and then sleeps, so that it is quick where every thread has a CPU and ends where
+ * they have to share one. */
+#ifndef AS_DEVICE_CPU_MEET_H
+#define AS_DEVICE_CPU_MEET_H
+
+#include "base/clock.h"
+#include "device/cpu/futex.h"
+#include "device/cpu/ticks.h"
+
+#include <stdalign.h>
+#include <stdbool.h>
+
+struct as_meet {
+    alignas(128) _Atomic uint32_t arrived; /* apart from phase: arriving does not disturb those who watch it */
+    alignas(128) _Atomic uint32_t phase;
+    _Atomic uint32_t sleepers;
+    uint32_t threads;
+    uint64_t spin_ns;
+};
+
+/* Watches word until it is not `seen` any more, at most for ns nanoseconds. True: it changed. */
+static inline bool as_spin_while(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
+{
+    if (atomic_load_explicit(word, memory_order_acquire) != seen)
+        return true;
+    if (ns == 0)
+        return false;
+    uint64_t start = as_now_ns();
+    do {
+        for (int i = 0; i < 64; i++) {
+            if (atomic_load_explicit(word, memory_order_acquire) != seen)
+                return true;
+            as_pause();
+        }
+    } while (as_now_ns() - start < ns);
+    return false;
+}
+
+static inline void as_meet_all(struct as_meet *m)
+{
+    if (m->threads < 2)
+        return;
+    uint32_t phase = atomic_load_explicit(&m->phase, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&m->arrived, 1, memory_order_acq_rel) + 1 == m->threads) {
+        atomic_store_explicit(&m->arrived, 0, memory_order_relaxed);
+        atomic_store(&m->phase, phase + 1);
+        if (atomic_load(&m->sleepers))
+            as_futex_wake_all(&m->phase);
+        return;
+    }
+    if (as_spin_while(&m->phase, phase, m->spin_ns))
+        return;
+    atomic_fetch_add(&m->sleepers, 1);
+    while (atomic_load(&m->phase) == phase)
+        as_futex_wait(&m->phase, phase);
+    atomic_fetch_sub(&m->sleepers, 1);
+}
+
+#endif

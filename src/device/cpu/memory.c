@@ -1,0 +1,322 @@
+/* Memory of the CPU: never more than is free, with room left, and kept between visits. */
+#include "base/clock.h"
+#include "device/cpu/cpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define POOL_FROM (1ull << 20) /* smaller blocks come from the allocator each time */
+#define ROOM_MAX (512ull << 20)
+
+struct cpu_memory {
+    struct as_memory base;
+    struct as_cpu_block block;
+    bool fresh;
+};
+
+static struct cpu_memory *own(struct as_memory *mem)
+{
+    return mem->ctx;
+}
+
+void *as_cpu_memory_address(struct as_memory *mem)
+{
+    return own(mem)->block.address;
+}
+
+/* What has been handed out but not been touched yet is still free by the kernel's count, though not for others. */
+static uint64_t unbacked(const struct as_cpu_device *cpu)
+{
+    uint64_t now = as_cpu_resident();
+    uint64_t backed = now > cpu->resident_start ? now - cpu->resident_start : 0;
+    return cpu->held > backed ? cpu->held - backed : 0;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static uint64_t room(const struct as_cpu_limits *l)
+{
+    return l->total / 16 < ROOM_MAX ? l->total / 16 : ROOM_MAX;
+}
+
+enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
+{
+    struct as_cpu_device *cpu = as_cpu(dev);
+    struct as_cpu_limits l;
+    enum as_status s = as_cpu_limits_read(cpu->groups, &l, err);
+    if (!s)
+        *bytes = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes;
+    return s;
+}
+
+static void trim(struct as_cpu_device *cpu, uint64_t most)
+{
+    uint64_t before = cpu->pool.bytes;
+    as_cpu_pool_trim(&cpu->pool, most);
+    cpu->held = minus(cpu->held, before - cpu->pool.bytes);
+}
+
+void as_cpu_memory_close(struct as_cpu_device *cpu)
+{
+    trim(cpu, 0);
+}
+
+/* Makes place for a block of bytes; an error when there is none, long before the kernel would have to kill someone. */
+static enum as_status make_place(struct as_cpu_device *cpu, uint64_t bytes, struct as_error *err)
+{
+    struct as_cpu_limits l;
+    enum as_status s = as_cpu_limits_read(cpu->groups, &l, err);
+    if (s)
+        return s;
+    uint64_t left = minus(l.free, unbacked(cpu) + room(&l));
+    if (bytes <= left)
+        return AS_OK;
+    if (bytes - left > cpu->pool.bytes)
+        return as_fail(err, AS_NOMEM, "%llu bytes do not fit: %llu are free when room is left for others; ask for less",
+                       (unsigned long long)bytes, (unsigned long long)(left + cpu->pool.bytes));
+    trim(cpu, cpu->pool.bytes - (bytes - left));
+    return AS_OK;
+}
+
+static enum as_status new_block(struct as_cpu_device *cpu, const struct as_memory_desc *desc,
+                                enum as_cpu_allocator allocator, uint64_t size, struct as_cpu_block *out,
+                                struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    bool counted = allocator != AS_CPU_HUGETLB; /* the huge-page pool refuses by itself */
+    if (counted && size >= POOL_FROM)
+        s = make_place(cpu, size, err);
+    if (!s)
+        s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
+    if (s == AS_NOMEM && cpu->pool.n) {
+        trim(cpu, 0);
+        s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
+    }
+    if (!s && desc->fresh && allocator == AS_CPU_MALLOC)
+        as_cpu_block_forget(&cpu->pages, out); /* the heap may have handed out used memory */
+    if (!s)
+        cpu->held += size;
+    return s;
+}
+
+static void drop_block(struct as_cpu_device *cpu, struct as_cpu_block *block)
+{
+    cpu->held = minus(cpu->held, block->bytes);
+    as_cpu_block_release(block);
+}
+
+static enum as_status get_block(struct as_device *dev, const struct as_memory_desc *desc, struct as_cpu_block *out,
+                                struct as_error *err)
+{
+    struct as_cpu_device *cpu = as_cpu(dev);
+    enum as_cpu_allocator allocator;
+    enum as_status s = as_cpu_allocator_find(desc->allocator, &allocator, err);
+    if (s)
+        return s;
+    const struct as_allocator *listed = as_info_allocator(&dev->info, desc->allocator);
+    if (listed && listed->why_not[0])
+        return as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", desc->allocator, listed->why_not);
+    if (desc->bytes == 0)
+        return as_fail(err, AS_USAGE, "a block of 0 bytes was asked for; ask for at least 1");
+    uint64_t size = as_cpu_block_size(&cpu->pages, allocator, desc->bytes);
+    if (size == 0)
+        return as_fail(err, AS_NOMEM, "%llu bytes are more than this machine can address; ask for less",
+                       (unsigned long long)desc->bytes);
+    if (!desc->fresh && as_cpu_pool_take(&cpu->pool, allocator, size, desc->node, out)) {
+        if (as_cpu_block_back(&cpu->pages, out))
+            return AS_OK;
+        drop_block(cpu, out);
+    }
+    return new_block(cpu, desc, allocator, size, out, err);
+}
+
+static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                   struct as_error *err)
+{
+    struct cpu_memory *m = calloc(1, sizeof *m);
+    if (!m)
+        return as_nomem(err, sizeof *m, "a memory block's record");
+    enum as_status s = get_block(dev, desc, &m->block, err);
+    if (s) {
+        free(m);
+        return s;
+    }
+    m->fresh = desc->fresh;
+    m->base.bytes = desc->bytes;
+    m->base.ctx = m;
+    m->base.page_size = as_cpu_block_page_size(&as_cpu(dev)->pages, &m->block);
+    *out = &m->base;
+    return AS_OK;
+}
+
+static void memory_release(struct as_device *dev, struct as_memory *mem)
+{
+    if (!mem)
+        return;
+    struct as_cpu_device *cpu = as_cpu(dev);
+    struct cpu_memory *m = own(mem);
+    struct as_cpu_limits l;
+    /* Fresh blocks are not kept: whoever asks for them does so again and again, and no one would take them. */
+    if (m->fresh || m->block.bytes < POOL_FROM || as_cpu_limits_read(cpu->groups, &l, NULL)) {
+        drop_block(cpu, &m->block);
+    } else {
+        uint64_t before = cpu->pool.bytes + m->block.bytes;
+        uint64_t most = minus(l.free + before, room(&l)) / 4;
+        as_cpu_pool_put(&cpu->pool, &m->block, most);
+        cpu->held = minus(cpu->held, before - cpu->pool.bytes);
+    }
+    free(m);
+}
+
+/* The page size is looked up here too: before the first touch nobody knows it. */
+static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    (void)err;
+    mem->host = own(mem)->block.address;
+    mem->page_size = as_cpu_block_page_size(&as_cpu(dev)->pages, &own(mem)->block);
+    return AS_OK;
+}
+
+static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    (void)err;
+    mem->host = NULL;
+    mem->page_size = as_cpu_block_page_size(&as_cpu(dev)->pages, &own(mem)->block);
+    return AS_OK;
+}
+
+static enum as_status check_range(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
+{
+    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
+        return AS_OK;
+    return as_fail(err, AS_USAGE, "%llu bytes at %llu lie outside of a block of %llu", (unsigned long long)bytes,
+                   (unsigned long long)offset, (unsigned long long)mem->bytes);
+}
+
+static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                   uint64_t bytes, struct as_error *err)
+{
+    (void)dev;
+    enum as_status s = check_range(mem, offset, bytes, err);
+    if (!s && bytes)
+        memcpy((char *)own(mem)->block.address + offset, from, bytes);
+    return s;
+}
+
+static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                  uint64_t bytes, struct as_error *err)
+{
+    (void)dev;
+    enum as_status s = check_range(mem, offset, bytes, err);
+    if (!s && bytes)
+        memcpy(to, (const char *)own(mem)->block.address + offset, bytes);
+    return s;
+}
+
+/* The bare calls, as a program would make them: no guard pages, no alignment, no record. */
+static void *raw_malloc(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+static void raw_free(void *p, size_t bytes)
+{
+    (void)bytes;
+    free(p);
+}
+
+static void *raw_map(size_t bytes, int flags, int advice)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    if (advice)
+        madvise(p, bytes, advice);
+    return p;
+}
+
+static void *raw_mmap(size_t bytes)
+{
+    return raw_map(bytes, 0, MADV_NOHUGEPAGE);
+}
+
+static void *raw_thp(size_t bytes)
+{
+    return raw_map(bytes, 0, MADV_HUGEPAGE);
+}
+
+static void *raw_hugetlb(size_t bytes)
+{
+    return raw_map(bytes, MAP_HUGETLB, 0);
+}
+
+static void raw_unmap(void *p, size_t bytes)
+{
+    munmap(p, bytes);
+}
+
+static const struct {
+    void *(*get)(size_t bytes);
+    void (*release)(void *p, size_t bytes);
+} raw[AS_CPU_ALLOCATORS_N] = {
+    [AS_CPU_MALLOC] = {raw_malloc, raw_free},
+    [AS_CPU_MMAP] = {raw_mmap, raw_unmap},
+    [AS_CPU_THP] = {raw_thp, raw_unmap},
+    [AS_CPU_HUGETLB] = {raw_hugetlb, raw_unmap},
+};
+
+static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                        double *alloc_s, double *free_s, struct as_error *err)
+{
+    struct as_cpu_device *cpu = as_cpu(dev);
+    enum as_cpu_allocator a;
+    enum as_status s = as_cpu_allocator_find(allocator, &a, err);
+    if (s)
+        return s;
+    const struct as_allocator *listed = as_info_allocator(&dev->info, allocator);
+    if (listed && listed->why_not[0])
+        return as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", allocator, listed->why_not);
+    /* munmap of a piece of a reserved huge page fails; the others round by themselves */
+    uint64_t size = a == AS_CPU_HUGETLB ? as_cpu_block_size(&cpu->pages, a, bytes) : bytes;
+    if (size == 0 || size > PTRDIFF_MAX || count == 0 || count > 1u << 24)
+        return as_fail(err, AS_USAGE, "%zu allocations of %llu bytes cannot be timed", count,
+                       (unsigned long long)bytes);
+    void **blocks = malloc(count * sizeof *blocks);
+    if (!blocks)
+        return as_nomem(err, count * sizeof *blocks, "the list of allocations");
+    memset(blocks, 1, count * sizeof *blocks); /* its pages are not to come inside the timed loop */
+    size_t n = 0;
+    double start = as_now();
+    for (; n < count; n++) {
+        blocks[n] = raw[a].get((size_t)size);
+        if (!blocks[n])
+            break;
+    }
+    double middle = as_now();
+    if (n < count)
+        s = as_fail(err, AS_NOMEM, "%s of %llu bytes failed at number %zu of %zu: %s", allocator,
+                    (unsigned long long)bytes, n + 1, count, strerror(errno));
+    double again = as_now();
+    for (size_t i = 0; i < n; i++)
+        raw[a].release(blocks[i], (size_t)size);
+    double end = as_now();
+    free(blocks);
+    *alloc_s = middle - start;
+    *free_s = end - again;
+    return s;
+}
+
+const struct as_memory_ops as_cpu_memory_ops = {
+    .alloc = memory_alloc,
+    .free = memory_release,
+    .map = memory_map,
+    .unmap = memory_unmap,
+    .write = memory_write,
+    .read = memory_read,
+    .time_alloc = memory_time_alloc,
+};

@@ -1,0 +1,65 @@
+/* The order in which threads are put on logical CPUs: the first of each core before any second one, so that n threads
+ * get n cores where there are as many; the fastest kind of core first; else as the machine is built. */
+#include "device/cpu/cpu.h"
+
+#include <stdlib.h>
+
+struct place {
+    int cpu;
+    unsigned sibling; /* how many of its core come before it */
+    int kind;         /* higher: faster */
+    size_t at;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->sibling != y->sibling)
+        return x->sibling < y->sibling ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind > y->kind ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static unsigned sibling_of(const struct as_cpu_device *cpu, hwloc_obj_t pu)
+{
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(cpu->topology, HWLOC_OBJ_CORE, pu), other = NULL;
+    unsigned n = 0;
+    if (!core)
+        return 0;
+    while ((other = hwloc_get_next_obj_inside_cpuset_by_type(cpu->topology, core->cpuset, HWLOC_OBJ_PU, other)) != pu) {
+        if (!other)
+            break;
+        n += hwloc_bitmap_isset(cpu->allowed, other->os_index) != 0;
+    }
+    return n;
+}
+
+enum as_status as_cpu_order(struct as_cpu_device *cpu, struct as_error *err)
+{
+    int weight = hwloc_bitmap_weight(cpu->allowed);
+    if (weight <= 0)
+        return as_fail(err, AS_UNSUPPORTED, "this process may run on no CPU that hwloc knows");
+    size_t n = 0, most = (size_t)weight;
+    struct place *places = calloc(most, sizeof *places);
+    cpu->order = calloc(most, sizeof *cpu->order);
+    if (!places || !cpu->order) {
+        free(places);
+        return as_nomem(err, most * sizeof *places, "the list of CPUs");
+    }
+    for (hwloc_obj_t pu = NULL; n < most && (pu = hwloc_get_next_obj_by_type(cpu->topology, HWLOC_OBJ_PU, pu));) {
+        if (!hwloc_bitmap_isset(cpu->allowed, pu->os_index))
+            continue;
+        places[n] = (struct place){.cpu = (int)pu->os_index,
+                                   .sibling = sibling_of(cpu, pu),
+                                   .kind = hwloc_cpukinds_get_by_cpuset(cpu->topology, pu->cpuset, 0),
+                                   .at = n};
+        n++;
+    }
+    qsort(places, n, sizeof *places, by_place);
+    for (size_t i = 0; i < n; i++)
+        cpu->order[i] = places[i].cpu;
+    cpu->order_n = n;
+    free(places);
+    return n ? AS_OK : as_fail(err, AS_UNSUPPORTED, "hwloc finds no CPU that this process may run on");
+}

@@ -1,0 +1,279 @@
+/* Blocks of memory with the page size that was asked for, and which page size they really got. */
+#include "base/text.h"
+#include "device/cpu/cpu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; older kernels answer EINVAL */
+#endif
+enum { HEAP_ALIGNMENT = 64 }; /* widest vectors and a cache line */
+
+#define THP_DIR "/sys/kernel/mm/transparent_hugepage/"
+
+static uint64_t number_in(const char *path)
+{
+    struct as_buf b = AS_BUF_INIT;
+    unsigned long long v;
+    uint64_t out = as_buf_read_file(&b, path, 4096, NULL) == AS_OK && sscanf(as_buf_get(&b), "%llu", &v) == 1 ? v : 0;
+    as_buf_finish(&b);
+    return out;
+}
+
+static uint64_t meminfo(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    unsigned long long v;
+    return at && sscanf(at + strlen(key), "%llu", &v) == 1 ? v : 0;
+}
+
+void as_cpu_pages_read(struct as_cpu_pages *out)
+{
+    struct as_buf b = AS_BUF_INIT;
+    *out = (struct as_cpu_pages){.base = (uint64_t)sysconf(_SC_PAGESIZE)};
+    if (as_buf_read_file(&b, THP_DIR "enabled", 4096, NULL) == AS_OK) {
+        out->huge = number_in(THP_DIR "hpage_pmd_size");
+        out->thp_always = strstr(as_buf_get(&b), "[always]") != NULL;
+        out->thp_never = strstr(as_buf_get(&b), "[never]") != NULL;
+    }
+    as_buf_clear(&b);
+    if (as_buf_read_file(&b, "/proc/meminfo", 1 << 16, NULL) == AS_OK)
+        out->hugetlb = meminfo(as_buf_get(&b), "Hugepagesize:") << 10;
+    as_buf_finish(&b);
+}
+
+/* Pages of the reserved pool that can still be had, those that the kernel may add on demand counted in. */
+static uint64_t hugetlb_free(void)
+{
+    struct as_buf b = AS_BUF_INIT;
+    uint64_t n = 0;
+    if (as_buf_read_file(&b, "/proc/meminfo", 1 << 16, NULL) == AS_OK) {
+        uint64_t have = meminfo(as_buf_get(&b), "HugePages_Free:"),
+                 reserved = meminfo(as_buf_get(&b), "HugePages_Rsvd:");
+        uint64_t surplus = meminfo(as_buf_get(&b), "HugePages_Surp:");
+        uint64_t more = number_in("/proc/sys/vm/nr_overcommit_hugepages");
+        n = (have > reserved ? have - reserved : 0) + (more > surplus ? more - surplus : 0);
+    }
+    as_buf_finish(&b);
+    return n;
+}
+
+static const char *const allocator_names[AS_CPU_ALLOCATORS_N] = {
+    [AS_CPU_MALLOC] = "malloc", [AS_CPU_MMAP] = "mmap", [AS_CPU_THP] = "thp", [AS_CPU_HUGETLB] = "hugetlb"};
+
+void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_info *info)
+{
+    info->allocators_n = AS_CPU_ALLOCATORS_N;
+    for (size_t i = 0; i < AS_CPU_ALLOCATORS_N; i++) {
+        info->allocators[i] = (struct as_allocator){.host_access = true, .on_demand = true};
+        as_copy_text(info->allocators[i].name, sizeof info->allocators[i].name, allocator_names[i]);
+    }
+    const char *thp = !pages->huge       ? "the kernel has no transparent huge pages"
+                      : pages->thp_never ? "transparent huge pages are switched off (" THP_DIR "enabled is \"never\")"
+                                         : "";
+    const char *tlb = !pages->hugetlb ? "the kernel has no huge page pool"
+                      : hugetlb_free() == 0
+                          ? "no huge page is free in the reserved pool (vm.nr_hugepages sets its size)"
+                          : "";
+    as_copy_text(info->allocators[AS_CPU_THP].why_not, sizeof info->allocators[0].why_not, thp);
+    as_copy_text(info->allocators[AS_CPU_HUGETLB].why_not, sizeof info->allocators[0].why_not, tlb);
+}
+
+enum as_status as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out, struct as_error *err)
+{
+    for (size_t i = 0; i < AS_CPU_ALLOCATORS_N; i++)
+        if (strcmp(allocator_names[i], name) == 0) {
+            *out = (enum as_cpu_allocator)i;
+            return AS_OK;
+        }
+    return as_fail(err, AS_USAGE, "the CPU has no allocator \"%s\"; it has malloc, mmap, thp and hugetlb", name);
+}
+
+static uint64_t granule(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator)
+{
+    const uint64_t granules[AS_CPU_ALLOCATORS_N] = {HEAP_ALIGNMENT, pages->base, pages->huge, pages->hugetlb};
+    return granules[allocator] ? granules[allocator] : pages->base;
+}
+
+uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes)
+{
+    uint64_t g = granule(pages, allocator);
+    /* Half of the address space: room for alignment and guard pages without any overflow. */
+    return bytes > (uint64_t)PTRDIFF_MAX / 2 ? 0 : (bytes + g - 1) / g * g;
+}
+
+/* Anonymous memory between two pages that cannot be touched: an overrun faults, and the kernel never joins the block to
+ * a neighbour, so that what /proc says of its mapping is true of the block. */
+static bool map_guarded(const struct as_cpu_pages *pages, uint64_t bytes, uint64_t align, struct as_cpu_block *out)
+{
+    uint64_t total = bytes + align + 2 * pages->base;
+    char *start = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED)
+        return false;
+    char *end = start + total;
+    uintptr_t first = (uintptr_t)start + pages->base;
+    char *block = start + pages->base + (align - first % align) % align;
+    if (mprotect(block, bytes, PROT_READ | PROT_WRITE)) {
+        int e = errno;
+        munmap(start, total);
+        errno = e;
+        return false;
+    }
+    char *low = block - pages->base, *high = block + bytes + pages->base;
+    if (low > start)
+        munmap(start, (size_t)(low - start));
+    if (end > high)
+        munmap(high, (size_t)(end - high));
+    out->address = block;
+    out->mapping = low;
+    out->mapped = (uint64_t)(high - low);
+    return true;
+}
+
+static bool map_hugetlb(uint64_t bytes, struct as_cpu_block *out)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    out->address = out->mapping = p;
+    out->mapped = bytes;
+    return true;
+}
+
+static bool get_memory(const struct as_cpu_pages *pages, struct as_cpu_block *b)
+{
+    if (b->allocator == AS_CPU_MALLOC) {
+        b->address = aligned_alloc(HEAP_ALIGNMENT, b->bytes);
+        return b->address != NULL;
+    }
+    if (b->allocator == AS_CPU_HUGETLB)
+        return map_hugetlb(b->bytes, b);
+    if (!map_guarded(pages, b->bytes, granule(pages, b->allocator), b))
+        return false;
+    /* A kernel without huge pages refuses the advice against them, and gives none either. */
+    if (b->allocator == AS_CPU_MMAP)
+        madvise(b->address, b->bytes, MADV_NOHUGEPAGE);
+    else if (madvise(b->address, b->bytes, MADV_HUGEPAGE))
+        return false;
+    return true;
+}
+
+static enum as_status place(hwloc_topology_t topology, struct as_cpu_block *b, struct as_error *err)
+{
+    hwloc_obj_t node = NULL;
+    if (b->allocator == AS_CPU_MALLOC)
+        return as_fail(err, AS_UNSUPPORTED, "malloc cannot place memory on NUMA node %d; use the allocator \"mmap\"",
+                       b->node);
+    while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != NULL)
+        if (node->os_index == (unsigned)b->node)
+            break;
+    if (!node)
+        return as_fail(err, AS_USAGE, "there is no NUMA node %d", b->node);
+    if (hwloc_set_area_membind(topology, b->address, b->bytes, node->nodeset, HWLOC_MEMBIND_BIND,
+                               HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT))
+        return as_fail(err, AS_UNSUPPORTED, "cannot place memory on NUMA node %d: %s", b->node, strerror(errno));
+    return AS_OK;
+}
+
+enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, hwloc_topology_t topology,
+                                enum as_cpu_allocator allocator, uint64_t bytes, int node, struct as_cpu_block *out,
+                                struct as_error *err)
+{
+    *out = (struct as_cpu_block){.bytes = bytes, .allocator = allocator, .node = node};
+    enum as_status s = AS_OK;
+    errno = 0;
+    if (!get_memory(pages, out))
+        s = as_fail(err, errno == ENOMEM || errno == 0 ? AS_NOMEM : AS_FAILED, "%s of %llu bytes failed: %s",
+                    allocator_names[allocator], (unsigned long long)bytes, strerror(errno ? errno : ENOMEM));
+    if (!s && node >= 0)
+        s = place(topology, out, err);
+    if (s)
+        as_cpu_block_release(out);
+    return s;
+}
+
+void as_cpu_block_release(struct as_cpu_block *block)
+{
+    if (block->mapping)
+        munmap(block->mapping, block->mapped);
+    else
+        free(block->address);
+    *block = (struct as_cpu_block){0};
+}
+
+/* The whole pages inside the block. */
+static bool inner_pages(const struct as_cpu_pages *pages, const struct as_cpu_block *block, char **start, size_t *bytes)
+{
+    uintptr_t low = (uintptr_t)block->address, page = pages->base;
+    uintptr_t first = (low + page - 1) / page * page, end = (low + block->bytes) / page * page;
+    *start = (char *)block->address + (first - low);
+    *bytes = end > first ? end - first : 0;
+    return *bytes > 0;
+}
+
+void as_cpu_block_forget(const struct as_cpu_pages *pages, struct as_cpu_block *block)
+{
+    char *start;
+    size_t bytes;
+    if (inner_pages(pages, block, &start, &bytes))
+        madvise(start, bytes, MADV_DONTNEED);
+}
+
+bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *block)
+{
+    char *start;
+    size_t bytes;
+    if (!inner_pages(pages, block, &start, &bytes) || madvise(start, bytes, MADV_POPULATE_WRITE) == 0)
+        return true;
+    if (errno != EINVAL)
+        return false;
+    for (size_t at = 0; at < bytes; at += pages->base) {
+        volatile char *p = start + at;
+        *p = *p;
+    }
+    return true;
+}
+
+/* Adds up what /proc/self/smaps says of the mappings that the block lies in. */
+static void count_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
+{
+    uintptr_t low = (uintptr_t)block->address, high = low + block->bytes;
+    char line[512];
+    bool inside = false;
+    FILE *f = fopen("/proc/self/smaps", "re");
+    while (f && fgets(line, sizeof line, f)) {
+        unsigned long start, end;
+        unsigned long long kib;
+        if (sscanf(line, "%lx-%lx ", &start, &end) == 2) {
+            if (start >= high)
+                break;
+            inside = end > low;
+        } else if (inside && sscanf(line, "Rss: %llu kB", &kib) == 1) {
+            *resident += kib << 10;
+        } else if (inside && sscanf(line, "AnonHugePages: %llu kB", &kib) == 1) {
+            *huge += kib << 10;
+        }
+    }
+    if (f)
+        fclose(f);
+}
+
+uint64_t as_cpu_block_page_size(const struct as_cpu_pages *pages, const struct as_cpu_block *block)
+{
+    if (block->allocator == AS_CPU_HUGETLB)
+        return pages->hugetlb;
+    bool certain = block->allocator == AS_CPU_MMAP ||
+                   (block->allocator == AS_CPU_MALLOC && !pages->thp_always && block->bytes < pages->huge);
+    if (certain || pages->huge == 0)
+        return pages->base;
+    uint64_t resident = 0, huge = 0;
+    count_backing(block, &resident, &huge);
+    if (resident == 0)
+        return 0;
+    return huge >= resident - resident / 10 ? pages->huge : pages->base;
+}

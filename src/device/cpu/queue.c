@@ -1,0 +1,111 @@
+/* Launches: arguments to values, groups to threads, and the calling thread out of their way. */
+#include "device/cpu/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The caller waits beside the team, not on one of its CPUs, and near its memory: on the node of the first thread if
+ * there is a CPU left. */
+static void keep_caller_away(struct as_cpu_device *cpu, const int *cpus, size_t n)
+{
+    hwloc_bitmap_t team = hwloc_bitmap_alloc(), rest = hwloc_bitmap_dup(cpu->allowed), near = hwloc_bitmap_alloc();
+    hwloc_obj_t node = NULL;
+    if (!team || !rest || !near)
+        goto done;
+    for (size_t i = 0; i < n; i++)
+        hwloc_bitmap_set(team, (unsigned)cpus[i]);
+    hwloc_bitmap_andnot(rest, cpu->allowed, team);
+    while ((node = hwloc_get_next_obj_by_type(cpu->topology, HWLOC_OBJ_NUMANODE, node)) != NULL)
+        if (hwloc_bitmap_isset(node->cpuset, (unsigned)cpus[0]))
+            hwloc_bitmap_and(near, rest, node->cpuset);
+    const struct hwloc_bitmap_s *where = !hwloc_bitmap_iszero(near)   ? near
+                                         : !hwloc_bitmap_iszero(rest) ? rest
+                                                                      : cpu->allowed;
+    if (!hwloc_bitmap_isequal(where, cpu->caller) && hwloc_set_cpubind(cpu->topology, where, HWLOC_CPUBIND_THREAD) == 0)
+        hwloc_bitmap_copy(cpu->caller, where);
+done:
+    hwloc_bitmap_free(team);
+    hwloc_bitmap_free(rest);
+    hwloc_bitmap_free(near);
+}
+
+/* Keeps the list of CPUs for the clock, and moves the caller when it changed. */
+static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch *launch, struct as_error *err)
+{
+    size_t n = launch->groups;
+    if (n == 0 || n > AS_TEAM_THREADS_MAX)
+        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", n, (int)AS_TEAM_THREADS_MAX);
+    bool same = cpu->clock_cpus_n == n;
+    enum as_status s = as_grow((void **)&cpu->clock_cpus, &cpu->clock_cpus_cap, n, sizeof *cpu->clock_cpus, err);
+    if (s)
+        return s;
+    for (size_t i = 0; i < n; i++) {
+        int c = launch->cpus ? launch->cpus[i] : cpu->order[i % cpu->order_n];
+        if (c < 0 || !hwloc_bitmap_isset(cpu->allowed, (unsigned)c)) {
+            cpu->clock_cpus_n = 0;
+            return as_fail(err, AS_USAGE, "CPU %d is none that this process may use", c);
+        }
+        same = same && cpu->clock_cpus[i] == c;
+        cpu->clock_cpus[i] = c;
+    }
+    cpu->clock_cpus_n = n;
+    if (!same)
+        keep_caller_away(cpu, cpu->clock_cpus, n);
+    return AS_OK;
+}
+
+static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+{
+    struct as_cpu_device *cpu = as_cpu(dev);
+    union as_team_value values[AS_TEAM_ARGS_MAX];
+    bool is_memory[AS_TEAM_ARGS_MAX];
+    if (launch->args_n > AS_TEAM_ARGS_MAX)
+        return as_fail(err, AS_USAGE, "a kernel takes at most %d arguments, not %zu", (int)AS_TEAM_ARGS_MAX,
+                       launch->args_n);
+    for (size_t i = 0; i < launch->args_n; i++) {
+        const struct as_arg *a = &launch->args[i];
+        is_memory[i] = a->kind == AS_ARG_MEMORY;
+        if (is_memory[i])
+            values[i].memory = a->u.memory ? as_cpu_memory_address(a->u.memory) : NULL;
+        else
+            memcpy(&values[i], &a->u, sizeof values[i]);
+    }
+    enum as_status s = use_cpus(cpu, launch, err);
+    if (s)
+        return s;
+    struct as_team_job job = {
+        .run = launch->kernel->host->run,
+        .values = values,
+        .is_memory = is_memory,
+        .args_n = launch->args_n,
+        .cpus = cpu->clock_cpus,
+        .threads = launch->groups,
+        .reps = launch->reps,
+        .barrier = (launch->flags & AS_LAUNCH_BARRIER) != 0,
+    };
+    return as_team_submit(cpu->team, &job, err);
+}
+
+static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+{
+    (void)err;
+    as_team_wait(as_cpu(dev)->team, how, NULL);
+    return AS_OK;
+}
+
+static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                   struct as_error *err)
+{
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    enum as_status s = queue_submit(dev, launch, err);
+    /* The caller sleeps meanwhile: a waiting loop would take its share of the core and of its power. */
+    if (!s)
+        as_team_wait(as_cpu(dev)->team, AS_WAIT_BLOCK, &out->host_s);
+    return s;
+}
+
+const struct as_queue_ops as_cpu_queue_ops = {
+    .launch = queue_launch,
+    .submit = queue_submit,
+    .wait = queue_wait,
+};

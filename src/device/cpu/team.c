@@ -1,0 +1,402 @@
+#include "device/cpu/team.h"
+
+#include "base/clock.h"
+#include "device/cpu/meet.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CPU_INDEX_MAX = 1 << 16 };
+/* A thread that waits for its fellows at the start; longer than it takes to wake them up. */
+#define MEET_SPIN_NS 1000000u
+/* A thread that waits for the next job: the gap between two samples, so that its core does not fall asleep in it. */
+#define IDLE_SPIN_NS 50000u
+
+enum mail { MAIL_NONE, MAIL_JOB, MAIL_ASLEEP, MAIL_QUIT };
+enum pinned { PIN_UNKNOWN, PIN_DONE, PIN_FAILED };
+
+struct job;
+struct member {
+    alignas(128) _Atomic uint32_t mail;
+    struct job *job; /* valid with MAIL_JOB */
+    size_t index;
+    uint64_t idle_spin_ns;
+    int cpu;
+    _Atomic uint32_t pinned;
+    struct as_team *team;
+    struct member *next; /* on the same CPU */
+    pthread_t thread;
+};
+
+struct stamp {
+    alignas(128) uint64_t start, end; /* ns */
+};
+
+struct job {
+    struct as_meet meet;
+    _Atomic uint32_t unfinished;
+    void (*run)(const struct as_host_call *call);
+    void *args[AS_TEAM_ARGS_MAX];
+    union as_team_value values[AS_TEAM_ARGS_MAX];
+    size_t threads, cap;
+    uint64_t reps, idle_spin_ns;
+    bool barrier;
+    struct job *next;
+    struct member **members;
+    struct stamp *stamps;
+};
+
+struct on_cpu {
+    struct member *first, *last, *cursor;
+    uint64_t generation; /* of cursor: the submission in which it was set */
+};
+
+struct as_team {
+    as_team_pin_fn pin;
+    void *user;
+    unsigned usable;
+    size_t size;
+    struct on_cpu *cpus;
+    size_t cpus_n;
+    uint64_t generation;
+    pthread_mutex_t lock; /* of what follows */
+    struct job *running, *tail, *spare;
+    double seconds; /* of the last job that ended */
+    alignas(128) _Atomic uint32_t pending;
+    _Atomic uint32_t waiting;
+};
+
+static void job_free(struct job *job)
+{
+    if (!job)
+        return;
+    free(job->members);
+    free(job->stamps);
+    free(job);
+}
+
+/* Hands the job to its members; from here on it runs. */
+static void dispatch(struct job *job)
+{
+    /* The job may be over, and another in its place, as soon as the last member has its mail. */
+    size_t n = job->threads;
+    for (size_t i = 0; i < n; i++) {
+        struct member *m = job->members[i];
+        m->job = job;
+        m->index = i;
+        if (atomic_exchange(&m->mail, MAIL_JOB) == MAIL_ASLEEP)
+            as_futex_wake_all(&m->mail);
+    }
+}
+
+static double job_seconds(const struct job *job)
+{
+    uint64_t start = job->stamps[0].start, end = job->stamps[0].end;
+    for (size_t i = 1; i < job->threads; i++) {
+        start = job->stamps[i].start < start ? job->stamps[i].start : start;
+        end = job->stamps[i].end > end ? job->stamps[i].end : end;
+    }
+    return 1e-9 * (double)(end - start);
+}
+
+/* Called by the member that ends last. */
+static void job_ended(struct as_team *team, struct job *job)
+{
+    pthread_mutex_lock(&team->lock);
+    team->seconds = job_seconds(job);
+    team->running = job->next;
+    struct job *old = team->spare;
+    team->spare = job;
+    if (team->running)
+        dispatch(team->running);
+    pthread_mutex_unlock(&team->lock);
+    job_free(old);
+    if (atomic_fetch_sub(&team->pending, 1) == 1 && atomic_load(&team->waiting))
+        as_futex_wake_all(&team->pending);
+}
+
+static void run_part(struct job *job, size_t index)
+{
+    struct as_host_call call = {
+        .args = job->args,
+        .thread = (unsigned)index,
+        .threads = (unsigned)job->threads,
+        .reps = job->barrier ? 1 : job->reps,
+    };
+    uint64_t calls = job->barrier ? job->reps : 1;
+    /* Some may have slept in the first meeting and come late; all are awake in the second, so that they leave it
+     * together. */
+    as_meet_all(&job->meet);
+    as_meet_all(&job->meet);
+    job->stamps[index].start = as_now_ns();
+    for (uint64_t i = 0; i < calls; i++) {
+        if (i)
+            as_meet_all(&job->meet);
+        job->run(&call);
+    }
+    job->stamps[index].end = as_now_ns();
+}
+
+static enum mail next_mail(struct member *m)
+{
+    as_spin_while(&m->mail, MAIL_NONE, m->idle_spin_ns);
+    uint32_t seen = MAIL_NONE;
+    if (atomic_compare_exchange_strong(&m->mail, &seen, MAIL_ASLEEP)) {
+        while ((seen = atomic_load(&m->mail)) == MAIL_ASLEEP)
+            as_futex_wait(&m->mail, MAIL_ASLEEP);
+    }
+    if (seen == MAIL_JOB)
+        atomic_store(&m->mail, MAIL_NONE);
+    return seen;
+}
+
+static void *member_main(void *arg)
+{
+    struct member *m = arg;
+    char name[16];
+    snprintf(name, sizeof name, "assay-cpu%d", m->cpu);
+    pthread_setname_np(pthread_self(), name);
+    bool good = m->team->pin(m->team->user, m->cpu);
+    atomic_store(&m->pinned, good ? PIN_DONE : PIN_FAILED);
+    as_futex_wake_all(&m->pinned);
+    if (!good)
+        return NULL;
+    while (next_mail(m) == MAIL_JOB) {
+        struct job *job = m->job;
+        m->idle_spin_ns = job->idle_spin_ns;
+        run_part(job, m->index);
+        if (atomic_fetch_sub(&job->unfinished, 1) == 1)
+            job_ended(m->team, job);
+    }
+    return NULL;
+}
+
+/* Signals go to the thread that owns the device; faults of a kernel stay with the thread that makes them. */
+static int create_thread(struct member *m)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+    sigset_t all, before;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        sigdelset(&all, own[i]);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int e = pthread_create(&m->thread, NULL, member_main, m);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return e;
+}
+
+static enum as_status add_member(struct as_team *team, int cpu, struct as_error *err)
+{
+    struct member *m = aligned_alloc(alignof(struct member), sizeof *m);
+    if (!m)
+        return as_nomem(err, sizeof *m, "a thread");
+    memset(m, 0, sizeof *m);
+    m->cpu = cpu;
+    m->team = team;
+    int e = create_thread(m);
+    if (e) {
+        free(m);
+        return as_fail(err, AS_FAILED,
+                       "cannot start thread %zu of the CPU team: %s; allow more threads or ask for fewer",
+                       team->size + 1, strerror(e));
+    }
+    while (atomic_load(&m->pinned) == PIN_UNKNOWN)
+        as_futex_wait(&m->pinned, PIN_UNKNOWN);
+    if (atomic_load(&m->pinned) == PIN_FAILED) {
+        pthread_join(m->thread, NULL);
+        free(m);
+        return as_fail(err, AS_UNSUPPORTED, "cannot put a thread on CPU %d; choose one that this process may use", cpu);
+    }
+    struct on_cpu *c = &team->cpus[cpu];
+    if (c->last)
+        c->last->next = m;
+    else
+        c->first = m;
+    c->last = m;
+    team->size++;
+    return AS_OK;
+}
+
+static enum as_status grow_cpus(struct as_team *team, int cpu, struct as_error *err)
+{
+    if (cpu < 0 || cpu >= CPU_INDEX_MAX)
+        return as_fail(err, AS_USAGE, "there is no CPU %d", cpu);
+    size_t cap = team->cpus_n, need = (size_t)cpu + 1;
+    if (need <= team->cpus_n)
+        return AS_OK;
+    enum as_status s = as_grow((void **)&team->cpus, &cap, need, sizeof *team->cpus, err);
+    if (s)
+        return s;
+    memset(team->cpus + team->cpus_n, 0, (cap - team->cpus_n) * sizeof *team->cpus);
+    team->cpus_n = cap;
+    return AS_OK;
+}
+
+/* One member for each thread; a CPU that is named several times gives several members. */
+static enum as_status choose_members(struct as_team *team, struct job *job, const int *cpus, struct as_error *err)
+{
+    team->generation++;
+    for (size_t i = 0; i < job->threads; i++) {
+        enum as_status s = grow_cpus(team, cpus[i], err);
+        if (s)
+            return s;
+        struct on_cpu *c = &team->cpus[cpus[i]];
+        if (c->generation != team->generation)
+            c->cursor = c->first;
+        else
+            job->meet.spin_ns = 0; /* two threads on one CPU: whoever spins keeps the other from coming */
+        c->generation = team->generation;
+        if (!c->cursor) {
+            s = add_member(team, cpus[i], err);
+            if (s)
+                return s;
+            c->cursor = c->last;
+        }
+        job->members[i] = c->cursor;
+        c->cursor = c->cursor->next;
+    }
+    return AS_OK;
+}
+
+static struct job *job_create(struct as_team *team, size_t threads, struct as_error *err)
+{
+    pthread_mutex_lock(&team->lock);
+    struct job *job = team->spare;
+    team->spare = NULL;
+    pthread_mutex_unlock(&team->lock);
+    if (job && job->cap >= threads)
+        return job;
+    job_free(job);
+    job = aligned_alloc(alignof(struct job), sizeof *job);
+    if (job) {
+        memset(job, 0, sizeof *job);
+        job->cap = threads;
+        job->members = calloc(threads, sizeof *job->members);
+        job->stamps = aligned_alloc(alignof(struct stamp), threads * sizeof *job->stamps);
+    }
+    if (!job || !job->members || !job->stamps) {
+        job_free(job);
+        as_nomem(err, sizeof *job + threads * (sizeof *job->members + sizeof *job->stamps), "a launch");
+        return NULL;
+    }
+    return job;
+}
+
+static void job_fill(const struct as_team *team, struct job *job, const struct as_team_job *from)
+{
+    bool enough = from->threads <= team->usable;
+    job->threads = from->threads;
+    job->run = from->run;
+    job->reps = from->reps;
+    job->barrier = from->barrier;
+    job->next = NULL;
+    atomic_store_explicit(&job->unfinished, (uint32_t)from->threads, memory_order_relaxed);
+    job->meet.threads = (uint32_t)from->threads;
+    job->meet.spin_ns = enough ? MEET_SPIN_NS : 0;
+    /* With a thread on each CPU, one that spins would keep the caller from running. */
+    job->idle_spin_ns = from->threads < team->usable ? IDLE_SPIN_NS : 0;
+    for (size_t i = 0; i < from->args_n; i++) {
+        job->values[i] = from->values[i];
+        job->args[i] = from->is_memory[i] ? from->values[i].memory : (void *)&job->values[i];
+    }
+}
+
+enum as_status as_team_submit(struct as_team *team, const struct as_team_job *from, struct as_error *err)
+{
+    if (from->threads == 0 || from->threads > AS_TEAM_THREADS_MAX)
+        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", from->threads,
+                       (int)AS_TEAM_THREADS_MAX);
+    if (from->args_n > AS_TEAM_ARGS_MAX)
+        return as_fail(err, AS_USAGE, "a kernel takes at most %d arguments, not %zu", (int)AS_TEAM_ARGS_MAX,
+                       from->args_n);
+    struct job *job = job_create(team, from->threads, err);
+    if (!job)
+        return AS_NOMEM;
+    job_fill(team, job, from);
+    enum as_status s = choose_members(team, job, from->cpus, err);
+    if (s) {
+        job_free(job);
+        return s;
+    }
+    atomic_fetch_add(&team->pending, 1);
+    pthread_mutex_lock(&team->lock);
+    if (team->running)
+        team->tail->next = job;
+    else
+        team->running = job;
+    bool first = team->running == job;
+    team->tail = job;
+    if (first)
+        dispatch(job);
+    pthread_mutex_unlock(&team->lock);
+    return AS_OK;
+}
+
+void as_team_wait(struct as_team *team, enum as_wait how, double *seconds)
+{
+    uint32_t n;
+    if (how == AS_WAIT_BLOCK)
+        atomic_store(&team->waiting, 1);
+    while ((n = atomic_load(&team->pending)) != 0) {
+        if (how == AS_WAIT_BLOCK)
+            as_futex_wait(&team->pending, n);
+        else if (how == AS_WAIT_YIELD)
+            sched_yield();
+        else
+            as_pause();
+    }
+    atomic_store(&team->waiting, 0);
+    pthread_mutex_lock(&team->lock);
+    if (seconds)
+        *seconds = team->seconds;
+    pthread_mutex_unlock(&team->lock);
+}
+
+enum as_status as_team_create(as_team_pin_fn pin, void *user, unsigned usable, struct as_team **out,
+                              struct as_error *err)
+{
+    struct as_team *team = aligned_alloc(alignof(struct as_team), sizeof *team);
+    if (!team)
+        return as_nomem(err, sizeof *team, "a team of threads");
+    memset(team, 0, sizeof *team);
+    team->pin = pin;
+    team->user = user;
+    team->usable = usable;
+    int e = pthread_mutex_init(&team->lock, NULL);
+    if (e) {
+        free(team);
+        return as_fail(err, AS_FAILED, "cannot make a lock: %s", strerror(e));
+    }
+    *out = team;
+    return AS_OK;
+}
+
+void as_team_destroy(struct as_team *team)
+{
+    if (!team)
+        return;
+    as_team_wait(team, AS_WAIT_BLOCK, NULL);
+    for (size_t i = 0; i < team->cpus_n; i++) {
+        for (struct member *m = team->cpus[i].first; m;) {
+            struct member *next = m->next;
+            if (atomic_exchange(&m->mail, MAIL_QUIT) == MAIL_ASLEEP)
+                as_futex_wake_all(&m->mail);
+            pthread_join(m->thread, NULL);
+            free(m);
+            m = next;
+        }
+    }
+    job_free(team->spare);
+    pthread_mutex_destroy(&team->lock);
+    free(team->cpus);
+    free(team);
+}
+
+size_t as_team_size(const struct as_team *team)
+{
+    return team->size;
+}

@@ -1,0 +1,137 @@
+/* The machine as a tree, for the map in the report. */
+#include "device/cpu/cpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 64 };
+
+static const char *type_word(hwloc_obj_t o, char *text, size_t size)
+{
+    if (hwloc_obj_type_is_icache(o->type))
+        snprintf(text, size, "L%ui", o->attr->cache.depth);
+    else if (o->type == HWLOC_OBJ_L1CACHE && o->attr->cache.type == HWLOC_OBJ_CACHE_DATA)
+        snprintf(text, size, "L1d");
+    else if (hwloc_obj_type_is_cache(o->type))
+        snprintf(text, size, "L%u", o->attr->cache.depth);
+    else
+        switch (o->type) {
+        case HWLOC_OBJ_MACHINE:
+            return "machine";
+        case HWLOC_OBJ_PACKAGE:
+            return "package";
+        case HWLOC_OBJ_CORE:
+            return "core";
+        case HWLOC_OBJ_PU:
+            return "pu";
+        case HWLOC_OBJ_NUMANODE:
+            return "memory";
+        case HWLOC_OBJ_PCI_DEVICE:
+            return "pci";
+        case HWLOC_OBJ_OS_DEVICE:
+            return "device";
+        default:
+            return NULL; /* groups, dies, bridges: their children stand for them */
+        }
+    return text;
+}
+
+static void put_name(hwloc_obj_t o, struct as_buf *json)
+{
+    char text[160];
+    const char *name = o->name, *model = hwloc_obj_get_info_by_name(o, "CPUModel");
+    if (o->type == HWLOC_OBJ_PACKAGE && model)
+        name = model;
+    if (o->type == HWLOC_OBJ_NUMANODE) {
+        snprintf(text, sizeof text, "NUMA node %u", o->os_index);
+        name = text;
+    }
+    if (o->type == HWLOC_OBJ_PCI_DEVICE) {
+        const char *vendor = hwloc_obj_get_info_by_name(o, "PCIVendor");
+        const char *device = hwloc_obj_get_info_by_name(o, "PCIDevice");
+        snprintf(text, sizeof text, "%s%s%s", vendor ? vendor : "", vendor && device ? " " : "", device ? device : "");
+        name = text;
+    }
+    if (name && name[0]) {
+        as_buf_str(json, ",\"name\":");
+        as_buf_json_str(json, name);
+    }
+}
+
+static void put_numbers(hwloc_obj_t o, struct as_buf *json)
+{
+    if (o->os_index != HWLOC_UNKNOWN_INDEX)
+        as_buf_printf(json, ",\"os_index\":%u", o->os_index);
+    if (o->type == HWLOC_OBJ_NUMANODE)
+        as_buf_printf(json, ",\"size\":%llu", (unsigned long long)o->attr->numanode.local_memory);
+    if (o->type == HWLOC_OBJ_PCI_DEVICE) {
+        const struct hwloc_pcidev_attr_s *p = &o->attr->pcidev;
+        as_buf_printf(json, ",\"bus_id\":\"%04x:%02x:%02x.%01x\"", (unsigned)p->domain, p->bus, p->dev, p->func);
+    }
+    if (!hwloc_obj_type_is_cache(o->type) && !hwloc_obj_type_is_icache(o->type))
+        return;
+    const struct hwloc_cache_attr_s *c = &o->attr->cache;
+    as_buf_printf(json, ",\"size\":%llu", (unsigned long long)c->size);
+    if (c->linesize)
+        as_buf_printf(json, ",\"line\":%u", c->linesize);
+    if (c->associativity > 0)
+        as_buf_printf(json, ",\"ways\":%d", c->associativity);
+}
+
+static void put_object(hwloc_obj_t o, int depth, bool *first, struct as_buf *json);
+
+static void put_children(hwloc_obj_t o, int depth, bool *first, struct as_buf *json)
+{
+    const hwloc_obj_t lists[] = {o->memory_first_child, o->first_child, o->io_first_child};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        for (hwloc_obj_t c = lists[i]; c; c = c->next_sibling)
+            put_object(c, depth, first, json);
+}
+
+static void put_object(hwloc_obj_t o, int depth, bool *first, struct as_buf *json)
+{
+    char text[16];
+    const char *type = type_word(o, text, sizeof text);
+    bool none = true;
+    if (depth > DEPTH_MAX)
+        return;
+    if (!type) {
+        put_children(o, depth + 1, first, json);
+        return;
+    }
+    as_buf_printf(json, "%s{\"type\":\"%s\"", *first ? "" : ",", type);
+    *first = false;
+    put_name(o, json);
+    put_numbers(o, json);
+    as_buf_str(json, ",\"children\":[");
+    put_children(o, depth + 1, &none, json);
+    as_buf_str(json, "]}");
+}
+
+void as_cpu_topology_json(hwloc_topology_t topology, struct as_buf *json)
+{
+    bool first = true;
+    put_object(hwloc_get_root_obj(topology), 0, &first, json);
+}
+
+/* Read anew, with the devices: that takes longer than opening should. Parts of hwloc that would load drivers are left
+ * out; each of those belongs to a backend of its own. */
+enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
+{
+    static const char *const drivers[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
+    (void)dev;
+    hwloc_topology_t t;
+    if (hwloc_topology_init(&t))
+        return as_nomem(err, 0, "the machine's topology");
+    hwloc_topology_set_icache_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
+        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, drivers[i]);
+    enum as_status s = AS_OK;
+    if (hwloc_topology_load(t))
+        s = as_fail(err, AS_FAILED, "hwloc cannot read the machine's topology");
+    else
+        as_cpu_topology_json(t, json);
+    hwloc_topology_destroy(t);
+    return s ? s : as_buf_check(json, err);
+}

@@ -1,0 +1,10 @@
+/* Stands in for the backend where it cannot be built. */
+#include "device/device.h"
+
+extern const struct as_backend as_backend_cpu;
+const struct as_backend as_backend_cpu = {
+    .abi = AS_DEVICE_ABI,
+    .name = "cpu",
+    .title = "CPU, native kernels on pinned threads",
+    .unbuilt = "the cpu backend is not built in: " AS_CPU_UNBUILT,
+};

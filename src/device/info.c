@@ -1,0 +1,52 @@
+/* What is known of a device: look-ups and words. */
+#include "device/device.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const capability_words[] = {
+    "host kernels", "source", "pin", "clock", "fp64", "fp16", "svm atomics", "async", "events", "scripted",
+};
+
+const char *as_capability_word(unsigned bit)
+{
+    for (size_t i = 0; i < sizeof capability_words / sizeof capability_words[0]; i++)
+        if (bit == 1u << i)
+            return capability_words[i];
+    return NULL;
+}
+
+static bool holds_data(const struct as_cache *c)
+{
+    return c->kind != 'i';
+}
+
+uint64_t as_info_last_cache(const struct as_device_info *info)
+{
+    const struct as_cache *last = NULL;
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (holds_data(&info->caches[i]) && (!last || info->caches[i].level > last->level))
+            last = &info->caches[i];
+    return last ? last->size : 0;
+}
+
+uint64_t as_info_cache(const struct as_device_info *info, unsigned level)
+{
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (holds_data(&info->caches[i]) && info->caches[i].level == level)
+            return info->caches[i].size;
+    return 0;
+}
+
+const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name)
+{
+    for (size_t i = 0; i < info->allocators_n; i++)
+        if (strcmp(info->allocators[i].name, name) == 0)
+            return &info->allocators[i];
+    return NULL;
+}
+
+double as_timing_seconds(const struct as_timing *t)
+{
+    return isnan(t->device_s) ? t->host_s : t->device_s;
+}

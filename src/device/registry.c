@@ -1,0 +1,153 @@
+/* The backends of this build, the check of their records, and devices by name. */
+#include "backends.h"
+#include "base/text.h"
+#include "device/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE(name) extern const struct as_backend as_backend_##name;
+AS_BACKENDS(DECLARE)
+#define ADDRESS(name) &as_backend_##name,
+const struct as_backend *const as_backends[] = {AS_BACKENDS(ADDRESS) NULL};
+
+/* A required slot of a record; all pointers have one size and representation on the systems that assay runs on. */
+struct slot {
+    const char *name;
+    size_t offset;
+};
+#define SLOT(type, member)                                                                                             \
+    {                                                                                                                  \
+#member, offsetof(struct type, member)                                                                         \
+    }
+
+static const struct slot backend_slots[] = {SLOT(as_backend, title), SLOT(as_backend, open), SLOT(as_backend, close),
+                                            SLOT(as_backend, count), SLOT(as_backend, open_device)};
+static const struct slot table_slots[] = {SLOT(as_device, device), SLOT(as_device, memory), SLOT(as_device, program),
+                                          SLOT(as_device, queue)};
+static const struct slot device_slots[] = {SLOT(as_device_ops, close), SLOT(as_device_ops, memory_free)};
+static const struct slot memory_slots[] = {SLOT(as_memory_ops, alloc), SLOT(as_memory_ops, free),
+                                           SLOT(as_memory_ops, map),   SLOT(as_memory_ops, unmap),
+                                           SLOT(as_memory_ops, write), SLOT(as_memory_ops, read)};
+static const struct slot program_slots[] = {SLOT(as_program_ops, build), SLOT(as_program_ops, destroy),
+                                            SLOT(as_program_ops, kernel), SLOT(as_program_ops, kernel_destroy)};
+static const struct slot queue_slots[] = {SLOT(as_queue_ops, launch)};
+static const struct slot async_slots[] = {SLOT(as_queue_ops, submit), SLOT(as_queue_ops, wait)};
+static const struct slot clock_slots[] = {SLOT(as_device_ops, clock)};
+
+/* The name of the first slot that is NULL in record; NULL when all are there. */
+static const char *missing(const void *record, const struct slot *slots, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *p;
+        memcpy(&p, (const char *)record + slots[i].offset, sizeof p);
+        if (!p)
+            return slots[i].name;
+    }
+    return NULL;
+}
+#define MISSING(record, slots) missing(record, slots, sizeof slots / sizeof slots[0])
+
+enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err)
+{
+    /* Only the ABI number lies where it is expected in a record of another version. */
+    if (backend->abi != AS_DEVICE_ABI)
+        return as_fail(err, AS_FAILED, "a backend has ABI %u, this assay has ABI %u; build both from one source",
+                       backend->abi, AS_DEVICE_ABI);
+    if (!backend->name || !backend->name[0])
+        return as_fail(err, AS_FAILED, "a backend has no \"name\"");
+    if (backend->unbuilt)
+        return AS_OK;
+    const char *slot = MISSING(backend, backend_slots);
+    if (slot)
+        return as_fail(err, AS_FAILED, "backend \"%s\" has no \"%s\"", backend->name, slot);
+    return AS_OK;
+}
+
+enum as_status as_device_check(const struct as_device *dev, struct as_error *err)
+{
+    const char *table = "device", *slot = MISSING(dev, table_slots);
+    if (slot)
+        return as_fail(err, AS_FAILED, "device \"%s\" has no \"%s\" functions", dev->info.id, slot);
+    slot = MISSING(dev->device, device_slots);
+    if (!slot && dev->info.capabilities & AS_CAP_CLOCK)
+        slot = MISSING(dev->device, clock_slots);
+    if (!slot)
+        table = "memory", slot = MISSING(dev->memory, memory_slots);
+    if (!slot)
+        table = "program", slot = MISSING(dev->program, program_slots);
+    if (!slot)
+        table = "queue", slot = MISSING(dev->queue, queue_slots);
+    if (!slot && dev->info.capabilities & AS_CAP_ASYNC)
+        slot = MISSING(dev->queue, async_slots);
+    if (slot)
+        return as_fail(err, AS_FAILED, "device \"%s\" has no \"%s.%s\"", dev->info.id, table, slot);
+    return AS_OK;
+}
+
+/* "opencl:1" as backend and index; "opencl" is its first device. */
+static enum as_status find(const char *id, const struct as_backend **backend, size_t *index, struct as_error *err)
+{
+    char name[32];
+    const char *colon = strchr(id, ':');
+    size_t n = colon ? (size_t)(colon - id) : strlen(id);
+    uint64_t number = 0;
+    if (colon && as_parse_u64(colon + 1, &number, NULL))
+        return as_fail(err, AS_USAGE, "device \"%s\" has no number after the colon; write for example \"opencl:0\"",
+                       id);
+    const char *names[16] = {0};
+    for (size_t i = 0; as_backends[i] && i + 1 < sizeof names / sizeof names[0]; i++)
+        names[i] = as_backends[i]->name;
+    as_copy_text(name, n < sizeof name ? n + 1 : sizeof name, id);
+    for (size_t i = 0; as_backends[i]; i++)
+        if (n < sizeof name && strcmp(as_backends[i]->name, name) == 0) {
+            *backend = as_backends[i];
+            *index = (size_t)number;
+            return AS_OK;
+        }
+    const char *near = as_nearest(name, names);
+    return as_fail(err, AS_NOTFOUND, "no backend for device \"%s\"%s%s%s; assay devices lists them", id,
+                   near ? ", did you mean \"" : "", near ? near : "", near ? "\"" : "");
+}
+
+enum as_status as_device_open(const char *id, struct as_opened *out, struct as_error *err)
+{
+    *out = (struct as_opened){0};
+    const struct as_backend *backend = NULL;
+    size_t index = 0;
+    enum as_status s = find(id, &backend, &index, err);
+    if (!s)
+        s = as_backend_check(backend, err);
+    if (s)
+        return s;
+    if (backend->unbuilt)
+        return as_fail(err, AS_UNSUPPORTED, "device \"%s\": %s", id, backend->unbuilt);
+    s = backend->open(&out->ctx, err);
+    if (s)
+        return s;
+    size_t n = backend->count(out->ctx);
+    if (index >= n)
+        s = as_fail(err, AS_NOTFOUND, "there is no device \"%s\": backend \"%s\" has %zu", id, backend->name, n);
+    if (!s)
+        s = backend->open_device(out->ctx, index, &out->device, err);
+    if (s) {
+        backend->close(out->ctx);
+        *out = (struct as_opened){0};
+        return s;
+    }
+    out->backend = backend;
+    s = as_device_check(&out->device, err);
+    if (s)
+        as_device_close(out);
+    return s;
+}
+
+void as_device_close(struct as_opened *opened)
+{
+    if (!opened || !opened->backend)
+        return;
+    if (opened->device.device && opened->device.device->close)
+        opened->device.device->close(&opened->device);
+    opened->backend->close(opened->ctx);
+    *opened = (struct as_opened){0};
+}
