@@ -73,11 +73,10 @@ has() {
     esac
 }
 
-# Lines of parts() that are missing for the goal, at most of the given need.
+# Lines of parts() that are missing for the goal.
 missing() {
     parts | while read -r part need check rest; do
         if [ "$part" = test ] && [ "$goal" = run ]; then continue; fi
-        if [ "$#" -gt 0 ] && [ "$need" != "$1" ]; then continue; fi
         has "$check" || echo "$part $need $check $rest"
     done
 }
@@ -148,21 +147,17 @@ charts() {
 }
 
 missing >"$work/missing"
-if [ -s "$work/missing" ]; then
-    if [ -e /etc/debian_version ] && command -v apt-get >/dev/null 2>&1; then
-        apt_install
-    else
-        list_missing
-    fi
+if [ -s "$work/missing" ] && [ -e /etc/debian_version ] && command -v apt-get >/dev/null 2>&1; then
+    apt_install
     missing >"$work/missing"
 fi
 charts
-if [ -n "$(missing need)" ]; then
+if [ -s "$work/missing" ]; then
     list_missing
-    echo "setup: cannot go on without what is missing and not optional"
-    exit 1
+    if grep -q ' need ' "$work/missing"; then
+        echo "setup: cannot go on without what is missing and not optional"
+        exit 1
+    fi
+    echo "setup: going on without what is optional"
 fi
-while read -r _ _ check _ _ _ _ why; do
-    echo "setup: going on without ${check#*:} ($why)"
-done <"$work/missing"
 echo "setup: ready after $(($(date +%s) - began)) s"
