@@ -20,6 +20,12 @@ static int get_small(struct as_row *row)
     return v < 0 ? 0 : v > INT_MAX ? INT_MAX : (int)v;
 }
 
+static uint64_t get_whole(struct as_row *row)
+{
+    int64_t v = as_get_int(row);
+    return v < 0 ? 0 : (uint64_t)v;
+}
+
 static double get_time(struct as_row *row)
 {
     double v = as_get_real(row);
@@ -250,7 +256,7 @@ static bool read_result(struct as_row *row, struct as_cell *c)
     c->sum.mode_share0 = as_get_real(row);
     c->limit = as_get_real(row);
     c->clock_hz = as_get_real(row);
-    c->footprint = (uint64_t)as_get_int(row);
+    c->footprint = get_whole(row);
     for (size_t g = 0; g < AS_GATE_N; g++) {
         good &= get_gate_state(row, &c->gates[g].state);
         as_copy_column(row, c->gates[g].text, sizeof c->gates[g].text);
@@ -428,8 +434,8 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     v->n = n;
     if (!decode_samples(bytes, len, n, v->samples))
         return damaged(row->store, "cell", v->cell_id, "a sample is not a number", err);
-    v->warmup = (size_t)as_get_int(row);
-    v->reps = (uint64_t)as_get_int(row);
+    v->warmup = (size_t)get_whole(row);
+    v->reps = get_whole(row);
     v->sample_s = as_get_real(row);
     v->clock_hz = as_get_real(row);
     v->clock_lo = as_get_real(row);
@@ -442,7 +448,7 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     v->worker = get_small(row);
     v->limit = as_get_real(row);
     as_copy_column(row, v->limit_why, sizeof v->limit_why);
-    v->footprint = (uint64_t)as_get_int(row);
+    v->footprint = get_whole(row);
     v->claims_memory = get_small(row) != 0;
     v->detail = as_take_text(row);
     return good ? AS_OK : damaged(row->store, "cell", v->cell_id, "a visit has a status that there is not", err);

@@ -240,6 +240,7 @@ static const struct {
     {SQLITE_PERM, AS_IO, "it cannot be opened", "check its permissions or give another file with --store"},
     {SQLITE_IOERR, AS_IO, "reading or writing failed",
      "check the disk and its free space; what was stored before is safe"},
+    {SQLITE_CONSTRAINT, AS_FORMAT, "a value breaks the rules of the table", "look at what is being stored"},
     {SQLITE_TOOBIG, AS_FORMAT, "a value in it is larger than a store may hold", "restore it from a copy"},
 };
 

@@ -1,0 +1,165 @@
+/* Export: a run as JSON, format version 1. Samples of the visits that count stand once, in the cell. */
+#include "store/fields.h"
+#include "store/sql.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cell_out {
+    const struct as_cell *cell;
+    const struct as_visit *visits;
+    size_t visits_n;
+    const char *driver; /* NULL unknown */
+};
+
+static void write_samples(const double *x, size_t n, struct as_buf *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        as_buf_char(out, i ? ',' : '[');
+        as_json_number(out, x[i]);
+    }
+    as_buf_str(out, n ? "]" : "[]");
+}
+
+static enum as_status write_visit_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
+{
+    const struct as_visit *v = user;
+    (void)name, (void)err; /* "samples" is the only one */
+    if (as_visit_counts(v))
+        as_buf_str(out, "null");
+    else
+        write_samples(v->samples, v->n, out);
+    return AS_OK;
+}
+
+static enum as_status write_visits(const struct cell_out *c, struct as_buf *out, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < c->visits_n && !s; i++) {
+        as_buf_str(out, i ? "," : "");
+        s = as_fields_write(as_visit_fields, as_visit_fields_n, &c->visits[i], write_visit_other, (void *)&c->visits[i],
+                            out, err);
+    }
+    as_buf_char(out, ']');
+    return s;
+}
+
+static enum as_status write_gates(const struct as_cell *c, struct as_buf *out, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (int g = 0; g < AS_GATE_N && !s; g++) {
+        as_buf_printf(out, "%c\"%s\":", g ? ',' : '{', as_gate_name((enum as_gate)g));
+        s = as_fields_write(as_gate_fields, as_gate_fields_n, &c->gates[g], NULL, NULL, out, err);
+    }
+    as_buf_char(out, '}');
+    return s;
+}
+
+static enum as_status write_cell_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
+{
+    const struct cell_out *c = user;
+    if (strcmp(name, "id") == 0)
+        as_buf_printf(out, "%lld", (long long)c->cell->id);
+    else if (strcmp(name, "driver") == 0 && c->driver)
+        as_buf_json_str(out, c->driver);
+    else if (strcmp(name, "driver") == 0)
+        as_buf_str(out, "null");
+    else if (strcmp(name, "axes") == 0)
+        as_axes_to_json(&c->cell->axes, out);
+    else if (strcmp(name, "key") == 0)
+        as_buf_printf(out, "\"%016llx\"", (unsigned long long)c->cell->key);
+    else if (strcmp(name, "samples") == 0)
+        write_samples(c->cell->samples, c->cell->sum.n, out);
+    else if (strcmp(name, "gates") == 0)
+        return write_gates(c->cell, out, err);
+    else if (strcmp(name, "visits") == 0)
+        return write_visits(c, out, err);
+    else { /* sample_visits */
+        for (size_t i = 0; i < c->cell->sum.n; i++)
+            as_buf_printf(out, "%c%d", i ? ',' : '[', c->cell->sample_visit[i]);
+        as_buf_str(out, c->cell->sum.n ? "]" : "[]");
+    }
+    return AS_OK;
+}
+
+static const char *driver_of(const json_t *devices, const char *id)
+{
+    size_t i;
+    json_t *device;
+    json_array_foreach((json_t *)devices, i, device)
+    {
+        const char *name = json_string_value(json_object_get(device, "id"));
+        if (name && strcmp(name, id) == 0)
+            return json_string_value(json_object_get(device, "driver"));
+    }
+    return NULL;
+}
+
+/* The cells of one list: those that were asked for, or the hidden ones. */
+static enum as_status write_cells(struct as_store *store, const struct as_cell *cells, size_t n, bool hidden,
+                                  const json_t *devices, struct as_buf *out, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    const char *separator = "\n";
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < n && !s; i++) {
+        if ((strcmp(cells[i].probe, AS_HIDDEN_PROBE) == 0) != hidden)
+            continue;
+        struct as_visit *visits = NULL;
+        struct cell_out c = {.cell = &cells[i], .driver = driver_of(devices, cells[i].device)};
+        s = as_store_visits(store, 0, cells[i].id, &visits, &c.visits_n, err);
+        c.visits = visits;
+        as_buf_str(out, separator);
+        separator = ",\n";
+        if (!s)
+            s = as_fields_write(as_cell_fields, as_cell_fields_n, &cells[i], write_cell_other, &c, out, err);
+        as_visits_free(visits, c.visits_n);
+    }
+    as_buf_str(out, "\n]");
+    return s;
+}
+
+static enum as_status write_run_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
+{
+    const struct as_run *run = user;
+    (void)name, (void)err; /* "id" is the only one */
+    as_buf_printf(out, "%lld", (long long)run->id);
+    return AS_OK;
+}
+
+static enum as_status write_document(struct as_store *store, const struct as_run *run, struct as_buf *out,
+                                     struct as_error *err)
+{
+    struct as_cell *cells = NULL;
+    size_t n = 0;
+    json_t *devices = run->devices ? json_loads(run->devices, 0, NULL) : NULL;
+    enum as_status s = as_store_cells(
+        store, &(struct as_cell_filter){.run_id = run->id, .hidden = 1, .with_samples = 1}, &cells, &n, err);
+    as_buf_printf(out, "{\"format_version\":%d,\n\"run\":", AS_EXPORT_FORMAT);
+    if (!s)
+        s = as_fields_write(as_run_fields, as_run_fields_n, run, write_run_other, (void *)run, out, err);
+    as_buf_str(out, ",\n\"cells\":");
+    if (!s)
+        s = write_cells(store, cells, n, false, devices, out, err);
+    as_buf_str(out, ",\n\"sentinels\":");
+    if (!s)
+        s = write_cells(store, cells, n, true, devices, out, err);
+    as_buf_str(out, "}\n");
+    as_cells_free(cells, n);
+    json_decref(devices);
+    return s ? s : as_buf_check(out, err);
+}
+
+enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, struct as_buf *out,
+                                    struct as_error *err)
+{
+    bool begun;
+    enum as_status s = as_begin_read(store, &begun, err);
+    if (s)
+        return s;
+    s = write_document(store, run, out, err);
+    return begun ? as_end(store, s, err) : s;
+}

@@ -1,0 +1,266 @@
+#include "store/fields.h"
+
+#include "base/text.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void as_json_number(struct as_buf *out, double v)
+{
+    char text[40];
+    double back;
+    struct as_buf b = AS_BUF_INIT;
+    if (!isfinite(v)) {
+        as_buf_str(out, "null");
+        return;
+    }
+    if (v == floor(v) && fabs(v) < 1e15) {
+        as_buf_printf(out, "%.0f", v == 0 ? 0.0 : v);
+        return;
+    }
+    as_buf_printf(&b, "%.15g", v);
+    if (as_parse_double(as_buf_get(&b), &back, NULL) || back != v) {
+        as_buf_clear(&b);
+        as_buf_printf(&b, "%.17g", v);
+    }
+    as_copy_text(text, sizeof text, as_buf_get(&b));
+    out->failed |= b.failed;
+    as_buf_finish(&b);
+    as_buf_str(out, text);
+}
+
+static int collect(const char *bytes, size_t n, void *user)
+{
+    struct as_buf *out = user;
+    as_buf_add(out, bytes, n);
+    return out->failed ? -1 : 0;
+}
+
+/* JSON text of our own or someone else's making, written again so that nothing but JSON comes out. */
+static enum as_status write_json(const char *text, bool is_array, const char *name, struct as_buf *out,
+                                 struct as_error *err)
+{
+    if (!text || !text[0]) {
+        as_buf_str(out, is_array ? "[]" : "{}");
+        return AS_OK;
+    }
+    json_error_t why;
+    json_t *j = json_loads(text, 0, &why);
+    enum as_status s = AS_OK;
+    if (!j || (is_array ? !json_is_array(j) : !json_is_object(j)))
+        s = as_fail(err, AS_FORMAT, "the stored '%s' is no JSON %s: %s", name, is_array ? "array" : "object",
+                    j ? "something else" : why.text);
+    else
+        json_dump_callback(j, collect, out, JSON_COMPACT);
+    json_decref(j);
+    return s;
+}
+
+static enum as_status write_value(const struct as_field *f, const void *at, struct as_buf *out, struct as_error *err)
+{
+    const char *owned = NULL;
+    if (f->kind == AS_FIELD_OWNED || f->kind == AS_FIELD_OBJECT || f->kind == AS_FIELD_ARRAY)
+        owned = *(char *const *)at;
+    switch (f->kind) {
+    case AS_FIELD_TEXT_OR_NULL:
+        if (!*(const char *)at) {
+            as_buf_str(out, "null");
+            break;
+        } /* fall through */
+    case AS_FIELD_TEXT:
+        as_buf_json_str(out, at);
+        break;
+    case AS_FIELD_OWNED:
+        as_buf_json_str(out, owned);
+        break;
+    case AS_FIELD_OBJECT:
+    case AS_FIELD_ARRAY:
+        return write_json(owned, f->kind == AS_FIELD_ARRAY, f->name, out, err);
+    case AS_FIELD_REAL:
+        as_json_number(out, *(const double *)at);
+        break;
+    case AS_FIELD_TIME:
+        as_json_number(out, *(const double *)at == 0 ? NAN : *(const double *)at);
+        break;
+    case AS_FIELD_INT:
+        as_buf_printf(out, "%d", *(const int *)at);
+        break;
+    case AS_FIELD_FLAG:
+        as_buf_str(out, *(const int *)at ? "true" : "false");
+        break;
+    case AS_FIELD_SIZE:
+        as_buf_printf(out, "%zu", *(const size_t *)at);
+        break;
+    case AS_FIELD_U64:
+        as_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)at);
+        break;
+    case AS_FIELD_SEED:
+        as_buf_printf(out, "\"%llu\"", (unsigned long long)*(const uint64_t *)at);
+        break;
+    case AS_FIELD_WORD:
+        as_buf_json_str(out, f->word(*(const int *)at));
+        break;
+    case AS_FIELD_OTHER:
+        break;
+    }
+    return AS_OK;
+}
+
+enum as_status as_fields_write(const struct as_field *fields, size_t n, const void *record, as_field_write_fn other,
+                               void *user, struct as_buf *out, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < n && !s; i++) {
+        as_buf_char(out, i ? ',' : '{');
+        as_buf_json_str(out, fields[i].name);
+        as_buf_char(out, ':');
+        if (fields[i].kind == AS_FIELD_OTHER)
+            s = other(user, fields[i].name, out, err);
+        else
+            s = write_value(&fields[i], (const char *)record + fields[i].offset, out, err);
+    }
+    as_buf_char(out, '}');
+    return s;
+}
+
+enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err)
+{
+    return as_fail(err, AS_FORMAT, "this is no export that can be read: %s%s%.60s: %s", place->text,
+                   place->text[0] && name[0] ? "." : "", name, why);
+}
+
+static enum as_status read_text(const struct as_field *f, const json_t *j, const struct as_place *place, char *at,
+                                struct as_error *err)
+{
+    const char *text = json_string_value(j);
+    if (f->kind == AS_FIELD_TEXT_OR_NULL && json_is_null(j))
+        text = "";
+    if (!text)
+        return as_place_fail(place, f->name, "not a text", err);
+    if (strlen(text) >= f->size)
+        return as_place_fail(place, f->name, "the text is too long", err);
+    as_copy_text(at, f->size, text);
+    return AS_OK;
+}
+
+static enum as_status read_owned(const struct as_field *f, const json_t *j, const struct as_place *place, char **at,
+                                 struct as_error *err)
+{
+    if (f->kind == AS_FIELD_OWNED) {
+        if (!json_is_string(j))
+            return as_place_fail(place, f->name, "not a text", err);
+        *at = as_strdup(json_string_value(j));
+    } else {
+        bool is_array = f->kind == AS_FIELD_ARRAY;
+        if (is_array ? !json_is_array(j) : !json_is_object(j))
+            return as_place_fail(place, f->name, is_array ? "not an array" : "not an object", err);
+        *at = json_dumps(j, JSON_COMPACT);
+    }
+    return *at ? AS_OK : as_nomem(err, 0, f->name);
+}
+
+static enum as_status read_real(const struct as_field *f, const json_t *j, const struct as_place *place, double *at,
+                                struct as_error *err)
+{
+    if (json_is_null(j)) {
+        *at = f->kind == AS_FIELD_TIME ? 0 : NAN;
+        return AS_OK;
+    }
+    if (!json_is_number(j) || !isfinite(json_number_value(j)))
+        return as_place_fail(place, f->name, "neither a number nor null", err);
+    *at = json_number_value(j);
+    return AS_OK;
+}
+
+static enum as_status read_whole(const struct as_field *f, const json_t *j, const struct as_place *place, void *at,
+                                 struct as_error *err)
+{
+    json_int_t v = json_integer_value(j);
+    if (!json_is_integer(j) || v < 0 || (f->kind == AS_FIELD_INT && v > INT_MAX))
+        return as_place_fail(place, f->name, "not a whole number, or out of range", err);
+    if (f->kind == AS_FIELD_INT)
+        *(int *)at = (int)v;
+    else if (f->kind == AS_FIELD_SIZE)
+        *(size_t *)at = (size_t)v;
+    else
+        *(uint64_t *)at = (uint64_t)v;
+    return AS_OK;
+}
+
+static enum as_status read_word(const struct as_field *f, const json_t *j, const struct as_place *place, int *at,
+                                struct as_error *err)
+{
+    const char *text = json_string_value(j);
+    for (int i = 0; text && f->word(i); i++)
+        if (strcmp(f->word(i), text) == 0) {
+            *at = i;
+            return AS_OK;
+        }
+    return as_place_fail(place, f->name, "none of the words that can stand here", err);
+}
+
+enum as_status as_field_read(const struct as_field *f, const json_t *j, const struct as_place *place, void *at,
+                             struct as_error *err)
+{
+    switch (f->kind) {
+    case AS_FIELD_TEXT:
+    case AS_FIELD_TEXT_OR_NULL:
+        return read_text(f, j, place, at, err);
+    case AS_FIELD_OWNED:
+    case AS_FIELD_OBJECT:
+    case AS_FIELD_ARRAY:
+        return read_owned(f, j, place, at, err);
+    case AS_FIELD_REAL:
+    case AS_FIELD_TIME:
+        return read_real(f, j, place, at, err);
+    case AS_FIELD_INT:
+    case AS_FIELD_SIZE:
+    case AS_FIELD_U64:
+        return read_whole(f, j, place, at, err);
+    case AS_FIELD_FLAG:
+        if (!json_is_boolean(j))
+            return as_place_fail(place, f->name, "neither true nor false", err);
+        *(int *)at = json_is_true(j);
+        return AS_OK;
+    case AS_FIELD_SEED:
+        if (!json_is_string(j) || as_parse_u64(json_string_value(j), at, NULL))
+            return as_place_fail(place, f->name, "not a whole number as text", err);
+        return AS_OK;
+    case AS_FIELD_WORD:
+        return read_word(f, j, place, at, err);
+    case AS_FIELD_OTHER:
+        break;
+    }
+    return AS_OK;
+}
+
+enum as_status as_fields_read(const struct as_field *fields, size_t n, const json_t *j, const struct as_place *place,
+                              void *record, struct as_error *err)
+{
+    if (!json_is_object(j))
+        return as_place_fail(place, "", "not an object", err);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *value = json_object_get(j, fields[i].name);
+        if (!value)
+            return as_place_fail(place, fields[i].name, "missing", err);
+        enum as_status s = as_field_read(&fields[i], value, place, (char *)record + fields[i].offset, err);
+        if (s)
+            return s;
+    }
+    if (json_object_size(j) == n)
+        return AS_OK;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)j, name, value)
+    {
+        size_t i = 0;
+        while (i < n && strcmp(fields[i].name, name) != 0)
+            i++;
+        if (i == n)
+            return as_place_fail(place, name, "no such member is known", err);
+    }
+    return AS_OK;
+}

@@ -1,0 +1,60 @@
+/* Members of a JSON object as a table over a struct: one table both writes and reads, so that export and import cannot
+ * drift apart. */
+#ifndef AS_STORE_FIELDS_H
+#define AS_STORE_FIELDS_H
+
+#include "base/buf.h"
+#include "core/cell.h"
+
+#include <jansson.h>
+
+enum as_field_kind {
+    AS_FIELD_TEXT,         /* char[size] */
+    AS_FIELD_TEXT_OR_NULL, /* char[size], "" is null */
+    AS_FIELD_OWNED,        /* char *, NULL is "" */
+    AS_FIELD_OBJECT,       /* char * with a JSON object, NULL is {} */
+    AS_FIELD_ARRAY,        /* char * with a JSON array, NULL is [] */
+    AS_FIELD_REAL,         /* double, not a finite number is null */
+    AS_FIELD_TIME,         /* double, 0 is null */
+    AS_FIELD_INT,          /* int from 0 */
+    AS_FIELD_FLAG,         /* int as false or true */
+    AS_FIELD_SIZE,         /* size_t */
+    AS_FIELD_U64,          /* uint64_t below 2^63 */
+    AS_FIELD_SEED,         /* uint64_t as text, since readers of JSON take numbers as doubles */
+    AS_FIELD_WORD,         /* enum, by its words */
+    AS_FIELD_OTHER,        /* left to the caller */
+};
+struct as_field {
+    const char *name;
+    enum as_field_kind kind;
+    size_t offset, size;
+    const char *(*word)(int value); /* AS_FIELD_WORD: NULL behind the last */
+};
+#define AS_FIELD(type, member, kind) kind, offsetof(struct type, member), sizeof(((struct type *)0)->member)
+
+/* Numbers so that they read back the same; null when not finite. */
+void as_json_number(struct as_buf *out, double v);
+
+/* Writes {"name":value,...}. other writes the value of a field that is left to it. */
+typedef enum as_status (*as_field_write_fn)(void *user, const char *name, struct as_buf *out, struct as_error *err);
+enum as_status as_fields_write(const struct as_field *fields, size_t n, const void *record, as_field_write_fn other,
+                               void *user, struct as_buf *out, struct as_error *err);
+
+/* Where in the document we are, for messages. */
+struct as_place {
+    char text[96];
+};
+enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err);
+/* Reads all fields of the object j into record; a missing or unknown member, a wrong type, or a value that does not
+ * fit is refused. Owned text that was read is the record's also when this fails. */
+enum as_status as_fields_read(const struct as_field *fields, size_t n, const json_t *j, const struct as_place *place,
+                              void *record, struct as_error *err);
+/* One value of the kinds above into a place of its own. */
+enum as_status as_field_read(const struct as_field *field, const json_t *j, const struct as_place *place, void *at,
+                             struct as_error *err);
+
+/* The records of the format. */
+extern const struct as_field as_run_fields[], as_cell_fields[], as_visit_fields[], as_gate_fields[];
+extern const size_t as_run_fields_n, as_cell_fields_n, as_visit_fields_n, as_gate_fields_n;
+
+#endif

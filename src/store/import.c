@@ -1,0 +1,287 @@
+/* Import: an exported run, whole or not at all. The text is hostile until every member of it has been looked at. */
+#include "store/fields.h"
+#include "store/sql.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tree of a text takes about 20 times its size in memory at the worst. */
+enum { TEXT_MAX = 256 << 20 };
+
+struct import {
+    struct as_store *store;
+    struct as_run run;
+    struct as_error *err;
+};
+
+/* A cell while it is read: its samples wait for the visits that they belong to. */
+struct cell_in {
+    struct as_cell cell;
+    const json_t *j;
+    struct as_place place;
+    size_t taken; /* samples that visits have taken */
+};
+
+static enum as_status fail_at(const struct import *in, const struct as_place *place, const char *name, const char *why)
+{
+    return as_place_fail(place, name, why, in->err);
+}
+
+static enum as_status read_axes(const struct import *in, struct cell_in *c)
+{
+    struct as_error why;
+    char *text = json_dumps(json_object_get(c->j, "axes"), JSON_COMPACT);
+    if (!text) /* not an object or array */
+        return fail_at(in, &c->place, "axes", "not an object");
+    enum as_status s = as_axes_from_json(text, &c->cell.axes, &why);
+    if (s)
+        s = fail_at(in, &c->place, "axes", why.text);
+    free(text);
+    if (s)
+        return s;
+    char key[20];
+    c->cell.key = as_cell_key(c->cell.probe, c->cell.metric, &c->cell.axes);
+    snprintf(key, sizeof key, "%016llx", (unsigned long long)c->cell.key);
+    const char *given = json_string_value(json_object_get(c->j, "key"));
+    return given && strcmp(given, key) == 0 ? AS_OK : fail_at(in, &c->place, "key", "not the key of this cell");
+}
+
+static enum as_status read_gates(const struct import *in, struct cell_in *c)
+{
+    const json_t *gates = json_object_get(c->j, "gates");
+    if (!json_is_object(gates) || json_object_size(gates) != AS_GATE_N)
+        return fail_at(in, &c->place, "gates", "not an object with every gate");
+    for (int g = 0; g < AS_GATE_N; g++) {
+        struct as_place place;
+        const char *name = as_gate_name((enum as_gate)g);
+        snprintf(place.text, sizeof place.text, "%.60s.gates.%s", c->place.text, name);
+        enum as_status s = as_fields_read(as_gate_fields, as_gate_fields_n, json_object_get(gates, name), &place,
+                                          &c->cell.gates[g], in->err);
+        if (s)
+            return s;
+    }
+    return AS_OK;
+}
+
+/* n finite numbers; *out is the caller's. */
+static enum as_status read_numbers(const struct import *in, const struct as_place *place, const char *name,
+                                   const json_t *j, size_t n, double **out)
+{
+    if (!json_is_array(j) || json_array_size(j) != n)
+        return fail_at(in, place, name, "not an array of n numbers");
+    *out = malloc(n ? n * sizeof **out : 1);
+    if (!*out)
+        return as_nomem(in->err, n * sizeof **out, "samples");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(j, i);
+        (*out)[i] = json_number_value(v);
+        if (!json_is_number(v) || !isfinite((*out)[i])) {
+            char at[64];
+            snprintf(at, sizeof at, "%s[%zu]", name, i);
+            return fail_at(in, place, at, "not a number");
+        }
+    }
+    return AS_OK;
+}
+
+static enum as_status read_sample_visits(const struct import *in, struct cell_in *c)
+{
+    const json_t *j = json_object_get(c->j, "sample_visits");
+    size_t n = c->cell.sum.n;
+    if (!json_is_array(j) || json_array_size(j) != n)
+        return fail_at(in, &c->place, "sample_visits", "not an array of n numbers");
+    c->cell.sample_visit = malloc(n ? n * sizeof *c->cell.sample_visit : 1);
+    if (!c->cell.sample_visit)
+        return as_nomem(in->err, n * sizeof *c->cell.sample_visit, "samples");
+    static const struct as_field whole = {.name = "sample_visits", .kind = AS_FIELD_INT};
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < n && !s; i++)
+        s = as_field_read(&whole, json_array_get(j, i), &c->place, &c->cell.sample_visit[i], in->err);
+    return s;
+}
+
+static bool in_order(double low, double middle, double high)
+{
+    return !(low > middle) && !(middle > high); /* unknown ones are in any order */
+}
+
+static enum as_status check_summary(const struct import *in, const struct cell_in *c)
+{
+    const struct as_summary *m = &c->cell.sum;
+    if (m->modes > 2)
+        return fail_at(in, &c->place, "modes", "more than 2");
+    if ((m->n > 0) != isfinite(m->median))
+        return fail_at(in, &c->place, "median", "there is one exactly when there are samples");
+    if (!in_order(m->min, m->median, m->max) || !in_order(m->ci.lo, m->ci.lo, m->ci.hi))
+        return fail_at(in, &c->place, "median", "min, median and max, or the interval, are out of order");
+    if (c->cell.status == AS_CELL_OK && m->n == 0)
+        return fail_at(in, &c->place, "status", "a cell without samples cannot be ok");
+    return AS_OK;
+}
+
+/* The samples of a visit: its own, or the next ones of the cell. */
+static enum as_status read_visit_samples(const struct import *in, struct cell_in *c, const struct as_place *place,
+                                         const json_t *j, struct as_visit *v)
+{
+    const json_t *samples = json_object_get(j, "samples");
+    size_t n = v->n;
+    v->n = 0; /* none is owned yet */
+    if (!json_is_null(samples)) {
+        enum as_status s = read_numbers(in, place, "samples", samples, n, &v->samples);
+        v->n = n;
+        if (!s && as_visit_counts(v))
+            s = fail_at(in, place, "samples", "those of a visit that counts stand in the cell: null is expected here");
+        return s;
+    }
+    size_t last = c->taken;
+    while (last < c->cell.sum.n && c->cell.sample_visit[last] == v->number)
+        last++;
+    if (n == 0 || last - c->taken != n)
+        return fail_at(in, place, "n", "not as many samples as the cell has of this visit");
+    v->samples = malloc(n * sizeof *v->samples);
+    if (!v->samples)
+        return as_nomem(in->err, n * sizeof *v->samples, "samples");
+    memcpy(v->samples, c->cell.samples + c->taken, n * sizeof *v->samples);
+    v->n = n;
+    c->taken = last;
+    return as_visit_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
+}
+
+static enum as_status import_visit(struct import *in, struct cell_in *c, size_t i, const json_t *j, int *last)
+{
+    struct as_place place;
+    struct as_visit v = {0};
+    snprintf(place.text, sizeof place.text, "%.60s.visits[%zu]", c->place.text, i);
+    enum as_status s = as_fields_read(as_visit_fields, as_visit_fields_n, j, &place, &v, in->err);
+    if (!s && v.number <= *last)
+        s = fail_at(in, &place, "number", "not above that of the visit before");
+    if (s)
+        v.n = 0;
+    else
+        s = read_visit_samples(in, c, &place, j, &v);
+    if (!s) {
+        *last = v.number;
+        s = as_store_put_visit(in->store, &v, c->cell.id, in->err);
+    }
+    as_visit_finish(&v);
+    return s;
+}
+
+static enum as_status import_visits(struct import *in, struct cell_in *c)
+{
+    const json_t *visits = json_object_get(c->j, "visits");
+    if (!json_is_array(visits))
+        return fail_at(in, &c->place, "visits", "not an array");
+    int last = -1;
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < json_array_size(visits) && !s; i++)
+        s = import_visit(in, c, i, json_array_get(visits, i), &last);
+    if (!s && c->taken != c->cell.sum.n)
+        s = fail_at(in, &c->place, "sample_visits", "samples of a visit that is not there, or out of order");
+    return s;
+}
+
+static enum as_status import_cell(struct import *in, const char *list, size_t i, const json_t *j, bool hidden)
+{
+    struct cell_in c = {.j = j};
+    snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
+    enum as_status s = as_fields_read(as_cell_fields, as_cell_fields_n, j, &c.place, &c.cell, in->err);
+    if (!s && (strcmp(c.cell.probe, AS_HIDDEN_PROBE) == 0) != hidden)
+        s = fail_at(in, &c.place, "probe", hidden ? "not a sentinel" : "sentinels stand in a list of their own");
+    if (!s)
+        s = read_axes(in, &c);
+    if (!s)
+        s = read_gates(in, &c);
+    if (!s)
+        s = check_summary(in, &c);
+    if (!s)
+        s = read_numbers(in, &c.place, "samples", json_object_get(j, "samples"), c.cell.sum.n, &c.cell.samples);
+    if (!s)
+        s = read_sample_visits(in, &c);
+    if (!s)
+        s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err);
+    if (!s)
+        s = import_visits(in, &c);
+    as_cell_finish(&c.cell);
+    return s;
+}
+
+static enum as_status import_list(struct import *in, const json_t *root, const char *list, bool hidden)
+{
+    const json_t *cells = json_object_get(root, list);
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < json_array_size(cells) && !s; i++)
+        s = import_cell(in, list, i, json_array_get(cells, i), hidden);
+    return s;
+}
+
+static enum as_status check_root(const struct import *in, const json_t *root)
+{
+    static const struct as_place top = {""};
+    const json_t *version = json_object_get(root, "format_version");
+    if (!json_is_object(root) || !json_is_integer(version) || json_integer_value(version) < 1)
+        return fail_at(in, &top, "format_version", "missing; it was not made by 'assay export --format json'");
+    if (json_integer_value(version) > AS_EXPORT_FORMAT)
+        return as_fail(in->err, AS_FORMAT,
+                       "this export was made by a newer assay (format %lld, this one knows %d): update assay",
+                       (long long)json_integer_value(version), AS_EXPORT_FORMAT);
+    if (!json_is_array(json_object_get(root, "cells")) || !json_is_array(json_object_get(root, "sentinels")))
+        return fail_at(in, &top, "cells", "cells and sentinels must be arrays");
+    return json_object_size(root) == 4
+               ? AS_OK
+               : fail_at(in, &top, "", "a member other than format_version, run, cells, sentinels");
+}
+
+static enum as_status read_run(struct import *in, const json_t *root)
+{
+    static const struct as_place place = {"run"};
+    enum as_status s =
+        as_fields_read(as_run_fields, as_run_fields_n, json_object_get(root, "run"), &place, &in->run, in->err);
+    size_t len = strlen(in->run.uuid);
+    if (!s && (len < 8 || strspn(in->run.uuid, "0123456789abcdef-") != len))
+        s = fail_at(in, &place, "uuid", "not a uuid");
+    return s;
+}
+
+static enum as_status import_root(struct import *in, const json_t *root)
+{
+    enum as_status s = check_root(in, root);
+    if (!s)
+        s = read_run(in, root);
+    if (s || (s = as_begin_write(in->store, in->err)))
+        return s;
+    s = as_store_put_run(in->store, &in->run, (int)json_array_size(json_object_get(root, "cells")), in->err);
+    if (!s)
+        s = import_list(in, root, "cells", false);
+    if (!s)
+        s = import_list(in, root, "sentinels", true);
+    if (!s)
+        s = as_store_put_end(in->store, &in->run, in->err);
+    return as_end(in->store, s, in->err);
+}
+
+enum as_status as_store_import_json(struct as_store *store, const char *text, size_t len, int64_t *run_id,
+                                    struct as_error *err)
+{
+    struct import in = {.store = store, .err = err};
+    json_error_t why;
+    *run_id = 0;
+    if (len > TEXT_MAX)
+        return as_fail(err, AS_FORMAT, "the export has %zu bytes; at most %d MiB are read", len, TEXT_MAX >> 20);
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+    if (!root && json_error_code(&why) == json_error_out_of_memory)
+        return as_nomem(err, len, "an export");
+    if (!root)
+        return as_fail(err, AS_FORMAT, "this is no export that can be read: line %d, column %d: %s", why.line,
+                       why.column, why.text);
+    enum as_status s = import_root(&in, root);
+    if (!s)
+        *run_id = in.run.id;
+    as_run_finish(&in.run);
+    json_decref(root);
+    return s;
+}
