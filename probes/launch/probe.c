@@ -16,7 +16,7 @@ static const char *const wait_words[] = {"block", "spin", "yield", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "launch and wait; the call that queues one of 100; one of 100 back to back, waited for once",
+     .help = "launch and wait; the queuing call alone; one of 100 back to back, waited for once",
      .type = AS_AXIS_WORD,
      .def = "roundtrip",
      .words = what_words},
@@ -108,6 +108,9 @@ static void choose_way(struct state *s, const struct as_axes *a)
             s->once = ways[i].once;
             s->kernels = ways[i].kernels;
         }
+    /* A CPU's queue holds a launch with its repetitions as one entry, so there the call is timed for one. */
+    if (s->once == submit_only && (s->dev->info.capabilities & AS_CAP_HOST_KERNELS))
+        s->kernels = 1;
     for (int i = 0; wait_words[i]; i++)
         if (strcmp(as_axes_text(a, "wait"), wait_words[i]) == 0)
             s->wait = (enum as_wait)i;

@@ -1,0 +1,122 @@
+/* The dialect's words as host C: indices, barriers, local memory and atomics behave as the contract says. */
+#include "device/dialect/dialect.h"
+#include "device/dialect/host_prelude.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+_Thread_local struct as_host_item as_host_item;
+
+/* Each thread passes its index to its neighbour through local memory; the sum goes out by an atomic. */
+KERNEL(rotate)(ARG_GLOBAL(0, u32, out), ARG_GLOBAL(1, atomic_u32, totals), ARG_VALUE(2, u32, by) ARG_INDICES)
+{
+    LOCAL u32 line[16];
+    line[THREAD] = (u32)GLOBAL_THREAD;
+    BARRIER();
+    out[GLOBAL_THREAD] = line[(THREAD + by) % THREADS];
+    ATOMIC_ADD(&totals[0], (u32)GLOBAL_THREADS, ORDER_RELAXED, SCOPE_DEVICE);
+    ATOMIC_MAX(&totals[1], (u32)GLOBAL_THREAD, ORDER_SEQ_CST, SCOPE_SYSTEM);
+    ATOMIC_MIN(&totals[2], GROUP, ORDER_ACQ_REL, SCOPE_GROUP);
+    BARRIER();
+}
+
+enum { GROUPS_N = 3, THREADS_N = 16 };
+static uint32_t out[GROUPS_N * THREADS_N], totals[3];
+
+struct item {
+    uint32_t thread, group;
+    pthread_barrier_t *barrier;
+};
+
+static void *run_item(void *arg)
+{
+    const struct item *i = arg;
+    as_host_item = (struct as_host_item){i->thread, THREADS_N, i->group, GROUPS_N, i->barrier};
+    rotate(out, totals, 5);
+    return NULL;
+}
+
+static void test_kernel_on_threads(void **unused)
+{
+    pthread_barrier_t barrier;
+    (void)unused;
+    totals[2] = 99;
+    assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS_N), 0);
+    for (uint32_t g = 0; g < GROUPS_N; g++) {
+        pthread_t threads[THREADS_N];
+        struct item items[THREADS_N];
+        for (uint32_t t = 0; t < THREADS_N; t++) {
+            items[t] = (struct item){t, g, &barrier};
+            assert_int_equal(pthread_create(&threads[t], NULL, run_item, &items[t]), 0);
+        }
+        for (uint32_t t = 0; t < THREADS_N; t++)
+            pthread_join(threads[t], NULL);
+    }
+    pthread_barrier_destroy(&barrier);
+    for (uint32_t i = 0; i < GROUPS_N * THREADS_N; i++)
+        assert_int_equal(out[i], i / THREADS_N * THREADS_N + (i + 5) % THREADS_N);
+    assert_int_equal(totals[0], GROUPS_N * THREADS_N * GROUPS_N * THREADS_N);
+    assert_int_equal(totals[1], GROUPS_N * THREADS_N - 1);
+    assert_int_equal(totals[2], 0);
+}
+
+static void test_exchange_and_store(void **unused)
+{
+    uint32_t v = 7;
+    (void)unused;
+    assert_int_equal(ATOMIC_EXCHANGE(&v, 9, ORDER_ACQ_REL, SCOPE_SYSTEM), 7);
+    ATOMIC_STORE(&v, 11, ORDER_RELEASE, SCOPE_DEVICE);
+    assert_int_equal(ATOMIC_LOAD(&v, ORDER_ACQUIRE, SCOPE_DEVICE), 11);
+}
+
+/* A word that one prelude has and another has not would make a kernel that builds on one API only. */
+static void test_preludes_have_the_same_words(void **unused)
+{
+    static const char *const words[] = {"KERNEL(",        "ARG_GLOBAL(",   "ARG_VALUE(",    "ARG_INDICES",
+                                        "GLOBAL",         "LOCAL",         "FUNCTION",      "THREAD",
+                                        "THREADS",        "GROUP",         "GROUPS",        "GLOBAL_THREAD",
+                                        "GLOBAL_THREADS", "BARRIER(",      "ATOMIC_LOAD(",  "ATOMIC_STORE(",
+                                        "ATOMIC_ADD(",    "ATOMIC_MIN(",   "ATOMIC_MAX(",   "ATOMIC_EXCHANGE(",
+                                        "ORDER_RELAXED",  "ORDER_ACQUIRE", "ORDER_RELEASE", "ORDER_ACQ_REL",
+                                        "ORDER_SEQ_CST",  "SCOPE_GROUP",   "SCOPE_DEVICE",  "SCOPE_SYSTEM",
+                                        "HAVE_F64",       "HAVE_F16",      "HAVE_CYCLES",   "HAVE_ATOMIC_ORDERS"};
+    static const char *const types[] = {" u8;",  " u16;", " u32;", " u64;", " i8;",        " i16;",
+                                        " i32;", " i64;", " f32;", " f64;", " atomic_u32;"};
+    (void)unused;
+    for (int d = 0; d < AS_DIALECT_N; d++) {
+        const char *prelude = as_dialect_prelude((enum as_dialect)d);
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+            char define[64] = "#define ";
+            strcat(define, words[w]);
+            if (!strstr(prelude, define))
+                fail_msg("prelude %d has no '%s'", d, define);
+        }
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+            if (!strstr(prelude, types[t]))
+                fail_msg("prelude %d has no type '%s'", d, types[t]);
+    }
+}
+
+static void test_source_keeps_its_lines(void **unused)
+{
+    struct as_buf b = AS_BUF_INIT;
+    (void)unused;
+    as_dialect_source(AS_DIALECT_OPENCL, "first line\n", &b);
+    assert_non_null(strstr(as_buf_get(&b), "#line 1\nfirst line\n"));
+    as_buf_finish(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernel_on_threads),
+        cmocka_unit_test(test_exchange_and_store),
+        cmocka_unit_test(test_preludes_have_the_same_words),
+        cmocka_unit_test(test_source_keeps_its_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* The OpenCL backend on whatever driver this machine has (PoCL on one without a GPU); skipped where there is none. */
+#include "device/device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_backend as_backend_opencl;
+static void *backend;
+static struct as_device dev;
+
+enum { N = 4096, SKIPPED = 77 };
+
+static const char source[] = "KERNEL(scale)(ARG_GLOBAL(0, u32, p), ARG_VALUE(1, u32, by), ARG_VALUE(2, u64, add) "
+                             "ARG_INDICES)\n"
+                             "{\n"
+                             "    u64 i = GLOBAL_THREAD;\n"
+                             "    p[i] = p[i] * by + (u32)(add >> 32) + BIAS;\n"
+                             "}\n"
+                             "KERNEL(count)(ARG_GLOBAL(0, atomic_u32, p) ARG_INDICES)\n"
+                             "{\n"
+                             "    LOCAL u32 seen[64];\n"
+                             "    seen[THREAD] = GROUP;\n"
+                             "    BARRIER();\n"
+                             "    if (seen[THREADS - 1 - THREAD] == GROUP)\n"
+                             "        ATOMIC_ADD(&p[0], 1u, ORDER_RELAXED, SCOPE_DEVICE);\n"
+                             "    ATOMIC_MAX(&p[1], (u32)GLOBAL_THREAD, ORDER_RELAXED, SCOPE_DEVICE);\n"
+                             "    if (GLOBAL_THREAD == 0)\n"
+                             "        ATOMIC_STORE(&p[2], GROUPS * THREADS, ORDER_RELAXED, SCOPE_DEVICE);\n"
+                             "}\n";
+
+static void must(enum as_status s, const struct as_error *err)
+{
+    if (s)
+        fail_msg("%s", err->text);
+}
+
+static struct as_program *build(const char *defines)
+{
+    struct as_error err = {0};
+    struct as_program *p = NULL;
+    const struct as_program_desc desc = {.name = "test", .source = source, .defines = defines};
+    must(dev.program->build(&dev, &desc, &p, &err), &err);
+    return p;
+}
+
+static struct as_kernel *kernel(struct as_program *p, const char *name)
+{
+    struct as_error err = {0};
+    struct as_kernel *k = NULL;
+    must(dev.program->kernel(&dev, p, name, &k, &err), &err);
+    return k;
+}
+
+static void test_record_is_whole(void **unused)
+{
+    struct as_error err = {0};
+    (void)unused;
+    must(as_backend_check(&as_backend_opencl, &err), &err);
+    must(as_device_check(&dev, &err), &err);
+    assert_true(dev.info.memory_free > 0 && dev.info.memory_free <= dev.info.memory_bytes);
+    assert_true(dev.info.units > 0 && dev.info.threads > 0 && dev.info.warp > 0);
+    assert_true(dev.info.allocators_n == 5);
+}
+
+/* Every allocator: what the host writes the kernel changes and the host reads, through calls and through a map. */
+static void test_every_allocator(void **unused)
+{
+    struct as_error err = {0};
+    struct as_program *p = build("-DBIAS=5");
+    struct as_kernel *k = kernel(p, "scale");
+    (void)unused;
+    for (size_t a = 0; a < dev.info.allocators_n; a++) {
+        const struct as_allocator *how = &dev.info.allocators[a];
+        if (how->why_not[0])
+            continue;
+        struct as_memory *m = NULL;
+        const struct as_memory_desc want = {.allocator = how->name, .bytes = N * 4, .node = -1};
+        must(dev.memory->alloc(&dev, &want, &m, &err), &err);
+        uint32_t in[N], out[N];
+        for (uint32_t i = 0; i < N; i++)
+            in[i] = i * 2654435761u;
+        must(dev.memory->write(&dev, m, 0, in, sizeof in, &err), &err);
+        const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = m},
+                                      {.kind = AS_ARG_U32, .u.u32 = 3},
+                                      {.kind = AS_ARG_U64, .u.u64 = UINT64_C(7) << 32}};
+        const struct as_launch l = {
+            .kernel = k, .args = args, .args_n = 3, .groups = N / 64, .group_size = 64, .reps = 2};
+        struct as_timing t;
+        must(dev.queue->launch(&dev, &l, &t, &err), &err);
+        assert_true(t.host_s > 0 && (isnan(t.device_s) || t.device_s > 0));
+        must(dev.memory->read(&dev, m, 0, out, sizeof out, &err), &err);
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(out[i], (in[i] * 3 + 12) * 3 + 12);
+        must(dev.memory->map(&dev, m, &err), &err);
+        assert_memory_equal(m->host, out, sizeof out);
+        memset(m->host, 0, sizeof out);
+        must(dev.memory->unmap(&dev, m, &err), &err);
+        must(dev.memory->read(&dev, m, sizeof out - 4, out, 4, &err), &err);
+        assert_int_equal(out[0], 0);
+        dev.memory->free(&dev, m);
+    }
+    dev.program->kernel_destroy(&dev, k);
+    dev.program->destroy(&dev, p);
+}
+
+static void test_groups_and_atomics(void **unused)
+{
+    struct as_error err = {0};
+    struct as_program *p = build("-DBIAS=0");
+    struct as_kernel *k = kernel(p, "count");
+    struct as_memory *m = NULL;
+    const struct as_memory_desc want = {.allocator = "clCreateBuffer", .bytes = 64, .node = -1};
+    uint32_t values[16] = {0};
+    (void)unused;
+    must(dev.memory->alloc(&dev, &want, &m, &err), &err);
+    must(dev.memory->write(&dev, m, 0, values, sizeof values, &err), &err);
+    const struct as_arg arg = {.kind = AS_ARG_MEMORY, .u.memory = m};
+    const struct as_launch l = {.kernel = k, .args = &arg, .args_n = 1, .groups = 10, .group_size = 64, .reps = 5};
+    for (int how = AS_WAIT_BLOCK; how <= AS_WAIT_YIELD; how++) {
+        must(dev.queue->submit(&dev, &l, &err), &err);
+        must(dev.queue->wait(&dev, (enum as_wait)how, &err), &err);
+    }
+    must(dev.memory->read(&dev, m, 0, values, sizeof values, &err), &err);
+    assert_int_equal(values[0], 3 * 5 * 640);
+    assert_int_equal(values[1], 639);
+    assert_int_equal(values[2], 640);
+    dev.memory->free(&dev, m);
+    dev.program->kernel_destroy(&dev, k);
+    dev.program->destroy(&dev, p);
+}
+
+/* The same source and options are one program; other options are another. */
+static void test_programs_are_kept(void **unused)
+{
+    struct as_program *a = build("-DBIAS=5"), *b = build("-DBIAS=5"), *c = build("-DBIAS=6");
+    (void)unused;
+    uint64_t x = dev.program->binary_hash(&dev, a), y = dev.program->binary_hash(&dev, b),
+             z = dev.program->binary_hash(&dev, c);
+    assert_int_equal(x, y);
+    assert_true(x == 0 || x != z);
+    dev.program->destroy(&dev, a);
+    dev.program->destroy(&dev, b);
+    dev.program->destroy(&dev, c);
+}
+
+static void test_compiler_is_heard(void **unused)
+{
+    struct as_error err = {0};
+    struct as_program *p = NULL;
+    const struct as_program_desc desc = {.name = "wrong", .source = "KERNEL(x)(ARG_INDICES) { undeclared_thing = 1; }"};
+    (void)unused;
+    assert_int_equal(dev.program->build(&dev, &desc, &p, &err), AS_FAILED);
+    assert_null(p);
+    assert_non_null(strstr(err.text, "'wrong'"));
+    assert_non_null(strstr(err.text, "undeclared_thing"));
+}
+
+static void test_alloc_is_timed(void **unused)
+{
+    struct as_error err = {0};
+    (void)unused;
+    for (size_t a = 0; a < dev.info.allocators_n; a++) {
+        double alloc_s = -1, free_s = -1;
+        if (dev.info.allocators[a].why_not[0])
+            continue;
+        must(dev.memory->time_alloc(&dev, dev.info.allocators[a].name, 4096, 10, &alloc_s, &free_s, &err), &err);
+        assert_true(alloc_s > 0 && free_s > 0);
+    }
+}
+
+/* More launches than are kept outstanding. */
+static void test_many_launches(void **unused)
+{
+    struct as_error err = {0};
+    struct as_program *p = build("-DBIAS=0");
+    struct as_kernel *k = kernel(p, "count");
+    struct as_memory *m = NULL;
+    const struct as_memory_desc want = {.allocator = "clCreateBuffer", .bytes = 64, .node = -1};
+    uint32_t values[16] = {0};
+    struct as_timing t;
+    (void)unused;
+    must(dev.memory->alloc(&dev, &want, &m, &err), &err);
+    must(dev.memory->write(&dev, m, 0, values, sizeof values, &err), &err);
+    const struct as_arg arg = {.kind = AS_ARG_MEMORY, .u.memory = m};
+    const struct as_launch l = {.kernel = k, .args = &arg, .args_n = 1, .groups = 1, .group_size = 1, .reps = 5000};
+    must(dev.queue->launch(&dev, &l, &t, &err), &err);
+    must(dev.memory->read(&dev, m, 0, values, sizeof values, &err), &err);
+    assert_int_equal(values[0], 5000);
+    assert_true(isnan(t.device_s) || t.device_s <= t.host_s * 1.5);
+    dev.memory->free(&dev, m);
+    dev.program->kernel_destroy(&dev, k);
+    dev.program->destroy(&dev, p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_record_is_whole),    cmocka_unit_test(test_every_allocator),
+        cmocka_unit_test(test_groups_and_atomics), cmocka_unit_test(test_programs_are_kept),
+        cmocka_unit_test(test_compiler_is_heard),  cmocka_unit_test(test_alloc_is_timed),
+        cmocka_unit_test(test_many_launches),
+    };
+    struct as_error err = {0};
+    if (as_backend_opencl.open(&backend, &err) || as_backend_opencl.open_device(backend, 0, &dev, &err)) {
+        printf("skipped: %s\n", err.text);
+        return SKIPPED;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    dev.device->close(&dev);
+    as_backend_opencl.close(backend);
+    return failed;
+}
