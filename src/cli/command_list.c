@@ -72,8 +72,8 @@ static void add_suite(const struct listing *l, struct as_table *t, const struct 
         as_buf_char(&text, '{');
         as_json_text(&text, "suite", s->name);
         as_json_text(&text, "title", s->title);
-        as_json_number(&text, "budget_s", s->budget_s);
-        as_json_number(&text, "precision", s->precision);
+        as_json_add_number(&text, "budget_s", s->budget_s);
+        as_json_add_number(&text, "precision", s->precision);
         as_json_int(&text, "visits", s->visits);
         as_json_text(&text, "probes", as_buf_get(&probes));
         json_line(&text, l->out);

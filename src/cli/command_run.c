@@ -171,7 +171,7 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
         as_json_text(&out, "event", "replay");
         as_json_int(&out, "cell", old->id);
         as_json_int(&out, "run", result->run_id);
-        as_json_number(&out, "ratio", c->ratio);
+        as_json_add_number(&out, "ratio", c->ratio);
         as_json_interval(&out, "ratio_ci", c->ci);
         as_json_text(&out, "verdict", word);
         as_buf_str(&out, "}\n");

@@ -24,7 +24,7 @@ static void number(struct as_buf *b, double v)
         as_buf_str(b, "null");
 }
 
-void as_json_number(struct as_buf *b, const char *name, double value)
+void as_json_add_number(struct as_buf *b, const char *name, double value)
 {
     as_json_name(b, name);
     number(b, value);
@@ -83,12 +83,12 @@ void as_json_cell(struct as_buf *b, const struct as_cell *c)
     as_json_text(b, "counts", c->counts);
     as_json_int(b, "n", (long long)c->sum.n);
     as_json_int(b, "visits", (long long)c->sum.visits);
-    as_json_number(b, "median", measured ? c->sum.median : NAN);
-    as_json_number(b, "ci_low", measured ? c->sum.ci.lo : NAN);
-    as_json_number(b, "ci_high", measured ? c->sum.ci.hi : NAN);
-    as_json_number(b, "mad", measured ? c->sum.mad : NAN);
-    as_json_number(b, "min", measured ? c->sum.min : NAN);
-    as_json_number(b, "max", measured ? c->sum.max : NAN);
+    as_json_add_number(b, "median", measured ? c->sum.median : NAN);
+    as_json_add_number(b, "ci_low", measured ? c->sum.ci.lo : NAN);
+    as_json_add_number(b, "ci_high", measured ? c->sum.ci.hi : NAN);
+    as_json_add_number(b, "mad", measured ? c->sum.mad : NAN);
+    as_json_add_number(b, "min", measured ? c->sum.min : NAN);
+    as_json_add_number(b, "max", measured ? c->sum.max : NAN);
     json_gates(b, c);
 }
 
@@ -99,12 +99,12 @@ void as_json_run(struct as_buf *b, const struct as_run *r)
     as_json_text(b, "suite", r->suite);
     as_json_text(b, "state", as_run_state_word(r->state));
     as_json_text(b, "host", r->host);
-    as_json_number(b, "started_at", r->started_at);
-    as_json_number(b, "ended_at", r->ended_at > 0 ? r->ended_at : NAN);
+    as_json_add_number(b, "started_at", r->started_at);
+    as_json_add_number(b, "ended_at", r->ended_at > 0 ? r->ended_at : NAN);
     as_json_name(b, "seed"); /* as text: it has 64 bits, more than a JSON number keeps everywhere */
     as_buf_printf(b, "\"%llu\"", (unsigned long long)r->seed);
-    as_json_number(b, "precision", r->precision);
-    as_json_number(b, "budget_s", r->budget_s);
+    as_json_add_number(b, "precision", r->precision);
+    as_json_add_number(b, "budget_s", r->budget_s);
 }
 
 static const char *const event_words[] = {
@@ -116,13 +116,13 @@ void as_json_event(struct as_buf *b, const struct as_event *e)
 {
     as_buf_char(b, '{');
     as_json_text(b, "event", event_words[e->kind]);
-    as_json_number(b, "elapsed_s", e->elapsed_s);
+    as_json_add_number(b, "elapsed_s", e->elapsed_s);
     if (e->text)
         as_json_text(b, "text", e->text);
     if (e->kind != AS_EVENT_NOTE) {
         as_json_int(b, "cells_done", (long long)e->cells_done);
         as_json_int(b, "cells_total", (long long)e->cells_total);
-        as_json_number(b, "eta_s", e->eta_s);
+        as_json_add_number(b, "eta_s", e->eta_s);
     }
     if (e->round > 0) {
         as_json_int(b, "round", e->round);

@@ -7,7 +7,7 @@
 
 /* Each adds a comma first where one is needed, then "name":value. */
 void as_json_text(struct as_buf *b, const char *name, const char *value);
-void as_json_number(struct as_buf *b, const char *name, double value);
+void as_json_add_number(struct as_buf *b, const char *name, double value);
 void as_json_int(struct as_buf *b, const char *name, long long value);
 void as_json_bool(struct as_buf *b, const char *name, bool value);
 void as_json_name(struct as_buf *b, const char *name); /* only the name, the value follows */
