@@ -1,0 +1,75 @@
+#include "report/load.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+void as_report_run_finish(struct as_report_run *r)
+{
+    for (size_t i = 0; r->topologies && i < r->devices_n; i++)
+        free(r->topologies[i]);
+    free(r->topologies);
+    free(r->devices);
+    free(r->facts);
+    as_cells_free(r->cells, r->cells_n);
+    as_run_finish(&r->run);
+    *r = (struct as_report_run){0};
+}
+
+static enum as_status take_device(const json_t *j, struct as_device_info *info, char **topology, struct as_error *err)
+{
+    char *text = json_dumps(j, JSON_COMPACT);
+    if (!text)
+        return as_fail(err, AS_FORMAT, "not an object");
+    enum as_status s = as_info_from_json(text, info, err);
+    free(text);
+    const json_t *tree = json_object_get(j, "topology");
+    if (!s && json_is_object(tree) && !(*topology = json_dumps(tree, JSON_COMPACT)))
+        s = as_nomem(err, 0, "a topology");
+    return s;
+}
+
+/* The devices as they were when the run began, out of the run's own record. */
+static enum as_status load_devices(struct as_report_run *r, struct as_error *err)
+{
+    if (!r->run.devices)
+        return AS_OK;
+    json_error_t why;
+    enum as_status s = AS_OK;
+    json_t *list = json_loads(r->run.devices, 0, &why);
+    size_t n = json_array_size(list);
+    if (!json_is_array(list)) {
+        s = as_fail(err, AS_FORMAT, "%s", list ? "not an array" : why.text);
+    } else if (n > 0) {
+        r->devices = calloc(n, sizeof *r->devices);
+        r->topologies = calloc(n, sizeof *r->topologies);
+        if (!r->devices || !r->topologies)
+            s = as_nomem(err, n * sizeof *r->devices, "devices");
+    }
+    for (size_t i = 0; i < n && !s; i++) {
+        s = take_device(json_array_get(list, i), &r->devices[i], &r->topologies[i], err);
+        r->devices_n = i + 1;
+    }
+    json_decref(list);
+    return s;
+}
+
+enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
+{
+    *out = (struct as_report_run){0};
+    enum as_status s = as_store_run(store, name, &out->run, err);
+    if (!s)
+        s = as_store_cells(store, &(struct as_cell_filter){.run_id = out->run.id}, &out->cells, &out->cells_n, err);
+    if (!s && (s = load_devices(out, err)) == AS_FORMAT)
+        as_fail(err, s, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
+                (long long)out->run.id, err ? err->text : "");
+    const struct as_fact_input input = {.run = &out->run,
+                                        .cells = out->cells,
+                                        .cells_n = out->cells_n,
+                                        .devices = out->devices,
+                                        .devices_n = out->devices_n};
+    if (!s)
+        s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
+    if (s)
+        as_report_run_finish(out);
+    return s;
+}
