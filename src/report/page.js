@@ -107,36 +107,53 @@
     return groups;
   }
 
-  async function drawPanel(box, figure, values, panel, label, domains) {
+  function addPanel(box, label) {
     const holder = document.createElement('div'), plot = document.createElement('div');
     holder.className = 'panel';
     if (label) holder.append(Object.assign(document.createElement('p'), { className: 'panel-name', textContent: label }));
     plot.className = 'plot';
     holder.append(plot);
     box.append(holder);
-    const view = make(withData(figure.spec, values, panel, domains), plot), words = Object.keys(data.probes[box.dataset.figure].words);
-    view.tooltip(() => {}); // the page has its own
-    await view.runAsync();
-    const svg = plot.querySelector('svg');
-    svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', `${box.dataset.title}${label ? `, ${label}` : ''}: picture; the table below has its numbers`);
-    interact(view, new Map(values.map(r => [r.id, r])), data.runs.length > 1 ? [...words, 'run'] : words);
+    return plot;
+  }
+
+  // The panels of a figure: by the fields it does not tell apart itself, then by its facet.
+  async function plan(figure, all) {
+    const groups = split(all, figure.panels), panels = [];
+    if (groups.size === 1 && !figure.facet) return { panels: [{ rows: all, value: null, label: '' }] };
+    const { domains, values } = await overview(figure, all);
+    for (const [key, part] of groups) {
+      const own = groups.size > 1 && figure.facet ? new Set((await overview(figure, part)).values) : new Set(values);
+      for (const value of values)
+        if (own.has(value)) panels.push({ rows: part, value, label: [value, key].filter(Boolean).join(', ') });
+    }
+    return { panels, domains };
   }
 
   async function draw(box) {
-    const figure = figures[box.dataset.figure], all = rows(box.dataset.figure), groups = split(all, figure.panels);
-    const several = groups.size > 1 || figure.facet;
-    const { domains, values } = several ? await overview(figure, all) : { values: [null] };
-    box.classList.toggle('several', groups.size * values.length > 1);
-    for (const [key, part] of groups)
-      for (const panel of values) {
-        const label = [panel, key].filter(Boolean).join(', ');
-        // A group may have no cell of some panel; a panel with nothing in it says nothing.
-        const own = groups.size > 1 && figure.facet ? (await overview(figure, part)).values.includes(panel) : true;
-        if (own) await drawPanel(box, figure, part, panel, label, domains);
-      }
+    const name = box.dataset.figure, all = rows(name), words = Object.keys(data.probes[name].words);
+    if (data.runs.length > 1) words.push('run');
+    const { panels, domains } = await plan(figures[name], all);
+    box.classList.toggle('several', panels.length > 1);
+    box.classList.toggle('thirds', panels.length % 3 === 0);
+    for (const p of panels) p.plot = addPanel(box, p.label); // all before the first is drawn: it asks for its width
+    for (const { rows: part, value, label, plot } of panels) {
+      const view = make(withData(figures[name].spec, part, value, domains), plot);
+      view.tooltip(() => {}); // the page has its own
+      await view.runAsync();
+      const svg = plot.querySelector('svg');
+      svg.setAttribute('role', 'img');
+      svg.setAttribute('aria-label', `${box.dataset.title}${label ? `, ${label}` : ''}: picture; the table below has its numbers`);
+      interact(view, new Map(part.map(r => [r.id, r])), words);
+    }
   }
 
+  const TIMES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
+  const nanoseconds = v => {
+    const [factor, unit] = TIMES.find(([f]) => Math.abs(v) >= f);
+    return `${digits(v / (factor || 1))} ${unit}`;
+  };
+  vega.expressionFunction('nanoseconds', nanoseconds);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
   async function drawAll() {
