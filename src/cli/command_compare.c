@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/compare.h"
-#include "cli/json.h"
+#include "cli/ndjson.h"
 #include "report/terminal.h"
 
 #include <jansson.h>
@@ -34,21 +34,21 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     const struct as_cell *c = p->a ? p->a : p->b;
     struct as_buf b = AS_BUF_INIT;
     as_buf_char(&b, '{');
-    as_json_text(&b, "match", match_words[p->match]);
-    as_json_text(&b, "probe", c->probe);
-    as_json_text(&b, "device", c->device);
-    as_json_name(&b, "axes");
+    as_ndjson_text(&b, "match", match_words[p->match]);
+    as_ndjson_text(&b, "probe", c->probe);
+    as_ndjson_text(&b, "device", c->device);
+    as_ndjson_name(&b, "axes");
     as_axes_to_json(&c->axes, &b);
-    as_json_text(&b, "unit", c->unit);
-    as_json_text(&b, "better", c->better_less ? "less" : "more");
+    as_ndjson_text(&b, "unit", c->unit);
+    as_ndjson_text(&b, "better", c->better_less ? "less" : "more");
     as_json_add_number(&b, "a", p->a && as_text_measured(p->a) ? p->a->sum.median : NAN);
     as_json_add_number(&b, "b", p->b && as_text_measured(p->b) ? p->b->sum.median : NAN);
-    as_json_text(&b, "status_a", p->a ? as_cell_status_word(p->a->status) : "");
-    as_json_text(&b, "status_b", p->b ? as_cell_status_word(p->b->status) : "");
+    as_ndjson_text(&b, "status_a", p->a ? as_cell_status_word(p->a->status) : "");
+    as_ndjson_text(&b, "status_b", p->b ? as_cell_status_word(p->b->status) : "");
     as_json_add_number(&b, "ratio", p->comparison.ratio);
-    as_json_interval(&b, "ratio_ci", p->comparison.ci);
-    as_json_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
-    as_json_bool(&b, "regression", p->regression);
+    as_ndjson_interval(&b, "ratio_ci", p->comparison.ci);
+    as_ndjson_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
+    as_ndjson_bool(&b, "regression", p->regression);
     as_buf_str(&b, "}\n");
     as_buf_str(out, as_buf_get(&b));
     out->failed |= b.failed;
@@ -218,14 +218,14 @@ static void json_all(const struct as_pairs *pairs, struct as_buf *out)
     for (size_t i = 0; i < pairs->n; i++)
         json_pair(&pairs->v[i], out);
     as_buf_char(&b, '{');
-    as_json_text(&b, "match", "summary");
-    as_json_int(&b, "compared", (long long)pairs->matches[AS_MATCH_BOTH]);
+    as_ndjson_text(&b, "match", "summary");
+    as_ndjson_int(&b, "compared", (long long)pairs->matches[AS_MATCH_BOTH]);
     for (int v = AS_SAME; v <= AS_CANNOT_TELL; v++)
-        as_json_int(&b, as_verdict_word((enum as_verdict)v), (long long)pairs->verdicts[v]);
-    as_json_int(&b, "no number", (long long)pairs->matches[AS_MATCH_NO_NUMBER]);
-    as_json_int(&b, "only a", (long long)pairs->matches[AS_MATCH_ONLY_A]);
-    as_json_int(&b, "only b", (long long)pairs->matches[AS_MATCH_ONLY_B]);
-    as_json_int(&b, "regressions", (long long)pairs->regressions);
+        as_ndjson_int(&b, as_verdict_word((enum as_verdict)v), (long long)pairs->verdicts[v]);
+    as_ndjson_int(&b, "no number", (long long)pairs->matches[AS_MATCH_NO_NUMBER]);
+    as_ndjson_int(&b, "only a", (long long)pairs->matches[AS_MATCH_ONLY_A]);
+    as_ndjson_int(&b, "only b", (long long)pairs->matches[AS_MATCH_ONLY_B]);
+    as_ndjson_int(&b, "regressions", (long long)pairs->regressions);
     as_buf_str(&b, "}\n");
     as_buf_str(out, as_buf_get(&b));
     out->failed |= b.failed;

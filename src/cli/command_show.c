@@ -1,8 +1,8 @@
 /* assay show, assay facts: look at a stored run */
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/json.h"
 #include "cli/lookup.h"
+#include "cli/ndjson.h"
 #include "report/load.h"
 #include "report/terminal.h"
 
@@ -27,8 +27,8 @@ static void json_cells(const struct as_report_run *run, const char *probe, struc
             continue;
         struct as_buf line = AS_BUF_INIT;
         as_buf_char(&line, '{');
-        as_json_int(&line, "run", run->run.id);
-        as_json_cell(&line, &run->cells[i]);
+        as_ndjson_int(&line, "run", run->run.id);
+        as_ndjson_cell(&line, &run->cells[i]);
         as_buf_str(&line, "}\n");
         as_buf_str(out, as_buf_get(&line));
         out->failed |= line.failed;

@@ -1,5 +1,5 @@
 #include "cli/session.h"
-#include "cli/json.h"
+#include "cli/ndjson.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -53,7 +53,7 @@ static void on_event(void *user, const struct as_event *event)
     struct as_session *s = user;
     if (s->json && s->output == AS_EXIT_OK) {
         struct as_buf line = AS_BUF_INIT;
-        as_json_event(&line, event);
+        as_ndjson_event(&line, event);
         s->output = as_cli_print(&line, AS_EXIT_OK);
         if (s->output != AS_EXIT_OK)
             stop_asked = SIGPIPE;

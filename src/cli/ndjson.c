@@ -1,8 +1,8 @@
-#include "cli/json.h"
+#include "cli/ndjson.h"
 
 #include <math.h>
 
-void as_json_name(struct as_buf *b, const char *name)
+void as_ndjson_name(struct as_buf *b, const char *name)
 {
     if (b->len && b->data[b->len - 1] != '{' && b->data[b->len - 1] != '[')
         as_buf_char(b, ',');
@@ -10,9 +10,9 @@ void as_json_name(struct as_buf *b, const char *name)
     as_buf_char(b, ':');
 }
 
-void as_json_text(struct as_buf *b, const char *name, const char *value)
+void as_ndjson_text(struct as_buf *b, const char *name, const char *value)
 {
-    as_json_name(b, name);
+    as_ndjson_name(b, name);
     as_buf_json_str(b, value);
 }
 
@@ -26,25 +26,25 @@ static void number(struct as_buf *b, double v)
 
 void as_json_add_number(struct as_buf *b, const char *name, double value)
 {
-    as_json_name(b, name);
+    as_ndjson_name(b, name);
     number(b, value);
 }
 
-void as_json_int(struct as_buf *b, const char *name, long long value)
+void as_ndjson_int(struct as_buf *b, const char *name, long long value)
 {
-    as_json_name(b, name);
+    as_ndjson_name(b, name);
     as_buf_printf(b, "%lld", value);
 }
 
-void as_json_bool(struct as_buf *b, const char *name, bool value)
+void as_ndjson_bool(struct as_buf *b, const char *name, bool value)
 {
-    as_json_name(b, name);
+    as_ndjson_name(b, name);
     as_buf_str(b, value ? "true" : "false");
 }
 
-void as_json_interval(struct as_buf *b, const char *name, struct as_interval v)
+void as_ndjson_interval(struct as_buf *b, const char *name, struct as_interval v)
 {
-    as_json_name(b, name);
+    as_ndjson_name(b, name);
     as_buf_char(b, '[');
     number(b, v.lo);
     as_buf_char(b, ',');
@@ -54,35 +54,35 @@ void as_json_interval(struct as_buf *b, const char *name, struct as_interval v)
 
 static void json_gates(struct as_buf *b, const struct as_cell *c)
 {
-    as_json_name(b, "gates");
+    as_ndjson_name(b, "gates");
     as_buf_char(b, '{');
     for (int g = 0; g < AS_GATE_N; g++) {
-        as_json_name(b, as_gate_name((enum as_gate)g));
+        as_ndjson_name(b, as_gate_name((enum as_gate)g));
         as_buf_char(b, '{');
-        as_json_text(b, "state", as_gate_state_word(c->gates[g].state));
-        as_json_text(b, "text", c->gates[g].text);
+        as_ndjson_text(b, "state", as_gate_state_word(c->gates[g].state));
+        as_ndjson_text(b, "text", c->gates[g].text);
         as_buf_char(b, '}');
     }
     as_buf_char(b, '}');
 }
 
-void as_json_cell(struct as_buf *b, const struct as_cell *c)
+void as_ndjson_cell(struct as_buf *b, const struct as_cell *c)
 {
     bool measured = c->sum.n > 0;
-    as_json_int(b, "id", c->id);
-    as_json_text(b, "backend", c->backend);
-    as_json_text(b, "device", c->device);
-    as_json_text(b, "probe", c->probe);
-    as_json_name(b, "axes");
+    as_ndjson_int(b, "id", c->id);
+    as_ndjson_text(b, "backend", c->backend);
+    as_ndjson_text(b, "device", c->device);
+    as_ndjson_text(b, "probe", c->probe);
+    as_ndjson_name(b, "axes");
     as_axes_to_json(&c->axes, b);
-    as_json_text(b, "status", as_cell_status_word(c->status));
-    as_json_text(b, "reason", c->reason);
-    as_json_text(b, "metric", c->metric);
-    as_json_text(b, "unit", c->unit);
-    as_json_text(b, "better", c->better_less ? "less" : "more");
-    as_json_text(b, "counts", c->counts);
-    as_json_int(b, "n", (long long)c->sum.n);
-    as_json_int(b, "visits", (long long)c->sum.visits);
+    as_ndjson_text(b, "status", as_cell_status_word(c->status));
+    as_ndjson_text(b, "reason", c->reason);
+    as_ndjson_text(b, "metric", c->metric);
+    as_ndjson_text(b, "unit", c->unit);
+    as_ndjson_text(b, "better", c->better_less ? "less" : "more");
+    as_ndjson_text(b, "counts", c->counts);
+    as_ndjson_int(b, "n", (long long)c->sum.n);
+    as_ndjson_int(b, "visits", (long long)c->sum.visits);
     as_json_add_number(b, "median", measured ? c->sum.median : NAN);
     as_json_add_number(b, "ci_low", measured ? c->sum.ci.lo : NAN);
     as_json_add_number(b, "ci_high", measured ? c->sum.ci.hi : NAN);
@@ -92,16 +92,16 @@ void as_json_cell(struct as_buf *b, const struct as_cell *c)
     json_gates(b, c);
 }
 
-void as_json_run(struct as_buf *b, const struct as_run *r)
+void as_ndjson_run(struct as_buf *b, const struct as_run *r)
 {
-    as_json_int(b, "id", r->id);
-    as_json_text(b, "uuid", r->uuid);
-    as_json_text(b, "suite", r->suite);
-    as_json_text(b, "state", as_run_state_word(r->state));
-    as_json_text(b, "host", r->host);
+    as_ndjson_int(b, "id", r->id);
+    as_ndjson_text(b, "uuid", r->uuid);
+    as_ndjson_text(b, "suite", r->suite);
+    as_ndjson_text(b, "state", as_run_state_word(r->state));
+    as_ndjson_text(b, "host", r->host);
     as_json_add_number(b, "started_at", r->started_at);
     as_json_add_number(b, "ended_at", r->ended_at > 0 ? r->ended_at : NAN);
-    as_json_name(b, "seed"); /* as text: it has 64 bits, more than a JSON number keeps everywhere */
+    as_ndjson_name(b, "seed"); /* as text: it has 64 bits, more than a JSON number keeps everywhere */
     as_buf_printf(b, "\"%llu\"", (unsigned long long)r->seed);
     as_json_add_number(b, "precision", r->precision);
     as_json_add_number(b, "budget_s", r->budget_s);
@@ -112,32 +112,32 @@ static const char *const event_words[] = {
     [AS_EVENT_NOTE] = "note",           [AS_EVENT_RUN_END] = "run_end",
 };
 
-void as_json_event(struct as_buf *b, const struct as_event *e)
+void as_ndjson_event(struct as_buf *b, const struct as_event *e)
 {
     as_buf_char(b, '{');
-    as_json_text(b, "event", event_words[e->kind]);
+    as_ndjson_text(b, "event", event_words[e->kind]);
     as_json_add_number(b, "elapsed_s", e->elapsed_s);
     if (e->text)
-        as_json_text(b, "text", e->text);
+        as_ndjson_text(b, "text", e->text);
     if (e->kind != AS_EVENT_NOTE) {
-        as_json_int(b, "cells_done", (long long)e->cells_done);
-        as_json_int(b, "cells_total", (long long)e->cells_total);
+        as_ndjson_int(b, "cells_done", (long long)e->cells_done);
+        as_ndjson_int(b, "cells_total", (long long)e->cells_total);
         as_json_add_number(b, "eta_s", e->eta_s);
     }
     if (e->round > 0) {
-        as_json_int(b, "round", e->round);
-        as_json_int(b, "rounds", e->rounds);
+        as_ndjson_int(b, "round", e->round);
+        as_ndjson_int(b, "rounds", e->rounds);
     }
     if (e->run && (e->kind == AS_EVENT_RUN_START || e->kind == AS_EVENT_RUN_END)) {
-        as_json_name(b, "run");
+        as_ndjson_name(b, "run");
         as_buf_char(b, '{');
-        as_json_run(b, e->run);
+        as_ndjson_run(b, e->run);
         as_buf_char(b, '}');
     }
     if (e->cell) {
-        as_json_name(b, "cell");
+        as_ndjson_name(b, "cell");
         as_buf_char(b, '{');
-        as_json_cell(b, e->cell);
+        as_ndjson_cell(b, e->cell);
         as_buf_char(b, '}');
     }
     as_buf_str(b, "}\n");

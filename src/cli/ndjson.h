@@ -1,0 +1,22 @@
+/* JSON objects as text, one a line, for programs that read assay's output. Numbers that are not known are null. */
+#ifndef AS_CLI_NDJSON_H
+#define AS_CLI_NDJSON_H
+
+#include "core/cell.h"
+#include "core/run.h"
+
+/* Each adds a comma first where one is needed, then "name":value. */
+void as_ndjson_text(struct as_buf *b, const char *name, const char *value);
+void as_json_add_number(struct as_buf *b, const char *name, double value);
+void as_ndjson_int(struct as_buf *b, const char *name, long long value);
+void as_ndjson_bool(struct as_buf *b, const char *name, bool value);
+void as_ndjson_name(struct as_buf *b, const char *name); /* only the name, the value follows */
+void as_ndjson_interval(struct as_buf *b, const char *name, struct as_interval v);
+
+/* Members of one cell as in the export, without samples; in an object that is open. */
+void as_ndjson_cell(struct as_buf *b, const struct as_cell *c);
+void as_ndjson_run(struct as_buf *b, const struct as_run *r);
+/* One event of a run as an object and a newline. */
+void as_ndjson_event(struct as_buf *b, const struct as_event *e);
+
+#endif

@@ -1,0 +1,161 @@
+/* Arguments: taken apart by the records, refused with the nearest name, and written down again for provenance. */
+#include "base/text.h"
+#include "cli/cli.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct as_option options[] = {
+    {"device", 'd', "LIST", "devices", false},      {"set", 's', "AXIS=VALUES", "values", true},
+    {"json", 'j', NULL, "machine-readable", false}, {"quiet", 'q', NULL, "quiet", false},
+    {"budget", 0, "TIME", "time", false},           AS_OPTION_END,
+};
+static const struct as_command command = {
+    .name = "run", .args = "[WHAT]...", .options = options, .min_args = 0, .max_args = 2};
+
+/* argv[0] is the program, argv[1] the subcommand. */
+static enum as_status parse(struct as_args *out, struct as_error *err, char **argv)
+{
+    int argc = 0;
+    while (argv[argc])
+        argc++;
+    return as_args_parse(&command, argc, argv, 2, out, err);
+}
+#define PARSE(out, err, ...) parse(out, err, (char *[]){"assay", "run", __VA_ARGS__, NULL})
+
+static void test_forms(void **state)
+{
+    struct as_args a;
+    struct as_error err = {0};
+    (void)state;
+    assert_int_equal(PARSE(&a, &err, "quick", "--device", "cpu", "-sop=triad", "--set=size=1KiB", "-qj", "-1"), AS_OK);
+    assert_string_equal(as_args_word(&a, 0), "quick");
+    assert_string_equal(as_args_word(&a, 1), "-1"); /* a run from the end, not an option */
+    assert_null(as_args_word(&a, 2));
+    assert_string_equal(as_args_value(&a, "device"), "cpu");
+    assert_null(as_args_value(&a, "budget"));
+    assert_true(as_args_flag(&a, "quiet") && as_args_flag(&a, "json"));
+    const char **sets;
+    size_t n;
+    assert_int_equal(as_args_values(&a, "set", &sets, &n, &err), AS_OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(sets[0], "op=triad");
+    assert_string_equal(sets[1], "size=1KiB");
+    assert_null(sets[2]);
+    free(sets);
+    as_args_finish(&a);
+    assert_int_equal(PARSE(&a, &err, "--", "--json", "-q"), AS_OK); /* after --, all are words */
+    assert_int_equal(a.words, 2);
+    assert_false(as_args_flag(&a, "json"));
+    as_args_finish(&a);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *a, *b, *says;
+    } cases[] = {
+        {"--devcie", "cpu", "did you mean '--device'?"},
+        {"--hlep", NULL, "did you mean '--help'?"},
+        {"--xyzzy", NULL, "no option '--xyzzy'"},
+        {"-x", NULL, "no option '-x'"},
+        {"--device", NULL, "needs a value"},
+        {"-d", NULL, "needs a value"},
+        {"--json=yes", NULL, "takes no value"},
+        {"--json", "--json", "given twice"},
+        {"-j", "-j", "given twice"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_args a;
+        struct as_error err = {0};
+        assert_int_equal(PARSE(&a, &err, (char *)cases[i].a, (char *)cases[i].b), AS_USAGE);
+        if (!strstr(err.text, cases[i].says))
+            fail_msg("'%s' gives: %s", cases[i].a, err.text);
+        as_args_finish(&a);
+    }
+    struct as_args a;
+    struct as_error err = {0};
+    assert_int_equal(PARSE(&a, &err, "one", "two", "three"), AS_USAGE);
+    assert_non_null(strstr(err.text, "three"));
+    as_args_finish(&a);
+}
+
+static void test_help_wins(void **state)
+{
+    struct as_args a;
+    struct as_error err = {0};
+    (void)state;
+    assert_int_equal(PARSE(&a, &err, "one", "two", "three", "--help"), AS_OK);
+    assert_true(a.help);
+    as_args_finish(&a);
+}
+
+static void test_numbers(void **state)
+{
+    struct as_args a;
+    struct as_error err = {0};
+    double v = NAN;
+    uint64_t u = 7;
+    (void)state;
+    assert_int_equal(PARSE(&a, &err, "--budget", "90s"), AS_OK);
+    assert_int_equal(as_args_number(&a, "budget", as_parse_duration, 0, 100, &v, &err), AS_OK);
+    assert_true(v == 90);
+    assert_int_equal(as_args_number(&a, "budget", as_parse_duration, 0, 60, &v, &err), AS_USAGE);
+    assert_non_null(strstr(err.text, "--budget"));
+    assert_int_equal(as_args_u64(&a, "set", 0, 1, &u, &err), AS_OK); /* not given: left alone */
+    assert_int_equal(u, 7);
+    assert_int_equal(as_args_u64(&a, "budget", 0, 1, &u, &err), AS_USAGE);
+    as_args_finish(&a);
+}
+
+static void test_command_line(void **state)
+{
+    struct as_args a;
+    struct as_error err = {0};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    assert_int_equal(PARSE(&a, &err, "--set", "size=1KiB..1GiB x4", "it's", ""), AS_OK);
+    as_args_command(&a, &b);
+    assert_string_equal(as_buf_get(&b), "assay run --set 'size=1KiB..1GiB x4' 'it'\\''s' ''");
+    as_buf_finish(&b);
+    as_args_finish(&a);
+}
+
+/* Every subcommand is whole: what help and the man page read is there, and no name stands for two options. */
+static void test_records(void **state)
+{
+    (void)state;
+    for (size_t i = 0; as_commands[i]; i++) {
+        const struct as_command *c = as_commands[i];
+        assert_true(c->name && c->args && c->summary && c->about && c->example && c->options && c->run);
+        assert_ptr_equal(as_command_find(c->name), c);
+        assert_true(c->max_args < 0 || c->max_args >= c->min_args);
+        for (const struct as_option *o = c->options; o->name; o++) {
+            assert_true(o->help && strlen(o->help) > 3);
+            for (const struct as_option *p = c->options; p < o; p++)
+                assert_true(strcmp(p->name, o->name) != 0 && (!o->letter || p->letter != o->letter));
+        }
+        struct as_buf b = AS_BUF_INIT;
+        as_help_text(c, &b);
+        for (const char *line = as_buf_get(&b); *line; line += strcspn(line, "\n"), line += *line == '\n')
+            if (strcspn(line, "\n") > 110)
+                fail_msg("help of %s has a line of %zu columns", c->name, strcspn(line, "\n"));
+        as_buf_finish(&b);
+    }
+    assert_null(as_command_find("rnu"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forms),   cmocka_unit_test(test_refused),      cmocka_unit_test(test_help_wins),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_command_line), cmocka_unit_test(test_records),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

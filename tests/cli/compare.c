@@ -1,0 +1,174 @@
+/* Two runs beside each other: which cells are joined, what is compared, what counts as slower. */
+#include "cli/compare.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VISITS = 3, EACH = 20, SAMPLES = VISITS * EACH };
+
+/* Adds a cell with samples around level; every run has its own noise. */
+static struct as_cell *add(struct as_source *s, const char *device, const char *size, double level, bool less,
+                           uint64_t seed)
+{
+    struct as_rng rng;
+    s->cells = realloc(s->cells, (s->n + 1) * sizeof *s->cells);
+    assert_non_null(s->cells);
+    struct as_cell *c = &s->cells[s->n++];
+    *c = (struct as_cell){.id = (int64_t)s->n, .better_less = less, .status = AS_CELL_OK};
+    as_copy_text(c->backend, sizeof c->backend, device);
+    c->backend[strcspn(c->backend, ":")] = 0;
+    as_copy_text(c->device, sizeof c->device, device);
+    strcpy(c->probe, "latency");
+    strcpy(c->metric, "latency");
+    strcpy(c->unit, "ns");
+    assert_int_equal(as_axes_add(&c->axes, "size", size, NULL), AS_OK);
+    c->key = as_cell_key(c->probe, c->metric, &c->axes);
+    c->samples = calloc(SAMPLES, sizeof(double));
+    c->sample_visit = calloc(SAMPLES, sizeof(int));
+    assert_true(c->samples && c->sample_visit);
+    as_rng_seed(&rng, seed);
+    for (int i = 0; i < SAMPLES; i++) {
+        c->samples[i] = level * (1 + 0.002 * as_rng_normal(&rng));
+        c->sample_visit[i] = i / EACH;
+    }
+    assert_int_equal(as_summarize(c->samples, c->sample_visit, SAMPLES, &c->sum, NULL), AS_OK);
+    return c;
+}
+
+struct fixture {
+    struct as_source a, b;
+    struct as_pairs pairs;
+};
+
+static void compare(struct fixture *f, double tolerance, double limit)
+{
+    struct as_error err = {0};
+    as_pairs_finish(&f->pairs);
+    assert_int_equal(as_compare_runs(&f->a, &f->b, tolerance, limit, &f->pairs, &err), AS_OK);
+}
+
+static void finish(struct fixture *f)
+{
+    as_pairs_finish(&f->pairs);
+    as_source_finish(&f->a);
+    as_source_finish(&f->b);
+}
+
+static void test_verdicts(void **state)
+{
+    struct fixture f = {0};
+    (void)state;
+    add(&f.a, "cpu", "1024", 100, true, 1);
+    add(&f.a, "cpu", "2048", 100, true, 2);
+    add(&f.a, "cpu", "4096", 100, true, 3);
+    add(&f.a, "cpu", "8192", 100, false, 4); /* more is better here */
+    add(&f.b, "cpu", "8192", 90, false, 5);  /* in another order */
+    add(&f.b, "cpu", "4096", 90, true, 6);
+    add(&f.b, "cpu", "2048", 110, true, 7);
+    add(&f.b, "cpu", "1024", 100, true, 8);
+    compare(&f, 0.03, 0.05);
+    static const enum as_verdict want[] = {AS_SAME, AS_SLOWER, AS_FASTER, AS_SLOWER};
+    static const bool regression[] = {false, true, false, true};
+    assert_int_equal(f.pairs.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(f.pairs.v[i].match, AS_MATCH_BOTH);
+        assert_int_equal(f.pairs.v[i].comparison.verdict, want[i]);
+        assert_int_equal(f.pairs.v[i].regression, regression[i]);
+    }
+    assert_int_equal(f.pairs.regressions, 2);
+    assert_int_equal(f.pairs.verdicts[AS_SLOWER], 2);
+    compare(&f, 0.03, 0.2); /* 10% is within a limit of 20% */
+    assert_int_equal(f.pairs.regressions, 0);
+    compare(&f, 0.03, -1); /* no limit: nothing is over it */
+    assert_int_equal(f.pairs.regressions, 0);
+    finish(&f);
+}
+
+static void test_partial_overlap(void **state)
+{
+    struct fixture f = {0};
+    (void)state;
+    add(&f.a, "cpu", "1024", 100, true, 1);
+    add(&f.a, "cpu", "2048", 100, true, 2);
+    add(&f.b, "cpu", "2048", 100, true, 3);
+    add(&f.b, "cpu", "4096", 100, true, 4);
+    compare(&f, 0.03, 0);
+    assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 1);
+    assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_A], 1);
+    assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_B], 1);
+    assert_string_equal(as_axes_text(&f.pairs.v[0].a->axes, "size"), "1024");
+    assert_null(f.pairs.v[0].b);
+    assert_string_equal(as_axes_text(&f.pairs.v[2].b->axes, "size"), "4096");
+    finish(&f);
+}
+
+static void test_untrusted_is_not_compared(void **state)
+{
+    struct fixture f = {0};
+    (void)state;
+    add(&f.a, "cpu", "1024", 100, true, 1)->status = AS_CELL_UNTRUSTED;
+    add(&f.b, "cpu", "1024", 300, true, 2);
+    compare(&f, 0.03, 0);
+    assert_int_equal(f.pairs.v[0].match, AS_MATCH_NO_NUMBER);
+    assert_int_equal(f.pairs.regressions, 0);
+    assert_true(isnan(f.pairs.v[0].comparison.ratio));
+    finish(&f);
+}
+
+static void test_devices(void **state)
+{
+    struct fixture f = {0};
+    (void)state;
+    add(&f.a, "cpu", "1024", 100, true, 1);
+    add(&f.a, "opencl:0", "1024", 200, true, 2);
+    add(&f.b, "opencl:1", "1024", 200, true, 3); /* the only opencl device of b that a does not have */
+    add(&f.b, "cpu", "1024", 100, true, 4);
+    compare(&f, 0.03, -1);
+    assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 2);
+    assert_string_equal(f.pairs.v[1].b->device, "opencl:1");
+    assert_string_equal(f.pairs.renamed, "opencl:0 with opencl:1");
+    add(&f.b, "opencl:2", "1024", 200, true, 5); /* now it cannot be told which one is meant */
+    compare(&f, 0.03, -1);
+    assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 1);
+    assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_A], 1);
+    assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_B], 2);
+    assert_string_equal(f.pairs.renamed, "");
+    finish(&f);
+}
+
+static void test_nothing_and_doubles(void **state)
+{
+    struct fixture f = {0};
+    (void)state;
+    compare(&f, 0.03, 0);
+    assert_int_equal(f.pairs.n, 0);
+    add(&f.a, "cpu", "1024", 100, true, 1);
+    add(&f.a, "cpu", "1024", 100, true, 2); /* a damaged store: the same cell twice */
+    add(&f.b, "cpu", "1024", 100, true, 3);
+    compare(&f, 0.03, 0);
+    assert_int_equal(f.pairs.matches[AS_MATCH_BOTH], 1);
+    assert_int_equal(f.pairs.matches[AS_MATCH_ONLY_A], 1);
+    f.b.cells[0].sum.n = 0; /* a number without samples */
+    compare(&f, 0.03, 0);
+    assert_int_equal(f.pairs.matches[AS_MATCH_NO_NUMBER], 1);
+    finish(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_partial_overlap),
+        cmocka_unit_test(test_untrusted_is_not_compared),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_nothing_and_doubles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

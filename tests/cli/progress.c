@@ -1,0 +1,167 @@
+/* Progress, without a clock and without a terminal: events in, text out. */
+#include "cli/progress.h"
+#include "cli/ndjson.h"
+#include "report/terminal.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct as_cell cell(const char *probe, double median, bool less)
+{
+    struct as_cell c = {.better_less = less, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
+    strcpy(c.probe, probe);
+    strcpy(c.device, "cpu");
+    strcpy(c.unit, less ? "ns" : "GB/s");
+    c.sum = (struct as_summary){.n = 10, .visits = 1, .median = median, .ci = {median, median}, .modes = 1};
+    as_axes_add(&c.axes, "size", "1048576", NULL);
+    return c;
+}
+
+static struct as_event event(enum as_event_kind kind, const struct as_cell *c, double at)
+{
+    return (struct as_event){.kind = kind,
+                             .cell = c,
+                             .cells_done = 3,
+                             .cells_total = 40,
+                             .round = 1,
+                             .rounds = 3,
+                             .elapsed_s = at,
+                             .eta_s = 41.2};
+}
+
+/* Text of one event; freed by the next call. */
+static const char *show(struct as_progress *p, struct as_event e)
+{
+    static struct as_buf b;
+    as_buf_clear(&b);
+    as_progress_event(p, &e, &b);
+    return as_buf_get(&b);
+}
+
+static void test_line(void **state)
+{
+    struct as_progress p = {.width = 120, .unicode = false};
+    struct as_cell latency = cell("latency", 4.79, true), better = cell("latency", 1.46, true);
+    struct as_cell bandwidth = cell("bandwidth", 23.4, false);
+    (void)state;
+    show(&p, event(AS_EVENT_CELL_END, &latency, 1));
+    show(&p, event(AS_EVENT_CELL_END, &bandwidth, 2));
+    const char *line = show(&p, event(AS_EVENT_CELL_END, &better, 3));
+    assert_string_equal(line, "\r\x1b[K3/40 round 1/3, 42 s left | latency cpu size=1 MiB | best: latency cpu 1.46 ns, "
+                              "bandwidth cpu 23.4 GB/s");
+    assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 4)), "\r\x1b[K"); /* leaves an empty line */
+}
+
+static void test_untrusted_is_not_best(void **state)
+{
+    struct as_progress p = {.width = 200};
+    struct as_cell c = cell("latency", 0.01, true);
+    (void)state;
+    c.status = AS_CELL_UNTRUSTED;
+    assert_null(strstr(show(&p, event(AS_EVENT_CELL_END, &c, 1)), "best"));
+}
+
+static void test_width(void **state)
+{
+    struct as_cell c = cell("bandwidth", 23.4, false);
+    (void)state;
+    strcpy(c.device, "\xe6\xb8\xac\xe6\xb8\xac"); /* two wide characters */
+    for (unsigned width = 2; width < 90; width++) {
+        struct as_progress p = {.width = width, .unicode = true};
+        assert_true(as_text_width(show(&p, event(AS_EVENT_CELL_END, &c, 1))) < width);
+    }
+}
+
+static void test_redraws_are_spaced(void **state)
+{
+    struct as_progress p = {.width = 100};
+    struct as_cell c = cell("latency", 1, true);
+    (void)state;
+    assert_string_not_equal(show(&p, event(AS_EVENT_CELL_START, &c, 1)), "");
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &c, 1.05)), "");
+    assert_string_not_equal(show(&p, event(AS_EVENT_CELL_START, &c, 1.2)), "");
+}
+
+static void test_no_terminal(void **state)
+{
+    struct as_progress p = {.width = 0};
+    struct as_cell c = cell("latency", 1, true);
+    struct as_event note = {.kind = AS_EVENT_NOTE, .text = "waiting\x1b[2J for run 3"};
+    (void)state;
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_START, &c, 1)), "");
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &c, 2)), "");
+    assert_string_equal(show(&p, note), "assay: waiting\\x1b[2J for run 3\n");
+    struct as_buf b = AS_BUF_INIT;
+    struct as_run_result r = {.run_id = 3, .state = AS_RUN_COMPLETE};
+    r.by_status[AS_CELL_OK] = 38;
+    r.by_status[AS_CELL_UNTRUSTED] = 2;
+    as_progress_end(&p, &r, 58.4, &b);
+    assert_string_equal(as_buf_get(&b), "assay: run 3 complete: 38 ok, 2 untrusted; took 58 s\n");
+    as_buf_finish(&b);
+}
+
+static void test_quiet(void **state)
+{
+    struct as_progress p = {.width = 100, .quiet = true};
+    struct as_cell c = cell("latency", 1, true);
+    struct as_event note = {.kind = AS_EVENT_NOTE, .text = "a worker died"};
+    struct as_run_result r = {.run_id = 3};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    assert_string_equal(show(&p, event(AS_EVENT_CELL_END, &c, 1)), "");
+    assert_string_equal(show(&p, note), "");
+    as_progress_end(&p, &r, 1, &b);
+    assert_int_equal(b.len, 0);
+}
+
+/* A hostile device name cannot move the cursor. */
+static void test_escapes(void **state)
+{
+    struct as_progress p = {.width = 200};
+    struct as_cell c = cell("latency", 1, true);
+    (void)state;
+    strcpy(c.device, "\x1b]0;x\x07\x1b[2J");
+    const char *line = show(&p, event(AS_EVENT_CELL_START, &c, 1));
+    assert_null(strchr(line, '\x1b'));
+    assert_null(strchr(line, '\x07'));
+    assert_non_null(strstr(line, "\\x1b[2J"));
+}
+
+static void test_json_events(void **state)
+{
+    struct as_cell c = cell("latency", 1.5, true);
+    struct as_event end = event(AS_EVENT_CELL_END, &c, 2.5);
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    strcpy(c.device, "\x1b<\"\xff");
+    end.eta_s = NAN;
+    as_ndjson_event(&b, &end);
+    assert_true(b.len > 0 && b.data[b.len - 1] == '\n');
+    assert_null(memchr(b.data, '\n', b.len - 1)); /* one object, one line */
+    json_t *j = json_loads(as_buf_get(&b), JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(j);
+    assert_string_equal(json_string_value(json_object_get(j, "event")), "cell_end");
+    assert_true(json_is_null(json_object_get(j, "eta_s")));
+    json_t *jc = json_object_get(j, "cell");
+    assert_true(json_real_value(json_object_get(jc, "median")) == 1.5);
+    assert_true(json_integer_value(json_object_get(json_object_get(jc, "axes"), "size")) == 1048576);
+    json_decref(j);
+    as_buf_finish(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_line),        cmocka_unit_test(test_untrusted_is_not_best),
+        cmocka_unit_test(test_width),       cmocka_unit_test(test_redraws_are_spaced),
+        cmocka_unit_test(test_no_terminal), cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_escapes),     cmocka_unit_test(test_json_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* Text for terminals: columns are counted, hostile text stays inert, pictures say what the numbers say. */
+#include "report/terminal.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct as_table_style plain = {.width = 80}, fancy = {.width = 80, .unicode = 1};
+
+static void test_width(void **state)
+{
+    (void)state;
+    assert_int_equal(as_text_width(""), 0);
+    assert_int_equal(as_text_width("abc"), 3);
+    assert_int_equal(as_text_width("\xc2\xb5s"), 2);    /* two bytes, one column */
+    assert_int_equal(as_text_width("\xe6\xb8\xac"), 2); /* wide */
+    assert_int_equal(as_text_width("e\xcc\x81"), 1);    /* combining */
+    assert_int_equal(as_text_width("\xff\xfe"), 2);     /* no UTF-8 */
+}
+
+static void test_cut(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned width;
+        int unicode;
+        const char *want;
+    } cases[] = {
+        {"abcdef", 6, 0, "abcdef"}, {"abcdef", 5, 0, "abcd~"}, {"abcdef", 1, 0, "~"},
+        {"abcdef", 0, 0, ""},       {"abcdef", 5, 1, "abcd…"}, {"測測測", 4, 0, "測~"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_buf b = AS_BUF_INIT;
+        as_text_cut(&b, cases[i].text, cases[i].width, cases[i].unicode);
+        assert_string_equal(as_buf_get(&b), cases[i].want);
+        as_buf_finish(&b);
+    }
+}
+
+static void test_table(void **state)
+{
+    static const char *const heads[] = {"name", ">value", "note", NULL};
+    struct as_table t;
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    as_table_init(&t, heads);
+    as_table_add(&t, "latency", AS_PAINT_NONE);
+    as_table_add(&t, "1.5 ns", AS_PAINT_NONE);
+    as_table_add(&t, "", AS_PAINT_NONE);
+    as_table_add(&t, "c2c", AS_PAINT_NONE);
+    as_table_add(&t, "112 ns", AS_PAINT_NONE);
+    as_table_add(&t, "a\x1b[31m\nb", AS_PAINT_BAD);
+    assert_int_equal(as_table_write(&t, &plain, &b, NULL), AS_OK);
+    assert_string_equal(as_buf_get(&b), "name      value  note\n"
+                                        "--------------------------------\n"
+                                        "latency  1.5 ns\n"
+                                        "c2c      112 ns  a\\x1b[31m\\x0ab\n");
+    as_table_finish(&t);
+    as_buf_finish(&b);
+}
+
+static void test_table_too_wide(void **state)
+{
+    static const char *const heads[] = {"a", "b", ">n", NULL};
+    struct as_table_style narrow = {.width = 40, .unicode = 1};
+    struct as_table t;
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    as_table_init(&t, heads);
+    as_table_addf(&t, AS_PAINT_NONE, "%0200d", 1);
+    as_table_add(&t, "short", AS_PAINT_NONE);
+    as_table_add(&t, "123456", AS_PAINT_NONE);
+    assert_int_equal(as_table_write(&t, &narrow, &b, NULL), AS_OK);
+    for (const char *line = as_buf_get(&b); *line; line += strcspn(line, "\n") + 1) {
+        char one[512];
+        as_copy_text(one, strcspn(line, "\n") + 1, line);
+        assert_true(as_text_width(one) <= 40);
+    }
+    assert_non_null(strstr(as_buf_get(&b), "123456")); /* numbers are never cut */
+    as_table_finish(&t);
+    as_buf_finish(&b);
+}
+
+static void test_colour(void **state)
+{
+    static const char *const heads[] = {"a", NULL};
+    struct as_table_style coloured = {.width = 80, .colour = 1};
+    struct as_table t;
+    struct as_buf with = AS_BUF_INIT, without = AS_BUF_INIT;
+    (void)state;
+    as_table_init(&t, heads);
+    as_table_add(&t, "bad", AS_PAINT_BAD);
+    as_table_write(&t, &coloured, &with, NULL);
+    as_table_write(&t, &plain, &without, NULL);
+    assert_non_null(strstr(as_buf_get(&with), "\x1b[31mbad\x1b[0m"));
+    assert_null(strchr(as_buf_get(&without), '\x1b'));
+    as_table_finish(&t);
+    as_buf_finish(&with);
+    as_buf_finish(&without);
+}
+
+static void test_spark(void **state)
+{
+    static const double v[] = {1, 2, 3, 4, 5, 6, 7, 8}, gap[] = {1, NAN, 8};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    as_text_spark(&b, v, 8, 1);
+    assert_string_equal(as_buf_get(&b), "▁▂▃▄▅▆▇█");
+    as_buf_clear(&b);
+    as_text_spark(&b, gap, 3, 0);
+    assert_string_equal(as_buf_get(&b), "_ #");
+    as_buf_finish(&b);
+}
+
+/* The first mark of a row, as its column; -1 when the row has none. */
+static int mark_in_row(const char *text, int row, const char *mark)
+{
+    for (; row > 0 && *text; row--)
+        text += strcspn(text, "\n") + 1;
+    const char *at = strstr(text, mark), *end = strchr(text, '\n');
+    return at && end && at < end ? (int)(at - text) : -1;
+}
+
+static void test_plot(void **state)
+{
+    static const double x[] = {1024, 4096, 16384, 65536, 1048576}, y[] = {1, 1, 4, 10, 100};
+    struct as_series s = {"cpu", x, y, 5};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    as_text_plot(&b, &s, 1, "ns", &plain);
+    int top = mark_in_row(as_buf_get(&b), 0, "o"), bottom = mark_in_row(as_buf_get(&b), 11, "o");
+    assert_true(top > 0 && bottom > 0 && top > bottom); /* the largest value is at the right */
+    assert_non_null(strstr(as_buf_get(&b), "100 ns |"));
+    assert_non_null(strstr(as_buf_get(&b), "1 KiB"));
+    assert_non_null(strstr(as_buf_get(&b), "1 MiB"));
+    as_buf_clear(&b);
+    as_text_plot(&b, &s, 1, "ns", &fancy);
+    assert_non_null(strstr(as_buf_get(&b), "●"));
+    as_buf_finish(&b);
+}
+
+/* Values that no picture can be made of leave it out, and crash nothing. */
+static void test_plot_of_nothing(void **state)
+{
+    static const double x[] = {1024, 2048}, none[] = {NAN, NAN}, same_x[] = {1024, 1024}, y[] = {1, 2},
+                        bad_x[] = {0, -5}, huge[] = {1e-300, 1e300}, inf[] = {INFINITY, 1};
+    struct as_series s[] = {{"a", x, none, 2}, {"b", same_x, y, 2}, {"c", bad_x, y, 2}, {"d", x, y, 0}};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
+        as_text_plot(&b, &s[i], 1, "ns", &plain);
+        assert_int_equal(b.len, 0);
+    }
+    struct as_series odd[] = {{"e", x, huge, 2}, {"f", x, inf, 2}};
+    for (size_t i = 0; i < 2; i++)
+        as_text_plot(&b, &odd[i], 1, "ns", &plain);
+    assert_false(b.failed);
+    as_buf_finish(&b);
+}
+
+static struct as_cell make_cell(int64_t id, const char *size, const char *op, double median)
+{
+    struct as_cell c = {.id = id, .run_id = 1, .better_less = 1, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
+    strcpy(c.backend, "cpu");
+    strcpy(c.device, "cpu");
+    strcpy(c.probe, "chase");
+    strcpy(c.metric, "latency");
+    strcpy(c.unit, "ns");
+    strcpy(c.counts, "one load");
+    as_axes_add(&c.axes, "size", size, NULL);
+    as_axes_add(&c.axes, "op", op, NULL);
+    c.sum = (struct as_summary){.n = 30,
+                                .visits = 3,
+                                .median = median,
+                                .ci = {median * 0.99, median * 1.01},
+                                .min = median,
+                                .max = median,
+                                .modes = 1};
+    return c;
+}
+
+static void test_probe(void **state)
+{
+    struct as_cell cells[] = {
+        make_cell(1, "1024", "read", 1.5), make_cell(2, "2048", "read", 1.5), make_cell(3, "4096", "read", 5),
+        make_cell(4, "8192", "read", 100), make_cell(5, "16384", "read", 3),
+    };
+    struct as_report_run run = {.cells = cells, .cells_n = 5};
+    struct as_buf b = AS_BUF_INIT;
+    struct as_error err = {0};
+    (void)state;
+    run.run.id = 1;
+    cells[4].status = AS_CELL_UNTRUSTED;
+    cells[4].gates[AS_GATE_DRIFT].state = AS_GATE_FAIL;
+    strcpy(cells[4].reason, "drift: 40% off\x1b[2J");
+    assert_int_equal(as_report_probe(&run, "chase", &plain, &b, &err), AS_OK);
+    const char *text = as_buf_get(&b);
+    assert_non_null(strstr(text, "all cells: device=cpu op=read"));
+    assert_non_null(strstr(text, "1 KiB   1.50 ns  1.0%       30       3  ok"));
+    assert_non_null(strstr(text, "untrusted: drift"));
+    assert_null(strchr(text, '\x1b'));
+    assert_int_equal(as_report_probe(&run, "nothing", &plain, &b, &err), AS_NOTFOUND);
+    as_buf_clear(&b);
+    assert_int_equal(as_report_terminal(&run, &plain, &b, &err), AS_OK);
+    text = as_buf_get(&b);
+    assert_non_null(strstr(text, "4 ok, 1 untrusted"));
+    assert_non_null(strstr(text, "1.50 ns"));
+    assert_non_null(strstr(text, "40% off\\x1b[2J"));
+    assert_null(strchr(text, '\x1b'));
+    as_buf_finish(&b);
+}
+
+static void test_empty_run(void **state)
+{
+    struct as_report_run run = {0};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
+    assert_non_null(strstr(as_buf_get(&b), "0 cells"));
+    as_buf_finish(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_width),  cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_table),  cmocka_unit_test(test_table_too_wide),
+        cmocka_unit_test(test_colour), cmocka_unit_test(test_spark),
+        cmocka_unit_test(test_plot),   cmocka_unit_test(test_plot_of_nothing),
+        cmocka_unit_test(test_probe),  cmocka_unit_test(test_empty_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
