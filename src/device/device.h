@@ -105,9 +105,9 @@ struct as_host_kernel {
 };
 
 struct as_program_desc {
-    const char *name;    /* for messages */
-    const char *source;  /* dialect source without the prelude; NULL when the program is for CPUs only */
-    const char *defines; /* "-DTYPE=double -DUNROLL=4" or NULL */
+    const char *name;                  /* for messages */
+    const char *source;                /* dialect source without the prelude; NULL when the program is for CPUs only */
+    const char *defines;               /* "-DTYPE=double -DUNROLL=4" or NULL */
     const struct as_host_kernel *host; /* native kernels, ends with a NULL name; NULL when there are none */
 };
 
@@ -169,19 +169,19 @@ struct as_device_ops {
 struct as_memory_desc {
     const char *allocator; /* a name in info.allocators */
     uint64_t bytes;
-    int node;  /* NUMA node, -1 local */
+    int node;   /* NUMA node, -1 local */
     bool fresh; /* never-used memory, not a block kept from before */
 };
 struct as_memory {
     uint64_t bytes;
-    void *host; /* where the host sees it; NULL while it is not mapped */
+    void *host;         /* where the host sees it; NULL while it is not mapped */
     uint64_t page_size; /* really got, 0 unknown */
     void *ctx;
 };
 struct as_memory_ops {
     enum as_status (*alloc)(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                             struct as_error *err);
-    void (*free)(struct as_device *dev, struct as_memory *mem); /* takes NULL */
+    void (*free)(struct as_device *dev, struct as_memory *mem);                                /* takes NULL */
     enum as_status (*map)(struct as_device *dev, struct as_memory *mem, struct as_error *err); /* sets mem->host */
     enum as_status (*unmap)(struct as_device *dev, struct as_memory *mem, struct as_error *err);
     enum as_status (*write)(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
@@ -240,8 +240,8 @@ extern const struct as_backend *const as_backends[];
 /* AS_FAILED naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
-/* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; *backend_ctx belongs to
- * the caller and is closed with as_device_close. */
+/* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; *backend_ctx belongs
+ * to the caller and is closed with as_device_close. */
 struct as_opened {
     const struct as_backend *backend;
     void *ctx;
