@@ -1,0 +1,204 @@
+/* The scripted device: opened, described, closed; its programs are native kernels. */
+#include "base/text.h"
+#include "device/null/null.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCRIPT_MAX = 1 << 20 };
+
+static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                                    struct as_error *err)
+{
+    if (!desc->host)
+        return as_fail(err, AS_UNSUPPORTED, "\"%s\" has no native kernels for the scripted device", desc->name);
+    struct as_program *p = calloc(1, sizeof *p);
+    if (!p)
+        return as_nomem(err, sizeof *p, "a program");
+    p->host = desc->host;
+    as_copy_text(p->name, sizeof p->name, desc->name);
+    as_null_visit(as_null(dev));
+    *out = p;
+    return AS_OK;
+}
+
+static void program_destroy(struct as_device *dev, struct as_program *program)
+{
+    (void)dev;
+    free(program);
+}
+
+static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                     struct as_kernel **out, struct as_error *err)
+{
+    (void)dev;
+    const struct as_host_kernel *k = program->host;
+    while (k->name && strcmp(k->name, name) != 0)
+        k++;
+    if (!k->name || !k->run)
+        return as_fail(err, AS_NOTFOUND, "\"%s\" has no native kernel \"%s\"", program->name, name);
+    struct as_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel)
+        return as_nomem(err, sizeof *kernel, "a kernel");
+    kernel->host = k;
+    as_copy_text(kernel->program, sizeof kernel->program, program->name);
+    *out = kernel;
+    return AS_OK;
+}
+
+static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+{
+    (void)dev;
+    free(kernel);
+}
+
+static const struct as_program_ops program_ops = {
+    .build = program_build,
+    .destroy = program_destroy,
+    .kernel = program_kernel,
+    .kernel_destroy = kernel_destroy,
+};
+
+static void null_close(struct as_device *dev)
+{
+    free(dev->ctx);
+    dev->ctx = NULL;
+}
+
+static enum as_status memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
+{
+    (void)err;
+    uint64_t free_now = dev->info.memory_free, held = as_null(dev)->held;
+    *bytes = free_now > held ? free_now - held : 0;
+    return AS_OK;
+}
+
+static enum as_status null_clock(struct as_device *dev, double *hz, struct as_error *err)
+{
+    (void)err;
+    *hz = as_null_clock(as_null(dev));
+    return AS_OK;
+}
+
+static int outermost_first(const void *a, const void *b)
+{
+    const struct as_cache *x = a, *y = b;
+    return x->level > y->level ? -1 : x->level < y->level;
+}
+
+/* Cores below their caches, each instance as often as the script's "shared" makes it. */
+static void put_cores(const struct as_device_info *info, const struct as_cache *caches, size_t n, unsigned first,
+                      unsigned cores, struct as_buf *json)
+{
+    if (n == 0) {
+        for (unsigned i = 0; i < cores; i++)
+            as_buf_printf(json,
+                          "%s{\"type\":\"core\",\"os_index\":%u,\"children\":[{\"type\":\"pu\",\"os_index\":%u,"
+                          "\"children\":[]}]}",
+                          i ? "," : "", first + i, first + i);
+        return;
+    }
+    const struct as_cache *c = &caches[0];
+    unsigned share = c->shared && c->shared < cores ? c->shared : cores;
+    const char *kind = c->level == 1 && c->kind == 'd' ? "d" : c->kind == 'i' ? "i" : "";
+    for (unsigned i = 0; i < cores; i += share) {
+        as_buf_printf(json, "%s{\"type\":\"L%u%s\",\"size\":%llu,\"line\":%u,\"children\":[", i ? "," : "", c->level,
+                      kind, (unsigned long long)c->size, c->line);
+        put_cores(info, caches + 1, n - 1, first + i, share < cores - i ? share : cores - i, json);
+        as_buf_str(json, "]}");
+    }
+}
+
+static enum as_status null_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
+{
+    const struct as_device_info *info = &dev->info;
+    struct as_cache caches[AS_CACHES_MAX];
+    memcpy(caches, info->caches, sizeof caches);
+    qsort(caches, info->caches_n, sizeof caches[0], outermost_first);
+    unsigned cores = info->units && info->units <= 4096 ? info->units : 1;
+    as_buf_str(json, "{\"type\":\"machine\",\"children\":[{\"type\":\"package\",\"os_index\":0,\"name\":");
+    as_buf_json_str(json, info->name);
+    as_buf_printf(json, ",\"children\":[{\"type\":\"memory\",\"os_index\":0,\"size\":%llu,\"children\":[]},",
+                  (unsigned long long)info->memory_bytes);
+    put_cores(info, caches, info->caches_n, 0, cores, json);
+    as_buf_str(json, "]}]}");
+    return as_buf_check(json, err);
+}
+
+static const struct as_device_ops device_ops = {
+    .close = null_close,
+    .memory_free = memory_free,
+    .clock = null_clock,
+    .topology = null_topology,
+};
+
+static enum as_status read_script(struct as_device *dev, const char *path, struct as_error *err)
+{
+    struct as_null_device *n = as_null(dev);
+    struct as_buf text = AS_BUF_INIT;
+    char place[300];
+    enum as_status s = as_buf_read_file(&text, path, SCRIPT_MAX, err);
+    as_copy_text(place, sizeof place, path);
+    if (!s)
+        s = as_null_script_read(as_buf_get(&text), place, &n->script, &dev->info, err);
+    as_buf_finish(&text);
+    if (!s && n->script.why_not[0])
+        s = as_fail(err, AS_UNSUPPORTED, "%s", n->script.why_not);
+    return s;
+}
+
+static enum as_status open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
+{
+    (void)index;
+    *out = (struct as_device){
+        .device = &device_ops,
+        .memory = &as_null_memory_ops,
+        .program = &program_ops,
+        .queue = &as_null_queue_ops,
+        .ctx = calloc(1, sizeof(struct as_null_device)),
+    };
+    if (!out->ctx)
+        return as_nomem(err, sizeof(struct as_null_device), "the scripted device");
+    enum as_status s = read_script(out, backend, err);
+    if (s) {
+        null_close(out);
+        return s;
+    }
+    struct as_null_device *n = as_null(out);
+    as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
+    n->opened = as_now();
+    as_null_visit(n);
+    return AS_OK;
+}
+
+static enum as_status backend_open(void **backend, struct as_error *err)
+{
+    const char *path = getenv("ASSAY_NULL");
+    if (!path || !path[0])
+        return as_fail(err, AS_UNSUPPORTED,
+                       "no script: a device for tests, set ASSAY_NULL to a file that says how it behaves");
+    *backend = as_strdup(path);
+    return *backend ? AS_OK : as_nomem(err, strlen(path), "the script's path");
+}
+
+static void backend_close(void *backend)
+{
+    free(backend);
+}
+
+static size_t backend_count(void *backend)
+{
+    (void)backend;
+    return 1;
+}
+
+extern const struct as_backend as_backend_null;
+const struct as_backend as_backend_null = {
+    .abi = AS_DEVICE_ABI,
+    .name = "null",
+    .title = "scripted device, for tests",
+    .open = backend_open,
+    .close = backend_close,
+    .count = backend_count,
+    .open_device = open_device,
+};

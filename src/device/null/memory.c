@@ -1,0 +1,120 @@
+/* Memory of the scripted device: the C library's, as much as the script says there is. */
+#include "device/null/null.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+struct null_memory {
+    struct as_memory base;
+    char *address;
+};
+
+void *as_null_address(const struct as_memory *mem)
+{
+    return ((const struct null_memory *)mem->ctx)->address;
+}
+
+static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                   struct as_error *err)
+{
+    struct as_null_device *n = as_null(dev);
+    const struct as_allocator *a = as_info_allocator(&dev->info, desc->allocator);
+    if (!a)
+        return as_fail(err, AS_USAGE, "the scripted device has no allocator \"%s\"", desc->allocator);
+    if (a->why_not[0])
+        return as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", a->name, a->why_not);
+    if (desc->bytes == 0)
+        return as_fail(err, AS_USAGE, "a block of 0 bytes was asked for; ask for at least 1");
+    enum as_status s = as_null_act(as_null_strike_allocation(n, a->name, desc->bytes), a->name, err);
+    if (s)
+        return s;
+    if (n->held > dev->info.memory_free || desc->bytes > dev->info.memory_free - n->held)
+        return as_nomem(err, (size_t)desc->bytes, "the scripted device's memory");
+    struct null_memory *m = calloc(1, sizeof *m);
+    if (m)
+        m->address = aligned_alloc(ALIGNMENT, (desc->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (!m || !m->address) {
+        free(m);
+        return as_nomem(err, (size_t)desc->bytes, "the scripted device");
+    }
+    m->base = (struct as_memory){.bytes = desc->bytes, .page_size = dev->info.page_size, .ctx = m};
+    n->held += desc->bytes;
+    *out = &m->base;
+    return AS_OK;
+}
+
+static void memory_release(struct as_device *dev, struct as_memory *mem)
+{
+    if (!mem)
+        return;
+    struct null_memory *m = mem->ctx;
+    as_null(dev)->held -= mem->bytes;
+    free(m->address);
+    free(m);
+}
+
+static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    (void)dev;
+    (void)err;
+    mem->host = as_null_address(mem);
+    return AS_OK;
+}
+
+static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    (void)dev;
+    (void)err;
+    mem->host = NULL;
+    return AS_OK;
+}
+
+static enum as_status check_range(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
+{
+    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
+        return AS_OK;
+    return as_fail(err, AS_USAGE, "%llu bytes at %llu lie outside of a block of %llu", (unsigned long long)bytes,
+                   (unsigned long long)offset, (unsigned long long)mem->bytes);
+}
+
+static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                   uint64_t bytes, struct as_error *err)
+{
+    (void)dev;
+    enum as_status s = check_range(mem, offset, bytes, err);
+    if (!s && bytes)
+        memcpy((char *)as_null_address(mem) + offset, from, bytes);
+    return s;
+}
+
+static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                  uint64_t bytes, struct as_error *err)
+{
+    (void)dev;
+    enum as_status s = check_range(mem, offset, bytes, err);
+    if (!s && bytes)
+        memcpy(to, (const char *)as_null_address(mem) + offset, bytes);
+    return s;
+}
+
+static enum as_status time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                 double *alloc_s, double *free_s, struct as_error *err)
+{
+    struct as_null_device *n = as_null(dev);
+    enum as_status s = as_null_act(as_null_strike_allocation(n, allocator, bytes), allocator, err);
+    *alloc_s = 1e-9 * (double)count * n->script.alloc_ns * n->visit_factor * as_null_noise(n, n->script.sd);
+    *free_s = 1e-9 * (double)count * n->script.free_ns * n->visit_factor * as_null_noise(n, n->script.sd);
+    return s;
+}
+
+const struct as_memory_ops as_null_memory_ops = {
+    .alloc = memory_alloc,
+    .free = memory_release,
+    .map = memory_map,
+    .unmap = memory_unmap,
+    .write = memory_write,
+    .read = memory_read,
+    .time_alloc = time_alloc,
+};

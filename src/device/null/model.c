@@ -1,0 +1,121 @@
+/* How long things take, and which of them go wrong: by the script. */
+#include "base/text.h"
+#include "device/null/null.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+void as_null_visit(struct as_null_device *n)
+{
+    n->visit_factor = as_null_noise(n, n->script.visit_sd);
+    n->clock_halved = false;
+    n->last_run = NULL;
+    for (size_t i = 0; i < n->script.faults_n; i++)
+        if (!n->script.faults[i].of_worker)
+            n->script.faults[i].seen = 0;
+}
+
+double as_null_noise(struct as_null_device *n, double sd)
+{
+    double factor = 1 + sd * as_rng_normal(&n->rng);
+    return factor > 0.01 ? factor : 0.01; /* nothing takes no time, or less */
+}
+
+static double mode_factor(struct as_null_device *n)
+{
+    const struct as_null_script *s = &n->script;
+    double total = 0;
+    for (size_t i = 0; i < s->modes_n; i++)
+        total += s->modes[i].share;
+    double at = as_rng_double(&n->rng) * total;
+    for (size_t i = 0; i < s->modes_n; i++) {
+        at -= s->modes[i].share;
+        if (at < 0)
+            return s->modes[i].factor;
+    }
+    return 1;
+}
+
+static double drift_factor(const struct as_null_device *n)
+{
+    const struct as_null_script *s = &n->script;
+    double seconds = as_now() - n->opened;
+    bool now = s->drift && seconds >= s->drift_from_s && seconds < s->drift_to_s &&
+               n->launches >= s->drift_from_launch && n->launches < s->drift_to_launch;
+    return now ? s->drift_factor : 1;
+}
+
+double as_null_seconds(struct as_null_device *n, const struct as_launch *launch)
+{
+    const struct as_null_script *s = &n->script;
+    const struct as_work *w = &launch->work;
+    double once = 1e-9 * s->launch_ns;
+    if (w->bytes > 0 || w->accesses > 0) {
+        size_t i = 0;
+        while (i + 1 < s->levels_n && (double)s->levels[i].size < w->footprint)
+            i++;
+        once = s->levels_n ? w->accesses * s->levels[i].ns * 1e-9 + w->bytes / (s->levels[i].gbs * 1e9) : once;
+    }
+    double factor = as_null_noise(n, s->sd) * n->visit_factor * mode_factor(n) * drift_factor(n);
+    return (double)launch->reps * once * factor * (n->clock_halved ? 2 : 1);
+}
+
+double as_null_clock(struct as_null_device *n)
+{
+    return n->script.clock_hz * (n->clock_halved ? 0.5 : 1) * as_null_noise(n, 0.00025);
+}
+
+/* Counts the fault's match, and says whether this is one to strike at. */
+static bool counts(struct as_null_fault *f)
+{
+    f->seen++;
+    return f->launch ? f->seen == f->launch : f->seen >= f->from;
+}
+
+const struct as_null_fault *as_null_strike(struct as_null_device *n, const char *kernel, const char *probe,
+                                           double footprint)
+{
+    struct as_null_fault *first = NULL;
+    for (size_t i = 0; i < n->script.faults_n; i++) {
+        struct as_null_fault *f = &n->script.faults[i];
+        bool matches = !f->of_allocations && as_glob(f->kernel, kernel) && as_glob(f->probe, probe) &&
+                       footprint >= (double)f->min_footprint && footprint <= (double)f->max_footprint;
+        if (matches && counts(f) && !first)
+            first = f;
+    }
+    return first;
+}
+
+const struct as_null_fault *as_null_strike_allocation(struct as_null_device *n, const char *allocator, uint64_t bytes)
+{
+    struct as_null_fault *first = NULL;
+    for (size_t i = 0; i < n->script.faults_n; i++) {
+        struct as_null_fault *f = &n->script.faults[i];
+        bool matches = f->of_allocations && as_glob(f->allocator, allocator) && bytes >= f->min_footprint &&
+                       bytes <= f->max_footprint;
+        if (matches && counts(f) && !first)
+            first = f;
+    }
+    return first;
+}
+
+enum as_status as_null_act(const struct as_null_fault *fault, const char *where, struct as_error *err)
+{
+    if (!fault)
+        return AS_OK;
+    if (fault->action == AS_NULL_CRASH) {
+        signal(SIGSEGV, SIG_DFL); /* as a driver would die: without anyone catching it */
+        raise(SIGSEGV);
+    }
+    if (fault->action == AS_NULL_HANG)
+        for (;;)
+            pause();
+    if (fault->action == AS_NULL_EXIT)
+        _exit(1);
+    if (fault->action == AS_NULL_FAIL)
+        return as_fail(err, AS_FAILED, "%s failed, as the script says", where);
+    if (fault->action == AS_NULL_OOM)
+        return as_fail(err, AS_NOMEM, "%s ran out of memory, as the script says", where);
+    return AS_OK;
+}

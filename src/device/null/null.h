@@ -1,0 +1,141 @@
+/* The null backend: one device, "null", whose timings are scripted, so that engine, gates, statistics and report can be
+ * tested against known answers. It is there only when $ASSAY_NULL names a script. Kernels really run, on threads of
+ * their own, so that results can be checked; what is reported is what the script says.
+ *
+ * The script is one JSON object. Every member may be left out; an unknown one is an error.
+ *
+ *   "info"       object as as_info_to_json writes it: name, vendor, caches, threads, memory_free, allocators, ...
+ *                "capabilities" are added to those that the device always has
+ *   "why_not"    text: the device cannot be opened, for this reason
+ *   "seed"       whole number for everything drawn; 0 or absent: different in every worker
+ *   "execute"    true: kernels run in every launch; false: never; "once": only where kernel, threads or repetitions
+ * differ from the launch before, which is enough for kernels that write the same result each time "sleep"      true: a
+ * launch takes as long as it reports, for tests of budgets and progress "cycles"     true: launches report cycles,
+ * seconds x clock "clock_hz"   number, 2e9 "launch_ns"  number, 1000: a repetition without any work "alloc_ns",
+ * "free_ns"  numbers, 100 and 50: one allocation, one free "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...]
+ * by rising size, the last with size 0 (no bound). The first level that holds the footprint of a launch serves it:
+ *                seconds = reps x (accesses x ns x 1e-9 + bytes / (gbs x 1e9))
+ *   "noise"      {"sd": 0.005, "visit_sd": 0}: relative standard deviations, of each launch and of each visit
+ *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
+ *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
+ *                "to_launch" by launches since then; the ends may be left out
+ *   "faults"     [{"do": ..., which launches}, ...]
+ *
+ * A fault does one of
+ *   "crash"       raises SIGSEGV                  "fail"   returns an error
+ *   "hang"        never comes back                "oom"    returns that memory ran out
+ *   "exit"        ends the process with code 1    "wrong"  changes some bytes of the first memory argument afterwards
+ *   "slow"        takes "factor" times as long    "clock-half"  the clock halves, until the visit is over
+ * in launches that match all of
+ *   "kernel", "probe"               globs for the names of kernel and program
+ *   "min_footprint", "max_footprint"  bytes
+ * and of those, counted from 1 in each visit (or with "count": "worker" over the worker's life),
+ *   "launch": N                     only the Nth
+ *   "from": N                       the Nth and all after it; neither: every one
+ * A fault with "allocator" (a glob) strikes allocations instead, by the same counting; min_ and max_footprint are their
+ * bytes, and only crash, hang, exit, fail and oom make sense.
+ *
+ * A visit starts when a program is built. */
+#ifndef AS_DEVICE_NULL_NULL_H
+#define AS_DEVICE_NULL_NULL_H
+
+#include "base/clock.h"
+#include "device/device.h"
+
+enum as_null_action {
+    AS_NULL_CRASH,
+    AS_NULL_HANG,
+    AS_NULL_EXIT,
+    AS_NULL_FAIL,
+    AS_NULL_OOM,
+    AS_NULL_WRONG,
+    AS_NULL_SLOW,
+    AS_NULL_CLOCK_HALF,
+    AS_NULL_ACTIONS_N
+};
+enum as_null_execute { AS_NULL_NEVER, AS_NULL_ALWAYS, AS_NULL_ONCE };
+enum { AS_NULL_LEVELS_MAX = 16, AS_NULL_MODES_MAX = 8, AS_NULL_FAULTS_MAX = 32 };
+
+struct as_null_level {
+    uint64_t size;
+    double ns, gbs;
+};
+struct as_null_mode {
+    double share, factor;
+};
+struct as_null_fault {
+    char kernel[64], probe[64], allocator[40];
+    uint64_t min_footprint, max_footprint;
+    uint64_t launch, from; /* 0: not given */
+    bool of_worker, of_allocations;
+    enum as_null_action action;
+    double factor;
+    uint64_t seen; /* launches that matched so far, in this visit or worker */
+};
+struct as_null_script {
+    char why_not[160];
+    uint64_t seed;
+    enum as_null_execute execute;
+    bool sleep, cycles;
+    double clock_hz, launch_ns, alloc_ns, free_ns;
+    double sd, visit_sd;
+    double drift_factor, drift_from_s, drift_to_s;
+    uint64_t drift_from_launch, drift_to_launch;
+    bool drift;
+    size_t levels_n, modes_n, faults_n;
+    struct as_null_level levels[AS_NULL_LEVELS_MAX];
+    struct as_null_mode modes[AS_NULL_MODES_MAX];
+    struct as_null_fault faults[AS_NULL_FAULTS_MAX];
+};
+
+/* Sets script and info from the text; everything not named gets its default. place is used in messages. */
+enum as_status as_null_script_read(const char *json, const char *place, struct as_null_script *script,
+                                   struct as_device_info *info, struct as_error *err);
+
+/* What the launches before this one left behind. */
+struct as_null_device {
+    struct as_null_script script;
+    struct as_rng rng;
+    double opened; /* as_now() */
+    uint64_t launches;
+    double visit_factor;
+    bool clock_halved;
+    uint64_t held; /* bytes of memory handed out */
+    void (*last_run)(const struct as_host_call *call);
+    size_t last_groups;
+    uint64_t last_reps;
+};
+
+/* Starts a visit: counters and what lasts for a visit begin anew. */
+void as_null_visit(struct as_null_device *n);
+/* Seconds that the script has for a launch. Draws. */
+double as_null_seconds(struct as_null_device *n, const struct as_launch *launch);
+/* The first fault of the script that strikes now, NULL when none does. Counts. */
+const struct as_null_fault *as_null_strike(struct as_null_device *n, const char *kernel, const char *probe,
+                                           double footprint);
+const struct as_null_fault *as_null_strike_allocation(struct as_null_device *n, const char *allocator, uint64_t bytes);
+/* Crash, hang, exit, fail and oom; AS_OK for the others and for NULL. */
+enum as_status as_null_act(const struct as_null_fault *fault, const char *where, struct as_error *err);
+/* Reported clock: with a quarter of a per mille of noise, as measured clocks have. */
+double as_null_clock(struct as_null_device *n);
+double as_null_noise(struct as_null_device *n, double sd);
+
+struct as_program {
+    const struct as_host_kernel *host;
+    char name[64];
+};
+struct as_kernel {
+    const struct as_host_kernel *host;
+    char program[64];
+};
+void *as_null_address(const struct as_memory *mem);
+
+extern const struct as_memory_ops as_null_memory_ops;
+extern const struct as_queue_ops as_null_queue_ops;
+
+static inline struct as_null_device *as_null(struct as_device *dev)
+{
+    return dev->ctx;
+}
+
+#endif

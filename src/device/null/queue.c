@@ -1,0 +1,174 @@
+/* Launches of the scripted device: the kernel runs, the script says how long it took. */
+#include "device/null/null.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARGS_MAX = 32, THREADS_MAX = 64 };
+
+struct team {
+    const struct as_launch *launch;
+    pthread_barrier_t *meet; /* NULL: one call does all repetitions */
+    pthread_mutex_t gate;    /* held while threads are created */
+    bool cancelled;          /* not all could be created; those that could do nothing */
+};
+struct part {
+    struct team *team;
+    struct as_host_call call;
+    pthread_t thread;
+};
+
+static void *run_part(void *arg)
+{
+    struct part *p = arg;
+    struct team *t = p->team;
+    pthread_mutex_lock(&t->gate);
+    bool cancelled = t->cancelled;
+    pthread_mutex_unlock(&t->gate);
+    uint64_t calls = cancelled ? 0 : t->meet ? t->launch->reps : 1;
+    for (uint64_t i = 0; i < calls; i++) {
+        if (t->meet)
+            pthread_barrier_wait(t->meet);
+        t->launch->kernel->host->run(&p->call);
+    }
+    return NULL;
+}
+
+/* Each part on a thread of its own: kernels may wait for each other. */
+static enum as_status run_parts(struct team *team, struct part *parts, size_t n, struct as_error *err)
+{
+    size_t started = 0;
+    int e = 0;
+    if (n == 1) {
+        run_part(&parts[0]);
+        return AS_OK;
+    }
+    pthread_mutex_lock(&team->gate);
+    while (started < n && e == 0) {
+        e = pthread_create(&parts[started].thread, NULL, run_part, &parts[started]);
+        started += e == 0;
+    }
+    team->cancelled = e != 0;
+    pthread_mutex_unlock(&team->gate);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(parts[i].thread, NULL);
+    return e ? as_fail(err, AS_FAILED, "cannot start thread %zu: %s", started + 1, strerror(e)) : AS_OK;
+}
+
+static enum as_status execute(const struct as_launch *launch, void *const *args, struct as_error *err)
+{
+    struct part parts[THREADS_MAX];
+    pthread_barrier_t meet;
+    struct team team = {.launch = launch, .gate = PTHREAD_MUTEX_INITIALIZER};
+    if (launch->flags & AS_LAUNCH_BARRIER) {
+        if (pthread_barrier_init(&meet, NULL, (unsigned)launch->groups))
+            return as_fail(err, AS_FAILED, "cannot make a barrier for %zu threads", launch->groups);
+        team.meet = &meet;
+    }
+    for (size_t i = 0; i < launch->groups; i++)
+        parts[i] = (struct part){
+            .team = &team,
+            .call = {args, (unsigned)i, (unsigned)launch->groups, team.meet ? 1 : launch->reps},
+        };
+    enum as_status s = run_parts(&team, parts, launch->groups, err);
+    pthread_mutex_destroy(&team.gate);
+    if (team.meet)
+        pthread_barrier_destroy(team.meet);
+    return s;
+}
+
+/* Whether the kernel has to run: see "execute" in the script's description. */
+static bool wanted(struct as_null_device *n, const struct as_launch *launch)
+{
+    bool same =
+        n->last_run == launch->kernel->host->run && n->last_groups == launch->groups && n->last_reps == launch->reps;
+    n->last_run = launch->kernel->host->run;
+    n->last_groups = launch->groups;
+    n->last_reps = launch->reps;
+    return n->script.execute == AS_NULL_ALWAYS || (n->script.execute == AS_NULL_ONCE && !same);
+}
+
+static void damage(const struct as_launch *launch)
+{
+    for (size_t i = 0; i < launch->args_n; i++) {
+        const struct as_arg *a = &launch->args[i];
+        if (a->kind != AS_ARG_MEMORY || !a->u.memory)
+            continue;
+        unsigned char *p = as_null_address(a->u.memory);
+        for (uint64_t at = 0; at < a->u.memory->bytes && at < 64; at++)
+            p[at] ^= 0x55;
+        return;
+    }
+}
+
+static void pass_time(double seconds)
+{
+    double end = as_now() + seconds;
+    for (double left = seconds; left > 0; left = end - as_now())
+        as_sleep(left);
+}
+
+static enum as_status check_launch(const struct as_launch *launch, struct as_error *err)
+{
+    if (launch->groups == 0 || launch->groups > THREADS_MAX)
+        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", launch->groups, (int)THREADS_MAX);
+    if (launch->args_n > ARGS_MAX)
+        return as_fail(err, AS_USAGE, "a kernel takes at most %d arguments, not %zu", (int)ARGS_MAX, launch->args_n);
+    return AS_OK;
+}
+
+static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                   struct as_error *err)
+{
+    struct as_null_device *n = as_null(dev);
+    const struct as_host_kernel *host = launch->kernel->host;
+    void *args[ARGS_MAX];
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    enum as_status s = check_launch(launch, err);
+    if (s)
+        return s;
+    for (size_t i = 0; i < launch->args_n; i++) {
+        const struct as_arg *a = &launch->args[i];
+        bool memory = a->kind == AS_ARG_MEMORY;
+        args[i] = !memory ? (void *)&a->u : a->u.memory ? as_null_address(a->u.memory) : NULL;
+    }
+    n->launches++;
+    const struct as_null_fault *fault = as_null_strike(n, host->name, launch->kernel->program, launch->work.footprint);
+    s = as_null_act(fault, host->name, err);
+    if (!s && wanted(n, launch))
+        s = execute(launch, args, err);
+    if (s)
+        return s;
+    if (fault && fault->action == AS_NULL_CLOCK_HALF)
+        n->clock_halved = true;
+    if (fault && fault->action == AS_NULL_WRONG)
+        damage(launch);
+    out->host_s = as_null_seconds(n, launch) * (fault && fault->action == AS_NULL_SLOW ? fault->factor : 1);
+    if (n->script.cycles)
+        out->cycles = out->host_s * n->script.clock_hz * (n->clock_halved ? 0.5 : 1);
+    if (n->script.sleep)
+        pass_time(out->host_s);
+    return AS_OK;
+}
+
+static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+{
+    struct as_timing t;
+    return queue_launch(dev, launch, &t, err);
+}
+
+static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+{
+    (void)dev;
+    (void)how;
+    (void)err;
+    return AS_OK;
+}
+
+const struct as_queue_ops as_null_queue_ops = {
+    .launch = queue_launch,
+    .submit = queue_submit,
+    .wait = queue_wait,
+};

@@ -1,0 +1,288 @@
+/* Reading the script. Tables say which members there are; a wrong one is named with its place. */
+#include "base/text.h"
+#include "device/info_json.h"
+#include "device/null/null.h"
+
+#include <math.h>
+#include <string.h>
+
+enum member_type { TEXT, NUMBER, COUNT, BOOL, OTHER };
+struct member {
+    const char *name;
+    enum member_type type;
+    size_t offset, size;
+};
+#define MEMBER(s, type, name, field)                                                                                   \
+    {                                                                                                                  \
+        name, type, offsetof(struct s, field), sizeof(((struct s *)0)->field)                                          \
+    }
+#define OTHERS(name)                                                                                                   \
+    {                                                                                                                  \
+        name, OTHER, 0, 0                                                                                              \
+    }
+#define S(type, name, field) MEMBER(as_null_script, type, name, field)
+#define F(type, field) MEMBER(as_null_fault, type, #field, field)
+
+static const struct member script_members[] = {
+    S(TEXT, "why_not", why_not),
+    S(COUNT, "seed", seed),
+    S(BOOL, "sleep", sleep),
+    S(BOOL, "cycles", cycles),
+    S(NUMBER, "clock_hz", clock_hz),
+    S(NUMBER, "launch_ns", launch_ns),
+    S(NUMBER, "alloc_ns", alloc_ns),
+    S(NUMBER, "free_ns", free_ns),
+    OTHERS("info"),
+    OTHERS("execute"),
+    OTHERS("levels"),
+    OTHERS("noise"),
+    OTHERS("modes"),
+    OTHERS("drift"),
+    OTHERS("faults"),
+    {0},
+};
+static const struct member noise_members[] = {S(NUMBER, "sd", sd), S(NUMBER, "visit_sd", visit_sd), {0}};
+static const struct member drift_members[] = {
+    S(NUMBER, "factor", drift_factor),          S(NUMBER, "from_s", drift_from_s),      S(NUMBER, "to_s", drift_to_s),
+    S(COUNT, "from_launch", drift_from_launch), S(COUNT, "to_launch", drift_to_launch), {0},
+};
+static const struct member level_members[] = {MEMBER(as_null_level, COUNT, "size", size),
+                                              MEMBER(as_null_level, NUMBER, "ns", ns),
+                                              MEMBER(as_null_level, NUMBER, "gbs", gbs),
+                                              {0}};
+static const struct member mode_members[] = {
+    MEMBER(as_null_mode, NUMBER, "share", share), MEMBER(as_null_mode, NUMBER, "factor", factor), {0}};
+static const struct member fault_members[] = {
+    F(TEXT, kernel),
+    F(TEXT, probe),
+    F(TEXT, allocator),
+    F(COUNT, min_footprint),
+    F(COUNT, max_footprint),
+    F(COUNT, launch),
+    F(COUNT, from),
+    F(NUMBER, factor),
+    OTHERS("do"),
+    OTHERS("count"),
+    {0},
+};
+static const char *const action_words[AS_NULL_ACTIONS_N + 1] = {
+    [AS_NULL_CRASH] = "crash", [AS_NULL_HANG] = "hang",   [AS_NULL_EXIT] = "exit", [AS_NULL_FAIL] = "fail",
+    [AS_NULL_OOM] = "oom",     [AS_NULL_WRONG] = "wrong", [AS_NULL_SLOW] = "slow", [AS_NULL_CLOCK_HALF] = "clock-half"};
+
+static const struct member *find_member(const struct member *members, const char *name)
+{
+    for (; members->name; members++)
+        if (strcmp(members->name, name) == 0)
+            return members;
+    return NULL;
+}
+
+static enum as_status get_member(const struct member *m, const json_t *value, void *record, const char *place,
+                                 struct as_error *err)
+{
+    char *at = (char *)record + m->offset;
+    double number = json_number_value(value);
+    if (m->type == TEXT && json_is_string(value)) {
+        as_copy_text(at, m->size, json_string_value(value));
+    } else if (m->type == BOOL && json_is_boolean(value)) {
+        *(bool *)at = json_is_true(value);
+    } else if (m->type == COUNT && json_is_integer(value) && json_integer_value(value) >= 0) {
+        *(uint64_t *)at = (uint64_t)json_integer_value(value);
+    } else if (m->type == NUMBER && json_is_number(value) && isfinite(number) && number >= 0) {
+        *(double *)at = number;
+    } else if (m->type != OTHER) {
+        static const char *const wanted[] = {[TEXT] = "a text",
+                                             [NUMBER] = "a number of at least 0",
+                                             [COUNT] = "a whole number of at least 0",
+                                             [BOOL] = "true or false"};
+        return as_fail(err, AS_FORMAT, "%s: \"%s\" is not %s", place, m->name, wanted[m->type]);
+    }
+    return AS_OK;
+}
+
+static enum as_status get_members(const struct member *members, const json_t *object, void *record, const char *place,
+                                  struct as_error *err)
+{
+    const char *name;
+    json_t *value;
+    if (!json_is_object(object))
+        return as_fail(err, AS_FORMAT, "%s is no object", place);
+    json_object_foreach((json_t *)object, name, value)
+    {
+        const struct member *m = find_member(members, name);
+        if (!m) {
+            char shown[48];
+            as_copy_text(shown, sizeof shown, name);
+            return as_fail(err, AS_FORMAT, "%s has an unknown member \"%s\"", place, shown);
+        }
+        enum as_status s = get_member(m, value, record, place, err);
+        if (s)
+            return s;
+    }
+    return AS_OK;
+}
+
+typedef enum as_status (*get_item_fn)(const json_t *object, void *item, const char *place, struct as_error *err);
+
+static enum as_status get_items(const json_t *script, const char *name, const char *place, void *items, size_t size,
+                                size_t max, size_t *n, get_item_fn get, struct as_error *err)
+{
+    const json_t *array = json_object_get(script, name);
+    if (!array)
+        return AS_OK;
+    if (!json_is_array(array) || json_array_size(array) > max)
+        return as_fail(err, AS_FORMAT, "%s: \"%s\" is no list of at most %zu", place, name, max);
+    *n = json_array_size(array);
+    for (size_t i = 0; i < *n; i++) {
+        char where[400];
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_printf(&b, "%s: \"%s\"[%zu]", place, name, i);
+        as_copy_text(where, sizeof where, as_buf_get(&b));
+        as_buf_finish(&b);
+        enum as_status s = get(json_array_get(array, i), (char *)items + i * size, where, err);
+        if (s)
+            return s;
+    }
+    return AS_OK;
+}
+
+static enum as_status get_level(const json_t *object, void *item, const char *place, struct as_error *err)
+{
+    struct as_null_level *level = item;
+    *level = (struct as_null_level){.ns = 1, .gbs = 10};
+    enum as_status s = get_members(level_members, object, level, place, err);
+    if (!s && !(level->gbs > 0))
+        s = as_fail(err, AS_FORMAT, "%s: \"gbs\" is 0; write a bandwidth", place);
+    return s;
+}
+
+static enum as_status get_mode(const json_t *object, void *item, const char *place, struct as_error *err)
+{
+    struct as_null_mode *mode = item;
+    *mode = (struct as_null_mode){.share = 1, .factor = 1};
+    return get_members(mode_members, object, mode, place, err);
+}
+
+static enum as_status get_fault(const json_t *object, void *item, const char *place, struct as_error *err)
+{
+    struct as_null_fault *fault = item;
+    *fault = (struct as_null_fault){.kernel = "*", .probe = "*", .max_footprint = UINT64_MAX, .factor = 1};
+    enum as_status s = get_members(fault_members, object, fault, place, err);
+    if (s)
+        return s;
+    const char *action = json_string_value(json_object_get(object, "do"));
+    const char *count = json_string_value(json_object_get(object, "count"));
+    int i = 0;
+    while (action && i < AS_NULL_ACTIONS_N && strcmp(action_words[i], action) != 0)
+        i++;
+    if (!action || i == AS_NULL_ACTIONS_N)
+        return as_fail(err, AS_FORMAT, "%s: \"do\" is none of crash, hang, exit, fail, oom, wrong, slow, clock-half",
+                       place);
+    if (json_object_get(object, "count") && (!count || (strcmp(count, "worker") != 0 && strcmp(count, "visit") != 0)))
+        return as_fail(err, AS_FORMAT, "%s: \"count\" is neither \"visit\" nor \"worker\"", place);
+    if (fault->launch && fault->from)
+        return as_fail(err, AS_FORMAT, "%s has both \"launch\" and \"from\"", place);
+    fault->action = (enum as_null_action)i;
+    fault->of_worker = count && strcmp(count, "worker") == 0;
+    fault->of_allocations = json_object_get(object, "allocator") != NULL;
+    if (fault->of_allocations && fault->action >= AS_NULL_WRONG)
+        return as_fail(err, AS_FORMAT, "%s: an allocation cannot be \"%s\"", place, action);
+    return AS_OK;
+}
+
+static enum as_status get_execute(const json_t *value, const char *place, enum as_null_execute *out,
+                                  struct as_error *err)
+{
+    const char *word = json_string_value(value);
+    if (value && !json_is_boolean(value) && !(word && strcmp(word, "once") == 0))
+        return as_fail(err, AS_FORMAT, "%s: \"execute\" is not true, false or \"once\"", place);
+    if (value)
+        *out = word ? AS_NULL_ONCE : json_is_true(value) ? AS_NULL_ALWAYS : AS_NULL_NEVER;
+    return AS_OK;
+}
+
+static enum as_status get_parts(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
+{
+    const json_t *noise = json_object_get(json, "noise"), *drift = json_object_get(json, "drift");
+    enum as_status st = get_execute(json_object_get(json, "execute"), place, &s->execute, err);
+    if (!st && noise)
+        st = get_members(noise_members, noise, s, place, err);
+    if (!st && drift)
+        st = get_members(drift_members, drift, s, place, err);
+    s->drift = drift != NULL;
+    if (!st)
+        st = get_items(json, "levels", place, s->levels, sizeof s->levels[0], AS_NULL_LEVELS_MAX, &s->levels_n,
+                       get_level, err);
+    for (size_t i = 0; !st && i < s->levels_n; i++) {
+        bool last = i + 1 == s->levels_n;
+        if (last ? s->levels[i].size != 0 : s->levels[i].size == 0 || (i && s->levels[i].size <= s->levels[i - 1].size))
+            st = as_fail(err, AS_FORMAT, "%s: \"levels\" need rising sizes and a last one of size 0", place);
+    }
+    if (!st)
+        st = get_items(json, "modes", place, s->modes, sizeof s->modes[0], AS_NULL_MODES_MAX, &s->modes_n, get_mode,
+                       err);
+    if (!st)
+        st = get_items(json, "faults", place, s->faults, sizeof s->faults[0], AS_NULL_FAULTS_MAX, &s->faults_n,
+                       get_fault, err);
+    return st;
+}
+
+static void set_defaults(struct as_null_script *s, struct as_device_info *info)
+{
+    *s = (struct as_null_script){
+        .execute = AS_NULL_ALWAYS,
+        .clock_hz = 2e9,
+        .launch_ns = 1000,
+        .alloc_ns = 100,
+        .free_ns = 50,
+        .drift_factor = 1,
+        .drift_to_s = INFINITY,
+        .drift_to_launch = UINT64_MAX,
+        .levels_n = 3,
+        .levels = {{32 << 10, 1.5, 200}, {1 << 20, 5, 80}, {0, 90, 20}},
+    };
+    *info = (struct as_device_info){
+        .name = "scripted device",
+        .vendor = "assay",
+        .driver = "script",
+        .units = 4,
+        .threads = 4,
+        .warp = 1,
+        .clock_max_hz = 2e9,
+        .memory_bytes = 256 << 20,
+        .memory_free = 192 << 20,
+        .max_alloc = 192 << 20,
+        .page_size = 4096,
+        .is_host_memory = true,
+        .numa_nodes = 1,
+        .caches_n = 2,
+        .caches = {{1, 'd', 32 << 10, 64, 8, 1}, {2, 'u', 1 << 20, 64, 16, 4}},
+        .allocators_n = 1,
+        .allocators = {{.name = "malloc", .host_access = true, .on_demand = true}},
+    };
+}
+
+enum as_status as_null_script_read(const char *text, const char *place, struct as_null_script *script,
+                                   struct as_device_info *info, struct as_error *err)
+{
+    json_error_t where;
+    set_defaults(script, info);
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    if (!json)
+        return as_fail(err, AS_FORMAT, "%s: line %d, column %d: %s", place, where.line, where.column, where.text);
+    enum as_status s = get_members(script_members, json, script, place, err);
+    if (!s)
+        s = get_parts(json, place, script, err);
+    const json_t *object = json_object_get(json, "info");
+    if (!s && object) {
+        s = as_info_from_object(object, info, err);
+        if (s)
+            as_fail_in(err, place);
+    }
+    json_decref(json);
+    as_copy_text(info->id, sizeof info->id, "null");
+    as_copy_text(info->backend, sizeof info->backend, "null");
+    info->capabilities |= AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS |
+                          AS_CAP_ASYNC | AS_CAP_SCRIPTED;
+    return s;
+}
