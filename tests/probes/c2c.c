@@ -1,0 +1,179 @@
+/* Probe c2c: which pairs, the game on threads and with a device's kernel, and that a lost pass is seen. */
+#include "device/dialect/host_prelude.h"
+#include "toy_device.h"
+
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+_Thread_local struct as_host_item as_host_item;
+#include "../../probes/c2c/c2c.kernel"
+
+extern const struct as_probe as_probe_c2c;
+static const unsigned host_caps = AS_CAP_HOST_KERNELS | AS_CAP_PIN;
+static const unsigned device_caps = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_SVM_ATOMICS;
+
+static void run_pingpong(const char *name, void *const *a)
+{
+    as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
+    assert_string_equal(name, "pingpong");
+    const uint32_t *v[8];
+    for (int i = 1; i < 8; i++)
+        v[i] = a[i];
+    pingpong(a[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7]);
+}
+
+static int first_cpu(void)
+{
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &set))
+        cpu++;
+    return cpu;
+}
+
+static void test_which_cells(void **unused)
+{
+    struct toy cpu, gpu, plain;
+    struct as_error err = {0};
+    char axes[96];
+    (void)unused;
+    toy_init(&cpu, host_caps);
+    toy_init(&gpu, device_caps);
+    toy_init(&plain, AS_CAP_SOURCE);
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=cpu from=1 to=1 op=cas pairs=all", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=cpu from=2 to=1 op=cas pairs=all", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=device from=0 to=0 op=load pairs=all", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=cpu from=0 to=60000 op=cas pairs=all", &err),
+                     AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "may not use CPU"));
+    snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=some", first_cpu());
+    assert_int_equal(toy_applies(&gpu, &as_probe_c2c, axes, &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&plain, &as_probe_c2c, axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "CL_DEVICE_SVM_ATOMICS"));
+    assert_int_equal(toy_applies(&gpu, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=all", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&gpu, &as_probe_c2c, "peer=device from=0 to=1 op=load pairs=all", &err), AS_PRUNED);
+}
+
+static void test_threads_play(void **unused)
+{
+    static const char *const ops[] = {"cas", "load", "pause"};
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        struct toy t;
+        struct toy_visit v;
+        struct as_sample s;
+        struct as_error err = {0};
+        char axes[64], why[128] = "";
+        toy_init(&t, host_caps);
+        snprintf(axes, sizeof axes, "peer=cpu from=0 to=1 op=%s pairs=all", ops[i]);
+        toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
+        for (int n = 0; n < 3; n++) {
+            s = (struct as_sample){.value = NAN, .clock_hz = NAN};
+            assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+            assert_true(s.value > 0 && s.seconds > 0);
+        }
+        assert_true(as_probe_c2c.check(v.state, why, sizeof why));
+        toy_finish(&as_probe_c2c, &v);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+static void test_lost_pass_is_seen(void **unused)
+{
+    struct toy t;
+    struct toy_visit v;
+    struct as_sample s = {0};
+    struct as_error err = {0};
+    char why[128] = "";
+    (void)unused;
+    toy_init(&t, host_caps);
+    toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=all", &v, NULL);
+    t.lose_launches = 1;
+    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+    assert_false(as_probe_c2c.check(v.state, why, sizeof why));
+    assert_non_null(strstr(why, "was passed 0 times"));
+    toy_finish(&as_probe_c2c, &v);
+}
+
+static void test_device_plays(void **unused)
+{
+    struct toy t;
+    struct toy_visit v;
+    struct as_error err = {0};
+    char why[128] = "", axes[96];
+    (void)unused;
+    toy_init(&t, device_caps);
+    t.kernel = run_pingpong;
+    snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=all", first_cpu());
+    toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
+    for (int n = 0; n < 2; n++) {
+        struct as_sample s = {.value = NAN};
+        assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+        assert_true(s.value > 0);
+    }
+    assert_true(as_probe_c2c.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_c2c, &v);
+    assert_int_equal(t.live, 0);
+}
+
+/* A device that never starts must cost a bounded wait and a reason, not a hang. */
+static void test_silent_device(void **unused)
+{
+    struct toy t;
+    struct toy_visit v;
+    struct as_sample s = {0};
+    struct as_error err = {0};
+    char axes[96];
+    (void)unused;
+    toy_init(&t, device_caps);
+    snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=all", first_cpu());
+    toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
+    t.lose_launches = 1;
+    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "does not start"));
+    toy_finish(&as_probe_c2c, &v);
+}
+
+/* The device's kernel ends by itself when the host never serves. */
+static void test_device_gives_up(void **unused)
+{
+    static uint32_t memory[3 * 64];
+    (void)unused;
+    memset(memory, 0, sizeof memory);
+    as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
+    pingpong(memory, 64, 2, 4, 1, 0, 9, 1000);
+    assert_int_equal(memory[0], 9);
+    assert_int_equal(memory[1], 1);
+    assert_int_equal(memory[64], 0);
+}
+
+static void test_out_of_memory(void **unused)
+{
+    struct toy t;
+    struct toy_visit v;
+    struct as_error err = {0};
+    (void)unused;
+    toy_init(&t, host_caps);
+    t.deny_memory = true;
+    assert_int_equal(toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=all", &v, &err), AS_NOMEM);
+    toy_finish(&as_probe_c2c, &v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_threads_play),
+        cmocka_unit_test(test_lost_pass_is_seen), cmocka_unit_test(test_device_plays),
+        cmocka_unit_test(test_silent_device),     cmocka_unit_test(test_device_gives_up),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

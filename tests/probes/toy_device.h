@@ -1,0 +1,34 @@
+/* A device for tests of probes: memory from calloc, native kernels on threads, device kernels as the test gives them,
+ * and faults on demand. */
+#ifndef TESTS_PROBES_TOY_DEVICE_H
+#define TESTS_PROBES_TOY_DEVICE_H
+
+#include "core/probe.h"
+
+struct toy {
+    struct as_device dev;
+    /* runs one device kernel (for a device with AS_CAP_SOURCE); called on a thread of its own */
+    void (*kernel)(const char *name, void *const *args);
+    int lose_launches; /* so many launches are not run */
+    bool forget;       /* reading gives zeros */
+    bool deny_memory;  /* allocating fails */
+    uint64_t free_bytes;
+    unsigned launches, allocations, live; /* counted */
+    struct toy_running *running;
+};
+void toy_init(struct toy *t, unsigned capabilities);
+
+struct toy_visit {
+    struct as_visit_context vc;
+    struct as_axes axes;
+    void *state;
+};
+/* axes: "name=text name=text" */
+void toy_axes(struct as_axes *axes, const char *text);
+/* Prepares a visit of the probe, which must not fail unless err is given. */
+enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const char *axes, struct toy_visit *v,
+                           struct as_error *err);
+void toy_finish(const struct as_probe *probe, struct toy_visit *v);
+enum as_applies toy_applies(const struct toy *t, const struct as_probe *probe, const char *axes, struct as_error *err);
+
+#endif
