@@ -88,7 +88,8 @@ function compile(file) {
     warn: (...w) => (warnings.push(w.join(' ')), logger), error: (...e) => fail(file, e.join(' ')) };
   const unfolded = unfold(JSON.parse(text));
   const { spec } = vegaLite.compile(prepare(unfolded.spec), { config: theme, logger });
-  for (const warning of warnings) console.error(`${file}: ${warning}`);
+  // A figure of rows has a height of its own; that it does not follow the page's is as wanted.
+  for (const warning of warnings) if (!/Dropping "fit-y"/.test(warning)) console.error(`${file}: ${warning}`);
   // What a figure does not draw apart itself, the page draws in panels of their own.
   const panels = ['device', 'run'].filter(field => !new RegExp(`["'.]${field}["']?`).test(text));
   return JSON.stringify({ panels, facet: unfolded.facet, spec }).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');

@@ -156,17 +156,20 @@
   vega.expressionFunction('nanoseconds', nanoseconds);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
+  // Pictures come after the page: it can be read at once, and answers between two of them.
+  const pause = () => new Promise(done => setTimeout(done));
   async function drawAll() {
     for (const box of document.querySelectorAll('.plots')) {
+      await pause();
       try {
         await draw(box);
       } catch (error) {
         box.append(Object.assign(document.createElement('p'), { className: 'note', textContent: `This picture could not be drawn: ${error.message}` }));
         console.error(`${box.dataset.figure}: ${error.message}`);
       }
-      await new Promise(done => setTimeout(done)); // let the page answer between two pictures
     }
     document.documentElement.dataset.drawn = 'yes';
   }
-  drawAll();
+  if (document.readyState === 'complete') drawAll();
+  else addEventListener('load', drawAll);
 })();
