@@ -4,35 +4,44 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WINDOW = 5 }; /* of the running median: spikes of one or two samples are no change of level */
+enum { LEAST = 5 }; /* samples without which there is nothing to tell */
 
-/* y[i]: x in units of its noise around the middle of the sequence, with lone spikes clipped to three deviations from
- * the running median, so that they cost at most 9 each and cannot pay for a segment of their own (the bounded loss of
- * Fearnhead and Rigaill 2019). False when there is no noise at all and no change either, or no memory. */
-static bool standardize(const double *x, size_t n, double *y, double *scratch)
+struct ranked {
+    double x;
+    size_t at;
+};
+
+static int by_x(const void *a, const void *b)
 {
-    const double to_sigma = 1.4826; /* of a MAD of normal data */
-    for (size_t i = 1; i < n; i++)
-        scratch[i - 1] = fabs(x[i] - x[i - 1]);
-    double step = to_sigma * as_select(scratch, n - 1, (n - 1) / 2), clip = 3 * step / sqrt(2);
-    for (size_t i = 0; i < n; i++) {
-        double near[WINDOW];
-        size_t half = WINDOW / 2, first = i < half ? 0 : i + half >= n ? n - WINDOW : i - half;
-        for (size_t j = 0; j < WINDOW; j++)
-            near[j] = x[first + j];
-        double middle = as_select(near, WINDOW, half);
-        y[i] = step > 0 ? fmin(fmax(x[i], middle - clip), middle + clip) : middle;
-    }
-    /* the noise from successive differences: steps of the level hardly count in it (von Neumann 1941) */
-    double square = 0, most = step > 0 ? 3 * sqrt(2) * step : INFINITY, centre = y[n / 2];
-    for (size_t i = 1; i < n; i++)
-        square += pow(fmin(fabs(y[i] - y[i - 1]), most), 2);
-    double sigma = sqrt(square / (2 * (double)(n - 1)));
-    if (!(sigma > 0) || !isfinite(sigma))
+    const struct ranked *p = a, *q = b;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+/* y[i]: the rank of x[i] (ties share theirs) in units of the noise of the ranks. Ranks, so that spikes, tails and two
+ * modes are no changes; the noise from successive differences, in which a few steps of the level hardly count (von
+ * Neumann 1941). False when all are equal, or out of memory. */
+static bool standardize(const double *x, size_t n, double *y)
+{
+    struct ranked *r = malloc(n * sizeof *r);
+    if (!r)
         return false;
     for (size_t i = 0; i < n; i++)
-        y[i] = (y[i] - centre) / sigma;
-    return true;
+        r[i] = (struct ranked){x[i], i};
+    qsort(r, n, sizeof *r, by_x);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && r[end].x == r[i].x; end++)
+            ;
+        for (size_t k = i; k < end; k++)
+            y[r[k].at] = 0.5 * ((double)(i + end) - (double)n); /* around the middle rank */
+    }
+    free(r);
+    double square = 0;
+    for (size_t i = 1; i < n; i++)
+        square += (y[i] - y[i - 1]) * (y[i] - y[i - 1]);
+    double sigma = sqrt(square / (2 * (double)(n - 1)));
+    for (size_t i = 0; i < n && sigma > 0; i++)
+        y[i] /= sigma;
+    return sigma > 0;
 }
 
 struct pelt {
@@ -75,7 +84,7 @@ static void pelt_run(struct pelt *p, const double *y, size_t n, double penalty)
 
 size_t as_change_points(const double *x, size_t n, double penalty, size_t *at, size_t max)
 {
-    if (n < WINDOW || n > SIZE_MAX / 8 / sizeof(double) || !as_all_finite(x, n))
+    if (n < LEAST || n > SIZE_MAX / 8 / sizeof(double) || !as_all_finite(x, n))
         return 0;
     if (isnan(penalty))
         penalty = 3 * log((double)n);
@@ -90,7 +99,7 @@ size_t as_change_points(const double *x, size_t n, double penalty, size_t *at, s
                      .best = numbers + 3 * (n + 1),
                      .from = places,
                      .open = places + (n + 1)};
-    if (!standardize(x, n, y, p.best))
+    if (!standardize(x, n, y))
         goto done;
     pelt_run(&p, y, n, penalty);
     for (size_t t = p.from[n]; t > 0; t = p.from[t])
@@ -106,28 +115,37 @@ done:
     return found;
 }
 
+/* Samples at the start of a segment that are far off the rest of it (a first launch that compiles): too few to be a
+ * segment of their own. */
+static size_t far_off(const double *x, size_t n)
+{
+    double middle = as_median(x, n), far = 8 * 1.4826 * as_mad(x, n);
+    size_t i = 0;
+    while (i < LEAST && i < n / 2 && far > 0 && fabs(x[i] - middle) > far)
+        i++;
+    return i;
+}
+
 size_t as_warmup_end(const double *x, size_t n)
 {
     enum { CHANGES = 64 };
     size_t at[CHANGES + 1], end = 0;
-    if (n < 2 * WINDOW || !as_all_finite(x, n))
+    if (n < 2 * LEAST || !as_all_finite(x, n))
         return 0;
     /* where it settles is judged by the second half; a change there is no warm-up */
-    double settled = as_median(x + n / 2, n - n / 2), spread = as_mad(x + n / 2, n - n / 2);
-    size_t changes = as_change_points(x, n, NAN, at, CHANGES);
-    while (changes > 0 && at[changes - 1] > n / 2)
-        changes--;
-    at[changes] = n; /* the segment after the last change that counts */
+    double settled = as_median(x + n / 2, n - n / 2);
+    size_t changes = as_change_points(x, n, NAN, at, CHANGES), counted = 0, next = 0;
+    while (counted < changes && at[counted] <= n / 2)
+        counted++;
+    if (counted == changes)
+        at[changes] = n;
     double before = as_median(x, at[0]);
-    for (size_t i = 0; i < changes; i++) {
-        double after = as_median(x + at[i], at[i + 1] - at[i]);
+    for (; next < counted; next++) {
+        double after = as_median(x + at[next], at[next + 1] - at[next]);
         if (!(fabs(after - settled) < fabs(before - settled)))
             break; /* not nearer to where it settles: something else than a warm-up */
-        end = at[i];
+        end = at[next];
         before = after;
     }
-    /* a first sample or two far off (a first launch that compiles) are too few to be a segment */
-    while (end < n / 2 && fabs(x[end] - settled) > 8 * 1.4826 * spread && spread > 0)
-        end++;
-    return end;
+    return end + far_off(x + end, at[next] - end);
 }

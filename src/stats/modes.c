@@ -155,33 +155,39 @@ static size_t best_split(const double *x, size_t n)
     return split;
 }
 
-bool as_two_modes(const double *x, size_t n, double mode[2], double *share0)
+bool as_two_modes_sorted(const double *sorted, size_t n, double mode[2], double *share0)
 {
     mode[0] = mode[1] = *share0 = NAN;
-    if (n < 10 || !as_all_finite(x, n))
+    if (n < 10 || as_dip(sorted, n) < as_dip_critical(n))
         return false;
-    double *sorted = as_copy_values(x, n);
-    bool two = false;
-    if (!sorted)
-        return false;
-    as_sort(sorted, n);
-    if (as_dip(sorted, n) < as_dip_critical(n))
-        goto done;
     size_t split = best_split(sorted, n);
     if (split * 10 < n || (n - split) * 10 < n)
-        goto done;
+        return false;
     double low = as_median_sorted(sorted, split), high = as_median_sorted(sorted + split, n - split);
+    double *off = as_copy_values(sorted, n);
+    if (!off)
+        return false;
     /* the spread within the groups: that of all together would be half their distance */
     for (size_t i = 0; i < n; i++)
-        sorted[i] = fabs(sorted[i] - (i < split ? low : high));
-    double within = as_select(sorted, n, n / 2), apart = high - low;
+        off[i] = fabs(off[i] - (i < split ? low : high));
+    double within = as_median_in(off, n), apart = high - low;
+    free(off);
     if (apart < 3 * within || apart < 0.01 * fmin(fabs(low), fabs(high)))
-        goto done;
+        return false;
     mode[0] = low;
     mode[1] = high;
     *share0 = (double)split / (double)n;
-    two = true;
-done:
+    return true;
+}
+
+bool as_two_modes(const double *x, size_t n, double mode[2], double *share0)
+{
+    mode[0] = mode[1] = *share0 = NAN;
+    double *sorted = as_all_finite(x, n) ? as_copy_values(x, n) : NULL;
+    if (!sorted)
+        return false;
+    as_sort(sorted, n);
+    bool two = as_two_modes_sorted(sorted, n, mode, share0);
     free(sorted);
     return two;
 }

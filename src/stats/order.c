@@ -84,8 +84,7 @@ double as_median_sorted(const double *x, size_t n)
     return n % 2 ? x[n / 2] : 0.5 * x[n / 2 - 1] + 0.5 * x[n / 2];
 }
 
-/* Of scratch, which is put out of order. */
-static double select_median(double *x, size_t n)
+double as_median_in(double *x, size_t n)
 {
     double upper = as_select(x, n, n / 2);
     if (n % 2)
@@ -99,7 +98,7 @@ static double select_median(double *x, size_t n)
 double as_median(const double *x, size_t n)
 {
     double *copy = as_copy_values(x, n);
-    double m = copy && as_all_finite(x, n) ? select_median(copy, n) : NAN;
+    double m = copy && as_all_finite(x, n) ? as_median_in(copy, n) : NAN;
     free(copy);
     return m;
 }
@@ -129,10 +128,10 @@ double as_mad(const double *x, size_t n)
     double *copy = as_copy_values(x, n);
     double mad = NAN;
     if (copy && as_all_finite(x, n)) {
-        double m = select_median(copy, n);
+        double m = as_median_in(copy, n);
         for (size_t i = 0; i < n; i++)
             copy[i] = fabs(copy[i] - m);
-        mad = select_median(copy, n);
+        mad = as_median_in(copy, n);
     }
     free(copy);
     return mad;

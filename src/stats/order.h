@@ -6,6 +6,8 @@
 
 /* Puts the k-th smallest (from 0) at x[k], nothing larger before it and nothing smaller after it. Expected O(n). */
 double as_select(double *x, size_t n, size_t k);
+/* Median of x, which is put out of order. */
+double as_median_in(double *x, size_t n);
 void as_sort(double *x, size_t n);
 double as_median_sorted(const double *x, size_t n);
 bool as_all_finite(const double *x, size_t n);
@@ -35,5 +37,6 @@ void as_visits_finish(struct as_visits *v);
 /* Hartigans' dip of sorted values, and the value that it exceeds by chance with probability 0.01 (uniform data). */
 double as_dip(const double *sorted, size_t n);
 double as_dip_critical(size_t n);
+bool as_two_modes_sorted(const double *sorted, size_t n, double mode[2], double *share0);
 
 #endif

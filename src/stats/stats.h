@@ -39,8 +39,10 @@ struct as_interval as_median_interval(const double *sorted, size_t n, double con
 
 /* A cell is measured in visits spread over the run, so that what differs from visit to visit (placement of pages,
  * neighbours, clock) is in its interval. samples[0..n) in order of time, visit[i] the visit of sample i (not
- * decreasing). One visit: the order-statistic interval. Two: its hull with both visits' medians. Three or more: the
- * wider of the pooled order-statistic interval and Student's t interval on the visits' medians. */
+ * decreasing). One visit: the order-statistic interval. Two: its hull with both visits' medians (two cannot tell how
+ * visits scatter, so it may be too narrow). Three or more: Student's t interval on the visits' medians, not narrower
+ * than a third of the pooled order-statistic interval. It always holds the median. A number that is not finite is
+ * AS_FORMAT. */
 enum as_status as_summarize(const double *samples, const int *visit, size_t n, struct as_summary *out,
                             struct as_error *err);
 

@@ -14,10 +14,23 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
+static bool equal_visits(const struct as_visits *v)
+{
+    for (size_t k = 1; k < v->n; k++)
+        if (v->starts[k + 1] - v->starts[k] != v->starts[1])
+            return false;
+    return true;
+}
+
 /* Median in which each visit weighs the same. With visits of one size it is the plain median. */
-static enum as_status balanced_median(const double *x, const struct as_visits *v, double *out, struct as_error *err)
+static enum as_status balanced_median(const double *x, const double *sorted, const struct as_visits *v, double *out,
+                                      struct as_error *err)
 {
     size_t n = v->starts[v->n];
+    if (equal_visits(v)) {
+        *out = as_median_sorted(sorted, n);
+        return AS_OK;
+    }
     struct weighed *w = malloc(n * sizeof *w);
     if (!w)
         return as_nomem(err, n * sizeof *w, "samples");
@@ -37,12 +50,13 @@ static enum as_status balanced_median(const double *x, const struct as_visits *v
 
 static void widen(struct as_interval *ci, double lo, double hi)
 {
-    ci->lo = isnan(ci->lo) ? lo : fmin(ci->lo, lo);
-    ci->hi = isnan(ci->hi) ? hi : fmax(ci->hi, hi);
+    ci->lo = fmin(ci->lo, lo);
+    ci->hi = fmax(ci->hi, hi);
 }
 
-/* Student's interval on the medians of three or more visits: the visit is what was drawn independently. */
-static struct as_interval visits_interval(const struct as_visits *v)
+/* Student's interval on the medians of three or more visits: the visit is what was drawn independently. Where these
+ * happen to agree better than the samples themselves allow, it is not narrower than a third of the pooled interval. */
+static struct as_interval visits_interval(const struct as_visits *v, struct as_interval pooled)
 {
     double k = (double)v->n, mean = 0, ss = 0;
     for (size_t i = 0; i < v->n; i++)
@@ -50,19 +64,18 @@ static struct as_interval visits_interval(const struct as_visits *v)
     for (size_t i = 0; i < v->n; i++)
         ss += (v->medians[i] - mean) * (v->medians[i] - mean);
     double half = as_student((unsigned)(v->n - 1), 0.95) * sqrt(ss / (k - 1) / k);
+    if (!isnan(pooled.lo))
+        half = fmax(half, (pooled.hi - pooled.lo) / 6);
     return (struct as_interval){mean - half, mean + half};
 }
 
 static struct as_interval summary_interval(const double *sorted, size_t n, const struct as_visits *v, double median)
 {
     struct as_interval ci = as_median_interval(sorted, n, 0.95);
-    if (v->n == 2 && !isnan(ci.lo)) {
+    if (v->n >= 3)
+        ci = visits_interval(v, ci);
+    else if (v->n == 2 && !isnan(ci.lo))
         widen(&ci, fmin(v->medians[0], v->medians[1]), fmax(v->medians[0], v->medians[1]));
-    } else if (v->n >= 3) {
-        struct as_interval t = visits_interval(v);
-        if (isnan(ci.lo) || t.hi - t.lo > ci.hi - ci.lo)
-            ci = t;
-    }
     if (!isnan(ci.lo))
         widen(&ci, median, median);
     return ci;
@@ -87,7 +100,7 @@ enum as_status as_summarize(const double *samples, const int *visit, size_t n, s
         goto done;
     }
     as_sort(sorted, n);
-    if ((st = balanced_median(samples, &v, &median, err)))
+    if ((st = balanced_median(samples, sorted, &v, &median, err)))
         goto done;
     out->n = n;
     out->visits = v.n;
@@ -95,11 +108,10 @@ enum as_status as_summarize(const double *samples, const int *visit, size_t n, s
     out->ci = summary_interval(sorted, n, &v, median);
     out->min = sorted[0];
     out->max = sorted[n - 1];
-    out->modes = as_two_modes(sorted, n, out->mode, &out->mode_share0) ? 2 : 1;
+    out->modes = as_two_modes_sorted(sorted, n, out->mode, &out->mode_share0) ? 2 : 1;
     for (size_t i = 0; i < n; i++)
         sorted[i] = fabs(sorted[i] - median);
-    as_sort(sorted, n);
-    out->mad = as_median_sorted(sorted, n);
+    out->mad = as_median_in(sorted, n);
 done:
     free(sorted);
     as_visits_finish(&v);

@@ -1,0 +1,23 @@
+/* Simulation helpers for the tests of statistics: seeded data whose truth is known. */
+#ifndef TESTS_STATS_SIM_H
+#define TESTS_STATS_SIM_H
+
+#include "base/clock.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* A kind of noise around 1, and the true median of it. */
+struct kind {
+    const char *name;
+    double (*draw)(struct as_rng *r);
+    double median;
+};
+enum { KINDS = 4 };
+extern const struct kind kinds[KINDS]; /* normal, lognormal, exponential, two modes 70/30 */
+
+#endif
