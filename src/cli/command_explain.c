@@ -108,7 +108,7 @@ static enum as_status explain_gate(const struct as_args *args, enum as_gate gate
     struct as_error why = {0};
     size_t n = 0, failed = 0;
     struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "%s: passes when %s", as_gate_name(gate), as_gate_help(gate));
+    as_buf_printf(&line, "%s: %s", as_gate_name(gate), as_gate_help(gate));
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     /* the meaning is known without a store; the last run is an addition */
     if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_store_run(store, NULL, &run, &why))

@@ -162,7 +162,7 @@ static enum as_status list_runs(const struct listing *l, struct as_error *err)
 
 static enum as_status list_gates(const struct listing *l, struct as_error *err)
 {
-    static const char *const heads[] = {"gate", "passes when", NULL};
+    static const char *const heads[] = {"gate", "rule", NULL};
     struct as_buf line = AS_BUF_INIT;
     struct as_table t;
     as_table_init(&t, heads);

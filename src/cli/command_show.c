@@ -156,7 +156,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
         as_facts_to_json(run.facts, run.facts_n, &out);
         as_buf_str(&out, "}\n");
     } else {
-        as_buf_printf(&out, "Run %lld: %zu facts\n", (long long)run.run.id, run.facts_n);
+        as_buf_printf(&out, "Run %lld: %zu fact%s\n", (long long)run.run.id, run.facts_n, run.facts_n == 1 ? "" : "s");
         for (size_t i = 0; i < run.facts_n; i++)
             print_fact(&run.facts[i], &style, &out);
     }

@@ -195,6 +195,14 @@ static enum as_status visits(const struct as_explained *e, const struct as_table
     return st;
 }
 
+static void note_number(struct as_buf *b, double v)
+{
+    if (v == floor(v) && fabs(v) < 1e15)
+        as_buf_printf(b, "%.0f", v);
+    else
+        as_format_number(b, v, 4);
+}
+
 /* The probe's own notes: members of a JSON object. */
 static void notes(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
@@ -210,7 +218,7 @@ static void notes(const struct as_cell *c, const struct as_table_style *style, s
         if (json_is_string(value))
             as_buf_terminal(&b, json_string_value(value));
         else if (json_is_number(value))
-            as_format_number(&b, json_number_value(value), 6);
+            note_number(&b, json_number_value(value));
         else
             as_buf_str(&b, json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "-");
         member(out, as_buf_get(&key), as_buf_get(&b), style);
@@ -263,7 +271,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     as_buf_printf(&b, "Cell %lld: ", (long long)c->id);
     as_explain_axes(c, &b);
     as_paint_on(out, AS_PAINT_STRONG, style);
-    as_text_fill(out, as_buf_get(&b), style->width, 2, 0);
+    as_text_fill(out, as_buf_get(&b), style->width, 2, 2);
     as_paint_off(out, AS_PAINT_STRONG, style);
     as_buf_clear(&b);
     as_buf_str(&b, as_cell_status_word(c->status));

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, OPTION_COLUMN = 24 };
+enum { WIDTH = 80, OPTION_COLUMN = 24, COMMAND_COLUMN = 12, SHORT_COLUMN = 28 };
 
 static const char purpose[] = "find out what a machine with a CPU and a GPU really does";
 static const char about[] =
@@ -76,22 +76,22 @@ static void add_filled(struct as_buf *out, const char *text, size_t margin, size
     as_buf_char(out, '\n');
 }
 
-static void add_item(struct as_buf *out, const char *name, const char *text)
+static void add_item(struct as_buf *out, const char *name, const char *text, size_t margin)
 {
     size_t n = strlen(name);
     as_buf_printf(out, "  %s", name);
-    if (n + 4 > OPTION_COLUMN) {
+    if (n + 4 > margin) {
         as_buf_char(out, '\n');
         n = (size_t)-2;
     }
-    add_filled(out, text, OPTION_COLUMN, n + 2);
+    add_filled(out, text, margin, n + 2);
 }
 
-static void add_items(struct as_buf *out, const char *title, const struct item *items)
+static void add_items(struct as_buf *out, const char *title, const struct item *items, size_t margin)
 {
     as_buf_printf(out, "\n%s:\n", title);
     for (; items->name; items++)
-        add_item(out, items->name, items->text);
+        add_item(out, items->name, items->text, margin);
 }
 
 static void option_spelling(const struct as_option *o, struct as_buf *out)
@@ -115,9 +115,9 @@ static void help_command(const struct as_command *c, struct as_buf *out)
         option_spelling(o, &name);
         if (o->many)
             as_buf_str(&name, "...");
-        add_item(out, as_buf_get(&name), o->help);
+        add_item(out, as_buf_get(&name), o->help, OPTION_COLUMN);
     }
-    add_item(out, "-h, --help", "this text");
+    add_item(out, "-h, --help", "this text", OPTION_COLUMN);
     if (*c->example) {
         as_buf_str(out, "\nExamples:\n");
         for (const char *line = c->example; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -136,18 +136,18 @@ void as_help_text(const struct as_command *command, struct as_buf *out)
     add_filled(out, about, 0, 0);
     as_buf_str(out, "\nSubcommands:\n");
     for (size_t i = 0; as_commands[i]; i++)
-        add_item(out, as_commands[i]->name, as_commands[i]->summary);
-    add_items(out, "Exit codes", exits);
-    add_items(out, "Environment", variables);
+        add_item(out, as_commands[i]->name, as_commands[i]->summary, COMMAND_COLUMN);
+    add_items(out, "Exit codes", exits, COMMAND_COLUMN);
+    add_items(out, "Environment", variables, OPTION_COLUMN);
     as_buf_str(out, "\n'assay help SUBCOMMAND' says more of one.\n");
 }
 
 void as_help_short(struct as_buf *out)
 {
     as_buf_printf(out, "assay %s: %s\n\n", as_version(), purpose);
-    add_item(out, "assay run quick", "measure this machine, about a minute");
-    add_item(out, "assay show", "look at the last run");
-    add_item(out, "assay report -o r.html", "the last run as a page for the browser");
+    add_item(out, "assay run quick", "measure this machine, about a minute", SHORT_COLUMN);
+    add_item(out, "assay show", "look at the last run", SHORT_COLUMN);
+    add_item(out, "assay report -o page.html", "the last run as a page for the browser", SHORT_COLUMN);
     as_buf_str(out, "\n'assay help' lists all subcommands.\n");
 }
 

@@ -1,7 +1,6 @@
 #include "cli/session.h"
 #include "cli/ndjson.h"
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "report/load.h"
 
@@ -58,6 +57,7 @@ static void on_event(void *user, const struct as_event *event)
         if (s->output != AS_EXIT_OK)
             stop_asked = SIGPIPE;
     }
+    s->elapsed_s = event->elapsed_s;
     as_progress_event(&s->progress, event, &s->buf);
     write_stderr(&s->buf);
 }
@@ -65,7 +65,7 @@ static void on_event(void *user, const struct as_event *event)
 enum as_status as_session_begin(struct as_session *s, const struct as_args *args, struct as_run_options *options,
                                 struct as_error *err)
 {
-    *s = (struct as_session){.json = as_args_flag(args, "json"), .started = as_now()};
+    *s = (struct as_session){.json = as_args_flag(args, "json")};
     enum as_status st = as_cli_style(args, &s->style, err);
     if (st)
         return st;
@@ -100,7 +100,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
     int code;
     bool interrupted = status == AS_INTERRUPTED || result->state == AS_RUN_INTERRUPTED;
     if (result->run_id > 0 && (status == AS_OK || interrupted))
-        as_progress_end(&s->progress, result, as_now() - s->started, &s->buf);
+        as_progress_end(&s->progress, result, s->elapsed_s, &s->buf);
     write_stderr(&s->buf);
     if (status && !interrupted) {
         code = as_cli_misuse(command, err);

@@ -9,8 +9,8 @@
 struct as_session {
     struct as_progress progress;
     bool json;
-    int output; /* AS_EXIT_FAILED once stdout could not be written: the run is ended then */
-    double started;
+    int output;       /* AS_EXIT_FAILED once stdout could not be written: the run is ended then */
+    double elapsed_s; /* of the run, without waiting for another one */
     struct as_table_style style;
     struct as_buf buf;
     struct as_buf command;

@@ -130,12 +130,27 @@ static void add_curve(const struct as_report_run *run, const struct as_cell *bes
     as_text_spark(out, y, n, unicode);
 }
 
-static void cell_axes(const struct as_cell *c, struct as_buf *out)
+static bool varies(const struct as_report_run *run, const struct as_cell *of, const struct as_axis_value *v)
+{
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (strcmp(run->cells[i].probe, of->probe) == 0 &&
+            strcmp(as_axes_text(&run->cells[i].axes, v->name), v->text) != 0)
+            return true;
+    return false;
+}
+
+/* The axes that make this cell another one than its neighbours; word is shown beside it. */
+static void cell_axes(const struct as_report_run *run, const struct as_cell *c, const char *word, struct as_buf *out)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
+    const char *lead = "";
     for (size_t i = 0; i < c->axes.n; i++) {
-        as_buf_printf(out, "%s%s=", i ? " " : "", c->axes.v[i].name);
-        as_text_axis(out, &c->axes.v[i], probe);
+        const struct as_axis_value *v = &c->axes.v[i];
+        if (strcmp(v->text, word) == 0 || !varies(run, c, v))
+            continue;
+        as_buf_printf(out, "%s%s=", lead, v->name);
+        as_text_axis(out, v, probe);
+        lead = " ";
     }
 }
 
@@ -146,12 +161,10 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
     as_table_add(t, g->any->probe, AS_PAINT_NONE);
     as_table_add(t, g->any->device, AS_PAINT_NONE);
     as_table_add(t, g->word, AS_PAINT_NONE);
+    as_table_addf(t, g->trusted ? AS_PAINT_NONE : AS_PAINT_BAD, "%zu of %zu", g->trusted, g->trusted + g->untrusted);
     if (!g->best) {
-        as_table_add(t, "-", AS_PAINT_NONE);
-        as_table_add(t, "-", AS_PAINT_NONE);
-        as_table_add(t, "-", AS_PAINT_NONE);
-        as_table_addf(t, AS_PAINT_BAD, "%zu untrusted", g->untrusted);
-        as_table_add(t, "", AS_PAINT_NONE);
+        for (int i = 0; i < 5; i++)
+            as_table_add(t, i < 3 ? "-" : "", AS_PAINT_NONE);
         return;
     }
     as_format_value(&text, g->best->sum.median, g->best->unit);
@@ -164,7 +177,7 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
         as_format_value(&text, g->worst->sum.median, g->worst->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
-    cell_axes(g->best, &text);
+    cell_axes(run, g->best, g->word, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
     as_buf_clear(&text);
     add_curve(run, g->best, style->unicode, &text);
@@ -175,7 +188,7 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
 static enum as_status write_numbers(const struct as_report_run *run, const struct as_table_style *style,
                                     struct as_buf *out, struct as_error *err)
 {
-    const char *heads[] = {"probe",  "device",  "what",    ">best", style->unicode ? ">±" : ">+-",
+    const char *heads[] = {"probe",  "device",  "what",    ">trusted", ">best", style->unicode ? ">±" : ">+-",
                            ">worst", "best at", "by size", NULL};
     struct group *groups = calloc(GROUPS_MAX, sizeof *groups);
     struct as_table t;
@@ -221,10 +234,17 @@ struct reason {
     size_t cells;
 };
 
+/* Of untrusted cells the gates that failed are the reason, whatever their texts say in numbers. */
 static bool same_reason(const struct as_cell *a, const struct as_cell *b)
 {
-    return a->status == b->status && strcmp(a->probe, b->probe) == 0 && strcmp(a->device, b->device) == 0 &&
-           strcmp(a->reason, b->reason) == 0;
+    if (a->status != b->status || strcmp(a->probe, b->probe) != 0 || strcmp(a->device, b->device) != 0)
+        return false;
+    if (a->status != AS_CELL_UNTRUSTED)
+        return strcmp(a->reason, b->reason) == 0;
+    for (int g = 0; g < AS_GATE_N; g++)
+        if ((a->gates[g].state == AS_GATE_FAIL) != (b->gates[g].state == AS_GATE_FAIL))
+            return false;
+    return true;
 }
 
 enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, const struct as_table_style *style,
@@ -256,9 +276,10 @@ enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, con
         as_buf_terminal(&line, c->probe);
         as_buf_char(&line, ' ');
         as_buf_terminal(&line, c->device);
-        as_buf_printf(&line, ": %zu %s%s", reasons[k].cells,
+        as_buf_printf(&line, ": %zu %s%s%s", reasons[k].cells,
                       c->status == AS_CELL_PLANNED ? "not measured" : as_cell_status_word(c->status),
-                      c->reason[0] ? ": " : "");
+                      c->reason[0] ? ": " : "",
+                      c->status == AS_CELL_UNTRUSTED && reasons[k].cells > 1 ? "for example " : "");
         as_buf_terminal(&line, c->reason);
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);

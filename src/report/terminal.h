@@ -8,6 +8,8 @@
 
 /* Columns that s takes: wide characters count 2, combining ones 0. s is escaped already. */
 unsigned as_text_width(const char *s);
+/* Bytes of the longest beginning of s that takes at most width columns, at least one character. */
+size_t as_text_prefix(const char *s, unsigned width);
 /* Appends s, cut to width columns with a mark at its end when it is longer. */
 void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode);
 /* Appends text filled to width, each line after the first with a margin; column: where the first line stands. */
@@ -36,7 +38,7 @@ void as_table_init(struct as_table *t, const char *const *heads);
 void as_table_finish(struct as_table *t);
 void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */
 void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Too wide for the style: the widest columns of text are cut. */
+/* Too wide for the style: text is broken into lines within the widest columns; numbers never are. */
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);
 
@@ -52,6 +54,7 @@ enum { AS_PLOT_SERIES_MAX = 6 };
 struct as_series {
     const char *name; /* escaped already */
     const double *x, *y;
+    const bool *hollow; /* untrusted points; NULL: none are */
     size_t n;
 };
 void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,

@@ -63,13 +63,15 @@ void as_text_bar(struct as_buf *b, double share, unsigned width, int unicode)
 }
 
 enum { PLOT_HEIGHT = 12, PLOT_WIDTH_MAX = 72, LABEL = 10 };
-static const char *const marks[2][AS_PLOT_SERIES_MAX + 1] = {
-    {" ", "o", "x", "+", "*", "#", "%"},
-    {" ", "●", "▲", "■", "◆", "○", "△"},
+/* By series: trusted and untrusted points, for ASCII and for UTF-8. */
+static const char *const marks[2][2][AS_PLOT_SERIES_MAX] = {
+    {{"o", "x", "+", "*", "#", "%"}, {":", ":", ":", ":", ":", ":"}},
+    {{"●", "▲", "■", "◆", "▼", "★"}, {"○", "△", "□", "◇", "▽", "☆"}},
 };
+enum { HOLLOW = 0x80 };
 
 struct canvas {
-    unsigned char mark[PLOT_HEIGHT][PLOT_WIDTH_MAX]; /* 0 empty, else series + 1 */
+    unsigned char mark[PLOT_HEIGHT][PLOT_WIDTH_MAX]; /* 0 empty, else series + 1, with HOLLOW */
     unsigned width;
     struct scale x, y;
 };
@@ -81,9 +83,16 @@ static void draw_series(struct canvas *c, const struct as_series *s, unsigned ma
             continue;
         unsigned column = (unsigned)lround(position(&c->x, s->x[i]) * (c->width - 1));
         unsigned row = PLOT_HEIGHT - 1 - (unsigned)lround(position(&c->y, s->y[i]) * (PLOT_HEIGHT - 1));
-        if (c->mark[row][column] == 0) /* the first series stays visible where several meet */
-            c->mark[row][column] = (unsigned char)mark;
+        bool hollow = s->hollow && s->hollow[i];
+        unsigned char *at = &c->mark[row][column];
+        if (*at == 0 || (*at & HOLLOW && !hollow)) /* trusted before untrusted, then the first series */
+            *at = (unsigned char)(mark | (hollow ? HOLLOW : 0));
     }
+}
+
+static const char *mark_text(unsigned char mark, int unicode)
+{
+    return mark ? marks[unicode != 0][mark & HOLLOW ? 1 : 0][(mark & ~HOLLOW) - 1] : " ";
 }
 
 static void write_canvas(struct as_buf *b, const struct canvas *c, const char *unit, int unicode)
@@ -100,7 +109,7 @@ static void write_canvas(struct as_buf *b, const struct canvas *c, const char *u
         while (last > 0 && c->mark[row][last - 1] == 0)
             last--;
         for (unsigned i = 0; i < last; i++)
-            as_buf_str(b, marks[unicode != 0][c->mark[row][i]]);
+            as_buf_str(b, mark_text(c->mark[row][i], unicode));
         as_buf_char(b, '\n');
     }
     as_buf_finish(&label);
@@ -133,11 +142,18 @@ static void write_x_axis(struct as_buf *b, const struct canvas *c, int unicode)
 
 static void write_legend(struct as_buf *b, const struct as_series *series, size_t n, const struct as_table_style *style)
 {
+    bool untrusted = false;
     for (size_t i = 0; i < n; i++) {
         as_buf_repeat(b, ' ', LABEL + 2);
-        as_buf_printf(b, "%s ", marks[style->unicode != 0][i + 1]);
+        as_buf_printf(b, "%s ", mark_text((unsigned char)(i + 1), style->unicode));
         as_text_cut(b, series[i].name, style->width > LABEL + 4 ? style->width - LABEL - 4 : 1, style->unicode);
         as_buf_char(b, '\n');
+        for (size_t k = 0; k < series[i].n && series[i].hollow; k++)
+            untrusted |= series[i].hollow[k];
+    }
+    if (untrusted) {
+        as_buf_repeat(b, ' ', LABEL + 2);
+        as_buf_printf(b, "%s untrusted\n", mark_text(HOLLOW | 1, style->unicode));
     }
 }
 

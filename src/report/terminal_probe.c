@@ -72,6 +72,7 @@ static void series_name(const struct view *v, const struct as_cell *c, struct as
 struct plot {
     struct as_series series[AS_PLOT_SERIES_MAX];
     double *x[AS_PLOT_SERIES_MAX], *y[AS_PLOT_SERIES_MAX];
+    bool *hollow[AS_PLOT_SERIES_MAX];
     char *name[AS_PLOT_SERIES_MAX];
     size_t n, left_out; /* cells of series for which there is no mark */
 };
@@ -81,6 +82,7 @@ static void plot_finish(struct plot *p)
     for (size_t i = 0; i < p->n; i++) {
         free(p->x[i]);
         free(p->y[i]);
+        free(p->hollow[i]);
         free(p->name[i]);
     }
 }
@@ -97,9 +99,10 @@ static enum as_status plot_add(struct plot *p, const struct view *v, const struc
         p->name[i] = as_strdup(as_buf_get(&name));
         p->x[i] = calloc(v->n, sizeof(double));
         p->y[i] = calloc(v->n, sizeof(double));
-        p->series[i] = (struct as_series){p->name[i], p->x[i], p->y[i], 0};
+        p->hollow[i] = calloc(v->n, sizeof(bool));
+        p->series[i] = (struct as_series){p->name[i], p->x[i], p->y[i], p->hollow[i], 0};
         p->n++;
-        if (!p->name[i] || !p->x[i] || !p->y[i])
+        if (!p->name[i] || !p->x[i] || !p->y[i] || !p->hollow[i])
             st = as_nomem(err, 2 * v->n * sizeof(double), "a plot");
     }
     as_buf_finish(&name);
@@ -112,6 +115,7 @@ static enum as_status plot_add(struct plot *p, const struct view *v, const struc
     size_t k = p->series[i].n++;
     p->x[i][k] = as_axes_number(&c->axes, v->axes->v[v->size].name);
     p->y[i][k] = c->sum.median;
+    p->hollow[i][k] = c->status != AS_CELL_OK;
     return AS_OK;
 }
 
@@ -122,7 +126,7 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
     enum as_status st = AS_OK;
     size_t most = 0;
     for (size_t i = 0; i < v->n && !st; i++)
-        if (v->cells[i]->status == AS_CELL_OK && as_text_measured(v->cells[i]))
+        if (as_text_measured(v->cells[i]))
             st = plot_add(&p, v, v->cells[i], err);
     for (size_t i = 0; i < p.n; i++)
         most = p.series[i].n > most ? p.series[i].n : most;

@@ -81,33 +81,68 @@ static void fit(const struct as_table *t, const struct as_table_style *style, un
     }
 }
 
-static void write_row(const struct as_table *t, size_t row, const unsigned width[], const struct as_table_style *style,
-                      struct as_buf *out)
+/* Takes the next line of at most width columns off *text: whole words where they fit. */
+static void next_line(const char **text, unsigned width, struct as_buf *line)
+{
+    const char *s = *text;
+    size_t n = strlen(s), best = 0, at = 0;
+    as_buf_clear(line);
+    while (at < n) {
+        size_t step = strcspn(s + at, " ");
+        struct as_buf part = AS_BUF_INIT;
+        as_buf_add(&part, s, at + step);
+        bool fits = as_text_width(as_buf_get(&part)) <= width;
+        line->failed |= part.failed;
+        as_buf_finish(&part);
+        if (!fits)
+            break;
+        best = at + step;
+        at = best + (s[best] == ' ');
+        if (!s[best])
+            break;
+    }
+    if (best == 0) /* a word wider than the column is broken */
+        best = as_text_prefix(s, width);
+    as_buf_add(line, s, best);
+    *text = s + best + (s[best] == ' ');
+}
+
+/* One line of a row; what is left of each cell is in left. Is anything left? */
+static bool write_line(const struct as_table *t, const struct as_table_cell *row, const char **left,
+                       const unsigned width[], const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
     unsigned owed = 0; /* blanks that are written only if something follows */
-    for (size_t c = 0; c < t->columns && row * t->columns + c < t->n; c++) {
-        const struct as_table_cell *cell = &t->cells[row * t->columns + c];
-        as_buf_clear(&text);
-        as_text_cut(&text, cell->text, width[c], style->unicode);
+    bool more = false;
+    for (size_t c = 0; c < t->columns; c++) {
+        next_line(&left[c], width[c], &text);
+        more |= *left[c] != 0;
         unsigned w = as_text_width(as_buf_get(&text)), blanks = width[c] > w ? width[c] - w : 0;
         if (t->right[c])
             owed += blanks;
         if (w) {
             as_buf_repeat(out, ' ', owed);
             owed = 0;
-            as_paint_on(out, (enum as_paint)cell->paint, style);
+            as_paint_on(out, (enum as_paint)row[c].paint, style);
             as_buf_str(out, as_buf_get(&text));
-            as_paint_off(out, (enum as_paint)cell->paint, style);
+            as_paint_off(out, (enum as_paint)row[c].paint, style);
         }
-        if (!t->right[c])
-            owed += blanks;
-        owed += GAP;
+        owed += (t->right[c] ? 0 : blanks) + GAP;
     }
     as_buf_char(out, '\n');
-    if (text.failed)
-        out->failed = true;
+    out->failed |= text.failed;
     as_buf_finish(&text);
+    return more;
+}
+
+static void write_row(const struct as_table *t, const struct as_table_cell *row, const unsigned width[],
+                      const struct as_table_style *style, struct as_buf *out)
+{
+    const char *left[AS_TABLE_COLUMNS_MAX];
+    for (size_t c = 0; c < t->columns; c++)
+        left[c] = row[c].text;
+    while (write_line(t, row, left, width, style, out))
+        ;
 }
 
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
@@ -119,8 +154,8 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
     fit(t, style, width);
     for (size_t c = 0; c < t->columns; c++)
         total += width[c] + (c ? GAP : 0);
-    for (size_t row = 0; row * t->columns < t->n; row++) {
-        write_row(t, row, width, style, out);
+    for (size_t row = 0; (row + 1) * t->columns <= t->n; row++) {
+        write_row(t, t->cells + row * t->columns, width, style, out);
         if (row > 0)
             continue;
         for (unsigned i = 0; i < total && i < style->width; i++)

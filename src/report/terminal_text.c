@@ -55,6 +55,20 @@ unsigned as_text_width(const char *s)
     return total;
 }
 
+size_t as_text_prefix(const char *s, unsigned width)
+{
+    unsigned used = 0, columns;
+    size_t left = strlen(s), n = 0;
+    while (n < left) {
+        size_t next = step(s + n, left - n, &columns);
+        if (n && used + columns > width)
+            break;
+        used += columns;
+        n += next;
+    }
+    return n;
+}
+
 void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode)
 {
     if (as_text_width(s) <= width) {
