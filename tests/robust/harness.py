@@ -2,7 +2,7 @@
 
 A test script defines functions test_*(assay) and ends with harness.main(globals()). The first argument of a script is
 the assay program, the rest are names of tests to run (all when there are none). The device is the scripted one
-(ASSAY_NULL, src/device/null/null.h), so that no test depends on the machine's timing."""
+(src/device/null/null.h), so that no test depends on the machine's timing."""
 import contextlib
 import json
 import os
@@ -17,6 +17,9 @@ import traceback
 OK, FAILED, USAGE, REGRESSION, UNTRUSTED, NOTHING = range(6)
 MEASURED = (OK, UNTRUSTED)
 PATIENCE = 120  # seconds that a command may take before a test calls it hung
+
+FAST = {"execute": "once", "noise": {"sd": 0.002}}  # scripted times that cost none
+SLOW = dict(FAST, sleep=True)  # launches take the time that they report, so that something can happen meanwhile
 
 
 class Skip(Exception):
@@ -38,7 +41,14 @@ class Assay:
         self.program, self.folder = os.path.abspath(program), folder
         self.store = os.path.join(folder, "store.db")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "ASSAY_", "XDG_"))}
-        self.env.update(ASSAY_STORE=self.store, HOME=folder, XDG_DATA_HOME=folder, TERM="dumb", LC_ALL="C")
+        self.env.update(ASSAY_STORE=self.store, HOME=folder, XDG_DATA_HOME=folder, TERM="dumb", LC_ALL="C",
+                        **self.script(FAST))
+
+    def script(self, members):
+        """The environment in which the scripted device behaves so."""
+        with tempfile.NamedTemporaryFile("w", dir=self.folder, prefix="script", delete=False, encoding="utf-8") as f:
+            json.dump(members, f)
+        return {"ASSAY_NULL": f.name}
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -74,8 +84,8 @@ class Assay:
         return self.finish(self.start(*args, **more), timeout)
 
     def null(self, script, *args, **more):
-        """assay run on the scripted device."""
-        env = dict(more.pop("env", {}) or {}, ASSAY_NULL=script)
+        """assay run on the scripted device that behaves so."""
+        env = dict(more.pop("env", {}) or {}, **self.script(script))
         return self.run("run", *args, "--device", "null", env=env, **more)
 
     def export(self, run=None):

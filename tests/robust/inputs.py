@@ -76,7 +76,7 @@ def test_too_many_cells(assay):
 
 
 def test_numbers_of_runs_and_cells(assay):
-    expect(assay.null("", "latency", "--set", "size=1KiB").code in MEASURED, "a run to look at")
+    expect(assay.run("run", "latency", *NULL, "--set", "size=1KiB").code in MEASURED, "a run to look at")
     for name in ("0", "-99", "999999", "99999999999999999999", "", "zz", "%n", "1 OR 1=1", "' OR ''='"):
         for command in ("show", "export", "report"):
             done = assay.run(command, name, *(["-o", assay.path("x.html")] if command == "report" else []))
@@ -110,12 +110,13 @@ def test_suite_files(assay):
 
 def test_hostile_device_name(assay):
     """Markup, terminal escapes and formulas in a device's name stay text wherever they are shown."""
-    done = assay.null("name=" + HOSTILE.replace(";", ":").replace(" ", "_"), "latency", "--set", "size=1KiB..4KiB")
+    script = dict(harness.FAST, info={"name": HOSTILE, "vendor": HOSTILE, "driver": HOSTILE})
+    done = assay.null(script, "latency", "--set", "size=1KiB..4KiB")
     expect(done.code in MEASURED, "measured all the same", done)
     page = assay.path("page.html")
     shown = [done] + [assay.run(*c) for c in (["show"], ["show", "latency"], ["facts"], ["report", "-o", page],
                                               ["list", "runs"])]
-    shown.append(assay.run("devices", env={"ASSAY_NULL": "name=" + HOSTILE.replace(";", ":").replace(" ", "_")}))
+    shown.append(assay.run("devices", env=assay.script(script)))
     for result in shown:
         expect(result.code in MEASURED, "shown", result)
         expect("\x1b" not in result.out + result.err and "\x07" not in result.out + result.err, "no escapes", result)
@@ -149,7 +150,7 @@ def test_decimal_commas(assay):
     """The same run and the same exports as in the C locale."""
     german = commas(assay)
     args = ["latency", "--set", "size=1.5KiB,4KiB..64KiB x2", "--precision", "0.5%", "--budget", "7.5s", "--seed", "3"]
-    done = assay.null("", *args, env=german)
+    done = assay.null(harness.FAST, *args, env=german)
     expect(done.code in MEASURED, "measured", done)
     for command in (["export"], ["export", "--format", "csv"], ["show"], ["show", "latency"], ["facts"]):
         plain, commaed = assay.run(*command), assay.run(*command, env=german)

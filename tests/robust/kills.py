@@ -8,11 +8,10 @@ import sqlite3
 import time
 
 import harness
-from harness import MEASURED, OK, expect, identity, kill
+from harness import MEASURED, OK, SLOW, expect, identity, kill
 
 CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..4MiB x2", "--set", "bandwidth.size=64KiB..4MiB"]
 KILLS = int(os.environ.get("ASSAY_KILLS", "24"))
-SCRIPT = "real"  # each scripted repetition takes its time, so that a kill can fall into it
 
 
 def check_store(assay):
@@ -37,7 +36,7 @@ def check_complete(assay, run, plan):
 
 def killed_once(assay, arguments, rng, seconds, parent):
     """Starts a command and kills it, or one of its workers, after a random time. True when it ended by itself."""
-    process = assay.start(*arguments, env={"ASSAY_NULL": SCRIPT})
+    process = assay.start(*arguments, env=assay.script(SLOW))
     time.sleep(rng.uniform(0, seconds))
     if parent:
         kill(process.pid)
@@ -52,7 +51,7 @@ def killed_once(assay, arguments, rng, seconds, parent):
 def kill_runs(assay, parent):
     rng = random.Random(20 + parent)
     began = time.monotonic()
-    whole = assay.null(SCRIPT, *CELLS)
+    whole = assay.null(SLOW, *CELLS)
     seconds = time.monotonic() - began
     expect(whole.code in MEASURED, "an undisturbed run", whole)
     plan = {identity(c) for c in assay.cells(1)}
@@ -69,7 +68,7 @@ def kill_runs(assay, parent):
             run -= 1
             continue
         if not over:
-            done = assay.run("resume", env={"ASSAY_NULL": SCRIPT})
+            done = assay.run("resume", env=assay.script(SLOW))
             expect(done.code in MEASURED, f"run {run} is resumed after {kills} kills", done)
         check_store(assay)
         check_complete(assay, run, plan) if parent else check_every_cell_has_an_end(assay, run, plan)
@@ -94,7 +93,7 @@ def test_workers_killed_at_random(assay):
 
 
 def test_worker_does_not_outlive_the_parent(assay):
-    process = assay.start("run", *CELLS, "--device", "null", env={"ASSAY_NULL": SCRIPT})
+    process = assay.start("run", *CELLS, "--device", "null", env=assay.script(SLOW))
     workers = harness.wait_for(lambda: harness.children(process.pid), "a worker")
     kill(process.pid)
     process.wait()
@@ -102,7 +101,7 @@ def test_worker_does_not_outlive_the_parent(assay):
 
 
 def test_resume_with_nothing_to_resume(assay):
-    done = assay.null("", "latency", "--set", "size=1KiB")
+    done = assay.null(harness.FAST, "latency", "--set", "size=1KiB")
     expect(done.code in MEASURED, "a whole run", done)
     before = assay.run("export").out
     done = assay.run("resume")

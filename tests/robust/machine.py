@@ -8,15 +8,13 @@ import subprocess
 import time
 
 import harness
-from harness import FAILED, MEASURED, OK, Skip, expect, expect_refused, identity
+from harness import FAILED, MEASURED, OK, SLOW, Skip, expect, expect_refused, identity
 
 CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
-SLOW = {"ASSAY_NULL": "real"}
-
 
 def test_two_runs_at_once(assay):
     """The second says that it waits, and measures when the first is done; both are whole."""
-    first = assay.start("run", *CELLS, env=SLOW)
+    first = assay.start("run", *CELLS, env=assay.script(SLOW))
     harness.wait_for(lambda: harness.children(first.pid), "the first to measure")
     second = assay.run("run", *CELLS)
     expect(assay.finish(first).code in MEASURED, "the first")
@@ -29,7 +27,7 @@ def test_two_runs_at_once(assay):
 
 def test_two_stores_one_machine(assay):
     """It is the machine that is measured by one run at a time, not the store; --no-wait refuses."""
-    first = assay.start("run", *CELLS, env=SLOW)
+    first = assay.start("run", *CELLS, env=assay.script(SLOW))
     harness.wait_for(lambda: harness.children(first.pid), "the first to measure")
     done = assay.run("run", *CELLS, "--no-wait", "--store", assay.path("other.db"))
     if first.poll() is None or done.code not in MEASURED:
@@ -39,7 +37,7 @@ def test_two_stores_one_machine(assay):
 
 def interrupt(assay, number, to_group=False):
     """Starts a long run, signals it once cells are there, and gives its end."""
-    process = assay.start("run", *CELLS, "--json", env=SLOW, start_new_session=True)
+    process = assay.start("run", *CELLS, "--json", env=assay.script(SLOW), start_new_session=True)
     out = process.files[0]
 
     def measured():
@@ -79,7 +77,7 @@ def test_hang_up(assay):
 
 def test_control_c_twice(assay):
     """A person in a hurry: the second one ends it at once, and the store is whole."""
-    process = assay.start("run", *CELLS, env=SLOW, start_new_session=True)
+    process = assay.start("run", *CELLS, env=assay.script(SLOW), start_new_session=True)
     harness.wait_for(lambda: harness.children(process.pid), "a worker")
     for _ in range(2):
         harness.kill(process.pid, signal.SIGINT)
@@ -90,7 +88,7 @@ def test_control_c_twice(assay):
 
 def test_stopped_and_continued(assay):
     """Ctrl-Z and fg."""
-    process = assay.start("run", *CELLS, env=SLOW)
+    process = assay.start("run", *CELLS, env=assay.script(SLOW))
     harness.wait_for(lambda: harness.children(process.pid), "a worker")
     os.kill(process.pid, signal.SIGSTOP)
     time.sleep(0.3)
@@ -182,7 +180,7 @@ def test_budget_is_a_promise(assay):
     """Ends within 10% of the budget, and every cell has a number or a reason."""
     for budget in (2, 5):
         began = time.monotonic()
-        done = assay.run("run", *CELLS, "--budget", f"{budget}s", env=SLOW)
+        done = assay.run("run", *CELLS, "--budget", f"{budget}s", env=assay.script(SLOW))
         seconds = time.monotonic() - began
         expect(done.code in MEASURED, "measured", done)
         expect(seconds < budget * 1.1 + 0.5, f"{seconds:.2f} s for a budget of {budget} s", done)
@@ -218,7 +216,8 @@ def test_leaves_nothing_behind(assay):
     after = set(glob.glob("/dev/shm/*")) | set(glob.glob("/tmp/assay*"))
     mine = {p for p in after - before if "robust" not in p}
     expect(not [p for p in mine if "assay" in p], f"left behind: {mine}")
-    expect(sorted(os.listdir(assay.folder)) == ["store.db"], f"in the folder: {os.listdir(assay.folder)}")
+    left = [name for name in os.listdir(assay.folder) if not name.startswith("script")]
+    expect(left == ["store.db"], f"in the folder: {left}")
     owners = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
     expect(f"{assay.program} --worker" not in owners, "no worker is left")
 

@@ -12,7 +12,7 @@ CELLS = ["latency", "--set", "size=1KiB..64KiB"]
 
 
 def measured(assay):
-    done = assay.null("", *CELLS)
+    done = assay.null(harness.FAST, *CELLS)
     expect(done.code in MEASURED, "a run to look at", done)
     return done
 
@@ -66,7 +66,7 @@ def test_terminal_goes_away(assay):
     """A terminal that hangs up ends the run as an interrupt does; it can be resumed."""
     import pty
     master, slave = pty.openpty()
-    process = assay.start("run", *CELLS, "--device", "null", env={"ASSAY_NULL": "launch=2ms real"}, stdin=slave,
+    process = assay.start("run", *CELLS, "--device", "null", env=assay.script(harness.SLOW), stdin=slave,
                           stdout=slave, stderr=slave, start_new_session=True,
                           preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
     os.close(slave)

@@ -4,16 +4,14 @@ import signal
 import stat
 
 import harness
-from harness import MEASURED, expect, identity
+from harness import MEASURED, SLOW, expect, identity
 
 CELLS = ["latency", "--set", "size=1KiB..1MiB", "--device", "null"]
-SLOW = {"ASSAY_NULL": "real"}
-
 
 def disturbed(assay, number):
     """Sends a signal to the worker once, in the middle of the run."""
     expect(assay.run("run", *CELLS).code in MEASURED, "an undisturbed run")
-    process = assay.start("run", *CELLS, "--json", env=SLOW)
+    process = assay.start("run", *CELLS, "--json", env=assay.script(SLOW))
 
     def measuring():
         process.files[0].seek(0)
@@ -70,10 +68,22 @@ def test_worker_never_answers_well(assay):
 
 def test_scripted_crash_in_a_cell(assay):
     """The driver itself crashes in the middle of a launch."""
-    done = assay.null("crash-at=40", "latency", "--set", "size=1KiB..64KiB")
+    for what, status, word in (("crash", "crashed", "signal 11"), ("exit", "crashed", "exit code 1"),
+                               ("fail", "failed", "script"), ("oom", "unsupported", "memory")):
+        fault = {"do": what, "min_footprint": 16384, "max_footprint": 16384, "launch": 3}
+        done = assay.null(dict(harness.FAST, faults=[fault]), "latency", "--set", "size=1KiB..64KiB")
+        expect(done.code in MEASURED, f"{what}: the run goes on", done)
+        hit = {c["axes"]["size"]: c for c in assay.cells() if c["status"] == status}
+        expect(list(hit) == [16384] and word in hit[16384]["reason"], f"{what} costs its cell, and no other", done)
+
+
+def test_scripted_hang_in_a_cell(assay):
+    """A launch that never comes back."""
+    fault = {"do": "hang", "min_footprint": 16384, "max_footprint": 16384, "launch": 3}
+    done = assay.null(dict(harness.FAST, faults=[fault]), "latency", "--set", "size=1KiB..64KiB")
     expect(done.code in MEASURED, "the run goes on", done)
-    cells = assay.cells()
-    expect(any(c["status"] == "crashed" for c in cells), "the crash is a result", done)
+    hit = [c["axes"]["size"] for c in assay.cells() if c["status"] == "timeout"]
+    expect(hit == [16384], "it costs its cell, and no other", done)
 
 
 if __name__ == "__main__":
