@@ -265,8 +265,10 @@ static void name_more(const struct as_map_tree *t, size_t sibling, struct as_map
 {
     const struct as_map_node *node = &t->nodes[sibling];
     if (node->level == AS_MAP_BOX) {
-        size_t word = strcspn(node->label, " ");
-        snprintf(more->label, sizeof more->label, "%.*ss", (int)(word < 20 ? word : 20), node->label);
+        char word[24];
+        as_copy_text(word, sizeof word, node->label);
+        word[strcspn(word, " ")] = '\0';
+        snprintf(more->label, sizeof more->label, "%ss", word);
         more->row = AS_MAP_CORE;
     } else if (natural_cols(t, sibling) == 1) {
         more->row = AS_MAP_CORE;

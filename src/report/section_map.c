@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "report/map.h"
 #include "report/page.h"
 
@@ -5,11 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "tlb.reach" -> "reach" */
-static const char *last_part(const char *id)
+/* "tlb.reach" as "tlb reach" */
+static void readable_id(struct as_buf *b, const char *id)
 {
-    const char *dot = strrchr(id, '.');
-    return dot && dot[1] ? dot + 1 : id;
+    char text[64];
+    as_copy_text(text, sizeof text, id);
+    for (char *c = text; *c; c++)
+        if (*c == '.' || *c == '_')
+            *c = ' ';
+    as_buf_html(b, text);
 }
 
 /* What was found about links, launches, TLBs and allocators: no level of the map, but part of the machine. */
@@ -22,11 +27,7 @@ static void other_numbers(struct as_page *p, const struct as_report_run *rr)
         if (as_map_row(f->object) >= 0 || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
             continue;
         as_buf_str(b, any ? "<div><dt>" : "<dl class=\"chips\"><div><dt>");
-        as_buf_html(b, f->object);
-        if (strcmp(last_part(f->id), f->object) != 0) {
-            as_buf_char(b, ' ');
-            as_buf_html(b, last_part(f->id));
-        }
+        readable_id(b, f->id);
         if (rr->devices_n > 1) {
             as_buf_str(b, " <span class=\"of\">");
             as_buf_html(b, f->device);

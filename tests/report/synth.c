@@ -24,6 +24,7 @@ static const struct as_axis latency_axes[] = {
     {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "malloc", NULL},
     {"pattern", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "random", patterns},
     {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL},
+    {"stride", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 8, 0, "64", NULL},
     {0}};
 static const struct as_axis bandwidth_axes[] = {{"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "triad", ops},
                                                 {"store", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "regular", NULL},
@@ -211,6 +212,7 @@ static void latency_cells(struct maker *m, const char *device, double scale, int
                 axis(c, "allocator", allocators[a]);
                 axis(c, "pattern", patterns[p]);
                 axis_number(c, "size", (uint64_t)size);
+                axis_number(c, "stride", 64);
                 measured(m, c, scale * latency_at(size) * (p == 0 && a == 0 && size > 4e6 ? 1.3 : p == 2 ? 0.4 : 1));
             }
 }
