@@ -25,11 +25,18 @@ function* units(spec) {
   if (spec.spec) yield* units(spec.spec);
 }
 
-// A logarithmic axis spans what was measured and a margin: rounded to whole decades it would be half empty.
-function tightenLog(encoding) {
+// A logarithmic axis spans what was measured and a margin (rounded to whole decades it would be half empty), and names
+// the round ones of its ticks: 1, 2, 5 or 1, 3 or 1 of each decade, by how many decades there are.
+function logAxes(encoding) {
   for (const channel of ['x', 'y']) {
     const def = encoding?.[channel];
-    if (def?.scale?.type === 'log') def.scale = { nice: false, padding: channel === 'y' ? 12 : 6, ...def.scale };
+    if (def?.scale?.type !== 'log') continue;
+    def.scale = { nice: false, padding: channel === 'y' ? 12 : 6, ...def.scale };
+    if (def.axis === null || def.scale.base === 2) continue;
+    const round = `round10(datum.value, domain('${channel}'))`;
+    const label = def.axis?.labelExpr ?? 'short(datum.value)';
+    def.axis = { gridOpacity: { condition: { test: round, value: 1 }, value: 0.3 }, ...def.axis,
+      labelExpr: `${round} ? ${label} : ''` };
   }
 }
 
@@ -70,11 +77,12 @@ const composed = spec => ['facet', 'repeat', 'concat', 'hconcat', 'vconcat'].som
 function prepare(spec) {
   spec.data = { name: 'cells' };
   delete spec.$schema;
+  const one = !composed(spec);
   for (const unit of units(spec)) {
     labelSizes(unit.encoding);
-    tightenLog(unit.encoding);
+    if (one) logAxes(unit.encoding);
   }
-  if (!composed(spec)) { // a single view follows the width of the page
+  if (one) { // a single view follows the width of the page
     spec.width = 'container';
     spec.autosize = { type: 'fit-x', contains: 'padding' };
   }

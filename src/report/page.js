@@ -153,7 +153,12 @@
     const [factor, unit] = TIMES.find(([f]) => Math.abs(v) >= f);
     return `${digits(v / (factor || 1))} ${unit}`;
   };
+  const round10 = (v, [lo, hi]) => {
+    const decades = Math.log10(hi / lo), lead = Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9));
+    return lead === 1 || (decades < 2.6 ? lead === 2 || lead === 5 : decades < 4.6 && lead === 3);
+  };
   vega.expressionFunction('nanoseconds', nanoseconds);
+  vega.expressionFunction('round10', round10);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
   // Pictures come after the page: it can be read at once, and answers between two of them.
