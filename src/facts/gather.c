@@ -171,6 +171,33 @@ static uint64_t hash_others(const struct as_cell *cell, const char *axis)
     return h;
 }
 
+void pairs_make(struct rule_context *c, const char *probe, const char *axis, const char *a_text, const char *b_text,
+                struct pair **pairs, size_t *n)
+{
+    const struct as_cell **cells;
+    size_t have = cells_of(c, probe, &cells), keyed_n = 0;
+    struct keyed *keyed = malloc((have + 1) * sizeof *keyed);
+    *pairs = malloc((have + 1) * sizeof **pairs);
+    *n = 0;
+    if (!keyed || !*pairs)
+        c->status = as_nomem(c->err, have * sizeof *keyed, "pairs of cells");
+    for (size_t i = 0; keyed && i < have; i++) {
+        const char *text = as_axes_text(&cells[i]->axes, axis);
+        bool is_a = strcmp(text, a_text) == 0;
+        if (is_a || strcmp(text, b_text) == 0)
+            keyed[keyed_n++] = (struct keyed){cells[i], hash_others(cells[i], axis), is_a ? 0 : 1};
+    }
+    if (keyed_n > 1)
+        qsort(keyed, keyed_n, sizeof *keyed, by_curve_then_x);
+    for (size_t i = 1; *pairs && i < keyed_n; i++) {
+        const struct keyed *a = &keyed[i - 1], *b = &keyed[i];
+        if (a->others == b->others && a->x < b->x && cells_alike(a->cell, b->cell, axis))
+            (*pairs)[(*n)++] = (struct pair){a->cell, b->cell};
+    }
+    free(keyed);
+    free(cells);
+}
+
 static bool curve_make(struct curve *curve, const struct keyed *keyed, size_t n)
 {
     *curve = (struct curve){.cells = malloc(n * sizeof *curve->cells),

@@ -151,60 +151,52 @@ void rule_cache_bandwidth(struct rule_context *c)
     free(cells);
 }
 
-struct store_pair {
-    const struct as_cell *regular, *nt;
-    double best;
-};
-
 /* Of all pairs of one operation that differ in the store only, the one with the fastest cell. */
-static struct store_pair best_pair(const struct rule_context *c, const struct as_cell *const *cells, size_t n,
-                                   const char *op, enum team team)
+static const struct pair *best_pair(const struct rule_context *c, const struct pair *pairs, size_t n, const char *op,
+                                    enum team team)
 {
-    struct store_pair best = {NULL, NULL, 0};
-    enum { LOOKED_AT = 256 };
-    const struct as_cell *nt[LOOKED_AT];
-    size_t nt_n = 0;
-    for (size_t i = 0; i < n && nt_n < LOOKED_AT; i++)
-        if (in_team(cells[i], team) && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
-            strcmp(as_axes_text(&cells[i]->axes, "store"), "nt") == 0 && is_memory(c, cells[i]))
-            nt[nt_n++] = cells[i];
-    for (size_t i = 0; i < n && nt_n > 0; i++) {
-        if (!in_team(cells[i], team) || strcmp(as_axes_text(&cells[i]->axes, "op"), op) != 0 ||
-            strcmp(as_axes_text(&cells[i]->axes, "store"), "regular") != 0)
-            continue;
-        for (size_t k = 0; k < nt_n; k++) {
-            double fastest = fmax(cells[i]->sum.median, nt[k]->sum.median);
-            if (fastest > best.best && cells_alike(cells[i], nt[k], "store"))
-                best = (struct store_pair){cells[i], nt[k], fastest};
+    const struct pair *best = NULL;
+    double fastest = 0;
+    for (size_t i = 0; i < n; i++) {
+        double fast = fmax(pairs[i].a->sum.median, pairs[i].b->sum.median);
+        if (fast > fastest && in_team(pairs[i].a, team) && is_memory(c, pairs[i].a) &&
+            strcmp(as_axes_text(&pairs[i].a->axes, "op"), op) == 0) {
+            best = &pairs[i];
+            fastest = fast;
         }
     }
     return best;
 }
 
+static void add_nontemporal(struct rule_context *c, const struct pair *p, const char *op, enum team team)
+{
+    static const char *const what[] = {
+        [AS_SUPPORTED] = "pay", [AS_REFUTED] = "do not pay", [AS_UNDECIDED] = "make no clear difference"};
+    const struct as_cell *nt = p->a, *regular = p->b;
+    struct as_fact *f = fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", op, team_words[team]);
+    if (!f)
+        return;
+    fact_number(f, nt->sum.median / regular->sum.median,
+                as_ratio_interval(nt->sum.median, cell_interval(nt), regular->sum.median, cell_interval(regular)));
+    f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
+    char ratio[96], threads[32];
+    fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s", what[f->verdict], op,
+             fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(nt, threads, sizeof threads));
+    fact_evidence(f, regular);
+    fact_evidence(f, nt);
+}
+
 void rule_nontemporal(struct rule_context *c)
 {
     static const char *const writers[] = {"copy", "triad", "write"};
-    const struct as_cell **cells;
-    size_t n = cells_of(c, "bandwidth", &cells);
+    struct pair *pairs;
+    size_t n;
+    pairs_make(c, "bandwidth", "store", "nt", "regular", &pairs, &n);
     for (enum team team = ONE; team < TEAMS; team++)
         for (size_t o = 0; o < sizeof writers / sizeof *writers; o++) {
-            struct store_pair p = best_pair(c, cells, n, writers[o], team);
-            struct as_fact *f =
-                p.nt ? fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", writers[o], team_words[team]) : NULL;
-            if (!f)
-                continue;
-            fact_number(f, p.nt->sum.median / p.regular->sum.median,
-                        as_ratio_interval(p.nt->sum.median, cell_interval(p.nt), p.regular->sum.median,
-                                          cell_interval(p.regular)));
-            f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
-            static const char *const what[] = {
-                [AS_SUPPORTED] = "pay", [AS_REFUTED] = "do not pay", [AS_UNDECIDED] = "make no clear difference"};
-            char ratio[96], threads[32];
-            fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s",
-                     what[f->verdict], writers[o], fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
-                     team_text(p.nt, threads, sizeof threads));
-            fact_evidence(f, p.regular);
-            fact_evidence(f, p.nt);
+            const struct pair *p = best_pair(c, pairs, n, writers[o], team);
+            if (p)
+                add_nontemporal(c, p, writers[o], team);
         }
-    free(cells);
+    free(pairs);
 }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6 };
+/* Elements farther apart than a line leave sets of the cache unused: such a curve shows too large a cache. */
+enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6, LINE_MAX_BYTES = 256 };
 
 /* The curve that shows the caches best: random order over all, large pages (so that the TLB is out of it), and among
  * those the longest. Large pages do not win against a curve more than twice as long. */
@@ -17,7 +18,8 @@ static const struct curve *choose_curve(const struct curve *curves, size_t n)
     double best_score = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = curves[i].cells[0];
-        if (!cell_is(cell, "pattern", "random") || curves[i].n < POINTS_MIN)
+        if (!cell_is(cell, "pattern", "random") || curves[i].n < POINTS_MIN ||
+            as_axes_number(&cell->axes, "stride") > LINE_MAX_BYTES)
             continue;
         double score = (double)curves[i].n * (allocator_is_huge(as_axes_text(&cell->axes, "allocator")) ? 2 : 1);
         if (score > best_score) {

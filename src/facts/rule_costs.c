@@ -72,23 +72,6 @@ static struct as_interval difference(const struct as_cell *a, const struct as_ce
                                 d + hypot(ca.hi - a->sum.median, b->sum.median - cb.lo)};
 }
 
-static const struct as_cell *largest(const struct as_cell *const *cells, size_t n, const char *op,
-                                     const struct as_cell *alike)
-{
-    const struct as_cell *best = NULL;
-    double size = -1;
-    for (size_t i = 0; i < n; i++) {
-        double s = as_axes_number(&cells[i]->axes, "size");
-        s = isfinite(s) ? s : 0;
-        if (s > size && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
-            (!alike || cells_alike(cells[i], alike, "op"))) {
-            best = cells[i];
-            size = s;
-        }
-    }
-    return best;
-}
-
 static void add_difference(struct rule_context *c, const struct as_cell *more, const struct as_cell *less,
                            const char *id, const char *what, const char *nothing)
 {
@@ -110,47 +93,46 @@ static void add_difference(struct rule_context *c, const struct as_cell *more, c
     fact_evidence(f, less);
 }
 
-/* For each allocator the pair of cells at the largest size that both have. */
-static void differences(struct rule_context *c, const struct as_cell *const *cells, size_t n, const char *more,
-                        const char *less, const char *id, const char *what, const char *nothing)
+static const char *allocator_of(const struct pair *p)
 {
-    const char *seen[FACTS_MAX];
-    size_t seen_n = 0;
-    for (size_t i = 0; i < n && seen_n < FACTS_MAX; i++) {
-        const char *allocator = as_axes_text(&cells[i]->axes, "allocator");
-        bool again = strcmp(as_axes_text(&cells[i]->axes, "op"), more) != 0;
-        for (size_t k = 0; k < seen_n && !again; k++)
-            again = strcmp(seen[k], allocator) == 0;
-        if (again)
+    return as_axes_text(&p->a->axes, "allocator");
+}
+
+static double size_of(const struct pair *p)
+{
+    double size = as_axes_number(&p->a->axes, "size");
+    return isfinite(size) ? size : 0;
+}
+
+/* For each allocator the pair of cells at the largest size that both have. */
+static void differences(struct rule_context *c, const char *more, const char *less, const char *id, const char *what,
+                        const char *nothing)
+{
+    struct pair *pairs;
+    size_t n, kept = 0;
+    pairs_make(c, "alloc", "op", more, less, &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < kept && strcmp(allocator_of(&pairs[k]), allocator_of(&pairs[i])) != 0)
+            k++;
+        if (k == FACTS_MAX)
             continue;
-        seen[seen_n++] = allocator;
-        const struct as_cell *best = NULL, *other = NULL;
-        for (size_t k = i; k < n; k++) {
-            const struct as_axes *axes = &cells[k]->axes;
-            if (strcmp(as_axes_text(axes, "op"), more) != 0 || strcmp(as_axes_text(axes, "allocator"), allocator) != 0)
-                continue;
-            bool larger = !best || as_axes_number(axes, "size") > as_axes_number(&best->axes, "size");
-            const struct as_cell *match = larger ? largest(cells, n, less, cells[k]) : NULL;
-            if (match) {
-                best = cells[k];
-                other = match;
-            }
-        }
-        if (best)
-            add_difference(c, best, other, id, what, nothing);
+        if (k == kept || size_of(&pairs[i]) > size_of(&pairs[k]))
+            pairs[k] = pairs[i];
+        kept += k == kept;
     }
+    for (size_t k = 0; k < kept; k++)
+        add_difference(c, pairs[k].a, pairs[k].b, id, what, nothing);
+    free(pairs);
 }
 
 void rule_first_touch(struct rule_context *c)
 {
-    const struct as_cell **cells;
-    size_t n = cells_of(c, "alloc", &cells);
-    differences(c, cells, n, "first-touch", "touch-again", "memory.host_backing",
+    differences(c, "first-touch", "touch-again", "memory.host_backing",
                 "The host charges memory that was never touched with",
                 "No charge of the host for memory never touched");
-    differences(c, cells, n, "touch-again", "touch-mapped", "memory.fault", "A page fault costs",
+    differences(c, "touch-again", "touch-mapped", "memory.fault", "A page fault costs",
                 "No cost of a page fault to be seen");
-    free(cells);
 }
 
 static void add_allocator(struct rule_context *c, const struct curve *curve, size_t at, const char *which)

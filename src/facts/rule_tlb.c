@@ -16,25 +16,17 @@ struct ratios {
     const struct as_cell *many[POINTS_MAX], *few[POINTS_MAX];
 };
 
-static const char *pattern_of(const struct curve *c)
-{
-    return as_axes_text(&c->cells[0]->axes, "pattern");
-}
-
 /* How well do these two differ in the TLB only? Huge against base pages is the better pair, since the order of the
  * accesses is the same; 0: not at all. */
 static int pair_kind(const struct curve *many, const struct curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
-    bool random = strcmp(pattern_of(many), "page") != 0 && cell_is(a, "pattern", "random");
-    if (!random || allocator_is_huge(as_axes_text(&a->axes, "allocator")))
+    if (!cell_is(a, "pattern", "random") || allocator_is_huge(as_axes_text(&a->axes, "allocator")))
         return 0;
-    const struct as_axes *fa = &a->axes, *fb = &b->axes;
-    bool same_pattern = strcmp(as_axes_text(fa, "pattern"), as_axes_text(fb, "pattern")) == 0;
-    if (same_pattern && allocator_is_huge(as_axes_text(fb, "allocator")))
+    if (allocator_is_huge(as_axes_text(&b->axes, "allocator")) && cells_alike(a, b, "allocator"))
         return 2;
-    bool same_allocator = strcmp(as_axes_text(fa, "allocator"), as_axes_text(fb, "allocator")) == 0;
-    return same_allocator && strcmp(pattern_of(few), "page") == 0 ? 1 : 0;
+    bool by_page = strcmp(as_axes_text(&b->axes, "pattern"), "page") == 0;
+    return by_page && cells_alike(a, b, "pattern") ? 1 : 0;
 }
 
 static void divide(const struct curve *many, const struct curve *few, struct ratios *r)

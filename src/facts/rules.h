@@ -63,6 +63,13 @@ size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell 
 bool cell_is(const struct as_cell *cell, const char *axis, const char *text);
 /* Are all axes but one the same? */
 bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but);
+/* Two cells of a probe that differ in one axis only. */
+struct pair {
+    const struct as_cell *a, *b;
+};
+/* All pairs in which the axis is a_text in one and b_text in the other; *pairs is the caller's (free). */
+void pairs_make(struct rule_context *c, const char *probe, const char *axis, const char *a_text, const char *b_text,
+                struct pair **pairs, size_t *n);
 /* Does the allocator's name say pages larger than the base page? */
 bool allocator_is_huge(const char *name);
 /* In ns, GB/s, ...: a cell's interval, or its median twice where it has none. */

@@ -9,6 +9,7 @@ static const double least_noise = 0.07;    /* real levels are not flat: this muc
 static const double segment_cost = 9;      /* of starting a plateau, in squared deviations */
 static const double loose_cost = 5;        /* of a point that belongs to none: two such points pay for a plateau */
 static const double same_level = 0.14;     /* neighbours nearer than 15% are one plateau */
+static const double least_octaves = 0.7;   /* that a plateau spans */
 static const double steepest_octave = 0.2; /* a plateau rises at most so much an octave */
 
 struct curve {
@@ -93,7 +94,7 @@ static double span_level(const struct curve *c, size_t first, size_t last)
     return as_median(c->ly + first, last - first + 1);
 }
 
-/* A ramp cut into steps looks like plateaus that rise: those are none. */
+/* A ramp cut into steps looks like plateaus that are short or rise: those are none. */
 static bool is_flat(const struct curve *c, size_t first, size_t last)
 {
     double n = (double)(last - first + 1), mx = 0, my = 0, sxx = 0, sxy = 0, noise = 0;
@@ -106,6 +107,8 @@ static bool is_flat(const struct curve *c, size_t first, size_t last)
         sxx += (c->lx[i] - mx) * (c->lx[i] - mx);
         sxy += (c->lx[i] - mx) * (c->ly[i] - my);
     }
+    if (c->lx[last] - c->lx[first] < least_octaves)
+        return false;
     return fabs(sxy / sxx) <= steepest_octave + 2 * noise / sqrt(sxx);
 }
 

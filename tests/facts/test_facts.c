@@ -1,0 +1,402 @@
+/* Rules on synthetic cells with known answers, and on hostile ones. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "facts/facts.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KiB 1024.0
+#define MiB (1024.0 * 1024)
+
+struct made {
+    struct as_cell *cells;
+    size_t n, cap;
+    struct as_device_info info;
+    struct as_fact *facts;
+    size_t facts_n;
+};
+
+/* axes: "size=1024 op=read" */
+static struct as_cell *add(struct made *m, const char *probe, const char *unit, double median, const char *axes)
+{
+    if (m->n == m->cap) {
+        m->cap = m->cap ? 2 * m->cap : 64;
+        m->cells = realloc(m->cells, m->cap * sizeof *m->cells);
+        assert_non_null(m->cells);
+    }
+    struct as_cell *c = &m->cells[m->n++];
+    *c = (struct as_cell){.id = (int64_t)m->n, .status = AS_CELL_OK, .clock_hz = NAN, .limit = NAN};
+    strcpy(c->device, m->info.id);
+    snprintf(c->probe, sizeof c->probe, "%s", probe);
+    snprintf(c->unit, sizeof c->unit, "%s", unit);
+    c->sum = (struct as_summary){.n = 30,
+                                 .visits = 3,
+                                 .median = median,
+                                 .ci = {median * 0.995, median * 1.005},
+                                 .min = median,
+                                 .max = median,
+                                 .modes = 1};
+    char text[256], *save = NULL;
+    snprintf(text, sizeof text, "%s", axes);
+    for (char *part = strtok_r(text, " ", &save); part; part = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(part, '=');
+        struct as_axis_value *v = &c->axes.v[c->axes.n++];
+        *value++ = '\0';
+        snprintf(v->name, sizeof v->name, "%s", part);
+        snprintf(v->text, sizeof v->text, "%s", value);
+        v->number = as_parse_double(value, &v->number, NULL) ? NAN : v->number;
+    }
+    return c;
+}
+
+static void start(struct made *m)
+{
+    *m = (struct made){.info = {.id = "cpu", .backend = "cpu", .units = 4, .threads = 4, .clock_max_hz = 2.3e9}};
+    m->info.caches_n = 4;
+    m->info.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 32768, .shared = 1};
+    m->info.caches[1] = (struct as_cache){.level = 1, .kind = 'i', .size = 32768, .shared = 1};
+    m->info.caches[2] = (struct as_cache){.level = 2, .kind = 'u', .size = 1048576, .shared = 1};
+    m->info.caches[3] = (struct as_cache){.level = 3, .kind = 'u', .size = 33554432, .shared = 4};
+}
+
+static void derive(struct made *m)
+{
+    struct as_run run = {.id = 1};
+    struct as_fact_input in = {&run, m->cells, m->n, &m->info, 1};
+    free(m->facts);
+    assert_int_equal(as_facts_derive(&in, &m->facts, &m->facts_n, NULL), AS_OK);
+}
+
+static void end(struct made *m)
+{
+    free(m->cells);
+    free(m->facts);
+}
+
+static const struct as_fact *get(const struct made *m, const char *id)
+{
+    const struct as_fact *f = as_fact_find(m->facts, m->facts_n, "cpu", id);
+    if (!f) {
+        for (size_t i = 0; i < m->facts_n; i++)
+            print_message("have %s: %s\n", m->facts[i].id, m->facts[i].sentence);
+        fail_msg("no fact %s", id);
+        abort();
+    }
+    assert_true(f->sentence[0] && f->rule[0] && f->refuted_by[0] && f->evidence_n > 0);
+    return f;
+}
+
+static bool has(const struct made *m, const char *id)
+{
+    return as_fact_find(m->facts, m->facts_n, "cpu", id) != NULL;
+}
+
+static void is_near(double a, double b, double share)
+{
+    if (!(fabs(a - b) <= share * fabs(b)))
+        fail_msg("%g is not near %g", a, b);
+}
+
+/* The latency of a chase over size bytes; tlb: bytes that the TLB reaches, beyond them 1.5 times as long. */
+static double latency_at(double size, double tlb)
+{
+    double ns = size <= 32 * KiB ? 1.5 : size <= MiB ? 4.8 : size <= 32 * MiB ? 22 : 110;
+    return size > tlb ? 1.5 * ns : ns;
+}
+
+static void add_curve(struct made *m, const char *allocator, const char *pattern, double tlb, int octave_points)
+{
+    for (int i = 0; i <= 18 * octave_points; i++) {
+        char axes[160];
+        double size = round(4 * KiB * exp2((double)i / octave_points));
+        snprintf(axes, sizeof axes, "size=%.0f pattern=%s allocator=%s stride=64", size, pattern, allocator);
+        add(m, "latency", "ns", latency_at(size, tlb), axes)->clock_hz = 3.4e9;
+    }
+}
+
+static void test_cache(void **state)
+{
+    (void)state;
+    for (int octave_points = 1; octave_points <= 4; octave_points *= 4) {
+        struct made m;
+        start(&m);
+        add_curve(&m, "mmap", "random", 6 * MiB, octave_points);
+        add_curve(&m, "thp", "random", INFINITY, octave_points);
+        derive(&m);
+        static const struct {
+            const char *level;
+            double size, ns;
+        } levels[] = {{"L1", 32 * KiB, 1.5}, {"L2", MiB, 4.8}, {"L3", 32 * MiB, 22}};
+        for (size_t i = 0; i < 3; i++) {
+            char id[64];
+            snprintf(id, sizeof id, "cache.%s.size", levels[i].level);
+            const struct as_fact *f = get(&m, id);
+            assert_true(f->ci.lo <= levels[i].size && levels[i].size <= f->ci.hi);
+            assert_true(f->claimed == levels[i].size);
+            assert_int_equal(f->verdict, AS_SUPPORTED);
+            assert_string_equal(f->object, levels[i].level);
+            snprintf(id, sizeof id, "cache.%s.latency", levels[i].level);
+            is_near(get(&m, id)->value, levels[i].ns, 0.01);
+            snprintf(id, sizeof id, "cache.%s.latency_cycles", levels[i].level);
+            is_near(get(&m, id)->value, levels[i].ns * 3.4, 0.01);
+        }
+        is_near(get(&m, "memory.latency")->value, 110, 0.01);
+        assert_string_equal(get(&m, "memory.latency")->object, "memory");
+        const struct as_fact *tlb = get(&m, "tlb.reach");
+        assert_int_equal(tlb->verdict, AS_SUPPORTED);
+        assert_true(tlb->ci.lo <= 6 * MiB && 6 * MiB <= tlb->ci.hi);
+        is_near(get(&m, "tlb.cost")->value, 1.5, 0.01);
+        assert_int_equal(get(&m, "tlb.cost")->verdict, AS_SUPPORTED);
+        is_near(get(&m, "clock.core")->value, 3.4e9, 1e-6);
+        assert_int_equal(get(&m, "clock.core")->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
+        end(&m);
+    }
+}
+
+/* A claim that the curve does not bear out, a cache that cannot be told, an untrusted curve */
+static void test_cache_claims(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    m.info.caches[3].size = 272629760; /* a slice of it is all that one gets */
+    add_curve(&m, "thp", "random", INFINITY, 2);
+    derive(&m);
+    assert_int_equal(get(&m, "cache.L3.size")->verdict, AS_REFUTED);
+    assert_int_equal(get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
+    assert_true(has(&m, "memory.latency"));
+    m.info.caches_n = 0;
+    derive(&m);
+    assert_true(isnan(get(&m, "cache.L2.size")->claimed));
+    is_near(get(&m, "cache.L2.latency")->value, 4.8, 0.01);
+    for (size_t i = 0; i < m.n; i++)
+        m.cells[i].status = AS_CELL_UNTRUSTED;
+    derive(&m);
+    assert_int_equal(m.facts_n, 0);
+    end(&m);
+}
+
+static void test_tlb_by_pattern(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    add_curve(&m, "mmap", "random", 8 * MiB, 1);
+    add_curve(&m, "mmap", "page", INFINITY, 1);
+    derive(&m);
+    assert_int_equal(get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
+    assert_true(get(&m, "tlb.reach")->ci.lo <= 8 * MiB && get(&m, "tlb.reach")->ci.hi >= 8 * MiB);
+    end(&m);
+    start(&m);
+    add_curve(&m, "mmap", "random", INFINITY, 1);
+    add_curve(&m, "thp", "random", INFINITY, 1);
+    derive(&m);
+    assert_int_equal(get(&m, "tlb.reach")->verdict, AS_UNDECIDED);
+    assert_true(isnan(get(&m, "tlb.reach")->value));
+    assert_int_equal(get(&m, "tlb.cost")->verdict, AS_UNDECIDED);
+    end(&m);
+}
+
+static void test_bandwidth(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    m.info.peak_bandwidth = 100e9;
+    add(&m, "bandwidth", "GB/s", 14,
+        "op=triad level=memory size=536870912 threads=1 store=regular width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 18, "op=triad level=memory size=536870912 threads=1 store=nt width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 50,
+        "op=triad level=memory size=536870912 threads=4 store=regular width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 45, "op=triad level=memory size=536870912 threads=4 store=nt width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 40,
+        "op=copy level=memory size=536870912 threads=2 store=regular width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 40.1, "op=copy level=memory size=536870912 threads=2 store=nt width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 300, "op=read level=sweep size=16384 threads=1 store=regular width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 290, "op=read level=sweep size=8192 threads=1 store=regular width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 120, "op=read level=sweep size=262144 threads=1 store=regular width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 60, "op=read level=sweep size=8388608 threads=1 store=regular width=64 allocator=thp");
+    derive(&m);
+    is_near(get(&m, "bandwidth.memory.triad.1")->value, 18, 0);
+    is_near(get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
+    is_near(get(&m, "bandwidth.memory.triad.all")->claimed, 100, 1e-12);
+    is_near(get(&m, "bandwidth.L1.read.1")->value, 300, 0);
+    is_near(get(&m, "bandwidth.L2.read.1")->value, 120, 0);
+    is_near(get(&m, "bandwidth.L3.read.1")->value, 60, 0);
+    const struct as_fact *f = get(&m, "stores.nontemporal.triad.1");
+    is_near(f->value, 18.0 / 14, 1e-12);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_true(f->ci.lo < f->value && f->value < f->ci.hi && f->ci.lo > 1.27);
+    assert_int_equal(get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
+    assert_int_equal(get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
+    assert_false(has(&m, "stores.nontemporal.copy.1"));
+    end(&m);
+}
+
+static void test_costs(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    add(&m, "alloc", "ns", 1400, "op=first-touch allocator=mmap size=16777216");
+    add(&m, "alloc", "ns", 700, "op=touch-again allocator=mmap size=16777216");
+    add(&m, "alloc", "ns", 50, "op=touch-mapped allocator=mmap size=16777216");
+    add(&m, "alloc", "ns", 9000, "op=first-touch allocator=mmap size=1048576");
+    add(&m, "alloc", "ns", 20, "op=alloc allocator=malloc size=32");
+    add(&m, "alloc", "ns", 4000, "op=alloc allocator=malloc size=1073741824");
+    add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=all");
+    add(&m, "c2c", "ns", 50, "peer=cpu from=0 to=2 op=cas pairs=all");
+    add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=all");
+    add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=all");
+    add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=load pairs=some");
+    add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
+    add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
+    add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
+    derive(&m);
+    is_near(get(&m, "memory.host_backing.mmap")->value, 700, 1e-9);
+    assert_int_equal(get(&m, "memory.host_backing.mmap")->verdict, AS_SUPPORTED);
+    assert_string_equal(get(&m, "memory.host_backing.mmap")->object, "allocator:mmap");
+    is_near(get(&m, "memory.fault.mmap")->value, 650, 1e-9);
+    is_near(get(&m, "alloc.malloc.alloc.small")->value, 20, 0);
+    is_near(get(&m, "alloc.malloc.alloc.large")->value, 4000, 0);
+    is_near(get(&m, "c2c.median")->value, 60, 0);
+    is_near(get(&m, "c2c.min")->value, 50, 0);
+    is_near(get(&m, "c2c.max")->value, 140, 0);
+    is_near(get(&m, "c2c.device.median")->value, 800, 0);
+    is_near(get(&m, "launch.roundtrip.block")->value, 50000, 0);
+    is_near(get(&m, "launch.submit.block")->value, 3000, 0);
+    m.cells[1].sum.median = 1500;
+    m.cells[1].sum.ci = (struct as_interval){1490, 1510};
+    derive(&m);
+    assert_int_equal(get(&m, "memory.host_backing.mmap")->verdict, AS_REFUTED);
+    end(&m);
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    add(&m, "launch", "ns", 50000, "what=roundtrip wait=<script>\"\x1b[31m threads=1");
+    derive(&m);
+    struct as_buf out = AS_BUF_INIT;
+    as_facts_to_json(m.facts, m.facts_n, &out);
+    assert_int_equal(as_buf_check(&out, NULL), AS_OK);
+    const char *json = as_buf_get(&out);
+    assert_true(json[0] == '[' && json[out.len - 1] == ']');
+    assert_null(strchr(json, '<'));
+    assert_null(strchr(json, '\x1b'));
+    assert_non_null(strstr(json, "\"evidence\":[1]"));
+    assert_non_null(strstr(json, "\"claimed\":null"));
+    assert_null(strpbrk(m.facts[0].id, "<>\"\x1b "));
+    as_buf_clear(&out);
+    as_facts_to_json(NULL, 0, &out);
+    assert_string_equal(as_buf_get(&out), "[]");
+    as_buf_finish(&out);
+    end(&m);
+}
+
+/* Nothing, one cell, no devices, and numbers that are none */
+static void test_hostile(void **state)
+{
+    (void)state;
+    struct as_fact *facts;
+    size_t n;
+    struct as_run run = {0};
+    struct as_fact_input none = {&run, NULL, 0, NULL, 0};
+    assert_int_equal(as_facts_derive(&none, &facts, &n, NULL), AS_OK);
+    assert_int_equal(n, 0);
+    assert_null(as_fact_find(facts, n, "cpu", "x"));
+    free(facts);
+    static const char *const probes[] = {"latency", "bandwidth", "c2c", "launch", "alloc", "topology", "unknown"};
+    static const char *const axes[] = {
+        "",
+        "size=0",
+        "size=-5 op=read threads=-1",
+        "size=1e308 op=triad store=nt threads=1e308 pattern=random",
+        "op=first-touch",
+        "op=touch-again allocator=mmap",
+        "from=0 to=1",
+        "what=roundtrip",
+        "size=4096 pattern=random allocator=thp",
+        "size=4096 pattern=random allocator=mmap",
+    };
+    static const double values[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e-300, 1e300, 1};
+    struct as_rng r;
+    as_rng_seed(&r, 1);
+    for (int round = 0; round < 300; round++) {
+        struct made m;
+        start(&m);
+        size_t count = round < 10 ? 1 : 1 + (size_t)as_rng_below(&r, 200);
+        for (size_t i = 0; i < count; i++) {
+            struct as_cell *c = add(&m, probes[as_rng_below(&r, 7)], "ns", values[as_rng_below(&r, 8)],
+                                    axes[as_rng_below(&r, sizeof axes / sizeof *axes)]);
+            c->sum.ci.lo = values[as_rng_below(&r, 8)];
+            c->sum.ci.hi = values[as_rng_below(&r, 8)];
+            c->clock_hz = values[as_rng_below(&r, 8)];
+            if (as_rng_below(&r, 10) == 0)
+                c->sum.n = 0;
+            if (as_rng_below(&r, 10) == 0)
+                memset(c->device, 'x', sizeof c->device - 1);
+        }
+        for (size_t i = 0; i < 4; i++)
+            m.info.caches[i].size = as_rng_below(&r, 3) ? as_rng_u64(&r) : 0;
+        m.info.caches_n = round % 3 ? 4 : 0;
+        m.info.clock_max_hz = values[as_rng_below(&r, 8)];
+        struct as_fact_input in = {&run, m.cells, m.n, &m.info, (size_t)(round % 2)};
+        assert_int_equal(as_facts_derive(&in, &facts, &n, NULL), AS_OK);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(facts[i].evidence_n <= AS_EVIDENCE_MAX && facts[i].sentence[0]);
+            assert_true(isfinite(facts[i].value) || facts[i].verdict == AS_UNDECIDED);
+        }
+        free(facts);
+        end(&m);
+    }
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    char axes[160];
+    struct as_rng r;
+    as_rng_seed(&r, 2);
+    static const char *const ops[] = {"copy", "triad", "read", "write"};
+    for (int i = 0; i < 2500; i++) {
+        snprintf(axes, sizeof axes, "size=%d pattern=random allocator=%s stride=64", 4096 + i * 4096,
+                 i % 2 ? "mmap" : "thp");
+        add(&m, "latency", "ns", latency_at(i * 4096.0, INFINITY) * (1 + 0.01 * as_rng_double(&r)), axes)->clock_hz =
+            3e9;
+        snprintf(axes, sizeof axes, "op=%s level=memory size=%d threads=%d store=%s width=64 allocator=thp", ops[i % 4],
+                 1 << 29, 1 + i / 8, i / 4 % 2 ? "nt" : "regular");
+        add(&m, "bandwidth", "GB/s", 10 + as_rng_double(&r), axes);
+        snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=all", i / 50, 50 + i % 50);
+        add(&m, "c2c", "ns", 50 + as_rng_double(&r), axes);
+        snprintf(axes, sizeof axes, "op=%s allocator=a%d size=%d", i % 2 ? "first-touch" : "touch-again", i / 2 % 40,
+                 4096 + i);
+        add(&m, "alloc", "ns", 50 + as_rng_double(&r), axes);
+    }
+    double start_s = as_now();
+    derive(&m);
+    print_message("%zu cells: %zu facts in %.1f ms\n", m.n, m.facts_n, 1e3 * (as_now() - start_s));
+    assert_true(has(&m, "c2c.median") && has(&m, "bandwidth.memory.read.all"));
+    assert_true(m.facts_n < 200);
+    end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cache),          cmocka_unit_test(test_cache_claims),
+                                       cmocka_unit_test(test_tlb_by_pattern), cmocka_unit_test(test_bandwidth),
+                                       cmocka_unit_test(test_costs),          cmocka_unit_test(test_json),
+                                       cmocka_unit_test(test_hostile),        cmocka_unit_test(test_many)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
