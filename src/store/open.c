@@ -15,6 +15,9 @@ enum { BUSY_OPEN_MS = 5000, BUSY_MS = 30000 };
 /* A value of this size is no cell's: a damaged length must not become an allocation. */
 enum { VALUE_MAX = 256 << 20 };
 
+/* The smallest page of a database, in bytes. */
+enum { SMALLEST = 512 };
+
 /* A rollback journal, since a WAL needs shared memory that network file systems do not have. A killed process loses
  * nothing at any setting of `synchronous`. FULL also keeps a power loss from damaging the file. The journal is kept
  * and its header zeroed instead of being deleted: that saves the file system two changes of a folder per commit. */
@@ -87,6 +90,8 @@ static enum as_status check_file(const char *path, enum as_store_mode mode, stru
         return as_fail(err, AS_IO, "'%s' is a folder, no store: give a file with --store", path);
     if (!S_ISREG(st.st_mode))
         return as_fail(err, AS_IO, "'%s' is no regular file: give another with --store", path);
+    if (st.st_size > 0 && st.st_size < SMALLEST) /* SQLite takes a file of one byte for an empty one */
+        return as_fail(err, AS_FORMAT, "'%s' is no store: give another file with --store or move this one away", path);
     if (access(path, mode == AS_STORE_WRITE ? R_OK | W_OK : R_OK))
         return as_fail(err, AS_IO,
                        "the store '%s' cannot be %s: %s; change its permissions or give another with --store", path,

@@ -125,17 +125,28 @@ static enum as_status check_tables(const char *path, sqlite3 *db, struct as_erro
     return AS_OK;
 }
 
+static int read_header(sqlite3 *db, int64_t *application, int64_t *version, int64_t *objects)
+{
+    int rc = read_number(db, "PRAGMA application_id", application);
+    if (rc == SQLITE_OK)
+        rc = read_number(db, "PRAGMA user_version", version);
+    return rc == SQLITE_OK ? read_number(db, "SELECT count(*) FROM sqlite_schema", objects) : rc;
+}
+
 enum as_status as_schema_look(const struct as_schema *schema, const char *path, sqlite3 *db, enum as_schema_kind *kind,
                               struct as_error *err)
 {
     int64_t application = 0, version = 0, objects = 0;
-    int rc = read_number(db, "PRAGMA application_id", &application);
+    /* in one transaction: another process may be making the store at this moment */
+    bool own = sqlite3_get_autocommit(db) != 0;
+    int rc = own ? sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
     if (rc == SQLITE_OK)
-        rc = read_number(db, "PRAGMA user_version", &version);
-    if (rc == SQLITE_OK)
-        rc = read_number(db, "SELECT count(*) FROM sqlite_schema", &objects);
-    if (rc != SQLITE_OK)
-        return as_sql_fail_at(path, db, rc, err);
+        rc = read_header(db, &application, &version, &objects);
+    enum as_status s = rc == SQLITE_OK ? AS_OK : as_sql_fail_at(path, db, rc, err);
+    if (own && !sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    if (s)
+        return s;
     if (application == 0 && version == 0 && objects == 0) {
         *kind = AS_SCHEMA_EMPTY;
         return AS_OK;

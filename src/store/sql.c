@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,10 +85,9 @@ bool as_row_next(struct as_row *row)
 
 enum as_status as_row_end(struct as_row *row, struct as_error *err)
 {
-    int rc = row->rc;
     enum as_status s = AS_OK;
-    if (rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE)
-        s = as_sql_fail(row->store, rc, err);
+    if (row->rc != SQLITE_OK && row->rc != SQLITE_ROW && row->rc != SQLITE_DONE)
+        s = as_sql_fail(row->store, row->rc, err);
     if (row->st) {
         sqlite3_reset(row->st);
         sqlite3_clear_bindings(row->st);
@@ -232,6 +230,8 @@ static const struct {
     {SQLITE_READONLY_ROLLBACK, AS_IO, "a run was killed while it wrote, and the file cannot be written to mend it",
      "make file and folder writable, or copy both the file and its -journal to a folder that is"},
     {SQLITE_READONLY, AS_IO, "it is read-only", "change its permissions or give another file with --store"},
+    {SQLITE_IOERR_WRITE, AS_IO, "it cannot be written to",
+     "free some space or quota, or look after the disk; what was stored before is safe"},
     {SQLITE_FULL, AS_IO, "no space is left for it", "free some space; what was stored before is safe"},
     {SQLITE_CORRUPT, AS_FORMAT, "it is damaged", "restore it from a copy or give another file with --store"},
     {SQLITE_NOTADB, AS_FORMAT, "it is no store, or its start is damaged",
@@ -248,15 +248,12 @@ enum as_status as_sql_fail_at(const char *path, sqlite3 *db, int rc, struct as_e
 {
     if ((rc & 0xff) == SQLITE_NOMEM)
         return as_fail(err, AS_NOMEM, "out of memory for the store '%s'", path);
-    int number = db ? sqlite3_system_errno(db) : 0;
-    bool has_number = number && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR);
-    if ((rc & 0xff) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT || number == EFBIG))
-        rc = SQLITE_FULL;
+    /* of other failures the number is that of a later call */
+    int number = db && (rc & 0xff) == SQLITE_CANTOPEN ? sqlite3_system_errno(db) : 0;
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].rc == rc || failures[i].rc == (rc & 0xff))
             return as_fail(err, failures[i].status, "the store '%s': %s%s%s%s: %s", path, failures[i].cause,
-                           has_number ? " (" : "", has_number ? strerror(number) : "", has_number ? ")" : "",
-                           failures[i].remedy);
+                           number ? " (" : "", number ? strerror(number) : "", number ? ")" : "", failures[i].remedy);
     return as_fail(err, AS_FAILED, "the store '%s': %s (SQLite code %d)", path, db ? sqlite3_errmsg(db) : "", rc);
 }
 

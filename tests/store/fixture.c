@@ -1,0 +1,128 @@
+#include "fixture.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+void check(const struct fixture *f, enum as_status s)
+{
+    if (s)
+        fail_msg("%s", f->err.text);
+}
+
+int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    sample_folder(f->folder);
+    snprintf(f->path, sizeof f->path, "%s/store.db", f->folder);
+    *state = f;
+    return f == NULL;
+}
+
+int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    as_store_close(f->store);
+    chmod(f->folder, 0700);
+    sample_remove(f->folder);
+    free(f);
+    return 0;
+}
+
+void must_open(struct fixture *f, enum as_store_mode mode)
+{
+    as_store_close(f->store);
+    f->store = NULL;
+    if (as_store_open(f->path, mode, &f->store, &f->err))
+        fail_msg("%s", f->err.text);
+}
+
+void must_close(struct fixture *f)
+{
+    as_store_close(f->store);
+    f->store = NULL;
+}
+
+void refused(struct fixture *f, enum as_store_mode mode, enum as_status code, const char *part)
+{
+    f->err = (struct as_error){0};
+    enum as_status s = as_store_open(f->path, mode, &f->store, &f->err);
+    if (s != code)
+        fail_msg("%s instead of %s: %s", as_status_word(s), as_status_word(code), f->err.text);
+    assert_null(f->store);
+    if (!strstr(f->err.text, f->path) || !strstr(f->err.text, part))
+        fail_msg("'%s' does not say '%s' and the path", f->err.text, part);
+}
+
+void write_text(const char *path, const void *bytes, size_t n)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    assert_int_equal(fclose(file), 0);
+}
+
+void run_sql(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    char *why = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s: %s", sql, why);
+    sqlite3_close(db);
+}
+
+int64_t ask(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *st;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+    int64_t v = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    return v;
+}
+
+void as_plain_user(struct fixture *f, void (*part)(struct fixture *))
+{
+    if (geteuid() == 0) {
+        assert_int_equal(chown(f->folder, 65534, 65534), 0);
+        assert_true(chown(f->path, 65534, 65534) == 0 || errno == ENOENT);
+    }
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+            _exit(2);
+        part(f);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+struct as_cell *begin(struct fixture *f, struct as_run *run, uint64_t seed, size_t n)
+{
+    struct as_cell *cells = calloc(n + 2, sizeof *cells);
+    assert_non_null(cells);
+    for (size_t i = 0; i < n; i++)
+        sample_cell(&cells[i], (int)i);
+    for (size_t i = n; i < n + 2; i++)
+        sample_sentinel(&cells[i], (int)i);
+    sample_run(run, seed);
+    check(f, as_store_begin_run(f->store, run, cells, n + 2, &f->err));
+    return cells;
+}
+
+void visit(struct fixture *f, struct as_cell *cell, struct as_visit *visits, int number, struct as_rng *rng)
+{
+    sample_visit(&visits[number], cell, (size_t)(6 + number), rng);
+    sample_measured(cell, visits, (size_t)number + 1);
+    check(f, as_store_add_visit(f->store, &visits[number], cell, &f->err));
+}

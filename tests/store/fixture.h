@@ -1,0 +1,54 @@
+/* A folder with a store, for one test. */
+#ifndef AS_TESTS_STORE_FIXTURE_H
+#define AS_TESTS_STORE_FIXTURE_H
+
+#include "sample.h"
+#include "store/store.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    char folder[64], path[96];
+    struct as_store *store;
+    struct as_error err;
+};
+
+int set_up(void **state); /* f->path: nothing is there yet */
+int tear_down(void **state);
+
+void check(const struct fixture *f, enum as_status s);
+void must_open(struct fixture *f, enum as_store_mode mode); /* closes the one that is open */
+void must_close(struct fixture *f);
+/* Opening gives this error, and its text has the path and part. */
+void refused(struct fixture *f, enum as_store_mode mode, enum as_status code, const char *part);
+
+void write_text(const char *path, const void *bytes, size_t n);
+void run_sql(const char *path, const char *sql);
+int64_t ask(const char *path, const char *sql); /* the one number that it gives */
+
+/* Runs part in a process of its own as a user whom permissions bind. */
+void as_plain_user(struct fixture *f, void (*part)(struct fixture *));
+/* Ends the child when part fails; 2: this machine cannot do it, skip. */
+#define REQUIRE(condition, text)                                                                                       \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, text);                                  \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
+    } while (0)
+
+/* A run of n cells and two sentinels, nothing measured yet. */
+struct as_cell *begin(struct fixture *f, struct as_run *run, uint64_t seed, size_t n);
+/* Visit number of a cell, of 6 + number samples, stored with the cell. visits holds those before. */
+void visit(struct fixture *f, struct as_cell *cell, struct as_visit *visits, int number, struct as_rng *rng);
+
+#endif

@@ -1,0 +1,276 @@
+/* What stands at the path of a store, and what becomes of it: made, migrated, or refused with path, cause and remedy.
+ */
+#include "fixture.h"
+#include "store/schema.h"
+
+#include <sys/stat.h>
+
+static void test_new_store(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    snprintf(f->path, sizeof f->path, "%s/x/y/store.db", f->folder);
+    refused(f, AS_STORE_READ, AS_NOTFOUND, "assay run");
+    assert_int_not_equal(stat(f->path, &st), 0); /* reading makes nothing */
+    must_open(f, AS_STORE_WRITE);
+    assert_string_equal(as_store_path(f->store), f->path);
+    char folder[96];
+    snprintf(folder, sizeof folder, "%s/x/y", f->folder);
+    assert_int_equal(stat(folder, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    must_close(f);
+    assert_int_equal(ask(f->path, "PRAGMA application_id"), AS_STORE_APPLICATION);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), as_store_schema.version);
+    char journal[128];
+    snprintf(journal, sizeof journal, "%s-journal", f->path);
+    assert_int_not_equal(access(journal, F_OK), 0);
+    must_open(f, AS_STORE_READ);
+}
+
+static void test_default_path(void **state)
+{
+    struct as_buf path = AS_BUF_INIT;
+    struct as_error err;
+    (void)state;
+    static const char *const names[] = {"ASSAY_STORE", "XDG_DATA_HOME", "HOME"};
+    char *saved[3];
+    for (size_t i = 0; i < 3; i++) {
+        const char *now = getenv(names[i]);
+        saved[i] = now ? strdup(now) : NULL;
+    }
+    setenv("ASSAY_STORE", "/s/file.db", 1);
+    setenv("XDG_DATA_HOME", "/x", 1);
+    setenv("HOME", "/h", 1);
+    assert_int_equal(as_store_default_path(&path, &err), AS_OK);
+    assert_string_equal(as_buf_get(&path), "/s/file.db");
+    setenv("ASSAY_STORE", "", 1);
+    assert_int_equal(as_store_default_path(&path, &err), AS_OK);
+    assert_string_equal(as_buf_get(&path), "/x/assay/assay.db");
+    setenv("XDG_DATA_HOME", "relative", 1);
+    assert_int_equal(as_store_default_path(&path, &err), AS_OK);
+    assert_string_equal(as_buf_get(&path), "/h/.local/share/assay/assay.db");
+    unsetenv("HOME");
+    assert_int_equal(as_store_default_path(&path, &err), AS_USAGE);
+    for (size_t i = 0; i < 3; i++) {
+        saved[i] ? setenv(names[i], saved[i], 1) : unsetenv(names[i]);
+        free(saved[i]);
+    }
+    as_buf_finish(&path);
+}
+
+static void test_no_regular_file(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(mkdir(f->path, 0700), 0);
+    refused(f, AS_STORE_WRITE, AS_IO, "folder");
+    refused(f, AS_STORE_READ, AS_IO, "folder");
+    assert_int_equal(rmdir(f->path), 0);
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    refused(f, AS_STORE_WRITE, AS_IO, "regular"); /* must not wait for a writer */
+    snprintf(f->path, sizeof f->path, "/dev/null");
+    refused(f, AS_STORE_WRITE, AS_IO, "regular");
+    refused(f, AS_STORE_READ, AS_IO, "regular");
+    snprintf(f->path, sizeof f->path, "/proc/none/store.db");
+    refused(f, AS_STORE_WRITE, AS_IO, "/proc/none");
+    snprintf(f->path, sizeof f->path, "%s/file", f->folder);
+    write_text(f->path, "x", 1);
+    snprintf(f->path, sizeof f->path, "%s/file/store.db", f->folder);
+    refused(f, AS_STORE_WRITE, AS_IO, "Not a directory");
+    refused(f, AS_STORE_READ, AS_IO, "Not a directory");
+    assert_int_equal(as_store_open("", AS_STORE_WRITE, &f->store, &f->err), AS_USAGE);
+}
+
+/* A zero-length file is what a run leaves that was killed before its first commit: it becomes a store. */
+static void test_empty_file(void **state)
+{
+    struct fixture *f = *state;
+    write_text(f->path, "", 0);
+    refused(f, AS_STORE_READ, AS_NOTFOUND, "empty");
+    must_open(f, AS_STORE_WRITE);
+    must_open(f, AS_STORE_READ);
+}
+
+static void test_foreign_files_stay_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    unsigned char noise[8192];
+    struct as_rng rng;
+    as_rng_seed(&rng, 3);
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (unsigned char)as_rng_u64(&rng);
+    const struct {
+        const void *bytes;
+        size_t n;
+    } files[] = {{"x", 1}, {"not a database at all, only text\n", 33}, {"SQLite format 3", 16}, {noise, sizeof noise}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct as_buf now = AS_BUF_INIT;
+        write_text(f->path, files[i].bytes, files[i].n);
+        refused(f, AS_STORE_WRITE, AS_FORMAT, "--store");
+        refused(f, AS_STORE_READ, AS_FORMAT, "--store");
+        assert_int_equal(as_buf_read_file(&now, f->path, 1 << 20, &f->err), AS_OK);
+        assert_int_equal(now.len, files[i].n);
+        assert_memory_equal(now.data, files[i].bytes, files[i].n);
+        as_buf_finish(&now);
+    }
+    unlink(f->path);
+    run_sql(f->path, "CREATE TABLE runs(id); PRAGMA user_version = 1");
+    refused(f, AS_STORE_WRITE, AS_FORMAT, "another program");
+    refused(f, AS_STORE_READ, AS_FORMAT, "another program");
+    assert_int_equal(ask(f->path, "SELECT count(*) FROM sqlite_schema"), 1);
+}
+
+static void test_newer_store(void **state)
+{
+    struct fixture *f = *state;
+    char sql[64], text[80];
+    must_open(f, AS_STORE_WRITE);
+    must_close(f);
+    int newer = as_store_schema.version + 41;
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", newer);
+    run_sql(f->path, sql);
+    snprintf(text, sizeof text, "made by a newer assay (schema %d, this one knows %d)", newer, as_store_schema.version);
+    refused(f, AS_STORE_WRITE, AS_FORMAT, text);
+    refused(f, AS_STORE_READ, AS_FORMAT, text);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), newer);
+    run_sql(f->path, "PRAGMA user_version = 0");
+    refused(f, AS_STORE_WRITE, AS_FORMAT, "damaged");
+    run_sql(f->path, "PRAGMA user_version = -5");
+    refused(f, AS_STORE_READ, AS_FORMAT, "damaged");
+}
+
+/* A store that runs code of its own when it is written to. */
+static void test_planted_trigger(void **state)
+{
+    struct fixture *f = *state;
+    must_open(f, AS_STORE_WRITE);
+    must_close(f);
+    run_sql(f->path, "CREATE TRIGGER t AFTER INSERT ON visits BEGIN DELETE FROM runs; END");
+    refused(f, AS_STORE_WRITE, AS_FORMAT, "triggers");
+    run_sql(f->path, "DROP TRIGGER t; DROP TABLE visits; CREATE VIEW visits AS SELECT * FROM cells");
+    refused(f, AS_STORE_READ, AS_FORMAT, "changed by another program");
+}
+
+static void test_damaged_store(void **state)
+{
+    struct fixture *f = *state;
+    struct as_buf whole = AS_BUF_INIT;
+    struct as_run run;
+    struct as_cell cells[40];
+    must_open(f, AS_STORE_WRITE);
+    for (int i = 0; i < 40; i++)
+        sample_cell(&cells[i], i);
+    sample_run(&run, 1);
+    assert_int_equal(as_store_begin_run(f->store, &run, cells, 40, &f->err), AS_OK);
+    as_run_finish(&run);
+    must_close(f);
+    assert_int_equal(as_buf_read_file(&whole, f->path, 1 << 24, &f->err), AS_OK);
+    /* cut off */
+    write_text(f->path, whole.data, whole.len / 2);
+    enum as_status s = as_store_open(f->path, AS_STORE_READ, &f->store, &f->err);
+    if (!s)
+        s = as_store_verify(f->store, &f->err);
+    assert_int_equal(s, AS_FORMAT);
+    assert_non_null(strstr(f->err.text, f->path));
+    must_close(f);
+    /* bytes changed: refused or read, and always with an end */
+    struct as_rng rng;
+    as_rng_seed(&rng, 11);
+    for (int round = 0; round < 60; round++) {
+        char *bytes = malloc(whole.len);
+        assert_non_null(bytes);
+        memcpy(bytes, whole.data, whole.len);
+        for (uint64_t n = 1 + as_rng_below(&rng, 200); n; n--)
+            bytes[as_rng_below(&rng, whole.len)] = (char)as_rng_u64(&rng);
+        write_text(f->path, bytes, whole.len);
+        free(bytes);
+        f->err = (struct as_error){0};
+        if (as_store_open(f->path, AS_STORE_READ, &f->store, &f->err)) {
+            assert_non_null(strstr(f->err.text, f->path));
+            continue;
+        }
+        struct as_cell *read;
+        size_t n;
+        if (as_store_cells(f->store, &(struct as_cell_filter){.hidden = 1}, &read, &n, &f->err) == AS_OK)
+            as_cells_free(read, n);
+        if (as_store_run(f->store, "last", &run, &f->err) == AS_OK)
+            as_run_finish(&run);
+        must_close(f);
+    }
+    as_buf_finish(&whole);
+}
+
+static const char *const three_steps[] = {
+    "CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT) STRICT;"
+    "CREATE TABLE cells(id INTEGER PRIMARY KEY, run_id INTEGER REFERENCES runs(id) ON DELETE CASCADE) STRICT;"
+    "CREATE TABLE visits(id INTEGER PRIMARY KEY, cell_id INTEGER) STRICT;",
+    "ALTER TABLE runs ADD COLUMN host TEXT NOT NULL DEFAULT 'unknown';",
+    /* rebuilds a table that others refer to */
+    "CREATE TABLE runs_new(id INTEGER PRIMARY KEY, title TEXT, host TEXT NOT NULL) STRICT;"
+    "INSERT INTO runs_new SELECT id, name, host FROM runs; DROP TABLE runs; ALTER TABLE runs_new RENAME TO runs;",
+};
+static const struct as_schema schema_1 = {1, three_steps}, schema_2 = {2, three_steps}, schema_3 = {3, three_steps};
+
+static enum as_status migrate(struct fixture *f, const struct as_schema *schema, enum as_schema_kind *kind)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    enum as_status s = as_schema_look(schema, f->path, db, kind, &f->err);
+    if (!s && *kind != AS_SCHEMA_CURRENT)
+        s = as_schema_migrate(schema, f->path, db, &f->err);
+    sqlite3_close(db);
+    return s;
+}
+
+static void test_migration(void **state)
+{
+    struct fixture *f = *state;
+    enum as_schema_kind kind;
+    assert_int_equal(migrate(f, &schema_1, &kind), AS_OK);
+    assert_int_equal(kind, AS_SCHEMA_EMPTY);
+    run_sql(f->path, "INSERT INTO runs VALUES(7, 'first'); INSERT INTO cells VALUES(1, 7), (2, 7)");
+    assert_int_equal(migrate(f, &schema_3, &kind), AS_OK);
+    assert_int_equal(kind, AS_SCHEMA_OLDER);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 3);
+    assert_int_equal(ask(f->path, "SELECT count(*) FROM runs WHERE title = 'first' AND host = 'unknown' AND id = 7"),
+                     1);
+    assert_int_equal(ask(f->path, "SELECT count(*) FROM cells"), 2); /* nothing went with the old table */
+    assert_int_equal(migrate(f, &schema_3, &kind), AS_OK);
+    assert_int_equal(kind, AS_SCHEMA_CURRENT);
+    assert_int_equal(migrate(f, &schema_2, &kind), AS_FORMAT);
+    assert_non_null(strstr(f->err.text, "newer assay (schema 3, this one knows 2)"));
+}
+
+static void test_failed_migration_leaves_it_as_it_was(void **state)
+{
+    static const char *const broken_steps[] = {NULL, NULL, "DROP TABLE cells; CREATE TABLE cells(x) NONSENSE;"};
+    static const char *const orphan_steps[] = {NULL, NULL, "INSERT INTO cells VALUES(99, 99);"};
+    struct fixture *f = *state;
+    enum as_schema_kind kind;
+    assert_int_equal(migrate(f, &schema_2, &kind), AS_OK);
+    run_sql(f->path, "INSERT INTO runs VALUES(7, 'first', 'h'); INSERT INTO cells VALUES(1, 7)");
+    const struct as_schema broken = {3, broken_steps}, orphan = {3, orphan_steps};
+    assert_int_equal(migrate(f, &broken, &kind), AS_FAILED);
+    assert_non_null(strstr(f->err.text, f->path));
+    assert_int_equal(migrate(f, &orphan, &kind), AS_FORMAT);
+    assert_non_null(strstr(f->err.text, "left as it was"));
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 2);
+    assert_int_equal(ask(f->path, "SELECT count(*) FROM cells"), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_new_store),
+        TEST(test_default_path),
+        TEST(test_no_regular_file),
+        TEST(test_empty_file),
+        TEST(test_foreign_files_stay_as_they_are),
+        TEST(test_newer_store),
+        TEST(test_planted_trigger),
+        TEST(test_damaged_store),
+        TEST(test_migration),
+        TEST(test_failed_migration_leaves_it_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* Trouble around a store: permissions, full disks, other processes, and those that were killed. */
+#include "fixture.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* Processes that make the same store at the same moment: each gets a store, and it is one. */
+static void test_made_by_many_at_once(void **state)
+{
+    struct fixture *f = *state;
+    pid_t children[6];
+    for (size_t i = 0; i < 6; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            struct as_run run;
+            sample_run(&run, i);
+            REQUIRE(as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err) == AS_OK, f->err.text);
+            REQUIRE(as_store_begin_run(f->store, &run, NULL, 0, &f->err) == AS_OK, f->err.text);
+            as_run_finish(&run);
+            as_store_close(f->store);
+            free(f);
+            _exit(0);
+        }
+    }
+    for (size_t i = 0; i < 6; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(ask(f->path, "SELECT count(*) FROM runs"), 6);
+    must_open(f, AS_STORE_READ);
+    assert_int_equal(as_store_verify(f->store, &f->err), AS_OK);
+}
+
+static void read_only_part(struct fixture *f)
+{
+    struct as_run run;
+    REQUIRE(as_store_open(f->path, AS_STORE_READ, &f->store, &f->err) == AS_OK, f->err.text);
+    REQUIRE(as_store_run(f->store, "last", &run, &f->err) == AS_OK, f->err.text);
+    REQUIRE(as_store_verify(f->store, &f->err) == AS_OK, f->err.text);
+    as_store_close(f->store);
+    REQUIRE(as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err) == AS_IO, f->err.text);
+    REQUIRE(strstr(f->err.text, f->folder) && strstr(f->err.text, "ermission"), f->err.text);
+}
+
+static void test_read_only(void **state)
+{
+    struct fixture *f = *state;
+    struct as_run run;
+    sample_run(&run, 1);
+    must_open(f, AS_STORE_WRITE);
+    assert_int_equal(as_store_begin_run(f->store, &run, NULL, 0, &f->err), AS_OK);
+    as_run_finish(&run);
+    must_close(f);
+    assert_int_equal(chmod(f->path, 0400), 0); /* the file */
+    as_plain_user(f, read_only_part);
+    assert_int_equal(chmod(f->path, 0600), 0); /* the folder, where a journal would go */
+    assert_int_equal(chmod(f->folder, 0500), 0);
+    as_plain_user(f, read_only_part);
+}
+
+static void unreadable_part(struct fixture *f)
+{
+    REQUIRE(as_store_open(f->path, AS_STORE_READ, &f->store, &f->err) == AS_IO, f->err.text);
+    REQUIRE(strstr(f->err.text, f->path) && strstr(f->err.text, "Permission denied"), f->err.text);
+}
+
+static void test_unreadable(void **state)
+{
+    struct fixture *f = *state;
+    must_open(f, AS_STORE_WRITE);
+    must_close(f);
+    assert_int_equal(chmod(f->path, 0), 0);
+    as_plain_user(f, unreadable_part);
+}
+
+/* Fills a store until there is no room: the error says so, and what was stored before is in order. */
+static void fill(struct fixture *f)
+{
+    struct as_run run, *all;
+    struct as_cell cells[64];
+    enum as_status s = AS_OK;
+    uint64_t runs = 0;
+    for (; runs < 1000 && !s; runs++) {
+        for (int i = 0; i < 64; i++)
+            sample_cell(&cells[i], i);
+        sample_run(&run, runs);
+        s = as_store_begin_run(f->store, &run, cells, 64, &f->err);
+        as_run_finish(&run);
+    }
+    REQUIRE(s == AS_IO && strstr(f->err.text, f->path) && strstr(f->err.text, "space"), f->err.text);
+    REQUIRE(as_store_verify(f->store, &f->err) == AS_OK, f->err.text);
+    size_t n;
+    REQUIRE(as_store_runs(f->store, &all, &n, &f->err) == AS_OK && n == runs - 1 && n > 0, f->err.text);
+    as_runs_free(all, n);
+    as_store_close(f->store);
+    REQUIRE(as_store_open(f->path, AS_STORE_READ, &f->store, &f->err) == AS_OK, f->err.text);
+    REQUIRE(as_store_verify(f->store, &f->err) == AS_OK, f->err.text);
+    as_store_close(f->store);
+}
+
+static void quota_part(struct fixture *f)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err) == AS_OK, f->err.text);
+    const struct rlimit limit = {192 * 1024, 192 * 1024};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit");
+    fill(f);
+}
+
+static void test_largest_file_reached(void **state)
+{
+    as_plain_user(*state, quota_part);
+}
+
+static void test_full_disk(void **state)
+{
+    struct fixture *f = *state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) ||
+            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("none", f->folder, "tmpfs", 0, "size=256k"))
+            _exit(2);
+        REQUIRE(as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err) == AS_OK, f->err.text);
+        fill(f);
+        free(f);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2)
+        skip(); /* no small file system can be made here */
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_locked_by_another(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *other;
+    must_open(f, AS_STORE_WRITE);
+    must_close(f);
+    assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+    /* someone is writing: readers read on */
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    must_open(f, AS_STORE_READ);
+    struct as_run *runs;
+    size_t n;
+    assert_int_equal(as_store_runs(f->store, &runs, &n, &f->err), AS_OK);
+    must_close(f);
+    assert_int_equal(sqlite3_exec(other, "ROLLBACK; BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    double start = as_now();
+    refused(f, AS_STORE_WRITE, AS_BUSY, "another process");
+    assert_true(as_now() - start < 60);
+    assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    must_open(f, AS_STORE_WRITE);
+    sqlite3_close(other);
+}
+
+/* A writer that was killed in the middle of a commit leaves a journal. Who only reads must still see the store as it
+ * was before. */
+static void test_hot_journal(void **state)
+{
+    struct fixture *f = *state;
+    struct as_run run;
+    must_open(f, AS_STORE_WRITE);
+    sample_run(&run, 1);
+    assert_int_equal(as_store_begin_run(f->store, &run, NULL, 0, &f->err), AS_OK);
+    must_close(f);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        sqlite3 *db;
+        /* a cache of one page spills half-made changes into the file */
+        REQUIRE(sqlite3_open(f->path, &db) == SQLITE_OK, "open");
+        sqlite3_exec(db,
+                     "PRAGMA cache_size = 1; PRAGMA journal_mode = PERSIST; BEGIN; UPDATE runs SET suite = 'half';"
+                     "CREATE TABLE filler(x);"
+                     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3000) "
+                     "INSERT INTO filler SELECT hex(zeroblob(500)) FROM t",
+                     NULL, NULL, NULL);
+        raise(SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    struct stat st;
+    assert_int_equal(stat(f->path, &st), 0);
+    assert_true(st.st_size > 1 << 20); /* the half-made changes are in the file */
+    must_open(f, AS_STORE_READ);
+    as_run_finish(&run);
+    assert_int_equal(as_store_run(f->store, "last", &run, &f->err), AS_OK);
+    assert_string_equal(run.suite, "quick");
+    assert_int_equal(as_store_verify(f->store, &f->err), AS_OK);
+    as_run_finish(&run);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_made_by_many_at_once), TEST(test_read_only), TEST(test_unreadable),
+        TEST(test_largest_file_reached), TEST(test_full_disk), TEST(test_locked_by_another),
+        TEST(test_hot_journal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
