@@ -85,7 +85,8 @@ enum as_status as_cpu_order(struct as_cpu_device *cpu, struct as_error *err);
 /* The cache of `level` and `kind` ('d' also stands for 'u') as the kernel says for a CPU; 0 when it says nothing. */
 uint64_t as_cpu_sysfs_cache(int cpu, unsigned level, char kind);
 enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err);
-void as_cpu_topology_json(hwloc_topology_t topology, struct as_buf *json);
+/* memory: bytes of the whole machine as the kernel says */
+void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_buf *json);
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err);
 void as_cpu_clock_start(struct as_cpu_device *cpu);
 enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *err);

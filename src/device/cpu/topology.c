@@ -58,12 +58,25 @@ static void put_name(hwloc_obj_t o, struct as_buf *json)
     }
 }
 
-static void put_numbers(hwloc_obj_t o, struct as_buf *json)
+/* What is known of the whole while the tree is written. */
+struct whole {
+    uint64_t memory; /* bytes */
+    int nodes;
+};
+
+/* Some virtual machines give a node less memory than the machine has; the only node has all of it. */
+static uint64_t node_memory(hwloc_obj_t o, const struct whole *whole)
+{
+    uint64_t bytes = o->attr->numanode.local_memory;
+    return whole->nodes == 1 && whole->memory > bytes ? whole->memory : bytes;
+}
+
+static void put_numbers(hwloc_obj_t o, const struct whole *whole, struct as_buf *json)
 {
     if (o->os_index != HWLOC_UNKNOWN_INDEX)
         as_buf_printf(json, ",\"os_index\":%u", o->os_index);
     if (o->type == HWLOC_OBJ_NUMANODE)
-        as_buf_printf(json, ",\"size\":%llu", (unsigned long long)o->attr->numanode.local_memory);
+        as_buf_printf(json, ",\"size\":%llu", (unsigned long long)node_memory(o, whole));
     if (o->type == HWLOC_OBJ_PCI_DEVICE) {
         const struct hwloc_pcidev_attr_s *p = &o->attr->pcidev;
         as_buf_printf(json, ",\"bus_id\":\"%04x:%02x:%02x.%01x\"", (unsigned)p->domain, p->bus, p->dev, p->func);
@@ -78,17 +91,17 @@ static void put_numbers(hwloc_obj_t o, struct as_buf *json)
         as_buf_printf(json, ",\"ways\":%d", c->associativity);
 }
 
-static void put_object(hwloc_obj_t o, int depth, bool *first, struct as_buf *json);
+static void put_object(hwloc_obj_t o, const struct whole *whole, int depth, bool *first, struct as_buf *json);
 
-static void put_children(hwloc_obj_t o, int depth, bool *first, struct as_buf *json)
+static void put_children(hwloc_obj_t o, const struct whole *whole, int depth, bool *first, struct as_buf *json)
 {
     const hwloc_obj_t lists[] = {o->memory_first_child, o->first_child, o->io_first_child};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (hwloc_obj_t c = lists[i]; c; c = c->next_sibling)
-            put_object(c, depth, first, json);
+            put_object(c, whole, depth, first, json);
 }
 
-static void put_object(hwloc_obj_t o, int depth, bool *first, struct as_buf *json)
+static void put_object(hwloc_obj_t o, const struct whole *whole, int depth, bool *first, struct as_buf *json)
 {
     char text[16];
     const char *type = type_word(o, text, sizeof text);
@@ -96,22 +109,23 @@ static void put_object(hwloc_obj_t o, int depth, bool *first, struct as_buf *jso
     if (depth > DEPTH_MAX)
         return;
     if (!type) {
-        put_children(o, depth + 1, first, json);
+        put_children(o, whole, depth + 1, first, json);
         return;
     }
     as_buf_printf(json, "%s{\"type\":\"%s\"", *first ? "" : ",", type);
     *first = false;
     put_name(o, json);
-    put_numbers(o, json);
+    put_numbers(o, whole, json);
     as_buf_str(json, ",\"children\":[");
-    put_children(o, depth + 1, &none, json);
+    put_children(o, whole, depth + 1, &none, json);
     as_buf_str(json, "]}");
 }
 
-void as_cpu_topology_json(hwloc_topology_t topology, struct as_buf *json)
+void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_buf *json)
 {
     bool first = true;
-    put_object(hwloc_get_root_obj(topology), 0, &first, json);
+    struct whole whole = {memory, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE)};
+    put_object(hwloc_get_root_obj(topology), &whole, 0, &first, json);
 }
 
 /* Read anew, with the devices: that takes longer than opening should. Parts of hwloc that would load drivers are left
@@ -119,7 +133,6 @@ void as_cpu_topology_json(hwloc_topology_t topology, struct as_buf *json)
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {
     static const char *const drivers[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
-    (void)dev;
     hwloc_topology_t t;
     if (hwloc_topology_init(&t))
         return as_nomem(err, 0, "the machine's topology");
@@ -131,7 +144,7 @@ enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struc
     if (hwloc_topology_load(t))
         s = as_fail(err, AS_FAILED, "hwloc cannot read the machine's topology");
     else
-        as_cpu_topology_json(t, json);
+        as_cpu_topology_json(t, dev->info.memory_bytes, json);
     hwloc_topology_destroy(t);
     return s ? s : as_buf_check(json, err);
 }

@@ -1,0 +1,339 @@
+/* Memory of the CPU backend: what the allocators say is what they give, blocks are kept, too much is refused. */
+#include "check.h"
+#include "device/cpu/cpu.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MIB (1ull << 20)
+
+static struct as_opened opened;
+
+static int open_cpu(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    return as_device_open("cpu", &opened, &err) ? -1 : 0;
+}
+
+static int close_cpu(void **state)
+{
+    (void)state;
+    as_device_close(&opened);
+    return 0;
+}
+
+static struct as_memory *get(const char *allocator, uint64_t bytes, bool fresh)
+{
+    struct as_error err = {0};
+    struct as_device *d = &opened.device;
+    struct as_memory *m = NULL;
+    check_ok(d->memory->alloc(d, &(struct as_memory_desc){allocator, bytes, -1, fresh}, &m, &err), &err);
+    assert_int_equal(m->bytes, bytes);
+    assert_null(m->host);
+    check_ok(d->memory->map(d, m, &err), &err);
+    assert_non_null(m->host);
+    return m;
+}
+
+static void give(struct as_memory *m)
+{
+    opened.device.memory->free(&opened.device, m);
+}
+
+static long faults(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_minflt;
+}
+
+/* Faults that touching each base page of the block takes. */
+static long touch(struct as_memory *m)
+{
+    long before = faults(), page = sysconf(_SC_PAGESIZE);
+    for (uint64_t at = 0; at < m->bytes; at += (uint64_t)page)
+        ((volatile char *)m->host)[at] = 1;
+    return faults() - before;
+}
+
+static bool usable(const char *allocator)
+{
+    const struct as_allocator *a = as_info_allocator(&opened.device.info, allocator);
+    assert_non_null(a);
+    return a->why_not[0] == 0;
+}
+
+static void base_pages(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    long page = sysconf(_SC_PAGESIZE);
+    struct as_memory *m = get("mmap", 64 * MIB, true);
+    assert_int_equal(m->page_size, page);
+    long n = touch(m);
+    /* one fault a page: what a larger page would have saved was not given */
+    assert_true(n >= (long)(64 * MIB) / page);
+    check_ok(opened.device.memory->map(&opened.device, m, &err), &err);
+    assert_int_equal(m->page_size, page);
+    give(m);
+}
+
+static void transparent_huge_pages(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    long page = sysconf(_SC_PAGESIZE);
+    if (!usable("thp"))
+        skip();
+    struct as_memory *m = get("thp", 64 * MIB, true);
+    assert_int_equal(m->page_size, 0); /* nobody knows before the first touch */
+    assert_int_equal((uintptr_t)m->host % (2 * MIB), 0);
+    long n = touch(m);
+    check_ok(opened.device.memory->unmap(&opened.device, m, &err), &err);
+    assert_null(m->host);
+    /* The kernel may be short of huge pages, but then it must be said. */
+    if (m->page_size > (uint64_t)page)
+        assert_true(n < (long)(64 * MIB) / page / 4);
+    else
+        assert_true(m->page_size == (uint64_t)page && n > 64);
+    give(m);
+    m = get("thp", 100, true);
+    touch(m);
+    give(m);
+}
+
+static void hugetlb(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    struct as_device *d = &opened.device;
+    struct as_memory *m = NULL;
+    if (usable("hugetlb")) {
+        m = get("hugetlb", 3 * MIB, false);
+        assert_true(m->page_size > 4096 && touch(m) <= 8);
+        give(m);
+        return;
+    }
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"hugetlb", MIB, -1, false}, &m, &err), AS_UNSUPPORTED,
+                &err, "\"hugetlb\": ");
+}
+
+static void kept_and_reused(void **state)
+{
+    (void)state;
+    const char *const names[] = {"malloc", "mmap", "thp"};
+    for (size_t i = 0; i < 3; i++) {
+        if (!usable(names[i]))
+            continue;
+        struct as_memory *m = get(names[i], 16 * MIB, false);
+        void *at = m->host;
+        touch(m);
+        give(m);
+        m = get(names[i], 16 * MIB, false);
+        assert_ptr_equal(m->host, at);
+        assert_true(touch(m) < 8); /* all of it is there already */
+        assert_true(m->page_size > 0);
+        /* a second one of the same size cannot be the same */
+        struct as_memory *other = get(names[i], 16 * MIB, false);
+        assert_ptr_not_equal(other->host, m->host);
+        give(other);
+        give(m);
+        struct as_memory *larger = get(names[i], 20 * MIB, false);
+        assert_int_equal(larger->bytes, 20 * MIB);
+        touch(larger);
+        give(larger);
+    }
+}
+
+static void untouched_blocks_are_backed_when_reused(void **state)
+{
+    (void)state;
+    struct as_memory *m = get("mmap", 9 * MIB, false);
+    give(m);
+    m = get("mmap", 9 * MIB, false);
+    assert_true(touch(m) < 8);
+    give(m);
+}
+
+static void fresh_is_never_used(void **state)
+{
+    (void)state;
+    const char *const names[] = {"malloc", "mmap"};
+    long page = sysconf(_SC_PAGESIZE);
+    for (size_t i = 0; i < 2; i++)
+        for (uint64_t mib = 1; mib <= 16; mib *= 4) {
+            struct as_memory *m = get(names[i], mib * MIB, false);
+            touch(m);
+            give(m);
+            m = get(names[i], mib * MIB, true);
+            long n = touch(m);
+            if (opened.device.info.page_size == (uint64_t)page && strcmp(names[i], "mmap") == 0)
+                assert_true(n >= (long)(mib * MIB) / page);
+            assert_true(n > 0);
+            give(m);
+        }
+    /* a heap block that was used and given back */
+    struct as_memory *m = get("malloc", 100000, false);
+    touch(m);
+    give(m);
+    m = get("malloc", 100000, true);
+    assert_true(touch(m) >= 100000 / page - 2);
+    give(m);
+}
+
+static void absurd_sizes_are_errors(void **state)
+{
+    (void)state;
+    struct as_device *d = &opened.device;
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 4096, 1ull << 63, 1ull << 62, 1ull << 50, d->info.memory_bytes};
+    const char *const names[] = {"malloc", "mmap", "thp", "hugetlb"};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t k = 0; k < 4; k++) {
+            if (!usable(names[k]))
+                continue;
+            struct as_memory_desc desc = {names[k], sizes[i], -1, false};
+            assert_int_equal(d->memory->alloc(d, &desc, &m, &err), AS_NOMEM);
+        }
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"mmap", 0, -1, false}, &m, &err), AS_USAGE, &err,
+                "0 bytes");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"mmapp", 1, -1, false}, &m, &err), AS_USAGE, &err,
+                "\"mmapp\"");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"mmap", MIB, 999, false}, &m, &err), AS_USAGE, &err,
+                "NUMA node 999");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"malloc", MIB, 0, false}, &m, &err), AS_UNSUPPORTED, &err,
+                "malloc cannot place");
+}
+
+/* Blocks that were handed out and not touched are not free, though the kernel still says so. */
+static void promises_count(void **state)
+{
+    (void)state;
+    struct as_device *d = &opened.device;
+    struct as_error err = {0};
+    struct as_memory *first = NULL, *second = NULL;
+    uint64_t bytes = 0, later = 0;
+    check_ok(d->device->memory_free(d, &bytes, &err), &err);
+    struct as_memory_desc desc = {"mmap", bytes / 10 * 6, -1, true};
+    check_ok(d->memory->alloc(d, &desc, &first, &err), &err);
+    check_ok(d->device->memory_free(d, &later, &err), &err);
+    assert_true(later < bytes / 2);
+    check_fails(d->memory->alloc(d, &desc, &second, &err), AS_NOMEM, &err, "ask for less");
+    give(first);
+    check_ok(d->memory->alloc(d, &desc, &first, &err), &err);
+    give(first);
+}
+
+static void the_pool_gives_way(void **state)
+{
+    (void)state;
+    struct as_device *d = &opened.device;
+    struct as_error err = {0};
+    struct as_cpu_device *cpu = as_cpu(d);
+    for (uint64_t i = 1; i <= 40; i++)
+        give(get("mmap", i * MIB, false));
+    assert_true(cpu->pool.n > 1 && cpu->pool.n <= AS_CPU_POOL_MAX);
+    uint64_t bytes = 0;
+    check_ok(d->device->memory_free(d, &bytes, &err), &err);
+    assert_true(cpu->held >= cpu->pool.bytes);
+    /* more than what is free beside the pool */
+    struct as_memory *m = NULL;
+    check_ok(d->memory->alloc(d, &(struct as_memory_desc){"mmap", bytes - 8 * MIB, -1, true}, &m, &err), &err);
+    give(m);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < cpu->pool.n; i++)
+        sum += cpu->pool.blocks[i].bytes;
+    assert_int_equal(sum, cpu->pool.bytes);
+    as_cpu_pool_trim(&cpu->pool, 0);
+    cpu->held -= sum;
+    assert_int_equal(cpu->pool.n, 0);
+    assert_int_equal(cpu->held, 0);
+}
+
+static void placed_on_a_node(void **state)
+{
+    (void)state;
+    struct as_device *d = &opened.device;
+    struct as_error err = {0};
+    struct as_memory *m = NULL;
+    hwloc_obj_t node = hwloc_get_obj_by_type(as_cpu(d)->topology, HWLOC_OBJ_NUMANODE, 0);
+    assert_non_null(node);
+    struct as_memory_desc desc = {"mmap", 4 * MIB, (int)node->os_index, false};
+    enum as_status s = d->memory->alloc(d, &desc, &m, &err);
+    if (s == AS_UNSUPPORTED)
+        skip(); /* a kernel or sandbox without mbind */
+    check_ok(s, &err);
+    check_ok(d->memory->map(d, m, &err), &err);
+    touch(m);
+    hwloc_nodeset_t where = hwloc_bitmap_alloc();
+    assert_int_equal(hwloc_get_area_memlocation(as_cpu(d)->topology, m->host, m->bytes, where, HWLOC_MEMBIND_BYNODESET),
+                     0);
+    assert_true(hwloc_bitmap_isequal(where, node->nodeset));
+    hwloc_bitmap_free(where);
+    void *at = m->host;
+    give(m);
+    /* a block of a node is not handed out to someone who did not ask for it */
+    m = get("mmap", 4 * MIB, false);
+    assert_ptr_not_equal(m->host, at);
+    give(m);
+}
+
+static void read_and_write(void **state)
+{
+    (void)state;
+    struct as_device *d = &opened.device;
+    struct as_error err = {0};
+    struct as_memory *m = get("malloc", 1000, false);
+    char text[16] = {0};
+    check_ok(d->memory->write(d, m, 990, "0123456789", 10, &err), &err);
+    check_ok(d->memory->read(d, m, 990, text, 10, &err), &err);
+    assert_string_equal(text, "0123456789");
+    check_ok(d->memory->read(d, m, 1000, text, 0, &err), &err);
+    check_fails(d->memory->read(d, m, 991, text, 10, &err), AS_USAGE, &err, "outside");
+    check_fails(d->memory->write(d, m, UINT64_MAX - 4, text, 10, &err), AS_USAGE, &err, "outside");
+    give(m);
+}
+
+static void allocations_are_timed(void **state)
+{
+    (void)state;
+    struct as_device *d = &opened.device;
+    struct as_error err = {0};
+    double a = 0, f = 0;
+    const char *const names[] = {"malloc", "mmap", "thp"};
+    for (size_t i = 0; i < 3; i++)
+        for (uint64_t bytes = 2; bytes <= 64 * MIB; bytes *= 32) {
+            if (!usable(names[i]))
+                continue;
+            a = f = -1;
+            check_ok(d->memory->time_alloc(d, names[i], bytes, 100, &a, &f, &err), &err);
+            assert_true(a > 0 && f > 0 && a < 10 && f < 10);
+        }
+    check_fails(d->memory->time_alloc(d, "malloc", 1, 0, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
+    check_fails(d->memory->time_alloc(d, "malloc", UINT64_MAX, 1, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
+    check_fails(d->memory->time_alloc(d, "malloc", 1, SIZE_MAX, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
+    check_fails(d->memory->time_alloc(d, "mmap", 1ull << 60, 10, &a, &f, &err), AS_NOMEM, &err, "number 1 of 10");
+    check_fails(d->memory->time_alloc(d, "what", 1, 10, &a, &f, &err), AS_USAGE, &err, "\"what\"");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base_pages),
+        cmocka_unit_test(transparent_huge_pages),
+        cmocka_unit_test(hugetlb),
+        cmocka_unit_test(kept_and_reused),
+        cmocka_unit_test(untouched_blocks_are_backed_when_reused),
+        cmocka_unit_test(fresh_is_never_used),
+        cmocka_unit_test(absurd_sizes_are_errors),
+        cmocka_unit_test(promises_count),
+        cmocka_unit_test(the_pool_gives_way),
+        cmocka_unit_test(placed_on_a_node),
+        cmocka_unit_test(read_and_write),
+        cmocka_unit_test(allocations_are_timed),
+    };
+    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+}

@@ -1,0 +1,175 @@
+/* Device information: look-ups, JSON both ways, hostile JSON. */
+#include "check.h"
+
+#include <math.h>
+
+static const struct as_device_info full = {
+    .id = "opencl:3",
+    .backend = "opencl",
+    .name = "<b>\"GPU\"</b> \x1b[31m & \xc3\xa9",
+    .vendor = "Vendor",
+    .driver = "1.2\\3",
+    .uuid = "u-1",
+    .bus_id = "0000:01:00.0",
+    .capabilities = AS_CAP_SOURCE | AS_CAP_SCRIPTED,
+    .units = 132,
+    .threads = 1024,
+    .warp = 32,
+    .clock_max_hz = 1.98e9 + 1.0 / 3,
+    .memory_bytes = 1ull << 40,
+    .memory_free = (1ull << 53) + 1,
+    .max_alloc = INT64_MAX,
+    .page_size = 65536,
+    .peak_bandwidth = 3.35e12,
+    .is_host_memory = true,
+    .numa_nodes = 8,
+    .caches_n = 3,
+    .caches = {{1, 'd', 32768, 64, 8, 1}, {1, 'i', 65536, 64, 4, 1}, {3, 'u', 1u << 30, 128, (unsigned)-1, 96}},
+    .allocators_n = 2,
+    .allocators = {{"malloc", "", true, true}, {"clSVMAlloc fine", "the driver <says> no", true, false}},
+};
+
+static void round_trip(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    struct as_buf a = AS_BUF_INIT, b = AS_BUF_INIT;
+    struct as_device_info back;
+    memset(&back, 0xee, sizeof back);
+    as_info_to_json(&full, &a);
+    assert_null(strchr(as_buf_get(&a), '<'));
+    assert_null(strchr(as_buf_get(&a), 0x1b));
+    check_ok(as_info_from_json(as_buf_get(&a), &back, &err), &err);
+    as_info_to_json(&back, &b);
+    assert_string_equal(as_buf_get(&a), as_buf_get(&b));
+    assert_string_equal(back.name, full.name);
+    assert_int_equal(back.memory_free, full.memory_free);
+    assert_int_equal(back.caches[2].ways, (unsigned)-1);
+    assert_int_equal(back.capabilities, full.capabilities);
+    assert_true(back.clock_max_hz == full.clock_max_hz);
+    assert_true(back.is_host_memory && !back.allocators[1].on_demand);
+    as_buf_finish(&a);
+    as_buf_finish(&b);
+}
+
+static void numbers_that_json_does_not_have(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    struct as_buf a = AS_BUF_INIT;
+    struct as_device_info odd = {.clock_max_hz = NAN, .peak_bandwidth = INFINITY, .memory_bytes = UINT64_MAX}, back;
+    memcpy(odd.name, "\xff\xfe", 3);
+    as_info_to_json(&odd, &a);
+    check_ok(as_info_from_json(as_buf_get(&a), &back, &err), &err);
+    assert_true(back.clock_max_hz == 0 && back.peak_bandwidth == 0);
+    assert_int_equal(back.memory_bytes, INT64_MAX);
+    assert_string_equal(back.name, "\xef\xbf\xbd\xef\xbf\xbd");
+    as_buf_finish(&a);
+}
+
+static void unknown_ignored_missing_zero(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    struct as_device_info back;
+    memset(&back, 0xee, sizeof back);
+    check_ok(as_info_from_json("{\"units\":3,\"later\":{\"x\":[1]},\"capabilities\":[\"clock\",\"telepathy\"]}", &back,
+                               &err),
+             &err);
+    assert_int_equal(back.units, 3);
+    assert_int_equal(back.threads, 0);
+    assert_int_equal(back.capabilities, AS_CAP_CLOCK);
+    assert_string_equal(back.name, "");
+}
+
+static void hostile_json_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *part;
+    } cases[] = {
+        {"", "line"},
+        {"[]", "object"},
+        {"{\"units\":", "line"},
+        {"{\"units\":-1}", "\"units\""},
+        {"{\"units\":4294967296}", "\"units\""},
+        {"{\"units\":1.5}", "\"units\""},
+        {"{\"units\":\"4\"}", "\"units\""},
+        {"{\"memory_bytes\":-5}", "\"memory_bytes\""},
+        {"{\"memory_bytes\":99999999999999999999}", "line"},
+        {"{\"clock_max_hz\":1e999}", "line"},
+        {"{\"clock_max_hz\":-1}", "\"clock_max_hz\""},
+        {"{\"name\":7}", "\"name\""},
+        {"{\"name\":\"a\\u0000b\"}", "line"},
+        {"{\"is_host_memory\":1}", "\"is_host_memory\""},
+        {"{\"capabilities\":\"clock\"}", "\"capabilities\""},
+        {"{\"capabilities\":[1]}", "\"capabilities\""},
+        {"{\"caches\":{}}", "\"caches\""},
+        {"{\"caches\":[{\"kind\":\"x\"}]}", "\"kind\""},
+        {"{\"caches\":[{\"kind\":\"dd\"}]}", "\"kind\""},
+        {"{\"caches\":[3]}", "object"},
+        {"{\"caches\":[{},{},{},{},{},{},{},{},{}]}", "\"caches\""},
+        {"{\"allocators\":[{}]}", "\"name\""},
+        {"{\"allocators\":[{\"name\":\"m\",\"on_demand\":0}]}", "\"on_demand\""},
+        {"{\"units\":1,\"units\":2}", "line"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct as_error err = {0};
+        struct as_device_info back = full;
+        check_fails(as_info_from_json(cases[i].json, &back, &err), AS_FORMAT, &err, cases[i].part);
+        assert_int_equal(back.caches_n, 0);
+    }
+    char lengthy[2000] = "{\"name\":\"";
+    memset(lengthy + 9, 'n', 1900);
+    memcpy(lengthy + 1909, "\"}", 3);
+    struct as_error err = {0};
+    struct as_device_info back;
+    check_ok(as_info_from_json(lengthy, &back, &err), &err);
+    assert_int_equal(strlen(back.name), sizeof back.name - 1);
+}
+
+static void look_ups(void **state)
+{
+    (void)state;
+    const struct as_device_info none = {0};
+    assert_int_equal(as_info_last_cache(&full), 1u << 30);
+    assert_int_equal(as_info_cache(&full, 1), 32768);
+    assert_int_equal(as_info_cache(&full, 2), 0);
+    assert_int_equal(as_info_last_cache(&none), 0);
+    assert_ptr_equal(as_info_allocator(&full, "malloc"), &full.allocators[0]);
+    assert_null(as_info_allocator(&full, "mallo"));
+    struct as_device_info only_code = {.caches_n = 1, .caches = {{1, 'i', 4096, 64, 4, 1}}};
+    assert_int_equal(as_info_last_cache(&only_code), 0);
+    assert_int_equal(as_info_cache(&only_code, 1), 0);
+}
+
+static void capability_words(void **state)
+{
+    (void)state;
+    assert_string_equal(as_capability_word(AS_CAP_SVM_ATOMICS), "svm atomics");
+    assert_string_equal(as_capability_word(AS_CAP_SCRIPTED), "scripted");
+    assert_null(as_capability_word(AS_CAP_SCRIPTED << 1));
+    assert_null(as_capability_word(0));
+    assert_null(as_capability_word(3));
+}
+
+static void seconds_of_a_timing(void **state)
+{
+    (void)state;
+    assert_true(as_timing_seconds(&(struct as_timing){.host_s = 2, .device_s = NAN}) == 2);
+    assert_true(as_timing_seconds(&(struct as_timing){.host_s = 2, .device_s = 1}) == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(numbers_that_json_does_not_have),
+        cmocka_unit_test(unknown_ignored_missing_zero),
+        cmocka_unit_test(hostile_json_is_refused),
+        cmocka_unit_test(look_ups),
+        cmocka_unit_test(capability_words),
+        cmocka_unit_test(seconds_of_a_timing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

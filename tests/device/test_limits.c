@@ -1,0 +1,185 @@
+/* Memory and CPU limits of control groups, from made-up /proc and /sys folders. */
+#include "check.h"
+#include "device/cpu/cpu.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GIB (1ull << 30)
+
+static char root[] = "/tmp/assay-limits-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Writes root/path, with the folders above it. */
+static void put(const char *path, const char *text)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", root, path);
+    for (char *p = full + sizeof root; (p = strchr(p, '/')); p++) {
+        *p = 0;
+        mkdir(full, 0700);
+        *p = '/';
+    }
+    FILE *f = fopen(full, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static struct as_cpu_limits limits(void)
+{
+    char proc[300], sys[300];
+    struct as_cpu_limits l = {0};
+    struct as_error err = {0};
+    snprintf(proc, sizeof proc, "%s/proc", root);
+    snprintf(sys, sizeof sys, "%s/sys", root);
+    struct as_cpu_groups *g = as_cpu_groups_create(proc, sys);
+    assert_non_null(g);
+    check_ok(as_cpu_limits_read(g, &l, &err), &err);
+    as_cpu_groups_destroy(g);
+    return l;
+}
+
+static void put_machine(void)
+{
+    put("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:         1000 kB\nMemAvailable:   12582912 kB\n");
+}
+
+static void no_groups(void **state)
+{
+    (void)state;
+    put_machine();
+    struct as_cpu_limits l = limits();
+    assert_true(l.total == 16 * GIB && l.free == 12 * GIB && l.quota == 0);
+    put("proc/self/cgroup", "");
+    l = limits();
+    assert_true(l.total == 16 * GIB);
+}
+
+static void version_2(void **state)
+{
+    (void)state;
+    put_machine();
+    put("proc/self/cgroup", "0::/user/job\n");
+    put("sys/cgroup.controllers", "cpu memory\n");
+    put("sys/user/memory.max", "4294967296\n");
+    put("sys/user/memory.current", "2147483648\n");
+    put("sys/user/memory.stat", "anon 5\ninactive_file 1073741824\nactive_file 7\n");
+    put("sys/user/cpu.max", "150000 100000\n");
+    put("sys/user/job/memory.max", "max\n");
+    put("sys/user/job/cpu.max", "max 100000\n");
+    struct as_cpu_limits l = limits();
+    assert_true(l.total == 4 * GIB);
+    assert_true(l.free == 3 * GIB); /* files in the cache give way */
+    assert_true(l.quota == 1.5);
+    put("sys/user/job/memory.high", "1073741824\n");
+    put("sys/user/job/memory.current", "2147483648\n");
+    l = limits();
+    assert_true(l.total == GIB && l.free == 0);
+}
+
+static void version_1(void **state)
+{
+    (void)state;
+    put_machine();
+    put("proc/self/cgroup", "9:name=systemd:/\n4:memory:/a/b\n2:cpuacct,cpu:/c\n0::/\n");
+    put("sys/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    put("sys/memory/a/b/memory.limit_in_bytes", "2147483648\n");
+    put("sys/memory/a/b/memory.usage_in_bytes", "536870912\n");
+    put("sys/memory/a/b/memory.stat", "cache 1\ntotal_inactive_file 0\n");
+    put("sys/cpu/c/cpu.cfs_quota_us", "300000\n");
+    put("sys/cpu/c/cpu.cfs_period_us", "100000\n");
+    put("sys/cpu/cpu.cfs_quota_us", "-1\n");
+    put("sys/cpu/cpu.cfs_period_us", "100000\n");
+    struct as_cpu_limits l = limits();
+    assert_true(l.total == 2 * GIB && l.free == GIB + GIB / 2 && l.quota == 3);
+}
+
+/* The path is that of the host; what is mounted is the group itself. */
+static void container(void **state)
+{
+    (void)state;
+    put_machine();
+    put("proc/self/cgroup", "4:memory:/docker/abc\n0::/../../elsewhere\n");
+    put("sys/memory/memory.limit_in_bytes", "1073741824\n");
+    put("sys/memory/memory.usage_in_bytes", "0\n");
+    struct as_cpu_limits l = limits();
+    assert_true(l.total == GIB && l.free == GIB);
+}
+
+static void damaged_files(void **state)
+{
+    (void)state;
+    char proc[300];
+    struct as_error err = {0};
+    struct as_cpu_limits l;
+    put_machine();
+    put("proc/self/cgroup", "nonsense\n::\n0:\n0::relative\n4:memory\n\n0::/x\n");
+    put("sys/cgroup.controllers", "");
+    put("sys/x/memory.max", "lots\n");
+    put("sys/x/cpu.max", "100000\n");
+    l = limits();
+    assert_true(l.total == 16 * GIB && l.quota == 0);
+    put("sys/x/cpu.max", "100000 0\n");
+    assert_true(limits().quota == 0);
+    const char *const bad[] = {"", "MemTotal: x kB\n", "MemTotal: 99999999999999999999999 kB\nMemAvailable: 1 kB\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        put("proc/meminfo", bad[i]);
+        snprintf(proc, sizeof proc, "%s/proc", root);
+        struct as_cpu_groups *g = as_cpu_groups_create(proc, root);
+        assert_non_null(g);
+        check_fails(as_cpu_limits_read(g, &l, &err), AS_IO, &err, "meminfo");
+        as_cpu_groups_destroy(g);
+    }
+    as_cpu_groups_destroy(NULL);
+}
+
+static void resident_memory_grows(void **state)
+{
+    (void)state;
+    uint64_t before = as_cpu_resident();
+    size_t bytes = 64u << 20;
+    char *p = malloc(bytes);
+    assert_non_null(p);
+    for (size_t i = 0; i < bytes; i += 1024)
+        ((volatile char *)p)[i] = 1;
+    uint64_t after = as_cpu_resident();
+    free(p);
+    assert_true(before > 0 && after > before + bytes / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(no_groups, start, end),
+        cmocka_unit_test_setup_teardown(version_2, start, end),
+        cmocka_unit_test_setup_teardown(version_1, start, end),
+        cmocka_unit_test_setup_teardown(container, start, end),
+        cmocka_unit_test_setup_teardown(damaged_files, start, end),
+        cmocka_unit_test(resident_memory_grows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
