@@ -73,13 +73,14 @@ enum as_status as_compare(const struct as_sampled *a, const struct as_sampled *b
                           struct as_comparison *out, struct as_error *err);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "cannot tell" */
 
-/* Is the start over? Given samples in order of time, the index of the first sample after the warm-up: the latest
- * change point at the start that as_change_points finds, 0 when there is none. */
+/* Is the start over? Given samples in order of time, the index of the first sample after the warm-up, 0 when there is
+ * none: the last of those changes in the first half that lead to where the second half lies, and a few samples far off
+ * at the very start. */
 size_t as_warmup_end(const double *x, size_t n);
 
 /* Change points of the level of a sequence (optimal partitioning, PELT: Killick, Fearnhead, Eckley 2012; cost: normal
- * with changing mean on ranks or values, penalty given or chosen (BIC) when NAN). Writes up to max indices (first index
- * of each new segment, rising); returns how many. */
+ * with changing mean on the ranks; penalty given, or 3 log n when NAN). Writes the first max indices (first index of
+ * each new segment, rising); returns how many it wrote. */
 size_t as_change_points(const double *x, size_t n, double penalty, size_t *at, size_t max);
 
 /* Steps of a curve y(x), x rising and positive, on log-log axes: plateaus separated by knees. For caches: levels.
