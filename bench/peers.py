@@ -120,7 +120,7 @@ def contests(assay, paths):
             players["BabelStream"] = lambda t=threads: babelstream(paths["babelstream"], t, elements)
         if not players:
             continue
-        for kind in ("regular", "non-temporal"):
+        for kind in ("regular", "nt"):
             def triad(kind=kind, t=threads):
                 return assay.cell("bandwidth", op="triad", size=3 * 8 * elements, threads=t, store=kind)["max"]
             found.append(Contest(f"triad, {threads} thread{'s' * (threads > 1)}, best", "GB/s",

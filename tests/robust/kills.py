@@ -10,7 +10,8 @@ import time
 import harness
 from harness import MEASURED, OK, SLOW, expect, identity, kill
 
-CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..4MiB x2", "--set", "bandwidth.size=64KiB..4MiB"]
+CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..4MiB x2", "--set", "bandwidth.size=64KiB..4MiB", "--set",
+         "allocator=malloc"]
 KILLS = int(os.environ.get("ASSAY_KILLS", "24"))
 
 

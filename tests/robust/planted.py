@@ -1,0 +1,117 @@
+"""Planted faults are caught, each by its gate, and an honest device by none."""
+import harness
+from harness import MEASURED, OK, UNTRUSTED, expect
+
+HONEST = {"execute": True, "noise": {"sd": 0.003}}
+CELLS = ["latency", "--set", "size=4KiB,256KiB,8MiB"]
+READ = ["bandwidth", "--set", "op=read", "--set", "level=memory", "--set", "store=regular", "--set", "threads=1", "--set",
+        "allocator=malloc"]
+
+
+def gates(cell):
+    return {name: gate["state"] for name, gate in cell["gates"].items()}
+
+
+def failed_gates(cell):
+    return {name for name, state in gates(cell).items() if state == "fail"}
+
+
+def caught_by(assay, gate, script, *args, struck=lambda cell: True):
+    """The cells that the fault strikes fail this gate and no other; the others are trusted."""
+    done = assay.null(dict(HONEST, **script), *(args or CELLS))
+    expect(done.code == UNTRUSTED, "untrusted cells are told by the exit code", done)
+    cells = assay.cells()
+    hit = [c for c in cells if struck(c)]
+    expect(hit, "there are cells to strike", done)
+    for cell in cells:
+        wanted = {gate} if cell in hit else set()
+        expect(failed_gates(cell) == wanted, f"{cell['axes']} fails {failed_gates(cell)}, not {wanted}", cell["gates"])
+        expect(cell["status"] == ("untrusted" if wanted else "ok"), "and its status says so", cell["status"])
+        if wanted:
+            expect(cell["reason"].startswith(gate), "and why", cell["reason"])
+    shown = assay.run("show")
+    expect(gate in shown.out, f"'show' names the gate {gate}", shown)
+    return hit
+
+
+def test_nothing_planted(assay):
+    done = assay.null(HONEST, *CELLS)
+    expect(done.code == OK, "an honest device is trusted", done)
+    for cell in assay.cells():
+        expect(cell["status"] == "ok" and not failed_gates(cell), "every cell", cell)
+
+
+def test_a_wrong_kernel(assay):
+    """Its result differs from the reference by some bytes."""
+    caught_by(assay, "checksum", {"faults": [{"do": "wrong", "min_footprint": 262144, "max_footprint": 262144}]},
+              struck=lambda c: c["axes"]["size"] == 262144)
+
+
+def test_a_loop_that_was_folded_away(assay):
+    """A loop without its body takes less than a cycle for each access."""
+    levels = [{"size": 32768, "ns": 1.5, "gbs": 100}, {"size": 1 << 20, "ns": 0.01, "gbs": 100},
+              {"size": 0, "ns": 90, "gbs": 20}]
+    caught_by(assay, "limit", {"levels": levels}, struck=lambda c: c["axes"]["size"] == 262144)
+
+
+def test_a_bandwidth_above_the_peak(assay):
+    """Memory that gives more than its bus can carry."""
+    levels = [{"size": 0, "ns": 90, "gbs": 50}]
+    hit = caught_by(assay, "limit", {"levels": levels, "info": {"peak_bandwidth": 20e9}}, *READ, "--set",
+                    "size=16MiB")
+    expect(all(c["median"] > 40 for c in hit), "the number is kept as it was measured", hit[0]["median"])
+
+
+def test_a_cache_sold_as_memory(assay):
+    """A working set that fits into the last cache, called main memory: the device says that its caches are larger than the
+    plan knew, as a guest sees that is given less of a cache than there is."""
+    info = {"caches": [{"level": 1, "kind": "d", "size": 32768}, {"level": 2, "kind": "u", "size": 8 << 20}]}
+    caught_by(assay, "footprint", {"info": info}, *READ, "--set", "size=12MiB")
+
+
+def test_a_clock_that_halves(assay):
+    """In the middle of a visit."""
+    fault = {"do": "clock-half", "from": 60, "min_footprint": 262144, "max_footprint": 262144}
+    done = assay.null(dict(HONEST, faults=[fault]), *CELLS, "--precision", "0.1%", "--budget", "4s")
+    expect(done.code == UNTRUSTED, "untrusted cells are told by the exit code", done)
+    for cell in assay.cells():
+        struck = cell["axes"]["size"] == 262144
+        expect(("clock" in failed_gates(cell)) == struck, f"{cell['axes']} fails {failed_gates(cell)}", cell["gates"])
+
+
+def test_two_modes(assay):
+    """Reported as two, with their shares; never averaged."""
+    modes = [{"share": 0.6, "factor": 1}, {"share": 0.4, "factor": 1.2}]
+    hit = caught_by(assay, "noise", {"modes": modes, "noise": {"sd": 0.002}}, *CELLS, "--visits", "8")
+    two = [c for c in hit if "two modes" in c["gates"]["noise"]["text"]]
+    expect(len(two) == len(hit), "named as two modes", [c["gates"]["noise"] for c in hit])
+
+
+def test_a_machine_that_drifts(assay):
+    """An episode in the middle of the run: the visits in it are excluded, and the numbers are those of the rest."""
+    script = dict(HONEST, sleep=True, drift={"factor": 1.6, "from_s": 2.5, "to_s": 4})
+    done = assay.null(script, "latency", "--set", "size=1KiB..8MiB", "--precision", "0.2%", "--budget", "10s",
+                      "--visits", "6")
+    expect(done.code in MEASURED, "measured", done)
+    expect("drift" in done.err or "drift" in done.out, "the episode is named", done)
+    export = assay.export()
+    excluded = [v for c in export["cells"] for v in c["visits"] if v["excluded"]]
+    expect(excluded, "visits in the episode are excluded", done)
+    honest = {32768: 1.5, 1 << 20: 5.0}
+    for cell in export["cells"]:
+        true = next((ns for size, ns in honest.items() if cell["axes"]["size"] <= size), 90.0)
+        if "drift" not in failed_gates(cell):
+            expect(abs(cell["median"] / true - 1) < 0.03, f"{cell['axes']}: {cell['median']} for {true}", cell["gates"])
+
+
+def test_a_machine_that_changes_for_good(assay):
+    """From the middle on all is 30% slower: no number of either half may pass as the machine's."""
+    script = dict(HONEST, sleep=True, drift={"factor": 1.3, "from_s": 2.5})
+    done = assay.null(script, "latency", "--set", "size=1KiB..64KiB", "--budget", "6s", "--visits", "6", "--precision",
+                      "0.1%")
+    expect(done.code in MEASURED, "measured", done)
+    expect("drift" in done.err + done.out, "the drift is named", done)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
