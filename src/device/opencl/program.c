@@ -33,6 +33,8 @@ static enum as_status fail_build(struct as_cl_device *cl, cl_program program, cl
         while (from && from > log && from[-1] != '\n')
             from--;
         as_cl_clean_text(clean, sizeof clean, from ? from : log);
+        for (char *c = clean; (c = strpbrk(c, "\n\r\t"));)
+            *c = ' ';
     }
     free(log);
     return as_fail(err, AS_FAILED, "opencl: program '%s' does not build (%s): %s", name, as_cl_error_name(code),
