@@ -99,12 +99,19 @@ static bool is_over(const struct as_cell *c, const struct as_run *run)
     return number ? c->visits_done >= run->visits : c->status != AS_CELL_PLANNED;
 }
 
+/* Sentinels watch the machine for the other cells; they are no result. */
+static bool is_hidden(const struct as_cell *c)
+{
+    const struct as_probe *probe = as_probe_find(c->probe);
+    return probe && probe->hidden;
+}
+
 static void on_event(void *user, const struct as_event *e)
 {
     struct watch *w = user;
     struct as_cell cell = {0};
-    if (e->kind != AS_EVENT_CELL_END || !e->cell || !e->run || w->status || w->stop || !is_over(e->cell, e->run) ||
-        was_told(w, e->cell->id))
+    if (e->kind != AS_EVENT_CELL_END || !e->cell || !e->run || w->status || w->stop || is_hidden(e->cell) ||
+        !is_over(e->cell, e->run) || was_told(w, e->cell->id))
         return;
     w->status = as_store_cell(w->store, e->cell->id, 1, &cell, &w->err); /* the event's cell has no samples */
     if (!w->status)

@@ -17,13 +17,24 @@ static const char *const match_words[] = {
     [AS_MATCH_ONLY_B] = "only b",
 };
 
-static void cell_words(const struct as_cell *c, bool device, struct as_buf *out)
+/* Does any cell of this probe have another value of the axis? Those are the axes that tell cells apart. */
+static bool varies(const struct as_pairs *pairs, const struct as_cell *of, const struct as_axis_value *v)
+{
+    for (size_t i = 0; i < pairs->n; i++) {
+        const struct as_cell *c = pairs->v[i].a ? pairs->v[i].a : pairs->v[i].b;
+        if (strcmp(c->probe, of->probe) == 0 && strcmp(as_axes_text(&c->axes, v->name), v->text) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void cell_words(const struct as_pairs *pairs, const struct as_cell *c, struct as_buf *out)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
-    as_buf_str(out, c->probe);
-    if (device)
-        as_buf_printf(out, " %s", c->device);
+    as_buf_printf(out, "%s %s", c->probe, c->device);
     for (size_t i = 0; i < c->axes.n; i++) {
+        if (!varies(pairs, c, &c->axes.v[i]))
+            continue;
         as_buf_printf(out, " %s=", c->axes.v[i].name);
         as_text_axis(out, &c->axes.v[i], probe);
     }
@@ -66,14 +77,14 @@ static void add_value(struct as_table *t, const struct as_cell *c)
     as_buf_finish(&b);
 }
 
-static void add_pair(struct as_table *t, const struct as_pair *p)
+static void add_pair(struct as_table *t, const struct as_pairs *pairs, const struct as_pair *p)
 {
     static const enum as_paint paint[] = {[AS_SAME] = AS_PAINT_NONE,
                                           [AS_FASTER] = AS_PAINT_GOOD,
                                           [AS_SLOWER] = AS_PAINT_BAD,
                                           [AS_CANNOT_TELL] = AS_PAINT_DIM};
     struct as_buf b = AS_BUF_INIT;
-    cell_words(p->a, true, &b);
+    cell_words(pairs, p->a, &b);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     add_value(t, p->a);
     add_value(t, p->b);
@@ -109,7 +120,7 @@ static void write_only(const struct as_pairs *pairs, enum as_match which, const 
             return;
         }
         struct as_buf b = AS_BUF_INIT;
-        cell_words(pairs->v[i].a ? pairs->v[i].a : pairs->v[i].b, true, &b);
+        cell_words(pairs, pairs->v[i].a ? pairs->v[i].a : pairs->v[i].b, &b);
         as_buf_str(out, "  ");
         as_buf_terminal(out, as_buf_get(&b));
         as_buf_char(out, '\n');
@@ -202,7 +213,7 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
     as_table_init(&t, heads);
     for (size_t i = 0; i < pairs->n; i++)
         if (pairs->v[i].a && pairs->v[i].b)
-            add_pair(&t, &pairs->v[i]);
+            add_pair(&t, pairs, &pairs->v[i]);
     as_buf_char(out, '\n');
     enum as_status st = t.n > t.columns ? as_table_write(&t, style, out, err) : AS_OK;
     as_table_finish(&t);

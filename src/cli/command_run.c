@@ -38,6 +38,19 @@ static enum as_status read_options(const struct as_args *args, struct as_run_opt
     return st;
 }
 
+/* Wrong names are found before a store is made for them. */
+static enum as_status check_names(const char *const *names, size_t n, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < n && !st; i++) {
+        struct as_suite suite;
+        st = as_suite_find(names[i], &suite, err);
+        if (!st)
+            as_suite_finish(&suite);
+    }
+    return st;
+}
+
 static int run_run(const struct as_command *command, const struct as_args *args)
 {
     static const char *const quick[] = {"quick", NULL};
@@ -54,13 +67,15 @@ static int run_run(const struct as_command *command, const struct as_args *args)
         st = as_args_values(args, "set", &sets, &options.sets_n, &err);
     if (!st)
         st = as_session_check_output(report, &err);
+    options.suites = args->words ? args->word : quick;
+    options.suites_n = args->words ? args->words : 1;
+    options.sets = sets;
+    if (!st)
+        st = check_names(options.suites, options.suites_n, &err);
     if (!st)
         st = as_session_begin(&session, args, &options, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
-    options.suites = args->words ? args->word : quick;
-    options.suites_n = args->words ? args->words : 1;
-    options.sets = sets;
     if (!st)
         st = as_run_start(store, &options, &result, &err);
     int code = as_session_end(&session, command, st, &err, &result);

@@ -1,5 +1,7 @@
 #include "cli/ndjson.h"
 
+#include "base/text.h"
+
 #include <math.h>
 
 void as_ndjson_name(struct as_buf *b, const char *name)
@@ -16,12 +18,20 @@ void as_ndjson_text(struct as_buf *b, const char *name, const char *value)
     as_buf_json_str(b, value);
 }
 
+/* The fewest digits that give the same number back. */
 static void number(struct as_buf *b, double v)
 {
-    if (isfinite(v))
-        as_buf_printf(b, "%.17g", v);
-    else
-        as_buf_str(b, "null");
+    struct as_buf text = AS_BUF_INIT;
+    double back = NAN;
+    for (int digits = 15; isfinite(v) && back != v && digits <= 17; digits++) {
+        as_buf_clear(&text);
+        as_buf_printf(&text, "%.*g", digits, v);
+        if (as_parse_double(as_buf_get(&text), &back, NULL))
+            back = NAN;
+    }
+    as_buf_str(b, isfinite(v) ? as_buf_get(&text) : "null");
+    b->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 void as_json_add_number(struct as_buf *b, const char *name, double value)

@@ -10,7 +10,8 @@ static const double redraw_s = 0.1; /* more often than this nobody can read, and
 
 static void keep_best(struct as_progress *p, const struct as_cell *c)
 {
-    if (c->sum.n == 0 || !isfinite(c->sum.median) || c->status == AS_CELL_UNTRUSTED)
+    const struct as_probe *probe = as_probe_find(c->probe);
+    if (c->sum.n == 0 || !isfinite(c->sum.median) || c->status == AS_CELL_UNTRUSTED || (probe && probe->hidden))
         return;
     size_t i = 0;
     while (i < p->best_n && (strcmp(p->best[i].probe, c->probe) != 0 || strcmp(p->best[i].device, c->device) != 0))

@@ -47,10 +47,17 @@ static void write_stderr(struct as_buf *b)
     as_buf_clear(b);
 }
 
+/* Sentinels watch the machine for the other cells; they are no result. */
+static bool is_hidden(const struct as_cell *c)
+{
+    const struct as_probe *probe = c ? as_probe_find(c->probe) : NULL;
+    return probe && probe->hidden;
+}
+
 static void on_event(void *user, const struct as_event *event)
 {
     struct as_session *s = user;
-    if (s->json && s->output == AS_EXIT_OK) {
+    if (s->json && s->output == AS_EXIT_OK && !is_hidden(event->cell)) {
         struct as_buf line = AS_BUF_INIT;
         as_ndjson_event(&line, event);
         s->output = as_cli_print(&line, AS_EXIT_OK);

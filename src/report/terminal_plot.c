@@ -39,6 +39,8 @@ void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode)
     struct scale s = {INFINITY, -INFINITY, false};
     for (size_t i = 0; i < n; i++)
         widen(&s, v[i]);
+    if (s.lo > 0)
+        s.hi = fmax(s.hi, 1.5 * s.lo); /* so that noise does not look like a curve */
     s.log = s.lo > 0 && s.hi > 10 * s.lo;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(v[i]))
@@ -62,7 +64,7 @@ void as_text_bar(struct as_buf *b, double share, unsigned width, int unicode)
     as_buf_str(b, part[(int)((len - whole) * 8) & 7]);
 }
 
-enum { PLOT_HEIGHT = 12, PLOT_WIDTH_MAX = 72, LABEL = 10 };
+enum { PLOT_HEIGHT = 12, PLOT_WIDTH_MAX = 72, LABEL = 10, TICK_ROOM = 10 };
 /* By series: trusted and untrusted points, for ASCII and for UTF-8. */
 static const char *const marks[2][2][AS_PLOT_SERIES_MAX] = {
     {{"o", "x", "+", "*", "#", "%"}, {":", ":", ":", ":", ":", ":"}},
@@ -123,13 +125,16 @@ static void write_x_axis(struct as_buf *b, const struct canvas *c, int unicode)
     for (unsigned i = 0; i < c->width; i++)
         as_buf_str(b, unicode ? "─" : "-");
     as_buf_char(b, '\n');
-    for (int tick = 0; tick <= 4; tick++) {
+    /* at powers of two, so many of them that the labels have room */
+    int first = (int)ceil(log2(c->x.lo) - 1e-9), last = (int)floor(log2(c->x.hi) + 1e-9);
+    int step = 1 + (last - first) * TICK_ROOM / (int)c->width;
+    for (int e = first; e <= last; e += step) {
         struct as_buf text = AS_BUF_INIT;
-        as_format_size(&text, (uint64_t)at(&c->x, tick / 4.0));
-        size_t from = LABEL + 2 + (size_t)(tick * (c->width - 1) / 4);
-        if (tick == 4 && text.len <= from)
-            from = from + 1 - text.len;
-        if (from >= line.len + (line.len ? 1 : 0)) {
+        as_format_size(&text, (uint64_t)ldexp(1, e));
+        size_t from = LABEL + 2 + (size_t)lround(position(&c->x, ldexp(1, e)) * (c->width - 1));
+        if (from + text.len > LABEL + 2 + c->width)
+            from = LABEL + 2 + c->width - text.len;
+        if (from > line.len + (line.len ? 1 : 0)) {
             as_buf_repeat(&line, ' ', from - line.len);
             as_buf_str(&line, as_buf_get(&text));
         }
@@ -171,6 +176,8 @@ void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, co
         }
     if (!(c.x.lo > 0) || !(c.x.hi > c.x.lo) || style->width < 40)
         return;
+    if (c.y.lo > 0)
+        c.y.hi = fmax(c.y.hi, 1.1 * c.y.lo);
     c.y.log = c.y.lo > 0 && c.y.hi > 10 * c.y.lo;
     unsigned room = style->width - LABEL - 3;
     c.width = room < PLOT_WIDTH_MAX ? room : PLOT_WIDTH_MAX;

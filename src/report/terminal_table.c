@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP = 2, LEAST = 6 };
+enum { GAP = 2, LEAST = 9 };
 
 void as_table_init(struct as_table *t, const char *const *heads)
 {

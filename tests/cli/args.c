@@ -19,14 +19,14 @@ static const struct as_command command = {
     .name = "run", .args = "[WHAT]...", .options = options, .min_args = 0, .max_args = 2};
 
 /* argv[0] is the program, argv[1] the subcommand. */
-static enum as_status parse(struct as_args *out, struct as_error *err, char **argv)
+static enum as_status parse(struct as_args *out, struct as_error *err, const char **argv)
 {
     int argc = 0;
     while (argv[argc])
         argc++;
-    return as_args_parse(&command, argc, argv, 2, out, err);
+    return as_args_parse(&command, argc, (char **)argv, 2, out, err);
 }
-#define PARSE(out, err, ...) parse(out, err, (char *[]){"assay", "run", __VA_ARGS__, NULL})
+#define PARSE(out, err, ...) parse(out, err, (const char *[]){"assay", "run", __VA_ARGS__, NULL})
 
 static void test_forms(void **state)
 {
@@ -74,7 +74,7 @@ static void test_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_args a;
         struct as_error err = {0};
-        assert_int_equal(PARSE(&a, &err, (char *)cases[i].a, (char *)cases[i].b), AS_USAGE);
+        assert_int_equal(PARSE(&a, &err, cases[i].a, cases[i].b), AS_USAGE);
         if (!strstr(err.text, cases[i].says))
             fail_msg("'%s' gives: %s", cases[i].a, err.text);
         as_args_finish(&a);

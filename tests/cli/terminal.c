@@ -58,7 +58,7 @@ static void test_table(void **state)
     as_table_add(&t, "a\x1b[31m\nb", AS_PAINT_BAD);
     assert_int_equal(as_table_write(&t, &plain, &b, NULL), AS_OK);
     assert_string_equal(as_buf_get(&b), "name      value  note\n"
-                                        "--------------------------------\n"
+                                        "-------------------------------\n"
                                         "latency  1.5 ns\n"
                                         "c2c      112 ns  a\\x1b[31m\\x0ab\n");
     as_table_finish(&t);
@@ -130,7 +130,7 @@ static int mark_in_row(const char *text, int row, const char *mark)
 static void test_plot(void **state)
 {
     static const double x[] = {1024, 4096, 16384, 65536, 1048576}, y[] = {1, 1, 4, 10, 100};
-    struct as_series s = {"cpu", x, y, 5};
+    struct as_series s = {"cpu", x, y, NULL, 5};
     struct as_buf b = AS_BUF_INIT;
     (void)state;
     as_text_plot(&b, &s, 1, "ns", &plain);
@@ -142,6 +142,11 @@ static void test_plot(void **state)
     as_buf_clear(&b);
     as_text_plot(&b, &s, 1, "ns", &fancy);
     assert_non_null(strstr(as_buf_get(&b), "●"));
+    assert_null(strstr(as_buf_get(&b), "○"));
+    as_buf_clear(&b);
+    s.hollow = (const bool[]){false, false, true, false, false};
+    as_text_plot(&b, &s, 1, "ns", &fancy);
+    assert_non_null(strstr(as_buf_get(&b), "○ untrusted"));
     as_buf_finish(&b);
 }
 
@@ -150,14 +155,15 @@ static void test_plot_of_nothing(void **state)
 {
     static const double x[] = {1024, 2048}, none[] = {NAN, NAN}, same_x[] = {1024, 1024}, y[] = {1, 2},
                         bad_x[] = {0, -5}, huge[] = {1e-300, 1e300}, inf[] = {INFINITY, 1};
-    struct as_series s[] = {{"a", x, none, 2}, {"b", same_x, y, 2}, {"c", bad_x, y, 2}, {"d", x, y, 0}};
+    struct as_series s[] = {
+        {"a", x, none, NULL, 2}, {"b", same_x, y, NULL, 2}, {"c", bad_x, y, NULL, 2}, {"d", x, y, NULL, 0}};
     struct as_buf b = AS_BUF_INIT;
     (void)state;
     for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
         as_text_plot(&b, &s[i], 1, "ns", &plain);
         assert_int_equal(b.len, 0);
     }
-    struct as_series odd[] = {{"e", x, huge, 2}, {"f", x, inf, 2}};
+    struct as_series odd[] = {{"e", x, huge, NULL, 2}, {"f", x, inf, NULL, 2}};
     for (size_t i = 0; i < 2; i++)
         as_text_plot(&b, &odd[i], 1, "ns", &plain);
     assert_false(b.failed);
@@ -202,7 +208,7 @@ static void test_probe(void **state)
     assert_int_equal(as_report_probe(&run, "chase", &plain, &b, &err), AS_OK);
     const char *text = as_buf_get(&b);
     assert_non_null(strstr(text, "all cells: device=cpu op=read"));
-    assert_non_null(strstr(text, "1 KiB   1.50 ns  1.0%       30       3  ok"));
+    assert_non_null(strstr(text, "1 KiB  1.50 ns  1.0%       30       3  ok"));
     assert_non_null(strstr(text, "untrusted: drift"));
     assert_null(strchr(text, '\x1b'));
     assert_int_equal(as_report_probe(&run, "nothing", &plain, &b, &err), AS_NOTFOUND);

@@ -1,0 +1,163 @@
+/* The public API, on the scripted device. */
+#include <assay.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    char folder[64], path[96];
+    struct assay_store *store;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    struct assay_error error;
+    strcpy(f.folder, "/tmp/assay-api-XXXXXX");
+    assert_non_null(mkdtemp(f.folder));
+    snprintf(f.path, sizeof f.path, "%s/store.db", f.folder);
+    assert_int_equal(assay_store_open(f.path, &f.store, &error), ASSAY_OK);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    assay_store_close(f->store);
+    unlink(f->path);
+    return rmdir(f->folder);
+}
+
+static int no_cell(void *user, const struct assay_cell *cell)
+{
+    (void)user;
+    fail_msg("no cell was expected, but %s", cell->probe);
+    return 0;
+}
+
+struct seen {
+    size_t n, stop_after;
+    double median[16];
+    int64_t id[16];
+};
+
+static int see(void *user, const struct assay_cell *cell)
+{
+    struct seen *s = user;
+    assert_true(s->n < 16);
+    assert_string_equal(cell->probe, "latency");
+    assert_string_equal(cell->device, "null");
+    assert_string_equal(cell->unit, "ns");
+    assert_true(strlen(cell->counts) > 0);
+    assert_true(cell->axes_n > 0 && strcmp(cell->axes[0].name, "size") == 0);
+    assert_true(cell->axes[0].number >= 1024);
+    assert_true(cell->n >= 6 && cell->samples);
+    for (size_t i = 0; i < cell->n; i++)
+        assert_true(cell->samples[i] >= cell->min && cell->samples[i] <= cell->max);
+    assert_true(cell->ci_low <= cell->median && cell->median <= cell->ci_high);
+    for (size_t i = 0; i < s->n; i++)
+        assert_true(s->id[i] != cell->id); /* each is told once */
+    s->id[s->n] = cell->id;
+    s->median[s->n++] = cell->median;
+    return s->n == s->stop_after;
+}
+
+static const char *const sets[] = {"size=4KiB,64KiB", "allocator=malloc", "pattern=random", NULL};
+static const struct assay_options options = {.size = sizeof options, .devices = "null", .sets = sets, .seed = 5};
+
+static void test_run(void **state)
+{
+    struct fixture *f = *state;
+    struct assay_error error = {0};
+    struct seen first = {0}, again = {0};
+    int64_t run = 0;
+    int code = assay_run(f->store, "latency", &options, see, &first, &run, &error);
+    if (code)
+        fail_msg("%s", error.text);
+    assert_int_equal(run, 1);
+    assert_int_equal(first.n, 2);
+    double small = fmin(first.median[0], first.median[1]), large = fmax(first.median[0], first.median[1]);
+    assert_true(fabs(small - 1.5) < 0.1 && fabs(large - 5) < 0.3); /* as the script says */
+    assert_int_equal(assay_cells(f->store, 0, NULL, see, &again, &error), ASSAY_OK);
+    assert_int_equal(again.n, 2);
+    assert_int_equal(assay_cells(f->store, run, "bandwidth", no_cell, NULL, &error), ASSAY_OK);
+    assert_int_equal(assay_cells(f->store, 99, NULL, no_cell, NULL, &error), ASSAY_NOTFOUND);
+    assert_int_equal(assay_cells(f->store, -1, NULL, no_cell, NULL, &error), ASSAY_NOTFOUND);
+    struct seen stopped = {.stop_after = 1};
+    assert_int_equal(assay_cells(f->store, run, NULL, see, &stopped, &error), ASSAY_OK);
+    assert_int_equal(stopped.n, 1);
+}
+
+static void test_callback_ends_it(void **state)
+{
+    struct fixture *f = *state;
+    struct assay_error error = {0};
+    struct seen seen = {.stop_after = 1};
+    int64_t run = 0;
+    assert_int_equal(assay_run(f->store, "latency", &options, see, &seen, &run, &error), ASSAY_INTERRUPTED);
+    assert_int_equal(seen.n, 1);
+    assert_true(run > 0);
+    assert_non_null(strstr(error.text, "assay resume"));
+}
+
+static void test_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct assay_error error = {0};
+    struct assay_store *none;
+    int64_t run;
+    struct assay_options bad = options;
+    assert_int_equal(assay_run(f->store, "latncy", &options, NULL, NULL, &run, &error), ASSAY_USAGE);
+    assert_int_equal(error.code, ASSAY_USAGE);
+    assert_non_null(strstr(error.text, "latency"));
+    bad.size = 4;
+    assert_int_equal(assay_run(f->store, "latency", &bad, NULL, NULL, &run, &error), ASSAY_USAGE);
+    bad = options;
+    bad.precision = NAN;
+    assert_int_equal(assay_run(f->store, "latency", &bad, NULL, NULL, &run, NULL), ASSAY_USAGE);
+    bad = options;
+    bad.budget = -1;
+    assert_int_equal(assay_run(f->store, "latency", &bad, NULL, NULL, &run, &error), ASSAY_USAGE);
+    assert_int_not_equal(assay_store_open("/proc/no/store.db", &none, &error), ASSAY_OK);
+    assert_null(none);
+    assert_non_null(strstr(error.text, "/proc/no"));
+    assay_store_close(NULL);
+}
+
+static void test_devices(void **state)
+{
+    struct assay_device *devices;
+    struct assay_error error = {0};
+    size_t n, found = 0;
+    (void)state;
+    assert_int_equal(assay_devices_list(&devices, &n, &error), ASSAY_OK);
+    assert_true(n > 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(devices[i].id && devices[i].backend && devices[i].name && devices[i].driver);
+        assert_true(!devices[i].reason || strlen(devices[i].reason) > 0);
+        found += strcmp(devices[i].id, "null") == 0 && !devices[i].reason;
+    }
+    assert_int_equal(found, 1);
+    assay_devices_free(devices, n);
+    assay_devices_free(NULL, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_callback_ends_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+        cmocka_unit_test(test_devices),
+    };
+    assert_true(strlen(assay_version()) > 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+"""An exported run with known numbers, for tests of what is printed: no clock, no device, no chance."""
+import json
+import subprocess
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>"
+GATES = ("checksum", "limit", "clock", "noise", "code", "footprint", "drift")
+UNITS = {"latency": "ns", "bandwidth": "GB/s"}
+
+
+def samples(level, spread):
+    """24 samples in 3 visits around level, their median the level."""
+    return [level * (1 + spread * ((7 * i) % 23 - 11) / 11) for i in range(23)] + [level]
+
+
+def cell(number, probe, axes, level, device="cpu", status="ok", failed=(), reason="", spread=0.004):
+    values = samples(level, spread) if level else []
+    ordered = sorted(values)
+    gates = {g: {"state": "fail" if g in failed else "pass", "text": f"{g} looked at it"} for g in GATES}
+    gates["code"] = {"state": "n/a", "text": "no machine code here"}
+    visits = [{"number": v, "started_at": 1795000000.0 + number + 100 * v, "prepare_s": 0.001, "duration_s": 0.02,
+               "status": "ok", "reason": "", "excluded": False, "n": 8, "samples": None, "warmup": 2, "reps": 1000,
+               "sample_s": 0.002, "clock_hz": 3.4e9, "clock_low": 3.4e9, "clock_high": 3.4e9, "checksum": "pass",
+               "checksum_text": "", "worker": 4242, "limit": None, "limit_why": "", "footprint": 4096,
+               "claims_memory": False, "detail": {"page_size": 4096}} for v in range(3)] if level else []
+    return {"id": number, "position": number - 1, "backend": device.split(":")[0], "device": device, "driver": "test",
+            "probe": probe, "axes": axes, "key": "", "status": status,
+            "reason": reason, "metric": probe, "unit": UNITS[probe], "counts": "one thing after the other",
+            "better": "less" if probe == "latency" else "more", "n": len(values),
+            "visits_counted": 3 if level else 0, "median": level or None,
+            "ci_low": ordered[8] if level else None, "ci_high": ordered[15] if level else None,
+            "mad": abs(ordered[6] - level) if level else None, "min": ordered[0] if level else None,
+            "max": ordered[-1] if level else None, "modes": 1, "mode_low": None, "mode_high": None, "mode_share": None,
+            "samples": values, "sample_visits": [i // 8 for i in range(len(values))], "gates": gates, "limit": None,
+            "clock_hz": 3.4e9 if level else None, "footprint": 4096, "visits_done": len(visits),
+            "duration_s": 0.06, "started_at": 1795000000.0 + number, "detail": {"page_size": 4096, "note": HOSTILE},
+            "visits": visits}
+
+
+def set_keys(run, cell_key):
+    """Fills in the keys, which the program cell_key makes."""
+    lines = "".join(f"{c['probe']}\t{c['metric']}\t{json.dumps(c['axes'])}\n" for c in run["cells"])
+    keys = subprocess.run([cell_key], input=lines, capture_output=True, text=True, check=True).stdout.split()
+    for c, key in zip(run["cells"], keys, strict=True):
+        c["key"] = key
+
+
+def run(factor=1.0, host="anvil", extra=()):
+    """latency over sizes, bandwidth of two operations, one untrusted cell, one without a number."""
+    cells = []
+    for i, level in enumerate((1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 5, 5, 5, 5, 5, 5, 110, 110, 112)):
+        axes = {"size": 1024 << i, "pattern": "random", "allocator": "mmap", "stride": 64}
+        cells.append(cell(len(cells) + 1, "latency", axes, level * factor))
+    cells[7].update(status="untrusted", reason="drift: the machine was 40% off")
+    cells[7]["gates"]["drift"] = {"state": "fail", "text": "the machine was 40% off"}
+    for op, level in (("copy", 23.4), ("triad", 14.6)):
+        axes = {"size": 1 << 30, "op": op, "threads": 1}
+        cells.append(cell(len(cells) + 1, "bandwidth", axes, level / factor))
+    axes = {"size": 1 << 50, "op": "triad", "threads": 1}
+    cells.append(cell(len(cells) + 1, "bandwidth", axes, 0, status="unsupported", reason="too large " + HOSTILE))
+    cells += [cell(len(cells) + 1, *e) for e in extra]
+    return {"format_version": 1,
+            "run": {"id": 7, "uuid": f"0a1b2c3d-0000-4000-8000-0000000{round(100 * factor):03}{len(extra):02}",
+                    "started_at": 1795000000.0, "ended_at": 1795000058.0, "state": "complete", "suite": "quick",
+                    "command": "assay run quick --set 'size=1KiB..1GiB'", "seed": "42", "precision": 0.01,
+                    "budget_s": 60.0, "visits": 3, "isolate": False, "tool_version": "0.1.0",
+                    "tool_commit": "0123456789ab", "host": host,
+                    "provenance": {"cpu": {"model": "Test CPU", "governor": "performance"}},
+                    "devices": [{"id": "cpu", "backend": "cpu", "name": "Test CPU " + HOSTILE, "units": 2,
+                                 "threads": 2}]},
+            "cells": cells, "sentinels": []}

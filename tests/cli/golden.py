@@ -1,0 +1,110 @@
+"""What assay prints for a run with known numbers, beside stored copies. UPDATE_GOLDEN=1 writes the copies anew; look at
+the difference before it is committed. Arguments: the programs assay and cell_key, the folder of the copies."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import fixture
+
+PROGRAM, CELL_KEY, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
+UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"
+
+# Name of the copy, arguments, exit code, further environment.
+CASES = [
+    ("short", [], 0, {}),
+    ("help", ["help"], 0, {}),
+    *[("help-" + name, ["help", name], 0, {}) for name in (
+        "run", "resume", "replay", "show", "compare", "facts", "explain", "report", "export", "import", "list",
+        "devices", "doctor", "help", "version")],
+    ("man", ["help", "--man"], 0, {}),
+    ("show", ["show", "1"], 0, {}),
+    ("show-utf8", ["show", "1"], 0, {"LC_ALL": "C.UTF-8"}),
+    ("show-narrow", ["show", "1"], 0, {"COLUMNS": "60"}),
+    ("show-colour", ["show", "1", "--colour", "always"], 0, {}),
+    ("show-latency", ["show", "latency", "1"], 0, {}),
+    ("show-latency-utf8", ["show", "1", "latency"], 0, {"LC_ALL": "C.UTF-8"}),
+    ("show-bandwidth", ["show", "1", "bandwidth"], 0, {}),
+    ("show-json", ["show", "1", "bandwidth", "--json"], 0, {}),
+    ("list-runs", ["list", "runs"], 0, {}),
+    ("list-runs-json", ["list", "runs", "--json"], 0, {}),
+    ("list-gates", ["list", "gates"], 0, {}),
+    ("explain-cell", ["explain", "1"], 0, {}),
+    ("explain-cell-utf8", ["explain", "8"], 0, {"LC_ALL": "C.UTF-8"}),
+    ("explain-cell-without-number", ["explain", "18"], 0, {}),
+    ("explain-drift", ["explain", "drift"], 0, {}),
+    ("compare-same", ["compare", "1", "1"], 0, {}),
+    ("compare-slower", ["compare", "1", "2", "--check", "5%"], 3, {}),
+    ("compare-allowed", ["compare", "1", "2", "--check", "30%"], 0, {}),
+    ("compare-faster", ["compare", "2", "1", "--check", "5%"], 0, {}),
+    ("compare-json", ["compare", "1", "2", "--json"], 0, {}),
+    ("compare-files", ["compare", "one.json", "store.db:2"], 0, {}),
+    ("compare-partly", ["compare", "1", "partly.json"], 0, {}),
+]
+
+
+def environment(folder):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "ASSAY_", "XDG_"))}
+    env.pop("NO_COLOR", None)
+    return dict(env, ASSAY_STORE=os.path.join(folder, "store.db"), HOME=folder, TERM="dumb", LC_ALL="C",
+                COLUMNS="100")
+
+
+def prepare(folder):
+    """Runs 1 and 2 in the store, the second 20% slower, and exports beside it."""
+    extra = [("latency", {"size": 1 << 31, "pattern": "random", "allocator": "mmap", "stride": 64}, 115.0)]
+    files = {"one.json": fixture.run(), "two.json": fixture.run(1.2, host="bellows"),
+             "partly.json": fixture.run(extra=extra)}
+    files["partly.json"]["cells"] = files["partly.json"]["cells"][3:]
+    for name, run in files.items():
+        fixture.set_keys(run, CELL_KEY)
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            json.dump(run, f)
+    for name in ("one.json", "two.json"):
+        subprocess.run([PROGRAM, "import", name], cwd=folder, env=environment(folder), check=True,
+                       stdout=subprocess.DEVNULL)
+
+
+def check(folder, name, args, code, env):
+    done = subprocess.run([PROGRAM, *args], cwd=folder, env=dict(environment(folder), **env), capture_output=True,
+                          check=False, timeout=60)
+    text = done.stdout.decode().replace(folder, "FOLDER")
+    if done.stderr:
+        text += "--- stderr\n" + done.stderr.decode().replace(folder, "FOLDER")
+    path = os.path.join(FOLDER, name + ".txt")
+    problems = []
+    if done.returncode != code:
+        problems.append(f"exit {done.returncode}, not {code}")
+    if "colour" not in name and "\x1b" in text:
+        problems.append("an escape reaches the terminal")
+    if UPDATE and not problems:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return problems
+    want = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            want = f.read()
+    if text != want:
+        lines, wanted = text.splitlines() + [None], want.splitlines() + [None]
+        at = next((i for i, (a, b) in enumerate(zip(lines, wanted)) if a != b), 0)
+        problems.append(f"line {at + 1} is {lines[at]!r}, not {wanted[at]!r}; UPDATE_GOLDEN=1 takes it over")
+    return problems
+
+
+def main():
+    failed = 0
+    print(f"1..{len(CASES)}")
+    with tempfile.TemporaryDirectory(prefix="assay-golden-") as folder:
+        prepare(folder)
+        for number, (name, args, code, env) in enumerate(CASES, 1):
+            problems = check(folder, name, args, code, env)
+            failed += bool(problems)
+            print(f"{'not ok' if problems else 'ok'} {number} - {name}")
+            for problem in problems:
+                print("# " + problem)
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -1,0 +1,155 @@
+"""Wrong input to every subcommand, output that cannot be written, and places without a home. Argument: the program."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(sys.argv[1])
+
+# Arguments, exit code, words of the message.
+REFUSED = [
+    (["rnu"], 2, ["did you mean 'run'?"]),
+    (["xyzzy"], 2, ["no subcommand 'xyzzy'", "assay help"]),
+    (["help", "shwo"], 2, ["did you mean 'show'?"]),
+    (["version", "now"], 2, ["does not take 'now'", "assay version --help"]),
+    (["run", "quik"], 2, ["quick"]),
+    (["run", "latncy"], 2, ["did you mean 'latency'?"]),
+    (["run", "--bugdet", "5s"], 2, ["did you mean '--budget'?"]),
+    (["run", "--budget"], 2, ["needs a value"]),
+    (["run", "--budget", "soon"], 2, ["--budget", "soon"]),
+    (["run", "--budget", "0.5s"], 2, ["--budget", "less than a second"]),
+    (["run", "--budget", "400d"], 2, ["--budget"]),
+    (["run", "--precision", "0"], 2, ["--precision"]),
+    (["run", "--precision", "200%"], 2, ["--precision"]),
+    (["run", "--seed", "-3"], 2, ["--seed"]),
+    (["run", "--visits", "0"], 2, ["--visits", "1 to 100"]),
+    (["run", "--quiet", "--quiet"], 2, ["given twice"]),
+    (["run", "--json=yes"], 2, ["takes no value"]),
+    (["run", "--report", "-"], 2, ["--report"]),
+    (["run", "--report", "/no/such/folder/x.html"], 1, ["/no/such/folder"]),
+    (["run", "--colour", "alwys"], 2, ["did you mean 'always'?"]),
+    (["run", "--store", ""], 2, ["--store"]),
+    (["resume", "1", "2"], 2, ["does not take '2'"]),
+    (["resume"], None, ["store"]),
+    (["replay"], 2, ["needs CELL"]),
+    (["replay", "one"], 2, ["one"]),
+    (["replay", "1", "--qiuet"], 2, ["did you mean '--quiet'?"]),
+    (["show"], None, ["store"]),
+    (["show", "latency", "bandwidth"], 2, ["both probes"]),
+    (["show", "--jsno"], 2, ["did you mean '--json'?"]),
+    (["compare", "1"], 2, ["needs RUN RUN"]),
+    (["compare", "1", "2", "3"], 2, ["does not take '3'"]),
+    (["compare", "1", "2", "--check", "much"], 2, ["--check", "much"]),
+    (["compare", "1", "2", "--check", "-1%"], 2, ["--check"]),
+    (["compare", "garbage.json", "garbage.json"], 1, ["garbage.json"]),
+    (["compare", "no.db:1", "no.db:2"], None, ["no.db"]),
+    (["facts", "1", "2"], 2, ["does not take '2'"]),
+    (["explain"], 2, ["needs PROBE|GATE|SUITE|CELL"]),
+    (["explain", "latencey"], 2, ["did you mean 'latency'?"]),
+    (["explain", "drfit"], 2, ["did you mean 'drift'?"]),
+    (["explain", "99999999999999999999"], 2, ["99999999999999999999"]),
+    (["report"], 2, ["-o FILE"]),
+    (["report", "-o"], 2, ["needs a value"]),
+    (["report", "-o", "."], 2, ["folder"]),
+    (["export", "--format", "jsno"], 2, ["did you mean 'json'?"]),
+    (["export", "-f", "xml"], 2, ["json or csv"]),
+    (["export", "-z"], 2, ["no option '-z'"]),
+    (["import"], 2, ["needs FILE"]),
+    (["import", "no-such.json"], 1, ["no-such.json"]),
+    (["import", "garbage.json"], 1, ["garbage.json"]),
+    (["list"], 2, ["needs probes"]),
+    (["list", "prbes"], 2, ["did you mean 'probes'?"]),
+    (["list", "everything"], 2, ["probes, suites, runs, devices and gates"]),
+    (["devices", "cpu"], 2, ["does not take 'cpu'"]),
+    (["doctor", "--fix"], 2, ["no option '--fix'"]),
+    (["\x1b[2Jrun"], 2, ["\\x1b[2Jrun"]),
+]
+PRINTING = [[], ["help"], ["help", "--man"], ["version"], ["run", "--help"], ["list", "probes"], ["list", "suites"],
+            ["list", "gates"], ["list", "gates", "--json"], ["doctor"], ["doctor", "--json"], ["devices"],
+            ["explain", "latency"], ["explain", "noise"], ["explain", "quick"]]
+LINES = [["list", "probes"], ["list", "suites"], ["list", "gates"], ["doctor"], ["devices"]]
+
+
+def start(folder, args, env=None, **more):
+    base = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "ASSAY_", "XDG_"))}
+    base.update(HOME=folder, TERM="dumb", LC_ALL="C")
+    base.update(env or {})
+    more.setdefault("stdout", subprocess.PIPE)
+    return subprocess.run([PROGRAM, *args], cwd=folder, env={k: v for k, v in base.items() if v is not None},
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=False, timeout=60, **more)
+
+
+def refused(folder, args, code, words):
+    done = start(folder, args)
+    assert done.returncode == code if code is not None else done.returncode in (1, 2), f"exit {done.returncode}"
+    assert done.stderr.startswith("assay: "), done.stderr
+    for word in words:
+        assert word in done.stderr, f"'{word}' is not in: {done.stderr}"
+    assert "\x1b" not in done.stderr and not done.stdout, "nothing on stdout, no escapes"
+    if args[0] != "import":  # which needs a store to look at the file
+        assert not os.path.exists(os.path.join(folder, ".local")), "a refused command made a store"
+
+
+def full(folder, args):
+    with open("/dev/full", "w", encoding="ascii") as device:
+        done = start(folder, args, stdout=device)
+    assert done.returncode == 1, f"exit {done.returncode}"
+    assert "No space left" in done.stderr, done.stderr
+
+
+def closed(folder, args):
+    done = start(folder, args, preexec_fn=lambda: os.close(1))
+    assert done.returncode == 1 and "standard output" in done.stderr, f"exit {done.returncode}: {done.stderr}"
+
+
+def broken_pipe(folder, args):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = start(folder, args, stdout=writer)
+    os.close(writer)
+    assert done.returncode == 1 and not done.stderr, f"exit {done.returncode}: {done.stderr}"
+
+
+def json_lines(folder, args):
+    for extra in ([], ["--colour", "always"]):
+        done = start(folder, [*args, "--json", *extra])
+        assert done.returncode == 0, done.stderr
+        assert done.stdout and all(isinstance(json.loads(line), dict) for line in done.stdout.splitlines())
+
+
+def no_home(folder):
+    done = start(folder, ["list", "runs"], env={"HOME": None})
+    assert done.returncode in (1, 2) and "--store" in done.stderr, f"exit {done.returncode}: {done.stderr}"
+
+
+def no_colour(folder):
+    done = start(folder, ["list", "gates", "--colour", "always"])
+    assert "\x1b[1m" in done.stdout, "asked for"
+    for env in ({}, {"NO_COLOR": "1"}, {"TERM": "xterm"}):
+        assert "\x1b" not in start(folder, ["list", "gates"], env=env).stdout, f"not a terminal, {env}"
+
+
+def main():
+    tests = [(f"refused: {' '.join(a)!r:.60}", refused, (a, c, w)) for a, c, w in REFUSED]
+    for name, function, list_ in (("full disk", full, PRINTING), ("closed stdout", closed, PRINTING),
+                                  ("broken pipe", broken_pipe, PRINTING), ("JSON lines", json_lines, LINES)):
+        tests += [(f"{name}: {' '.join(a)}", function, (a,)) for a in list_]
+    tests += [("no home", no_home, ()), ("colours", no_colour, ())]
+    print(f"1..{len(tests)}")
+    failed = 0
+    for number, (name, function, arguments) in enumerate(tests, 1):
+        with tempfile.TemporaryDirectory(prefix="assay-wrong-") as folder:
+            with open(os.path.join(folder, "garbage.json"), "w", encoding="utf-8") as f:
+                f.write('{"format_version": 1, "run": [}')
+            try:
+                function(folder, *arguments)
+                print(f"ok {number} - {name}")
+            except (AssertionError, subprocess.TimeoutExpired, ValueError) as why:
+                failed += 1
+                print(f"not ok {number} - {name}")
+                print("".join(f"# {line}\n" for line in str(why).splitlines()), end="")
+    sys.exit(1 if failed else 0)
+
+
+main()
