@@ -21,7 +21,7 @@ static const struct as_axis axes[] = {
 };
 static const char *const grids[] = {"what=all", NULL};
 
-enum { WINDOW = 32 << 20, CORE_STEPS = 4096, DEVICE_THREADS = 64 };
+enum { WINDOW = 8 << 20, CORE_STEPS = 4096, DEVICE_THREADS = 64 };
 
 struct sentinel {
     struct as_device *dev;
@@ -88,7 +88,7 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         return st;
     /* Several times the last cache, read in turns, so that a window has left the caches when its turn comes again. */
     uint64_t want = 4 * as_info_last_cache(&s->dev->info), most = s->dev->info.memory_free / 8;
-    want = want < 4 * (uint64_t)WINDOW ? 4 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
+    want = want < 16 * (uint64_t)WINDOW ? 16 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
     s->window = WINDOW;
     s->bytes = (want < most ? want : most) / WINDOW * WINDOW;
     if (s->bytes < WINDOW)

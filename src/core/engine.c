@@ -49,7 +49,7 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
             as_buf_finish(&text);
         }
     }
-    double every = isfinite(e->deadline) ? (e->deadline - e->start) / 40 : 2;
+    double every = isfinite(e->deadline) ? (e->deadline - e->start) / 25 : 2.5;
     e->sentinel_at = as_now() + fmax(0.25, fmin(every, 3));
     return s;
 }
