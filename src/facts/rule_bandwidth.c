@@ -13,16 +13,17 @@ enum { OPS = sizeof ops / sizeof *ops };
 enum team { ONE, MANY, TEAMS };
 static const char *const team_words[] = {[ONE] = "1", [MANY] = "all"};
 
-static double threads_of(const struct as_cell *cell)
+/* NAN for a device, which always works with all it has. */
+static double threads_of(const struct rule_context *c, const struct as_cell *cell)
 {
     double t = as_axes_number(&cell->axes, "threads");
-    return t >= 1 ? t : NAN;
+    bool host = !c->info || (c->info->capabilities & AS_CAP_HOST_KERNELS);
+    return host && t >= 1 ? t : NAN;
 }
 
-/* A device that has no such axis always works with all it has. */
-static bool in_team(const struct as_cell *cell, enum team team)
+static bool in_team(const struct rule_context *c, const struct as_cell *cell, enum team team)
 {
-    double t = threads_of(cell);
+    double t = threads_of(c, cell);
     return team == ONE ? t == 1 : !(t == 1);
 }
 
@@ -47,17 +48,17 @@ best_of(const struct as_cell *const *cells, size_t n, const char *op, enum team 
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (in_team(cells[i], team) && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
+        if (in_team(c, cells[i], team) && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
             belongs(c, cells[i], what) && (!best || cells[i]->sum.median > best->sum.median))
             best = cells[i];
     return best;
 }
 
 /* "1 thread", "8 threads", "" where the device has no such choice */
-static const char *team_text(const struct as_cell *cell, char *out, size_t size)
+static const char *team_text(const struct rule_context *c, const struct as_cell *cell, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
-    double t = threads_of(cell);
+    double t = threads_of(c, cell);
     if (t >= 1)
         as_buf_printf(&text, ", %.0f thread%s", t, t == 1 ? "" : "s");
     as_copy_text(out, size, as_buf_get(&text));
@@ -77,7 +78,7 @@ static struct as_fact *add_bandwidth(struct rule_context *c, const struct as_cel
     const char *store = as_axes_text(&cell->axes, "store");
     fact_say(f, "%s delivers %s to %s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
-             team_text(cell, threads, sizeof threads),
+             team_text(c, cell, threads, sizeof threads),
              strcmp(op, "read") == 0    ? ""
              : strcmp(store, "nt") == 0 ? ", non-temporal stores"
                                         : "");
@@ -116,7 +117,7 @@ struct window {
 static bool belongs_to_cache(const struct rule_context *c, const struct as_cell *cell, const void *what)
 {
     const struct window *w = what;
-    double threads = threads_of(cell), units = c->info->units ? c->info->units : 1;
+    double threads = threads_of(c, cell), units = c->info->units ? c->info->units : 1;
     double many = threads >= 1 ? threads : units;
     double shared = w->cache->shared ? w->cache->shared : 1, instances = fmax(1, floor(many / shared));
     double set = working_set(cell);
@@ -159,7 +160,7 @@ static const struct pair *best_pair(const struct rule_context *c, const struct p
     double fastest = 0;
     for (size_t i = 0; i < n; i++) {
         double fast = fmax(pairs[i].a->sum.median, pairs[i].b->sum.median);
-        if (fast > fastest && in_team(pairs[i].a, team) && is_memory(c, pairs[i].a) &&
+        if (fast > fastest && in_team(c, pairs[i].a, team) && is_memory(c, pairs[i].a) &&
             strcmp(as_axes_text(&pairs[i].a->axes, "op"), op) == 0) {
             best = &pairs[i];
             fastest = fast;
@@ -181,7 +182,7 @@ static void add_nontemporal(struct rule_context *c, const struct pair *p, const 
     f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
     char ratio[96], threads[32];
     fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s", what[f->verdict], op,
-             fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(nt, threads, sizeof threads));
+             fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(c, nt, threads, sizeof threads));
     fact_evidence(f, regular);
     fact_evidence(f, nt);
 }

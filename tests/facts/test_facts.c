@@ -58,7 +58,12 @@ static struct as_cell *add(struct made *m, const char *probe, const char *unit, 
 
 static void start(struct made *m)
 {
-    *m = (struct made){.info = {.id = "cpu", .backend = "cpu", .units = 4, .threads = 4, .clock_max_hz = 2.3e9}};
+    *m = (struct made){.info = {.id = "cpu",
+                                .backend = "cpu",
+                                .units = 4,
+                                .threads = 4,
+                                .clock_max_hz = 2.3e9,
+                                .capabilities = AS_CAP_HOST_KERNELS}};
     m->info.caches_n = 4;
     m->info.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 32768, .shared = 1};
     m->info.caches[1] = (struct as_cache){.level = 1, .kind = 'i', .size = 32768, .shared = 1};
@@ -237,6 +242,11 @@ static void test_bandwidth(void **state)
     assert_int_equal(get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
     assert_int_equal(get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
     assert_false(has(&m, "stores.nontemporal.copy.1"));
+    m.info.capabilities = AS_CAP_SOURCE; /* a device has no threads to choose */
+    derive(&m);
+    assert_false(has(&m, "bandwidth.memory.triad.1"));
+    is_near(get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
+    assert_null(strstr(get(&m, "bandwidth.memory.triad.all")->sentence, "thread"));
     end(&m);
 }
 

@@ -96,7 +96,7 @@ static size_t draw_visits(struct as_rng *r, const struct kind *kind, size_t visi
 
 static double visits_coverage(const struct kind *kind, size_t visits, size_t each, double between, uint64_t seed)
 {
-    enum { ROUNDS = 8000 };
+    enum { ROUNDS = 5000 };
     static double x[1000];
     static int visit[1000];
     struct as_rng r;
