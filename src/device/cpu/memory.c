@@ -91,10 +91,11 @@ static enum as_status new_block(struct as_cpu_device *cpu, const struct as_memor
     bool counted = allocator != AS_CPU_HUGETLB; /* the huge-page pool refuses by itself */
     if (counted && size >= POOL_FROM)
         s = make_place(cpu, size, err);
-    if (!s)
-        s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
+    if (s)
+        return s;
+    s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
     if (s == AS_NOMEM && cpu->pool.n) {
-        trim(cpu, 0);
+        trim(cpu, 0); /* the huge pages, or the heap, may be in blocks that are kept */
         s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
     }
     if (!s && desc->fresh && allocator == AS_CPU_MALLOC)

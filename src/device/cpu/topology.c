@@ -36,6 +36,17 @@ static const char *type_word(hwloc_obj_t o, char *text, size_t size)
     return text;
 }
 
+/* What the upper byte of a PCI class says. */
+static const char *pci_class(unsigned short id)
+{
+    static const char *const words[] = {
+        [0x01] = "storage", [0x02] = "network",   [0x03] = "display",    [0x04] = "multimedia",  [0x05] = "memory",
+        [0x06] = "bridge",  [0x0b] = "processor", [0x0c] = "serial bus", [0x12] = "accelerator",
+    };
+    size_t c = id >> 8;
+    return c < sizeof words / sizeof words[0] && words[c] ? words[c] : "PCI device";
+}
+
 static void put_name(hwloc_obj_t o, struct as_buf *json)
 {
     char text[160];
@@ -47,9 +58,8 @@ static void put_name(hwloc_obj_t o, struct as_buf *json)
         name = text;
     }
     if (o->type == HWLOC_OBJ_PCI_DEVICE) {
-        const char *vendor = hwloc_obj_get_info_by_name(o, "PCIVendor");
-        const char *device = hwloc_obj_get_info_by_name(o, "PCIDevice");
-        snprintf(text, sizeof text, "%s%s%s", vendor ? vendor : "", vendor && device ? " " : "", device ? device : "");
+        const struct hwloc_pcidev_attr_s *p = &o->attr->pcidev;
+        snprintf(text, sizeof text, "%s %04x:%04x", pci_class(p->class_id), p->vendor_id, p->device_id);
         name = text;
     }
     if (name && name[0]) {
@@ -129,17 +139,17 @@ void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_
 }
 
 /* Read anew, with the devices: that takes longer than opening should. Parts of hwloc that would load drivers are left
- * out; each of those belongs to a backend of its own. */
+ * out, each of those belongs to a backend of its own; so is libpciaccess, the kernel's files tell as much. */
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {
-    static const char *const drivers[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
+    static const char *const unwanted[] = {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
     hwloc_topology_t t;
     if (hwloc_topology_init(&t))
         return as_nomem(err, 0, "the machine's topology");
     hwloc_topology_set_icache_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
-        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, drivers[i]);
+    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
+        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
     enum as_status s = AS_OK;
     if (hwloc_topology_load(t))
         s = as_fail(err, AS_FAILED, "hwloc cannot read the machine's topology");
