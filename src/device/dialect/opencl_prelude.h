@@ -41,9 +41,11 @@ typedef half f16;
 
 #if __OPENCL_C_VERSION__ >= 200
 /* C11 atomics. 3.0 promises only relaxed order and group scope; the features say what else there is. */
-#define HAVE_ATOMIC_ORDERS                                                                                             \
-    (__OPENCL_C_VERSION__ < 300 ||                                                                                     \
-     (defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device)))
+#if __OPENCL_C_VERSION__ < 300 || (defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device))
+#define HAVE_ATOMIC_ORDERS 1
+#else
+#define HAVE_ATOMIC_ORDERS 0
+#endif
 #ifdef __opencl_c_atomic_scope_all_devices
 #define SCOPE_SYSTEM memory_scope_all_svm_devices
 #elif __OPENCL_C_VERSION__ < 300
