@@ -100,14 +100,15 @@ static enum as_status new_block(struct as_cpu_device *cpu, const struct as_memor
     }
     if (!s && desc->fresh && allocator == AS_CPU_MALLOC)
         as_cpu_block_forget(&cpu->pages, out); /* the heap may have handed out used memory */
-    if (!s)
+    if (!s && counted)
         cpu->held += size;
     return s;
 }
 
 static void drop_block(struct as_cpu_device *cpu, struct as_cpu_block *block)
 {
-    cpu->held = minus(cpu->held, block->bytes);
+    if (block->allocator != AS_CPU_HUGETLB)
+        cpu->held = minus(cpu->held, block->bytes);
     as_cpu_block_release(block);
 }
 
@@ -162,8 +163,10 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
     struct as_cpu_device *cpu = as_cpu(dev);
     struct cpu_memory *m = own(mem);
     struct as_cpu_limits l;
-    /* Fresh blocks are not kept: whoever asks for them does so again and again, and no one would take them. */
-    if (m->fresh || m->block.bytes < POOL_FROM || as_cpu_limits_read(cpu->groups, &l, NULL)) {
+    /* Fresh blocks are not kept: whoever asks for them does so again and again, and no one would take them. Reserved
+     * huge pages are few, and the next one to ask may want a block of another size. */
+    if (m->fresh || m->block.allocator == AS_CPU_HUGETLB || m->block.bytes < POOL_FROM ||
+        as_cpu_limits_read(cpu->groups, &l, NULL)) {
         drop_block(cpu, &m->block);
     } else {
         uint64_t before = cpu->pool.bytes + m->block.bytes;
