@@ -36,27 +36,34 @@ static void clear_line(struct as_progress *p, struct as_buf *out)
     p->shown = false;
 }
 
-static void add_best(const struct as_progress_best *b, struct as_buf *line)
+static bool is_of(const struct as_progress_best *b, const struct as_cell *c)
 {
-    as_buf_printf(line, "%s %s ", b->probe, b->device);
-    as_format_value(line, b->value, b->unit);
+    return strcmp(b->probe, c->probe) == 0 && strcmp(b->device, c->device) == 0;
 }
 
-/* Best numbers: of the probe that is being measured first, the others as far as there is room. */
-static void add_bests(const struct as_progress *p, const struct as_cell *now, struct as_buf *line)
+/* What is being measured, with the best number of its probe so far. */
+static void add_current(const struct as_progress *p, const struct as_cell *now, struct as_buf *line)
 {
-    const char *lead = "best: ";
-    for (int others = 0; others < 2; others++)
-        for (size_t i = 0; i < p->best_n; i++) {
-            const struct as_progress_best *b = &p->best[i];
-            bool same = now && strcmp(b->probe, now->probe) == 0 && strcmp(b->device, now->device) == 0;
-            if (same == (others == 1))
-                continue;
-            as_buf_str(line, *lead == 'b' ? (p->unicode ? " │ " : " | ") : "");
-            as_buf_str(line, lead);
-            add_best(b, line);
-            lead = ", ";
+    as_buf_printf(line, "%s %s", now->probe, now->device);
+    for (size_t i = 0; i < p->best_n; i++)
+        if (is_of(&p->best[i], now)) {
+            as_buf_str(line, " best ");
+            as_format_value(line, p->best[i].value, p->best[i].unit);
         }
+    as_buf_str(line, ", now ");
+    as_axes_to_text(&now->axes, line);
+}
+
+static void add_other_bests(const struct as_progress *p, const struct as_cell *now, const char *bar,
+                            struct as_buf *line)
+{
+    for (size_t i = 0; i < p->best_n; i++) {
+        const struct as_progress_best *b = &p->best[i];
+        if (now && is_of(b, now))
+            continue;
+        as_buf_printf(line, "%s%s %s best ", bar, b->probe, b->device);
+        as_format_value(line, b->value, b->unit);
+    }
 }
 
 static void draw(struct as_progress *p, const struct as_event *e, struct as_buf *out)
@@ -64,7 +71,7 @@ static void draw(struct as_progress *p, const struct as_event *e, struct as_buf 
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
     const char *bar = p->unicode ? " │ " : " | ";
     as_buf_printf(&line, "%zu/%zu", e->cells_done, e->cells_total);
-    if (e->rounds > 1)
+    if (e->rounds > 1 && e->round > 0)
         as_buf_printf(&line, " round %d/%d", e->round, e->rounds);
     if (isfinite(e->eta_s)) {
         as_buf_str(&line, ", ");
@@ -72,10 +79,10 @@ static void draw(struct as_progress *p, const struct as_event *e, struct as_buf 
         as_buf_str(&line, " left");
     }
     if (e->cell) {
-        as_buf_printf(&line, "%s%s %s ", bar, e->cell->probe, e->cell->device);
-        as_axes_to_text(&e->cell->axes, &line);
+        as_buf_str(&line, bar);
+        add_current(p, e->cell, &line);
     }
-    add_bests(p, e->cell, &line);
+    add_other_bests(p, e->cell, bar, &line);
     clear_line(p, out);
     as_buf_terminal(&safe, as_buf_get(&line));
     /* the last column stays free: a full line would wrap on some terminals and could not be redrawn */

@@ -53,8 +53,8 @@ static void test_line(void **state)
     show(&p, event(AS_EVENT_CELL_END, &latency, 1));
     show(&p, event(AS_EVENT_CELL_END, &bandwidth, 2));
     const char *line = show(&p, event(AS_EVENT_CELL_END, &better, 3));
-    assert_string_equal(line, "\r\x1b[K3/40 round 1/3, 42 s left | latency cpu size=1 MiB | best: latency cpu 1.46 ns, "
-                              "bandwidth cpu 23.4 GB/s");
+    assert_string_equal(line, "\r\x1b[K3/40 round 1/3, 42 s left | latency cpu best 1.46 ns, now size=1 MiB"
+                              " | bandwidth cpu best 23.4 GB/s");
     assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 4)), "\r\x1b[K"); /* leaves an empty line */
 }
 
