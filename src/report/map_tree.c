@@ -180,22 +180,37 @@ static enum as_status build_from_info(struct as_map_tree *t, const struct as_dev
     return AS_OK;
 }
 
+static bool has_core(const struct as_map_tree *t)
+{
+    for (size_t i = 2; i < t->n; i++)
+        if (t->nodes[i].level == AS_MAP_CORE)
+            return true;
+    return false;
+}
+
+/* Index 0 means none, index 1 is the root. */
+static enum as_status start_tree(struct as_map_tree *t, struct as_error *err)
+{
+    size_t node;
+    as_map_tree_finish(t);
+    enum as_status st = add_node(t, AS_MAP_BOX, &node, err);
+    return st == AS_OK ? add_node(t, AS_MAP_BOX, &node, err) : st;
+}
+
 enum as_status as_map_tree_make(const struct as_device_info *info, const char *topology, struct as_map_tree *out,
                                 struct as_error *err)
 {
-    size_t node;
     *out = (struct as_map_tree){0};
-    enum as_status st = add_node(out, AS_MAP_BOX, &node, err); /* index 0: none */
-    if (st == AS_OK)
-        st = add_node(out, AS_MAP_BOX, &node, err);
-    if (st != AS_OK)
-        return st;
-    json_t *root = topology ? json_loads(topology, 0, NULL) : NULL;
+    enum as_status st = start_tree(out, err);
+    json_t *root = topology && st == AS_OK ? json_loads(topology, 0, NULL) : NULL;
     if (root)
         st = build(out, root, 1, 0, false, err);
     json_decref(root);
-    if (st == AS_OK && out->n == 2)
-        st = build_from_info(out, info, err);
+    if (st == AS_OK && !has_core(out)) { /* no tree, or one that does not say what hangs on what */
+        st = start_tree(out, err);
+        if (st == AS_OK)
+            st = build_from_info(out, info, err);
+    }
     if (st != AS_OK)
         as_map_tree_finish(out);
     return st;

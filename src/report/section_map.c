@@ -17,14 +17,15 @@ static void readable_id(struct as_buf *b, const char *id)
     as_buf_html(b, text);
 }
 
-/* What was found about links, launches, TLBs and allocators: no level of the map, but part of the machine. */
+/* What was found about links, launches and TLBs: no level of the map, but part of the machine. */
 static void other_numbers(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
     bool any = false;
     for (size_t i = 0; i < rr->facts_n; i++) {
         const struct as_fact *f = &rr->facts[i];
-        if (as_map_row(f->object) >= 0 || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
+        bool allocator = strncmp(f->object, "allocator:", 10) == 0; /* no part of the machine */
+        if (as_map_row(f->object) >= 0 || allocator || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
             continue;
         as_buf_str(b, any ? "<div><dt>" : "<dl class=\"chips\"><div><dt>");
         readable_id(b, f->id);

@@ -303,14 +303,17 @@ static void lines(struct table *t, size_t from, size_t to)
     }
 }
 
-enum { LONG_TABLE = 60 }; /* rows; longer ones are not printed on paper */
+/* Rows: longer tables are not printed on paper; the browser does not lay out huge ones before they are looked at. */
+enum { LONG_TABLE = 60, HUGE_TABLE = 1000 };
 
 static void device_table(struct table *t, size_t from, size_t to)
 {
     struct as_buf *b = t->page->out;
     choose_columns(t, from, to);
     as_buf_printf(b, "<div class=\"scroll%s\" tabindex=\"0\" role=\"region\" aria-label=\"",
-                  to - from > LONG_TABLE ? " long" : "");
+                  to - from > HUGE_TABLE   ? " long huge"
+                  : to - from > LONG_TABLE ? " long"
+                                           : "");
     as_buf_html(b, t->c.rows[t->order[from]].cell->probe);
     as_buf_str(b, " on ");
     as_buf_html(b, t->c.rows[t->order[from]].cell->device);
