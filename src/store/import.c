@@ -185,11 +185,24 @@ static enum as_status import_visits(struct import *in, struct cell_in *c)
     return s;
 }
 
+/* Members that another store has its own values for. */
+static enum as_status check_foreign(const struct import *in, const struct as_place *place, const json_t *j)
+{
+    const json_t *driver = json_object_get(j, "driver");
+    if (!json_is_integer(json_object_get(j, "id")))
+        return fail_at(in, place, "id", "not a whole number");
+    return !driver || json_is_null(driver) || json_is_string(driver)
+               ? AS_OK
+               : fail_at(in, place, "driver", "neither a text nor null");
+}
+
 static enum as_status import_cell(struct import *in, const char *list, size_t i, const json_t *j, bool hidden)
 {
     struct cell_in c = {.j = j};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
     enum as_status s = as_fields_read(as_cell_fields, as_cell_fields_n, j, &c.place, &c.cell, in->err);
+    if (!s)
+        s = check_foreign(in, &c.place, j);
     if (!s && (strcmp(c.cell.probe, AS_HIDDEN_PROBE) == 0) != hidden)
         s = fail_at(in, &c.place, "probe", hidden ? "not a sentinel" : "sentinels stand in a list of their own");
     if (!s)
@@ -202,8 +215,8 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
         s = read_numbers(in, &c.place, "samples", json_object_get(j, "samples"), c.cell.sum.n, &c.cell.samples);
     if (!s)
         s = read_sample_visits(in, &c);
-    if (!s)
-        s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err);
+    if (!s && (s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err)) == AS_FORMAT)
+        as_fail_in(in->err, c.place.text);
     if (!s)
         s = import_visits(in, &c);
     as_cell_finish(&c.cell);
@@ -241,6 +254,8 @@ static enum as_status read_run(struct import *in, const json_t *root)
     static const struct as_place place = {"run"};
     enum as_status s =
         as_fields_read(as_run_fields, as_run_fields_n, json_object_get(root, "run"), &place, &in->run, in->err);
+    if (!s)
+        s = check_foreign(in, &place, json_object_get(root, "run"));
     size_t len = strlen(in->run.uuid);
     if (!s && (len < 8 || strspn(in->run.uuid, "0123456789abcdef-") != len))
         s = fail_at(in, &place, "uuid", "not a uuid");

@@ -101,9 +101,18 @@ static enum as_status check_file(const char *path, enum as_store_mode mode, stru
 
 static enum as_status open_database(struct as_store *store, int flags, struct as_error *err)
 {
+    struct as_buf name = AS_BUF_INIT;
+    /* SQLite takes names such as ":memory:" and "file:x?mode=ro" for more than a path */
+    as_buf_str(&name, store->path[0] == '/' ? "" : "./");
+    as_buf_str(&name, store->path);
+    enum as_status s = as_buf_check(&name, err);
+    if (s)
+        return s;
     sqlite3_close(store->db);
     store->db = NULL;
-    int rc = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+    int rc =
+        sqlite3_open_v2(as_buf_get(&name), &store->db, flags | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+    as_buf_finish(&name);
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_timeout(store->db, BUSY_OPEN_MS);
     if (rc == SQLITE_OK)

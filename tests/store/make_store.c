@@ -1,0 +1,76 @@
+/* Makes a store of any size out of made-up runs, for benchmarks: one transaction a run.
+ *     make-store FILE RUNS CELLS [SAMPLES] */
+#include "sample.h"
+#include "store/sql.h"
+
+#include "base/text.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { VISITS = 2 };
+
+static enum as_status put_measured(struct as_store *store, int64_t run_id, int position, size_t samples,
+                                   struct as_rng *rng, struct as_error *err)
+{
+    struct as_cell cell;
+    struct as_visit visits[VISITS];
+    sample_cell(&cell, position);
+    for (int v = 0; v < VISITS; v++, cell.visits_done++)
+        sample_visit(&visits[v], &cell, samples, rng);
+    sample_measured(&cell, visits, VISITS);
+    enum as_status s = as_store_put_cell(store, run_id, &cell, err);
+    for (int v = 0; v < VISITS; v++) {
+        if (!s)
+            s = as_store_put_visit(store, &visits[v], cell.id, err);
+        as_visit_finish(&visits[v]);
+    }
+    as_cell_finish(&cell);
+    return s;
+}
+
+static enum as_status add_run(struct as_store *store, uint64_t seed, int cells, size_t samples, struct as_error *err)
+{
+    struct as_run run;
+    struct as_rng rng;
+    as_rng_seed(&rng, seed);
+    sample_run(&run, seed);
+    run.state = AS_RUN_COMPLETE;
+    run.ended_at = run.started_at + 60;
+    enum as_status s = as_begin_write(store, err);
+    if (!s) {
+        s = as_store_put_run(store, &run, cells, err);
+        for (int i = 0; i < cells && !s; i++)
+            s = put_measured(store, run.id, i, samples, &rng, err);
+        if (!s)
+            s = as_store_put_end(store, &run, err);
+        s = as_end(store, s, err);
+    }
+    as_run_finish(&run);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    struct as_store *store = NULL;
+    struct as_error err;
+    uint64_t runs, cells, samples = 10;
+    if (argc < 4 || argc > 5 || as_parse_u64(argv[2], &runs, NULL) || as_parse_u64(argv[3], &cells, NULL) ||
+        (argc > 4 && as_parse_u64(argv[4], &samples, NULL)) || cells > INT_MAX || samples > 1u << 20) {
+        fprintf(stderr, "usage: %s FILE RUNS CELLS [SAMPLES]\n", argv[0]);
+        return 2;
+    }
+    double start = as_now();
+    enum as_status s = as_store_open(argv[1], AS_STORE_WRITE, &store, &err);
+    for (uint64_t i = 0; i < runs && !s; i++)
+        s = add_run(store, i, (int)cells, (size_t)samples, &err);
+    as_store_close(store);
+    if (s) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    printf("%llu runs of %llu cells in %.1f s\n", (unsigned long long)runs, (unsigned long long)cells,
+           as_now() - start);
+    return 0;
+}

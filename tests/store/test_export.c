@@ -1,0 +1,316 @@
+/* Export and import: what goes out comes back, and what is hostile is refused whole, with the place. */
+#include "fixture.h"
+
+#include "base/text.h"
+
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+
+static int set_up_run(void **state)
+{
+    int failed = set_up(state);
+    if (!failed) {
+        must_open(*state, AS_STORE_WRITE);
+        finished_run(*state, 1);
+    }
+    return failed;
+}
+
+static char *export_json(struct fixture *f, const char *name)
+{
+    struct as_buf out = AS_BUF_INIT;
+    struct as_run run;
+    check(f, as_store_run(f->store, name, &run, &f->err));
+    check(f, as_store_export_json(f->store, &run, &out, &f->err));
+    as_run_finish(&run);
+    char *text = as_buf_take(&out);
+    assert_non_null(text);
+    return text;
+}
+
+/* Another store, next to the first. */
+static void second_store(struct fixture *f)
+{
+    must_close(f);
+    snprintf(f->path, sizeof f->path, "%s/second.db", f->folder);
+    unlink(f->path);
+    must_open(f, AS_STORE_WRITE);
+}
+
+static json_t *parse(const char *text)
+{
+    json_error_t why;
+    json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+    if (!j)
+        fail_msg("line %d: %s", why.line, why.text);
+    return j;
+}
+
+/* Ids are the store's, all else is the run's. */
+static void drop_ids(json_t *root)
+{
+    static const char *const lists[] = {"cells", "sentinels"};
+    json_object_set_new(json_object_get(root, "run"), "id", json_integer(0));
+    for (size_t l = 0; l < 2; l++) {
+        size_t i;
+        json_t *cell;
+        json_array_foreach(json_object_get(root, lists[l]), i, cell) json_object_set_new(cell, "id", json_integer(0));
+    }
+}
+
+static void test_export_import_export(void **state)
+{
+    struct fixture *f = *state;
+    int64_t id;
+    char *first = export_json(f, "last");
+    second_store(f);
+    /* so that ids differ */
+    finished_run(f, 2);
+    check(f, as_store_import_json(f->store, first, strlen(first), &id, &f->err));
+    assert_int_equal(id, 2);
+    check(f, as_store_verify(f->store, &f->err));
+    char *second = export_json(f, "2");
+    json_t *a = parse(first), *b = parse(second);
+    drop_ids(a);
+    drop_ids(b);
+    char *x = json_dumps(a, JSON_INDENT(1)), *y = json_dumps(b, JSON_INDENT(1));
+    assert_string_equal(x, y);
+    free(x);
+    free(y);
+    json_decref(a);
+    json_decref(b);
+    free(second);
+    /* into a store where the ids are the same, the text is the same to the byte */
+    second_store(f);
+    check(f, as_store_import_json(f->store, first, strlen(first), &id, &f->err));
+    char *third = export_json(f, "last");
+    assert_string_equal(first, third);
+    free(third);
+    free(first);
+}
+
+static void test_export_content(void **state)
+{
+    struct fixture *f = *state;
+    char *text = export_json(f, "last");
+    json_t *j = parse(text), *cells = json_object_get(j, "cells"), *cell = json_array_get(cells, 0);
+    assert_int_equal(json_integer_value(json_object_get(j, "format_version")), 1);
+    assert_int_equal(json_array_size(cells), 8);
+    assert_int_equal(json_array_size(json_object_get(j, "sentinels")), 2);
+    assert_string_equal(json_string_value(json_object_get(cell, "driver")), "Linux 6.1");
+    assert_string_equal(json_string_value(json_object_get(cell, "better")), "less");
+    assert_non_null(json_string_value(json_object_get(cell, "counts")));
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(cell, "axes"), "size")), 1024);
+    assert_int_equal(json_integer_value(json_object_get(cell, "n")), 6 + 8);
+    assert_int_equal(json_array_size(json_object_get(cell, "samples")), 6 + 8);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(cell, "sample_visits"), 6)), 2);
+    json_t *visits = json_object_get(cell, "visits");
+    assert_int_equal(json_array_size(visits), 3);
+    assert_true(json_is_null(json_object_get(json_array_get(visits, 0), "samples")));
+    assert_int_equal(json_array_size(json_object_get(json_array_get(visits, 1), "samples")), 7); /* left out */
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(json_object_get(cell, "gates"), "drift"), "state")), "pass");
+    cell = json_array_get(cells, 2);
+    assert_true(json_is_null(json_object_get(cell, "median")));
+    assert_true(json_is_null(json_object_get(cell, "started_at")));
+    assert_string_equal(json_string_value(json_object_get(cell, "status")), "unsupported");
+    json_decref(j);
+    free(text);
+}
+
+/* Replaces the first place of from; the text is taken. */
+static char *replaced(char *text, const char *from, const char *to)
+{
+    struct as_buf b = AS_BUF_INIT;
+    const char *at = strstr(text, from);
+    if (!at)
+        fail_msg("'%s' is not in the export", from);
+    as_buf_add(&b, text, (size_t)(at - text));
+    as_buf_str(&b, to);
+    as_buf_str(&b, at + strlen(from));
+    free(text);
+    return as_buf_take(&b);
+}
+
+static void expect_refused(struct fixture *f, const char *text, size_t len, const char *place)
+{
+    int64_t id;
+    f->err = (struct as_error){0};
+    enum as_status s = as_store_import_json(f->store, text, len, &id, &f->err);
+    if (s != AS_FORMAT)
+        fail_msg("%s for what should say '%s': %s", as_status_word(s), place, f->err.text);
+    if (!strstr(f->err.text, place))
+        fail_msg("'%s' does not say '%s'", f->err.text, place);
+    assert_int_equal(id, 0);
+}
+
+static void test_changed_exports_are_refused(void **state)
+{
+    static const struct {
+        const char *from, *to, *place;
+    } changes[] = {
+        {"\"format_version\":1", "\"format_version\":2", "newer assay (format 2, this one knows 1)"},
+        {"\"format_version\":1", "\"format_version\":\"1\"", "format_version"},
+        {"\"format_version\":1,", "", "format_version"},
+        {"\"format_version\":1,", "\"format_version\":1,\"format_version\":1,", "line 1"},
+        {"\"sentinels\":", "\"guards\":", "sentinels"},
+        {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "member other than"},
+        {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},
+        {"\"seed\":\"", "\"seed\":\"x", "run.seed"},
+        {"\"seed\":\"18446744073709551614\"", "\"seed\":\"18446744073709551616\"", "run.seed"},
+        {"\"visits\":3", "\"visits\":-3", "run.visits"},
+        {"\"visits\":3", "\"visits\":3000000000", "run.visits"},
+        {"\"visits\":3", "\"visits\":3.5", "run.visits"},
+        {"\"isolate\":false", "\"isolate\":0", "run.isolate"},
+        {"\"precision\":0.01", "\"precision\":\"1%\"", "run.precision"},
+        {"\"precision\":0.01", "\"precision\":1e999", "line 2"},
+        {"\"suite\":\"quick\"", "\"suite\":null", "run.suite"},
+        {"\"suite\":\"quick\"", "\"suite\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"",
+         "run.suite"},
+        {"\"provenance\":{", "\"provenance\":[],\"other\":{", "run.provenance"},
+        {"\"position\":0", "\"position\":1", "cells"}, /* twice the same */
+        {"\"backend\":\"cpu\",\"device\"", "\"backend\":7,\"device\"", "cells[0].backend"},
+        {"\"status\":\"ok\"", "\"status\":\"better\"", "cells[0].status"},
+        {"\"axes\":{\"size\":1024", "\"axes\":{\"size\":2048", "cells[0].key"},
+        {"\"axes\":{\"size\":1024", "\"axes\":{\"size\":null", "cells[0].axes"},
+        {"\"better\":\"less\"", "\"better\":\"worse\"", "cells[0].better"},
+        {"\"n\":14", "\"n\":15", "cells[0].samples"},
+        {"\"n\":14", "\"n\":1000000000000", "cells[0].samples"},
+        {"\"n\":14", "\"n\":-1", "cells[0].n"},
+        {"\"modes\":2", "\"modes\":3", "cells[0].modes"},
+        {"\"median\":", "\"median\":1e9,\"was\":", "cells[0].was"},
+        {"\"gates\":{\"checksum\"", "\"gates\":{\"check\"", "cells[0].gates"},
+        {"\"state\":\"pass\"", "\"state\":\"passed\"", "cells[0].gates.checksum.state"},
+        {"\"sample_visits\":[0", "\"sample_visits\":[-1", "cells[0].sample_visits"},
+        {"\"sample_visits\":[0", "\"sample_visits\":[1", "cells[0]"},
+        {"\"number\":1,", "\"number\":0,", "cells[0].visits[1].number"},
+        {"\"number\":1,", "\"number\":2,", "cells[0].visits[2].number"},
+        {"\"excluded\":true", "\"excluded\":false", "cells[0].visits[1]"},
+        {"\"excluded\":false", "\"excluded\":true", "cells[0].visits[0]"},
+        {"\"n\":6", "\"n\":7", "cells[0].visits[0].n"},
+        {"\"probe\":\"latency\"", "\"probe\":\"sentinel\"", "cells[0].probe"},
+        {"\"footprint\":1024", "\"footprint\":99999999999999999999", "line"},
+        {"\"footprint\":1024", "\"footprint\":9999999999999999999", "line"},
+        {"\"detail\":{", "\"detail\":[", "line"},
+    };
+    struct fixture *f = *state;
+    char *whole = export_json(f, "last");
+    second_store(f);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *text = replaced(strdup(whole), changes[i].from, changes[i].to);
+        expect_refused(f, text, strlen(text), changes[i].place);
+        free(text);
+    }
+    struct as_run *runs;
+    size_t n;
+    check(f, as_store_runs(f->store, &runs, &n, &f->err));
+    assert_int_equal(n, 0); /* nothing of it stays */
+    as_runs_free(runs, n);
+    check(f, as_store_verify(f->store, &f->err));
+    int64_t id;
+    check(f, as_store_import_json(f->store, whole, strlen(whole), &id, &f->err));
+    assert_int_equal(as_store_import_json(f->store, whole, strlen(whole), &id, &f->err), AS_USAGE);
+    assert_non_null(strstr(f->err.text, "already"));
+    free(whole);
+}
+
+static void test_hostile_texts(void **state)
+{
+    static const char *const texts[] = {"",
+                                        " ",
+                                        "null",
+                                        "[]",
+                                        "{}",
+                                        "7",
+                                        "\"x\"",
+                                        "{",
+                                        "{\"format_version\":1}",
+                                        "\xff\xfe",
+                                        "{\"format_version\":1,\"run\":1,\"cells\":[],\"sentinels\":[]}",
+                                        "{\"format_version\":1,\"run\":{},\"cells\":{},\"sentinels\":[]}",
+                                        "{\"format_version\":99999999999,\"run\":{}}",
+                                        "{\"format_version\":-1}"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        expect_refused(f, texts[i], strlen(texts[i]), "");
+    enum { DEEP = 4 << 20 };
+    char *deep = malloc(DEEP);
+    assert_non_null(deep);
+    memset(deep, '[', DEEP);
+    expect_refused(f, deep, DEEP, "line 1");
+    for (size_t i = 0; i < DEEP; i++)
+        deep[i] = "{\"a\":"[i % 5];
+    expect_refused(f, deep, DEEP, "line 1");
+    free(deep);
+    expect_refused(f, "", (size_t)1 << 30, "MiB"); /* never read that far */
+    char *cut = export_json(f, "last");
+    for (size_t len = strlen(cut) - 2; len > 0; len = len * 9 / 10)
+        expect_refused(f, cut, len, "line");
+    free(cut);
+}
+
+static void test_csv(void **state)
+{
+    struct fixture *f = *state;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_run run;
+    check(f, as_store_run(f->store, "last", &run, &f->err));
+    check(f, as_store_export_csv(f->store, &run, &out, &f->err));
+    const char *text = as_buf_get(&out);
+    const char *head =
+        "run,cell,backend,device,probe,size,pattern,allocator,stride,op,threads,metric,unit,counts,better,"
+        "status,reason,n,visits,median,ci_low,ci_high,mad,min,max,modes,limit,clock_hz,footprint,"
+        "started_at,failed_gates\r\n";
+    assert_memory_equal(text, head, strlen(head));
+    size_t rows = 0;
+    for (const char *at = text; (at = strstr(at, "\r\n")); at += 2)
+        rows++;
+    assert_int_equal(rows, 1 + 8);
+    assert_non_null(strstr(text, "\r\n1,1,cpu,cpu,latency,1024,random,malloc,64,,,latency,ns,"));
+    /* no cell may start a formula, and quotes and line ends stay inside their field */
+    assert_non_null(strstr(text, "\"'=HYPERLINK(\"\"http://x\"\"), \"\"quoted\"\"\nsecond line\""));
+    assert_non_null(strstr(text, ",'@no such allocator <b>,"));
+    assert_non_null(strstr(text, ",limit noise\r\n"));
+    assert_null(strstr(text, "nan"));
+    as_buf_finish(&out);
+    as_run_finish(&run);
+}
+
+/* A stored text that should be JSON and is not. */
+static void test_damaged_details(void **state)
+{
+    static const char *const changes[] = {"UPDATE cells SET detail = '{\"a\":'", "UPDATE cells SET detail = '[]'",
+                                          "UPDATE visits SET detail = 'x'", "UPDATE runs SET devices = '{}'",
+                                          "UPDATE runs SET provenance = '{\"a\":NaN}'"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        void *own;
+        assert_int_equal(set_up_run(&own), 0);
+        struct fixture *f = own;
+        struct as_buf out = AS_BUF_INIT;
+        struct as_run run;
+        run_sql(f->path, changes[i]);
+        check(f, as_store_run(f->store, "last", &run, &f->err));
+        if (as_store_export_json(f->store, &run, &out, &f->err) != AS_FORMAT)
+            fail_msg("not noticed: %s", changes[i]);
+        as_run_finish(&run);
+        as_buf_finish(&out);
+        tear_down(&own);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_run, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_export_import_export),
+        TEST(test_export_content),
+        TEST(test_changed_exports_are_refused),
+        TEST(test_hostile_texts),
+        TEST(test_csv),
+        cmocka_unit_test(test_damaged_details),
+    };
+    setlocale(LC_ALL, "");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
