@@ -10,8 +10,9 @@
 
 /* Share of a visit without a budget: long enough for a percent on a quiet machine. */
 static const double FREE_SHARE_S = 0.5;
-/* Repeated for cells that stay imprecise, each with this much more time. */
-static const double EXTRA_FACTOR = 2;
+/* Extra visits for cells that stay imprecise are longer, up to a bound: what two seconds do not make precise is not the
+ * timer's noise, and more visits show it better than longer ones. */
+static const double EXTRA_FACTOR = 2, EXTRA_SHARE_MAX_S = 2;
 static const double SHARE_MIN_S = 0.01;
 static const double SENTINEL_SHARE_S = 0.02;
 
@@ -156,7 +157,7 @@ static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as
         size_t n = find_wanting(e, extra, order, w);
         if (n == 0 || time_left(e) < 0.02 * (e->deadline - e->start))
             break;
-        share *= EXTRA_FACTOR;
+        share = fmin(share * EXTRA_FACTOR, EXTRA_SHARE_MAX_S);
         e->round = e->rounds + extra;
         s = visit_all(e, order, n, e->rounds + extra, share, err);
     }
@@ -223,11 +224,11 @@ static enum as_status note_isolated(struct as_cell *cell, const struct as_compar
         json_decref(j);
         j = json_object();
     }
-    json_object_set_new(j, "isolated",
-                        json_pack("{s:s, s:o, s:o, s:o}", "verdict", as_verdict_word(c->verdict), "ratio",
-                                  isfinite(c->ratio) ? json_real(c->ratio) : json_null(), "ci_low",
-                                  isfinite(c->ci.lo) ? json_real(c->ci.lo) : json_null(), "ci_high",
-                                  isfinite(c->ci.hi) ? json_real(c->ci.hi) : json_null()));
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s: measured alone it is %.4g times as much, 95%% interval %.4g to %.4g",
+                  as_verdict_word(c->verdict), c->ratio, c->ci.lo, c->ci.hi);
+    json_object_set_new(j, "isolated", json_string(as_buf_get(&b)));
+    as_buf_finish(&b);
     char *text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
     if (!text)

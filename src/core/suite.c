@@ -286,10 +286,10 @@ void as_suite_finish(struct as_suite *s)
     s->grids_n = 0;
 }
 
-/* A probe by itself: its quick grids, somewhat finer than in a suite that has many. */
+/* A probe by itself: its quick grids, somewhat finer than in a suite that has many, in a minute. */
 static enum as_status suite_of_probe(const struct as_probe *probe, struct as_suite *out, struct as_error *err)
 {
-    *out = (struct as_suite){.precision = 0.02, .visits = 3};
+    *out = (struct as_suite){.precision = 0.02, .visits = 3, .budget_s = 60};
     as_copy_text(out->name, sizeof out->name, probe->name);
     as_copy_text(out->title, sizeof out->title, probe->title);
     struct suite_parser p = {.suite = out, .current = -1, .err = err};

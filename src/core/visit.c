@@ -274,6 +274,10 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     json_decref(reply);
     visit.cell_id = cell->id;
     visit.number = order.number;
+    if (visit.number >= AS_ISOLATED_VISIT) {
+        visit.excluded = 1;
+        as_copy_text(visit.reason, sizeof visit.reason, visit.n ? "measured alone, to compare" : visit.reason);
+    }
     if (r != AS_RECEIVED)
         as_engine_event(e, AS_EVENT_NOTE, cell, NULL, text);
     enum as_status s = add_visit(e, index, &visit, err);
