@@ -147,15 +147,13 @@ static enum as_status first_start(struct touch *t, struct as_error *err)
     return AS_OK;
 }
 
-/* Blocks are held until the visit ends. With the last one that may be taken the visit is over: it waits for its end,
- * since a block that was touched before would be another measurement. */
+/* Blocks are held until the visit ends, since a block that was touched before would be another measurement. With the
+ * last one that may be taken the visit is over. */
 static enum as_status first_before(struct touch *t, struct as_error *err)
 {
     if (t->limit < (t->held_n + 1) * t->size)
-        return as_fail(err, AS_UNSUPPORTED, "no memory is left that this process never had: %zu blocks are held",
+        return as_fail(err, AS_TIMEOUT, "no memory is left that this process never had: %zu blocks are held",
                        t->held_n);
-    if (t->limit < (t->held_n + 2) * t->size)
-        as_sleep(fmax(0, t->vc->deadline - as_now()));
     return add_block(t, err);
 }
 

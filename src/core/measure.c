@@ -115,6 +115,8 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
         read_clock(m);
         struct as_sample s;
         enum as_status st = take_sample(m, &s, err);
+        if (st == AS_TIMEOUT && m->n >= AS_SAMPLES_MIN)
+            break;
         if (st)
             return st;
         m->x[m->n] = s.value;

@@ -83,6 +83,7 @@ struct as_probe {
     double (*patience)(const struct as_device_info *info, const struct as_axes *axes);
     /* In the worker. *state belongs to the probe until finish. */
     enum as_status (*prepare)(struct as_visit_context *vc, void **state, struct as_error *err);
+    /* AS_TIMEOUT: no further sample can be had in this visit; it ends with those that it has. */
     enum as_status (*sample)(void *state, uint64_t reps, struct as_sample *out, struct as_error *err);
     /* Compares the outcome of the last sample with an independent reference; false: *why says what differs. */
     bool (*check)(void *state, char *why, size_t why_size);
