@@ -5,11 +5,15 @@
 // no eval). A figure that cannot be compiled fails the build, by its path.
 import fs from 'node:fs';
 import path from 'node:path';
+import * as vega from 'vega';
 import * as vegaLite from 'vega-lite';
 
 const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const [probesDir, figuresOut, vegaOut, depfile] = process.argv.slice(2);
 const theme = JSON.parse(fs.readFileSync(path.join(here, 'theme.json'), 'utf8'));
+
+// Functions that the page gives to figures: known here, so that a figure with a wrong expression fails the build.
+for (const name of ['bytes', 'nanoseconds', 'short', 'round10']) vega.expressionFunction(name, () => '');
 
 const SIZES = /(^|_)(size|bytes|footprint)$/; // fields that count bytes
 
@@ -96,6 +100,7 @@ function compile(file) {
     warn: (...w) => (warnings.push(w.join(' ')), logger), error: (...e) => fail(file, e.join(' ')) };
   const unfolded = unfold(JSON.parse(text));
   const { spec } = vegaLite.compile(prepare(unfolded.spec), { config: theme, logger });
+  vega.parse(structuredClone(spec), null, { ast: true });
   // A figure of rows has a height of its own; that it does not follow the page's is as wanted.
   for (const warning of warnings) if (!/Dropping "fit-y"/.test(warning)) console.error(`${file}: ${warning}`);
   // What a figure does not draw apart itself, the page draws in panels of their own.
