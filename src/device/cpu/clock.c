@@ -6,8 +6,9 @@
 #include "device/cpu/cpu.h"
 #include "device/cpu/ticks.h"
 
-enum { LINKS = 100, ROUNDS = 180, CHAINS = 8 };
+enum { LINKS = 100, ROUNDS = 180, CHAINS = 8, LONG_CHAINS = 3, LONGEST = 8 };
 #define RATE_NS 5000000u /* the tick counter's rate needs a base so long; reading both clocks is good to some 20 ns */
+#define FINE_TICKS 200e6 /* per second; with fewer (some aarch64), chains get longer to span enough of them */
 
 static void chain(uint64_t rounds)
 {
@@ -25,10 +26,10 @@ static void chain(uint64_t rounds)
 #endif
 }
 
-static uint64_t shortest(uint64_t rounds)
+static uint64_t shortest(uint64_t chains, uint64_t rounds)
 {
     uint64_t best = UINT64_MAX;
-    for (int i = 0; i < CHAINS; i++) {
+    for (uint64_t i = 0; i < chains; i++) {
         uint64_t start = as_ticks();
         chain(rounds);
         uint64_t ticks = as_ticks() - start;
@@ -41,7 +42,8 @@ static uint64_t shortest(uint64_t rounds)
  * of a long and a short chain leaves out what reading the counter and filling the pipeline costs. */
 static void clock_kernel(const struct as_host_call *call)
 {
-    uint64_t few = shortest(ROUNDS / 10), many = shortest(ROUNDS);
+    uint64_t chains = *(const uint64_t *)call->args[1], rounds = *(const uint64_t *)call->args[2];
+    uint64_t few = shortest(chains, rounds / 10), many = shortest(chains, rounds);
     if (call->thread == 0)
         *(uint64_t *)call->args[0] = many > few ? many - few : 0;
 }
@@ -50,6 +52,7 @@ static void clock_kernel(const struct as_host_call *call)
 static void read_both(uint64_t *ticks, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;
+    *ticks = *ns = 0;
     for (int i = 0; i < 8; i++) {
         uint64_t a = as_ticks(), t = as_now_ns(), b = as_ticks();
         if (b - a < best) {
@@ -65,16 +68,29 @@ void as_cpu_clock_start(struct as_cpu_device *cpu)
     read_both(&cpu->ticks_start, &cpu->ns_start);
 }
 
+static double ticks_per_second(const struct as_cpu_device *cpu)
+{
+    uint64_t ticks, ns;
+    while (as_now_ns() - cpu->ns_start < RATE_NS)
+        as_sleep(1e-9 * RATE_NS / 4);
+    read_both(&ticks, &ns);
+    return 1e9 * (double)(ticks - cpu->ticks_start) / (double)(ns - cpu->ns_start);
+}
+
 enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
-    uint64_t difference = 0, ticks, ns;
-    const bool memory = true;
+    uint64_t difference = 0, chains = CHAINS, rounds = ROUNDS;
+    double rate = ticks_per_second(cpu);
+    if (rate > 0 && rate < FINE_TICKS) {
+        chains = LONG_CHAINS;
+        rounds = (uint64_t)(ROUNDS * (FINE_TICKS / rate < LONGEST ? FINE_TICKS / rate : LONGEST));
+    }
     struct as_team_job job = {
         .run = clock_kernel,
-        .values = &(union as_team_value){.memory = &difference},
-        .is_memory = &memory,
-        .args_n = 1,
+        .values = (union as_team_value[]){{.memory = &difference}, {.u64 = chains}, {.u64 = rounds}},
+        .is_memory = (const bool[]){true, false, false},
+        .args_n = 3,
         .cpus = cpu->clock_cpus_n ? cpu->clock_cpus : cpu->order,
         .threads = cpu->clock_cpus_n ? cpu->clock_cpus_n : 1,
         .reps = 1,
@@ -83,13 +99,9 @@ enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *
     if (s)
         return s;
     as_team_wait(cpu->team, AS_WAIT_BLOCK, NULL);
-    while (as_now_ns() - cpu->ns_start < RATE_NS)
-        as_sleep(1e-9 * RATE_NS / 4);
-    read_both(&ticks, &ns);
-    double ticks_per_s = 1e9 * (double)(ticks - cpu->ticks_start) / (double)(ns - cpu->ns_start);
-    if (difference == 0 || !(ticks_per_s > 0))
+    if (difference == 0 || !(rate > 0))
         return as_fail(err, AS_FAILED, "the clock of CPU %d could not be read: its tick counter stands still",
                        job.cpus[0]);
-    *hz = (double)((ROUNDS - ROUNDS / 10) * LINKS) / ((double)difference / ticks_per_s);
+    *hz = (double)((rounds - rounds / 10) * LINKS) / ((double)difference / rate);
     return AS_OK;
 }

@@ -3,6 +3,7 @@
 #include "device/cpu/cpu.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -71,6 +72,15 @@ static bool known(const struct as_device_info *info, unsigned level, char kind)
     return false;
 }
 
+/* From the core outwards, data before code. */
+static int by_level(const void *a, const void *b)
+{
+    const struct as_cache *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return (x->kind == 'i') - (y->kind == 'i');
+}
+
 /* Caches above the first CPU of the order. Where hwloc sees none (some virtual machines), the kernel's files are asked.
  */
 static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *info)
@@ -95,6 +105,7 @@ static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *
                 add_cache(info, &(struct as_cache){.level = level,
                                                    .kind = *kind,
                                                    .size = as_cpu_sysfs_cache(cpu->order[0], level, *kind)});
+    qsort(info->caches, info->caches_n, sizeof info->caches[0], by_level);
 }
 
 static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *info)

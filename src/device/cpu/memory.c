@@ -49,9 +49,11 @@ enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct
     struct as_cpu_device *cpu = as_cpu(dev);
     struct as_cpu_limits l;
     enum as_status s = as_cpu_limits_read(cpu->groups, &l, err);
-    if (!s)
-        *bytes = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes;
-    return s;
+    if (s)
+        return s;
+    uint64_t left = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes;
+    *bytes = left - left / 128; /* page tables and the kernel's records for them */
+    return AS_OK;
 }
 
 static void trim(struct as_cpu_device *cpu, uint64_t most)
