@@ -447,8 +447,8 @@ static void map_survives_any_topology(void **state)
         "{\"type\":5}",
         "{\"type\":\"machine\"}",
         "{\"type\":\"machine\",\"children\":{\"a\":1}}",
-        "{\"type\":\"machine\",\"children\":[null,1,\"x\",{},{\"type\":\"\"},{\"type\":\"L9\"},{\"type\":\"L\"},"
-        "{\"type\":\"memory\",\"size\":1e99},{\"type\":\"core\",\"os_index\":99999999999999999}]}",
+        ("{\"type\":\"machine\",\"children\":[null,1,\"x\",{},{\"type\":\"\"},{\"type\":\"L9\"},{\"type\":\"L\"},"
+         "{\"type\":\"memory\",\"size\":1e99},{\"type\":\"core\",\"os_index\":99999999999999999}]}"),
         "{\"type\":\"device\",\"children\":[{\"type\":\"device\",\"children\":[{\"type\":\"core\"}]}]}",
     };
     struct as_error err;
