@@ -1,5 +1,8 @@
-/* bandwidth: how many bytes a second simple loops over arrays move, at every level. See method.md. */
-#include "../common/triads.h"
+/* bandwidth: how many bytes a second memory and each cache deliver and take. See method.md. */
+#include "../common/stream.h"
+
+#include "base/text.h"
+#include "core/gates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,37 +11,43 @@
 
 extern const char as_method_bandwidth[];
 
-static const char *const level_words[] = {"memory", "sweep", NULL};
+/* In the order of enum as_stream_op. */
+static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream", "dot", "read", "write", NULL};
+static const char *const level_words[] = {"sweep", "memory", NULL};
 static const char *const store_words[] = {"regular", "nt", NULL};
-static const char *const touch_words[] = {"own", "host", NULL};
+/* In the order of enum as_stream_width, and then the one that a trial finds. */
+static const char *const width_words[] = {"scalar", "128", "256", "512", "best", NULL};
+static const char *const touch_words[] = {"cpu", "device", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "op",
-     .help = "copy c=a, mul b=sc, add c=a+b, triad a=b+sc, dot sum ab, read sum a, write a=s, nstream a+=b+sc",
+     .help = "out = x; s x; x + y; x + s y; out + x + s y; sum of x y; sum of x; out = s",
      .type = AS_AXIS_WORD,
-     .words = as_stream_op_words,
+     .words = op_words,
      .def = "triad"},
     {.name = "level",
-     .help = "memory: sold as a number of main memory, so the footprint gate looks; sweep: any size",
+     .help = "sweep: whatever level holds this size, threads on their own; memory: main memory, as STREAM has it",
      .type = AS_AXIS_WORD,
      .words = level_words,
      .def = "memory"},
-    {.name = "size", .help = "bytes of all arrays together", .type = AS_AXIS_SIZE, .min = 1024, .def = "4.5LLC"},
+    {.name = "size",
+     .help = "bytes of all arrays together; 0 (level=memory): 4 times the last caches in reach",
+     .type = AS_AXIS_SIZE,
+     .def = "0"},
     {.name = "threads",
-     .help = "CPU threads; a device always uses all it has",
+     .help = "threads of a CPU; 0: the whole device, which is the only choice there",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_THREADS,
-     .min = 1,
-     .def = "max"},
+     .def = "0,max"},
     {.name = "store",
-     .help = "regular stores, or non-temporal ones that pass the caches by (CPU)",
+     .help = "CPU: regular stores, or non-temporal ones that leave out the caches",
      .type = AS_AXIS_WORD,
      .words = store_words,
      .def = "regular"},
     {.name = "width",
-     .help = "bits of a vector (CPU); best is the widest that this CPU has",
+     .help = "bits of an access; best: the fastest in a short trial, which is noted",
      .type = AS_AXIS_WORD,
-     .words = as_stream_width_words,
+     .words = width_words,
      .def = "best"},
     {.name = "allocator",
      .help = "where the memory comes from",
@@ -46,101 +55,167 @@ static const struct as_axis axes[] = {
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "first"},
     {.name = "touch",
-     .help = "who touches the memory first: its own user, or one thread of the host",
+     .help = "who touches the memory first: the host's CPU or the device",
      .type = AS_AXIS_WORD,
      .words = touch_words,
-     .def = "own"},
+     .def = "cpu"},
     {0},
 };
-static const char *const quick[] = {"op=copy,triad,read,write level=memory threads=1,max store=all allocator=thp",
-                                    "op=add,mul,dot,nstream level=memory threads=max allocator=thp",
-                                    "op=triad level=memory threads=max allocator=mmap",
-                                    "op=read level=sweep size=8KiB..1LLC threads=1 allocator=thp",
-                                    "op=triad level=sweep size=16KiB..1LLC threads=max allocator=thp",
-                                    "op=copy,triad,read,write level=memory allocator=clCreateBuffer",
-                                    "op=triad level=sweep size=1MiB..1LLC allocator=clCreateBuffer",
-                                    NULL};
+static const char *const quick[] = {
+    "op=read,triad level=sweep size=16KiB..LLC threads=max allocator=thp",
+    "op=read level=sweep size=16KiB..LLC threads=1 allocator=thp",
+    "op=triad level=sweep size=16KiB..LLC threads=0 allocator=first",
+    "op=read,write,copy,triad level=memory size=0 threads=1,max store=all allocator=thp",
+    "op=read,write,copy,triad level=memory size=0 threads=0,max allocator=first",
+    NULL,
+};
 static const char *const full[] = {
-    "op=all level=memory threads=all store=all allocator=thp,mmap",
-    "op=all level=sweep size=4KiB..8LLC x2 threads=1,max allocator=thp",
-    "op=read,write,copy,triad level=sweep size=16KiB,256KiB,0.5LLC threads=1 width=all allocator=thp",
-    "op=triad,copy level=memory threads=1,max width=all store=all allocator=thp",
-    "op=triad level=memory size=610MiB threads=all allocator=all touch=all",
-    "op=all level=memory size=256MiB threads=max allocator=all touch=all",
-    "op=triad,read level=sweep size=64KiB..8LLC x1 allocator=clCreateBuffer",
-    NULL};
+    "op=all level=sweep size=4KiB..4LLC x2 threads=1,max allocator=thp",
+    "op=all level=sweep size=4KiB..4LLC x1 threads=0 allocator=first",
+    "op=all level=memory size=0 threads=0,all store=all allocator=all touch=all",
+    "op=read,copy,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=0,1 store=all width=all allocator=first",
+    "op=copy,triad level=memory size=0 threads=0,max store=all width=all allocator=first",
+    NULL,
+};
 
-static bool is_word(const struct as_axes *a, const char *axis, const char *word)
+static size_t word_of(const struct as_axes *a, const char *axis, const char *const *words)
+{
+    size_t i = 0;
+    while (words[i] && strcmp(words[i], as_axes_text(a, axis)) != 0)
+        i++;
+    return i;
+}
+
+static bool is(const struct as_axes *a, const char *axis, const char *word)
 {
     return strcmp(as_axes_text(a, axis), word) == 0;
 }
 
-static size_t word_index(const char *const *words, const char *word)
-{
-    size_t i = 0;
-    while (words[i] && strcmp(words[i], word) != 0)
-        i++;
-    return words[i] ? i : 0;
-}
+/* ---- which cells ---- */
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies applies_natively(const struct as_axes *a, size_t width, struct as_error *err)
 {
-    enum as_stream_op op = (enum as_stream_op)word_index(as_stream_op_words, as_axes_text(a, "op"));
-    bool nontemporal = is_word(a, "store", "nt");
-    if (nontemporal && !as_stream_writes(op))
+    if (!(as_axes_number(a, "threads") >= 1) || is(a, "touch", "device"))
         return AS_PRUNED;
-    if (!(info->capabilities & AS_CAP_HOST_KERNELS))
-        return nontemporal || !is_word(a, "width", "best") || as_axes_number(a, "threads") != info->threads
-                   ? AS_PRUNED
-                   : AS_APPLIES;
-    if (!as_stream_width_usable((enum as_stream_width)word_index(as_stream_width_words, as_axes_text(a, "width")))) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of %s bits", as_axes_text(a, "width"));
+    if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
+        as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of %s bits", width_words[width]);
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    (void)info;
-    return 5 + as_axes_number(a, "size") / 100e6;
+    size_t op = word_of(a, "op", op_words), width = word_of(a, "width", width_words);
+    double size = as_axes_number(a, "size"), threads = as_axes_number(a, "threads");
+    bool memory = is(a, "level", "memory"), nt = is(a, "store", "nt");
+    if (op >= AS_STREAM_OPS || (nt && !as_stream_shapes[op].writes) || (!memory && size == 0))
+        return AS_PRUNED;
+    if (size > 0 && size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
+        return AS_PRUNED;
+    if (info->capabilities & AS_CAP_HOST_KERNELS)
+        return applies_natively(a, width, err);
+    if (threads != 0 || nt)
+        return AS_PRUNED;
+    if (!(info->capabilities & AS_CAP_FP64)) {
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64, whose words are counted");
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
 }
 
+/* What a number of main memory needs. */
+static uint64_t memory_size(const struct as_device_info *info, double threads)
+{
+    const uint64_t unknown = UINT64_C(256) << 20, step = UINT64_C(1) << 20;
+    uint64_t caches = as_reachable_cache(info, threads);
+    /* A little more, as arrays are whole lines of it. */
+    return caches ? (4 * caches + step) / step * step : unknown;
+}
+
+static uint64_t size_of(const struct as_device_info *info, const struct as_axes *a)
+{
+    uint64_t size = as_axes_u64(a, "size");
+    return size ? size : memory_size(info, as_axes_number(a, "threads"));
+}
+
+/* Preparing writes every line twice and runs a trial, a few hundred MB/s at the worst; a device may have to build. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    return 10 + (double)size_of(info, a) / 100e6;
+}
+
+/* ---- one visit ---- */
+
+/* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
 enum { FRESH_MAX = 8 << 20 };
+
+static enum as_status check_room(struct as_visit_context *vc, uint64_t size, struct as_error *err)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    uint64_t free_bytes;
+    enum as_status s = vc->dev->device->memory_free(vc->dev, &free_bytes, err);
+    if (s)
+        return s;
+    if (size > free_bytes / 2)
+        return as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and only half of the free %llu MiB may be used",
+                       (unsigned long long)(size >> 20), (unsigned long long)(free_bytes >> 20));
+    if (info->max_alloc && size > info->max_alloc - info->max_alloc / 64)
+        return as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and the largest allocation is %llu MiB",
+                       (unsigned long long)(size >> 20), (unsigned long long)(info->max_alloc >> 20));
+    return AS_OK;
+}
+
+static void fill_context(struct as_visit_context *vc, const struct as_stream *s)
+{
+    char variant[96];
+    vc->footprint = s->footprint;
+    vc->claims_memory = is(vc->axes, "level", "memory");
+    if (vc->claims_memory && vc->dev->info.peak_bandwidth > 0) {
+        vc->limit = vc->dev->info.peak_bandwidth * 1e-9;
+        snprintf(vc->limit_why, sizeof vc->limit_why, "what the memory's interface can carry");
+    }
+    if (!s->native) {
+        vc->max_reps = 1 << 24;
+        vc->sample_s = 1e-2; /* so that what a launch scatters is small against it */
+    }
+    as_stream_variant(s, variant, sizeof variant);
+    as_note(vc, "variant", variant);
+    as_note_number(vc, "elements", (double)s->n);
+    if (s->memory->page_size)
+        as_note_number(vc, "page_size", (double)s->memory->page_size);
+}
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
+    const struct as_axes *a = vc->axes;
+    const struct as_device_info *info = &vc->dev->info;
     struct as_stream *s = calloc(1, sizeof *s);
     *state = s;
     if (!s)
         return as_nomem(err, sizeof *s, "a stream");
-    bool memory = is_word(vc->axes, "level", "memory"), host_first = is_word(vc->axes, "touch", "host");
-    struct as_stream_desc d = {
-        .op = (enum as_stream_op)word_index(as_stream_op_words, as_axes_text(vc->axes, "op")),
-        .allocator = as_axes_text(vc->axes, "allocator"),
-        .bytes = as_axes_u64(vc->axes, "size"),
-        .threads = (unsigned)as_axes_u64(vc->axes, "threads"),
-        .nontemporal = is_word(vc->axes, "store", "nt"),
-        .barrier = memory,
-        .fresh = host_first || as_axes_u64(vc->axes, "size") <= FRESH_MAX,
-        .host_first = host_first,
-        .width = (enum as_stream_width)word_index(as_stream_width_words, as_axes_text(vc->axes, "width")),
-    };
-    enum as_status st = as_stream_prepare(s, vc->dev, &d, err);
+    size_t op = word_of(a, "op", op_words), width = word_of(a, "width", width_words);
+    if (op >= AS_STREAM_OPS)
+        return as_fail(err, AS_USAGE, "there is no operation '%s'", as_axes_text(a, "op"));
+    struct as_stream_desc desc = {.op = (enum as_stream_op)op,
+                                  .allocator = as_axes_text(a, "allocator"),
+                                  .size = size_of(info, a),
+                                  .threads = (unsigned)as_axes_u64(a, "threads"),
+                                  .nontemporal = is(a, "store", "nt"),
+                                  .choose_width = width >= AS_WIDTHS,
+                                  .width = width < AS_WIDTHS ? (enum as_stream_width)width : AS_WIDTH_SCALAR,
+                                  .barrier = is(a, "level", "memory"),
+                                  .device_first = is(a, "touch", "device"),
+                                  .seed = vc->seed};
+    /* On several memory nodes a block that was kept lies where other threads have touched it. */
+    desc.fresh = desc.size <= FRESH_MAX || info->numa_nodes > 1;
+    enum as_status st = check_room(vc, desc.size, err);
+    if (!st)
+        st = as_stream_prepare(s, vc->dev, &desc, err);
     if (st)
         return st;
-    vc->footprint = s->footprint;
-    vc->claims_memory = memory;
-    if (memory && vc->dev->info.peak_bandwidth > 0) {
-        vc->limit = vc->dev->info.peak_bandwidth / 1e9;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "the peak of the memory");
-    }
-    if (memory && s->native)
-        vc->max_reps = 1; /* a sample is one pass, as in STREAM */
-    as_note(vc, "variant", s->variant);
-    as_note_number(vc, "elements", (double)s->n);
-    if (s->memory->page_size)
-        as_note_number(vc, "page_size", (double)s->memory->page_size);
+    s->whole_check = vc->visit == 0;
+    fill_context(vc, s);
     return AS_OK;
 }
 
@@ -165,11 +240,11 @@ const struct as_probe as_probe_bandwidth = {
     .abi = AS_PROBE_ABI,
     .name = "bandwidth",
     .title = "Memory bandwidth",
-    .question = "How many bytes a second do simple loops over arrays move, at every level?",
+    .question = "How many bytes a second do memory and each cache deliver and take?",
     .metric = "bandwidth",
     .unit = "GB/s",
-    .better_less = false,
-    .counts = "bytes read plus bytes written by the loop, 10^9 a second; write-allocate not counted",
+    .counts = "bytes read + bytes written by the operation; lines fetched before they are written not counted; "
+              "decimal GB",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -1,6 +1,6 @@
 /* topology: latency and read bandwidth inside each level that the system claims, for the machine map. See method.md. */
 #include "../common/chase.h"
-#include "../common/triads.h"
+#include "../common/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -122,9 +122,10 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (s->bandwidth) {
         struct as_stream_desc read = {.op = AS_STREAM_READ,
                                       .allocator = vc->dev->info.allocators[0].name,
-                                      .bytes = bytes,
+                                      .size = bytes,
                                       .threads = 1,
-                                      .width = AS_WIDTH_BEST};
+                                      .choose_width = true,
+                                      .seed = vc->seed};
         return as_stream_prepare(&s->stream, vc->dev, &read, err);
     }
     struct as_chase_desc desc = {.allocator = vc->dev->info.allocators[0].name,

@@ -1,0 +1,152 @@
+/* Which width or grid is the fastest? Tried out, since neither the widest nor any other is so on every machine. */
+#include "stream_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    CANDIDATES = 4, /* at most AS_WIDTHS and AS_STREAM_GRIDS_MAX */
+    ROUNDS_FIRST = 3,
+    ROUNDS_LATER = 1,
+    PARTS = 16,
+    MEMORY_SIZE = 64,
+    LINE = 8,
+    PIECES_UNIT = 8,
+    GROUPS_UNIT = 16,
+    GROUP_SIZE = 256
+};
+_Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
+/* In caches a trial repeats until it is long against the timer. */
+static const double TRIAL_S = 50e-6;
+
+/* The best times so far of the kinds of streams that this process has tried: visits add to them, so that one disturbed
+ * trial does not decide a run. The oldest is overwritten. One thread measures in a process. */
+static struct memory {
+    uint64_t key;
+    double seconds[CANDIDATES]; /* of a repetition over all elements */
+} memory[MEMORY_SIZE];
+static size_t memory_next;
+
+static uint64_t key_of(const struct as_stream *s)
+{
+    struct {
+        uint64_t op, size, threads, flags, allocator, device;
+    } k = {(uint64_t)s->desc.op,
+           s->desc.size,
+           s->desc.threads,
+           (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1,
+           as_hash(s->desc.allocator, strlen(s->desc.allocator)),
+           as_hash(s->dev->info.id, strlen(s->dev->info.id))};
+    return as_hash(&k, sizeof k) | 1;
+}
+
+static struct memory *remember(const struct as_stream *s, bool *known)
+{
+    uint64_t key = key_of(s);
+    for (size_t i = 0; i < MEMORY_SIZE; i++)
+        if (memory[i].key == key) {
+            *known = true;
+            return &memory[i];
+        }
+    struct memory *m = &memory[memory_next++ % MEMORY_SIZE];
+    *m = (struct memory){.key = key};
+    for (size_t i = 0; i < CANDIDATES; i++)
+        m->seconds[i] = INFINITY;
+    *known = false;
+    return m;
+}
+
+static size_t groups_for(uint64_t items, size_t group_size, uint64_t most)
+{
+    uint64_t groups = (items + group_size - 1) / group_size;
+    groups = groups < most ? groups : most;
+    return groups ? (size_t)groups : 1;
+}
+
+size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
+{
+    const struct as_device_info *info = &s->dev->info;
+    uint64_t units = info->units ? info->units : 1, items = s->n >> s->desc.width;
+    size_t size = info->threads && info->threads < GROUP_SIZE ? info->threads : GROUP_SIZE, n = 0;
+    out[n++] = (struct as_stream_grid){groups_for(s->n / LINE, 1, units * PIECES_UNIT), 1, false};
+    out[n++] = (struct as_stream_grid){groups_for(items, size, units * GROUPS_UNIT), size, true};
+    /* A thread for each item; not where each has a sum to hand back. */
+    if (as_stream_shapes[s->desc.op].writes && out[1].groups < items / size)
+        out[n++] = (struct as_stream_grid){groups_for(items, size, UINT32_MAX), size, true};
+    return n;
+}
+
+static size_t candidates(const struct as_stream *s, const struct as_stream_grid *grids, size_t grids_n,
+                         size_t out[CANDIDATES])
+{
+    size_t n = 0;
+    (void)grids;
+    for (size_t i = 0; !s->native && i < grids_n; i++)
+        out[n++] = i;
+    for (int w = 0; s->native && w < AS_WIDTHS; w++)
+        if (as_stream_kernels((enum as_stream_width)w))
+            out[n++] = (size_t)w;
+    return n;
+}
+
+static void take(struct as_stream *s, const struct as_stream_grid *grids, size_t which)
+{
+    if (s->native)
+        s->desc.width = (enum as_stream_width)which;
+    else
+        s->grid = grids[which];
+}
+
+/* Beyond the caches every trial gets a part of its own, that no other has brought into a cache. */
+static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
+{
+    struct as_stream_part p = {.count = s->n, .reps = 1};
+    if (s->native && s->footprint > 2 * as_info_last_cache(&s->dev->info) && s->footprint > UINT64_C(16) << 20) {
+        p.count = s->n / PARTS / LINE * LINE;
+        p.first = trial % PARTS * p.count;
+    }
+    return p;
+}
+
+static enum as_status try_once(struct as_stream *s, size_t trial, double *seconds, struct as_error *err)
+{
+    struct as_timing t;
+    struct as_stream_part part = part_of(s, trial);
+    enum as_status st = as_stream_launch(s, &part, &t, err);
+    double took = as_timing_seconds(&t);
+    if (!st && took < TRIAL_S && part.count == s->n) {
+        part.reps = took > TRIAL_S / 1000 ? (uint64_t)(TRIAL_S / took) + 1 : 1000;
+        st = as_stream_launch(s, &part, &t, err);
+        took = as_timing_seconds(&t);
+    }
+    *seconds = took / (double)part.reps * ((double)s->n / (double)part.count);
+    return st;
+}
+
+enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error *err)
+{
+    struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
+    size_t which[CANDIDATES], n = candidates(s, grids, s->native ? 0 : as_stream_grids(s, grids), which), trial = 0;
+    bool known;
+    enum as_status st = AS_OK;
+    *ran = n > 1;
+    if (n == 1)
+        take(s, grids, which[0]);
+    if (n <= 1)
+        return AS_OK;
+    struct memory *m = remember(s, &known);
+    for (int round = 0; round < (known ? ROUNDS_LATER : ROUNDS_FIRST) && !st; round++)
+        for (size_t i = 0; i < n && !st; i++) {
+            double seconds;
+            take(s, grids, which[i]);
+            st = try_once(s, trial++, &seconds, err);
+            if (!st)
+                m->seconds[which[i]] = fmin(m->seconds[which[i]], seconds);
+        }
+    size_t best = which[0];
+    for (size_t i = 1; i < n; i++)
+        if (m->seconds[which[i]] < m->seconds[best])
+            best = which[i];
+    take(s, grids, best);
+    return st;
+}
