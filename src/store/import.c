@@ -118,8 +118,8 @@ static enum as_status check_summary(const struct import *in, const struct cell_i
         return fail_at(in, &c->place, "median", "there is one exactly when there are samples");
     if (!in_order(m->min, m->median, m->max) || !in_order(m->ci.lo, m->ci.lo, m->ci.hi))
         return fail_at(in, &c->place, "median", "min, median and max, or the interval, are out of order");
-    if (c->cell.status == AS_CELL_OK && m->n == 0)
-        return fail_at(in, &c->place, "status", "a cell without samples cannot be ok");
+    if ((c->cell.status == AS_CELL_OK || c->cell.status == AS_CELL_UNTRUSTED) && m->n == 0)
+        return fail_at(in, &c->place, "status", "a cell without samples is neither ok nor untrusted");
     return AS_OK;
 }
 
