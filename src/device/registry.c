@@ -46,7 +46,7 @@ static const char *missing(const void *record, const struct slot *slots, size_t 
     }
     return NULL;
 }
-#define MISSING(record, slots) missing(record, slots, sizeof slots / sizeof slots[0])
+#define MISSING(record, slots) missing(record, slots, sizeof(slots) / sizeof((slots)[0]))
 
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err)
 {
@@ -85,39 +85,32 @@ enum as_status as_device_check(const struct as_device *dev, struct as_error *err
     return AS_OK;
 }
 
-/* "opencl:1" as backend and index; "opencl" is its first device. */
-static enum as_status find(const char *id, const struct as_backend **backend, size_t *index, struct as_error *err)
+/* The backend whose name is the first n bytes of id; NULL when there is none. */
+static const struct as_backend *find(const char *id, size_t n)
 {
+    for (size_t i = 0; as_backends[i]; i++)
+        if (strlen(as_backends[i]->name) == n && memcmp(as_backends[i]->name, id, n) == 0)
+            return as_backends[i];
+    return NULL;
+}
+
+static enum as_status fail_unknown(const char *id, size_t n, struct as_error *err)
+{
+    enum { NAMES_MAX = 16 };
+    const char *names[NAMES_MAX + 1] = {0};
     char name[32];
-    const char *colon = strchr(id, ':');
-    size_t n = colon ? (size_t)(colon - id) : strlen(id);
-    uint64_t number = 0;
-    if (colon && as_parse_u64(colon + 1, &number, NULL))
-        return as_fail(err, AS_USAGE, "device \"%s\" has no number after the colon; write for example \"opencl:0\"",
-                       id);
-    const char *names[16] = {0};
-    for (size_t i = 0; as_backends[i] && i + 1 < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; as_backends[i] && i < NAMES_MAX; i++)
         names[i] = as_backends[i]->name;
     as_copy_text(name, n < sizeof name ? n + 1 : sizeof name, id);
-    for (size_t i = 0; as_backends[i]; i++)
-        if (n < sizeof name && strcmp(as_backends[i]->name, name) == 0) {
-            *backend = as_backends[i];
-            *index = (size_t)number;
-            return AS_OK;
-        }
     const char *near = as_nearest(name, names);
     return as_fail(err, AS_NOTFOUND, "no backend for device \"%s\"%s%s%s; assay devices lists them", id,
                    near ? ", did you mean \"" : "", near ? near : "", near ? "\"" : "");
 }
 
-enum as_status as_device_open(const char *id, struct as_opened *out, struct as_error *err)
+static enum as_status open_index(const struct as_backend *backend, const char *id, size_t index, struct as_opened *out,
+                                 struct as_error *err)
 {
-    *out = (struct as_opened){0};
-    const struct as_backend *backend = NULL;
-    size_t index = 0;
-    enum as_status s = find(id, &backend, &index, err);
-    if (!s)
-        s = as_backend_check(backend, err);
+    enum as_status s = as_backend_check(backend, err);
     if (s)
         return s;
     if (backend->unbuilt)
@@ -128,7 +121,7 @@ enum as_status as_device_open(const char *id, struct as_opened *out, struct as_e
     size_t n = backend->count(out->ctx);
     if (index >= n)
         s = as_fail(err, AS_NOTFOUND, "there is no device \"%s\": backend \"%s\" has %zu", id, backend->name, n);
-    if (!s)
+    else
         s = backend->open_device(out->ctx, index, &out->device, err);
     if (s) {
         backend->close(out->ctx);
@@ -140,6 +133,21 @@ enum as_status as_device_open(const char *id, struct as_opened *out, struct as_e
     if (s)
         as_device_close(out);
     return s;
+}
+
+enum as_status as_device_open(const char *id, struct as_opened *out, struct as_error *err)
+{
+    *out = (struct as_opened){0};
+    const char *colon = strchr(id, ':');
+    size_t n = colon ? (size_t)(colon - id) : strlen(id);
+    const struct as_backend *backend = find(id, n);
+    uint64_t index = 0;
+    if (!backend)
+        return fail_unknown(id, n, err);
+    if (colon && as_parse_u64(colon + 1, &index, NULL))
+        return as_fail(err, AS_USAGE, "device \"%s\" has no number after the colon; write for example \"opencl:0\"",
+                       id);
+    return open_index(backend, id, (size_t)index, out, err);
 }
 
 void as_device_close(struct as_opened *opened)

@@ -102,6 +102,7 @@ enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *
     if (difference == 0 || !(rate > 0))
         return as_fail(err, AS_FAILED, "the clock of CPU %d could not be read: its tick counter stands still",
                        job.cpus[0]);
-    *hz = (double)((rounds - rounds / 10) * LINKS) / ((double)difference / rate);
+    uint64_t links = (rounds - rounds / 10) * LINKS;
+    *hz = (double)links / ((double)difference / rate);
     return AS_OK;
 }

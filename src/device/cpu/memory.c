@@ -78,10 +78,11 @@ static enum as_status make_place(struct as_cpu_device *cpu, uint64_t bytes, stru
     uint64_t left = minus(l.free, unbacked(cpu) + room(&l));
     if (bytes <= left)
         return AS_OK;
-    if (bytes - left > cpu->pool.bytes)
+    uint64_t most = left + cpu->pool.bytes;
+    if (bytes > most)
         return as_fail(err, AS_NOMEM, "%llu bytes do not fit: %llu are free when room is left for others; ask for less",
-                       (unsigned long long)bytes, (unsigned long long)(left + cpu->pool.bytes));
-    trim(cpu, cpu->pool.bytes - (bytes - left));
+                       (unsigned long long)bytes, (unsigned long long)most);
+    trim(cpu, most - bytes);
     return AS_OK;
 }
 

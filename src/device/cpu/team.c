@@ -275,12 +275,12 @@ static struct job *job_create(struct as_team *team, size_t threads, struct as_er
     if (job) {
         memset(job, 0, sizeof *job);
         job->cap = threads;
-        job->members = calloc(threads, sizeof *job->members);
+        job->members = calloc(threads, sizeof(struct member *));
         job->stamps = aligned_alloc(alignof(struct stamp), threads * sizeof *job->stamps);
     }
     if (!job || !job->members || !job->stamps) {
         job_free(job);
-        as_nomem(err, sizeof *job + threads * (sizeof *job->members + sizeof *job->stamps), "a launch");
+        as_nomem(err, sizeof *job + threads * (sizeof(struct member *) + sizeof *job->stamps), "a launch");
         return NULL;
     }
     return job;

@@ -105,9 +105,9 @@ static void damage(const struct as_launch *launch)
 
 static void pass_time(double seconds)
 {
-    double end = as_now() + seconds;
-    for (double left = seconds; left > 0; left = end - as_now())
-        as_sleep(left);
+    double end = as_now() + seconds, now;
+    while ((now = as_now()) < end)
+        as_sleep(end - now);
 }
 
 static enum as_status check_launch(const struct as_launch *launch, struct as_error *err)
