@@ -110,8 +110,8 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
         return s;
     sqlite3_close(store->db);
     store->db = NULL;
-    int rc =
-        sqlite3_open_v2(as_buf_get(&name), &store->db, flags | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+    int rc = sqlite3_open_v2(as_buf_get(&name), &store->db,
+                             flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
     as_buf_finish(&name);
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_timeout(store->db, BUSY_OPEN_MS);
