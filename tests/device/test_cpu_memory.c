@@ -104,6 +104,36 @@ static void transparent_huge_pages(void **state)
     give(m);
 }
 
+static void touch_all(const struct as_host_call *call)
+{
+    memset(call->args[0], 1, *(const uint64_t *)call->args[1]);
+}
+
+/* Who only launches kernels learns it too. */
+static void pages_are_known_after_a_launch(void **state)
+{
+    (void)state;
+    static const struct as_host_kernel kernels[] = {{"touch", touch_all}, {NULL, NULL}};
+    struct as_error err = {0};
+    struct as_device *d = &opened.device;
+    struct as_program *p = NULL;
+    struct as_kernel *k = NULL;
+    struct as_timing t;
+    if (!usable("thp"))
+        skip();
+    check_ok(d->program->build(d, &(struct as_program_desc){.name = "touch", .host = kernels}, &p, &err), &err);
+    check_ok(d->program->kernel(d, p, "touch", &k, &err), &err);
+    struct as_memory *m = get("thp", 8 * MIB, true);
+    const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = m}}, {AS_ARG_U64, {.u64 = m->bytes}}};
+    struct as_launch l = {.kernel = k, .args = args, .args_n = 2, .groups = 1, .group_size = 1, .reps = 1};
+    assert_int_equal(m->page_size, 0);
+    check_ok(d->queue->launch(d, &l, &t, &err), &err);
+    assert_int_not_equal(m->page_size, 0);
+    give(m);
+    d->program->kernel_destroy(d, k);
+    d->program->destroy(d, p);
+}
+
 static void hugetlb(void **state)
 {
     (void)state;
@@ -324,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base_pages),
         cmocka_unit_test(transparent_huge_pages),
+        cmocka_unit_test(pages_are_known_after_a_launch),
         cmocka_unit_test(hugetlb),
         cmocka_unit_test(kept_and_reused),
         cmocka_unit_test(untouched_blocks_are_backed_when_reused),

@@ -92,6 +92,8 @@ void as_cpu_clock_start(struct as_cpu_device *cpu);
 enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *err);
 enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);
 void *as_cpu_memory_address(struct as_memory *mem);
+/* Sets mem->page_size to what backs the block now. */
+void as_cpu_memory_look(struct as_cpu_device *cpu, struct as_memory *mem);
 void as_cpu_memory_close(struct as_cpu_device *cpu);
 
 extern const struct as_memory_ops as_cpu_memory_ops;

@@ -154,7 +154,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     m->fresh = desc->fresh;
     m->base.bytes = desc->bytes;
     m->base.ctx = m;
-    m->base.page_size = as_cpu_block_page_size(&as_cpu(dev)->pages, &m->block);
+    as_cpu_memory_look(as_cpu(dev), &m->base);
     *out = &m->base;
     return AS_OK;
 }
@@ -180,12 +180,17 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
     free(m);
 }
 
+void as_cpu_memory_look(struct as_cpu_device *cpu, struct as_memory *mem)
+{
+    mem->page_size = as_cpu_block_page_size(&cpu->pages, &own(mem)->block);
+}
+
 /* The page size is looked up here too: before the first touch nobody knows it. */
 static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     (void)err;
     mem->host = own(mem)->block.address;
-    mem->page_size = as_cpu_block_page_size(&as_cpu(dev)->pages, &own(mem)->block);
+    as_cpu_memory_look(as_cpu(dev), mem);
     return AS_OK;
 }
 
@@ -193,7 +198,7 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
 {
     (void)err;
     mem->host = NULL;
-    mem->page_size = as_cpu_block_page_size(&as_cpu(dev)->pages, &own(mem)->block);
+    as_cpu_memory_look(as_cpu(dev), mem);
     return AS_OK;
 }
 

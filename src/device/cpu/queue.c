@@ -93,15 +93,25 @@ static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct
     return AS_OK;
 }
 
+/* Whoever touched a block first may have been this launch; now its page size can be known. */
+static void look_at_pages(struct as_cpu_device *cpu, const struct as_launch *launch)
+{
+    for (size_t i = 0; i < launch->args_n; i++)
+        if (launch->args[i].kind == AS_ARG_MEMORY && launch->args[i].u.memory && !launch->args[i].u.memory->page_size)
+            as_cpu_memory_look(cpu, launch->args[i].u.memory);
+}
+
 static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
                                    struct as_error *err)
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     enum as_status s = queue_submit(dev, launch, err);
     /* The caller sleeps meanwhile: a waiting loop would take its share of the core and of its power. */
-    if (!s)
-        as_team_wait(as_cpu(dev)->team, AS_WAIT_BLOCK, &out->host_s);
-    return s;
+    if (s)
+        return s;
+    as_team_wait(as_cpu(dev)->team, AS_WAIT_BLOCK, &out->host_s);
+    look_at_pages(as_cpu(dev), launch);
+    return AS_OK;
 }
 
 const struct as_queue_ops as_cpu_queue_ops = {
