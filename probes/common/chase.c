@@ -157,9 +157,10 @@ static void write_cycle(const struct as_chase *c, char *buffer, uint64_t first, 
 static enum as_status fill_mapped(struct as_chase *c, struct as_error *err)
 {
     enum as_status s = c->dev->memory->map(c->dev, c->memory, err);
-    if (!s)
-        write_cycle(c, c->memory->host, 0, c->cycle.lines);
-    return s;
+    if (s)
+        return s;
+    write_cycle(c, c->memory->host, 0, c->cycle.lines);
+    return c->dev->memory->map(c->dev, c->memory, err); /* now that it is backed, its page size is known */
 }
 
 /* In pieces, since the host may have less memory than the device. */
