@@ -80,7 +80,7 @@ static const struct as_sentinel *sentinel_for(const struct as_engine *e, const s
 
 /* Excludes the visits of bad episodes unless none would be left, and says so in the drift gate. */
 static enum as_status judge_drift(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits, size_t n,
-                                  struct as_gate_context *context, struct as_error *err)
+                                  size_t stored, struct as_gate_context *context, struct as_error *err)
 {
     size_t measured = 0, bad = 0;
     double worst = 0, tolerance = 0;
@@ -115,13 +115,14 @@ static enum as_status judge_drift(struct as_engine *e, const struct as_cell *cel
             continue;
         visits[i].excluded = exclude;
         as_copy_text(visits[i].reason, sizeof visits[i].reason, exclude ? "drift: the sentinel was off" : "");
-        if (visits[i].cell_id && e->store)
+        if (i < stored)
             st = as_store_exclude_visit(e->store, visits[i].cell_id, visits[i].number, exclude, visits[i].reason, err);
     }
     return st;
 }
 
-static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visit *visits, size_t n,
+/* The first `stored` of the n visits are in the store already. */
+static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visit *visits, size_t n, size_t stored,
                                struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index];
@@ -131,7 +132,7 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
         context.last_cache = as_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
     enum as_status s = AS_OK;
     if (index < e->sentinels_first)
-        s = judge_drift(e, cell, visits, n, &context, err);
+        s = judge_drift(e, cell, visits, n, stored, &context, err);
     else
         as_copy_text(context.drift_text, sizeof context.drift_text, "this cell is a sentinel itself");
     if (!s)
@@ -153,7 +154,7 @@ enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as
     size_t n = 0;
     enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
     if (!s)
-        s = evaluate(e, index, visits, n, err);
+        s = evaluate(e, index, visits, n, n, err);
     as_visits_free(visits, n);
     return s;
 }
@@ -174,7 +175,7 @@ static enum as_status add_visit(struct as_engine *e, size_t index, struct as_vis
     if (!s) {
         visits = more;
         visits[n] = *visit;
-        s = evaluate(e, index, visits, n + 1, err);
+        s = evaluate(e, index, visits, n + 1, n, err);
         *visit = visits[n];
     }
     if (sentinel)
