@@ -261,6 +261,20 @@ static enum as_status fill_from_host(struct as_stream *s, unsigned arrays, struc
     return st;
 }
 
+/* Vectors are loaded as if they could not lie across lines. */
+static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
+{
+    const struct as_memory_ops *m = s->dev->memory;
+    enum as_status st = m->map(s->dev, s->memory, err);
+    if (st)
+        return st;
+    bool aligned = (uintptr_t)s->memory->host % 64 == 0;
+    st = m->unmap(s->dev, s->memory, err);
+    return st || aligned ? st
+                         : as_fail(err, AS_UNSUPPORTED, "memory from '%s' does not start at a multiple of 64 bytes",
+                                   s->desc.allocator);
+}
+
 /* The first `arrays` arrays; outputs come first. */
 static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
@@ -307,6 +321,8 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     st = get_memory(s, err);
     if (!st)
         st = build(s, err);
+    if (!st && s->native)
+        st = check_alignment(s, err);
     if (!st)
         st = fill(s, shape(s)->arrays, err);
     bool ran = false;

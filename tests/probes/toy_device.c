@@ -53,10 +53,12 @@ static enum as_status toy_alloc(struct as_device *dev, const struct as_memory_de
     if (t->deny_memory)
         return as_nomem(err, desc->bytes, "toy memory");
     struct as_memory *m = calloc(1, sizeof *m);
-    if (!m || !(m->host = calloc(1, desc->bytes))) {
+    size_t bytes = (desc->bytes + 63) / 64 * 64;
+    if (!m || !(m->host = aligned_alloc(64, bytes))) {
         free(m);
         return as_nomem(err, desc->bytes, "toy memory");
     }
+    memset(m->host, 0, bytes);
     m->bytes = desc->bytes;
     m->page_size = 4096;
     t->allocations++;

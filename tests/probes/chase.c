@@ -1,0 +1,265 @@
+/* Chases: the order is one cycle, where a walk ends is known, and a wrong link is seen. */
+#include "../../probes/common/chase.h"
+#include "device/dialect/host_prelude.h"
+#include "toy_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+_Thread_local struct as_host_item as_host_item;
+#include "../../probes/latency/latency.kernel"
+
+extern const struct as_probe as_probe_latency;
+
+static void test_bijection(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 1; n < 3000; n += n < 300 ? 1 : 97) {
+        struct as_bijection b;
+        char *seen = calloc(1, n);
+        assert_non_null(seen);
+        as_bijection_init(&b, n, n * 7919);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t v = as_bijection_at(&b, i);
+            assert_true(v < n);
+            assert_int_equal(seen[v], 0);
+            seen[v] = 1;
+            assert_int_equal(as_bijection_index(&b, v), i);
+        }
+        free(seen);
+    }
+}
+
+static void test_bijection_of_huge_ranges(void **unused)
+{
+    static const uint64_t sizes[] = {UINT64_C(1) << 26, (UINT64_C(1) << 32) + 1, (UINT64_C(1) << 47) + 12345,
+                                     UINT64_C(1) << 48};
+    (void)unused;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct as_bijection b;
+        as_bijection_init(&b, sizes[s], 42);
+        for (uint64_t i = 0; i < sizes[s]; i += sizes[s] / 1000) {
+            uint64_t v = as_bijection_at(&b, i);
+            assert_true(v < sizes[s]);
+            assert_int_equal(as_bijection_index(&b, v), i);
+        }
+    }
+}
+
+/* Walks the cycle by next(): it must meet every line once and come home. */
+static void check_cycle(enum as_pattern pattern, uint64_t lines, uint64_t stride, uint64_t page)
+{
+    struct as_cycle c;
+    as_cycle_init(&c, pattern, lines, stride, page, lines + 1);
+    assert_true(c.lines >= 1 && c.lines <= lines);
+    char *seen = calloc(1, c.lines);
+    assert_non_null(seen);
+    uint64_t line = as_cycle_at(&c, 0);
+    for (uint64_t i = 0; i < c.lines; i++) {
+        assert_true(line < c.lines);
+        assert_int_equal(seen[line], 0);
+        assert_int_equal(as_cycle_at(&c, i), line);
+        seen[line] = 1;
+        line = as_cycle_next(&c, line);
+    }
+    assert_int_equal(line, as_cycle_at(&c, 0));
+    free(seen);
+}
+
+static void test_cycles(void **unused)
+{
+    (void)unused;
+    for (uint64_t lines = 1; lines < 2200; lines += lines < 200 ? 1 : 61)
+        for (int pattern = AS_PATTERN_RANDOM; pattern <= AS_PATTERN_STRIDE; pattern++) {
+            check_cycle((enum as_pattern)pattern, lines, 64, 4096);
+            check_cycle((enum as_pattern)pattern, lines, 4096, 4096);
+            check_cycle((enum as_pattern)pattern, lines, 192, 4096);
+        }
+}
+
+static void test_pages_stay_together(void **unused)
+{
+    struct as_cycle c;
+    uint64_t changes = 0;
+    (void)unused;
+    as_cycle_init(&c, AS_PATTERN_PAGE, 64 * 100, 64, 4096, 9);
+    for (uint64_t i = 1; i < c.lines; i++)
+        changes += as_cycle_at(&c, i) / 64 != as_cycle_at(&c, i - 1) / 64;
+    assert_int_equal(changes, 99);
+}
+
+/* An order that a prefetcher could guess would be no measure of latency: few steps go to a neighbour. */
+static void test_random_is_not_local(void **unused)
+{
+    struct as_cycle c;
+    uint64_t near = 0;
+    (void)unused;
+    as_cycle_init(&c, AS_PATTERN_RANDOM, 1 << 16, 64, 4096, 11);
+    for (uint64_t i = 1; i < c.lines; i++) {
+        int64_t step = (int64_t)as_cycle_at(&c, i) - (int64_t)as_cycle_at(&c, i - 1);
+        near += step >= -64 && step <= 64;
+    }
+    assert_true(near < c.lines / 100);
+}
+
+static void test_another_seed_another_order(void **unused)
+{
+    struct as_cycle a, b;
+    uint64_t same = 0;
+    (void)unused;
+    as_cycle_init(&a, AS_PATTERN_RANDOM, 10000, 64, 4096, 1);
+    as_cycle_init(&b, AS_PATTERN_RANDOM, 10000, 64, 4096, 2);
+    for (uint64_t i = 0; i < 10000; i++)
+        same += as_cycle_at(&a, i) == as_cycle_at(&b, i);
+    assert_true(same < 50);
+}
+
+struct play {
+    struct toy toy;
+    struct as_chase chase;
+};
+
+static void start(struct play *p, uint64_t size, uint64_t stride, enum as_pattern pattern)
+{
+    struct as_error err = {0};
+    struct as_chase_desc d = {.allocator = "toy", .size = size, .stride = stride, .pattern = pattern, .seed = 3};
+    toy_init(&p->toy, AS_CAP_HOST_KERNELS);
+    if (as_chase_prepare(&p->chase, &p->toy.dev, &d, &err))
+        fail_msg("%s", err.text);
+}
+
+static bool walk_and_end(struct play *p)
+{
+    static const uint64_t reps[] = {1, 7, 100};
+    char why[160] = "";
+    for (size_t i = 0; i < sizeof reps / sizeof *reps; i++) {
+        double ns = NAN, seconds = NAN;
+        assert_int_equal(as_chase_walk(&p->chase, reps[i], &ns, &seconds, NULL), AS_OK);
+        assert_true(ns > 0 && seconds > 0);
+    }
+    bool right = as_chase_check(&p->chase, why, sizeof why);
+    assert_true(why[0] != 0);
+    as_chase_finish(&p->chase);
+    assert_int_equal(p->toy.live, 0);
+    return right;
+}
+
+static void test_walks_end_where_they_must(void **unused)
+{
+    static const uint64_t sizes[] = {128, 1024, 1000, 5000, 65536, 100001};
+    (void)unused;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int pattern = AS_PATTERN_RANDOM; pattern <= AS_PATTERN_STRIDE; pattern++) {
+            struct play p;
+            start(&p, sizes[s], 64, (enum as_pattern)pattern);
+            assert_true(walk_and_end(&p));
+        }
+}
+
+static void test_wrong_link_is_seen(void **unused)
+{
+    struct play p;
+    (void)unused;
+    start(&p, 65536, 64, AS_PATTERN_RANDOM);
+    /* two lines exchange their successors: the cycle falls apart into two */
+    char *base = p.chase.memory->host;
+    uint64_t a = as_cycle_at(&p.chase.cycle, 10), b = as_cycle_at(&p.chase.cycle, 500);
+    void *x, *y;
+    memcpy(&x, base + a * 64, sizeof x);
+    memcpy(&y, base + b * 64, sizeof y);
+    memcpy(base + a * 64, &y, sizeof y);
+    memcpy(base + b * 64, &x, sizeof x);
+    assert_false(walk_and_end(&p));
+}
+
+static void test_lost_launch_is_seen(void **unused)
+{
+    struct play p;
+    (void)unused;
+    start(&p, 65536, 64, AS_PATTERN_RANDOM);
+    p.toy.lose_launches = 1;
+    assert_false(walk_and_end(&p));
+}
+
+/* The device's kernel walks words of a chain. */
+static void test_device_kernel(void **unused)
+{
+    enum { LINES = 300, WORDS = 16, TURNS = 9 };
+    static u32 chain[LINES * WORDS];
+    struct as_cycle c;
+    u32 result = 0;
+    (void)unused;
+    as_cycle_init(&c, AS_PATTERN_RANDOM, LINES, 64, 4096, 5);
+    for (uint64_t line = 0; line < LINES; line++)
+        chain[line * WORDS] = (u32)as_cycle_next(&c, line) * WORDS;
+    walk(&result, chain, (u32)as_cycle_at(&c, 0) * WORDS, TURNS);
+    assert_int_equal(result, as_cycle_at(&c, TURNS * AS_CHASE_STEPS % LINES) * WORDS);
+}
+
+static void test_refusals(void **unused)
+{
+    static const struct as_chase_desc wrong[] = {
+        {.allocator = "toy", .size = 64, .stride = 64},
+        {.allocator = "toy", .size = 1024, .stride = 12},
+        {.allocator = "toy", .size = 1024, .stride = 0},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct toy t;
+        struct as_chase c;
+        struct as_error err = {0};
+        toy_init(&t, AS_CAP_HOST_KERNELS);
+        assert_int_equal(as_chase_prepare(&c, &t.dev, &wrong[i], &err), AS_USAGE);
+        assert_true(err.text[0] != 0);
+        as_chase_finish(&c);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+static void test_latency_visit(void **unused)
+{
+    struct toy t;
+    struct toy_visit v;
+    struct as_sample s = {.value = NAN};
+    struct as_error err = {0};
+    char why[160] = "";
+    (void)unused;
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    assert_int_equal(toy_applies(&t, &as_probe_latency, "size=100 pattern=random stride=64", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_latency, "size=1000 pattern=random stride=12", &err), AS_INAPPLICABLE);
+    toy_prepare(&t, &as_probe_latency, "size=40000 pattern=page allocator=toy stride=64", &v, NULL);
+    assert_int_equal(as_probe_latency.sample(v.state, 10, &s, &err), AS_OK);
+    assert_true(s.value > 0);
+    assert_true(as_probe_latency.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_latency, &v);
+    t.deny_memory = true;
+    assert_int_equal(toy_prepare(&t, &as_probe_latency, "size=40000 pattern=page allocator=toy stride=64", &v, &err),
+                     AS_NOMEM);
+    toy_finish(&as_probe_latency, &v);
+    assert_int_equal(t.live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bijection),
+        cmocka_unit_test(test_bijection_of_huge_ranges),
+        cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_pages_stay_together),
+        cmocka_unit_test(test_random_is_not_local),
+        cmocka_unit_test(test_another_seed_another_order),
+        cmocka_unit_test(test_walks_end_where_they_must),
+        cmocka_unit_test(test_wrong_link_is_seen),
+        cmocka_unit_test(test_lost_launch_is_seen),
+        cmocka_unit_test(test_device_kernel),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_latency_visit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* Every probe's record is whole, a broken one is named, and every grid and suite can be planned. */
+#include "core/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_records(void **unused)
+{
+    size_t n = 0;
+    (void)unused;
+    for (; as_probes[n]; n++) {
+        struct as_error err = {0};
+        if (as_probe_check(as_probes[n], &err))
+            fail_msg("%s", err.text);
+        assert_ptr_equal(as_probe_find(as_probes[n]->name), as_probes[n]);
+        assert_true(strlen(as_probes[n]->method) > 200);
+        assert_true(strlen(as_probes[n]->counts) < sizeof((struct as_cell *)0)->counts);
+    }
+    assert_true(n >= 7);
+    assert_null(as_probe_find("no such probe"));
+    assert_null(as_probe_axis(as_probe_find("latency"), "no such axis"));
+}
+
+static void expect_fault(const struct as_probe *p, const char *text)
+{
+    struct as_error err = {0};
+    assert_int_equal(as_probe_check(p, &err), AS_FAILED);
+    if (!strstr(err.text, text))
+        fail_msg("'%s' does not name '%s'", err.text, text);
+}
+
+static void test_broken_records(void **unused)
+{
+    static const struct as_axis nameless_default[] = {{.name = "size", .help = "bytes", .type = AS_AXIS_SIZE}, {0}};
+    static const struct as_axis no_words[] = {{.name = "op", .help = "what", .type = AS_AXIS_WORD, .def = "a"}, {0}};
+    const struct as_probe good = *as_probe_find("latency");
+    struct as_probe p = good;
+    (void)unused;
+    p.abi = 99;
+    expect_fault(&p, "99");
+    p = good;
+    p.sample = NULL;
+    expect_fault(&p, "sample");
+    p = good;
+    p.counts = NULL;
+    expect_fault(&p, "counts");
+    p = good;
+    p.axes = nameless_default;
+    expect_fault(&p, "size");
+    p.axes = no_words;
+    expect_fault(&p, "op");
+}
+
+static void make_infos(struct as_device_info infos[2])
+{
+    infos[0] = (struct as_device_info){
+        .id = "cpu",
+        .backend = "cpu",
+        .capabilities = AS_CAP_HOST_KERNELS | AS_CAP_PIN | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_ASYNC,
+        .units = 2,
+        .threads = 2,
+        .memory_bytes = UINT64_C(16) << 30,
+        .memory_free = UINT64_C(14) << 30,
+        .page_size = 4096,
+        .caches_n = 3,
+        .caches = {{1, 'd', 32 << 10, 64, 8, 1}, {2, 'u', 1 << 20, 64, 8, 1}, {3, 'u', 32 << 20, 64, 16, 2}},
+        .allocators_n = 4,
+        .allocators = {{.name = "malloc"},
+                       {.name = "mmap"},
+                       {.name = "thp"},
+                       {.name = "hugetlb", .why_not = "no huge pages are reserved"}}};
+    infos[1] = infos[0];
+    snprintf(infos[1].id, sizeof infos[1].id, "opencl:0");
+    snprintf(infos[1].backend, sizeof infos[1].backend, "opencl");
+    infos[1].capabilities = AS_CAP_SOURCE | AS_CAP_FP64 | AS_CAP_ASYNC | AS_CAP_EVENTS;
+    infos[1].threads = 4096;
+    infos[1].max_alloc = UINT64_C(4) << 30;
+    infos[1].allocators_n = 2;
+    snprintf(infos[1].allocators[0].name, sizeof infos[1].allocators[0].name, "clCreateBuffer");
+    snprintf(infos[1].allocators[1].name, sizeof infos[1].allocators[1].name, "clSVMAlloc coarse");
+}
+
+static size_t plan_suite(const struct as_suite *suite, size_t by_device[2])
+{
+    struct as_device_info infos[2];
+    struct as_plan plan = {0};
+    struct as_error err = {0};
+    make_infos(infos);
+    for (int i = 0; i < 2; i++) {
+        size_t before = plan.n;
+        if (as_plan_add(&plan, suite, &infos[i], NULL, 0, &err))
+            fail_msg("%s: %s", suite->name, err.text);
+        by_device[i] = plan.n - before;
+    }
+    size_t n = plan.n;
+    as_plan_finish(&plan);
+    return n;
+}
+
+static void test_suites(void **unused)
+{
+    size_t suites = 0;
+    (void)unused;
+    for (; as_suite_texts[suites].name; suites++) {
+        struct as_suite suite;
+        struct as_error err = {0};
+        size_t by_device[2];
+        if (as_suite_parse(as_suite_texts[suites].name, as_suite_texts[suites].text, &suite, &err))
+            fail_msg("%s", err.text);
+        size_t n = plan_suite(&suite, by_device);
+        assert_true(by_device[0] > 20 && by_device[1] > 5);
+        print_message("suite %s: %zu cells, %zu of them on the CPU\n", suite.name, n, by_device[0]);
+        if (strcmp(suite.name, "quick") == 0)
+            assert_true(n <= 220); /* what a minute can hold */
+        as_suite_finish(&suite);
+    }
+    assert_true(suites >= 2);
+}
+
+/* Every probe that is not hidden has cells on a CPU or a device by its own grids. */
+static void test_grids(void **unused)
+{
+    (void)unused;
+    for (const char *const *name = as_probe_names(); *name; name++)
+        for (int full = 0; full < 2; full++) {
+            char text[128];
+            struct as_suite suite;
+            struct as_error err = {0};
+            size_t by_device[2];
+            snprintf(text, sizeof text, "[%s]\ngrids = %s\n", *name, full ? "full" : "quick");
+            if (as_suite_parse(*name, text, &suite, &err))
+                fail_msg("%s", err.text);
+            assert_true(plan_suite(&suite, by_device) > 0);
+            as_suite_finish(&suite);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_records), cmocka_unit_test(test_broken_records),
+                                       cmocka_unit_test(test_suites), cmocka_unit_test(test_grids)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

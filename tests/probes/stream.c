@@ -1,0 +1,273 @@
+/* Streams on a toy device: right results pass, every planted fault is seen. */
+#include "../../probes/common/stream.h"
+#include "toy_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_bandwidth;
+
+static void test_operands(void **unused)
+{
+    struct as_stream_data d, other;
+    enum { N = 5000 };
+    static double filled[N];
+    (void)unused;
+    as_stream_data_init(&d, 1);
+    as_stream_data_init(&other, 2);
+    size_t alike = 0;
+    for (unsigned a = 0; a < 3; a++)
+        for (int output = 0; output < 2; output++) {
+            as_stream_fill(&d, a, output, 100, N - 200, filled);
+            for (uint64_t i = 100; i < N - 100; i++) {
+                double v = as_stream_value(&d, a, output, i);
+                assert_true(filled[i - 100] == v);
+                assert_true(output ? v != floor(v) : v == floor(v) && v != 0 && fabs(v) < 1024);
+                alike += v == as_stream_value(&other, a, output, i);
+            }
+        }
+    assert_true(alike < 6 * N / 50); /* another seed, other operands */
+}
+
+static void test_expected_sums(void **unused)
+{
+    static const uint64_t sizes[] = {8, 504, 512, 520, 10000};
+    struct as_stream_data d;
+    (void)unused;
+    as_stream_data_init(&d, 3);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        double dot = 0, read = 0;
+        uint64_t bits = 0;
+        for (uint64_t i = 0; i < sizes[s]; i++) {
+            double x = as_stream_value(&d, 0, false, i), y = as_stream_value(&d, 1, false, i);
+            uint64_t u;
+            memcpy(&u, &x, sizeof u);
+            dot += x * y;
+            read += x;
+            bits += u;
+        }
+        assert_true(as_stream_expected_sum(&d, AS_STREAM_DOT, sizes[s]) == dot);
+        assert_true(as_stream_expected_sum(&d, AS_STREAM_READ, sizes[s]) == read);
+        assert_true(as_stream_expected_bits(&d, AS_STREAM_READ, sizes[s]) == bits);
+    }
+}
+
+struct play {
+    struct toy toy;
+    struct as_stream stream;
+    char why[160];
+};
+
+static void start(struct play *p, enum as_stream_op op, unsigned threads, bool nt, uint64_t size)
+{
+    struct as_error err = {0};
+    struct as_stream_desc d = {.op = op,
+                               .allocator = "toy",
+                               .size = size,
+                               .threads = threads,
+                               .nontemporal = nt,
+                               .choose_width = true,
+                               .seed = 5};
+    toy_init(&p->toy, AS_CAP_HOST_KERNELS);
+    if (as_stream_prepare(&p->stream, &p->toy.dev, &d, &err))
+        fail_msg("%s", err.text);
+}
+
+static void run(struct play *p, uint64_t reps)
+{
+    double gbs = NAN, seconds = NAN;
+    assert_int_equal(as_stream_run(&p->stream, reps, &gbs, &seconds, NULL), AS_OK);
+    assert_true(gbs > 0 && seconds > 0);
+}
+
+static bool end(struct play *p)
+{
+    bool right = as_stream_check(&p->stream, p->why, sizeof p->why);
+    as_stream_finish(&p->stream);
+    assert_int_equal(p->toy.live, 0);
+    assert_true(p->why[0] != 0);
+    return right;
+}
+
+static void test_right_results_pass(void **unused)
+{
+    (void)unused;
+    for (int op = 0; op < AS_STREAM_OPS; op++)
+        for (int nt = 0; nt <= (as_stream_shapes[op].writes > 0); nt++)
+            for (unsigned threads = 1; threads <= 4; threads++) {
+                struct play p;
+                start(&p, (enum as_stream_op)op, threads, nt, 100000);
+                run(&p, 1);
+                run(&p, 3);
+                run(&p, 2);
+                if (!end(&p))
+                    fail_msg("%s with %u threads: %s", as_stream_shapes[op].name, threads, p.why);
+            }
+}
+
+/* Beyond 2 MiB an element outside of the blocks that are drawn may be missed, but a part that was left out is not. */
+static void test_wrong_results_are_seen(void **unused)
+{
+    (void)unused;
+    for (int op = 0; op < AS_STREAM_OPS; op++) {
+        struct play p;
+        start(&p, (enum as_stream_op)op, 2, false, 100000);
+        run(&p, 2);
+        if (as_stream_shapes[op].writes) {
+            double *out = (double *)p.stream.memory->host + as_stream_shapes[op].out * p.stream.pitch;
+            out[p.stream.n / 3] += 1;
+        } else {
+            double *x = (double *)p.stream.memory->host + as_stream_shapes[op].x * p.stream.pitch;
+            x[p.stream.n / 3] += 1;
+            run(&p, 2);
+        }
+        assert_false(end(&p));
+    }
+}
+
+static void test_lost_launch_is_seen(void **unused)
+{
+    (void)unused;
+    for (int op = 0; op < AS_STREAM_OPS; op++) {
+        struct play p;
+        start(&p, (enum as_stream_op)op, 1, false, 100000);
+        run(&p, 2);
+        p.toy.lose_launches = 1;
+        run(&p, 5);
+        assert_false(end(&p));
+    }
+}
+
+static void test_part_left_out_of_large_arrays_is_seen(void **unused)
+{
+    struct play p;
+    (void)unused;
+    start(&p, AS_STREAM_TRIAD, 2, false, UINT64_C(48) << 20);
+    run(&p, 1);
+    double *out = (double *)p.stream.memory->host;
+    for (uint64_t i = p.stream.n / 4; i < p.stream.n / 2; i++)
+        out[i] = as_stream_value(p.stream.data, 0, true, i);
+    assert_false(end(&p));
+}
+
+static void test_single_element_of_large_arrays_is_seen_by_whole_check(void **unused)
+{
+    struct play p;
+    (void)unused;
+    start(&p, AS_STREAM_COPY, 1, false, UINT64_C(32) << 20);
+    p.stream.whole_check = true;
+    run(&p, 1);
+    ((double *)p.stream.memory->host)[p.stream.n - 12345] += 1;
+    assert_false(end(&p));
+}
+
+static enum as_status refuse(const struct as_stream_desc *d, bool deny)
+{
+    struct toy t;
+    struct as_stream s;
+    struct as_error err = {0};
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    t.deny_memory = deny;
+    enum as_status st = as_stream_prepare(&s, &t.dev, d, &err);
+    as_stream_finish(&s);
+    assert_int_equal(t.live, 0);
+    assert_true(st != AS_OK && err.text[0]);
+    return st;
+}
+
+static void test_refusals(void **unused)
+{
+    struct as_stream_desc d = {
+        .op = AS_STREAM_TRIAD, .allocator = "toy", .size = 1 << 20, .threads = 1, .choose_width = true};
+    (void)unused;
+    assert_int_equal(refuse(&d, true), AS_NOMEM);
+    d.size = 100;
+    assert_int_equal(refuse(&d, false), AS_USAGE);
+    d.size = 1 << 20;
+    d.threads = 0;
+    assert_int_equal(refuse(&d, false), AS_USAGE);
+    d.threads = 1;
+    d.op = AS_STREAM_DOT;
+    d.nontemporal = true;
+    assert_int_equal(refuse(&d, false), AS_USAGE);
+}
+
+static void test_which_cells(void **unused)
+{
+    static const struct {
+        const char *axes;
+        enum as_applies on_cpu, on_device;
+    } cases[] = {
+        {"op=triad level=memory size=0 threads=1 store=nt width=best touch=cpu", AS_APPLIES, AS_PRUNED},
+        {"op=triad level=memory size=0 threads=0 store=regular width=best touch=device", AS_PRUNED, AS_APPLIES},
+        {"op=triad level=sweep size=0 threads=1 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=read level=sweep size=65536 threads=1 store=nt width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=triad level=sweep size=128 threads=1 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=triad level=sweep size=384 threads=4 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=triad level=sweep size=768 threads=4 store=regular width=scalar touch=cpu", AS_APPLIES, AS_PRUNED},
+    };
+    struct toy cpu, device, poor;
+    struct as_error err = {0};
+    (void)unused;
+    toy_init(&cpu, AS_CAP_HOST_KERNELS);
+    toy_init(&device, AS_CAP_SOURCE | AS_CAP_FP64);
+    toy_init(&poor, AS_CAP_SOURCE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(toy_applies(&cpu, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_cpu);
+        assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_device);
+    }
+    assert_int_equal(toy_applies(&poor, &as_probe_bandwidth, cases[1].axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "f64"));
+}
+
+static void test_visit(void **unused)
+{
+    struct toy t;
+    struct toy_visit v;
+    struct as_sample s = {.value = NAN};
+    struct as_error err = {0};
+    char why[160] = "";
+    (void)unused;
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    t.dev.info.peak_bandwidth = 5e10;
+    toy_prepare(&t, &as_probe_bandwidth,
+                "op=add level=memory size=0 threads=2 store=regular width=128 allocator=toy touch=cpu", &v, NULL);
+    assert_true(v.vc.claims_memory);
+    assert_true(v.vc.footprint >= UINT64_C(250) << 20); /* caches unknown */
+    assert_true(v.vc.limit == 50);
+    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"variant\":\"128\""));
+    assert_int_equal(as_probe_bandwidth.sample(v.state, 1, &s, &err), AS_OK);
+    assert_true(s.value > 0);
+    assert_true(as_probe_bandwidth.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_bandwidth, &v);
+    t.free_bytes = UINT64_C(256) << 20;
+    assert_int_equal(toy_prepare(&t, &as_probe_bandwidth,
+                                 "op=add level=memory size=0 threads=2 store=regular width=128 allocator=toy touch=cpu",
+                                 &v, &err),
+                     AS_UNSUPPORTED);
+    toy_finish(&as_probe_bandwidth, &v);
+    assert_int_equal(t.live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_expected_sums),
+        cmocka_unit_test(test_right_results_pass),
+        cmocka_unit_test(test_wrong_results_are_seen),
+        cmocka_unit_test(test_lost_launch_is_seen),
+        cmocka_unit_test(test_part_left_out_of_large_arrays_is_seen),
+        cmocka_unit_test(test_single_element_of_large_arrays_is_seen_by_whole_check),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_visit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
