@@ -2,7 +2,6 @@
 #include "../common/stream.h"
 
 #include "base/text.h"
-#include "core/gates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,10 +29,7 @@ static const struct as_axis axes[] = {
      .type = AS_AXIS_WORD,
      .words = level_words,
      .def = "memory"},
-    {.name = "size",
-     .help = "bytes of all arrays together; 0 (level=memory): 4 times the last caches in reach",
-     .type = AS_AXIS_SIZE,
-     .def = "0"},
+    {.name = "size", .help = "bytes of all arrays together", .type = AS_AXIS_SIZE, .min = 512, .def = "4.5LLCs"},
     {.name = "threads",
      .help = "threads of a CPU; 0: the whole device, which is the only choice there",
      .type = AS_AXIS_COUNT,
@@ -65,16 +61,16 @@ static const char *const quick[] = {
     "op=read,triad level=sweep size=16KiB..LLC threads=max allocator=thp",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=thp",
     "op=triad level=sweep size=16KiB..LLC threads=0 allocator=first",
-    "op=read,write,copy,triad level=memory size=0 threads=1,max store=all allocator=thp",
-    "op=read,write,copy,triad level=memory size=0 threads=0,max allocator=first",
+    "op=read,write,copy,triad level=memory threads=1,max store=all allocator=thp",
+    "op=read,write,copy,triad level=memory threads=0,max allocator=first",
     NULL,
 };
 static const char *const full[] = {
     "op=all level=sweep size=4KiB..4LLC x2 threads=1,max allocator=thp",
     "op=all level=sweep size=4KiB..4LLC x1 threads=0 allocator=first",
-    "op=all level=memory size=0 threads=0,all store=all allocator=all touch=all",
+    "op=all level=memory threads=0,all store=all allocator=all touch=all",
     "op=read,copy,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=0,1 store=all width=all allocator=first",
-    "op=copy,triad level=memory size=0 threads=0,max store=all width=all allocator=first",
+    "op=copy,triad level=memory threads=0,max store=all width=all allocator=first",
     NULL,
 };
 
@@ -108,10 +104,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     size_t op = word_of(a, "op", op_words), width = word_of(a, "width", width_words);
     double size = as_axes_number(a, "size"), threads = as_axes_number(a, "threads");
-    bool memory = is(a, "level", "memory"), nt = is(a, "store", "nt");
-    if (op >= AS_STREAM_OPS || (nt && !as_stream_shapes[op].writes) || (!memory && size == 0))
+    bool nt = is(a, "store", "nt");
+    if (op >= AS_STREAM_OPS || (nt && !as_stream_shapes[op].writes))
         return AS_PRUNED;
-    if (size > 0 && size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
+    if (size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
         return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(a, width, err);
@@ -124,25 +120,11 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_APPLIES;
 }
 
-/* What a number of main memory needs. */
-static uint64_t memory_size(const struct as_device_info *info, double threads)
-{
-    const uint64_t unknown = UINT64_C(256) << 20, step = UINT64_C(1) << 20;
-    uint64_t caches = as_reachable_cache(info, threads);
-    /* A little more, as arrays are whole lines of it. */
-    return caches ? (4 * caches + step) / step * step : unknown;
-}
-
-static uint64_t size_of(const struct as_device_info *info, const struct as_axes *a)
-{
-    uint64_t size = as_axes_u64(a, "size");
-    return size ? size : memory_size(info, as_axes_number(a, "threads"));
-}
-
 /* Preparing writes every line twice and runs a trial, a few hundred MB/s at the worst; a device may have to build. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    return 10 + (double)size_of(info, a) / 100e6;
+    (void)info;
+    return 10 + as_axes_number(a, "size") / 100e6;
 }
 
 /* ---- one visit ---- */
@@ -199,7 +181,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return as_fail(err, AS_USAGE, "there is no operation '%s'", as_axes_text(a, "op"));
     struct as_stream_desc desc = {.op = (enum as_stream_op)op,
                                   .allocator = as_axes_text(a, "allocator"),
-                                  .size = size_of(info, a),
+                                  .size = as_axes_u64(a, "size"),
                                   .threads = (unsigned)as_axes_u64(a, "threads"),
                                   .nontemporal = is(a, "store", "nt"),
                                   .choose_width = width >= AS_WIDTHS,

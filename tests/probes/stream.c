@@ -204,9 +204,8 @@ static void test_which_cells(void **unused)
         const char *axes;
         enum as_applies on_cpu, on_device;
     } cases[] = {
-        {"op=triad level=memory size=0 threads=1 store=nt width=best touch=cpu", AS_APPLIES, AS_PRUNED},
-        {"op=triad level=memory size=0 threads=0 store=regular width=best touch=device", AS_PRUNED, AS_APPLIES},
-        {"op=triad level=sweep size=0 threads=1 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=triad level=memory size=65536 threads=1 store=nt width=best touch=cpu", AS_APPLIES, AS_PRUNED},
+        {"op=triad level=memory size=65536 threads=0 store=regular width=best touch=device", AS_PRUNED, AS_APPLIES},
         {"op=read level=sweep size=65536 threads=1 store=nt width=best touch=cpu", AS_PRUNED, AS_PRUNED},
         {"op=triad level=sweep size=128 threads=1 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
         {"op=triad level=sweep size=384 threads=4 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
@@ -237,9 +236,10 @@ static void test_visit(void **unused)
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.dev.info.peak_bandwidth = 5e10;
     toy_prepare(&t, &as_probe_bandwidth,
-                "op=add level=memory size=0 threads=2 store=regular width=128 allocator=toy touch=cpu", &v, NULL);
+                "op=add level=memory size=268435456 threads=2 store=regular width=128 allocator=toy touch=cpu", &v,
+                NULL);
     assert_true(v.vc.claims_memory);
-    assert_true(v.vc.footprint >= UINT64_C(250) << 20); /* caches unknown */
+    assert_true(v.vc.footprint >= UINT64_C(250) << 20);
     assert_true(v.vc.limit == 50);
     assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"variant\":\"128\""));
     assert_int_equal(as_probe_bandwidth.sample(v.state, 1, &s, &err), AS_OK);
@@ -247,10 +247,11 @@ static void test_visit(void **unused)
     assert_true(as_probe_bandwidth.check(v.state, why, sizeof why));
     toy_finish(&as_probe_bandwidth, &v);
     t.free_bytes = UINT64_C(256) << 20;
-    assert_int_equal(toy_prepare(&t, &as_probe_bandwidth,
-                                 "op=add level=memory size=0 threads=2 store=regular width=128 allocator=toy touch=cpu",
-                                 &v, &err),
-                     AS_UNSUPPORTED);
+    assert_int_equal(
+        toy_prepare(&t, &as_probe_bandwidth,
+                    "op=add level=memory size=268435456 threads=2 store=regular width=128 allocator=toy touch=cpu", &v,
+                    &err),
+        AS_UNSUPPORTED);
     toy_finish(&as_probe_bandwidth, &v);
     assert_int_equal(t.live, 0);
 }
