@@ -11,7 +11,8 @@
 extern const char as_method_alloc[];
 
 enum { CHUNKS = 100, WARMUPS = 10, TOUCH_PAGES_MIN = 16 };
-static const double BLOCK_S = 0.25; /* a block of chunks that takes longer is made smaller */
+static const double BLOCK_S = 0.05;  /* a block of chunks that takes longer is made smaller */
+static const double WARMUP_S = 0.05; /* warming up takes no longer, whatever a call costs */
 
 static const char *const op_words[] = {"alloc", "free", "first-touch", "touch-again", "touch-mapped", NULL};
 static const struct as_axis axes[] = {
@@ -97,7 +98,8 @@ static enum as_status warm_up(struct state *s, const struct as_visit_context *vc
     double fit = BLOCK_S / fmax(alloc_s + free_s, 1e-9);
     if (fit < (double)s->count)
         s->count = fit >= 1 ? (size_t)fit : 1;
-    for (int i = 0; i < WARMUPS && !st && (i == 0 || as_now() < vc->deadline); i++)
+    double end = fmin(vc->deadline, as_now() + WARMUP_S);
+    for (int i = 0; i < WARMUPS && !st && (i == 0 || as_now() < end); i++)
         st = s->dev->memory->time_alloc(s->dev, s->allocator, s->size, s->count, &alloc_s, &free_s, err);
     return st;
 }

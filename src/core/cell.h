@@ -51,16 +51,20 @@ const char *as_cell_status_word(enum as_cell_status s);
 enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err);
 
 enum as_gate { /* in the order in which they are shown */
-    AS_GATE_CHECKSUM,
-    AS_GATE_LIMIT,
-    AS_GATE_CLOCK,
-    AS_GATE_NOISE,
-    AS_GATE_CODE,
-    AS_GATE_FOOTPRINT,
-    AS_GATE_DRIFT,
-    AS_GATE_N,
+               AS_GATE_CHECKSUM,
+               AS_GATE_LIMIT,
+               AS_GATE_CLOCK,
+               AS_GATE_NOISE,
+               AS_GATE_CODE,
+               AS_GATE_FOOTPRINT,
+               AS_GATE_DRIFT,
+               AS_GATE_N,
 };
-enum as_gate_state { AS_GATE_NA, AS_GATE_PASS, AS_GATE_FAIL }; /* NA: does not apply or cannot be known; text says why */
+enum as_gate_state {
+    AS_GATE_NA,
+    AS_GATE_PASS,
+    AS_GATE_FAIL
+}; /* NA: does not apply or cannot be known; text says why */
 struct as_gate_result {
     enum as_gate_state state;
     char text[160]; /* "3.41 GHz, moved 0.2%"; "" when there is nothing to say */
@@ -75,12 +79,12 @@ struct as_visit {
     int number;        /* 0, 1, 2, ... */
     double started_at; /* seconds since 1970 */
     double prepare_s, duration_s;
-    size_t n;          /* samples */
-    double *samples;   /* in the cell's unit, in order of time, warm-up left out; owned */
-    size_t warmup;     /* samples thrown away */
-    uint64_t reps;     /* repetitions in each sample */
-    double sample_s;   /* seconds of one sample, median */
-    double clock_hz;   /* median true clock while it ran, NAN unknown */
+    size_t n;        /* samples */
+    double *samples; /* in the cell's unit, in order of time, warm-up left out; owned */
+    size_t warmup;   /* samples thrown away */
+    uint64_t reps;   /* repetitions in each sample */
+    double sample_s; /* seconds of one sample, median */
+    double clock_hz; /* median true clock while it ran, NAN unknown */
     double clock_lo, clock_hi;
     enum as_gate_state checksum;
     char checksum_text[160];
@@ -110,18 +114,18 @@ struct as_cell {
     uint64_t key;
     char counts[160]; /* what the number counts, in words */
     enum as_cell_status status;
-    char reason[256]; /* for every status but planned and ok */
+    char reason[256];      /* for every status but planned and ok */
     struct as_summary sum; /* n = 0 when nothing was measured */
     double limit;          /* NAN none */
     double clock_hz;       /* NAN unknown */
     uint64_t footprint;
     struct as_gate_result gates[AS_GATE_N];
     int visits_done;
-    double duration_s;   /* all visits */
-    double started_at;   /* of the first visit, 0 when none */
-    char *detail;        /* JSON object of the last visit; owned, may be NULL */
-    double *samples;     /* filled only when asked for: sum.n values; owned */
-    int *sample_visit;   /* visit number of each sample; owned */
+    double duration_s; /* all visits */
+    double started_at; /* of the first visit, 0 when none */
+    char *detail;      /* JSON object of the last visit; owned, may be NULL */
+    double *samples;   /* filled only when asked for: sum.n values; owned */
+    int *sample_visit; /* visit number of each sample; owned */
 };
 void as_cell_finish(struct as_cell *c);
 void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees the array */
@@ -143,8 +147,8 @@ struct as_run {
     int isolate;
     char tool_version[32], tool_commit[48]; /* commit with "-dirty" */
     char host[64];                          /* host name */
-    char *provenance; /* JSON object: host, kernel, CPU, memory, settings, compiler (see provenance.h); owned */
-    char *devices;    /* JSON array of as_device_info objects, each with "topology" where known; owned */
+    char *provenance;    /* JSON object: host, kernel, CPU, memory, settings, compiler (see provenance.h); owned */
+    char *devices;       /* JSON array of as_device_info objects, each with "topology" where known; owned */
     int cells, cells_ok; /* counts, filled by reading */
 };
 void as_run_finish(struct as_run *r);

@@ -13,7 +13,7 @@ static const double FREE_SHARE_S = 0.5;
 /* Extra visits for cells that stay imprecise are longer, up to a bound: what two seconds do not make precise is not the
  * timer's noise, and more visits show it better than longer ones. */
 static const double EXTRA_FACTOR = 2, EXTRA_SHARE_MAX_S = 2;
-static const double SHARE_MIN_S = 0.01;
+static const double SHARE_MIN_S = 0.012;
 static const double SENTINEL_SHARE_S = 0.02;
 
 enum { EXTRA_VISITS = 5 };
@@ -55,49 +55,59 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
     return s;
 }
 
-/* Time that visits still to come cannot do without, and how many they are. */
-static void outlook(const struct as_engine *e, int rounds, double *need, size_t *visits)
+/* What a visit cannot do without: its preparation and the fewest samples. */
+static double need_of(const struct as_progress *p)
 {
-    *need = 0;
-    *visits = 0;
-    for (size_t i = 0; i < e->sentinels_first; i++) {
-        int left = e->progress[i].over ? 0 : rounds - e->progress[i].visits;
-        if (left <= 0)
-            continue;
-        *need += left * e->progress[i].need_s;
-        *visits += (size_t)left;
-    }
+    return p->prepare_s + p->fewest_s;
 }
 
-static double share_of(const struct as_engine *e, size_t index, int rounds, double free_share)
+static int wants_more(const struct as_engine *e, size_t i)
 {
-    double need;
-    size_t visits;
+    return e->cells[i].gates[AS_GATE_NOISE].state == AS_GATE_FAIL || e->progress[i].clean == 0 ||
+           e->cells[i].gates[AS_GATE_DRIFT].state == AS_GATE_FAIL;
+}
+
+/* Time for the samples of each visit of a round beyond the fewest: the first round does not know yet what a visit costs
+ * and takes a fifth of the budget for its samples; later ones share out what is left over all rounds to come. */
+static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double free_share)
+{
     if (!isfinite(e->deadline))
-        return free_share + e->progress[index].need_s;
-    outlook(e, rounds, &need, &visits);
-    /* A first round does not know yet what later ones need, so it leaves them the larger part. */
-    double left = 0.95 * time_left(e), spare = fmax(0, left - need) / (double)(visits ? visits : 1);
-    return fmax(SHARE_MIN_S, e->progress[index].need_s + spare);
+        return free_share;
+    if (round <= 1)
+        return fmin(0.25, fmax(SHARE_MIN_S, 0.2 * (e->deadline - e->start) / (double)(n ? n : 1)));
+    int rounds_left = round <= e->rounds ? e->rounds - round + 1 : 1;
+    double need = 0;
+    for (size_t k = 0; k < n; k++)
+        need += need_of(&e->progress[order[k]]);
+    return fmax(0, (0.95 * time_left(e) / rounds_left - need) / (double)(n ? n : 1));
 }
 
-/* Visits the cells of order[0..n). */
-static enum as_status visit_all(struct as_engine *e, const size_t *order, size_t n, int rounds, double free_share,
+/* Visits the cells of order[0..n). A cell that has a number gives way when the time left is too short for it. */
+static enum as_status visit_all(struct as_engine *e, const size_t *order, size_t n, int round, double free_share,
                                 struct as_error *err)
 {
     enum as_status s = AS_OK;
     for (size_t k = 0; k < n && !s && !stopped(e); k++) {
-        size_t i = order[k];
-        if (e->progress[i].over)
+        const struct as_progress *p = &e->progress[order[k]];
+        if (p->over)
             continue;
         if (as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
             break;
-        /* A cell that has a number gives way when the time left is too short for it. */
-        if (time_left(e) <= (e->progress[i].visits ? e->progress[i].need_s : 0))
+        if (time_left(e) <= (p->visits ? need_of(p) : 0))
             continue;
-        s = as_engine_visit(e, i, share_of(e, i, rounds, free_share), err);
+        double spare = spare_of(e, order + k, n - k, round, free_share);
+        s = as_engine_visit(e, order[k], fmax(SHARE_MIN_S, p->fewest_s + spare), err);
     }
     return s;
+}
+
+/* Does the time left hold a whole visit of each of these cells in every round to come? */
+static int round_fits(const struct as_engine *e, const size_t *order, size_t n, int round)
+{
+    double need = 0;
+    for (size_t k = 0; k < n; k++)
+        need += need_of(&e->progress[order[k]]) + SHARE_MIN_S;
+    return need * (e->rounds - round + 1) <= time_left(e);
 }
 
 static enum as_status one_round(struct as_engine *e, int round, size_t *order, struct as_error *err)
@@ -108,9 +118,16 @@ static enum as_status one_round(struct as_engine *e, int round, size_t *order, s
     for (size_t i = 0; i < e->sentinels_first; i++)
         if (!e->progress[i].over && e->progress[i].visits < round)
             order[n++] = i;
+    if (round > 1 && !round_fits(e, order, n, round)) {
+        size_t kept = 0;
+        for (size_t k = 0; k < n; k++)
+            if (wants_more(e, order[k]))
+                order[kept++] = order[k];
+        n = kept;
+    }
     as_rng_seed(&rng, e->run->seed + (uint64_t)round);
     as_rng_shuffle(&rng, order, n, sizeof *order);
-    return visit_all(e, order, n, e->rounds, FREE_SHARE_S, err);
+    return visit_all(e, order, n, round, FREE_SHARE_S, err);
 }
 
 static double relative_width(const struct as_cell *c)
@@ -138,8 +155,7 @@ static size_t find_wanting(const struct as_engine *e, int extra, size_t *order, 
         const struct as_progress *p = &e->progress[i];
         if (p->over || p->visits == 0 || p->visits >= e->rounds + extra)
             continue;
-        if (e->cells[i].gates[AS_GATE_NOISE].state == AS_GATE_FAIL || p->clean < e->rounds ||
-            e->cells[i].gates[AS_GATE_DRIFT].state == AS_GATE_FAIL)
+        if (wants_more(e, i) || p->clean < e->rounds)
             w[n++] = (struct wanting){i, relative_width(&e->cells[i])};
     }
     qsort(w, n, sizeof *w, widest_first);
@@ -159,7 +175,7 @@ static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as
             break;
         share = fmin(share * EXTRA_FACTOR, EXTRA_SHARE_MAX_S);
         e->round = e->rounds + extra;
-        s = visit_all(e, order, n, e->rounds + extra, share, err);
+        s = visit_all(e, order, n, e->round, share, err);
     }
     free(w);
     return s;

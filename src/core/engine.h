@@ -15,11 +15,12 @@ struct as_slot { /* one device of the run */
     int is_open;
 };
 
-struct as_progress { /* of one cell, beside the cell itself */
-    double need_s;   /* what its last visit could not do without: preparation and the fewest samples; 0 unknown */
-    int visits;      /* taken, also excluded ones */
-    int clean;       /* that count */
-    int over;        /* no more visits: crashed, unsupported, skipped ... */
+struct as_progress {  /* of one cell, beside the cell itself */
+    double prepare_s; /* of its last visit; 0 unknown */
+    double fewest_s;  /* time of the fewest samples in its last visit; 0 unknown */
+    int visits;       /* taken, also excluded ones */
+    int clean;        /* that count */
+    int over;         /* no more visits: crashed, unsupported, skipped ... */
 };
 
 struct as_engine {
@@ -58,7 +59,7 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
 /* Judges every cell again with all sentinel readings of the run. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
 
-/* One visit of a cell (visit.c). share_s: time for it. */
+/* One visit of a cell (visit.c). share_s: time for its samples. */
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err);
 enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err);
 void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,

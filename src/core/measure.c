@@ -14,6 +14,9 @@ static const double SAMPLE_S = 2e-3;
 /* The clock is read at most so often: a reading costs tens of microseconds. */
 static const double CLOCK_EVERY_S = 1e-3;
 
+/* Even a visit whose share is smaller goes on so long for the fewest samples that make an interval. */
+static const double FEWEST_S = 0.6;
+
 enum { CLOCKS_MAX = 512 };
 
 struct sampler {
@@ -27,6 +30,7 @@ struct sampler {
     size_t clock_n;
     double clock_at; /* when it was read last */
     uint64_t reps;
+    double share_s;
     double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
     double precision;
 };
@@ -132,9 +136,10 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
 static void summarize_clock(const struct sampler *m, struct as_visit *out)
 {
     out->clock_hz = m->clock_n ? as_median(m->clock, m->clock_n) : NAN;
-    /* A single reading that an interrupt spoiled says nothing of the clock; a tenth of them does. */
-    out->clock_lo = m->clock_n ? as_quantile(m->clock, m->clock_n, m->clock_n > 10 ? 0.1 : 0.0) : NAN;
-    out->clock_hi = m->clock_n ? as_quantile(m->clock, m->clock_n, m->clock_n > 10 ? 0.9 : 1.0) : NAN;
+    /* A single reading that an interrupt spoiled says nothing of the clock; a tenth of many, a quarter of few does. */
+    double tail = m->clock_n > 10 ? 0.1 : m->clock_n > 3 ? 0.25 : 0;
+    out->clock_lo = m->clock_n ? as_quantile(m->clock, m->clock_n, tail) : NAN;
+    out->clock_hi = m->clock_n ? as_quantile(m->clock, m->clock_n, 1 - tail) : NAN;
 }
 
 static void run_check(struct sampler *m, struct as_visit *out)
@@ -176,7 +181,10 @@ static void set_outcome(struct as_visit *out, enum as_status st, const char *tex
 static enum as_status run_phases(struct sampler *m, double started, struct as_visit *out, struct as_error *err)
 {
     enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
-    out->prepare_s = as_now() - started;
+    double prepared = as_now();
+    out->prepare_s = prepared - started;
+    m->share_end = prepared + m->share_s;
+    m->hard_end = prepared + fmax(2 * m->share_s, FEWEST_S);
     out->footprint = m->vc.footprint;
     out->claims_memory = m->vc.claims_memory;
     out->limit = m->vc.limit;
@@ -206,16 +214,13 @@ enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_ord
                              .clock_hi = NAN,
                              .limit = NAN,
                              .sample_s = NAN};
-    struct sampler m = {.dev = dev,
-                        .probe = as_probe_find(order->probe),
-                        .share_end = started + order->share_s,
-                        .hard_end = started + 2 * order->share_s + 1,
-                        .precision = order->precision};
+    struct sampler m = {
+        .dev = dev, .probe = as_probe_find(order->probe), .share_s = order->share_s, .precision = order->precision};
     m.vc = (struct as_visit_context){.dev = dev,
                                      .axes = &order->axes,
                                      .seed = order->seed,
                                      .visit = order->number,
-                                     .deadline = m.share_end,
+                                     .deadline = started + order->share_s,
                                      .limit = NAN,
                                      .min_reps = 1,
                                      .max_reps = UINT64_C(1) << 40};

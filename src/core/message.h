@@ -16,7 +16,7 @@ struct as_visit_order {
     uint64_t seed;
     int number;
     double precision; /* stop when the interval is this narrow */
-    double share_s;   /* time for the whole visit */
+    double share_s;   /* time for sampling, after the preparation */
 };
 
 enum as_receive { AS_RECEIVED, AS_PEER_GONE, AS_NO_ANSWER, AS_STOPPED };

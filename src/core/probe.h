@@ -32,8 +32,8 @@ struct as_axis {
 
 /* What sample() returns: one timed repetition block. */
 struct as_sample {
-    double value;   /* in the probe's unit */
-    double seconds; /* it took so long */
+    double value;    /* in the probe's unit */
+    double seconds;  /* it took so long */
     double clock_hz; /* true clock inside it where there is a cycle counter, else NAN */
 };
 
@@ -58,8 +58,8 @@ void as_note(struct as_visit_context *vc, const char *name, const char *text);
 void as_note_number(struct as_visit_context *vc, const char *name, double value);
 
 enum as_applies {
-    AS_APPLIES,    /* a cell */
-    AS_PRUNED,     /* this combination of axes makes no sense: no cell at all */
+    AS_APPLIES,      /* a cell */
+    AS_PRUNED,       /* this combination of axes makes no sense: no cell at all */
     AS_INAPPLICABLE, /* a cell that is stored as unsupported with the reason in err */
 };
 
@@ -71,9 +71,9 @@ struct as_probe {
     const char *metric;   /* "latency" */
     const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles, ops/s */
     bool better_less;
-    const char *counts; /* what the number counts, in words */
-    unsigned needs;     /* capability bits without which the probe is unsupported on a device */
-    bool hidden;        /* not listed (sentinel) */
+    const char *counts;         /* what the number counts, in words */
+    unsigned needs;             /* capability bits without which the probe is unsupported on a device */
+    bool hidden;                /* not listed (sentinel) */
     const struct as_axis *axes; /* ends with a NULL name */
     const char *const *quick;   /* grids: "size=1KiB..4LLC op=triad,copy"; ends with NULL */
     const char *const *full;

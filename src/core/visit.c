@@ -282,7 +282,10 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     if (r != AS_RECEIVED)
         as_engine_event(e, AS_EVENT_NOTE, cell, NULL, text);
     enum as_status s = add_visit(e, index, &visit, err);
-    e->progress[index].need_s = visit.n ? visit.prepare_s + (AS_SAMPLES_MIN + 1) * visit.sample_s : 0;
+    if (visit.n) {
+        e->progress[index].prepare_s = visit.prepare_s;
+        e->progress[index].fewest_s = fmin(AS_SAMPLES_MIN * visit.sample_s, 0.6);
+    }
     if (!s)
         as_engine_event(e, AS_EVENT_CELL_END, cell, &visit, NULL);
     as_visit_finish(&visit);

@@ -119,7 +119,7 @@ static void test_clock_halves(void **state)
     s.visits[2].clock_lo = 1.5e9;
     fails_only(&s, AS_GATE_CLOCK);
     set_up(&s);
-    s.visits[0].clock_hz = s.visits[0].clock_lo = s.visits[0].clock_hi = 2.7e9;
+    s.visits[0].clock_hz = s.visits[0].clock_lo = s.visits[0].clock_hi = 2.2e9;
     fails_only(&s, AS_GATE_CLOCK);
 }
 
