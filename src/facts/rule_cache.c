@@ -119,9 +119,11 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
             snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "step %zu" : "L%zu", i + 1);
     }
     struct level *last = &levels[n - 1];
-    double end = curve->x[curve->n - 1];
+    /* Where cells in between are missing or untrusted, what stands last need not be memory. */
+    double start = curve->x[last->plateau->first], end = curve->x[last->plateau->last];
     const double surely_memory = 0x1p26; /* for a device that says nothing of its caches */
-    if (end >= (caches_n ? 2 * (double)caches[caches_n - 1]->size : surely_memory)) {
+    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 2;
+    if (end >= 2 * largest && start >= largest / 2) {
         as_copy_text(last->name, sizeof last->name, "memory");
         return;
     }

@@ -39,16 +39,18 @@ static enum as_status load_devices(struct as_report_run *r, struct as_error *err
     size_t n = json_array_size(list);
     if (!json_is_array(list)) {
         s = as_fail(err, AS_FORMAT, "%s", list ? "not an array" : why.text);
-    } else if (n > 0) {
-        r->devices = calloc(n, sizeof *r->devices);
-        r->topologies = calloc(n, sizeof *r->topologies);
-        if (!r->devices || !r->topologies)
-            s = as_nomem(err, n * sizeof *r->devices, "devices");
+        goto done;
     }
-    for (size_t i = 0; i < n && !s; i++) {
-        s = take_device(json_array_get(list, i), &r->devices[i], &r->topologies[i], err);
-        r->devices_n = i + 1;
+    r->devices = calloc(n + 1, sizeof *r->devices);
+    r->topologies = calloc(n + 1, sizeof *r->topologies);
+    if (!r->devices || !r->topologies) {
+        s = as_nomem(err, n * sizeof *r->devices, "devices");
+        goto done;
     }
+    for (; r->devices_n < n && !s; r->devices_n++)
+        s = take_device(json_array_get(list, r->devices_n), &r->devices[r->devices_n], &r->topologies[r->devices_n],
+                        err);
+done:
     json_decref(list);
     return s;
 }

@@ -146,7 +146,8 @@ static void cell_axes(const struct as_report_run *run, const struct as_cell *c, 
     const char *lead = "";
     for (size_t i = 0; i < c->axes.n; i++) {
         const struct as_axis_value *v = &c->axes.v[i];
-        if (strcmp(v->text, word) == 0 || !varies(run, c, v))
+        const struct as_axis *axis = probe ? as_probe_axis(probe, v->name) : NULL;
+        if (strcmp(v->text, word) == 0 || !varies(run, c, v) || (axis && strcmp(axis->def, v->text) == 0))
             continue;
         as_buf_printf(out, "%s%s=", lead, v->name);
         as_text_axis(out, v, probe);
@@ -211,11 +212,16 @@ static enum as_status write_numbers(const struct as_report_run *run, const struc
 static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     bool titled = false;
+    size_t allocators = 0; /* many, and each also stands among the numbers */
     struct as_buf line = AS_BUF_INIT;
     for (size_t i = 0; i < run->facts_n; i++) {
         const struct as_fact *f = &run->facts[i];
         if (f->verdict == AS_UNDECIDED)
             continue;
+        if (strncmp(f->id, "alloc.", 6) == 0) {
+            allocators++;
+            continue;
+        }
         if (!titled)
             as_text_title(out, "Facts", style);
         titled = true;
@@ -226,6 +232,8 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
+    if (titled && allocators)
+        as_buf_printf(out, "  and %zu on what allocators cost: 'assay facts' has all of them\n", allocators);
     as_buf_finish(&line);
 }
 
