@@ -2,6 +2,7 @@
 #include "store/schema.h"
 #include "store/sql.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 /* Another process holds the lock for the milliseconds of a commit, or while it exports a run. */
-enum { BUSY_OPEN_MS = 5000, BUSY_MS = 30000 };
+static const double PATIENCE_OPEN_S = 5, PATIENCE_S = 30;
 /* A value of this size is no cell's: a damaged length must not become an allocation. */
 enum { VALUE_MAX = 256 << 20 };
 
@@ -99,6 +100,18 @@ static enum as_status check_file(const char *path, enum as_store_mode mode, stru
     return AS_OK;
 }
 
+/* SQLite's own handler soon sleeps 100 ms at a time, and would miss the moments between the commits of a run. */
+static int wait_a_little(void *user, int times)
+{
+    struct as_store *store = user;
+    if (times == 0)
+        store->busy_since = as_now();
+    if (as_now() - store->busy_since >= store->patience_s)
+        return 0;
+    as_sleep(times < 1000 ? 0.001 : 0.01);
+    return 1;
+}
+
 static enum as_status open_database(struct as_store *store, int flags, struct as_error *err)
 {
     struct as_buf name = AS_BUF_INIT;
@@ -114,7 +127,7 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
                              flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
     as_buf_finish(&name);
     if (rc == SQLITE_OK)
-        rc = sqlite3_busy_timeout(store->db, BUSY_OPEN_MS);
+        rc = sqlite3_busy_handler(store->db, wait_a_little, store);
     if (rc == SQLITE_OK)
         rc = sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     if (rc == SQLITE_OK) {
@@ -172,38 +185,55 @@ static enum as_status open_write(struct as_store *store, struct as_error *err)
     return s;
 }
 
+/* NULL: out of memory */
+static struct as_store *new_store(const char *path, enum as_store_mode mode)
+{
+    struct as_store *store = calloc(1, sizeof *store);
+    char *copy = as_strdup(path);
+    if (!store || !copy) {
+        free(store);
+        free(copy);
+        return NULL;
+    }
+    store->path = copy;
+    store->mode = mode;
+    store->patience_s = PATIENCE_OPEN_S;
+    return store;
+}
+
 enum as_status as_store_open(const char *path, enum as_store_mode mode, struct as_store **out, struct as_error *err)
 {
     struct as_buf name = AS_BUF_INIT;
+    struct as_store *store = NULL;
     enum as_status s = AS_OK;
     *out = NULL;
     if (path)
         as_buf_str(&name, path);
     else
         s = as_store_default_path(&name, err);
-    if (!s)
-        s = as_buf_check(&name, err);
-    if (!s && name.len == 0)
+    if (s || (s = as_buf_check(&name, err)))
+        goto done;
+    if (name.len == 0) {
         s = as_fail(err, AS_USAGE, "the path of the store is empty");
-    struct as_store *store = s ? NULL : calloc(1, sizeof *store);
-    if (!s && !store)
-        s = as_nomem(err, sizeof *store, "the store");
-    if (!s) {
-        store->mode = mode;
-        store->path = as_buf_take(&name);
-        s = store->path ? AS_OK : as_nomem(err, 0, "a path");
+        goto done;
     }
-    if (!s && mode == AS_STORE_WRITE)
+    store = new_store(as_buf_get(&name), mode);
+    if (!store) {
+        s = as_nomem(err, sizeof *store, "the store");
+        goto done;
+    }
+    if (mode == AS_STORE_WRITE)
         s = make_folders(store->path, err);
     if (!s)
         s = check_file(store->path, mode, err);
     if (!s)
         s = mode == AS_STORE_WRITE ? open_write(store, err) : open_read(store, err);
     if (!s) {
-        sqlite3_busy_timeout(store->db, BUSY_MS);
+        store->patience_s = PATIENCE_S;
         *out = store;
         store = NULL;
     }
+done:
     as_store_close(store);
     as_buf_finish(&name);
     return s;
@@ -217,7 +247,7 @@ void as_store_close(struct as_store *store)
         sqlite3_finalize(store->statements[i]);
     if (store->db && store->mode == AS_STORE_WRITE) {
         /* takes the journal file away unless another process is writing */
-        sqlite3_busy_timeout(store->db, 0);
+        store->patience_s = 0;
         sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
     sqlite3_close(store->db);

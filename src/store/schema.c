@@ -204,7 +204,7 @@ enum as_status as_schema_migrate(const struct as_schema *schema, const char *pat
     int rc = sqlite3_exec(db, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         return as_sql_fail_at(path, db, rc, err);
-    enum as_schema_kind kind;
+    enum as_schema_kind kind = AS_SCHEMA_EMPTY;
     int64_t version = 0;
     /* looked at again under the lock: another process may have been faster */
     enum as_status s = as_schema_look(schema, path, db, &kind, err);

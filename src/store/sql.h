@@ -40,6 +40,8 @@ struct as_store {
     sqlite3 *db;
     char *path;
     enum as_store_mode mode;
+    double patience_s; /* how long to wait for another process */
+    double busy_since;
     sqlite3_stmt *statements[AS_SQL_N]; /* prepared at first use */
 };
 

@@ -19,7 +19,8 @@ void as_store_close(struct as_store *store); /* takes NULL */
 enum as_status as_store_default_path(struct as_buf *out, struct as_error *err);
 const char *as_store_path(const struct as_store *store);
 
-/* Writing. Each call is one transaction. */
+/* Writing. Each call is one transaction, which a killed process loses whole or not at all and a power loss cannot
+ * damage. It costs five syncs of the file system (about 0.7 ms on an SSD, 0.1 ms of it assay and SQLite). */
 /* Inserts the run and its planned cells; sets run->id and every cells[i].id and run_id. */
 enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
                                   struct as_error *err);
@@ -44,7 +45,8 @@ struct as_cell_filter {
     const char *probe;  /* NULL: all */
     const char *device; /* NULL: all */
     int hidden;         /* also the sentinel's cells */
-    int with_samples;
+    int with_samples;   /* sum.n is then the number of samples found, also where a kill came between leaving out a
+                           visit and storing the cell's new numbers */
 };
 /* Cells in order of the plan. */
 enum as_status as_store_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,

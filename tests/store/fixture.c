@@ -125,7 +125,7 @@ struct as_cell *begin(struct fixture *f, struct as_run *run, uint64_t seed, size
 
 void visit(struct fixture *f, struct as_cell *cell, struct as_visit *visits, int number, struct as_rng *rng)
 {
-    sample_visit(&visits[number], cell, (size_t)(6 + number), rng);
+    sample_visit(&visits[number], cell, 6 + (size_t)number, rng);
     sample_measured(cell, visits, (size_t)number + 1);
     check(f, as_store_add_visit(f->store, &visits[number], cell, &f->err));
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Validates JSON against a JSON Schema (2020-12), with the keywords that docs/export.schema.json uses; a keyword that is
-not known here is an error, so that nothing of a schema goes unchecked.
+"""Validates JSON against a JSON Schema (2020-12), with the keywords that docs/export.schema.json uses; a keyword that
+is not known here is an error, so that nothing of a schema goes unchecked.
 
     schema.py SCHEMA FILE...          each file is valid
     schema.py SCHEMA --test PROGRAM   what the program prints is valid, and damaged copies of it are not"""

@@ -31,7 +31,7 @@ static void write_visit(struct fixture *f, struct as_cell *cells, int n)
 }
 
 /* Opens the store as a resumed run does, and goes on until killed, telling each visit that is stored. */
-static void write_until_killed(struct fixture *f, int from, int tell)
+static void write_until_killed(struct fixture *f, int from, int tell, double pause_s)
 {
     struct as_cell *cells;
     struct as_run run;
@@ -45,6 +45,7 @@ static void write_until_killed(struct fixture *f, int from, int tell)
         write_visit(f, cells, i);
         if (write(tell, &i, sizeof i) != sizeof i)
             _exit(1);
+        as_sleep(pause_s);
     }
 }
 
@@ -112,7 +113,7 @@ static void test_killed_writer(void **state)
         assert_true(child >= 0);
         if (child == 0) {
             close(ends[0]);
-            write_until_killed(f, stored, ends[1]);
+            write_until_killed(f, stored, ends[1], 0);
         }
         close(ends[1]);
         as_sleep(0.001 + 0.03 * as_rng_double(&rng));
@@ -152,7 +153,7 @@ static void test_readers_beside_a_writer(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         close(ends[0]);
-        write_until_killed(f, 0, ends[1]);
+        write_until_killed(f, 0, ends[1], 0.005); /* a visit takes some time */
     }
     close(ends[1]);
     for (int reads = 0; reads < 40; reads++) {

@@ -200,13 +200,13 @@ static void test_damaged_store(void **state)
 }
 
 static const char *const three_steps[] = {
-    "CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT) STRICT;"
-    "CREATE TABLE cells(id INTEGER PRIMARY KEY, run_id INTEGER REFERENCES runs(id) ON DELETE CASCADE) STRICT;"
-    "CREATE TABLE visits(id INTEGER PRIMARY KEY, cell_id INTEGER) STRICT;",
+    ("CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT) STRICT;"
+     "CREATE TABLE cells(id INTEGER PRIMARY KEY, run_id INTEGER REFERENCES runs(id) ON DELETE CASCADE) STRICT;"
+     "CREATE TABLE visits(id INTEGER PRIMARY KEY, cell_id INTEGER) STRICT;"),
     "ALTER TABLE runs ADD COLUMN host TEXT NOT NULL DEFAULT 'unknown';",
     /* rebuilds a table that others refer to */
-    "CREATE TABLE runs_new(id INTEGER PRIMARY KEY, title TEXT, host TEXT NOT NULL) STRICT;"
-    "INSERT INTO runs_new SELECT id, name, host FROM runs; DROP TABLE runs; ALTER TABLE runs_new RENAME TO runs;",
+    ("CREATE TABLE runs_new(id INTEGER PRIMARY KEY, title TEXT, host TEXT NOT NULL) STRICT;"
+     "INSERT INTO runs_new SELECT id, name, host FROM runs; DROP TABLE runs; ALTER TABLE runs_new RENAME TO runs;"),
 };
 static const struct as_schema schema_1 = {1, three_steps}, schema_2 = {2, three_steps}, schema_3 = {3, three_steps};
 
