@@ -47,7 +47,26 @@ struct level {
     const struct as_plateau *plateau;
     const struct as_cache *cache; /* what the OS or driver says of it, NULL */
     char name[16];                /* "L1", ..., "memory" */
+    bool hole;                    /* sizes are missing or untrusted behind it: where it ends is not known */
 };
+
+/* Is there a hole of more than an octave and a half between the plateau and the next? */
+static bool hole_behind(const struct curve *curve, const struct as_plateau *p, size_t next_first)
+{
+    for (size_t i = p->last; i < next_first && i + 1 < curve->n; i++)
+        if (curve->x[i + 1] > 3 * curve->x[i])
+            return true;
+    return false;
+}
+
+/* Without a knee only the sizes that the plateau holds say which cache it is. */
+static const struct as_cache *cache_of_sizes(const struct as_cache *const *caches, size_t n, double first, double last)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((double)caches[i]->size * 1.05 >= last)
+            return i == 0 || first > (double)caches[i - 1]->size * 0.9 ? caches[i] : NULL;
+    return NULL;
+}
 
 static size_t data_caches(const struct as_device_info *info, const struct as_cache **out)
 {
@@ -112,7 +131,11 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
         knee[i] = levels[i].plateau->knee;
     pair_up(knee, n - 1, caches, caches_n, pair);
     for (size_t i = 0; i + 1 < n; i++) {
+        const struct as_plateau *p = levels[i].plateau;
+        levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
         levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
+        if (levels[i].hole || (i > 0 && levels[i - 1].hole))
+            levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
         if (levels[i].cache)
             snprintf(levels[i].name, sizeof levels[i].name, "L%u", levels[i].cache->level);
         else
@@ -120,10 +143,12 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
     }
     struct level *last = &levels[n - 1];
     /* Where cells in between are missing or untrusted, what stands last need not be memory. */
-    double start = curve->x[last->plateau->first], end = curve->x[last->plateau->last];
+    struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
+    bool hole = hole_behind(curve, &whole, last->plateau->last);
+    double end = curve->x[last->plateau->last];
     const double surely_memory = 0x1p26; /* for a device that says nothing of its caches */
     double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 2;
-    if (end >= 2 * largest && start >= largest / 2) {
+    if (end >= 2 * largest && !hole) {
         as_copy_text(last->name, sizeof last->name, "memory");
         return;
     }
@@ -149,7 +174,7 @@ static void add_evidence(struct as_fact *f, const struct curve *curve, size_t fi
 static void add_size(struct rule_context *c, const struct curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
-    if (!isfinite(p->knee))
+    if (!isfinite(p->knee) || level->hole)
         return;
     struct as_fact *f = fact_add(c, level->name, "B", "cache.%s.size", level->name);
     if (!f)
