@@ -49,7 +49,8 @@ def tidy(top, tally):
         return
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as f:
         files = {os.path.normpath(os.path.join(e["directory"], e["file"])) for e in json.load(f)}
-    files = sorted(f for f in files if not f.startswith((folder, os.path.join(top, "tests"))))
+    rooms = tuple(os.path.join(top, room) + os.sep for room in ("src", "probes"))
+    files = sorted(f for f in files if f.startswith(rooms))
     say(f"tidy: clang-tidy over {len(files)} files")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda f: run(["clang-tidy", "--quiet", "-p", folder, f], cwd=top), files))
