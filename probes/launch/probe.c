@@ -209,8 +209,8 @@ const struct as_probe as_probe_launch = {
     .metric = "time",
     .unit = "ns",
     .better_less = true,
-    .counts = "one kernel that does nothing but count itself: from the call until the host knows of its end "
-              "(roundtrip), the queuing call alone (submit), or its share of 100 that are waited for once (batch)",
+    .counts = "one kernel that only counts itself: call until the host knows of its end (roundtrip), the queuing call "
+              "alone (submit), a share of 100 (batch)",
     .axes = axes,
     .quick = quick,
     .full = full,
