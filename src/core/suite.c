@@ -198,13 +198,14 @@ static enum as_status grid_member(struct suite_parser *p, const char *name, cons
             as_copy_text(p->suite->grid_devices[i], sizeof p->suite->grid_devices[i], value);
         return AS_OK;
     }
-    if (strcmp(name, "grids") != 0)
+    int preset = strcmp(name, "grids") == 0;
+    if (p->used_preset || (preset && g->n))
+        return as_fail(p->err, AS_USAGE, "'grids' stands alone in its section; put other axes in a section of its own");
+    if (!preset)
         return as_grid_set(g, name, value, p->err);
     int quick = strcmp(value, "quick") == 0;
     if (!quick && strcmp(value, "full") != 0)
         return as_fail(p->err, AS_USAGE, "grids is 'quick' or 'full', not '%s'", value);
-    if (g->n || p->used_preset)
-        return as_fail(p->err, AS_USAGE, "'grids' stands alone in its section; put other axes in a section of its own");
     const struct as_probe *probe = g->probe;
     int first = p->current;
     p->suite->grids_n = (size_t)first;
