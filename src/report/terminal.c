@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS_MAX = 200, WORDS_MAX = 8, REASONS_MAX = 12, SPARK_MAX = 32 };
+enum { GROUPS_MAX = 200, WORDS_MAX = 8, REASONS_MAX = 12, PROBES_MAX = 64, SPARK_MAX = 32 };
 
 /* Cells that are shown as one line: of one probe and device, and of one value of the probe's first word axis where it
  * has few values ("triad"). */
 struct group {
-    const struct as_cell *best, *worst; /* trusted ones; NULL when there is none */
+    const struct as_cell *best; /* trusted; NULL when there is none */
     const struct as_cell *any;
     char word[48];
     size_t trusted, untrusted;
@@ -48,6 +48,27 @@ static const char *word_axis(const struct as_report_run *run, const struct as_ce
     return NULL;
 }
 
+/* word_axis of every probe of a run, each looked for once. */
+struct word_axes {
+    size_t n;
+    struct {
+        const char *probe, *axis;
+    } of[PROBES_MAX];
+};
+
+static const char *known_word_axis(struct word_axes *known, const struct as_report_run *run, const struct as_cell *c)
+{
+    for (size_t i = 0; i < known->n; i++)
+        if (strcmp(known->of[i].probe, c->probe) == 0)
+            return known->of[i].axis;
+    const char *axis = word_axis(run, c);
+    if (known->n < PROBES_MAX) {
+        known->of[known->n].probe = c->probe;
+        known->of[known->n++].axis = axis;
+    }
+    return axis;
+}
+
 static struct group *group_of(struct group *groups, size_t *n, const struct as_cell *c, const char *word)
 {
     for (size_t i = 0; i < *n; i++)
@@ -65,11 +86,10 @@ static struct group *group_of(struct group *groups, size_t *n, const struct as_c
 static size_t find_groups(const struct as_report_run *run, struct group *groups)
 {
     size_t n = 0;
-    const char *axis = NULL;
+    struct word_axes known = {0};
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
-        if (i == 0 || strcmp(c->probe, run->cells[i - 1].probe) != 0)
-            axis = word_axis(run, c);
+        const char *axis = known_word_axis(&known, run, c);
         if (!as_text_measured(c))
             continue;
         struct group *g = group_of(groups, &n, c, axis ? as_axes_text(&c->axes, axis) : "");
@@ -82,8 +102,6 @@ static size_t find_groups(const struct as_report_run *run, struct group *groups)
         g->trusted++;
         if (!g->best || beats(c, g->best))
             g->best = c;
-        if (!g->worst || beats(g->worst, c))
-            g->worst = c;
     }
     return n;
 }
@@ -164,18 +182,14 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
     as_table_add(t, g->word, AS_PAINT_NONE);
     as_table_addf(t, g->trusted ? AS_PAINT_NONE : AS_PAINT_BAD, "%zu of %zu", g->trusted, g->trusted + g->untrusted);
     if (!g->best) {
-        for (int i = 0; i < 5; i++)
-            as_table_add(t, i < 3 ? "-" : "", AS_PAINT_NONE);
+        for (int i = 0; i < 4; i++)
+            as_table_add(t, i < 2 ? "-" : "", AS_PAINT_NONE);
         return;
     }
     as_format_value(&text, g->best->sum.median, g->best->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     as_text_relative(&text, &g->best->sum);
-    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_buf_clear(&text);
-    if (g->trusted > 1)
-        as_format_value(&text, g->worst->sum.median, g->worst->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
     cell_axes(run, g->best, g->word, &text);
@@ -189,8 +203,8 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
 static enum as_status write_numbers(const struct as_report_run *run, const struct as_table_style *style,
                                     struct as_buf *out, struct as_error *err)
 {
-    const char *heads[] = {"probe",  "device",  "what",    ">trusted", ">best", style->unicode ? ">±" : ">+-",
-                           ">worst", "best at", "by size", NULL};
+    const char *heads[] = {"probe",   "device",  "what", ">trusted", ">best", style->unicode ? ">±" : ">+-",
+                           "best at", "by size", NULL};
     struct group *groups = calloc(GROUPS_MAX, sizeof *groups);
     struct as_table t;
     if (!groups)
