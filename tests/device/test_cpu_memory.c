@@ -2,6 +2,7 @@
 #include "check.h"
 #include "device/cpu/cpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
