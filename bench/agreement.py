@@ -31,16 +31,19 @@ def same_machine(assay, count):
 def scripted_slowdown(assay, trials):
     """The scripted device, noisy, at its speed and 2% slower."""
     def run(slower, trial):
-        script = f"noise=1% slow={slower}% seed={trial}"
-        assay.command("run", "latency", "--device", "null", "--set", "size=64MiB", "--quiet", "--seed", str(trial),
-                      env={"ASSAY_NULL": script})
+        speed = 1 + slower / 100
+        script = assay.script(noise={"sd": 0.01, "visit_sd": 0.003}, seed=trial + 1,
+                              levels=[{"size": 0, "ns": 1.5 * speed, "gbs": 20}])
+        assay.command("run", "latency", "--device", "null", "--set", "size=4KiB", "--set", "pattern=random", "--set",
+                      "allocator=malloc", "--quiet", "--seed", str(trial), "--visits", "8", "--precision", "2%",
+                      env=script)
         return max(runs(assay))
     found = {0: 0, 2: 0}
     for trial in range(trials):
         base = run(0, 3 * trial)
         for slower in found:
             other = run(slower, 3 * trial + 1 + (slower > 0))
-            found[slower] += "slower" in verdicts(assay, base, other, "--check", "1%")
+            found[slower] += "slower" in verdicts(assay, base, other, "--check", "0.5%")
     return [row("a slow-down of 2% is found", f"{100 * found[2] / trials:.0f}% of {trials}", "at least 95%",
                 found[2] >= 0.95 * trials),
             row("no slow-down is called one", f"{100 * found[0] / trials:.0f}% of {trials}", "at most 5%",

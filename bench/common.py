@@ -30,6 +30,13 @@ class Assay:
             sys.exit(f"assay {' '.join(arguments)}: exit {done.returncode}\n{done.stderr.decode(errors='replace')}")
         return done.stdout.decode(errors="replace"), seconds
 
+    def script(self, **members):
+        """The environment in which the scripted device behaves so (src/device/null/null.h)."""
+        path = os.path.join(self.folder, "script.json")
+        with open(path, "w", encoding="ascii") as f:
+            json.dump(members, f)
+        return {"ASSAY_NULL": path}
+
     def cells(self, run="last"):
         return json.loads(self.command("export", str(run), "--format", "json")[0])["cells"]
 

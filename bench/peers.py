@@ -122,13 +122,14 @@ def contests(assay, paths):
             continue
         for kind in ("regular", "nt"):
             def triad(kind=kind, t=threads):
-                return assay.cell("bandwidth", op="triad", size=3 * 8 * elements, threads=t, store=kind)["max"]
+                return assay.cell("bandwidth", op="triad", level="memory", size=3 * 8 * elements, threads=t, store=kind,
+                                  width="best", allocator="thp")["max"]
             found.append(Contest(f"triad, {threads} thread{'s' * (threads > 1)}, best", "GB/s",
                                  dict(players, **{f"assay {kind}": triad}), at_least))
     for size, share in ((32 << 10, 0.01), (1 << 20, 0.01), (1 << 30, 0.03)):
         if "multichase" in paths:
             def chase(size=size):
-                return assay.cell("latency", size=size, pattern="random")["median"]
+                return assay.cell("latency", size=size, pattern="random", stride=64, allocator="mmap")["median"]
             found.append(Contest(f"chase over {size >> 10} KiB", "ns",
                                  {"multichase": lambda s=size: multichase(paths["multichase"], s), "assay": chase},
                                  within(share)))
@@ -136,7 +137,8 @@ def contests(assay, paths):
         cpus = sorted(os.sched_getaffinity(0))[:2]
         found.append(Contest("core to core, one way", "ns",
                              {"Microbenchmarks": lambda: core_to_core(paths["core-to-core"]),
-                              "assay": lambda: assay.cell("c2c", **{"from": cpus[0], "to": cpus[1]})["median"]},
+                              "assay": lambda: assay.cell("c2c", **{"from": cpus[0], "to": cpus[1], "peer": "cpu",
+                                                                    "op": "cas", "pairs": "some"})["median"]},
                              within(0.05)))
     return found
 

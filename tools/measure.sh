@@ -11,3 +11,4 @@ case $code in
 *) exit "$code" ;;
 esac
 echo "Report: $(pwd)/report.html"
+echo "Store:  ${ASSAY_STORE:-${XDG_DATA_HOME:-$HOME/.local/share}/assay/assay.db}"

@@ -21,15 +21,13 @@ from tally import Tally, say  # noqa: E402
 BUILDS = {
     # name: (compiler, meson options, arguments of meson test)
     "gcc": ("gcc", ["-Dwerror=true"], []),
-    "asan": ("clang", ["-Dwerror=true", "-Dfuzzing=true", "-Db_sanitize=address,undefined", "-Db_lundef=false"],
-             []),
+    "asan": ("clang", ["-Dwerror=true", "-Dfuzzing=true", "-Db_sanitize=address,undefined", "-Db_lundef=false"], []),
     "tsan": ("clang", ["-Dwerror=true", "-Db_sanitize=thread", "-Db_lundef=false"], ["--suite", "device", "--suite", "api"]),
 }
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
-    "LSAN_OPTIONS": "print_suppressions=0:suppressions=" + os.path.join(TOP, "tools", "lsan.supp"),
 }
 
 
