@@ -3,9 +3,11 @@
 #include "device/cpu/cpu.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -239,8 +241,44 @@ bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *bl
     return true;
 }
 
-/* Adds up what /proc/self/smaps says of the mappings that the block lies in. */
-static void count_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
+/* PAGEMAP_SCAN of Linux 6.7, spelled out, since headers are older than kernels. */
+struct page_region {
+    uint64_t start, end, categories;
+};
+struct scan_arg {
+    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+#define SCAN_PAGES _IOWR('f', 16, struct scan_arg)
+enum { CATEGORY_PRESENT = 1 << 3, CATEGORY_HUGE = 1 << 6, REGIONS = 64 };
+
+/* Looks at the pages of the block alone. False: the kernel cannot. */
+static bool scan_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
+{
+    struct page_region found[REGIONS];
+    uintptr_t base = (uintptr_t)sysconf(_SC_PAGESIZE), low = (uintptr_t)block->address / base * base;
+    struct scan_arg scan = {.size = sizeof scan,
+                            .start = low,
+                            .end = ((uintptr_t)block->address + block->bytes + base - 1) / base * base,
+                            .vec = (uintptr_t)found,
+                            .vec_len = REGIONS,
+                            .category_mask = CATEGORY_PRESENT,
+                            .return_mask = CATEGORY_PRESENT | CATEGORY_HUGE};
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), n = -1;
+    while (fd >= 0 && scan.start < scan.end && (n = ioctl(fd, SCAN_PAGES, &scan)) >= 0) {
+        for (int i = 0; i < n; i++) {
+            *resident += found[i].end - found[i].start;
+            *huge += found[i].categories & CATEGORY_HUGE ? found[i].end - found[i].start : 0;
+        }
+        scan.start = scan.walk_end;
+    }
+    if (fd >= 0)
+        close(fd);
+    return n >= 0;
+}
+
+/* The kernel walks the pages of every mapping before the one that is looked for: slow in a process that has many. */
+static void read_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
 {
     uintptr_t low = (uintptr_t)block->address, high = low + block->bytes;
     char line[512];
@@ -272,7 +310,10 @@ uint64_t as_cpu_block_page_size(const struct as_cpu_pages *pages, const struct a
     if (certain || pages->huge == 0)
         return pages->base;
     uint64_t resident = 0, huge = 0;
-    count_backing(block, &resident, &huge);
+    if (!scan_backing(block, &resident, &huge)) {
+        resident = huge = 0;
+        read_backing(block, &resident, &huge);
+    }
     if (resident == 0)
         return 0;
     return huge >= resident - resident / 10 ? pages->huge : pages->base;
