@@ -119,6 +119,8 @@ def test_one_cpu(assay):
 
 def test_little_address_space(assay):
     """An address-space limit: too large cells are refused with a reason, the others are measured."""
+    if "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ:
+        raise Skip("a sanitizer needs the address space for itself")
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
     done = assay.run("run", "latency", "--device", "cpu", "--set", "size=4KiB,64KiB,2GiB", "--budget", "3s",
