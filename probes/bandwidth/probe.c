@@ -58,11 +58,13 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "op=read,triad level=sweep size=16KiB..LLC threads=max allocator=thp",
+    "op=triad level=sweep size=16KiB..LLC threads=max allocator=thp",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=thp",
     "op=triad level=sweep size=16KiB..LLC threads=0 allocator=first",
-    "op=read,write,copy,triad level=memory threads=1,max store=all allocator=thp",
-    "op=read,write,copy,triad level=memory threads=0,max allocator=first",
+    "op=read,write,copy,triad level=memory threads=max store=all allocator=thp",
+    "op=read,triad level=memory threads=1 store=all allocator=thp",
+    "op=read,write,copy,triad level=memory threads=0 allocator=first",
+    "op=triad level=memory threads=max allocator=first",
     NULL,
 };
 static const char *const full[] = {

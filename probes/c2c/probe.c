@@ -15,14 +15,14 @@ extern const char as_kernel_c2c[];
 
 /* A round over all lines is one cycle: every sample covers all placements alike. The stride puts each line on a page of
  * its own and walks the sets of the first cache. */
-enum { LINES = 64, BURST = 32, STRIDE = 4096 + 192, PAIRS_ALL_CPUS = 128, PAIRS_SOME_CPUS = 11 };
+enum { LINES = 64, BURST = 32, STRIDE = 4096 + 192, PAIRS_EVERY_CPUS = 128, PAIRS_SOME_CPUS = 11 };
 static const uint64_t ROUNDS = (uint64_t)LINES * BURST;
 static const double HOST_PATIENCE_S = 2;
 
 enum op { OP_CAS, OP_LOAD, OP_PAUSE };
 static const char *const op_words[] = {"cas", "load", "pause", NULL};
 static const char *const peer_words[] = {"cpu", "device", NULL};
-static const char *const pairs_words[] = {"all", "some", NULL};
+static const char *const pairs_words[] = {"every", "some", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "peer",
@@ -48,16 +48,16 @@ static const struct as_axis axes[] = {
      .def = "cas",
      .words = op_words},
     {.name = "pairs",
-     .help = "all pairs, or those of at most 11 CPUs near and far",
+     .help = "every pair, or those of at most 11 CPUs near and far",
      .type = AS_AXIS_WORD,
-     .def = "all",
+     .def = "every",
      .words = pairs_words},
     {0},
 };
 static const char *const quick[] = {"peer=cpu from=all to=all op=cas pairs=some",
                                     "peer=device from=all to=0 op=load pairs=some", NULL};
-static const char *const full[] = {"peer=cpu from=all to=all op=all pairs=all",
-                                   "peer=device from=all to=0 op=load pairs=all", NULL};
+static const char *const full[] = {"peer=cpu from=all to=all op=all pairs=every",
+                                   "peer=device from=all to=0 op=load pairs=every", NULL};
 
 /* ---- which cells ---- */
 
@@ -91,13 +91,13 @@ static bool in_some(int rank, int n)
     return false;
 }
 
-/* All pairs of many CPUs would grow with their square: beyond the bound a fixed share of them is drawn by hash. */
-static bool in_all(int a, int b, int n)
+/* Every pair of many CPUs would grow with their square: beyond the bound a fixed share of them is drawn by hash. */
+static bool in_every(int a, int b, int n)
 {
-    if (n <= PAIRS_ALL_CPUS || (in_some(a, n) && in_some(b, n)))
+    if (n <= PAIRS_EVERY_CPUS || (in_some(a, n) && in_some(b, n)))
         return true;
     const uint32_t pair[2] = {(uint32_t)a, (uint32_t)b};
-    double share = (double)PAIRS_ALL_CPUS * PAIRS_ALL_CPUS / ((double)n * n);
+    double share = (double)PAIRS_EVERY_CPUS * PAIRS_EVERY_CPUS / ((double)n * n);
     return (double)(as_hash(pair, sizeof pair) >> 11) * 0x1p-53 < share;
 }
 
@@ -127,14 +127,18 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
     int from = (int)as_axes_u64(a, "from"), to = (int)as_axes_u64(a, "to"), n;
+    int x = cpu_rank(from, &n), y = cpu_rank(to, &n);
+    if (n == 1 && from == to && x == 0) {
+        as_fail(err, AS_UNSUPPORTED, "this process may use CPU %d only: a line has no other core to go to", from);
+        return AS_INAPPLICABLE;
+    }
     if (from >= to)
         return AS_PRUNED;
-    int x = cpu_rank(from, &n), y = cpu_rank(to, &n);
     if (x < 0 || y < 0) {
         as_fail(err, AS_UNSUPPORTED, "this process may not use CPU %d", x < 0 ? from : to);
         return AS_INAPPLICABLE;
     }
-    bool chosen = strcmp(as_axes_text(a, "pairs"), "some") == 0 ? in_some(x, n) && in_some(y, n) : in_all(x, y, n);
+    bool chosen = strcmp(as_axes_text(a, "pairs"), "some") == 0 ? in_some(x, n) && in_some(y, n) : in_every(x, y, n);
     return chosen ? AS_APPLIES : AS_PRUNED;
 }
 

@@ -7,6 +7,9 @@
 
 extern const char as_kernel_latency[];
 
+/* Bytes from which it pays to write with all threads. */
+enum { FILL_TOGETHER = 8 << 20 };
+
 /* Inverse of an odd number modulo 2^64 by Newton's iteration: each step doubles the number of right bits. */
 static uint64_t inverse_of(uint64_t odd)
 {
@@ -137,8 +140,6 @@ static void host_walk(const struct as_host_call *call)
     }
     *(uint64_t *)call->args[0] = (uint64_t)((char *)p - base) / stride;
 }
-static const struct as_host_kernel host_kernels[] = {{"walk", host_walk}, {NULL, NULL}};
-
 /* The CPU walks addresses; a device walks the index of the next line's first word, which is the same everywhere. */
 static void write_cycle(const struct as_chase *c, char *buffer, uint64_t first, uint64_t count)
 {
@@ -154,12 +155,47 @@ static void write_cycle(const struct as_chase *c, char *buffer, uint64_t first, 
     }
 }
 
+/* args: 0 buffer, 1 the chase as a number. Each thread writes a piece of the cycle. */
+static void host_fill(const struct as_host_call *call)
+{
+    const struct as_chase *c;
+    memcpy(&c, call->args[1], sizeof c);
+    uint64_t each = c->cycle.lines / call->threads, first = each * call->thread;
+    uint64_t count = call->thread + 1 == call->threads ? c->cycle.lines - first : each;
+    write_cycle(c, (char *)call->args[0] + first * c->stride, first, count);
+}
+static const struct as_host_kernel host_kernels[] = {{"walk", host_walk}, {"fill", host_fill}, {NULL, NULL}};
+
+/* The thread that walks touches the memory first, so that it is near; where all of it is equally near, all help. */
+static enum as_status launch_fill(struct as_chase *c, struct as_error *err)
+{
+    struct as_kernel *fill = NULL;
+    struct as_arg args[2] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                             {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
+    bool help = c->dev->info.numa_nodes <= 1 && c->footprint >= FILL_TOGETHER && c->dev->info.threads > 1;
+    struct as_launch l = {.args = args,
+                          .args_n = 2,
+                          .groups = help ? c->dev->info.threads : 1,
+                          .group_size = 1,
+                          .reps = 1,
+                          .work = {.bytes = (double)c->footprint, .footprint = (double)c->footprint}};
+    struct as_timing t;
+    enum as_status s = c->dev->program->kernel(c->dev, c->program, "fill", &fill, err);
+    l.kernel = fill;
+    if (!s)
+        s = c->dev->queue->launch(c->dev, &l, &t, err);
+    c->dev->program->kernel_destroy(c->dev, fill);
+    return s;
+}
+
 static enum as_status fill_mapped(struct as_chase *c, struct as_error *err)
 {
     enum as_status s = c->dev->memory->map(c->dev, c->memory, err);
     if (s)
         return s;
-    write_cycle(c, c->memory->host, 0, c->cycle.lines);
+    s = launch_fill(c, err);
+    if (s)
+        return s;
     return c->dev->memory->map(c->dev, c->memory, err); /* now that it is backed, its page size is known */
 }
 

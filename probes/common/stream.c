@@ -12,6 +12,8 @@ extern const char as_kernel_bandwidth[];
 
 /* Results of threads lie on lines of their own, two apart for prefetchers that fetch pairs. */
 enum { RESULT_STRIDE = 16, LINE = 8, PAGE = 512, STAGGER = 80 };
+/* Bytes from which it pays to fill with all threads. */
+enum { FILL_TOGETHER = 8 << 20 };
 static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256;
 static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
@@ -109,6 +111,13 @@ static struct as_arg arg_f64(double v)
     return (struct as_arg){.kind = AS_ARG_F64, .u.f64 = v};
 }
 
+/* Whoever uses the memory touches it first, so that it is near; where all of it is equally near, all help. */
+static size_t fill_threads(const struct as_stream *s)
+{
+    bool help = s->dev->info.numa_nodes <= 1 && s->footprint >= FILL_TOGETHER;
+    return help && s->dev->info.threads > s->desc.threads ? s->dev->info.threads : s->desc.threads;
+}
+
 static enum as_status launch_fill(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
     const struct as_arg args[] = {arg_memory(s->memory),    arg_memory(s->table),  arg_u64(s->n),
@@ -117,7 +126,7 @@ static enum as_status launch_fill(struct as_stream *s, unsigned arrays, struct a
     struct as_launch l = {.kernel = s->fill,
                           .args = args,
                           .args_n = sizeof args / sizeof *args,
-                          .groups = s->native ? s->desc.threads : s->grid.groups,
+                          .groups = s->native ? fill_threads(s) : s->grid.groups,
                           .group_size = s->native ? 1 : s->grid.group_size,
                           .reps = 1,
                           .work = {.bytes = (double)s->footprint, .footprint = (double)s->footprint}};

@@ -31,9 +31,9 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* On the CPU base pages and huge pages are both walked: their difference is the TLB's. */
-static const char *const quick[] = {"size=1KiB..4LLC allocator=mmap,thp", "size=1KiB..4LLC allocator=clCreateBuffer",
-                                    "size=1KiB..64KiB allocator=first", "size=4LLC pattern=page allocator=mmap,thp",
-                                    NULL};
+static const char *const quick[] = {"size=1KiB..4LLC allocator=thp", "size=64KiB..LLC allocator=mmap",
+                                    "size=4LLC allocator=mmap pattern=random,page",
+                                    "size=1KiB..4LLC allocator=clCreateBuffer", NULL};
 static const char *const full[] = {
     "size=1KiB..4GiB x4 allocator=mmap,thp,hugetlb",      "size=1KiB..4GiB x1 allocator=malloc pattern=random",
     "size=1KiB..4GiB x2 allocator=mmap pattern=page",     "size=1KiB..4GiB x1 allocator=thp pattern=page,stride",

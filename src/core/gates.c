@@ -13,6 +13,8 @@ static const double LIMIT_ROOM = 0.02;
  * effect is in the interval; throttling moves more. */
 static const double CLOCK_ROOM = 0.05, CLOCK_ROOM_VISITS = 0.2;
 static const double MEMORY_FACTOR = 4;
+/* With fewer the interval knows only the noise within a stay, which is the smaller part on most machines. */
+static const int VISITS_MIN = 3;
 
 static int counts(const struct as_visit *v)
 {
@@ -112,11 +114,12 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
     set_gate(&cell->gates[AS_GATE_CLOCK], pass ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
-static void gate_noise(struct as_cell *cell, double precision, struct as_buf *text)
+static void gate_noise(struct as_cell *cell, double precision, int visits, struct as_buf *text)
 {
     const struct as_summary *s = &cell->sum;
     double width = (s->ci.hi - s->ci.lo) / fabs(s->median);
-    int pass = width <= precision;
+    size_t wanted = (size_t)(visits < VISITS_MIN ? visits : VISITS_MIN);
+    int pass = width <= precision && s->visits >= wanted;
     as_buf_clear(text);
     if (s->modes == 2 && (s->mode[1] - s->mode[0]) > precision * fabs(s->median)) {
         as_buf_str(text, "two modes: ");
@@ -126,6 +129,9 @@ static void gate_noise(struct as_cell *cell, double precision, struct as_buf *te
         pass = 0;
     } else if (!isfinite(width))
         as_buf_printf(text, "%zu samples are too few for an interval", s->n);
+    else if (s->visits < wanted)
+        as_buf_printf(text, "%zu visit%s of the %zu that an interval needs to hold what differs between visits",
+                      s->visits, s->visits == 1 ? "" : "s", wanted);
     else
         as_buf_printf(text, "interval %.2f%% of the median, asked %.3g%%", 100 * width, 100 * precision);
     set_gate(&cell->gates[AS_GATE_NOISE], pass ? AS_GATE_PASS : AS_GATE_FAIL, text);
@@ -188,7 +194,7 @@ enum as_status as_gates_evaluate(struct as_cell *cell, const struct as_visit *vi
         gate_checksum(cell, visits, n);
         gate_limit(cell, visits, n, &text);
         gate_clock(cell, visits, n, &text);
-        gate_noise(cell, context->precision, &text);
+        gate_noise(cell, context->precision, context->visits, &text);
         cell->gates[AS_GATE_CODE] = (struct as_gate_result){
             .state = AS_GATE_NA, .text = "this backend does not give the machine code to count in"};
         gate_footprint(cell, visits, n, context->last_cache, &text);

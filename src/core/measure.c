@@ -15,7 +15,7 @@ static const double SAMPLE_S = 2e-3;
 static const double CLOCK_EVERY_S = 1e-3;
 
 /* Even a visit whose share is smaller goes on so long for the fewest samples that make an interval. */
-static const double FEWEST_S = 0.6;
+static const double FEWEST_S = 0.4;
 
 enum { CLOCKS_MAX = 512 };
 
@@ -33,6 +33,7 @@ struct sampler {
     double share_s;
     double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
     double precision;
+    size_t fewest; /* samples */
 };
 
 void as_note(struct as_visit_context *vc, const char *name, const char *text)
@@ -114,7 +115,7 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
     while (m->n < AS_SAMPLES_MAX) {
         double now = as_now();
         int over = now + last > m->share_end;
-        if (over && (m->n >= AS_SAMPLES_MIN || (m->n > 0 && now > m->hard_end)))
+        if (over && (m->n >= m->fewest || (m->n > 0 && now > m->hard_end)))
             break;
         read_clock(m);
         struct as_sample s;

@@ -12,8 +12,8 @@ enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_ord
 
 enum {
     AS_SAMPLES_MAX = 2000, /* of one visit */
-    AS_SAMPLES_MIN = 6,    /* the fewest that make an interval: taken even when the share is used up, if that is not too
-                              long */
+    AS_SAMPLES_MIN = 3,    /* of one of several visits: taken even when the share is used up, if that is not too long */
+    AS_SAMPLES_ALONE = 6,  /* of a visit that is alone: the fewest that make an interval */
 };
 
 #endif

@@ -121,9 +121,9 @@ json_t *as_order_to_json(const struct as_visit_order *o)
 {
     struct as_buf axes = AS_BUF_INIT;
     as_axes_to_json(&o->axes, &axes);
-    json_t *j =
-        json_pack("{s:s, s:s, s:s, s:I, s:i, s:f, s:f}", "do", "visit", "probe", o->probe, "axes", as_buf_get(&axes),
-                  "seed", (json_int_t)o->seed, "number", o->number, "precision", o->precision, "share_s", o->share_s);
+    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f, s:f}", "do", "visit", "probe", o->probe, "axes",
+                          as_buf_get(&axes), "seed", (json_int_t)o->seed, "number", o->number, "alone", o->alone,
+                          "precision", o->precision, "share_s", o->share_s);
     as_buf_finish(&axes);
     return j;
 }
@@ -132,6 +132,7 @@ enum as_status as_order_from_json(const json_t *j, struct as_visit_order *o, str
 {
     *o = (struct as_visit_order){.seed = (uint64_t)get_integer(j, "seed"),
                                  .number = (int)get_integer(j, "number"),
+                                 .alone = (int)get_integer(j, "alone"),
                                  .precision = get_number(j, "precision"),
                                  .share_s = get_number(j, "share_s")};
     as_copy_text(o->probe, sizeof o->probe, get_text(j, "probe"));

@@ -16,6 +16,7 @@ struct as_visit_order {
     uint64_t seed;
     int number;
     double precision; /* stop when the interval is this narrow */
+    int alone;        /* the cell gets this visit only */
     double share_s;   /* time for sampling, after the preparation */
 };
 

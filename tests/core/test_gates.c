@@ -132,6 +132,20 @@ static void test_noise(void **state)
     fails_only(&s, AS_GATE_NOISE);
 }
 
+static void test_too_few_visits(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.context.visits = 5;
+    s.visits[1].excluded = 1;
+    fails_only(&s, AS_GATE_NOISE);
+    assert_non_null(strstr(s.cell.gates[AS_GATE_NOISE].text, "2 visits of the 3"));
+    s.context.visits = 2; /* asked for no more */
+    judge(&s);
+    assert_int_equal(s.cell.status, AS_CELL_OK);
+}
+
 static void test_two_modes(void **state)
 {
     (void)state;
@@ -236,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_clock_halves),
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_two_modes),
+        cmocka_unit_test(test_too_few_visits),
         cmocka_unit_test(test_cache_sold_as_memory),
         cmocka_unit_test(test_drift),
         cmocka_unit_test(test_excluded_visits_do_not_count),
