@@ -91,7 +91,7 @@ static bool in_some(int rank, int n)
     return false;
 }
 
-/* Every pair of many CPUs would grow with their square: beyond the bound a fixed share of them is drawn by hash. */
+/* Every pair of many CPUs would be as many as their square: beyond the bound a fixed share of them is drawn by hash. */
 static bool in_every(int a, int b, int n)
 {
     if (n <= PAIRS_EVERY_CPUS || (in_some(a, n) && in_some(b, n)))
@@ -127,13 +127,15 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
     int from = (int)as_axes_u64(a, "from"), to = (int)as_axes_u64(a, "to"), n;
+    if (from > to)
+        return AS_PRUNED;
     int x = cpu_rank(from, &n), y = cpu_rank(to, &n);
-    if (n == 1 && from == to && x == 0) {
-        as_fail(err, AS_UNSUPPORTED, "this process may use CPU %d only: a line has no other core to go to", from);
+    if (from == to && n > 1)
+        return AS_PRUNED;
+    if (from == to) {
+        as_fail(err, AS_UNSUPPORTED, "this process may use one CPU only: a line has no other core to go to");
         return AS_INAPPLICABLE;
     }
-    if (from >= to)
-        return AS_PRUNED;
     if (x < 0 || y < 0) {
         as_fail(err, AS_UNSUPPORTED, "this process may not use CPU %d", x < 0 ? from : to);
         return AS_INAPPLICABLE;

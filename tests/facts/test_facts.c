@@ -261,10 +261,10 @@ static void test_costs(void **state)
     add(&m, "alloc", "ns", 9000, "op=first-touch allocator=mmap size=1048576");
     add(&m, "alloc", "ns", 20, "op=alloc allocator=malloc size=32");
     add(&m, "alloc", "ns", 4000, "op=alloc allocator=malloc size=1073741824");
-    add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=all");
-    add(&m, "c2c", "ns", 50, "peer=cpu from=0 to=2 op=cas pairs=all");
-    add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=all");
-    add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=all");
+    add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=every");
+    add(&m, "c2c", "ns", 50, "peer=cpu from=0 to=2 op=cas pairs=every");
+    add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
+    add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=every");
     add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=load pairs=some");
     add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
     add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
@@ -388,7 +388,7 @@ static void test_many(void **state)
         snprintf(axes, sizeof axes, "op=%s level=memory size=%d threads=%d store=%s width=64 allocator=thp", ops[i % 4],
                  1 << 29, 1 + i / 8, i / 4 % 2 ? "nt" : "regular");
         add(&m, "bandwidth", "GB/s", 10 + as_rng_double(&r), axes);
-        snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=all", i / 50, 50 + i % 50);
+        snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=every", i / 50, 50 + i % 50);
         add(&m, "c2c", "ns", 50 + as_rng_double(&r), axes);
         snprintf(axes, sizeof axes, "op=%s allocator=a%d size=%d", i % 2 ? "first-touch" : "touch-again", i / 2 % 40,
                  4096 + i);
