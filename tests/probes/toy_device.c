@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,22 @@ static void fill_args(const struct as_launch *l, void **args, uint64_t *values)
     }
 }
 
+/* Threads that wait for each other must not share a CPU, or each pass between them costs a turn of the scheduler. */
+static int start_thread(pthread_t *thread, int cpu, void *(*run)(void *), void *arg)
+{
+    cpu_set_t one;
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr))
+        return -1;
+    CPU_ZERO(&one);
+    if (cpu >= 0)
+        CPU_SET((size_t)cpu, &one);
+    int failed = cpu >= 0 && pthread_attr_setaffinity_np(&attr, sizeof one, &one);
+    failed = failed || pthread_create(thread, &attr, run, arg);
+    pthread_attr_destroy(&attr);
+    return failed;
+}
+
 static void *run_worker(void *arg)
 {
     struct worker *w = arg;
@@ -186,7 +203,7 @@ static enum as_status toy_launch(struct as_device *dev, const struct as_launch *
         workers[i] =
             (struct worker){.call = {.args = args, .thread = i, .threads = (unsigned)l->groups, .reps = l->reps},
                             .run = l->kernel->run};
-        if (pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]))
+        if (start_thread(&workers[i].thread, l->cpus ? l->cpus[i] : -1, run_worker, &workers[i]))
             return as_fail(err, AS_FAILED, "toy: no thread");
     }
     for (unsigned i = 0; i < l->groups; i++)
@@ -216,7 +233,7 @@ static enum as_status toy_submit(struct as_device *dev, const struct as_launch *
     r->toy = t;
     as_copy_text(r->name, sizeof r->name, l->kernel->name);
     fill_args(l, r->args, r->values);
-    return pthread_create(&r->thread, NULL, run_device, r) ? as_fail(err, AS_FAILED, "toy: no thread") : AS_OK;
+    return start_thread(&r->thread, t->device_cpu, run_device, r) ? as_fail(err, AS_FAILED, "toy: no thread") : AS_OK;
 }
 
 static enum as_status toy_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
@@ -244,6 +261,7 @@ void toy_init(struct toy *t, unsigned capabilities)
         .build = toy_build, .destroy = toy_destroy, .kernel = toy_kernel, .kernel_destroy = toy_kernel_destroy};
     static const struct as_queue_ops queue = {.launch = toy_launch, .submit = toy_submit, .wait = toy_wait};
     *t = (struct toy){.dev = {.device = &device, .memory = &memory, .program = &program, .queue = &queue},
+                      .device_cpu = -1,
                       .free_bytes = UINT64_C(1) << 30};
     t->dev.ctx = t;
     t->dev.info = (struct as_device_info){.id = "toy",

@@ -12,6 +12,7 @@ struct toy {
     int lose_launches; /* so many launches are not run */
     bool forget;       /* reading gives zeros */
     bool deny_memory;  /* allocating fails */
+    int device_cpu;    /* where kernels that are submitted run; -1: anywhere */
     uint64_t free_bytes;
     unsigned launches, allocations, live; /* counted */
     struct toy_running *running;
