@@ -2,6 +2,7 @@
 #include "stats/order.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct weighed {
@@ -54,18 +55,24 @@ static void widen(struct as_interval *ci, double lo, double hi)
     ci->hi = fmax(ci->hi, hi);
 }
 
-/* Student's interval on the medians of three or more visits: the visit is what was drawn independently. Where these
- * happen to agree better than the samples themselves allow, it is not narrower than a third of the pooled interval. */
+/* Student's interval on the medians of three or more visits: the visit is what was drawn independently. On their
+ * logarithms where all are positive, as times and rates are, so that no bound falls below zero. Where they happen to agree
+ * better than the samples themselves allow, it is not narrower than a third of the pooled interval. */
 static struct as_interval visits_interval(const struct as_visits *v, struct as_interval pooled)
 {
     double k = (double)v->n, mean = 0, ss = 0;
+    bool positive = true;
     for (size_t i = 0; i < v->n; i++)
-        mean += v->medians[i] / k;
+        positive = positive && v->medians[i] > 0;
     for (size_t i = 0; i < v->n; i++)
-        ss += (v->medians[i] - mean) * (v->medians[i] - mean);
+        mean += (positive ? log(v->medians[i]) : v->medians[i]) / k;
+    for (size_t i = 0; i < v->n; i++)
+        ss += pow((positive ? log(v->medians[i]) : v->medians[i]) - mean, 2);
     double half = as_student((unsigned)(v->n - 1), 0.95) * sqrt(ss / (k - 1) / k);
     if (!isnan(pooled.lo))
-        half = fmax(half, (pooled.hi - pooled.lo) / 6);
+        half = fmax(half, (pooled.hi - pooled.lo) / 6 / (positive ? exp(mean) : 1));
+    if (positive)
+        return (struct as_interval){exp(mean - half), exp(mean + half)};
     return (struct as_interval){mean - half, mean + half};
 }
 

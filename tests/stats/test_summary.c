@@ -73,8 +73,13 @@ static void test_few(void **state)
     const int visit[] = {0, 1, 2};
     struct as_summary s;
     assert_int_equal(as_summarize(x, visit, 3, &s, NULL), AS_OK);
-    near(s.ci.lo, 10 - 4.30265273 / sqrt(3), 1e-7);
-    near(s.ci.hi, 10 + 4.30265273 / sqrt(3), 1e-7);
+    /* on logarithms: mean and spread of log 9, log 10, log 11 */
+    double m = (log(9) + log(10) + log(11)) / 3, ss = pow(log(9) - m, 2) + pow(log(10) - m, 2) + pow(log(11) - m, 2);
+    near(s.ci.lo, exp(m - 4.30265273 * sqrt(ss / 6)), 1e-7);
+    near(s.ci.hi, exp(m + 4.30265273 * sqrt(ss / 6)), 1e-7);
+    const double negative[] = {-1, 0, 1};
+    assert_int_equal(as_summarize(negative, visit, 3, &s, NULL), AS_OK);
+    near(s.ci.lo, -4.30265273 / sqrt(3), 1e-7);
     assert_int_equal(as_summarize(x, NULL, 3, &s, NULL), AS_OK);
     assert_true(isnan(s.ci.lo));
 }
