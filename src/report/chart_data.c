@@ -40,8 +40,12 @@ static void column(struct as_buf *b, const struct as_column *c, size_t rows)
 
 enum measure { VALUE, LOW, HIGH };
 
+/* A bound that is missing, or that a logarithmic axis cannot show, is drawn as the number itself: no band. */
 static double read_measure(const struct as_cell *c, enum measure which)
 {
+    bool drawable = isfinite(c->sum.ci.lo) && isfinite(c->sum.ci.hi) && (c->sum.ci.lo > 0 || c->sum.median <= 0);
+    if (!drawable)
+        return c->sum.median;
     return which == VALUE ? c->sum.median : which == LOW ? c->sum.ci.lo : c->sum.ci.hi;
 }
 
