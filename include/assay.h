@@ -74,12 +74,12 @@ ASSAY_API int assay_devices_list(struct assay_device **devices, size_t *n, struc
 ASSAY_API void assay_devices_free(struct assay_device *devices, size_t n);
 
 struct assay_options {
-    size_t size;         /* sizeof(struct assay_options), so that it can grow */
-    const char *devices; /* "cpu", "cpu,opencl:0"; NULL: all that can be used */
+    size_t size;             /* sizeof(struct assay_options), so that it can grow */
+    const char *devices;     /* "cpu", "cpu,opencl:0"; NULL: all that can be used */
     const char *const *sets; /* "size=1KiB..1MiB", NULL-terminated; NULL: none */
-    double precision;    /* 0: the suite's */
-    double budget;       /* seconds; 0: the suite's */
-    uint64_t seed;       /* 0: drawn, and stored */
+    double precision;        /* 0: the suite's */
+    double budget;           /* seconds; 0: the suite's */
+    uint64_t seed;           /* 0: drawn, and stored */
 };
 /* Called after each finished cell, in the thread that called assay_run; a non-zero value ends the run (it can be
  * resumed). The cell lives until the callback returns. */
@@ -90,8 +90,8 @@ ASSAY_API int assay_run(struct assay_store *store, const char *what, const struc
                         assay_cell_fn callback, void *user, int64_t *run, struct assay_error *error);
 
 /* Calls back for each cell of a run (0: the last run) in order of the plan; probe NULL: all. */
-ASSAY_API int assay_cells(struct assay_store *store, int64_t run, const char *probe, assay_cell_fn callback,
-                          void *user, struct assay_error *error);
+ASSAY_API int assay_cells(struct assay_store *store, int64_t run, const char *probe, assay_cell_fn callback, void *user,
+                          struct assay_error *error);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,10 @@ struct as_buf {
     bool failed;
 };
 
-#define AS_BUF_INIT {0}
+#define AS_BUF_INIT                                                                                                    \
+    {                                                                                                                  \
+        0                                                                                                              \
+    }
 
 void as_buf_finish(struct as_buf *b); /* frees; b is as initialised after */
 void as_buf_clear(struct as_buf *b);  /* length 0, keeps the memory and resets failed */

@@ -20,10 +20,10 @@ struct as_fact {
     enum as_fact_verdict verdict;
     double value; /* NAN when the fact is no number */
     struct as_interval ci;
-    char unit[16];       /* "B", "ns", "GB/s", "Hz", "x" (ratio) */
-    double claimed;      /* what the OS or driver says, NAN when it says nothing */
-    const char *rule;    /* how it was derived */
-    const char *refuted_by; /* what would refute it */
+    char unit[16];                     /* "B", "ns", "GB/s", "Hz", "x" (ratio) */
+    double claimed;                    /* what the OS or driver says, NAN when it says nothing */
+    const char *rule;                  /* how it was derived */
+    const char *refuted_by;            /* what would refute it */
     int64_t evidence[AS_EVIDENCE_MAX]; /* ids of cells */
     size_t evidence_n;
 };

@@ -1,4 +1,5 @@
-/* Loads a stored run with its devices and derived facts: the one place where report, show and the C API meet the store. */
+/* Loads a stored run with its devices and derived facts: the one place where report, show and the C API meet the
+ * store. */
 #ifndef AS_REPORT_LOAD_H
 #define AS_REPORT_LOAD_H
 

@@ -56,8 +56,8 @@ static void widen(struct as_interval *ci, double lo, double hi)
 }
 
 /* Student's interval on the medians of three or more visits: the visit is what was drawn independently. On their
- * logarithms where all are positive, as times and rates are, so that no bound falls below zero. Where they happen to agree
- * better than the samples themselves allow, it is not narrower than a third of the pooled interval. */
+ * logarithms where all are positive, as times and rates are, so that no bound falls below zero. Where they happen to
+ * agree better than the samples themselves allow, it is not narrower than a third of the pooled interval. */
 static struct as_interval visits_interval(const struct as_visits *v, struct as_interval pooled)
 {
     double k = (double)v->n, mean = 0, ss = 0;
