@@ -103,9 +103,9 @@ const struct as_command as_command_show = {
     .args = "[RUN] [PROBE]",
     .summary = "print a run: facts and best numbers, or all cells of one probe",
     .about =
-        "RUN is a number, the beginning of a uuid, 'last' (the default), or -2 for the one before the last. With a "
-        "probe: a plot where an axis is a size, and a table of its cells with median, half the 95% interval "
-        "relative to it, samples, visits and status.",
+        "RUN is a number, 4 or more characters of a uuid's start, 'last' (the default), or -2 for the one before "
+        "the last. With a probe: a plot where an axis is a size, and a table of its cells with median, half the 95% "
+        "interval relative to it, samples, visits and status.",
     .example = "assay show\nassay show latency\nassay show 3 bandwidth",
     .options = show_options,
     .max_args = 2,

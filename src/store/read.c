@@ -124,6 +124,9 @@ static enum as_status run_by_id(struct as_store *store, int64_t id, struct as_ru
     return s || !*found ? s : finish_run(store, out, known, counted, err);
 }
 
+/* A mistyped number such as "0" is not to be taken for the start of some run's uuid. */
+enum { UUID_START_MIN = 4 };
+
 /* "last", "-1", "-2": the id of the nth run from the end. */
 static enum as_status id_from_end(struct as_store *store, int64_t back, int64_t *id, bool *found, struct as_error *err)
 {
@@ -181,8 +184,8 @@ static enum as_status no_such_run(struct as_store *store, const char *name, stru
         return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' makes one", store->path);
     return as_fail(err, AS_NOTFOUND,
                    "run '%.60s' is not in the store '%s': give a number from %lld to %lld, 'last', -2 "
-                   "(the one before the last) or the start of a uuid",
-                   name, store->path, first, last);
+                   "(the one before the last) or %d or more characters of a uuid's start",
+                   name, store->path, first, last, UUID_START_MIN);
 }
 
 static enum as_status find_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err)
@@ -203,7 +206,7 @@ static enum as_status find_run(struct as_store *store, const char *name, struct 
             if (s || found)
                 return s;
         }
-        if (name[0] && strspn(name, "0123456789abcdefABCDEF-") == strlen(name))
+        if (strlen(name) >= UUID_START_MIN && strspn(name, "0123456789abcdefABCDEF-") == strlen(name))
             s = id_by_uuid(store, name, &id, &found, err);
     }
     if (!s && found)

@@ -38,7 +38,8 @@ enum as_status as_store_update_run(struct as_store *store, const struct as_run *
 
 /* Reading. What is handed out belongs to the caller (as_runs_free, as_cells_free, as_run_finish, as_visit_finish). */
 enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err);
-/* name: "last", "-1" (the one before the last is -2), a run number, or the first characters of its uuid. NULL: last. */
+/* name: "last", "-1" (the one before the last is -2), a run number, or the first characters (4 or more) of its uuid.
+ * NULL: last. */
 enum as_status as_store_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err);
 struct as_cell_filter {
     int64_t run_id;     /* 0: all */

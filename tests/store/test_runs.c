@@ -298,7 +298,7 @@ static void expect_none(struct fixture *f, const char *name, enum as_status code
 static void test_names_of_runs(void **state)
 {
     static const char *const uuids[] = {"abcdef00-0000-4000-8000-000000000001", "abcdef00-0000-4000-8000-000000000002",
-                                        "3aaaaaaa-0000-4000-8000-000000000003", "12345678-0000-4000-8000-000000000004"};
+                                        "3aaaaaaa-0000-4000-8000-000000000003", "02345678-0000-4000-8000-000000000004"};
     struct fixture *f = *state;
     expect_none(f, "last", AS_NOTFOUND, "assay run");
     for (size_t i = 0; i < 4; i++) {
@@ -315,16 +315,19 @@ static void test_names_of_runs(void **state)
     expect_run(f, "-4", 1);
     expect_run(f, "2", 2);
     expect_run(f, "3", 3); /* a number before a uuid that starts so */
-    expect_run(f, "3a", 3);
     expect_run(f, "3AAA", 3);
-    expect_run(f, "12345678", 4);
+    expect_run(f, "0234", 4);
+    expect_run(f, "02345678", 4);
     expect_run(f, "abcdef00-0000-4000-8000-000000000002", 2);
-    expect_none(f, "abc", AS_USAGE, "1 (abcdef00-0000), 2 (abcdef00-0000)");
+    expect_none(f, "abcd", AS_USAGE, "1 (abcdef00-0000), 2 (abcdef00-0000)");
     static const char *const missing[] = {
-        "0",  "5", "-0", "-5",      "-99999999999999999999", "99999999999999999999", "", "latest", "abd", "-",
+        "0",  "5", "-0", "-5",      "-99999999999999999999", "99999999999999999999", "", "latest", "abdd", "-",
         "--", "%", "1 ", "\x1b[31m"};
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         expect_none(f, missing[i], AS_NOTFOUND, "1 to 4");
+    static const char *const too_short[] = {"023", "3a", "3aa", "abc"}; /* each the start of a uuid here */
+    for (size_t i = 0; i < sizeof too_short / sizeof *too_short; i++)
+        expect_none(f, too_short[i], AS_NOTFOUND, "4 or more characters");
 }
 
 /* Values that the rules of the tables let through, but that no store of ours holds. */
