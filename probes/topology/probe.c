@@ -172,7 +172,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 const struct as_probe as_probe_topology = {
     .abi = AS_PROBE_ABI,
     .name = "topology",
-    .title = "Machine map",
+    .title = "Levels of memory, as the system lists them",
     .question = "What does each level of the memory system give that the system says is there?",
     .metric = "time",
     .unit = "ns",
