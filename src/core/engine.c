@@ -15,6 +15,9 @@ static const double FREE_SHARE_S = 0.5;
 static const double EXTRA_FACTOR = 2, EXTRA_SHARE_MAX_S = 2;
 static const double SHARE_MIN_S = 0.012;
 static const double SENTINEL_SHARE_S = 0.02;
+/* Share of the time left that the rounds still to come may take; the rest is for cells that are imprecise after them,
+ * where more visits help more than longer ones. */
+static const double FOR_ROUNDS = 0.75;
 
 enum { EXTRA_VISITS = 5 };
 
@@ -79,7 +82,7 @@ static double spare_of(const struct as_engine *e, const size_t *order, size_t n,
     double need = 0;
     for (size_t k = 0; k < n; k++)
         need += need_of(&e->progress[order[k]]);
-    return fmax(0, (0.95 * time_left(e) / rounds_left - need) / (double)(n ? n : 1));
+    return fmax(0, (FOR_ROUNDS * time_left(e) / rounds_left - need) / (double)(n ? n : 1));
 }
 
 /* Visits the cells of order[0..n). A cell that has a number gives way when the time left is too short for it. */

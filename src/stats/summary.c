@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct weighed {
     double x, weight;
@@ -76,10 +77,20 @@ static struct as_interval visits_interval(const struct as_visits *v, struct as_i
     return (struct as_interval){mean - half, mean + half};
 }
 
+/* From so many visits on, the order-statistic interval of their medians is as good, and one visit that fell into a bad
+ * moment does not make it wide. Of very many visits the first thousand are taken. */
+enum { ROBUST_VISITS = 8, ROBUST_MAX = 1000 };
+
 static struct as_interval summary_interval(const double *sorted, size_t n, const struct as_visits *v, double median)
 {
     struct as_interval ci = as_median_interval(sorted, n, 0.95);
-    if (v->n >= 3)
+    if (v->n >= ROBUST_VISITS) {
+        double medians[ROBUST_MAX];
+        size_t k = v->n < ROBUST_MAX ? v->n : ROBUST_MAX;
+        memcpy(medians, v->medians, k * sizeof *medians);
+        as_sort(medians, k);
+        ci = as_median_interval(medians, k, 0.95);
+    } else if (v->n >= 3)
         ci = visits_interval(v, ci);
     else if (v->n == 2 && !isnan(ci.lo))
         widen(&ci, fmin(v->medians[0], v->medians[1]), fmax(v->medians[0], v->medians[1]));
