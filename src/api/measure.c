@@ -179,8 +179,8 @@ int assay_run(struct assay_store *store, const char *what, const struct assay_op
         err = w.err;
     }
     if (!st && (w.stop || result.state == AS_RUN_INTERRUPTED))
-        st = as_fail(&err, AS_INTERRUPTED, "run %lld was ended by the callback; 'assay resume %lld' goes on with it",
-                     (long long)result.run_id, (long long)result.run_id);
+        as_fail(&err, AS_INTERRUPTED, "run %lld was ended by the callback; 'assay resume %lld' goes on with it",
+                (long long)result.run_id, (long long)result.run_id);
     free(w.told);
     return as_api_code(&err, error);
 }

@@ -13,7 +13,8 @@ static void set_text(struct as_error *err, const char *text, size_t len)
     err->text[len] = '\0';
 }
 
-enum as_status as_fail(struct as_error *err, enum as_status code, const char *fmt, ...)
+/* The names in parentheses: for the static analyser they are macros too. */
+enum as_status(as_fail)(struct as_error *err, enum as_status code, const char *fmt, ...)
 {
     if (!err)
         return code;
@@ -56,7 +57,7 @@ const char *as_status_word(enum as_status code)
     return i < sizeof words / sizeof *words ? words[i] : "unknown";
 }
 
-enum as_status as_nomem(struct as_error *err, size_t bytes, const char *what)
+enum as_status(as_nomem)(struct as_error *err, size_t bytes, const char *what)
 {
     return as_fail(err, AS_NOMEM, "out of memory for %zu bytes of %s", bytes, what);
 }
