@@ -117,6 +117,15 @@ def test_one_cpu(assay):
     expect(any(c["n"] for c in cells), "numbers are there")
 
 
+def test_one_cpu_has_no_pairs(assay):
+    """Nothing can be measured between cores where there is one: the reason is stored and shown, and the code is 5."""
+    one = min(os.sched_getaffinity(0))
+    done = assay.run("run", "c2c", "--device", "cpu", preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+    expect(done.code == harness.NOTHING, "nothing to measure on", done)
+    expect("one CPU only" in done.out, "says why", done)
+    expect([c["status"] for c in assay.cells()] == ["unsupported"], "one cell, unsupported", done)
+
+
 def test_little_address_space(assay):
     """An address-space limit: too large cells are refused with a reason, the others are measured."""
     if "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ:
