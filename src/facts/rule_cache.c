@@ -127,8 +127,10 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
     const struct as_cache *caches[AS_CACHES_MAX];
     double knee[LEVELS_MAX];
     size_t pair[LEVELS_MAX], caches_n = data_caches(c->info, caches);
-    for (size_t i = 0; i + 1 < n; i++)
+    for (size_t i = 0; i + 1 < n; i++) {
         knee[i] = levels[i].plateau->knee;
+        pair[i] = SIZE_MAX; /* stays so where no sum of distances is finite */
+    }
     pair_up(knee, n - 1, caches, caches_n, pair);
     for (size_t i = 0; i + 1 < n; i++) {
         const struct as_plateau *p = levels[i].plateau;

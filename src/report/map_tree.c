@@ -351,7 +351,7 @@ static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col,
                 break;
             n++;
         }
-        unsigned share = budget / groups;
+        unsigned share = budget / (groups ? groups : 1);
         enum as_status st = lay_out_group(t, i, n, &col, share ? share : 1, err);
         if (st != AS_OK)
             return st;

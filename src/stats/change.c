@@ -129,7 +129,7 @@ static size_t far_off(const double *x, size_t n)
 size_t as_warmup_end(const double *x, size_t n)
 {
     enum { CHANGES = 64 };
-    size_t at[CHANGES + 1], end = 0;
+    size_t at[CHANGES + 1] = {0}, end = 0;
     if (n < 2 * LEAST || !as_all_finite(x, n))
         return 0;
     /* where it settles is judged by the second half; a change there is no warm-up */

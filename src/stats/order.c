@@ -147,7 +147,7 @@ enum as_status as_visits_make(const double *x, const int *visit, size_t n, struc
                            visit[i - 1]);
         k += visit[i] != visit[i - 1];
     }
-    out->starts = malloc((k + 1) * sizeof *out->starts);
+    out->starts = calloc(k + 1, sizeof *out->starts);
     out->medians = malloc((k + 1) * sizeof *out->medians);
     if (!out->starts || !out->medians) {
         as_visits_finish(out);

@@ -171,11 +171,13 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
     cl_int code;
     if (b->how->way == SVM_COARSE) {
         code = cl->api->clEnqueueSVMMap(cl->queue, CL_TRUE, flags, b->svm, mem->bytes, 0, NULL, NULL);
-        mem->host = code ? NULL : b->svm;
-        return as_cl_check(code, "clEnqueueSVMMap", err);
+        if (code)
+            return as_cl_check(code, "clEnqueueSVMMap", err);
+        mem->host = b->svm;
+        return AS_OK;
     }
     mem->host = cl->api->clEnqueueMapBuffer(cl->queue, b->buffer, CL_TRUE, flags, 0, mem->bytes, 0, NULL, NULL, &code);
-    return as_cl_check(mem->host ? CL_SUCCESS : code, "clEnqueueMapBuffer", err);
+    return mem->host ? AS_OK : as_cl_check(code, "clEnqueueMapBuffer", err);
 }
 
 static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
@@ -208,8 +210,8 @@ static enum as_status copy_mapped(struct as_device *dev, struct as_memory *mem, 
 {
     bool was_mapped = mem->host != NULL;
     enum as_status s = memory_map(dev, mem, err);
-    if (s)
-        return s;
+    if (s || !mem->host)
+        return s ? s : as_fail(err, AS_FAILED, "opencl: a map gave no address and no error");
     char *here = (char *)mem->host + offset;
     memcpy(to ? to : here, from ? from : here, bytes);
     return was_mapped ? AS_OK : memory_unmap(dev, mem, err);
