@@ -63,6 +63,9 @@ static uint64_t working_set(const struct as_device_info *info, const struct as_a
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     uint64_t below, size, last = as_info_last_cache(info);
+    /* A device that runs on the CPU has the CPU's levels, which are measured there. */
+    if (info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS))
+        return AS_PRUNED;
     if (is_memory(a)) {
         if (working_set(info, a) <= info->memory_free / 2 &&
             (!info->max_alloc || working_set(info, a) <= info->max_alloc))

@@ -87,8 +87,8 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
         if (st)
             return st;
     }
-    const uint64_t sizes[] = {as_info_last_cache(p->info), as_info_cache(p->info, 1), as_info_cache(p->info, 2),
-                              as_info_cache(p->info, 3),   p->info->memory_free,      p->info->memory_bytes,
+    const uint64_t sizes[] = {as_reachable_cache(p->info, 1), as_info_cache(p->info, 1), as_info_cache(p->info, 2),
+                              as_info_cache(p->info, 3),      p->info->memory_free,      p->info->memory_bytes,
                               all_last_caches(p->info)};
     uint64_t unit = sizes[which];
     /* Devices that do not tell their caches get a common size, so that a suite still has a sweep to make there. */

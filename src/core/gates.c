@@ -13,6 +13,8 @@ static const double LIMIT_ROOM = 0.02;
  * effect is in the interval; throttling moves more. */
 static const double CLOCK_ROOM = 0.05, CLOCK_ROOM_VISITS = 0.2;
 static const double MEMORY_FACTOR = 4;
+/* No card has a larger last cache that its driver does not tell. */
+static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 /* With fewer the interval knows only the noise within a stay, which is the smaller part on most machines. */
 static const int VISITS_MIN = 3;
 
@@ -215,6 +217,9 @@ uint64_t as_reachable_cache(const struct as_device_info *info, double threads)
 {
     uint64_t one = as_info_last_cache(info);
     unsigned shared = 0, level = 0;
+    /* Drivers of cards with memory of their own tell a part of the last cache, or none of it. */
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_memory && one < CARD_CACHE)
+        return CARD_CACHE;
     for (size_t i = 0; i < info->caches_n; i++)
         if (info->caches[i].kind != 'i' && info->caches[i].level >= level) {
             level = info->caches[i].level;

@@ -231,13 +231,17 @@ static void test_sentinel(void **state)
 static void test_reachable_cache(void **state)
 {
     (void)state;
-    struct as_device_info i = {.threads = 24, .caches_n = 2};
+    struct as_device_info i = {.threads = 24, .caches_n = 2, .capabilities = AS_CAP_HOST_KERNELS};
     i.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20, .shared = 1};
     i.caches[1] = (struct as_cache){.level = 3, .kind = 'u', .size = 32 << 20, .shared = 8};
     assert_int_equal(as_reachable_cache(&i, 1), 32 << 20);
     assert_int_equal(as_reachable_cache(&i, 2), 64 << 20);
     assert_int_equal(as_reachable_cache(&i, 24), 96 << 20);
     assert_int_equal(as_reachable_cache(&i, NAN), 32 << 20);
+    i.capabilities = 0; /* a card whose driver tells of a small cache */
+    assert_int_equal(as_reachable_cache(&i, 1), 64 << 20);
+    i.is_host_memory = true;
+    assert_int_equal(as_reachable_cache(&i, 1), 32 << 20);
 }
 
 int main(void)

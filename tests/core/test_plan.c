@@ -79,6 +79,7 @@ static struct as_device_info machine(void)
     struct as_device_info i = {.id = "cpu",
                                .backend = "cpu",
                                .threads = 12,
+                               .capabilities = AS_CAP_HOST_KERNELS,
                                .memory_bytes = 16ull << 30,
                                .memory_free = 8ull << 30,
                                .caches_n = 3,
