@@ -33,7 +33,8 @@ static const struct as_axis axes[] = {
 /* On the CPU base pages and huge pages are both walked: their difference is the TLB's. */
 static const char *const quick[] = {"size=1KiB..4LLC allocator=thp", "size=64KiB..LLC allocator=mmap",
                                     "size=4LLC allocator=mmap pattern=random,page",
-                                    "size=1KiB..4LLC allocator=clCreateBuffer", NULL};
+                                    "size=1KiB..2LLC allocator=clCreateBuffer", "size=4KiB..64KiB allocator=first",
+                                    NULL};
 static const char *const full[] = {
     "size=1KiB..4GiB x4 allocator=mmap,thp,hugetlb",      "size=1KiB..4GiB x1 allocator=malloc pattern=random",
     "size=1KiB..4GiB x2 allocator=mmap pattern=page",     "size=1KiB..4GiB x1 allocator=thp pattern=page,stride",
