@@ -117,6 +117,7 @@ static enum as_status collect(const struct as_page *p, const char *probe, struct
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].cells_n; i++)
             n += strcmp(p->runs[r].cells[i].probe, probe) == 0 && as_page_measured(&p->runs[r].cells[i]);
+    out->rows_n = 0;
     out->rows = calloc(n ? n : 1, sizeof *out->rows);
     if (!out->rows)
         return as_nomem(p->err, n * sizeof *out->rows, "table rows");
@@ -152,6 +153,7 @@ enum as_status as_columns_make(const struct as_page *p, const char *probe, struc
     if (st != AS_OK)
         goto fail;
     size_t n = axis_names(out, names);
+    out->axes_n = 0;
     out->axes = calloc(n ? n : 1, sizeof *out->axes);
     if (!out->axes) {
         st = as_nomem(p->err, n * sizeof *out->axes, "table columns");
