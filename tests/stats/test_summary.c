@@ -121,10 +121,10 @@ static double visits_coverage(const struct kind *kind, size_t visits, size_t eac
 static void test_visits(void **state)
 {
     (void)state;
-    static const size_t visits[] = {3, 6, 10}, each[] = {11, 50};
+    static const size_t visits[] = {3, 6, 7, 10}, each[] = {11, 50};
     static const double between[] = {0, 0.03, 0.3};
     for (size_t k = 0; k < KINDS; k++)
-        for (size_t v = 0; v < 3; v++)
+        for (size_t v = 0; v < 4; v++)
             for (size_t e = 0; e < 2; e++)
                 for (size_t b = 0; b < 3 && !(k == 3 && e == 0); b++) {
                     uint64_t seed = k + 10 * v + 100 * e + 1000 * b;
