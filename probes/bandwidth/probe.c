@@ -60,10 +60,10 @@ static const struct as_axis axes[] = {
 static const char *const quick[] = {
     "op=triad level=sweep size=16KiB..LLC threads=max allocator=thp",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=thp",
-    "op=triad level=sweep size=16KiB..LLC threads=0 allocator=first touch=device",
+    "op=triad level=sweep size=16KiB..LLC threads=0 allocator=first",
     "op=read,write,copy,triad level=memory threads=max store=all allocator=thp",
     "op=read,triad level=memory threads=1 store=all allocator=thp",
-    "op=read,write,copy,triad level=memory threads=0 allocator=first touch=device",
+    "op=read,write,triad level=memory threads=0 allocator=first",
     "op=triad level=memory threads=max allocator=first",
     NULL,
 };
