@@ -140,6 +140,8 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
             levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
         if (levels[i].cache)
             snprintf(levels[i].name, sizeof levels[i].name, "L%u", levels[i].cache->level);
+        else if (levels[i].hole || (i > 0 && levels[i - 1].hole))
+            levels[i].name[0] = 0;
         else
             snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "step %zu" : "L%zu", i + 1);
     }
@@ -150,7 +152,8 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
     double end = curve->x[last->plateau->last];
     const double surely_memory = 0x1p26; /* for a device that says nothing of its caches */
     double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 2;
-    if (end >= 2 * largest && !hole) {
+    bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
+    if (end >= 2 * largest && (beyond || !hole)) {
         as_copy_text(last->name, sizeof last->name, "memory");
         return;
     }
@@ -160,8 +163,12 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
     for (size_t i = next; i < caches_n && !last->cache; i++)
         if ((double)caches[i]->size >= curve->x[last->plateau->first])
             last->cache = caches[i];
+    if (hole)
+        last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
         snprintf(last->name, sizeof last->name, "L%u", last->cache->level);
+    else if (hole)
+        last->name[0] = 0; /* what it is cannot be told: no fact */
     else
         snprintf(last->name, sizeof last->name, caches_n ? "step %zu" : "L%zu", n);
 }
@@ -267,6 +274,8 @@ void rule_cache_levels(struct rule_context *c)
         levels[i].plateau = &plateaus[i];
     name_levels(c, &thinned, levels, found);
     for (size_t i = 0; i < found; i++) {
+        if (!levels[i].name[0])
+            continue;
         add_size(c, &thinned, &levels[i]);
         add_latency(c, &thinned, &levels[i]);
     }
