@@ -59,11 +59,14 @@ static bool hole_behind(const struct curve *curve, const struct as_plateau *p, s
     return false;
 }
 
+/* Near its size the last cache, which others share, no longer holds all of a working set. */
+static const double SURELY_INSIDE = 0.8;
+
 /* Without a knee only the sizes that the plateau holds say which cache it is. */
 static const struct as_cache *cache_of_sizes(const struct as_cache *const *caches, size_t n, double first, double last)
 {
     for (size_t i = 0; i < n; i++)
-        if ((double)caches[i]->size * 1.05 >= last)
+        if ((double)caches[i]->size * (i + 1 == n && n > 1 ? SURELY_INSIDE : 1.05) >= last)
             return i == 0 || first > (double)caches[i - 1]->size * 0.9 ? caches[i] : NULL;
     return NULL;
 }
@@ -163,11 +166,13 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
     for (size_t i = next; i < caches_n && !last->cache; i++)
         if ((double)caches[i]->size >= curve->x[last->plateau->first])
             last->cache = caches[i];
-    if (hole)
+    bool outgrown = last->cache && last->cache == caches[caches_n - 1] && caches_n > 1 &&
+                    end > SURELY_INSIDE * (double)last->cache->size;
+    if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
         snprintf(last->name, sizeof last->name, "L%u", last->cache->level);
-    else if (hole)
+    else if (hole || outgrown)
         last->name[0] = 0; /* what it is cannot be told: no fact */
     else
         snprintf(last->name, sizeof last->name, caches_n ? "step %zu" : "L%zu", n);
