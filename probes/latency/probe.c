@@ -31,9 +31,11 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* On the CPU base pages and huge pages are both walked: their difference is the TLB's. */
-static const char *const quick[] = {"size=1KiB..4LLC allocator=thp", "size=64KiB..LLC allocator=mmap",
+static const char *const quick[] = {"size=1KiB..4LLC allocator=thp",
+                                    "size=64KiB..LLC allocator=mmap",
                                     "size=4LLC allocator=mmap pattern=random,page",
-                                    "size=1KiB..2LLC allocator=clCreateBuffer", "size=4KiB..64KiB allocator=first",
+                                    "size=1KiB..2LLC allocator=clCreateBuffer",
+                                    "size=4KiB..64KiB allocator=first",
                                     NULL};
 static const char *const full[] = {
     "size=1KiB..4GiB x4 allocator=mmap,thp,hugetlb",      "size=1KiB..4GiB x1 allocator=malloc pattern=random",
