@@ -55,6 +55,9 @@ static void test_levels_of_a_device(void **unused)
     toy_init(&t, AS_CAP_SOURCE);
     add_cache(&t, 1, 'd', 32 << 10);
     add_cache(&t, 2, 'u', 4 << 20);
+    t.dev.info.is_host_memory = true; /* the CPU's levels are measured on the CPU */
+    assert_int_equal(ask(&t, "place=L1 what=latency", &err), AS_PRUNED);
+    t.dev.info.is_host_memory = false;
     assert_int_equal(ask(&t, "place=L1 what=latency", &err), AS_APPLIES);
     assert_int_equal(ask(&t, "place=L1 what=bandwidth", &err), AS_PRUNED);
     assert_int_equal(ask(&t, "place=L2 what=bandwidth", &err), AS_APPLIES);

@@ -43,7 +43,8 @@ def test_nothing_planted(assay):
 
 def test_a_wrong_kernel(assay):
     """Its result differs from the reference by some bytes."""
-    caught_by(assay, "checksum", {"faults": [{"do": "wrong", "min_footprint": 262144, "max_footprint": 262144}]},
+    caught_by(assay, "checksum", {"faults": [{"do": "wrong", "kernel": "walk", "min_footprint": 262144,
+                                             "max_footprint": 262144}]},
               struck=lambda c: c["axes"]["size"] == 262144)
 
 
