@@ -166,8 +166,8 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
     for (size_t i = next; i < caches_n && !last->cache; i++)
         if ((double)caches[i]->size >= curve->x[last->plateau->first])
             last->cache = caches[i];
-    bool outgrown = last->cache && last->cache == caches[caches_n - 1] && caches_n > 1 &&
-                    end > SURELY_INSIDE * (double)last->cache->size;
+    bool outgrown =
+        caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
     if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
