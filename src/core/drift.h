@@ -11,8 +11,7 @@ struct as_reading {
 /* The readings of one sentinel cell in order of time. */
 struct as_sentinel {
     char device[32];
-    char what[16]; /* "core", "memory" */
-    int better_less;
+    char what[16];               /* "core", "memory" */
     struct as_reading *readings; /* owned */
     size_t n, cap;
 };

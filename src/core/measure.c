@@ -14,9 +14,6 @@ static const double SAMPLE_S = 2e-3;
 /* The clock is read at most so often: a reading costs tens of microseconds. */
 static const double CLOCK_EVERY_S = 1e-3;
 
-/* Even a visit whose share is smaller goes on so long for the fewest samples that make an interval. */
-static const double FEWEST_S = 0.4;
-
 enum { CLOCKS_MAX = 512 };
 
 struct sampler {
@@ -185,7 +182,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     double prepared = as_now();
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;
-    m->hard_end = prepared + fmax(2 * m->share_s, FEWEST_S);
+    m->hard_end = prepared + fmax(2 * m->share_s, AS_FEWEST_S);
     out->footprint = m->vc.footprint;
     out->claims_memory = m->vc.claims_memory;
     out->limit = m->vc.limit;

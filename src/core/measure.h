@@ -10,6 +10,9 @@
 enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_order *order, struct as_visit *out,
                                 struct as_error *err);
 
+/* Seconds: even a visit whose share is smaller goes on so long for the fewest samples that make an interval. */
+#define AS_FEWEST_S 0.4
+
 enum {
     AS_SAMPLES_MAX = 2000, /* of one visit */
     AS_SAMPLES_MIN = 3,    /* of one of several visits: taken even when the share is used up, if that is not too long */

@@ -118,7 +118,6 @@ static enum as_status make_engine(struct as_engine *e, struct as_error *err)
         struct as_sentinel *s = &e->sentinels[i - e->sentinels_first];
         as_copy_text(s->device, sizeof s->device, e->cells[i].device);
         as_copy_text(s->what, sizeof s->what, as_axes_text(&e->cells[i].axes, "what"));
-        s->better_less = e->cells[i].better_less;
     }
     for (size_t i = 0; i < e->cells_n; i++)
         e->progress[i].over = e->cells[i].status != AS_CELL_PLANNED && e->cells[i].status != AS_CELL_OK &&

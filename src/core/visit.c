@@ -285,7 +285,7 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     enum as_status s = add_visit(e, index, &visit, err);
     if (visit.n) {
         e->progress[index].prepare_s = visit.prepare_s;
-        e->progress[index].fewest_s = fmin(AS_SAMPLES_MIN * visit.sample_s, 0.4);
+        e->progress[index].fewest_s = fmin(AS_SAMPLES_MIN * visit.sample_s, AS_FEWEST_S);
     }
     if (!s)
         as_engine_event(e, AS_EVENT_CELL_END, cell, &visit, NULL);

@@ -210,7 +210,7 @@ static void test_crash_is_never_ok(void **state)
 static void test_sentinel(void **state)
 {
     (void)state;
-    struct as_sentinel s = {.what = "memory", .better_less = 1};
+    struct as_sentinel s = {.what = "memory"};
     struct as_rng rng;
     as_rng_seed(&rng, 3);
     for (int t = 0; t < 60; t++) {
