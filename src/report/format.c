@@ -106,6 +106,39 @@ void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const c
     add_unit(b, shown);
 }
 
+enum as_said as_page_said(const struct as_fact *f)
+{
+    const double wide = 0.10; /* of the value: from here on its middle would claim to know what is not known */
+    if (strcmp(f->unit, "B") != 0 || !isfinite(f->ci.lo) || !isfinite(f->ci.hi) || !isfinite(f->value) ||
+        f->ci.hi - f->ci.lo <= wide * f->value)
+        return AS_SAID_VALUE;
+    return isfinite(f->claimed) && f->claimed >= f->ci.lo && f->claimed <= f->ci.hi ? AS_SAID_CLAIMED : AS_SAID_BRACKET;
+}
+
+void as_page_bracket(struct as_buf *b, struct as_interval ci)
+{
+    struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT;
+    as_page_value(&lo, ci.lo, "B");
+    as_page_value(&hi, ci.hi, "B");
+    const char *lo_unit = strchr(as_buf_get(&lo), ' '), *hi_unit = strchr(as_buf_get(&hi), ' ');
+    bool same = lo_unit && hi_unit && strcmp(lo_unit, hi_unit) == 0;
+    as_buf_add(b, as_buf_get(&lo), same ? (size_t)(lo_unit - as_buf_get(&lo)) : lo.len);
+    as_buf_str(b, "–");
+    as_buf_str(b, as_buf_get(&hi));
+    b->failed |= lo.failed || hi.failed;
+    as_buf_finish(&lo);
+    as_buf_finish(&hi);
+}
+
+void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
+{
+    enum as_said said = as_page_said(f);
+    if (said == AS_SAID_BRACKET)
+        as_page_bracket(b, f->ci);
+    else
+        as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
+}
+
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)
 {
     bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;

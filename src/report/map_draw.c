@@ -51,7 +51,7 @@ static struct shape shape_of(unsigned width)
                           .box_h = 32,
                           .gap = 30,
                           .label_x = 4,
-                          .number_x = {70, 70 + 0.29 * width, 70 + 0.55 * width},
+                          .number_x = {70, 70 + 0.31 * width, 70 + 0.55 * width},
                           .number_w = 0.22 * width};
 }
 
@@ -130,6 +130,26 @@ static double bar_share(enum kind kind, double v)
     return share < 0.02 ? 0.02 : share > 1 ? 1 : share;
 }
 
+/* Under a number: what the OS or driver says, or, where that is the number, what was measured of it. */
+static void number_note(struct drawing *d, const struct as_fact *f, double x, double y)
+{
+    double size = d->s.wide ? 11.5 : 10;
+    const char *ink = f->verdict == AS_REFUTED ? REFUTED : MUTED;
+    if (!isfinite(f->claimed))
+        return;
+    text_at(d, x, y, "claimed", ink, size, "start");
+    if (as_page_said(f) == AS_SAID_CLAIMED) {
+        as_buf_str(d->b, "claimed</text>\n");
+        text_at(d, x, y + size + 2, "claimed", ink, size, "start");
+        as_buf_str(d->b, "measured ");
+        as_page_bracket(d->b, f->ci);
+    } else {
+        as_buf_str(d->b, "claimed ");
+        as_page_value(d->b, f->claimed, f->unit);
+    }
+    as_buf_str(d->b, "</text>\n");
+}
+
 static void number(struct drawing *d, int row, enum kind kind, double y)
 {
     const struct as_fact *f = best_fact(d, row, kind);
@@ -142,7 +162,7 @@ static void number(struct drawing *d, int row, enum kind kind, double y)
         return;
     }
     text_at(d, x, y + 20, "value", INK, big, "start");
-    as_page_value(d->b, f->value, f->unit);
+    as_page_fact_value(d->b, f);
     as_buf_str(d->b, "</text>\n");
     if (bar_fill[kind][0] != 'n')
         as_buf_printf(d->b,
@@ -150,13 +170,7 @@ static void number(struct drawing *d, int row, enum kind kind, double y)
                       "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"4\" rx=\"2\" fill=\"%s\"/>\n",
                       x, y + 27, d->s.number_w, bar_fill[kind], x, y + 27, d->s.number_w * bar_share(kind, f->value),
                       bar_fill[kind]);
-    if (isfinite(f->claimed)) {
-        text_at(d, x, y + (kind == HOLDS ? 36 : 44), "claimed", f->verdict == AS_REFUTED ? REFUTED : MUTED,
-                d->s.wide ? 11.5 : 10, "start");
-        as_buf_str(d->b, "claimed ");
-        as_page_value(d->b, f->claimed, f->unit);
-        as_buf_str(d->b, "</text>\n");
-    }
+    number_note(d, f, x, y + (kind == HOLDS ? 36 : 44));
 }
 
 /* All that was found about a row, for those who point at it. */
@@ -194,10 +208,8 @@ static void box_label(struct drawing *d, const struct as_map_node *node, double 
     char name[16];
     bool core = node->level == AS_MAP_CORE;
     if (core) {
-        as_buf_str(&text, w > 66 ? row_name(d, AS_MAP_CORE, name) : "");
-        as_buf_char(&text, w > 66 ? ' ' : '\0');
-        if (w <= 66)
-            as_buf_clear(&text);
+        if (w > 66)
+            as_buf_printf(&text, "%s ", row_name(d, AS_MAP_CORE, name));
         as_buf_html(&text, node->label);
     } else {
         if (w > 96 || !node->size)
@@ -443,7 +455,12 @@ static void describe(const struct as_report_run *run, struct as_buf *b)
                 if (!any)
                     as_buf_str(b, row_name(&d, r, name));
                 as_buf_char(b, ' ');
-                as_page_value(b, f->value, f->unit);
+                as_page_fact_value(b, f);
+                if (as_page_said(f) == AS_SAID_CLAIMED) {
+                    as_buf_str(b, " claimed (measured ");
+                    as_page_bracket(b, f->ci);
+                    as_buf_char(b, ')');
+                }
                 any = true;
             }
             as_buf_str(b, any ? ";" : "");
@@ -478,9 +495,4 @@ enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const
     }
     as_buf_finish(&body);
     return st;
-}
-
-enum as_status as_report_map(const struct as_report_run *run, struct as_buf *svg, struct as_error *err)
-{
-    return as_map_svg(run, 1040, "map", "map", svg, err);
 }

@@ -26,6 +26,14 @@ struct as_page {
 void as_page_value(struct as_buf *b, double v, const char *unit);
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);
+/* How the number of a fact is said. A size that is only known to lie somewhere in a wide interval has no middle worth
+ * showing: then the size that the OS or driver claims stands for it where the interval holds that, else both ends. */
+enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };
+enum as_said as_page_said(const struct as_fact *f);
+/* The number of a fact in the way that as_page_said chose: "32 KiB" or "16–64 KiB". */
+void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
+/* "16–64 KiB", "512 KiB–2 MiB" */
+void as_page_bracket(struct as_buf *b, struct as_interval ci);
 /* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v);
 /* All axes of a cell but those in skip (bit per position), "op triad, threads 2". */

@@ -37,9 +37,16 @@ static void numbers(struct as_page *p, const struct as_fact *f)
     if (!isfinite(f->value))
         return;
     as_buf_str(b, "<p class=\"num\"><b>");
-    as_page_value(b, f->value, f->unit);
+    as_page_fact_value(b, f);
     as_buf_str(b, "</b>");
-    if (isfinite(f->ci.lo) && isfinite(f->ci.hi)) {
+    enum as_said said = as_page_said(f);
+    if (said == AS_SAID_CLAIMED) {
+        as_buf_str(b, " <span>claimed; measured ");
+        as_page_bracket(b, f->ci);
+        as_buf_str(b, "</span></p>");
+        return;
+    }
+    if (said == AS_SAID_VALUE && isfinite(f->ci.lo) && isfinite(f->ci.hi)) {
         as_buf_str(b, " <span>");
         as_page_interval(b, f->value, f->ci, f->unit);
         as_buf_str(b, "</span>");

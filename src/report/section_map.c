@@ -35,7 +35,7 @@ static void other_numbers(struct as_page *p, const struct as_report_run *rr)
             as_buf_str(b, "</span>");
         }
         as_buf_str(b, "</dt><dd>");
-        as_page_value(b, f->value, f->unit);
+        as_page_fact_value(b, f);
         as_buf_str(b, "</dd></div>");
         any = true;
     }
@@ -73,4 +73,9 @@ enum as_status as_page_maps(struct as_page *p)
     }
     as_buf_str(b, "</section>\n");
     return AS_OK;
+}
+
+enum as_status as_report_map(const struct as_report_run *run, struct as_buf *svg, struct as_error *err)
+{
+    return as_map_svg(run, 1040, "map", "map", svg, err);
 }

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "report/map.h"
 #include "report/page.h"
 #include "synth.h"
@@ -394,7 +395,75 @@ static void intervals_keep_the_scale_of_the_value(void **state)
     as_buf_finish(&b);
 }
 
+static struct as_fact size_fact(double v, double lo, double hi, double claimed)
+{
+    return (struct as_fact){
+        .device = "cpu", .object = "L1", .unit = "B", .value = v, .ci = {lo, hi}, .claimed = claimed};
+}
+
+static void check_fact(struct as_fact f, enum as_said said, const char *wanted)
+{
+    struct as_buf b = AS_BUF_INIT;
+    assert_int_equal(as_page_said(&f), said);
+    as_page_fact_value(&b, &f);
+    assert_string_equal(as_buf_get(&b), wanted);
+    as_buf_finish(&b);
+}
+
+static void a_wide_size_has_no_middle(void **state)
+{
+    (void)state;
+    const double k = 1024, m = k * k;
+    check_fact(size_fact(44.2 * k, 16 * k, 64 * k, 32 * k), AS_SAID_CLAIMED, "32 KiB");
+    check_fact(size_fact(44.2 * k, 16 * k, 64 * k, 16 * k), AS_SAID_CLAIMED, "16 KiB");
+    check_fact(size_fact(44.2 * k, 40 * k, 64 * k, 32 * k), AS_SAID_BRACKET, "40–64 KiB");
+    check_fact(size_fact(44.2 * k, 16 * k, 64 * k, NAN), AS_SAID_BRACKET, "16–64 KiB");
+    check_fact(size_fact(m, 512 * k, 2 * m, NAN), AS_SAID_BRACKET, "512 KiB–2 MiB");
+    check_fact(size_fact(32 * k, 31 * k, 33 * k, 64 * k), AS_SAID_VALUE, "32 KiB");
+    check_fact(size_fact(32 * k, NAN, NAN, 64 * k), AS_SAID_VALUE, "32 KiB");
+    struct as_fact clock = size_fact(3e9, 2e9, 4e9, 2.5e9);
+    as_copy_text(clock.unit, sizeof clock.unit, "Hz");
+    check_fact(clock, AS_SAID_VALUE, "3.00\u00a0GHz");
+}
+
 /* --- the map --- */
+
+/* The L1 of the plain run, known to end between 16 and 64 KiB only. */
+static void map_and_facts_mark_a_size_that_was_only_claimed(void **state)
+{
+    (void)state;
+    struct as_error err;
+    for (unsigned width = 360; width <= 1040; width += 680) {
+        struct as_buf svg = AS_BUF_INIT;
+        struct synth *s = synth_make("plain");
+        struct as_fact *f = NULL;
+        for (size_t i = 0; i < s->runs[0].facts_n; i++)
+            if (strcmp(s->runs[0].facts[i].id, "cache.L1.size") == 0)
+                f = &s->runs[0].facts[i];
+        assert_non_null(f);
+        f->value = 44.2 * 1024;
+        f->ci = (struct as_interval){16 * 1024, 64 * 1024};
+        f->claimed = 32 * 1024;
+        assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
+        assert_has(&svg, ">32 KiB</text>");
+        assert_has(&svg, ">claimed</text>");
+        assert_has(&svg, ">measured 16–64 KiB</text>");
+        assert_has(&svg, "L1 32 KiB claimed (measured 16–64 KiB), 1.46");
+        assert_hasnt(&svg, "44.2");
+        as_buf_clear(&svg);
+        assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
+        assert_has(&svg, "<b>32 KiB</b> <span>claimed; measured 16–64 KiB</span>");
+        f->claimed = 96 * 1024;
+        f->verdict = AS_REFUTED;
+        as_buf_clear(&svg);
+        assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
+        assert_has(&svg, ">16–64 KiB</text>");
+        assert_has(&svg, ">claimed 96 KiB</text>");
+        assert_has(&svg, "<b>16–64 KiB</b> <span>claimed 96 KiB</span>");
+        as_buf_finish(&svg);
+        synth_free(s);
+    }
+}
 
 static void map_draws_and_collapses(void **state)
 {
@@ -509,6 +578,8 @@ int main(void)
         cmocka_unit_test(data_columns_are_as_long_as_the_rows),
         cmocka_unit_test(values_have_three_digits_and_a_scale),
         cmocka_unit_test(intervals_keep_the_scale_of_the_value),
+        cmocka_unit_test(a_wide_size_has_no_middle),
+        cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
         cmocka_unit_test(map_survives_any_topology),
