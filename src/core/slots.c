@@ -1,4 +1,5 @@
 /* Devices of a run: found and opened through workers. */
+#include "core/device_names.h"
 #include "core/engine.h"
 
 #include "base/clock.h"
@@ -187,36 +188,13 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     return s;
 }
 
-/* "cpu" and "opencl:1" are devices; "opencl" and "all" have to be looked up. */
-static int is_device_id(const char *word)
-{
-    return strchr(word, ':') || strcmp(word, "cpu") == 0 || strcmp(word, "null") == 0;
-}
-
-static enum as_status unknown_device(const char *word, const struct as_found_device *found, size_t n,
-                                     struct as_error *err)
-{
-    const char *names[64];
-    size_t k = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(found[i].info.backend, word) == 0)
-            return as_fail(err, AS_UNSUPPORTED, "no device '%s' can be used: %s", word, found[i].why);
-        if (k < 63)
-            names[k++] = found[i].info.id;
-    }
-    names[k] = NULL;
-    const char *near = as_nearest(word, names);
-    return as_fail(err, AS_NOTFOUND, "there is no device '%s'%s%s%s", word,
-                   near ? "; did you mean '" : "; see assay devices", near ? near : "", near ? "'?" : "");
-}
-
 static enum as_status add_word(const char *word, const struct as_found_device *found, size_t found_n,
                                struct as_slot **slots, size_t *n, const char *program,
                                const volatile sig_atomic_t *stop, struct as_error *err)
 {
     int all = strcmp(word, "all") == 0, any = 0;
     enum as_status s = AS_OK;
-    if (is_device_id(word) && found_n == 0)
+    if (as_is_device_id(word) && found_n == 0)
         return add_slot(slots, n, word, program, stop, err);
     for (size_t i = 0; i < found_n && !s; i++) {
         int match = strcmp(found[i].info.id, word) == 0 || strcmp(found[i].info.backend, word) == 0;
@@ -226,7 +204,7 @@ static enum as_status add_word(const char *word, const struct as_found_device *f
         any = 1;
         s = add_slot(slots, n, found[i].info.id, program, stop, err);
     }
-    return s || any || all ? s : unknown_device(word, found, found_n, err);
+    return s || any || all ? s : as_unknown_device(word, found, found_n, err);
 }
 
 enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
@@ -242,7 +220,7 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
     as_copy_text(text, sizeof text, list[0] ? list : "all");
     enum as_status s = AS_OK;
     for (char *rest = text, *word; (word = strsep(&rest, ",")) && !s;)
-        if (word[strspn(word, " ")] && !is_device_id(word + strspn(word, " ")))
+        if (word[strspn(word, " ")] && !as_is_device_id(word + strspn(word, " ")))
             if ((s = as_find_devices(program, &found, &found_n, err)) == AS_OK)
                 break;
     as_copy_text(text, sizeof text, list[0] ? list : "all");
