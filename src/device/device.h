@@ -30,9 +30,16 @@ enum as_capability {
     AS_CAP_ASYNC = 1u << 7,       /* submit and wait are apart */
     AS_CAP_EVENTS = 1u << 8,      /* has device time stamps */
     AS_CAP_SCRIPTED = 1u << 9,    /* timings are scripted: the null device */
+    AS_CAP_COPY = 1u << 10,       /* has copy engines */
+    AS_CAP_GRAPHS = 1u << 11,     /* launches can be recorded once and submitted as one */
+    AS_CAP_CODE = 1u << 12,       /* counts the instructions of its machine code */
+    AS_CAP_CYCLES = 1u << 13,     /* kernels have CYCLES() and NANOS() */
 };
 /* The word for one bit ("svm atomics"), for messages and lists; NULL for an unknown bit. */
 const char *as_capability_word(unsigned bit);
+/* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
+ * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... Ends with NULL. */
+extern const char *const as_operation_words[];
 
 struct as_allocator {
     char name[40];     /* by the API's own name: "malloc", "clSVMAlloc fine", ... */
@@ -50,7 +57,7 @@ struct as_cache {
     unsigned shared; /* how many cores (logical CPUs on a CPU) share one instance, 0 unknown */
 };
 
-enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 16 };
+enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32 };
 
 /* What is known of a device without measuring. Text fields come from drivers: hostile until escaped. */
 struct as_device_info {
@@ -62,9 +69,14 @@ struct as_device_info {
     char uuid[48];    /* "" when there is none */
     char bus_id[24];  /* "0000:01:00.0", "" when there is none */
     unsigned capabilities;
-    unsigned units;        /* cores, compute units, SMs */
-    unsigned threads;      /* logical CPUs usable by this process; for others the largest group */
-    unsigned warp;         /* lanes that go together; 1 on a CPU; preferred group multiple elsewhere */
+    unsigned units;          /* cores, compute units, SMs */
+    unsigned threads;        /* logical CPUs usable by this process; for others the largest group */
+    unsigned warp;           /* lanes that go together; 1 on a CPU; preferred group multiple elsewhere */
+    unsigned unit_threads;   /* threads that one unit holds at a time, 0 unknown */
+    unsigned unit_registers; /* 32-bit registers of one unit, 0 unknown */
+    uint64_t unit_local;     /* bytes of LOCAL memory of one unit, 0 unknown; of one group at most: */
+    uint64_t group_local;
+    char arch[16];         /* "sm_90"; "" when there is none */
     double clock_max_hz;   /* as claimed; 0 unknown */
     uint64_t memory_bytes; /* usable by this process (cgroup limit counted in) */
     uint64_t memory_free;  /* at the time of asking */
@@ -73,6 +85,12 @@ struct as_device_info {
     double peak_bandwidth; /* bytes/s, physical peak when known, else 0 */
     bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
     unsigned numa_nodes;
+    char near_cpus[64]; /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
+    /* filled in by the worker, not by backends: */
+    char sensor[16];      /* what watches it ("nvml"), "" none */
+    char sensor_why[240]; /* why none does, or what it cannot tell */
+    double sensor_read_s; /* what one reading costs, 0 unknown */
+    char unfit[160];      /* what the sensor saw at opening that makes numbers unfit; "" nothing */
     size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;
@@ -132,6 +150,8 @@ struct as_work {
 
 enum as_launch_flag {
     AS_LAUNCH_BARRIER = 1u << 0, /* CPU: all threads meet between repetitions (the kernel is called with reps = 1) */
+    AS_LAUNCH_GRAPH = 1u << 1,   /* with AS_CAP_GRAPHS: the repetitions are the nodes of one graph, recorded before the
+                                    clock starts */
 };
 
 struct as_launch {
@@ -142,7 +162,8 @@ struct as_launch {
     size_t group_size; /* work-items of a group; 1 on a CPU */
     uint64_t reps;     /* so many launches back to back; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
     unsigned flags;
-    const int *cpus; /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
+    const int *cpus;    /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
+    size_t local_bytes; /* LOCAL memory of a group that the kernel takes as LOCAL_DYNAMIC; 0 on a CPU */
     struct as_work work;
 };
 
@@ -171,6 +192,8 @@ struct as_memory_desc {
     uint64_t bytes;
     int node;   /* NUMA node, -1 local */
     bool fresh; /* never-used memory, not a block kept from before */
+    const char
+        *owner; /* id of another device of the backend on which it lies and which this one then reaches; NULL own */
 };
 struct as_memory {
     uint64_t bytes;
@@ -194,6 +217,14 @@ struct as_memory_ops {
                                  double *alloc_s, double *free_s, struct as_error *err);
 };
 
+struct as_kernel_info {
+    unsigned registers;     /* of a thread */
+    uint64_t local_bytes;   /* LOCAL memory of a group that is declared in it */
+    uint64_t private_bytes; /* of a thread, outside registers (spilled) */
+    uint64_t code_bytes;
+    unsigned max_threads; /* of a group */
+    unsigned unit_groups; /* groups of `group_size` threads that one unit holds at a time; 0 unknown */
+};
 struct as_program_ops {
     enum as_status (*build)(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                             struct as_error *err);
@@ -203,6 +234,21 @@ struct as_program_ops {
     void (*kernel_destroy)(struct as_device *dev, struct as_kernel *kernel); /* takes NULL */
     /* (optional) hash of the binary, 0 when unknown */
     uint64_t (*binary_hash)(struct as_device *dev, struct as_program *program);
+    /* (optional, with AS_CAP_CODE) how many instructions of the kernel's machine code do `operation`: "fma.f64",
+     * "load.global", ... (as_operation_words); AS_USAGE for an unknown word */
+    enum as_status (*count)(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
+                            struct as_error *err);
+    /* (optional) what the compiler made of it */
+    enum as_status (*kernel_info)(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
+                                  size_t local_bytes, struct as_kernel_info *out, struct as_error *err);
+};
+
+/* Copies by the device's copy engines. `back` goes the other way at the same time, on a queue of its own. */
+struct as_copy {
+    struct as_memory *to, *from;
+    struct as_memory *back_to, *back_from; /* NULL: one direction only */
+    uint64_t bytes;                        /* of one copy in one direction */
+    uint64_t reps;
 };
 
 struct as_queue_ops {
@@ -212,6 +258,9 @@ struct as_queue_ops {
     /* (optional, with AS_CAP_ASYNC) queues it and returns; wait ends when all that was submitted is done */
     enum as_status (*submit)(struct as_device *dev, const struct as_launch *launch, struct as_error *err);
     enum as_status (*wait)(struct as_device *dev, enum as_wait how, struct as_error *err);
+    /* (optional, with AS_CAP_COPY) runs it and waits */
+    enum as_status (*copy)(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
+                           struct as_error *err);
 };
 
 struct as_device {

@@ -5,7 +5,14 @@
 #include <string.h>
 
 static const char *const capability_words[] = {
-    "host kernels", "source", "pin", "clock", "fp64", "fp16", "svm atomics", "async", "events", "scripted",
+    "host kernels", "source", "pin",      "clock", "fp64",   "fp16", "svm atomics",
+    "async",        "events", "scripted", "copy",  "graphs", "code", "cycles",
+};
+
+const char *const as_operation_words[] = {
+    "load.global", "store.global", "load.local", "store.local", "load.const", "load.async", "atomic.global", "fma.f16",
+    "fma.f32",     "fma.f64",      "add.f32",    "mul.f32",     "mad.i32",    "add.i32",    "matrix",        "clock",
+    "branch",      "shuffle",      "barrier",    "convert",     "special",    NULL,
 };
 
 const char *as_capability_word(unsigned bit)

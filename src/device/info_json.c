@@ -32,6 +32,11 @@ static const struct field info_fields[] = {
     I(UNSIGNED, units),
     I(UNSIGNED, threads),
     I(UNSIGNED, warp),
+    I(UNSIGNED, unit_threads),
+    I(UNSIGNED, unit_registers),
+    I(U64, unit_local),
+    I(U64, group_local),
+    I(TEXT, arch),
     I(DOUBLE, clock_max_hz),
     I(U64, memory_bytes),
     I(U64, memory_free),
@@ -40,6 +45,11 @@ static const struct field info_fields[] = {
     I(DOUBLE, peak_bandwidth),
     I(BOOL, is_host_memory),
     I(UNSIGNED, numa_nodes),
+    I(TEXT, near_cpus),
+    I(TEXT, sensor),
+    I(TEXT, sensor_why),
+    I(DOUBLE, sensor_read_s),
+    I(TEXT, unfit),
 };
 static const struct field cache_fields[] = {C(UNSIGNED, level), C(U64, size), C(UNSIGNED, line), C(UNSIGNED, ways),
                                             C(UNSIGNED, shared)};
