@@ -181,15 +181,20 @@ static inline void pass_by_pause(_Atomic uint64_t *ball, uint64_t want)
     atomic_store_explicit(ball, want + 1, memory_order_release);
 }
 
-/* args: memory, value of every ball at the start. reps: cycles. */
+/* args: memory, value of every ball at the start. reps: cycles. Nothing may stand between two passes: a core that looks
+ * again a few cycles later has another time (method.md). */
 #define DEFINE_PINGPONG(name, pass)                                                                                    \
     static void name(const struct as_host_call *call)                                                                  \
     {                                                                                                                  \
-        uint64_t base = *(const uint64_t *)call->args[1] + call->thread;                                               \
-        for (uint64_t c = 0; c < call->reps; c++)                                                                      \
-            for (unsigned l = 0; l < LINES; l++)                                                                       \
-                for (unsigned b = 0; b < BURST; b++)                                                                   \
-                    pass(line_at(call->args[0], l), base + 2 * (c * BURST + b));                                       \
+        const uint64_t base = *(const uint64_t *)call->args[1] + call->thread, cycles = call->reps;                    \
+        void *const memory = call->args[0];                                                                            \
+        for (uint64_t c = 0; c < cycles; c++)                                                                          \
+            for (unsigned l = 0; l < LINES; l++) {                                                                     \
+                _Atomic uint64_t *const ball = line_at(memory, l);                                                     \
+                const uint64_t first = base + 2 * c * BURST, end = first + 2 * BURST;                                  \
+                for (uint64_t want = first; want < end; want += 2)                                                     \
+                    pass(ball, want);                                                                                  \
+            }                                                                                                          \
     }
 DEFINE_PINGPONG(pingpong_cas, pass_by_cas)
 DEFINE_PINGPONG(pingpong_load, pass_by_load)
