@@ -149,9 +149,11 @@ static int run_import(const struct as_command *command, const struct as_args *ar
     if (!st && (st = as_store_import_json(store, as_buf_get(&text), text.len, &id, &err)))
         as_fail_in(&err, path);
     as_buf_finish(&text);
-    as_store_close(store);
-    if (st)
+    if (st) {
+        as_store_abandon(store);
         return as_cli_misuse(command, &err);
+    }
+    as_store_close(store);
     as_buf_printf(&out, "imported as run %lld\n", (long long)id);
     return as_cli_print(&out, AS_EXIT_OK);
 }

@@ -80,7 +80,10 @@ static int run_run(const struct as_command *command, const struct as_args *args)
         st = as_run_start(store, &options, &result, &err);
     int code = as_session_end(&session, command, st, &err, &result);
     code = as_session_views(&session, store, &result, report, code);
-    as_store_close(store);
+    if (st)
+        as_store_abandon(store);
+    else
+        as_store_close(store);
     free(sets);
     return code;
 }

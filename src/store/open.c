@@ -41,7 +41,8 @@ enum as_status as_store_default_path(struct as_buf *out, struct as_error *err)
     return as_buf_check(out, err);
 }
 
-static enum as_status make_folders(const char *path, struct as_error *err)
+/* *made_from: where in the path the name of the first folder ends that was not there, else 0. */
+static enum as_status make_folders(const char *path, size_t *made_from, struct as_error *err)
 {
     char *copy = as_strdup(path);
     if (!copy)
@@ -50,7 +51,9 @@ static enum as_status make_folders(const char *path, struct as_error *err)
     for (char *at = strchr(copy + 1, '/'); at && !s; at = strchr(at + 1, '/')) {
         *at = 0;
         /* for the person's eyes only, as the specification of the folders asks for */
-        if (mkdir(copy, 0700) && errno != EEXIST && access(copy, F_OK))
+        if (mkdir(copy, 0700) == 0)
+            *made_from = *made_from ? *made_from : (size_t)(at - copy);
+        else if (errno != EEXIST && access(copy, F_OK))
             s = as_fail(err, AS_IO, "the store '%s': its folder '%s' cannot be made: %s", path, copy, strerror(errno));
         *at = '/';
     }
@@ -223,7 +226,8 @@ enum as_status as_store_open(const char *path, enum as_store_mode mode, struct a
         goto done;
     }
     if (mode == AS_STORE_WRITE)
-        s = make_folders(store->path, err);
+        s = make_folders(store->path, &store->made_from, err);
+    store->made = access(store->path, F_OK) != 0;
     if (!s)
         s = check_file(store->path, mode, err);
     if (!s)
@@ -253,6 +257,38 @@ void as_store_close(struct as_store *store)
     sqlite3_close(store->db);
     free(store->path);
     free(store);
+}
+
+/* The file goes while it is locked, so that no other process has begun to write into it. */
+static bool remove_unused(struct as_store *store)
+{
+    sqlite3_stmt *st = NULL;
+    bool unused = false;
+    store->patience_s = 0;
+    sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    if (sqlite3_exec(store->db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    if (sqlite3_prepare_v2(store->db, "SELECT NOT EXISTS(SELECT 1 FROM runs)", -1, &st, NULL) == SQLITE_OK &&
+        sqlite3_step(st) == SQLITE_ROW)
+        unused = sqlite3_column_int(st, 0) == 1;
+    sqlite3_finalize(st);
+    if (unused)
+        unused = unlink(store->path) == 0;
+    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return unused;
+}
+
+void as_store_abandon(struct as_store *store)
+{
+    char *path = store && store->made && remove_unused(store) && store->made_from ? as_strdup(store->path) : NULL;
+    size_t from = path ? store->made_from : 0;
+    as_store_close(store);
+    for (char *slash; path && (slash = strrchr(path, '/')) && (size_t)(slash - path) >= from;) {
+        *slash = 0;
+        if (slash[1] && rmdir(path)) /* somebody else has put something there */
+            break;
+    }
+    free(path);
 }
 
 const char *as_store_path(const struct as_store *store)

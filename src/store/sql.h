@@ -42,6 +42,8 @@ struct as_store {
     enum as_store_mode mode;
     double patience_s; /* how long to wait for another process */
     double busy_since;
+    bool made;        /* by this opening: nothing stood at the path before */
+    size_t made_from; /* the folder that ends here in the path, and those below it, were made too; 0 none */
     sqlite3_stmt *statements[AS_SQL_N]; /* prepared at first use */
 };
 

@@ -15,6 +15,9 @@ enum as_store_mode {
 /* path NULL: the default (as_store_default_path). */
 enum as_status as_store_open(const char *path, enum as_store_mode mode, struct as_store **out, struct as_error *err);
 void as_store_close(struct as_store *store); /* takes NULL */
+/* Closes after a failure: a store that this opening made, and that keeps no run, is taken away again with its folders.
+ */
+void as_store_abandon(struct as_store *store);
 /* $ASSAY_STORE, else $XDG_DATA_HOME/assay/assay.db, else ~/.local/share/assay/assay.db */
 enum as_status as_store_default_path(struct as_buf *out, struct as_error *err);
 const char *as_store_path(const struct as_store *store);

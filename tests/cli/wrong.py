@@ -61,6 +61,7 @@ REFUSED = [
     (["import"], 2, ["needs FILE"]),
     (["import", "no-such.json"], 1, ["no-such.json"]),
     (["import", "garbage.json"], 1, ["garbage.json"]),
+    (["import", "foreign.json"], 1, ["foreign.json"]),
     (["list"], 2, ["needs probes"]),
     (["list", "prbes"], 2, ["did you mean 'probes'?"]),
     (["list", "everything"], 2, ["probes, suites, runs, devices and gates"]),
@@ -90,8 +91,7 @@ def refused(folder, args, code, words):
     for word in words:
         assert word in done.stderr, f"'{word}' is not in: {done.stderr}"
     assert "\x1b" not in done.stderr and not done.stdout, "nothing on stdout, no escapes"
-    if args[0] != "import":  # which needs a store to look at the file
-        assert not os.path.exists(os.path.join(folder, ".local")), "a refused command made a store"
+    assert not os.path.exists(os.path.join(folder, ".local")), "a refused command made a store"
 
 
 def full(folder, args):
@@ -145,6 +145,8 @@ def main():
         with tempfile.TemporaryDirectory(prefix="assay-wrong-") as folder:
             with open(os.path.join(folder, "garbage.json"), "w", encoding="utf-8") as f:
                 f.write('{"format_version": 1, "run": [}')
+            with open(os.path.join(folder, "foreign.json"), "w", encoding="utf-8") as f:
+                f.write('{"format_version": 1, "run": {"id": 1}, "cells": [], "sentinels": []}')
             try:
                 function(folder, *arguments)
                 print(f"ok {number} - {name}")

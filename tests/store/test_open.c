@@ -27,6 +27,59 @@ static void test_new_store(void **state)
     must_open(f, AS_STORE_READ);
 }
 
+/* What failed leaves nothing behind that it made, and everything that was there or has a run. */
+static void test_abandoned_store(void **state)
+{
+    struct fixture *f = *state;
+    char folder[96], plain[96], note[128];
+    memcpy(plain, f->path, sizeof plain);
+    snprintf(folder, sizeof folder, "%s/x", f->folder);
+    snprintf(f->path, sizeof f->path, "%s/x//y/store.db", f->folder);
+    must_open(f, AS_STORE_WRITE);
+    as_store_abandon(f->store);
+    f->store = NULL;
+    assert_int_not_equal(access(folder, F_OK), 0);
+    assert_int_equal(access(f->folder, F_OK), 0);
+
+    must_open(f, AS_STORE_WRITE);
+    snprintf(note, sizeof note, "%s/x/note", f->folder);
+    write_text(note, "x", 1);
+    as_store_abandon(f->store);
+    f->store = NULL;
+    assert_int_not_equal(access(f->path, F_OK), 0);
+    assert_int_equal(access(note, F_OK), 0);
+    unlink(note);
+    rmdir(folder);
+
+    memcpy(f->path, plain, sizeof plain);
+    must_open(f, AS_STORE_WRITE);
+    must_open(f, AS_STORE_WRITE); /* it was there before */
+    as_store_abandon(f->store);
+    f->store = NULL;
+    assert_int_equal(access(f->path, F_OK), 0);
+    unlink(f->path);
+    must_open(f, AS_STORE_WRITE);
+    finished_run(f, 1);
+    as_store_abandon(f->store);
+    f->store = NULL;
+    assert_int_equal(ask(f->path, "SELECT count(*) FROM runs"), 1);
+    as_store_abandon(NULL);
+}
+
+/* Somebody else is about to write a run into it. */
+static void test_abandoned_store_in_use(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *other = NULL;
+    must_open(f, AS_STORE_WRITE);
+    assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    as_store_abandon(f->store);
+    f->store = NULL;
+    assert_int_equal(access(f->path, F_OK), 0);
+    sqlite3_close(other);
+}
+
 static void test_default_path(void **state)
 {
     struct as_buf path = AS_BUF_INIT;
@@ -262,6 +315,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_new_store),
+        TEST(test_abandoned_store),
+        TEST(test_abandoned_store_in_use),
         TEST(test_default_path),
         TEST(test_no_regular_file),
         TEST(test_empty_file),
