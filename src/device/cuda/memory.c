@@ -1,0 +1,300 @@
+/* Memory of a CUDA device: got, given back, mapped, copied. */
+#include "device/cuda/memory.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One block with its handle. */
+struct held {
+    struct as_memory memory;
+    struct as_cu_block block;
+};
+
+CUdeviceptr as_cu_address(const struct as_memory *mem)
+{
+    return ((const struct as_cu_block *)mem->ctx)->address;
+}
+
+/* All that was queued is done: what it wrote can be read, and nothing uses what is about to go. */
+static enum as_status settle_streams(struct as_cu_device *cu, struct as_error *err)
+{
+    const struct as_cu_api *api = cu->api;
+    enum as_status s = as_cu_check(api, cu, api->cuStreamSynchronize(cu->stream), "cuStreamSynchronize", err);
+    return s ? s : as_cu_check(api, cu, api->cuStreamSynchronize(cu->back), "cuStreamSynchronize", err);
+}
+
+/* Another device's context is kept until this device is closed: making one takes long, and its memory hangs on it. */
+static enum as_status reach_peer(struct as_cu_device *cu, size_t index, const char *own, struct as_error *err)
+{
+    const struct as_cu_api *api = cu->api;
+    CUdevice peer = cu->backend->found[index].id;
+    int can = 0;
+    enum as_status s =
+        as_cu_check(api, cu, api->cuDeviceCanAccessPeer(&can, cu->id, peer), "cuDeviceCanAccessPeer", err);
+    if (s || cu->peers[index])
+        return s;
+    if (!can)
+        return as_fail(err, AS_UNSUPPORTED, "'%s' cannot reach the memory of 'cuda:%zu': cuDeviceCanAccessPeer says no",
+                       own, index);
+    CUcontext context;
+    s = as_cu_check(api, NULL, api->cuDevicePrimaryCtxRetain(&context, peer), "cuDevicePrimaryCtxRetain", err);
+    if (s)
+        return s;
+    CUresult code = api->cuCtxEnablePeerAccess(context, 0);
+    if (code != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+        s = as_cu_check(api, cu, code, "cuCtxEnablePeerAccess", err);
+    if (s)
+        api->cuDevicePrimaryCtxRelease_v2(peer);
+    else
+        cu->peers[index] = context;
+    return s;
+}
+
+static enum as_status find_home(struct as_device *dev, const struct as_cu_allocator *how, const char *owner,
+                                struct as_cu_home *out, struct as_error *err)
+{
+    struct as_cu_device *cu = dev->ctx;
+    const struct as_cu_backend *b = cu->backend;
+    uint64_t index;
+    *out = (struct as_cu_home){cu->context, cu->id};
+    if (!owner || strcmp(owner, dev->info.id) == 0)
+        return AS_OK;
+    if (strncmp(owner, "cuda:", 5) != 0 || as_parse_u64(owner + 5, &index, NULL) || index >= b->found_n)
+        return as_fail(err, AS_NOTFOUND, "there is no device '%s' on which memory of '%s' could lie", owner,
+                       dev->info.id);
+    if (!how->anywhere)
+        return as_fail(err, AS_UNSUPPORTED, "allocator '%s' has no memory of another device", how->name);
+    enum as_status s = reach_peer(cu, (size_t)index, dev->info.id, err);
+    if (!s)
+        *out = (struct as_cu_home){cu->peers[index], b->found[index].id};
+    return s;
+}
+
+static void release(struct as_cu_device *cu, struct as_cu_block *b)
+{
+    free(b->staging);
+    as_cu_check(cu->api, cu, b->how->release(cu, b), b->how->name, NULL);
+    *b = (struct as_cu_block){0};
+}
+
+static enum as_status obtain(struct as_cu_device *cu, const struct as_cu_allocator *how, const struct as_cu_home *home,
+                             uint64_t bytes, struct as_cu_block *b, struct as_error *err)
+{
+    *b = (struct as_cu_block){.how = how, .home = *home, .bytes = bytes};
+    enum as_status s = how->get(cu, b, err);
+    if (s)
+        release(cu, b);
+    return s;
+}
+
+/* With the context current in which the block lies, and this device's again after. */
+static enum as_status obtain_at_home(struct as_cu_device *cu, const struct as_cu_allocator *how,
+                                     const struct as_cu_home *home, uint64_t bytes, struct as_cu_block *b,
+                                     struct as_error *err)
+{
+    const struct as_cu_api *api = cu->api;
+    enum as_status s = as_cu_check(api, cu, api->cuCtxSetCurrent(home->context), "cuCtxSetCurrent", err);
+    if (!s)
+        s = obtain(cu, how, home, bytes, b, err);
+    api->cuCtxSetCurrent(cu->context);
+    if (s || !how->in_order)
+        return s;
+    s = settle_streams(cu, err);
+    if (s)
+        release(cu, b);
+    return s;
+}
+
+static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                   struct as_error *err)
+{
+    struct as_cu_device *cu = dev->ctx;
+    const struct as_cu_allocator *how = NULL;
+    struct as_cu_home home;
+    *out = NULL;
+    enum as_status s = as_cu_alive(cu, err);
+    if (!s)
+        s = as_cu_find_allocator(dev, desc->allocator, &how, err);
+    if (!s)
+        s = find_home(dev, how, desc->owner, &home, err);
+    if (!s)
+        s = as_cu_check_size(cu, how, &home, desc->bytes, 1, err);
+    if (s)
+        return s;
+    struct held *h = calloc(1, sizeof *h);
+    if (!h)
+        return as_nomem(err, sizeof *h, "a block");
+    s = obtain_at_home(cu, how, &home, desc->bytes, &h->block, err);
+    if (s) {
+        free(h);
+        return s;
+    }
+    h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
+    cu->held += desc->bytes;
+    *out = &h->memory;
+    return AS_OK;
+}
+
+static void memory_free(struct as_device *dev, struct as_memory *mem)
+{
+    if (!mem)
+        return;
+    struct as_cu_device *cu = dev->ctx;
+    struct as_cu_block *b = mem->ctx;
+    bool in_order = b->how->in_order;
+    if (as_cu_alive(cu, NULL) == AS_OK)
+        settle_streams(cu, NULL);
+    cu->api->cuCtxSetCurrent(b->home.context);
+    release(cu, b);
+    cu->api->cuCtxSetCurrent(cu->context);
+    if (in_order && !cu->sticky)
+        settle_streams(cu, NULL);
+    cu->held -= mem->bytes;
+    free((char *)mem - offsetof(struct held, memory));
+}
+
+/* to and from: one of them is NULL and stands for the memory. Through the stream, so that nothing before or after it
+ * can overtake the copy: the plain copies of pageable memory may return before the last bytes have landed. */
+static enum as_status copy(struct as_cu_device *cu, const struct as_cu_block *b, uint64_t offset, void *to,
+                           const void *from, uint64_t bytes, struct as_error *err)
+{
+    const struct as_cu_api *api = cu->api;
+    enum as_status s = settle_streams(cu, err);
+    if (s)
+        return s;
+    if (b->how->plain) {
+        char *here = (char *)b->host + offset;
+        memcpy(to ? to : here, from ? from : here, bytes);
+        return AS_OK;
+    }
+    if (to)
+        s = as_cu_check(api, cu, api->cuMemcpyDtoHAsync_v2(to, b->address + offset, bytes, cu->stream),
+                        "cuMemcpyDtoHAsync", err);
+    else
+        s = as_cu_check(api, cu, api->cuMemcpyHtoDAsync_v2(b->address + offset, from, bytes, cu->stream),
+                        "cuMemcpyHtoDAsync", err);
+    return s ? s : settle_streams(cu, err);
+}
+
+static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_cu_device *cu = dev->ctx;
+    struct as_cu_block *b = mem->ctx;
+    enum as_status s = as_cu_alive(cu, err);
+    if (s || mem->host)
+        return s;
+    if (b->host) {
+        s = settle_streams(cu, err);
+        mem->host = s ? NULL : b->host;
+        return s;
+    }
+    b->staging = malloc(b->bytes);
+    if (!b->staging)
+        return as_nomem(err, b->bytes, "a copy of device memory for the host");
+    s = copy(cu, b, 0, b->staging, NULL, b->bytes, err);
+    if (s) {
+        free(b->staging);
+        b->staging = NULL;
+    }
+    mem->host = b->staging;
+    return s;
+}
+
+static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_cu_device *cu = dev->ctx;
+    struct as_cu_block *b = mem->ctx;
+    if (!mem->host)
+        return AS_OK;
+    mem->host = NULL;
+    enum as_status s = as_cu_alive(cu, err);
+    if (!s && b->staging)
+        s = copy(cu, b, 0, NULL, b->staging, b->bytes, err);
+    else if (!s && b->how->settle_again)
+        s = b->how->settle(cu, b, err);
+    free(b->staging);
+    b->staging = NULL;
+    return s;
+}
+
+/* What is mapped is reached where the host has it mapped, or a staged copy would win over it at the end. */
+static enum as_status transfer(struct as_device *dev, const struct as_memory *mem, uint64_t offset, void *to,
+                               const void *from, uint64_t bytes, struct as_error *err)
+{
+    struct as_cu_device *cu = dev->ctx;
+    if (offset > mem->bytes || bytes > mem->bytes - offset)
+        return as_fail(err, AS_USAGE, "cuda: %llu bytes at %llu are outside of memory of %llu bytes",
+                       (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)mem->bytes);
+    enum as_status s = as_cu_alive(cu, err);
+    if (s || bytes == 0)
+        return s;
+    if (!mem->host)
+        return copy(cu, mem->ctx, offset, to, from, bytes, err);
+    char *here = (char *)mem->host + offset;
+    memcpy(to ? to : here, from ? from : here, bytes);
+    return AS_OK;
+}
+
+static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                   uint64_t bytes, struct as_error *err)
+{
+    return transfer(dev, mem, offset, NULL, from, bytes, err);
+}
+
+static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                  uint64_t bytes, struct as_error *err)
+{
+    return transfer(dev, mem, offset, to, NULL, bytes, err);
+}
+
+static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                        double *alloc_s, double *free_s, struct as_error *err)
+{
+    struct as_cu_device *cu = dev->ctx;
+    const struct as_cu_home home = {cu->context, cu->id};
+    const struct as_cu_allocator *how = NULL;
+    enum as_status s = as_cu_alive(cu, err);
+    if (!s)
+        s = as_cu_find_allocator(dev, allocator, &how, err);
+    if (!s && how->is_static)
+        s = as_fail(err, AS_UNSUPPORTED, "'%s' is not allocated: it comes with its module", how->name);
+    if (!s)
+        s = as_cu_check_size(cu, how, &home, bytes, count, err);
+    if (s)
+        return s;
+    struct as_cu_block *blocks = calloc(count, sizeof *blocks);
+    if (!blocks)
+        return as_nomem(err, count * sizeof *blocks, "a list of blocks");
+    s = settle_streams(cu, err);
+    size_t got = 0;
+    uint64_t t0 = as_now_ns();
+    while (got < count && !s && !(s = obtain(cu, how, &home, bytes, &blocks[got], err)))
+        got++;
+    if (!s && how->in_order)
+        s = settle_streams(cu, err);
+    uint64_t t1 = as_now_ns();
+    for (size_t i = 0; i < got; i++)
+        release(cu, &blocks[i]);
+    if (!s && how->in_order)
+        s = settle_streams(cu, err);
+    uint64_t t2 = as_now_ns();
+    *alloc_s = (double)(t1 - t0) * 1e-9;
+    *free_s = (double)(t2 - t1) * 1e-9;
+    free(blocks);
+    if (!s)
+        s = as_cu_alive(cu, err); /* a free that failed for good shows here */
+    return s;
+}
+
+const struct as_memory_ops as_cu_memory_ops = {
+    .alloc = memory_alloc,
+    .free = memory_free,
+    .map = memory_map,
+    .unmap = memory_unmap,
+    .write = memory_write,
+    .read = memory_read,
+    .time_alloc = memory_time_alloc,
+};
