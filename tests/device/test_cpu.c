@@ -68,7 +68,9 @@ static struct setup set_up(const char *kernel)
     struct as_device *d = &opened.device;
     check_ok(d->program->build(d, &(struct as_program_desc){.name = "test", .host = kernels}, &s.program, &err), &err);
     check_ok(d->program->kernel(d, s.program, kernel, &s.kernel, &err), &err);
-    check_ok(d->memory->alloc(d, &(struct as_memory_desc){"malloc", 4096, -1, false}, &s.memory, &err), &err);
+    check_ok(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "malloc", .bytes = 4096, .node = -1}, &s.memory,
+                              &err),
+             &err);
     check_ok(d->memory->map(d, s.memory, &err), &err);
     memset(s.memory->host, 0xff, 4096);
     return s;

@@ -30,7 +30,10 @@ static struct as_memory *get(const char *allocator, uint64_t bytes, bool fresh)
     struct as_error err = {0};
     struct as_device *d = &opened.device;
     struct as_memory *m = NULL;
-    check_ok(d->memory->alloc(d, &(struct as_memory_desc){allocator, bytes, -1, fresh}, &m, &err), &err);
+    check_ok(
+        d->memory->alloc(
+            d, &(struct as_memory_desc){.allocator = allocator, .bytes = bytes, .node = -1, .fresh = fresh}, &m, &err),
+        &err);
     assert_int_equal(m->bytes, bytes);
     assert_null(m->host);
     check_ok(d->memory->map(d, m, &err), &err);
@@ -147,8 +150,9 @@ static void hugetlb(void **state)
         give(m);
         return;
     }
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"hugetlb", MIB, -1, false}, &m, &err), AS_UNSUPPORTED,
-                &err, "\"hugetlb\": ");
+    check_fails(
+        d->memory->alloc(d, &(struct as_memory_desc){.allocator = "hugetlb", .bytes = MIB, .node = -1}, &m, &err),
+        AS_UNSUPPORTED, &err, "\"hugetlb\": ");
 }
 
 static void kept_and_reused(void **state)
@@ -226,17 +230,17 @@ static void absurd_sizes_are_errors(void **state)
         for (size_t k = 0; k < 4; k++) {
             if (!usable(names[k]))
                 continue;
-            struct as_memory_desc desc = {names[k], sizes[i], -1, false};
+            struct as_memory_desc desc = {.allocator = names[k], .bytes = sizes[i], .node = -1};
             assert_int_equal(d->memory->alloc(d, &desc, &m, &err), AS_NOMEM);
         }
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"mmap", 0, -1, false}, &m, &err), AS_USAGE, &err,
-                "0 bytes");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"mmapp", 1, -1, false}, &m, &err), AS_USAGE, &err,
-                "\"mmapp\"");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"mmap", MIB, 999, false}, &m, &err), AS_USAGE, &err,
-                "NUMA node 999");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"malloc", MIB, 0, false}, &m, &err), AS_UNSUPPORTED, &err,
-                "malloc cannot place");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmap", .bytes = 0, .node = -1}, &m, &err),
+                AS_USAGE, &err, "0 bytes");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmapp", .bytes = 1, .node = -1}, &m, &err),
+                AS_USAGE, &err, "\"mmapp\"");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmap", .bytes = MIB, .node = 999}, &m, &err),
+                AS_USAGE, &err, "NUMA node 999");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "malloc", .bytes = MIB, .node = 0}, &m, &err),
+                AS_UNSUPPORTED, &err, "malloc cannot place");
 }
 
 /* Blocks that were handed out and not touched are not free, though the kernel still says so. */
@@ -248,7 +252,7 @@ static void promises_count(void **state)
     struct as_memory *first = NULL, *second = NULL;
     uint64_t bytes = 0, later = 0;
     check_ok(d->device->memory_free(d, &bytes, &err), &err);
-    struct as_memory_desc desc = {"mmap", bytes / 10 * 6, -1, true};
+    struct as_memory_desc desc = {.allocator = "mmap", .bytes = bytes / 10 * 6, .node = -1, .fresh = true};
     check_ok(d->memory->alloc(d, &desc, &first, &err), &err);
     check_ok(d->device->memory_free(d, &later, &err), &err);
     assert_true(later < bytes / 2);
@@ -272,7 +276,10 @@ static void the_pool_gives_way(void **state)
     assert_true(cpu->held >= cpu->pool.bytes);
     /* more than what is free beside the pool */
     struct as_memory *m = NULL;
-    check_ok(d->memory->alloc(d, &(struct as_memory_desc){"mmap", bytes - 8 * MIB, -1, true}, &m, &err), &err);
+    check_ok(d->memory->alloc(
+                 d, &(struct as_memory_desc){.allocator = "mmap", .bytes = bytes - 8 * MIB, .node = -1, .fresh = true},
+                 &m, &err),
+             &err);
     give(m);
     uint64_t sum = 0;
     for (size_t i = 0; i < cpu->pool.n; i++)
@@ -292,7 +299,7 @@ static void placed_on_a_node(void **state)
     struct as_memory *m = NULL;
     hwloc_obj_t node = hwloc_get_obj_by_type(as_cpu(d)->topology, HWLOC_OBJ_NUMANODE, 0);
     assert_non_null(node);
-    struct as_memory_desc desc = {"mmap", 4 * MIB, (int)node->os_index, false};
+    struct as_memory_desc desc = {.allocator = "mmap", .bytes = 4 * MIB, .node = (int)node->os_index};
     enum as_status s = d->memory->alloc(d, &desc, &m, &err);
     if (s == AS_UNSUPPORTED)
         skip(); /* a kernel or sandbox without mbind */

@@ -81,7 +81,9 @@ static struct bench *start(const char *json)
     check_ok(as_device_open("null", &b.opened, &err), &err);
     unlink(path);
     b.d = &b.opened.device;
-    check_ok(b.d->memory->alloc(b.d, &(struct as_memory_desc){"malloc", 4096, -1, false}, &b.memory, &err), &err);
+    check_ok(b.d->memory->alloc(b.d, &(struct as_memory_desc){.allocator = "malloc", .bytes = 4096, .node = -1},
+                                &b.memory, &err),
+             &err);
     check_ok(b.d->memory->map(b.d, b.memory, &err), &err);
     memset(b.memory->host, 0, 4096);
     build(&b);
@@ -327,17 +329,20 @@ static void memory_is_as_scripted(void **state)
     uint64_t left = 0;
     check_ok(d->device->memory_free(d, &left, &err), &err);
     assert_int_equal(left, 10000 - 4096);
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"malloc", 6000, -1, false}, &m, &err), AS_NOMEM, &err,
-                "6000");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"malloc", UINT64_MAX, -1, false}, &m, &err), AS_NOMEM,
-                &err, "");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"no", 6, -1, false}, &m, &err), AS_UNSUPPORTED, &err,
-                "because");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"other", 6, -1, false}, &m, &err), AS_USAGE, &err,
-                "\"other\"");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){"some", 100, -1, false}, &m, &err), AS_NOMEM, &err,
-                "script");
-    check_ok(d->memory->alloc(d, &(struct as_memory_desc){"some", 99, -1, false}, &m, &err), &err);
+    check_fails(
+        d->memory->alloc(d, &(struct as_memory_desc){.allocator = "malloc", .bytes = 6000, .node = -1}, &m, &err),
+        AS_NOMEM, &err, "6000");
+    check_fails(
+        d->memory->alloc(d, &(struct as_memory_desc){.allocator = "malloc", .bytes = UINT64_MAX, .node = -1}, &m, &err),
+        AS_NOMEM, &err, "");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "no", .bytes = 6, .node = -1}, &m, &err),
+                AS_UNSUPPORTED, &err, "because");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "other", .bytes = 6, .node = -1}, &m, &err),
+                AS_USAGE, &err, "\"other\"");
+    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "some", .bytes = 100, .node = -1}, &m, &err),
+                AS_NOMEM, &err, "script");
+    check_ok(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "some", .bytes = 99, .node = -1}, &m, &err),
+             &err);
     check_ok(d->memory->write(d, m, 98, "x", 1, &err), &err);
     check_fails(d->memory->read(d, m, 98, &(char[2]){0}, 2, &err), AS_USAGE, &err, "outside");
     d->memory->free(d, m);
