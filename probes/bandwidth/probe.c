@@ -34,7 +34,8 @@ static const struct as_axis axes[] = {
      .help = "threads of a CPU; 0: the whole device, which is the only choice there",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_THREADS,
-     .def = "0,max"},
+     .def = "0,max",
+     .zero = "device"},
     {.name = "store",
      .help = "CPU: regular stores, or non-temporal ones that leave out the caches",
      .type = AS_AXIS_WORD,
@@ -163,6 +164,7 @@ static void fill_context(struct as_visit_context *vc, const struct as_stream *s)
         vc->max_reps = 1 << 24;
         vc->sample_s = 1e-2; /* so that what a launch scatters is small against it */
     }
+    as_stream_expect(vc, s);
     as_stream_variant(s, variant, sizeof variant);
     as_note(vc, "variant", variant);
     as_note_number(vc, "elements", (double)s->n);

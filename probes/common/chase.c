@@ -303,6 +303,11 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
     return s;
 }
 
+void as_chase_expect(struct as_visit_context *vc, const struct as_chase *c)
+{
+    as_expect_code(vc, c->kernel, "load.global", AS_CHASE_STEPS);
+}
+
 enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
 {
     struct as_timing t;

@@ -64,6 +64,8 @@ struct as_chase_desc {
 enum { AS_CHASE_STEPS = 64 }; /* accesses of one repetition */
 enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,
                                 struct as_error *err);
+/* For the code gate: every step of the walk is a load. */
+void as_chase_expect(struct as_visit_context *vc, const struct as_chase *c);
 /* Walks reps * AS_CHASE_STEPS lines. *ns is the time of one access. */
 enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
 /* Does the chase stand where it must? */

@@ -342,6 +342,18 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     return st;
 }
 
+/* At least one of each kind for every array: how many elements an instruction moves is the compiler's choice. */
+void as_stream_expect(struct as_visit_context *vc, const struct as_stream *s)
+{
+    bool fused = s->desc.op == AS_STREAM_TRIAD || s->desc.op == AS_STREAM_NSTREAM || s->desc.op == AS_STREAM_DOT;
+    if (shape(s)->reads)
+        as_expect_code(vc, s->kernel, "load.global", shape(s)->reads);
+    if (shape(s)->writes)
+        as_expect_code(vc, s->kernel, "store.global", shape(s)->writes);
+    if (fused)
+        as_expect_code(vc, s->kernel, "fma.f64", 1);
+}
+
 /* ---- sampling and checking ---- */
 
 static enum as_status check_sum(struct as_stream *s, struct as_error *err)

@@ -114,6 +114,8 @@ double as_stream_bytes(const struct as_stream *s);
 void as_stream_variant(const struct as_stream *s, char *out, size_t size);
 enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, const struct as_stream_desc *desc,
                                  struct as_error *err);
+/* For the code gate: loads, stores and arithmetic of the operation. */
+void as_stream_expect(struct as_visit_context *vc, const struct as_stream *s);
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err);
 /* Is what the arrays and sums hold right? Looks at every element when whole_check is set, else at blocks drawn from the
  * seed, and always at the first and the last. */

@@ -88,6 +88,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (s)
         return s;
     double hz;
+    as_chase_expect(vc, c);
     vc->footprint = c->footprint;
     if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL) && hz > 0) {
         vc->limit = 1e9 / hz;

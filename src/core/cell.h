@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "sensor/readings.h"
 #include "stats/stats.h"
 
 #include <stdbool.h>
@@ -88,11 +89,14 @@ struct as_visit {
     double clock_lo, clock_hi;
     enum as_gate_state checksum;
     char checksum_text[160];
-    enum as_cell_status status; /* OK, or why there are no samples */
-    char reason[256];           /* for those */
-    int excluded;               /* 1: not in the cell's numbers (drift), reason says why */
-    int worker;                 /* process id */
-    double limit;               /* physical bound in the unit, NAN none */
+    enum as_gate_state code; /* are the instructions that were asked for in the machine code? */
+    char code_text[160];
+    struct as_readings readings; /* of the device's sensor while it ran */
+    enum as_cell_status status;  /* OK, or why there are no samples */
+    char reason[256];            /* for those */
+    int excluded;                /* 1: not in the cell's numbers (drift), reason says why */
+    int worker;                  /* process id */
+    double limit;                /* physical bound in the unit, NAN none */
     char limit_why[96];
     uint64_t footprint; /* bytes touched */
     int claims_memory;  /* 1: sold as a number of main memory */

@@ -3,6 +3,8 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,18 +54,20 @@ static enum as_status summarize(struct as_cell *cell, const struct as_visit *vis
     return s;
 }
 
-static void gate_checksum(struct as_cell *cell, const struct as_visit *visits, size_t n)
+/* The worst of what the visits that count say; where none says anything, why. */
+static void gate_worst(struct as_gate_result *g, const struct as_visit *visits, size_t n, size_t state, size_t text)
 {
-    struct as_gate_result *g = &cell->gates[AS_GATE_CHECKSUM];
     *g = (struct as_gate_result){.state = AS_GATE_NA};
     for (size_t i = 0; i < n; i++) {
-        if (!counts(&visits[i]) || visits[i].checksum <= g->state)
-            continue;
-        g->state = visits[i].checksum;
-        as_copy_text(g->text, sizeof g->text, visits[i].checksum_text);
+        const char *visit = (const char *)&visits[i];
+        enum as_gate_state s = *(const enum as_gate_state *)(const void *)(visit + state);
+        if (counts(&visits[i]) && s > g->state) {
+            g->state = s;
+            as_copy_text(g->text, sizeof g->text, visit + text);
+        }
     }
     if (g->state == AS_GATE_NA && n)
-        as_copy_text(g->text, sizeof g->text, visits[n - 1].checksum_text);
+        as_copy_text(g->text, sizeof g->text, (const char *)&visits[n - 1] + text);
 }
 
 static void gate_limit(struct as_cell *cell, const struct as_visit *visits, size_t n, struct as_buf *text)
@@ -88,32 +92,83 @@ static void gate_limit(struct as_cell *cell, const struct as_visit *visits, size
     set_gate(&cell->gates[AS_GATE_LIMIT], ratio <= 1 + LIMIT_ROOM ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
+/* By a cycle counter or the device itself where there is one, else by the sensor. */
+static bool clock_of(const struct as_visit *v, double *hz, double *lo, double *hi)
+{
+    bool own = v->clock_hz > 0, has_sensor = v->readings.sensor[0] && v->readings.clock_hz > 0;
+    *hz = own ? v->clock_hz : v->readings.clock_hz;
+    *lo = own ? v->clock_lo : v->readings.clock_lo;
+    *hi = own ? v->clock_hi : v->readings.clock_hi;
+    return own || has_sensor;
+}
+
+/* What slowed the device down in any of the visits that count, whether a sensor would have seen it, and who else was
+ * on the device. */
+struct seen {
+    int slowed;
+    bool known;
+    double users;
+    const char *sensor;
+};
+static struct seen seen_in(const struct as_visit *visits, size_t n)
+{
+    struct seen seen = {.sensor = ""};
+    for (size_t i = 0; i < n; i++) {
+        const struct as_readings *r = &visits[i].readings;
+        if (!counts(&visits[i]) || !r->sensor[0])
+            continue;
+        seen.sensor = r->sensor;
+        seen.known |= r->throttle >= 0;
+        seen.slowed |= r->throttle > 0 ? r->throttle & ~(int)AS_THROTTLE_HARMLESS : 0;
+        seen.users = fmax(seen.users, r->users);
+    }
+    return seen;
+}
+
+static void say_seen(const struct seen *seen, struct as_buf *text)
+{
+    if (seen->slowed) {
+        as_buf_str(text, ", throttled: ");
+        as_throttle_text(seen->slowed, text);
+    } else if (seen->known)
+        as_buf_str(text, ", not throttled");
+    if (seen->users > 0)
+        as_buf_printf(text, ", %.0f other process%s on the device", seen->users, seen->users == 1 ? "" : "es");
+}
+
 static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n, struct as_buf *text)
 {
     double lo = INFINITY, hi = -INFINITY, sum = 0, within = 0;
     size_t known = 0;
+    bool by_sensor = false;
+    const struct seen seen = seen_in(visits, n);
     for (size_t i = 0; i < n; i++) {
-        const struct as_visit *v = &visits[i];
-        if (!counts(v) || !(v->clock_hz > 0))
+        double hz, least, most;
+        if (!counts(&visits[i]) || !clock_of(&visits[i], &hz, &least, &most))
             continue;
         known++;
-        sum += v->clock_hz;
-        lo = fmin(lo, v->clock_hz);
-        hi = fmax(hi, v->clock_hz);
-        within = fmax(within, (v->clock_hi - v->clock_lo) / v->clock_hi);
+        sum += hz;
+        lo = fmin(lo, hz);
+        hi = fmax(hi, hz);
+        within = fmax(within, (most - least) / most);
+        by_sensor |= !(visits[i].clock_hz > 0);
     }
     cell->clock_hz = known ? sum / (double)known : NAN;
     as_buf_clear(text);
-    if (!known) {
-        as_buf_str(text, "the device has no cycle counter and no clock sensor");
-        set_gate(&cell->gates[AS_GATE_CLOCK], AS_GATE_NA, text);
-        return;
+    double between = known ? (hi - lo) / hi : 0;
+    enum as_gate_state state =
+        seen.slowed || within > CLOCK_ROOM || between > CLOCK_ROOM_VISITS ? AS_GATE_FAIL : AS_GATE_PASS;
+    if (known) {
+        as_format_value(text, cell->clock_hz, "Hz");
+        if (by_sensor)
+            as_buf_printf(text, " by %s", seen.sensor);
+        as_buf_printf(text, ", moved %.1f%% within a visit, %.1f%% between visits", 100 * within, 100 * between);
+    } else {
+        as_buf_str(text, seen.known ? "the clock is not known" : "the device has no cycle counter and no clock sensor");
+        state = seen.slowed ? AS_GATE_FAIL : AS_GATE_NA;
     }
-    double between = (hi - lo) / hi;
-    int pass = within <= CLOCK_ROOM && between <= CLOCK_ROOM_VISITS;
-    as_format_value(text, cell->clock_hz, "Hz");
-    as_buf_printf(text, ", moved %.1f%% within a visit, %.1f%% between visits", 100 * within, 100 * between);
-    set_gate(&cell->gates[AS_GATE_CLOCK], pass ? AS_GATE_PASS : AS_GATE_FAIL, text);
+    say_seen(&seen, text);
+    set_gate(&cell->gates[AS_GATE_CLOCK], state, text);
 }
 
 static void gate_noise(struct as_cell *cell, double precision, int visits, struct as_buf *text)
@@ -193,12 +248,13 @@ enum as_status as_gates_evaluate(struct as_cell *cell, const struct as_visit *vi
         return s;
     struct as_buf text = AS_BUF_INIT;
     if (cell->sum.n) {
-        gate_checksum(cell, visits, n);
+        gate_worst(&cell->gates[AS_GATE_CHECKSUM], visits, n, offsetof(struct as_visit, checksum),
+                   offsetof(struct as_visit, checksum_text));
+        gate_worst(&cell->gates[AS_GATE_CODE], visits, n, offsetof(struct as_visit, code),
+                   offsetof(struct as_visit, code_text));
         gate_limit(cell, visits, n, &text);
         gate_clock(cell, visits, n, &text);
         gate_noise(cell, context->precision, context->visits, &text);
-        cell->gates[AS_GATE_CODE] = (struct as_gate_result){
-            .state = AS_GATE_NA, .text = "this backend does not give the machine code to count in"};
         gate_footprint(cell, visits, n, context->last_cache, &text);
         cell->gates[AS_GATE_DRIFT].state = context->drift;
         as_copy_text(cell->gates[AS_GATE_DRIFT].text, sizeof cell->gates[0].text, context->drift_text);

@@ -2,6 +2,7 @@
 #include "core/measure.h"
 
 #include "base/text.h"
+#include "sensor/watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ struct sampler {
     double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
     double precision;
     size_t fewest; /* samples */
+    struct as_watch watch;
 };
 
 void as_note(struct as_visit_context *vc, const char *name, const char *text)
@@ -133,11 +135,7 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
 
 static void summarize_clock(const struct sampler *m, struct as_visit *out)
 {
-    out->clock_hz = m->clock_n ? as_median(m->clock, m->clock_n) : NAN;
-    /* A single reading that an interrupt spoiled says nothing of the clock; a tenth of many, a quarter of few does. */
-    double tail = m->clock_n > 10 ? 0.1 : m->clock_n > 3 ? 0.25 : 0;
-    out->clock_lo = m->clock_n ? as_quantile(m->clock, m->clock_n, tail) : NAN;
-    out->clock_hi = m->clock_n ? as_quantile(m->clock, m->clock_n, 1 - tail) : NAN;
+    as_clock_range(m->clock, m->clock_n, &out->clock_hz, &out->clock_lo, &out->clock_hi);
 }
 
 static void run_check(struct sampler *m, struct as_visit *out)
@@ -187,8 +185,11 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     out->claims_memory = m->vc.claims_memory;
     out->limit = m->vc.limit;
     as_copy_text(out->limit_why, sizeof out->limit_why, m->vc.limit_why);
+    out->code = m->vc.code;
+    as_copy_text(out->code_text, sizeof out->code_text, m->vc.code_text);
     if (!st)
         st = calibrate(m, err);
+    as_watch_mark(&m->watch);
     if (!st)
         st = collect(m, err);
     out->reps = m->reps;
@@ -199,8 +200,19 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     return st;
 }
 
-enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_order *order, struct as_visit *out,
-                                struct as_error *err)
+/* Memory that lost bits makes a wrong number of a right one. */
+static enum as_status check_memory(const struct as_readings *r, struct as_error *err)
+{
+    if (!(r->ecc_uncorrected > 0))
+        return AS_OK;
+    return as_fail(err, AS_FAILED,
+                   "%.0f ECC errors that could not be corrected came during the visit: the device's memory is failing, "
+                   "have it looked after",
+                   r->ecc_uncorrected);
+}
+
+enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
+                                struct as_visit *out, struct as_error *err)
 {
     double started = as_now();
     *out = (struct as_visit){.number = order->number,
@@ -222,6 +234,9 @@ enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_ord
                                      .limit = NAN,
                                      .min_reps = 1,
                                      .max_reps = UINT64_C(1) << 40};
+    as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
+                 dev->info.capabilities & AS_CAP_CODE ? "this probe asks for no instruction in particular"
+                                                      : AS_CODE_NOT_COUNTED);
     if (!m.probe) {
         set_outcome(out, AS_FAILED, "this build of assay has no such probe");
         return AS_OK;
@@ -234,7 +249,11 @@ enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_ord
         st = as_nomem(err, AS_SAMPLES_MAX * sizeof *m.x, "samples");
         goto done;
     }
+    as_watch_begin(&m.watch, sensing, 0);
     enum as_status visit = run_phases(&m, started, out, &why);
+    as_watch_end(&m.watch, &out->readings);
+    if (!visit)
+        visit = check_memory(&out->readings, &why);
     m.probe->finish(m.state);
     if (visit)
         set_outcome(out, visit, why.text);

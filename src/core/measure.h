@@ -4,11 +4,13 @@
 
 #include "core/message.h"
 #include "core/probe.h"
+#include "sensor/sensor.h"
 
-/* Fills *out (as_visit_finish frees it). What the probe or device could not do is in out->status and reason, not in
- * the return value, which is not AS_OK only when memory ran out here. */
-enum as_status as_measure_visit(struct as_device *dev, const struct as_visit_order *order, struct as_visit *out,
-                                struct as_error *err);
+/* Fills *out (as_visit_finish frees it). The device is watched by `sensing`, which may have no sensor. What the probe
+ * or device could not do is in out->status and reason, not in the return value, which is not AS_OK only when memory ran
+ * out here. */
+enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
+                                struct as_visit *out, struct as_error *err);
 
 /* Seconds: even a visit whose share is smaller goes on so long for the fewest samples that make an interval. */
 #define AS_FEWEST_S 0.4

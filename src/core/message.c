@@ -139,6 +139,31 @@ enum as_status as_order_from_json(const json_t *j, struct as_visit_order *o, str
     return as_axes_from_json(get_text(j, "axes"), &o->axes, err);
 }
 
+/* The bits as they are, numbers by name; nothing where there was no sensor. */
+static json_t *readings_to_json(const struct as_readings *r)
+{
+    if (!r->sensor[0])
+        return json_null();
+    json_t *j = json_object();
+    json_object_set_new(j, "sensor", text_value(r->sensor));
+    json_object_set_new(j, "throttle", json_integer(r->throttle));
+    for (size_t i = 0; i < as_readings_members_n; i++)
+        json_object_set_new(j, as_readings_members[i].name, number(as_readings_get(r, i)));
+    return j;
+}
+
+static void readings_from_json(const json_t *j, struct as_readings *r)
+{
+    as_readings_clear(r);
+    if (!json_is_object(j))
+        return;
+    as_copy_text(r->sensor, sizeof r->sensor, get_text(j, "sensor"));
+    int64_t bits = get_integer(j, "throttle");
+    r->throttle = bits >= -1 && bits < 2 * (int)AS_THROTTLE_OTHER ? (int)bits : -1;
+    for (size_t i = 0; i < as_readings_members_n; i++)
+        *as_readings_at(r, i) = get_number(j, as_readings_members[i].name);
+}
+
 json_t *as_visit_to_json(const struct as_visit *v)
 {
     json_t *samples = json_array();
@@ -158,6 +183,9 @@ json_t *as_visit_to_json(const struct as_visit *v)
     json_object_set_new(j, "clock_hi", number(v->clock_hi));
     json_object_set_new(j, "checksum", json_integer(v->checksum));
     json_object_set_new(j, "checksum_text", text_value(v->checksum_text));
+    json_object_set_new(j, "code", json_integer(v->code));
+    json_object_set_new(j, "code_text", text_value(v->code_text));
+    json_object_set_new(j, "readings", readings_to_json(&v->readings));
     json_object_set_new(j, "status", json_integer(v->status));
     json_object_set_new(j, "reason", text_value(v->reason));
     json_object_set_new(j, "limit", number(v->limit));
@@ -199,12 +227,16 @@ enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as
                            .limit = get_number(j, "limit"),
                            .footprint = (uint64_t)get_integer(j, "footprint"),
                            .claims_memory = get_integer(j, "claims_memory") != 0};
-    int64_t checksum = get_integer(j, "checksum"), status = get_integer(j, "status");
-    if (checksum < AS_GATE_NA || checksum > AS_GATE_FAIL || status < 0 || status >= AS_CELL_STATUS_N)
+    int64_t checksum = get_integer(j, "checksum"), code = get_integer(j, "code"), status = get_integer(j, "status");
+    if (checksum < AS_GATE_NA || checksum > AS_GATE_FAIL || code < AS_GATE_NA || code > AS_GATE_FAIL || status < 0 ||
+        status >= AS_CELL_STATUS_N)
         return as_fail(err, AS_FAILED, "the worker sent a visit that makes no sense");
     v->checksum = (enum as_gate_state)checksum;
+    v->code = (enum as_gate_state)code;
     v->status = (enum as_cell_status)status;
     as_copy_text(v->checksum_text, sizeof v->checksum_text, get_text(j, "checksum_text"));
+    as_copy_text(v->code_text, sizeof v->code_text, get_text(j, "code_text"));
+    readings_from_json(json_object_get(j, "readings"), &v->readings);
     as_copy_text(v->reason, sizeof v->reason, get_text(j, "reason"));
     as_copy_text(v->limit_why, sizeof v->limit_why, get_text(j, "limit_why"));
     v->detail = as_strdup(get_text(j, "detail"));

@@ -27,7 +27,8 @@ struct as_axis {
     enum as_axis_domain domain;
     uint64_t min, max;        /* for sizes and counts, inclusive; max 0: no bound but memory */
     const char *def;          /* expression for a grid that does not name this axis */
-    const char *const *words; /* AS_AXIS_WORD, AS_DOMAIN_NONE: ends with NULL */
+    const char *const *words; /* AS_AXIS_WORD, AS_DOMAIN_NONE: ends with NULL; AS_DOMAIN_ALLOCATOR: further values */
+    const char *zero;         /* what the value 0 stands for where it is no number ("device"), NULL: it is one */
 };
 
 /* What sample() returns: one timed repetition block. */
@@ -52,10 +53,17 @@ struct as_visit_context {
     uint64_t min_reps, max_reps; /* 1 .. 2^40 unless set; equal: no calibration */
     double sample_s;             /* aim for samples of so many seconds; 0: the engine's choice */
     struct as_buf detail;        /* written by as_note */
+    enum as_gate_state code;     /* set by as_expect_code, or by the engine where nothing is expected */
+    char code_text[160];
 };
 /* Adds "name": "text" / number to the cell's detail. */
 void as_note(struct as_visit_context *vc, const char *name, const char *text);
 void as_note_number(struct as_visit_context *vc, const char *name, double value);
+/* For prepare: the kernel's machine code must hold at least so many instructions that do `operation` (one of
+ * as_operation_words). Where the device counts them they are noted and judged, else why it does not is the code gate's
+ * text. Of several expectations the worst counts. */
+#define AS_CODE_NOT_COUNTED "this backend does not give the machine code to count in"
+void as_expect_code(struct as_visit_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least);
 
 enum as_applies {
     AS_APPLIES,      /* a cell */

@@ -15,6 +15,7 @@
 struct worker {
     int fd;
     struct as_opened opened;
+    struct as_sensing sensing;
     int is_open;
 };
 
@@ -26,8 +27,9 @@ static json_t *refusal(const struct as_error *err)
 }
 
 /* {"ok":true,"info":{...},"topology":{...}}; topology is absent where the device tells none. */
-static json_t *describe(struct as_device *dev)
+static json_t *describe(struct as_device *dev, struct as_sensing *sensing)
 {
+    as_sensing_describe(sensing, &dev->info);
     struct as_buf info = AS_BUF_INIT, tree = AS_BUF_INIT;
     json_t *j = json_pack("{s:b}", "ok", 1);
     as_info_to_json(&dev->info, &info);
@@ -43,17 +45,25 @@ static json_t *describe(struct as_device *dev)
     return j;
 }
 
+static void close_device(struct worker *w)
+{
+    if (!w->is_open)
+        return;
+    as_sensing_close(&w->sensing);
+    as_device_close(&w->opened);
+    w->is_open = 0;
+}
+
 static json_t *do_open(struct worker *w, const json_t *order)
 {
     struct as_error err = {0};
     const char *id = json_string_value(json_object_get(order, "device"));
-    if (w->is_open)
-        as_device_close(&w->opened);
-    w->is_open = 0;
+    close_device(w);
     if (as_device_open(id ? id : "", &w->opened, &err))
         return refusal(&err);
     w->is_open = 1;
-    return describe(&w->opened.device);
+    as_sensing_open(&w->opened.device.info, &w->sensing);
+    return describe(&w->opened.device, &w->sensing);
 }
 
 static const struct as_backend *find_backend(const char *name)
@@ -70,7 +80,10 @@ static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
     struct as_device dev = {0};
     if (b->open_device(ctx, index, &dev, &err))
         return refusal(&err);
-    json_t *j = describe(&dev);
+    struct as_sensing sensing;
+    as_sensing_open(&dev.info, &sensing);
+    json_t *j = describe(&dev, &sensing);
+    as_sensing_close(&sensing);
     dev.device->close(&dev);
     return j;
 }
@@ -103,7 +116,7 @@ static json_t *do_visit(struct worker *w, const json_t *order_json)
     if (!w->is_open)
         as_fail(&err, AS_FAILED, "no device is open");
     else if (!as_order_from_json(order_json, &order, &err) &&
-             !as_measure_visit(&w->opened.device, &order, &visit, &err)) {
+             !as_measure_visit(&w->opened.device, &w->sensing, &order, &visit, &err)) {
         json_t *j = json_pack("{s:b, s:o}", "ok", 1, "visit", as_visit_to_json(&visit));
         as_visit_finish(&visit);
         return j;
@@ -143,7 +156,6 @@ int as_worker_main(int fd, long parent)
         if (s)
             break;
     }
-    if (w.is_open)
-        as_device_close(&w.opened);
+    close_device(&w);
     return 0;
 }

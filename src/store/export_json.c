@@ -1,4 +1,4 @@
-/* Export: a run as JSON, format version 1. Samples of the visits that count stand once, in the cell. */
+/* Export: a run as JSON. Samples of the visits that count stand once, in the cell. */
 #include "store/fields.h"
 #include "store/sql.h"
 
@@ -26,8 +26,9 @@ static void write_samples(const double *x, size_t n, struct as_buf *out)
 static enum as_status write_visit_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
 {
     const struct as_visit *v = user;
-    (void)name, (void)err; /* "samples" is the only one */
-    if (as_visit_counts(v))
+    if (strcmp(name, "readings") == 0 && v->readings.sensor[0])
+        return as_fields_write(as_readings_fields, as_readings_fields_n, &v->readings, NULL, NULL, out, err);
+    if (strcmp(name, "readings") == 0 || as_visit_counts(v)) /* else "samples" */
         as_buf_str(out, "null");
     else
         write_samples(v->samples, v->n, out);

@@ -59,6 +59,18 @@ static enum as_status write_json(const char *text, bool is_array, const char *na
     return s;
 }
 
+static void write_throttle(int bits, struct as_buf *out)
+{
+    struct as_buf words = AS_BUF_INIT;
+    as_throttle_text(bits, &words);
+    if (words.len)
+        as_buf_json_str(out, as_buf_get(&words));
+    else
+        as_buf_str(out, "null");
+    out->failed |= words.failed;
+    as_buf_finish(&words);
+}
+
 static enum as_status write_value(const struct as_field *f, const void *at, struct as_buf *out, struct as_error *err)
 {
     const char *owned = NULL;
@@ -102,6 +114,9 @@ static enum as_status write_value(const struct as_field *f, const void *at, stru
         break;
     case AS_FIELD_WORD:
         as_buf_json_str(out, f->word(*(const int *)at));
+        break;
+    case AS_FIELD_THROTTLE:
+        write_throttle(*(const int *)at, out);
         break;
     case AS_FIELD_OTHER:
         break;
@@ -202,6 +217,15 @@ static enum as_status read_word(const struct as_field *f, const json_t *j, const
     return as_place_fail(place, f->name, "none of the words that can stand here", err);
 }
 
+static enum as_status read_throttle(const struct as_field *f, const json_t *j, const struct as_place *place, int *at,
+                                    struct as_error *err)
+{
+    const char *text = json_is_null(j) ? "" : json_string_value(j);
+    if (!text || (!text[0] && !json_is_null(j)) || as_throttle_parse(text, at, NULL))
+        return as_place_fail(place, f->name, "no list of reasons for throttling", err);
+    return AS_OK;
+}
+
 enum as_status as_field_read(const struct as_field *f, const json_t *j, const struct as_place *place, void *at,
                              struct as_error *err)
 {
@@ -231,6 +255,8 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
         return AS_OK;
     case AS_FIELD_WORD:
         return read_word(f, j, place, at, err);
+    case AS_FIELD_THROTTLE:
+        return read_throttle(f, j, place, at, err);
     case AS_FIELD_OTHER:
         break;
     }
@@ -242,15 +268,20 @@ enum as_status as_fields_read(const struct as_field *fields, size_t n, const jso
 {
     if (!json_is_object(j))
         return as_place_fail(place, "", "not an object", err);
+    size_t members = n;
     for (size_t i = 0; i < n; i++) {
         const json_t *value = json_object_get(j, fields[i].name);
+        if (!value && place->format && place->format < fields[i].since) {
+            members--;
+            continue;
+        }
         if (!value)
             return as_place_fail(place, fields[i].name, "missing", err);
         enum as_status s = as_field_read(&fields[i], value, place, (char *)record + fields[i].offset, err);
         if (s)
             return s;
     }
-    if (json_object_size(j) == n)
+    if (json_object_size(j) == members)
         return AS_OK;
     const char *name;
     json_t *value;

@@ -22,6 +22,7 @@ enum as_field_kind {
     AS_FIELD_U64,          /* uint64_t below 2^63 */
     AS_FIELD_SEED,         /* uint64_t as text, since readers of JSON take numbers as doubles */
     AS_FIELD_WORD,         /* enum, by its words */
+    AS_FIELD_THROTTLE,     /* int, AS_THROTTLE_* bits by their words, -1 is null */
     AS_FIELD_OTHER,        /* left to the caller */
 };
 struct as_field {
@@ -29,6 +30,7 @@ struct as_field {
     enum as_field_kind kind;
     size_t offset, size;
     const char *(*word)(int value); /* AS_FIELD_WORD: NULL behind the last */
+    int since;                      /* the format version that has it first; 0: the first one */
 };
 #define AS_FIELD(type, member, kind) kind, offsetof(struct type, member), sizeof(((struct type *)0)->member)
 
@@ -43,10 +45,12 @@ enum as_status as_fields_write(const struct as_field *fields, size_t n, const vo
 /* Where in the document we are, for messages. */
 struct as_place {
     char text[96];
+    int format; /* the document's version: members that came later may be missing; 0: the newest */
 };
 enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err);
 /* Reads all fields of the object j into record; a missing or unknown member, a wrong type, or a value that does not
- * fit is refused. Owned text that was read is the record's also when this fails. */
+ * fit is refused. Members that an older format does not have leave the record as it is. Owned text that was read is the
+ * record's also when this fails. */
 enum as_status as_fields_read(const struct as_field *fields, size_t n, const json_t *j, const struct as_place *place,
                               void *record, struct as_error *err);
 /* One value of the kinds above into a place of its own. */
@@ -55,6 +59,7 @@ enum as_status as_field_read(const struct as_field *field, const json_t *j, cons
 
 /* The records of the format. */
 extern const struct as_field as_run_fields[], as_cell_fields[], as_visit_fields[], as_gate_fields[];
-extern const size_t as_run_fields_n, as_cell_fields_n, as_visit_fields_n, as_gate_fields_n;
+extern const struct as_field as_readings_fields[];
+extern const size_t as_run_fields_n, as_cell_fields_n, as_visit_fields_n, as_gate_fields_n, as_readings_fields_n;
 
 #endif

@@ -15,6 +15,7 @@ enum { TEXT_MAX = 256 << 20 };
 struct import {
     struct as_store *store;
     struct as_run run;
+    int format; /* version of the text */
     struct as_error *err;
 };
 
@@ -56,7 +57,7 @@ static enum as_status read_gates(const struct import *in, struct cell_in *c)
     if (!json_is_object(gates) || json_object_size(gates) != AS_GATE_N)
         return fail_at(in, &c->place, "gates", "not an object with every gate");
     for (int g = 0; g < AS_GATE_N; g++) {
-        struct as_place place;
+        struct as_place place = {.format = in->format};
         const char *name = as_gate_name((enum as_gate)g);
         snprintf(place.text, sizeof place.text, "%.60s.gates.%s", c->place.text, name);
         enum as_status s = as_fields_read(as_gate_fields, as_gate_fields_n, json_object_get(gates, name), &place,
@@ -151,14 +152,28 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
     return as_visit_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
 }
 
+/* null: there was no sensor. */
+static enum as_status read_readings(const struct import *in, const struct as_place *place, const json_t *j,
+                                    struct as_readings *r)
+{
+    const json_t *readings = json_object_get(j, "readings");
+    as_readings_clear(r);
+    if (!readings || json_is_null(readings)) /* a format without them, or none */
+        return AS_OK;
+    enum as_status s = as_fields_read(as_readings_fields, as_readings_fields_n, readings, place, r, in->err);
+    return s || r->sensor[0] ? s : fail_at(in, place, "sensor", "empty; null is expected where there was none");
+}
+
 static enum as_status import_visit(struct import *in, struct cell_in *c, size_t i, const json_t *j, int *last)
 {
-    struct as_place place;
+    struct as_place place = {.format = in->format};
     struct as_visit v = {0};
     snprintf(place.text, sizeof place.text, "%.60s.visits[%zu]", c->place.text, i);
     enum as_status s = as_fields_read(as_visit_fields, as_visit_fields_n, j, &place, &v, in->err);
     if (!s && v.number <= *last)
         s = fail_at(in, &place, "number", "not above that of the visit before");
+    if (!s)
+        s = read_readings(in, &place, j, &v.readings);
     if (s)
         v.n = 0;
     else
@@ -198,7 +213,7 @@ static enum as_status check_foreign(const struct import *in, const struct as_pla
 
 static enum as_status import_cell(struct import *in, const char *list, size_t i, const json_t *j, bool hidden)
 {
-    struct cell_in c = {.j = j};
+    struct cell_in c = {.j = j, .place.format = in->format};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
     enum as_status s = as_fields_read(as_cell_fields, as_cell_fields_n, j, &c.place, &c.cell, in->err);
     if (!s)
@@ -234,7 +249,7 @@ static enum as_status import_list(struct import *in, const json_t *root, const c
 
 static enum as_status check_root(const struct import *in, const json_t *root)
 {
-    static const struct as_place top = {""};
+    static const struct as_place top = {.text = ""};
     const json_t *version = json_object_get(root, "format_version");
     if (!json_is_object(root) || !json_is_integer(version) || json_integer_value(version) < 1)
         return fail_at(in, &top, "format_version", "missing; it was not made by 'assay export --format json'");
@@ -251,7 +266,7 @@ static enum as_status check_root(const struct import *in, const json_t *root)
 
 static enum as_status read_run(struct import *in, const json_t *root)
 {
-    static const struct as_place place = {"run"};
+    static const struct as_place place = {.text = "run"};
     enum as_status s =
         as_fields_read(as_run_fields, as_run_fields_n, json_object_get(root, "run"), &place, &in->run, in->err);
     if (!s)
@@ -265,6 +280,7 @@ static enum as_status read_run(struct import *in, const json_t *root)
 static enum as_status import_root(struct import *in, const json_t *root)
 {
     enum as_status s = check_root(in, root);
+    in->format = (int)json_integer_value(json_object_get(root, "format_version"));
     if (!s)
         s = read_run(in, root);
     if (s || (s = as_begin_write(in->store, in->err)))

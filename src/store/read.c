@@ -420,6 +420,16 @@ enum as_status as_store_cell(struct as_store *store, int64_t id, int with_sample
     return s;
 }
 
+static bool read_readings(struct as_row *row, struct as_readings *r)
+{
+    as_readings_clear(r);
+    as_copy_column(row, r->sensor, sizeof r->sensor);
+    bool good = as_throttle_parse(as_get_text(row), &r->throttle, NULL) == AS_OK;
+    for (size_t i = 0; i < as_readings_members_n; i++)
+        *as_readings_at(r, i) = as_get_real(row);
+    return good;
+}
+
 static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct as_error *err)
 {
     *v = (struct as_visit){.cell_id = as_get_int(row)};
@@ -454,6 +464,9 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     v->footprint = get_whole(row);
     v->claims_memory = get_small(row) != 0;
     v->detail = as_take_text(row);
+    good &= get_gate_state(row, &v->code);
+    as_copy_column(row, v->code_text, sizeof v->code_text);
+    good &= read_readings(row, &v->readings);
     return good ? AS_OK : damaged(row->store, "cell", v->cell_id, "a visit has a status that there is not", err);
 }
 

@@ -90,7 +90,33 @@ static const char version_1[] =
     " UNIQUE(cell_id, number)"
     ") STRICT;";
 
-static const char *const steps[] = {version_1};
+/* What sensors saw and what was counted in machine code. A visit from before has neither. */
+static const char version_2[] =
+    "ALTER TABLE visits ADD COLUMN code TEXT NOT NULL DEFAULT 'n/a' CHECK(code IN('n/a','pass','fail'));"
+    "ALTER TABLE visits ADD COLUMN code_text TEXT NOT NULL DEFAULT '';"
+    /* its name; empty: there was none, and all that follows is NULL */
+    "ALTER TABLE visits ADD COLUMN sensor TEXT NOT NULL DEFAULT '';"
+    /* 'none' or reasons, as 'power cap, thermal'; NULL: unknown */
+    "ALTER TABLE visits ADD COLUMN throttle TEXT;"
+    "ALTER TABLE visits ADD COLUMN power_w REAL;"
+    "ALTER TABLE visits ADD COLUMN temperature_before REAL;"
+    "ALTER TABLE visits ADD COLUMN temperature_after REAL;"
+    "ALTER TABLE visits ADD COLUMN sensor_clock_hz REAL;"
+    "ALTER TABLE visits ADD COLUMN sensor_clock_low REAL;"
+    "ALTER TABLE visits ADD COLUMN sensor_clock_high REAL;"
+    "ALTER TABLE visits ADD COLUMN memory_clock_low REAL;"
+    "ALTER TABLE visits ADD COLUMN memory_clock_high REAL;"
+    "ALTER TABLE visits ADD COLUMN pcie_generation REAL;"
+    "ALTER TABLE visits ADD COLUMN pcie_width REAL;"
+    "ALTER TABLE visits ADD COLUMN pcie_generation_max REAL;"
+    "ALTER TABLE visits ADD COLUMN pcie_width_max REAL;"
+    "ALTER TABLE visits ADD COLUMN ecc_corrected REAL;"
+    "ALTER TABLE visits ADD COLUMN ecc_uncorrected REAL;"
+    "ALTER TABLE visits ADD COLUMN users REAL;"
+    "ALTER TABLE visits ADD COLUMN utilisation REAL;"
+    "ALTER TABLE visits ADD COLUMN sensor_reads REAL;";
+
+static const char *const steps[] = {version_1, version_2};
 const struct as_schema as_store_schema = {.version = sizeof steps / sizeof *steps, .steps = steps};
 
 static int read_number(sqlite3 *db, const char *sql, int64_t *out)

@@ -21,7 +21,10 @@
 #define VISIT_COLUMNS                                                                                                  \
     "cell_id, number, started_at, prepare_s, duration_s, n, samples, warmup, reps, sample_s, clock_hz, clock_low, "    \
     "clock_high, checksum, checksum_text, status, reason, excluded, worker, bound, bound_text, footprint, "            \
-    "claims_memory, detail"
+    "claims_memory, detail, code, code_text, sensor, throttle, power_w, temperature_before, temperature_after, "       \
+    "sensor_clock_hz, sensor_clock_low, sensor_clock_high, memory_clock_low, memory_clock_high, pcie_generation, "     \
+    "pcie_width, pcie_generation_max, pcie_width_max, ecc_corrected, ecc_uncorrected, users, utilisation, "            \
+    "sensor_reads"
 #define TEN "?,?,?,?,?,?,?,?,?,?"
 #define CELL_FILTER                                                                                                    \
     " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"
@@ -43,7 +46,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_ADD_CELL] =
         "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?,?,?) WHERE id = ?",
-    [AS_SQL_ADD_VISIT] = "INSERT INTO visits(" VISIT_COLUMNS ") VALUES(" TEN "," TEN ",?,?,?,?)",
+    [AS_SQL_ADD_VISIT] = "INSERT INTO visits(" VISIT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?)",
     [AS_SQL_EXCLUDE_VISIT] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
     [AS_SQL_RUNS] = "SELECT " RUN_COLUMNS " FROM runs ORDER BY id",
     [AS_SQL_RUN] = "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?",
@@ -127,6 +130,19 @@ void as_put_text(struct as_row *row, const char *s)
 void as_put_text_or_null(struct as_row *row, const char *s)
 {
     keep(row, s ? sqlite3_bind_text(row->st, row->at, s, -1, SQLITE_STATIC) : sqlite3_bind_null(row->st, row->at));
+}
+
+void as_put_throttle(struct as_row *row, int bits)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_throttle_text(bits, &text);
+    if (as_buf_check(&text, NULL))
+        keep(row, SQLITE_NOMEM);
+    else if (text.len)
+        keep(row, sqlite3_bind_text(row->st, row->at, as_buf_get(&text), -1, SQLITE_TRANSIENT));
+    else
+        keep(row, sqlite3_bind_null(row->st, row->at));
+    as_buf_finish(&text);
 }
 
 void as_put_bytes(struct as_row *row, const void *bytes, size_t n)

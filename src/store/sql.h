@@ -73,6 +73,7 @@ void as_put_real(struct as_row *row, double v); /* NULL when it is no finite num
 /* Text and bytes must stay as they are until the statement is reset. */
 void as_put_text(struct as_row *row, const char *s); /* NULL is "" */
 void as_put_text_or_null(struct as_row *row, const char *s);
+void as_put_throttle(struct as_row *row, int bits); /* as its words; NULL when unknown */
 void as_put_bytes(struct as_row *row, const void *bytes, size_t n);
 
 int64_t as_get_int(struct as_row *row);      /* 0 for anything else */

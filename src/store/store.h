@@ -64,8 +64,9 @@ void as_visits_free(struct as_visit *visits, size_t n);
 /* SQLite's integrity check, foreign keys, and the store's own rules (a visit belongs to a cell, sample blobs whole). */
 enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 
-/* Export and import: format_version 1, described by docs/export.schema.json. */
-enum { AS_EXPORT_FORMAT = 1 };
+/* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
+ * machine code; exports of version 1 are read as well. */
+enum { AS_EXPORT_FORMAT = 2 };
 enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, struct as_buf *out,
                                     struct as_error *err);
 enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, struct as_buf *out,

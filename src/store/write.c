@@ -162,6 +162,15 @@ static const void *blob(const double *x, size_t n, unsigned char **owned)
     return bytes;
 }
 
+static void put_readings(struct as_row *row, const struct as_readings *r)
+{
+    bool any = r->sensor[0] != 0;
+    as_put_text(row, r->sensor);
+    as_put_throttle(row, any ? r->throttle : -1);
+    for (size_t i = 0; i < as_readings_members_n; i++)
+        as_put_real(row, any ? as_readings_get(r, i) : NAN);
+}
+
 static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell_id, const void *samples)
 {
     as_put_int(row, cell_id);
@@ -188,6 +197,9 @@ static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell
     as_put_int(row, (int64_t)v->footprint);
     as_put_int(row, v->claims_memory != 0);
     as_put_text_or_null(row, v->detail);
+    as_put_text(row, as_gate_state_word(v->code));
+    as_put_text(row, v->code_text);
+    put_readings(row, &v->readings);
 }
 
 enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *v, int64_t cell_id,

@@ -52,11 +52,25 @@ static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
     free(kernel);
 }
 
+static enum as_status program_count(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
+                                    struct as_error *err)
+{
+    (void)kernel;
+    size_t i = 0;
+    while (as_operation_words[i] && strcmp(as_operation_words[i], operation) != 0)
+        i++;
+    if (!as_operation_words[i] || i >= AS_NULL_OPERATIONS_MAX)
+        return as_fail(err, AS_USAGE, "\"%s\" is no operation that can be counted", operation);
+    *n = as_null(dev)->script.code[i];
+    return AS_OK;
+}
+
 static const struct as_program_ops program_ops = {
     .build = program_build,
     .destroy = program_destroy,
     .kernel = program_kernel,
     .kernel_destroy = kernel_destroy,
+    .count = program_count,
 };
 
 static void null_close(struct as_device *dev)

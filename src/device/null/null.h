@@ -19,6 +19,11 @@
  *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
  *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
  *                "to_launch" by launches since then; the ends may be left out
+ *   "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those that are
+ *                not named are there as often as any probe wants. Without it the device does not count instructions
+ *   "sensor"     {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9,
+ *                "users": 1, "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it says that it cannot
+ *                tell, "why_not": it cannot be opened, for this reason}. Without it there is no sensor
  *   "faults"     [{"do": ..., which launches}, ...]
  *
  * A fault does one of
@@ -54,7 +59,13 @@ enum as_null_action {
     AS_NULL_ACTIONS_N
 };
 enum as_null_execute { AS_NULL_NEVER, AS_NULL_ALWAYS, AS_NULL_ONCE };
-enum { AS_NULL_LEVELS_MAX = 16, AS_NULL_MODES_MAX = 8, AS_NULL_FAULTS_MAX = 32 };
+enum {
+    AS_NULL_LEVELS_MAX = 16,
+    AS_NULL_MODES_MAX = 8,
+    AS_NULL_FAULTS_MAX = 32,
+    AS_NULL_OPERATIONS_MAX = 64,
+    AS_NULL_OPERATIONS = 4096, /* instructions of a kind that the script does not name: as many as any probe wants */
+};
 
 struct as_null_level {
     uint64_t size;
@@ -72,6 +83,13 @@ struct as_null_fault {
     double factor;
     uint64_t seen; /* launches that matched so far, in this visit or worker */
 };
+/* Of the sensor room: what its scripted sensor says. */
+struct as_null_sensor {
+    bool there;
+    char why_not[160], cannot[160];
+    char throttle[64];
+    double power_w, temperature, clock_hz, memory_clock_hz, users, ecc_uncorrected; /* NAN unknown */
+};
 struct as_null_script {
     char why_not[160];
     uint64_t seed;
@@ -86,6 +104,9 @@ struct as_null_script {
     struct as_null_level levels[AS_NULL_LEVELS_MAX];
     struct as_null_mode modes[AS_NULL_MODES_MAX];
     struct as_null_fault faults[AS_NULL_FAULTS_MAX];
+    struct as_null_sensor sensor;
+    bool has_code;
+    uint64_t code[AS_NULL_OPERATIONS_MAX]; /* in the order of as_operation_words */
 };
 
 /* Sets script and info from the text; everything not named gets its default. place is used in messages. */

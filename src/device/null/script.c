@@ -22,6 +22,7 @@ struct member {
     }
 #define S(type, name, field) MEMBER(as_null_script, type, name, field)
 #define F(type, field) MEMBER(as_null_fault, type, #field, field)
+#define N(type, field) MEMBER(as_null_sensor, type, #field, field)
 
 static const struct member script_members[] = {
     S(TEXT, "why_not", why_not),
@@ -39,7 +40,16 @@ static const struct member script_members[] = {
     OTHERS("modes"),
     OTHERS("drift"),
     OTHERS("faults"),
+    OTHERS("code"),
+    OTHERS("sensor"),
     {0},
+};
+static const struct member sensor_members[] = {
+    N(TEXT, why_not),           N(TEXT, cannot),
+    N(TEXT, throttle),          N(NUMBER, power_w),
+    N(NUMBER, temperature),     N(NUMBER, clock_hz),
+    N(NUMBER, memory_clock_hz), N(NUMBER, users),
+    N(NUMBER, ecc_uncorrected), {0},
 };
 static const struct member noise_members[] = {S(NUMBER, "sd", sd), S(NUMBER, "visit_sd", visit_sd), {0}};
 static const struct member drift_members[] = {
@@ -201,6 +211,36 @@ static enum as_status get_execute(const json_t *value, const char *place, enum a
     return AS_OK;
 }
 
+static enum as_status get_code(const json_t *object, const char *place, struct as_null_script *s, struct as_error *err)
+{
+    const char *name;
+    json_t *value;
+    if (!json_is_object(object))
+        return as_fail(err, AS_FORMAT, "%s: \"code\" is no object", place);
+    s->has_code = true;
+    json_object_foreach((json_t *)object, name, value)
+    {
+        size_t i = 0;
+        while (i < AS_NULL_OPERATIONS_MAX && as_operation_words[i] && strcmp(as_operation_words[i], name) != 0)
+            i++;
+        if (i == AS_NULL_OPERATIONS_MAX || !as_operation_words[i] || !json_is_integer(value) ||
+            json_integer_value(value) < 0)
+            return as_fail(err, AS_FORMAT, "%s: \"code\": \"%.40s\" is no operation with a whole number", place, name);
+        s->code[i] = (uint64_t)json_integer_value(value);
+    }
+    return AS_OK;
+}
+
+static enum as_status get_watched(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
+{
+    const json_t *code = json_object_get(json, "code"), *sensor = json_object_get(json, "sensor");
+    enum as_status st = code ? get_code(code, place, s, err) : AS_OK;
+    if (!st && sensor)
+        st = get_members(sensor_members, sensor, &s->sensor, place, err);
+    s->sensor.there = sensor != NULL;
+    return st;
+}
+
 static enum as_status get_parts(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
 {
     const json_t *noise = json_object_get(json, "noise"), *drift = json_object_get(json, "drift");
@@ -210,6 +250,8 @@ static enum as_status get_parts(const json_t *json, const char *place, struct as
     if (!st && drift)
         st = get_members(drift_members, drift, s, place, err);
     s->drift = drift != NULL;
+    if (!st)
+        st = get_watched(json, place, s, err);
     if (!st)
         st = get_items(json, "levels", place, s->levels, sizeof s->levels[0], AS_NULL_LEVELS_MAX, &s->levels_n,
                        get_level, err);
@@ -240,7 +282,15 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
         .drift_to_launch = UINT64_MAX,
         .levels_n = 3,
         .levels = {{32 << 10, 1.5, 200}, {1 << 20, 5, 80}, {0, 90, 20}},
+        .sensor = {.power_w = NAN,
+                   .temperature = NAN,
+                   .clock_hz = NAN,
+                   .memory_clock_hz = NAN,
+                   .users = NAN,
+                   .ecc_uncorrected = NAN},
     };
+    for (size_t i = 0; i < AS_NULL_OPERATIONS_MAX; i++)
+        s->code[i] = AS_NULL_OPERATIONS;
     *info = (struct as_device_info){
         .name = "scripted device",
         .vendor = "assay",
@@ -283,6 +333,6 @@ enum as_status as_null_script_read(const char *text, const char *place, struct a
     as_copy_text(info->id, sizeof info->id, "null");
     as_copy_text(info->backend, sizeof info->backend, "null");
     info->capabilities |= AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS |
-                          AS_CAP_ASYNC | AS_CAP_SCRIPTED;
+                          AS_CAP_ASYNC | AS_CAP_SCRIPTED | (script->has_code ? AS_CAP_CODE : 0);
     return s;
 }

@@ -1,0 +1,304 @@
+/* NVIDIA's management library, whatever backend drives the device: found by its PCI bus id. */
+#include "base/text.h"
+#include "sensor/nvml_api.h"
+#include "sensor/sensor.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char library_name[] = "libnvidia-ml.so.1";
+
+struct nvml {
+    struct as_nvml_api api;
+    nvml_device device;
+};
+
+#define SYMBOL(member, ...)                                                                                            \
+    {                                                                                                                  \
+        offsetof(struct as_nvml_api, member),                                                                          \
+        {                                                                                                              \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    }
+/* Newer names first. The first few are needed. */
+enum { NEEDED = 3 };
+static const struct {
+    size_t offset;
+    const char *names[3];
+} symbols[] = {
+    SYMBOL(init, "nvmlInit_v2"),
+    SYMBOL(shutdown, "nvmlShutdown"),
+    SYMBOL(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2"),
+    SYMBOL(error_string, "nvmlErrorString"),
+    SYMBOL(clock, "nvmlDeviceGetClockInfo"),
+    SYMBOL(power, "nvmlDeviceGetPowerUsage"),
+    SYMBOL(fields, "nvmlDeviceGetFieldValues"),
+    SYMBOL(temperature, "nvmlDeviceGetTemperature"),
+    SYMBOL(reasons, "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"),
+    SYMBOL(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration"),
+    SYMBOL(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth"),
+    SYMBOL(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
+    SYMBOL(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
+    SYMBOL(ecc, "nvmlDeviceGetTotalEccErrors"),
+    SYMBOL(utilization, "nvmlDeviceGetUtilizationRates"),
+    SYMBOL(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3"),
+    SYMBOL(graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3"),
+};
+enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
+
+static enum as_status load(struct as_nvml_api *api, struct as_error *err)
+{
+    api->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    if (!api->library)
+        return as_fail(err, AS_UNSUPPORTED, "%s", dlerror());
+    for (size_t i = 0; i < SYMBOLS; i++) {
+        void *at = NULL;
+        for (size_t k = 0; !at && k < 3 && symbols[i].names[k]; k++)
+            at = dlsym(api->library, symbols[i].names[k]);
+        if (!at && i < NEEDED)
+            return as_fail(err, AS_UNSUPPORTED, "%s has no %s", library_name, symbols[i].names[0]);
+        memcpy((char *)api + symbols[i].offset, &at, sizeof at); /* object to function pointer, as dlsym is made for */
+    }
+    return AS_OK;
+}
+
+static void unload(struct as_nvml_api *api)
+{
+    if (api->library)
+        dlclose(api->library);
+    api->library = NULL;
+}
+
+static enum as_status failed(const struct nvml *n, const char *what, nvml_return code, struct as_error *err)
+{
+    const char *why = n->api.error_string ? n->api.error_string(code) : NULL;
+    return as_fail(err, AS_UNSUPPORTED, "%s: %.160s (code %d)", what, why ? why : "no reason given", code);
+}
+
+static bool serves(const struct as_device_info *info)
+{
+    return strcasestr(info->vendor, "nvidia") || strcmp(info->backend, "cuda") == 0;
+}
+
+/* ---- one reading ---- */
+
+static double whole(const struct nvml *n, nvml_return (*ask)(nvml_device, unsigned *))
+{
+    unsigned v = 0;
+    return ask && ask(n->device, &v) == NVML_SUCCESS ? (double)v : NAN;
+}
+
+static double clock_now(const struct nvml *n, unsigned which)
+{
+    unsigned mhz = 0;
+    return n->api.clock && n->api.clock(n->device, which, &mhz) == NVML_SUCCESS ? 1e6 * mhz : NAN;
+}
+
+/* At this moment where the device tells it, else over its last second or so. */
+static double power_now(const struct nvml *n)
+{
+    struct nvml_field_value v = {.field = NVML_FIELD_POWER_INSTANT};
+    if (n->api.fields && n->api.fields(n->device, 1, &v) == NVML_SUCCESS && v.status == NVML_SUCCESS &&
+        v.type == NVML_VALUE_UNSIGNED_INT && v.value.u > 0)
+        return 1e-3 * v.value.u;
+    return 1e-3 * whole(n, n->api.power);
+}
+
+static int throttle_now(const struct nvml *n)
+{
+    static const struct {
+        unsigned long long reason;
+        unsigned bit;
+    } table[] = {
+        {NVML_REASON_IDLE, AS_THROTTLE_IDLE},
+        {NVML_REASON_APPLICATION_CLOCKS | NVML_REASON_DISPLAY_CLOCK, AS_THROTTLE_SETTING},
+        {NVML_REASON_SYNC_BOOST, AS_THROTTLE_SYNC},
+        {NVML_REASON_POWER_CAP, AS_THROTTLE_POWER_CAP},
+        {NVML_REASON_SW_THERMAL | NVML_REASON_HW_THERMAL, AS_THROTTLE_THERMAL},
+        {NVML_REASON_HW_SLOWDOWN, AS_THROTTLE_HARDWARE},
+        {NVML_REASON_POWER_BRAKE, AS_THROTTLE_POWER_BRAKE},
+    };
+    unsigned long long reasons = 0, known = 0;
+    unsigned bits = 0;
+    if (!n->api.reasons || n->api.reasons(n->device, &reasons) != NVML_SUCCESS)
+        return -1;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        bits |= reasons & table[i].reason ? table[i].bit : 0;
+        known |= table[i].reason;
+    }
+    return (int)(bits | (reasons & ~known ? AS_THROTTLE_OTHER : 0));
+}
+
+static double ecc_now(const struct nvml *n, unsigned kind)
+{
+    unsigned long long errors = 0;
+    return n->api.ecc && n->api.ecc(n->device, kind, NVML_ECC_VOLATILE, &errors) == NVML_SUCCESS ? (double)errors : NAN;
+}
+
+/* A worker of the same run: its parent is ours. */
+static bool is_sibling(unsigned pid)
+{
+    char path[40], line[400];
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    FILE *f = fopen(path, "re");
+    size_t len = f ? fread(line, 1, sizeof line - 1, f) : 0;
+    if (f)
+        fclose(f);
+    line[len] = 0;
+    const char *behind = strrchr(line, ')'); /* the name may hold anything */
+    int parent = 0;
+    return behind && sscanf(behind, ") %*c %d", &parent) == 1 && parent == (int)getppid();
+}
+
+enum { PROCESSES_MAX = 128 };
+struct processes {
+    struct nvml_process list[PROCESSES_MAX];
+    size_t n;
+    size_t beyond; /* that did not fit */
+    bool known;
+};
+
+static void add_processes(const struct nvml *n, nvml_return (*ask)(nvml_device, unsigned *, struct nvml_process *),
+                          struct processes *p)
+{
+    struct nvml_process got[PROCESSES_MAX];
+    unsigned count = PROCESSES_MAX;
+    nvml_return rc = ask ? ask(n->device, &count, got) : -1;
+    if (rc == NVML_INSUFFICIENT_SIZE && count > PROCESSES_MAX)
+        p->beyond += count;
+    else if (rc != NVML_SUCCESS || count > PROCESSES_MAX)
+        return;
+    p->known = true;
+    for (unsigned i = 0; rc == NVML_SUCCESS && i < count; i++) {
+        size_t k = 0;
+        while (k < p->n && p->list[k].pid != got[i].pid)
+            k++;
+        if (k == p->n && p->n < PROCESSES_MAX)
+            p->list[p->n++] = got[i];
+    }
+}
+
+/* Unknown where our own process is not in the list: then the numbers are those of another namespace, and who is who
+ * cannot be told. */
+static double users_now(const struct nvml *n)
+{
+    struct processes p = {.n = 0};
+    add_processes(n, n->api.compute_processes, &p);
+    add_processes(n, n->api.graphics_processes, &p);
+    if (!p.known)
+        return NAN;
+    if (p.beyond)
+        return (double)p.beyond - 1;
+    size_t others = 0;
+    bool own = false;
+    for (size_t i = 0; i < p.n; i++) {
+        bool is_own = p.list[i].pid == (unsigned)getpid();
+        own |= is_own;
+        others += !is_own && !is_sibling(p.list[i].pid);
+    }
+    return own || p.n == 0 ? (double)others : NAN;
+}
+
+static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    const struct nvml *n = ctx;
+    out->clock_hz = clock_now(n, NVML_CLOCK_SM);
+    out->memory_clock_hz = clock_now(n, NVML_CLOCK_MEM);
+    out->power_w = power_now(n);
+    out->throttle = throttle_now(n);
+    out->pcie_generation = whole(n, n->api.pcie_generation);
+    out->pcie_width = whole(n, n->api.pcie_width);
+    struct nvml_utilization u;
+    if (n->api.utilization && n->api.utilization(n->device, &u) == NVML_SUCCESS && u.gpu <= 100)
+        out->utilisation = 0.01 * u.gpu;
+    if (part != AS_SENSOR_ALL)
+        return;
+    unsigned celsius = 0;
+    if (n->api.temperature && n->api.temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
+        out->temperature = celsius;
+    out->pcie_generation_max = whole(n, n->api.pcie_generation_max);
+    out->pcie_width_max = whole(n, n->api.pcie_width_max);
+    out->ecc_corrected = ecc_now(n, NVML_ECC_CORRECTED);
+    out->ecc_uncorrected = ecc_now(n, NVML_ECC_UNCORRECTED);
+    out->users = users_now(n);
+}
+
+/* ---- opening ---- */
+
+static void list_unknown(struct nvml *n, struct as_buf *why_not)
+{
+    struct as_sensor_reading r;
+    as_sensor_reading_clear(&r);
+    read_now(n, AS_SENSOR_ALL, &r);
+    const struct {
+        const char *what;
+        bool known;
+    } parts[] = {{"clock", isfinite(r.clock_hz)},
+                 {"memory clock", isfinite(r.memory_clock_hz)},
+                 {"power", isfinite(r.power_w)},
+                 {"temperature", isfinite(r.temperature)},
+                 {"throttling", r.throttle >= 0},
+                 {"PCIe link", isfinite(r.pcie_generation) && isfinite(r.pcie_width)},
+                 {"ECC errors", isfinite(r.ecc_uncorrected)},
+                 {"other processes", isfinite(r.users)},
+                 {"utilisation", isfinite(r.utilisation)}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!parts[i].known)
+            as_buf_printf(why_not, "%s%s", why_not->len ? ", " : "the driver does not tell: ", parts[i].what);
+}
+
+static enum as_status find(struct nvml *n, const struct as_device_info *info, struct as_error *err)
+{
+    nvml_return rc = n->api.init();
+    if (rc != NVML_SUCCESS)
+        return failed(n, "it cannot be initialised", rc, err);
+    rc = n->api.by_bus_id(info->bus_id, &n->device);
+    if (rc == NVML_SUCCESS)
+        return AS_OK;
+    n->api.shutdown();
+    return failed(n, info->bus_id, rc, err);
+}
+
+static enum as_status open_nvml(const struct as_device_info *info, void **ctx, struct as_buf *why_not,
+                                struct as_error *err)
+{
+    if (!info->bus_id[0])
+        return as_fail(err, AS_UNSUPPORTED, "the device tells no PCI bus id to find it by");
+    struct nvml *n = calloc(1, sizeof *n);
+    if (!n)
+        return as_nomem(err, sizeof *n, "a sensor");
+    enum as_status s = load(&n->api, err);
+    if (!s)
+        s = find(n, info, err);
+    if (s) {
+        unload(&n->api);
+        free(n);
+        return s;
+    }
+    list_unknown(n, why_not);
+    *ctx = n;
+    return AS_OK;
+}
+
+static void close_nvml(void *ctx)
+{
+    struct nvml *n = ctx;
+    n->api.shutdown();
+    unload(&n->api);
+    free(n);
+}
+
+extern const struct as_sensor as_sensor_nvml;
+const struct as_sensor as_sensor_nvml = {
+    .name = "nvml",
+    .title = "NVIDIA devices, by libnvidia-ml.so.1",
+    .background = true,
+    .serves = serves,
+    .open = open_nvml,
+    .read = read_now,
+    .close = close_nvml,
+};

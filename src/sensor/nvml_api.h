@@ -1,0 +1,76 @@
+/* What is used of NVIDIA's management library, declared here so that nothing of it is needed to build. */
+#ifndef AS_SENSOR_NVML_API_H
+#define AS_SENSOR_NVML_API_H
+
+#include <stddef.h>
+
+typedef struct nvml_device *nvml_device;
+typedef int nvml_return; /* 0 is success */
+enum { NVML_SUCCESS = 0, NVML_INSUFFICIENT_SIZE = 7 };
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+enum { NVML_TEMPERATURE_GPU = 0 };
+enum { NVML_ECC_CORRECTED = 0, NVML_ECC_UNCORRECTED = 1, NVML_ECC_VOLATILE = 0 };
+enum { NVML_FIELD_POWER_INSTANT = 186 }; /* mW */
+enum nvml_value_type {
+    NVML_VALUE_DOUBLE,
+    NVML_VALUE_UNSIGNED_INT,
+    NVML_VALUE_UNSIGNED_LONG,
+    NVML_VALUE_UNSIGNED_LONG_LONG,
+};
+
+enum nvml_throttle_reason {
+    NVML_REASON_IDLE = 0x1,
+    NVML_REASON_APPLICATION_CLOCKS = 0x2,
+    NVML_REASON_POWER_CAP = 0x4,
+    NVML_REASON_HW_SLOWDOWN = 0x8,
+    NVML_REASON_SYNC_BOOST = 0x10,
+    NVML_REASON_SW_THERMAL = 0x20,
+    NVML_REASON_HW_THERMAL = 0x40,
+    NVML_REASON_POWER_BRAKE = 0x80,
+    NVML_REASON_DISPLAY_CLOCK = 0x100,
+};
+
+struct nvml_utilization {
+    unsigned gpu, memory; /* percent */
+};
+struct nvml_process {
+    unsigned pid;
+    unsigned long long used_memory;
+    unsigned gpu_instance, compute_instance;
+};
+struct nvml_field_value {
+    unsigned field, scope;
+    long long timestamp, latency_us;
+    unsigned type;
+    nvml_return status;
+    union {
+        double d;
+        unsigned u;
+        unsigned long ul;
+        unsigned long long ull;
+    } value;
+};
+
+struct as_nvml_api {
+    void *library;
+    nvml_return (*init)(void);
+    nvml_return (*shutdown)(void);
+    const char *(*error_string)(nvml_return code);
+    nvml_return (*by_bus_id)(const char *bus_id, nvml_device *device);
+    /* each of these may be missing from a library that is older or newer */
+    nvml_return (*clock)(nvml_device device, unsigned which, unsigned *mhz);
+    nvml_return (*power)(nvml_device device, unsigned *mw);
+    nvml_return (*fields)(nvml_device device, int n, struct nvml_field_value *values);
+    nvml_return (*temperature)(nvml_device device, unsigned which, unsigned *celsius);
+    nvml_return (*reasons)(nvml_device device, unsigned long long *bits);
+    nvml_return (*pcie_generation)(nvml_device device, unsigned *generation);
+    nvml_return (*pcie_width)(nvml_device device, unsigned *width);
+    nvml_return (*pcie_generation_max)(nvml_device device, unsigned *generation);
+    nvml_return (*pcie_width_max)(nvml_device device, unsigned *width);
+    nvml_return (*ecc)(nvml_device device, unsigned kind, unsigned counter, unsigned long long *n);
+    nvml_return (*utilization)(nvml_device device, struct nvml_utilization *out);
+    nvml_return (*compute_processes)(nvml_device device, unsigned *n, struct nvml_process *out);
+    nvml_return (*graphics_processes)(nvml_device device, unsigned *n, struct nvml_process *out);
+};
+
+#endif

@@ -1,0 +1,98 @@
+#include "base/clock.h"
+#include "base/text.h"
+#include "sensor/sensor.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const struct as_sensor as_sensor_nvml, as_sensor_host, as_sensor_script;
+const struct as_sensor *const as_sensors[] = {&as_sensor_nvml, &as_sensor_host, &as_sensor_script, NULL};
+
+void as_sensor_reading_clear(struct as_sensor_reading *r)
+{
+    *r = (struct as_sensor_reading){.clock_hz = NAN,
+                                    .memory_clock_hz = NAN,
+                                    .power_w = NAN,
+                                    .energy_j = NAN,
+                                    .temperature = NAN,
+                                    .throttle = -1,
+                                    .pcie_generation = NAN,
+                                    .pcie_width = NAN,
+                                    .pcie_generation_max = NAN,
+                                    .pcie_width_max = NAN,
+                                    .ecc_corrected = NAN,
+                                    .ecc_uncorrected = NAN,
+                                    .users = NAN,
+                                    .utilisation = NAN};
+}
+
+/* The shortest of a few: the first loads what it needs, and others may be interrupted. */
+static double cost_of_reading(struct as_sensing *s)
+{
+    enum { TRIALS = 4 };
+    double least = INFINITY;
+    for (int i = 0; i < TRIALS; i++) {
+        struct as_sensor_reading r;
+        double start = as_now();
+        as_sensing_read(s, AS_SENSOR_QUICK, &r);
+        least = fmin(least, as_now() - start);
+    }
+    return least;
+}
+
+void as_sensing_open(const struct as_device_info *info, struct as_sensing *out)
+{
+    *out = (struct as_sensing){.read_s = NAN};
+    struct as_buf why_not = AS_BUF_INIT;
+    struct as_error err = {0};
+    size_t i = 0;
+    while (as_sensors[i] && !as_sensors[i]->serves(info))
+        i++;
+    if (!as_sensors[i])
+        as_copy_text(out->why_not, sizeof out->why_not, "no sensor knows devices of this kind");
+    else if (as_sensors[i]->open(info, &out->ctx, &why_not, &err)) {
+        as_fail_in(&err, as_sensors[i]->name);
+        as_copy_text(out->why_not, sizeof out->why_not, err.text);
+    } else {
+        out->sensor = as_sensors[i];
+        as_copy_text(out->why_not, sizeof out->why_not, as_buf_get(&why_not));
+        out->read_s = cost_of_reading(out);
+    }
+    as_buf_finish(&why_not);
+}
+
+void as_sensing_read(struct as_sensing *s, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    as_sensor_reading_clear(out);
+    if (s->sensor)
+        s->sensor->read(s->ctx, part, out);
+}
+
+void as_sensing_close(struct as_sensing *s)
+{
+    if (s->sensor)
+        s->sensor->close(s->ctx);
+    *s = (struct as_sensing){.read_s = NAN};
+}
+
+void as_sensing_describe(struct as_sensing *s, struct as_device_info *info)
+{
+    struct as_sensor_reading now;
+    struct as_buf b = AS_BUF_INIT;
+    as_copy_text(info->sensor, sizeof info->sensor, s->sensor ? s->sensor->name : "");
+    as_copy_text(info->sensor_why, sizeof info->sensor_why, s->why_not);
+    info->sensor_read_s = isfinite(s->read_s) ? s->read_s : 0;
+    as_sensing_read(s, AS_SENSOR_ALL, &now);
+    int slowed = now.throttle > 0 ? now.throttle & ~(int)AS_THROTTLE_HARMLESS : 0;
+    if (slowed) {
+        as_buf_str(&b, "throttled by ");
+        as_throttle_text(slowed, &b);
+    }
+    if (now.users > 0)
+        as_buf_printf(&b, "%s%.0f other process%s on it", b.len ? ", " : "", now.users, now.users == 1 ? "" : "es");
+    if (now.ecc_uncorrected > 0)
+        as_buf_printf(&b, "%s%.0f ECC errors not corrected since the driver was loaded", b.len ? ", " : "",
+                      now.ecc_uncorrected);
+    as_copy_text(info->unfit, sizeof info->unfit, as_buf_get(&b));
+    as_buf_finish(&b);
+}

@@ -1,0 +1,168 @@
+#include "sensor/watch.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+void as_clock_range(const double *hz, size_t n, double *middle, double *lo, double *hi)
+{
+    double tail = n > 10 ? 0.1 : n > 3 ? 0.25 : 0;
+    *middle = n ? as_median(hz, n) : NAN;
+    *lo = n ? as_quantile(hz, n, tail) : NAN;
+    *hi = n ? as_quantile(hz, n, 1 - tail) : NAN;
+}
+
+static void add_mean(struct as_mean *m, double v)
+{
+    if (!isfinite(v))
+        return;
+    m->sum += v;
+    m->n++;
+}
+
+static double mean(const struct as_mean *m)
+{
+    return m->n ? m->sum / (double)m->n : NAN;
+}
+
+static void add_throttle(struct as_readings *seen, int bits)
+{
+    if (bits >= 0)
+        seen->throttle = (seen->throttle > 0 ? seen->throttle : 0) | bits;
+}
+
+/* What a reading says of a device at work. fmin and fmax leave out what is unknown. */
+static void add_load(struct as_watch *w, const struct as_sensor_reading *r)
+{
+    struct as_readings *seen = &w->seen;
+    w->reads++;
+    add_mean(&w->power, r->power_w);
+    add_mean(&w->utilisation, r->utilisation);
+    if (r->clock_hz > 0 && w->clock_n < AS_WATCH_CLOCKS)
+        w->clock[w->clock_n++] = r->clock_hz;
+    seen->memory_clock_lo = fmin(seen->memory_clock_lo, r->memory_clock_hz);
+    seen->memory_clock_hi = fmax(seen->memory_clock_hi, r->memory_clock_hz);
+    seen->pcie_generation = fmax(seen->pcie_generation, r->pcie_generation);
+    seen->pcie_width = fmax(seen->pcie_width, r->pcie_width);
+    add_throttle(seen, r->throttle);
+}
+
+/* until every_s have passed, or the visit's next step; with the lock held */
+static void nap(struct as_watch *w)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double end = (double)until.tv_nsec * 1e-9 + w->every_s;
+    until.tv_sec += (time_t)end;
+    until.tv_nsec = (long)((end - floor(end)) * 1e9);
+    bool marked = w->marked;
+    while (!w->stop && marked == w->marked && pthread_cond_timedwait(&w->wake, &w->lock, &until) != ETIMEDOUT)
+        ;
+}
+
+static void *run(void *user)
+{
+    struct as_watch *w = user;
+    pthread_setname_np(pthread_self(), "assay-sensor");
+    pthread_mutex_lock(&w->lock);
+    while (!w->stop) {
+        struct as_sensor_reading now;
+        bool counts = w->marked; /* a reading that began before says nothing of the samples */
+        if (counts) {
+            pthread_mutex_unlock(&w->lock);
+            as_sensing_read(w->sensing, AS_SENSOR_QUICK, &now);
+            pthread_mutex_lock(&w->lock);
+            add_load(w, &now);
+        }
+        nap(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* Signals are for the other threads. */
+static bool start(struct as_watch *w)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    bool started = pthread_create(&w->thread, NULL, run, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every_s)
+{
+    pthread_condattr_t monotonic;
+    *w = (struct as_watch){.sensing = sensing, .every_s = every_s > 0 ? every_s : AS_WATCH_EVERY_S};
+    as_readings_clear(&w->seen);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    as_sensing_read(sensing, AS_SENSOR_ALL, &w->before);
+    w->began = as_now();
+    w->has_thread = sensing->sensor && sensing->sensor->background && start(w);
+}
+
+void as_watch_mark(struct as_watch *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->marked = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void end_thread(struct as_watch *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->stop = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+    if (w->has_thread)
+        pthread_join(w->thread, NULL);
+    pthread_cond_destroy(&w->wake);
+    pthread_mutex_destroy(&w->lock);
+}
+
+/* What came between two readings of a counter; a counter that was set back says nothing. */
+static double grown(double before, double after)
+{
+    return after >= before ? after - before : NAN;
+}
+
+void as_watch_end(struct as_watch *w, struct as_readings *out)
+{
+    struct as_sensor_reading after;
+    end_thread(w);
+    as_sensing_read(w->sensing, AS_SENSOR_ALL, &after);
+    double passed = as_now() - w->began;
+    struct as_readings *seen = &w->seen;
+    if (w->marked && w->reads == 0)
+        add_load(w, &after); /* at least how it was when the last sample ended */
+    else if (w->marked)
+        add_throttle(seen, after.throttle);
+    seen->power_w = mean(&w->power);
+    if (!w->power.n && passed > 0)
+        seen->power_w = grown(w->before.energy_j, after.energy_j) / passed;
+    seen->utilisation = mean(&w->utilisation);
+    as_clock_range(w->clock, w->clock_n, &seen->clock_hz, &seen->clock_lo, &seen->clock_hi);
+    seen->temperature_before = w->before.temperature;
+    seen->temperature_after = after.temperature;
+    seen->pcie_generation_max = after.pcie_generation_max;
+    seen->pcie_width_max = after.pcie_width_max;
+    seen->ecc_corrected = grown(w->before.ecc_corrected, after.ecc_corrected);
+    seen->ecc_uncorrected = grown(w->before.ecc_uncorrected, after.ecc_uncorrected);
+    seen->users = fmax(w->before.users, after.users);
+    seen->reads = (double)w->reads;
+    if (w->sensing->sensor)
+        as_copy_text(seen->sensor, sizeof seen->sensor, w->sensing->sensor->name);
+    *out = *seen;
+}
