@@ -11,12 +11,13 @@ extern const char as_kernel_launch[];
 
 enum { BATCH = 100 };
 
-static const char *const what_words[] = {"roundtrip", "submit", "batch", NULL};
+static const char *const what_words[] = {"roundtrip", "submit",    "batch",      "graph-1",
+                                         "graph-10",  "graph-100", "graph-1000", NULL};
 static const char *const wait_words[] = {"block", "spin", "yield", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "launch and wait; the queuing call alone; one of 100 back to back, waited for once",
+     .help = "launch and wait; the queuing call alone; one of 100 back to back, waited for once; a node of a graph",
      .type = AS_AXIS_WORD,
      .def = "roundtrip",
      .words = what_words},
@@ -34,14 +35,24 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {"what=roundtrip wait=all threads=1", "what=submit,batch wait=block threads=1",
-                                    "what=roundtrip wait=block threads=max", NULL};
+                                    "what=roundtrip wait=block threads=max",
+                                    "what=graph-1,graph-100 wait=block threads=1", NULL};
 static const char *const full[] = {"what=all wait=all threads=all", NULL};
+
+static bool is_graph(const char *what)
+{
+    return strncmp(what, "graph-", strlen("graph-")) == 0;
+}
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     bool async = (info->capabilities & AS_CAP_ASYNC) != 0;
     bool blocks = strcmp(as_axes_text(a, "wait"), "block") == 0;
     const char *what = as_axes_text(a, "what");
+    if (is_graph(what) && !(info->capabilities & AS_CAP_GRAPHS)) {
+        as_fail(err, AS_UNSUPPORTED, "the device's API cannot record launches as a graph");
+        return (info->capabilities & AS_CAP_HOST_KERNELS) || !blocks ? AS_PRUNED : AS_INAPPLICABLE;
+    }
     if (!blocks && (!async || strcmp(what, "roundtrip") != 0))
         return AS_PRUNED;
     if (strcmp(what, "submit") == 0 && !async) {
@@ -93,13 +104,25 @@ static enum as_status submit_only(struct state *s, double *seconds, struct as_er
     return st ? st : s->dev->queue->wait(s->dev, AS_WAIT_BLOCK, err);
 }
 
+/* One graph whose nodes are the launches; recording it is not timed. */
+static enum as_status run_graph(struct state *s, double *seconds, struct as_error *err)
+{
+    struct as_timing t;
+    enum as_status st = s->dev->queue->launch(s->dev, &s->launch, &t, err);
+    if (!st)
+        *seconds += t.host_s;
+    return st;
+}
+
 struct way {
     const char *what;
     enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
     unsigned kernels;
 };
-static const struct way ways[] = {
-    {"roundtrip", roundtrip, 1}, {"submit", submit_only, BATCH}, {"batch", roundtrip, BATCH}};
+static const struct way ways[] = {{"roundtrip", roundtrip, 1},    {"submit", submit_only, BATCH},
+                                  {"batch", roundtrip, BATCH},    {"graph-1", run_graph, 1},
+                                  {"graph-10", run_graph, 10},    {"graph-100", run_graph, 100},
+                                  {"graph-1000", run_graph, 1000}};
 
 static void choose_way(struct state *s, const struct as_axes *a)
 {
@@ -126,7 +149,9 @@ static void shape_launch(struct state *s, size_t threads)
                                    .groups = host ? threads : 1,
                                    .group_size = host ? 1 : threads,
                                    .reps = s->kernels,
-                                   .flags = host && s->kernels > 1 ? AS_LAUNCH_BARRIER : 0};
+                                   .flags = s->once == run_graph     ? AS_LAUNCH_GRAPH
+                                            : host && s->kernels > 1 ? AS_LAUNCH_BARRIER
+                                                                     : 0};
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
@@ -210,7 +235,7 @@ const struct as_probe as_probe_launch = {
     .unit = "ns",
     .better_less = true,
     .counts = "one kernel that only counts itself: call until the host knows of its end (roundtrip), the queuing call "
-              "alone (submit), a share of 100 (batch)",
+              "alone (submit), a share of 100 (batch), a node of a graph that was recorded before (graph-N)",
     .axes = axes,
     .quick = quick,
     .full = full,

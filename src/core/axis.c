@@ -242,10 +242,8 @@ static enum as_status add_allocator(struct parser *p, const char *item)
 
 static enum as_status add_word(struct parser *p, const char *item)
 {
-    if (p->axis->domain == AS_DOMAIN_ALLOCATOR)
-        return add_allocator(p, item);
     int found = 0;
-    for (const char *const *w = p->axis->words; *w; w++) {
+    for (const char *const *w = p->axis->words; w && *w; w++) {
         if (strcmp(item, "all") != 0 && strcmp(*w, item) != 0)
             continue;
         found = 1;
@@ -253,6 +251,8 @@ static enum as_status add_word(struct parser *p, const char *item)
         if (s)
             return s;
     }
+    if (p->axis->domain == AS_DOMAIN_ALLOCATOR)
+        return add_allocator(p, item);
     if (found)
         return AS_OK;
     const char *near = as_nearest(item, p->axis->words);

@@ -275,11 +275,13 @@ void as_plan_finish(struct as_plan *plan)
     *plan = (struct as_plan){0};
 }
 
-static enum as_status check_allocators(const char *expr, const struct as_device_info *infos, size_t infos_n,
-                                       struct as_error *err)
+static enum as_status check_allocators(const struct as_axis *axis, const char *expr, const struct as_device_info *infos,
+                                       size_t infos_n, struct as_error *err)
 {
     const char *names[64] = {"all", "first"};
     size_t n = 2;
+    for (size_t i = 0; axis->words && axis->words[i] && n < 63; i++)
+        names[n++] = axis->words[i];
     for (size_t i = 0; i < infos_n; i++)
         for (size_t j = 0; j < infos[i].allocators_n && n < 63; j++)
             names[n++] = infos[i].allocators[j].name;
@@ -343,7 +345,7 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
             return as_fail(err, AS_USAGE, "none of the probes asked for has an axis '%s'%s%s%s", name,
                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         enum as_status s = AS_OK;
-        if (axis->domain == AS_DOMAIN_ALLOCATOR && (s = check_allocators(eq + 1, infos, infos_n, err)))
+        if (axis->domain == AS_DOMAIN_ALLOCATOR && (s = check_allocators(axis, eq + 1, infos, infos_n, err)))
             return s;
     }
     return AS_OK;

@@ -33,6 +33,7 @@ static const struct slot program_slots[] = {SLOT(as_program_ops, build), SLOT(as
                                             SLOT(as_program_ops, kernel), SLOT(as_program_ops, kernel_destroy)};
 static const struct slot queue_slots[] = {SLOT(as_queue_ops, launch)};
 static const struct slot async_slots[] = {SLOT(as_queue_ops, submit), SLOT(as_queue_ops, wait)};
+static const struct slot copy_slots[] = {SLOT(as_queue_ops, copy)};
 static const struct slot clock_slots[] = {SLOT(as_device_ops, clock)};
 
 /* The name of the first slot that is NULL in record; NULL when all are there. */
@@ -80,6 +81,8 @@ enum as_status as_device_check(const struct as_device *dev, struct as_error *err
         table = "queue", slot = MISSING(dev->queue, queue_slots);
     if (!slot && dev->info.capabilities & AS_CAP_ASYNC)
         slot = MISSING(dev->queue, async_slots);
+    if (!slot && dev->info.capabilities & AS_CAP_COPY)
+        slot = MISSING(dev->queue, copy_slots);
     if (slot)
         return as_fail(err, AS_FAILED, "device \"%s\" has no \"%s.%s\"", dev->info.id, table, slot);
     return AS_OK;

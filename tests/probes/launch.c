@@ -39,6 +39,21 @@ static void test_which_cells(void **unused)
     assert_int_equal(toy_applies(&async, &as_probe_launch, "what=batch wait=spin threads=1", &err), AS_PRUNED);
 }
 
+static void test_graphs(void **unused)
+{
+    struct toy t;
+    struct as_error err = {0};
+    (void)unused;
+    toy_init(&t, AS_CAP_SOURCE | AS_CAP_ASYNC);
+    assert_int_equal(toy_applies(&t, &as_probe_launch, "what=graph-10 wait=block threads=1", &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "the device's API cannot record launches as a graph");
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    assert_int_equal(toy_applies(&t, &as_probe_launch, "what=graph-10 wait=block threads=1", &err), AS_PRUNED);
+    toy_init(&t, AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_GRAPHS);
+    assert_int_equal(toy_applies(&t, &as_probe_launch, "what=graph-10 wait=block threads=1", &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&t, &as_probe_launch, "what=graph-10 wait=spin threads=1", &err), AS_PRUNED);
+}
+
 static bool play(struct toy *t, const char *axes, uint64_t reps, char *why, size_t size)
 {
     struct toy_visit v;
@@ -63,6 +78,12 @@ static void test_counts(void **unused)
     assert_int_equal(t.launches, 5);
     assert_true(play(&t, "what=batch wait=block threads=1", 3, why, sizeof why));
     assert_int_equal(t.launches, 8); /* 100 kernels each, as repetitions of one launch */
+    toy_init(&t, AS_CAP_HOST_KERNELS | AS_CAP_GRAPHS);
+    assert_true(play(&t, "what=graph-100 wait=block threads=1", 3, why, sizeof why));
+    assert_int_equal(t.launches, 3);
+    t.lose_launches = 1;
+    assert_false(play(&t, "what=graph-1000 wait=block threads=1", 2, why, sizeof why));
+    assert_string_equal(why, "1000 kernels ran, 2000 were launched");
     toy_init(&t, AS_CAP_SOURCE | AS_CAP_ASYNC);
     t.kernel = run_count;
     assert_true(play(&t, "what=roundtrip wait=spin threads=4", 5, why, sizeof why));
@@ -88,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_lost_launch_is_seen),
     };

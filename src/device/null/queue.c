@@ -153,6 +153,45 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     return AS_OK;
 }
 
+static void copy_bytes(const struct as_null_device *n, const struct as_memory *to, const struct as_memory *from,
+                       uint64_t bytes)
+{
+    if (n->script.execute != AS_NULL_NEVER)
+        memcpy(as_null_address(to), as_null_address(from), (size_t)bytes);
+}
+
+/* A copy is to faults a launch of kernel "copy" of probe "engine". */
+static enum as_status queue_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
+                                 struct as_error *err)
+{
+    struct as_null_device *n = as_null(dev);
+    double ways = copy->back_to ? 2 : 1, bytes = ways * (double)copy->bytes;
+    const struct as_arg to = {.kind = AS_ARG_MEMORY, .u.memory = copy->to};
+    const struct as_launch as_launched = {
+        .args = &to, .args_n = 1, .reps = copy->reps, .work = {.bytes = bytes, .footprint = 2 * bytes}};
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    if (copy->bytes > copy->to->bytes || copy->bytes > copy->from->bytes ||
+        (copy->back_to && (copy->bytes > copy->back_to->bytes || copy->bytes > copy->back_from->bytes)))
+        return as_fail(err, AS_USAGE, "a copy of %llu bytes is larger than its memory",
+                       (unsigned long long)copy->bytes);
+    n->launches++;
+    const struct as_null_fault *fault = as_null_strike(n, "copy", "engine", as_launched.work.footprint);
+    enum as_status s = as_null_act(fault, "copy", err);
+    if (s)
+        return s;
+    copy_bytes(n, copy->to, copy->from, copy->bytes);
+    if (copy->back_to)
+        copy_bytes(n, copy->back_to, copy->back_from, copy->bytes);
+    if (fault && fault->action == AS_NULL_CLOCK_HALF)
+        n->clock_halved = true;
+    if (fault && fault->action == AS_NULL_WRONG)
+        damage(&as_launched);
+    out->host_s = as_null_seconds(n, &as_launched) * (fault && fault->action == AS_NULL_SLOW ? fault->factor : 1);
+    if (n->script.sleep)
+        pass_time(out->host_s);
+    return AS_OK;
+}
+
 static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct as_timing t;
@@ -171,4 +210,5 @@ const struct as_queue_ops as_null_queue_ops = {
     .launch = queue_launch,
     .submit = queue_submit,
     .wait = queue_wait,
+    .copy = queue_copy,
 };

@@ -24,6 +24,7 @@
     X(clReleaseMemObject)                                                                                              \
     X(clEnqueueReadBuffer)                                                                                             \
     X(clEnqueueWriteBuffer)                                                                                            \
+    X(clEnqueueCopyBuffer)                                                                                             \
     X(clEnqueueMapBuffer)                                                                                              \
     X(clEnqueueUnmapMemObject)                                                                                         \
     X(clCreateProgramWithSource)                                                                                       \
@@ -45,6 +46,7 @@
 #define AS_CL_OPTIONAL(X)                                                                                              \
     X(clSVMAlloc)                                                                                                      \
     X(clSVMFree)                                                                                                       \
+    X(clEnqueueSVMMemcpy)                                                                                              \
     X(clEnqueueSVMMap)                                                                                                 \
     X(clEnqueueSVMUnmap)                                                                                               \
     X(clSetKernelArgSVMPointer)

@@ -110,6 +110,8 @@ static void device_close(struct as_device *dev)
     if (cl->last)
         cl->api->clReleaseEvent(cl->last);
     as_cl_forget_programs(cl);
+    if (cl->back)
+        cl->api->clReleaseCommandQueue(cl->back);
     if (cl->queue)
         cl->api->clReleaseCommandQueue(cl->queue);
     if (cl->context)

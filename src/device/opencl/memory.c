@@ -143,6 +143,8 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
     enum as_status s = check_size(dev, desc->bytes, err);
+    if (!s && desc->owner)
+        s = as_fail(err, AS_UNSUPPORTED, "opencl: a device does not reach memory of device '%s'", desc->owner);
     if (s)
         return s;
     struct as_memory *mem = calloc(1, sizeof *mem);
@@ -252,6 +254,15 @@ enum as_status as_cl_set_memory_arg(struct as_cl_device *cl, cl_kernel kernel, c
     if (b->svm)
         return as_cl_check(cl->api->clSetKernelArgSVMPointer(kernel, index, b->svm), "clSetKernelArgSVMPointer", err);
     return as_cl_check(cl->api->clSetKernelArg(kernel, index, sizeof b->buffer, &b->buffer), "clSetKernelArg", err);
+}
+
+struct as_cl_place as_cl_place(const struct as_memory *mem)
+{
+    const struct block *b = mem->ctx;
+    return (struct as_cl_place){.buffer = b->buffer,
+                                .svm = b->svm,
+                                .host = b->how->way == BUFFER_ALLOC_HOST || b->how->way == BUFFER_USE_HOST,
+                                .coarse = b->how->way == SVM_COARSE};
 }
 
 static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,

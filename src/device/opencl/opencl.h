@@ -33,7 +33,8 @@ struct as_cl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
-    cl_event last; /* of the last submitted command, NULL when none is outstanding */
+    cl_command_queue back; /* for a copy that goes the other way at the same time; NULL before the first */
+    cl_event last;         /* of the last submitted command, NULL when none is outstanding */
     struct as_cl_built *built;
     cl_device_svm_capabilities svm;
     cl_device_type type;
@@ -78,6 +79,17 @@ enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct 
 enum as_status as_cl_topology(struct as_device *dev, struct as_buf *json, struct as_error *err);
 enum as_status as_cl_set_memory_arg(struct as_cl_device *cl, cl_kernel kernel, cl_uint index,
                                     const struct as_memory *mem, struct as_error *err);
+
+/* Where a block of memory lies, for copies. */
+struct as_cl_place {
+    cl_mem buffer;
+    void *svm;   /* NULL for a buffer */
+    bool host;   /* a buffer that the backend was told to keep in host memory */
+    bool coarse; /* svm: only one side may touch it at a time */
+};
+struct as_cl_place as_cl_place(const struct as_memory *mem);
+enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
+                          struct as_error *err);
 void as_cl_forget_programs(struct as_cl_device *cl);
 
 extern const struct as_memory_ops as_cl_memory_ops;

@@ -173,4 +173,5 @@ const struct as_queue_ops as_cl_queue_ops = {
     .launch = queue_launch,
     .submit = queue_submit,
     .wait = queue_wait,
+    .copy = as_cl_copy,
 };

@@ -199,13 +199,72 @@ static void test_many_launches(void **unused)
     dev.program->destroy(&dev, p);
 }
 
+static struct as_memory *filled(const char *allocator, uint32_t first)
+{
+    struct as_error err = {0};
+    struct as_memory *m = NULL;
+    uint32_t words[N];
+    const struct as_memory_desc want = {.allocator = allocator, .bytes = sizeof words, .node = -1};
+    for (uint32_t i = 0; i < N; i++)
+        words[i] = (first + i) * 2654435761u;
+    must(dev.memory->alloc(&dev, &want, &m, &err), &err);
+    must(dev.memory->write(&dev, m, 0, words, sizeof words, &err), &err);
+    return m;
+}
+
+static void holds(struct as_memory *m, uint32_t first, uint64_t bytes)
+{
+    struct as_error err = {0};
+    uint32_t words[N];
+    must(dev.memory->read(&dev, m, 0, words, sizeof words, &err), &err);
+    for (uint32_t i = 0; i < bytes / 4; i++)
+        assert_int_equal(words[i], (first + i) * 2654435761u);
+}
+
+/* Between every two kinds of memory, one way and both ways; what no command can do says so. */
+static void test_copies(void **unused)
+{
+    const size_t kinds = dev.info.allocators_n;
+    unsigned done = 0;
+    (void)unused;
+    for (size_t i = 0; i < 2 * kinds * kinds; i++) {
+        const struct as_allocator *a = &dev.info.allocators[i / 2 / kinds], *b = &dev.info.allocators[i / 2 % kinds];
+        bool both = i % 2;
+        struct as_error err = {0};
+        struct as_timing t;
+        if (a->why_not[0] || b->why_not[0])
+            continue;
+        struct as_memory *m[4] = {filled(a->name, 1), filled(b->name, 20000), filled(b->name, 40000),
+                                  filled(a->name, 60000)};
+        const struct as_copy copy = {.to = m[1],
+                                     .from = m[0],
+                                     .back_to = both ? m[3] : NULL,
+                                     .back_from = both ? m[2] : NULL,
+                                     .bytes = N * 2,
+                                     .reps = 3};
+        enum as_status s = dev.queue->copy(&dev, &copy, &t, &err);
+        if (s == AS_UNSUPPORTED) {
+            assert_true(strstr(err.text, "no command copies") || strstr(err.text, "clEnqueueSVMMemcpy"));
+        } else {
+            must(s, &err);
+            assert_true(t.host_s > 0 && (isnan(t.device_s) || t.device_s > 0));
+            holds(m[1], 1, N * 2);
+            holds(m[3], both ? 40000 : 60000, N * 2);
+            done++;
+        }
+        for (size_t k = 0; k < 4; k++)
+            dev.memory->free(&dev, m[k]);
+    }
+    assert_true(done >= 2 * 3 * 3); /* all buffers */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record_is_whole),    cmocka_unit_test(test_every_allocator),
         cmocka_unit_test(test_groups_and_atomics), cmocka_unit_test(test_programs_are_kept),
         cmocka_unit_test(test_compiler_is_heard),  cmocka_unit_test(test_alloc_is_timed),
-        cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_many_launches),      cmocka_unit_test(test_copies),
     };
     struct as_error err = {0};
     if (as_backend_opencl.open(&backend, &err) || as_backend_opencl.open_device(backend, 0, &dev, &err)) {

@@ -1,0 +1,74 @@
+#include "scripted.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void must(enum as_status status, const struct as_error *err, const char *what)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s: %s\n", what, err->text);
+    abort();
+}
+
+void scripted_open(struct scripted *s, const char *json)
+{
+    struct as_error err = {0};
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/assay-scripted-%d.json", (int)getpid());
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(json, f) < 0 || fclose(f))
+        abort();
+    setenv("ASSAY_NULL", path, 1);
+    must(as_device_open("null", &s->opened, &err), &err, "opening");
+    unlink(path);
+    s->dev = &s->opened.device;
+}
+
+void scripted_close(struct scripted *s)
+{
+    as_device_close(&s->opened);
+}
+
+void scripted_visit(struct scripted *s, const struct as_probe *probe, const char *axes, int samples,
+                    struct toy_visit *v, double *value)
+{
+    struct as_error err = {0};
+    *v = (struct toy_visit){0};
+    toy_axes(&v->axes, axes);
+    v->vc = (struct as_visit_context){.dev = s->dev,
+                                      .axes = &v->axes,
+                                      .seed = 11,
+                                      .deadline = as_now() + 0.05,
+                                      .limit = NAN,
+                                      .min_reps = 1,
+                                      .max_reps = UINT64_C(1) << 40};
+    must(probe->prepare(&v->vc, &v->state, &err), &err, probe->name);
+    for (int i = 0; i < samples; i++) {
+        struct as_sample sample = {.value = NAN, .clock_hz = NAN};
+        must(probe->sample(v->state, 1, &sample, &err), &err, probe->name);
+        *value = sample.value;
+    }
+}
+
+bool scripted_check(struct scripted *s, const struct as_probe *probe, const char *axes, int samples, double *value,
+                    char *why, size_t why_size)
+{
+    struct toy_visit v;
+    scripted_visit(s, probe, axes, samples, &v, value);
+    bool right = probe->check(v.state, why, why_size);
+    toy_finish(probe, &v);
+    return right;
+}
+
+enum as_applies scripted_applies(const struct scripted *s, const struct as_probe *probe, const char *axes,
+                                 struct as_error *err)
+{
+    struct as_axes a;
+    toy_axes(&a, axes);
+    return probe->applies(&s->dev->info, &a, err);
+}

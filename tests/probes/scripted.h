@@ -1,0 +1,23 @@
+/* Visits of probes on the scripted device. */
+#ifndef TESTS_PROBES_SCRIPTED_H
+#define TESTS_PROBES_SCRIPTED_H
+
+#include "toy_device.h"
+
+struct scripted {
+    struct as_opened opened;
+    struct as_device *dev;
+};
+/* json: the script. What cannot be opened ends the test. */
+void scripted_open(struct scripted *s, const char *json);
+void scripted_close(struct scripted *s);
+/* Prepares a visit and takes `samples` samples of one repetition; *value is the last. A failure ends the test. */
+void scripted_visit(struct scripted *s, const struct as_probe *probe, const char *axes, int samples,
+                    struct toy_visit *v, double *value);
+/* The same, checked and finished: what check says. */
+bool scripted_check(struct scripted *s, const struct as_probe *probe, const char *axes, int samples, double *value,
+                    char *why, size_t why_size);
+enum as_applies scripted_applies(const struct scripted *s, const struct as_probe *probe, const char *axes,
+                                 struct as_error *err);
+
+#endif
