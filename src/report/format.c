@@ -145,7 +145,7 @@ void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_
     if (size && v->number >= 0 && v->number < 1.8e19)
         as_format_size(b, (uint64_t)v->number);
     else
-        as_buf_html(b, v->text);
+        as_buf_html(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
 }
 
 void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip)

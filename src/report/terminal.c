@@ -151,13 +151,13 @@ static void add_curve(const struct as_report_run *run, const struct as_cell *bes
 static bool varies(const struct as_report_run *run, const struct as_cell *of, const struct as_axis_value *v)
 {
     for (size_t i = 0; i < run->cells_n; i++)
-        if (strcmp(run->cells[i].probe, of->probe) == 0 &&
+        if (strcmp(run->cells[i].probe, of->probe) == 0 && strcmp(run->cells[i].device, of->device) == 0 &&
             strcmp(as_axes_text(&run->cells[i].axes, v->name), v->text) != 0)
             return true;
     return false;
 }
 
-/* The axes that make this cell another one than its neighbours; word is shown beside it. */
+/* The axes that make this cell another one than its neighbours on the device; word is shown beside it. */
 static void cell_axes(const struct as_report_run *run, const struct as_cell *c, const char *word, struct as_buf *out)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
@@ -203,8 +203,8 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
 static enum as_status write_numbers(const struct as_report_run *run, const struct as_table_style *style,
                                     struct as_buf *out, struct as_error *err)
 {
-    const char *heads[] = {"probe",   "device",  "what", ">trusted", ">best", style->unicode ? ">±" : ">+-",
-                           "best at", "by size", NULL};
+    const char *heads[] = {"probe",   "device",   "what", ">trusted", ">best", style->unicode ? ">±" : ">+-",
+                           "best at", "?by size", NULL};
     struct group *groups = calloc(GROUPS_MAX, sizeof *groups);
     struct as_table t;
     if (!groups)
@@ -223,9 +223,27 @@ static enum as_status write_numbers(const struct as_report_run *run, const struc
     return st;
 }
 
+/* "opencl:0, name of it" over the facts of a device where the run has several. */
+static void write_device(const struct as_report_run *run, const char *id, const struct as_table_style *style,
+                         struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_terminal(&line, id);
+    for (size_t i = 0; i < run->devices_n; i++)
+        if (strcmp(run->devices[i].id, id) == 0 && run->devices[i].name[0]) {
+            as_buf_str(&line, ": ");
+            as_buf_terminal(&line, run->devices[i].name);
+        }
+    as_paint_on(out, AS_PAINT_STRONG, style);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_paint_off(out, AS_PAINT_STRONG, style);
+    as_buf_finish(&line);
+}
+
 static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     bool titled = false;
+    const char *device = "";
     size_t allocators = 0; /* many, and each also stands among the numbers */
     struct as_buf line = AS_BUF_INIT;
     for (size_t i = 0; i < run->facts_n; i++) {
@@ -239,6 +257,9 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         if (!titled)
             as_text_title(out, "Facts", style);
         titled = true;
+        if (run->devices_n > 1 && strcmp(device, f->device) != 0)
+            write_device(run, f->device, style, out);
+        device = f->device;
         as_buf_clear(&line);
         as_buf_terminal(&line, f->sentence);
         if (f->verdict == AS_REFUTED)

@@ -26,6 +26,7 @@ enum { AS_TABLE_COLUMNS_MAX = 24 };
 struct as_table {
     size_t columns;
     bool right[AS_TABLE_COLUMNS_MAX]; /* numbers stand at the right */
+    bool spare[AS_TABLE_COLUMNS_MAX]; /* left out where words would have to be broken to show it */
     struct as_table_cell {
         char *text;
         unsigned char paint;
@@ -33,7 +34,8 @@ struct as_table {
     size_t n, cap;
     enum as_status status;
 };
-/* heads: one a column, ">name" for a column that stands at the right; ends with NULL. */
+/* heads: one a column, ">name" for a column that stands at the right, "?name" or "?>name" for one that can be spared;
+ * ends with NULL. */
 void as_table_init(struct as_table *t, const char *const *heads);
 void as_table_finish(struct as_table *t);
 void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */

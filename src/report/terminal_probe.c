@@ -206,8 +206,8 @@ static enum as_status write_table(const struct view *v, struct as_buf *out, stru
     as_copy_text(metric + 1, sizeof metric - 1, v->cells[0]->metric);
     heads[n++] = metric;
     heads[n++] = v->style->unicode ? ">±" : ">+-";
-    heads[n++] = ">samples";
-    heads[n++] = ">visits";
+    heads[n++] = "?>samples";
+    heads[n++] = "?>visits";
     heads[n++] = "status";
     heads[n] = NULL;
     struct as_table t;

@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP = 2, LEAST = 9 };
+enum { GAP = 2, LEAST = 9, COMFORT = 16 };
 
 void as_table_init(struct as_table *t, const char *const *heads)
 {
     *t = (struct as_table){0};
     while (heads[t->columns] && t->columns < AS_TABLE_COLUMNS_MAX) {
-        t->right[t->columns] = heads[t->columns][0] == '>';
+        t->spare[t->columns] = heads[t->columns][0] == '?';
+        t->right[t->columns] = heads[t->columns][t->spare[t->columns]] == '>';
         t->columns++;
     }
     for (size_t i = 0; i < t->columns; i++)
-        as_table_add(t, heads[i] + t->right[i], AS_PAINT_STRONG);
+        as_table_add(t, heads[i] + t->spare[i] + t->right[i], AS_PAINT_STRONG);
 }
 
 void as_table_finish(struct as_table *t)
@@ -57,38 +58,96 @@ void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...
     as_buf_finish(&b);
 }
 
-/* Widths that fit into the style: the widest column of text gives way first, down to LEAST. */
-static void fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
+/* Where the first word of s ends, which takes its unit with it: "64 KiB". */
+static size_t word_end(const char *s)
 {
-    unsigned total = (unsigned)(GAP * (t->columns - 1));
-    for (size_t c = 0; c < t->columns; c++) {
-        width[c] = 0;
-        for (size_t i = c; i < t->n; i += t->columns) {
-            unsigned w = as_text_width(t->cells[i].text);
-            width[c] = w > width[c] ? w : width[c];
-        }
-        total += width[c];
+    size_t n = strcspn(s, " ");
+    while (n > 0 && s[n] == ' ' && s[n - 1] >= '0' && s[n - 1] <= '9' &&
+           ((s[n + 1] >= 'A' && s[n + 1] <= 'Z') || (s[n + 1] >= 'a' && s[n + 1] <= 'z')))
+        n += 1 + strcspn(s + n + 1, " ");
+    return n;
+}
+
+/* Columns that the longest word of a text takes. */
+static unsigned longest_word(const char *text)
+{
+    unsigned longest = 0;
+    while (*text) {
+        char word[256];
+        size_t n = word_end(text);
+        as_copy_text(word, n + 1 < sizeof word ? n + 1 : sizeof word, text);
+        unsigned w = as_text_width(word);
+        longest = w > longest ? w : longest;
+        text += n + (text[n] == ' ');
     }
-    while (total > style->width) {
+    return longest;
+}
+
+static unsigned total_of(const struct as_table *t, const unsigned width[])
+{
+    unsigned total = 0;
+    for (size_t c = 0; c < t->columns; c++)
+        total += width[c] ? width[c] + (total ? GAP : 0) : 0;
+    return total;
+}
+
+/* The widest column of text that is wider than its least gives way, again and again. */
+static void shrink(const struct as_table *t, unsigned most, unsigned width[], const unsigned least[])
+{
+    for (unsigned total = total_of(t, width); total > most; total--) {
         size_t widest = t->columns;
         for (size_t c = 0; c < t->columns; c++)
-            if (!t->right[c] && width[c] > LEAST && (widest == t->columns || width[c] > width[widest]))
+            if (!t->right[c] && width[c] > least[c] && (widest == t->columns || width[c] > width[widest]))
                 widest = c;
         if (widest == t->columns)
             return;
         width[widest]--;
-        total--;
     }
+}
+
+/* Widths that fit into the style, 0 for a column that is left out. Text is broken between words down to COMFORT; where
+ * that is not enough, columns that can be spared go, from the right, and then words are broken, down to LEAST. */
+static void fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
+{
+    unsigned comfort[AS_TABLE_COLUMNS_MAX], word[AS_TABLE_COLUMNS_MAX], least[AS_TABLE_COLUMNS_MAX];
+    for (size_t c = 0; c < t->columns; c++) {
+        width[c] = word[c] = 0;
+        least[c] = LEAST;
+        for (size_t i = c; i < t->n; i += t->columns) {
+            unsigned w = as_text_width(t->cells[i].text);
+            unsigned l = t->right[c] ? w : longest_word(t->cells[i].text);
+            width[c] = w > width[c] ? w : width[c];
+            word[c] = l > word[c] ? l : word[c];
+        }
+        comfort[c] = word[c] > COMFORT ? word[c] : width[c] < COMFORT ? width[c] : COMFORT;
+    }
+    for (size_t c = t->columns; c-- > 0 && total_of(t, comfort) > style->width;)
+        if (t->spare[c])
+            width[c] = comfort[c] = 0;
+    shrink(t, style->width, width, comfort);
+    shrink(t, style->width, width, word);
+    shrink(t, style->width, width, least);
+}
+
+/* Is the first word so wide that its unit has to stand on a line of its own? */
+static bool first_too_wide(const char *s, unsigned width)
+{
+    struct as_buf word = AS_BUF_INIT;
+    as_buf_add(&word, s, word_end(s));
+    bool wide = as_text_width(as_buf_get(&word)) > width;
+    as_buf_finish(&word);
+    return wide;
 }
 
 /* Takes the next line of at most width columns off *text: whole words where they fit. */
 static void next_line(const char **text, unsigned width, struct as_buf *line)
 {
     const char *s = *text;
+    const bool broken = first_too_wide(s, width);
     size_t n = strlen(s), best = 0, at = 0;
     as_buf_clear(line);
     while (at < n) {
-        size_t step = strcspn(s + at, " ");
+        size_t step = broken ? strcspn(s + at, " ") : word_end(s + at);
         struct as_buf part = AS_BUF_INIT;
         as_buf_add(&part, s, at + step);
         bool fits = as_text_width(as_buf_get(&part)) <= width;
@@ -115,6 +174,8 @@ static bool write_line(const struct as_table *t, const struct as_table_cell *row
     unsigned owed = 0; /* blanks that are written only if something follows */
     bool more = false;
     for (size_t c = 0; c < t->columns; c++) {
+        if (!width[c])
+            continue;
         next_line(&left[c], width[c], &text);
         more |= *left[c] != 0;
         unsigned w = as_text_width(as_buf_get(&text)), blanks = width[c] > w ? width[c] - w : 0;
@@ -148,12 +209,11 @@ static void write_row(const struct as_table *t, const struct as_table_cell *row,
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err)
 {
-    unsigned width[AS_TABLE_COLUMNS_MAX] = {0}, total = 0;
+    unsigned width[AS_TABLE_COLUMNS_MAX] = {0};
     if (t->status)
         return as_nomem(err, t->cap * sizeof *t->cells, "a table");
     fit(t, style, width);
-    for (size_t c = 0; c < t->columns; c++)
-        total += width[c] + (c ? GAP : 0);
+    const unsigned total = total_of(t, width);
     for (size_t row = 0; (row + 1) * t->columns <= t->n; row++) {
         write_row(t, t->cells + row * t->columns, width, style, out);
         if (row > 0)

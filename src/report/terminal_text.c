@@ -171,7 +171,7 @@ void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct 
     if (size && v->number >= 0 && v->number < 0x1p63)
         as_format_size(b, (uint64_t)v->number);
     else
-        as_buf_terminal(b, v->text);
+        as_buf_terminal(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
 }
 
 enum as_paint as_status_paint(enum as_cell_status s)

@@ -87,6 +87,37 @@ static void test_table_too_wide(void **state)
     as_buf_finish(&b);
 }
 
+static void check_table(unsigned width, const char *wanted)
+{
+    static const char *const heads[] = {"name", ">value", "?>samples", "status", NULL};
+    struct as_table_style style = {.width = width};
+    struct as_table t;
+    struct as_buf b = AS_BUF_INIT;
+    as_table_init(&t, heads);
+    as_table_add(&t, "clCreateBuffer", AS_PAINT_NONE);
+    as_table_add(&t, "1.5 ns", AS_PAINT_NONE);
+    as_table_add(&t, "30", AS_PAINT_NONE);
+    as_table_add(&t, "untrusted: noise; two modes 1.5 ns and 2 us", AS_PAINT_NONE);
+    assert_int_equal(as_table_write(&t, &style, &b, NULL), AS_OK);
+    assert_string_equal(as_buf_get(&b), wanted);
+    as_table_finish(&t);
+    as_buf_finish(&b);
+}
+
+/* Words and numbers with their unit stay whole while there is a column that can be spared. */
+static void test_table_spares_columns(void **state)
+{
+    (void)state;
+    check_table(60, "name             value  samples  status\n"
+                    "------------------------------------------------------------\n"
+                    "clCreateBuffer  1.5 ns       30  untrusted: noise; two modes\n"
+                    "                                 1.5 ns and 2 us\n");
+    check_table(46, "name             value  status\n"
+                    "----------------------------------------------\n"
+                    "clCreateBuffer  1.5 ns  untrusted: noise; two\n"
+                    "                        modes 1.5 ns and 2 us\n");
+}
+
 static void test_colour(void **state)
 {
     static const char *const heads[] = {"a", NULL};
@@ -222,6 +253,53 @@ static void test_probe(void **state)
     as_buf_finish(&b);
 }
 
+static const struct as_axis touch_axes[] = {
+    {.name = "size", .type = AS_AXIS_SIZE}, {.name = "threads", .type = AS_AXIS_COUNT, .zero = "device"}, {0}};
+static const struct as_probe touch = {.name = "touch", .axes = touch_axes};
+
+/* 0 is said as what it stands for; sizes and other counts stay numbers. */
+static void test_zero(void **state)
+{
+    static const struct {
+        const char *name, *text, *want;
+    } cases[] = {{"threads", "0", "device"}, {"threads", "10", "10"}, {"size", "0", "0 B"}, {"size", "64", "64 B"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_axes axes = {0};
+        struct as_buf b = AS_BUF_INIT;
+        assert_int_equal(as_axes_add(&axes, cases[i].name, cases[i].text, NULL), AS_OK);
+        as_text_axis(&b, &axes.v[0], &touch);
+        assert_string_equal(as_buf_get(&b), cases[i].want);
+        as_buf_finish(&b);
+    }
+}
+
+/* With several devices facts stand under the one that they are about, and axes that tell none of its cells apart are
+ * not said. */
+static void test_several_devices(void **state)
+{
+    struct as_cell cells[] = {make_cell(1, "1024", "read", 1.5), make_cell(2, "1024", "write", 2),
+                              make_cell(3, "4096", "read", 5), make_cell(4, "8192", "read", 100)};
+    struct as_device_info devices[2] = {{.id = "cpu", .name = "EPYC"}, {.id = "gpu:0", .name = "G\x1b[2J"}};
+    struct as_fact facts[2] = {{.device = "cpu", .sentence = "L1 is small"},
+                               {.device = "gpu:0", .sentence = "L1 is odd"}};
+    struct as_report_run run = {
+        .cells = cells, .cells_n = 4, .devices = devices, .devices_n = 2, .facts = facts, .facts_n = 2};
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    strcpy(cells[2].device, "gpu:0");
+    strcpy(cells[3].device, "gpu:0");
+    assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
+    assert_non_null(strstr(as_buf_get(&b), "Facts\ncpu: EPYC\n- L1 is small\ngpu:0: G\\x1b[2J\n- L1 is odd\n"));
+    assert_non_null(strstr(as_buf_get(&b), "  1.50 ns  1.0%\n"));
+    assert_non_null(strstr(as_buf_get(&b), "  5.00 ns  1.0%  size=4 KiB\n"));
+    as_buf_clear(&b);
+    run.devices_n = 1;
+    assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
+    assert_non_null(strstr(as_buf_get(&b), "Facts\n- L1 is small\n"));
+    as_buf_finish(&b);
+}
+
 static void test_empty_run(void **state)
 {
     struct as_report_run run = {0};
@@ -235,11 +313,19 @@ static void test_empty_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_width),  cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_table),  cmocka_unit_test(test_table_too_wide),
-        cmocka_unit_test(test_colour), cmocka_unit_test(test_spark),
-        cmocka_unit_test(test_plot),   cmocka_unit_test(test_plot_of_nothing),
-        cmocka_unit_test(test_probe),  cmocka_unit_test(test_empty_run),
+        cmocka_unit_test(test_width),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_too_wide),
+        cmocka_unit_test(test_table_spares_columns),
+        cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_spark),
+        cmocka_unit_test(test_plot),
+        cmocka_unit_test(test_plot_of_nothing),
+        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_empty_run),
+        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_several_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
