@@ -235,7 +235,7 @@ const struct as_probe as_probe_launch = {
     .unit = "ns",
     .better_less = true,
     .counts = "one kernel that only counts itself: call until the host knows of its end (roundtrip), the queuing call "
-              "alone (submit), a share of 100 (batch), a node of a graph that was recorded before (graph-N)",
+              "alone (submit), a share of 100 (batch) or of a graph (graph-N)",
     .axes = axes,
     .quick = quick,
     .full = full,

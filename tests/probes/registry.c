@@ -57,7 +57,9 @@ static void test_broken_records(void **unused)
     expect_fault(&p, "op");
 }
 
-static void make_infos(struct as_device_info infos[2])
+enum { CPU, PORTABLE, CARD, DEVICES };
+
+static void make_infos(struct as_device_info infos[DEVICES])
 {
     infos[0] = (struct as_device_info){
         .id = "cpu",
@@ -84,15 +86,24 @@ static void make_infos(struct as_device_info infos[2])
     infos[1].allocators_n = 2;
     snprintf(infos[1].allocators[0].name, sizeof infos[1].allocators[0].name, "clCreateBuffer");
     snprintf(infos[1].allocators[1].name, sizeof infos[1].allocators[1].name, "clSVMAlloc coarse");
+    infos[2] = infos[1];
+    snprintf(infos[2].id, sizeof infos[2].id, "cuda:0");
+    snprintf(infos[2].backend, sizeof infos[2].backend, "cuda");
+    infos[2].capabilities |= AS_CAP_COPY | AS_CAP_GRAPHS | AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_FP16;
+    infos[2].units = 132;
+    infos[2].threads = 1024;
+    infos[2].warp = 32;
+    snprintf(infos[2].allocators[0].name, sizeof infos[2].allocators[0].name, "cuMemAlloc");
+    snprintf(infos[2].allocators[1].name, sizeof infos[2].allocators[1].name, "cuMemHostAlloc");
 }
 
-static size_t plan_suite(const struct as_suite *suite, size_t by_device[2])
+static size_t plan_suite(const struct as_suite *suite, size_t by_device[DEVICES])
 {
-    struct as_device_info infos[2];
+    struct as_device_info infos[DEVICES];
     struct as_plan plan = {0};
     struct as_error err = {0};
     make_infos(infos);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < DEVICES; i++) {
         size_t before = plan.n;
         if (as_plan_add(&plan, suite, &infos[i], NULL, 0, &err))
             fail_msg("%s: %s", suite->name, err.text);
@@ -110,14 +121,17 @@ static void test_suites(void **unused)
     for (; as_suite_texts[suites].name; suites++) {
         struct as_suite suite;
         struct as_error err = {0};
-        size_t by_device[2];
+        size_t by_device[DEVICES];
         if (as_suite_parse(as_suite_texts[suites].name, as_suite_texts[suites].text, &suite, &err))
             fail_msg("%s", err.text);
         size_t n = plan_suite(&suite, by_device);
-        assert_true(by_device[0] > 20 && by_device[1] > 5);
-        print_message("suite %s: %zu cells, %zu of them on the CPU\n", suite.name, n, by_device[0]);
-        if (strcmp(suite.name, "quick") == 0)
-            assert_true(n <= 220); /* what a minute can hold */
+        print_message("suite %s: %zu cells, %zu of them on the CPU, %zu on the card\n", suite.name, n, by_device[CPU],
+                      by_device[CARD]);
+        assert_true(by_device[CARD] > 5);
+        if (strcmp(suite.name, "quick") == 0 || strcmp(suite.name, "full") == 0)
+            assert_true(by_device[CPU] > 20 && by_device[PORTABLE] > 5);
+        if (strcmp(suite.name, "quick") == 0) /* what a minute can hold */
+            assert_true(by_device[CPU] + by_device[PORTABLE] <= 220 && by_device[CPU] + by_device[CARD] <= 300);
         as_suite_finish(&suite);
     }
     assert_true(suites >= 2);
@@ -132,7 +146,7 @@ static void test_grids(void **unused)
             char text[128];
             struct as_suite suite;
             struct as_error err = {0};
-            size_t by_device[2];
+            size_t by_device[DEVICES];
             snprintf(text, sizeof text, "[%s]\ngrids = %s\n", *name, full ? "full" : "quick");
             if (as_suite_parse(*name, text, &suite, &err))
                 fail_msg("%s", err.text);
