@@ -3,6 +3,7 @@
 #include "core/probe.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,10 @@
 extern const char as_method_sentinel[];
 extern const char as_kernel_sentinel[];
 
-static const char *const what_words[] = {"core", "memory", NULL};
+static const char *const what_words[] = {"core", "memory", "pair", NULL};
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "arithmetic alone, or reading main memory",
+     .help = "arithmetic alone, reading main memory, or a cache line passed between two CPUs",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "all"},
@@ -21,12 +22,14 @@ static const struct as_axis axes[] = {
 };
 static const char *const grids[] = {"what=all", NULL};
 
-enum { WINDOW = 8 << 20, CORE_STEPS = 4096, DEVICE_THREADS = 64 };
+enum { WINDOW = 8 << 20, CORE_STEPS = 4096, PAIR_STEPS = 256, DEVICE_THREADS = 64 };
+enum what { CORE, MEMORY, PAIR }; /* in the order of the words */
 
 struct sentinel {
     struct as_device *dev;
-    int memory; /* what=memory */
+    enum what what;
     int native;
+    uint64_t passed; /* pair: how often the line was passed before this sample */
     struct as_memory *block, *result;
     struct as_program *program;
     struct as_kernel *kernel;
@@ -72,7 +75,30 @@ static void host_memory(const struct as_host_call *call)
         }
     *(uint64_t *)call->args[0] = s0 + s1 + s2 + s3;
 }
-static const struct as_host_kernel host_kernels[] = {{"core", host_core}, {"memory", host_memory}, {NULL, NULL}};
+
+/* Two threads count one word up in turns. */
+static void host_pair(const struct as_host_call *call)
+{
+    _Atomic uint64_t *ball = (_Atomic uint64_t *)call->args[0] + 8;
+    uint64_t first;
+    memcpy(&first, call->args[2], sizeof first);
+    const uint64_t end = first + 2 * PAIR_STEPS * call->reps;
+    for (uint64_t want = first + call->thread; want < end; want += 2) {
+        uint64_t seen = want;
+        while (
+            !atomic_compare_exchange_strong_explicit(ball, &seen, want + 1, memory_order_acq_rel, memory_order_relaxed))
+            seen = want;
+    }
+}
+static const struct as_host_kernel host_kernels[] = {
+    {"core", host_core}, {"memory", host_memory}, {"pair", host_pair}, {NULL, NULL}};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    (void)err;
+    bool pair = strcmp(as_axes_text(a, "what"), "pair") == 0;
+    return pair && (!(info->capabilities & AS_CAP_HOST_KERNELS) || info->threads < 2) ? AS_PRUNED : AS_APPLIES;
+}
 
 static enum as_status get_memory(struct sentinel *s, struct as_error *err)
 {
@@ -84,8 +110,10 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         return as_fail(err, AS_UNSUPPORTED, "the device has no allocator that can be used");
     struct as_memory_desc result = {.allocator = allocator, .bytes = 4096, .node = -1};
     enum as_status st = s->dev->memory->alloc(s->dev, &result, &s->result, err);
-    if (st || !s->memory)
+    if (st || s->what == CORE)
         return st;
+    if (s->what == PAIR)
+        return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
     /* Several times the last cache, read in turns, so that a window has left the caches when its turn comes again. */
     uint64_t want = 4 * as_info_last_cache(&s->dev->info), most = s->dev->info.memory_free / 8;
     want = want < 16 * (uint64_t)WINDOW ? 16 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
@@ -120,67 +148,88 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!s)
         return as_nomem(err, sizeof *s, "a sentinel");
     s->dev = vc->dev;
-    s->memory = strcmp(as_axes_text(vc->axes, "what"), "memory") == 0;
+    while (what_words[s->what + 1] && strcmp(what_words[s->what], as_axes_text(vc->axes, "what")) != 0)
+        s->what++;
     s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->group_size = s->native ? 1 : DEVICE_THREADS;
-    s->groups = s->native || !s->memory ? 1 : 4 * (vc->dev->info.units ? vc->dev->info.units : 1);
+    s->groups = s->what == PAIR ? 2 : 1;
+    if (!s->native && s->what == MEMORY)
+        s->groups = 4 * (vc->dev->info.units ? vc->dev->info.units : 1);
     struct as_program_desc desc = {.name = "sentinel", .source = as_kernel_sentinel, .host = host_kernels};
     enum as_status st = get_memory(s, err);
     if (!st)
         st = vc->dev->program->build(vc->dev, &desc, &s->program, err);
     if (!st)
-        st = vc->dev->program->kernel(vc->dev, s->program, s->memory ? "memory" : "core", &s->kernel, err);
-    if (!st && s->memory) {
+        st = vc->dev->program->kernel(vc->dev, s->program, what_words[s->what], &s->kernel, err);
+    if (!st && s->what == MEMORY) {
         s->from = (uint64_t)vc->visit % (s->bytes / s->window) * s->window;
         st = fill_window(s, err);
     }
-    vc->footprint = s->memory ? s->window : 64;
-    if (s->memory)
+    vc->footprint = s->what == MEMORY ? s->window : 64;
+    if (s->what == MEMORY)
         vc->min_reps = vc->max_reps = 1;
     else
         vc->sample_s = 5e-4;
     return st;
 }
 
+/* Accesses of one repetition, and what a value is the time of. */
+static double steps_of(const struct sentinel *s)
+{
+    static const double steps[] = {[CORE] = CORE_STEPS, [MEMORY] = 0, [PAIR] = 2 * PAIR_STEPS};
+    return s->what == MEMORY ? (double)(s->window / 64) : steps[s->what];
+}
+
+static void look_at_result(struct sentinel *s, uint64_t reps, const uint64_t got[9])
+{
+    if (s->native && s->what == MEMORY)
+        s->wrong |= got[0] != reps * (s->window / 64) * (1 + 2 + 3 + 4);
+    if (s->what != PAIR)
+        return;
+    s->passed += 2 * PAIR_STEPS * reps;
+    s->wrong |= got[8] != s->passed;
+}
+
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct sentinel *s = state;
+    const bool memory = s->what == MEMORY;
     struct as_arg args[4] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result},
-                             {.kind = AS_ARG_MEMORY, .u.memory = s->memory ? s->block : s->result}};
+                             {.kind = AS_ARG_MEMORY, .u.memory = memory ? s->block : s->result}};
     if (s->native) {
-        args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = s->from};
+        args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = s->what == PAIR ? s->passed : s->from};
         args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = s->window};
     } else {
         args[2] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)(s->from / 4)};
-        args[3] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->memory ? (uint32_t)(s->window / 4) : (uint32_t)reps};
+        args[3] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = memory ? (uint32_t)(s->window / 4) : (uint32_t)reps};
     }
     struct as_launch l = {.kernel = s->kernel,
                           .args = args,
                           .args_n = 4,
                           .groups = s->groups,
                           .group_size = s->group_size,
-                          .reps = s->native || s->memory ? reps : 1,
-                          .work = {.bytes = s->memory ? (double)s->window : 0,
-                                   .accesses = s->memory ? 0 : CORE_STEPS * (s->native ? 1 : (double)reps),
-                                   .footprint = s->memory ? (double)s->window * 16 : 64}};
+                          .reps = s->native || memory ? reps : 1,
+                          .work = {.bytes = memory ? (double)s->window : 0,
+                                   .accesses = memory ? 0 : steps_of(s) * (s->native ? 1 : (double)reps),
+                                   .footprint = memory ? (double)s->window * 16 : 64}};
     struct as_timing t;
+    uint64_t got[9] = {0};
     enum as_status st = s->dev->queue->launch(s->dev, &l, &t, err);
+    if (!st)
+        st = s->dev->memory->read(s->dev, s->result, 0, got, sizeof got, err);
     if (st)
         return st;
-    uint64_t got = 0;
-    st = s->dev->memory->read(s->dev, s->result, 0, &got, sizeof got, err);
-    if (s->native && s->memory)
-        s->wrong |= got != reps * (s->window / 64) * (1 + 2 + 3 + 4);
+    look_at_result(s, reps, got);
     out->seconds = as_timing_seconds(&t);
-    double units = s->memory ? (double)(s->window / 64) : CORE_STEPS;
-    out->value = out->seconds / ((double)reps * units) * 1e9;
-    return st;
+    out->value = out->seconds / ((double)reps * steps_of(s)) * 1e9;
+    return AS_OK;
 }
 
 static bool check(void *state, char *why, size_t size)
 {
     const struct sentinel *s = state;
-    snprintf(why, size, s->wrong ? "the sum over the window is wrong" : "the sum over the window is right");
+    const char *what = s->what == PAIR ? "the count of passes" : "the sum over the window";
+    snprintf(why, size, "%s is %s", what, s->wrong ? "wrong" : "right");
     return !s->wrong;
 }
 
@@ -204,11 +253,12 @@ const struct as_probe as_probe_sentinel = {
     .metric = "time",
     .unit = "ns",
     .better_less = true,
-    .counts = "time of one multiplication (core) or of one cache line read in a row (memory)",
+    .counts = "time of one multiplication (core), of one cache line read in a row (memory), or passed on (pair)",
     .hidden = true,
     .axes = axes,
     .quick = grids,
     .full = grids,
+    .applies = applies,
     .prepare = prepare,
     .sample = sample,
     .check = check,

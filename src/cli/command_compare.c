@@ -283,7 +283,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option options[] = {
-    {"check", 0, "P", "exit 3 where b is slower than a by more than P, 0% to 1000%, with 95% confidence", false},
+    {"check", 0, "P", "exit 3 where b is slower than a by more than P, 0% to 1000%, with 99% confidence", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -295,8 +295,9 @@ const struct as_command as_command_compare = {
     .summary = "set two runs beside each other, cell by cell",
     .about =
         "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
-        "about the second: same (the interval lies within 3%, or within P with --check), faster, slower or cannot "
-        "tell. Only trusted numbers are compared. What only one has is listed, and what differs between the machines "
+        "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
+        "interval lies beyond that), or cannot tell. Only trusted numbers are compared. What only one has is listed, "
+        "and what differs between the machines "
         "and the tools.\n\n"
         "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
         "FILE.db:RUN. Cells are joined by device and axes; a device that only one has with the other's only left "

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Turbo moves a core by up to a tenth, which the clock gate looks at; memory of a shared machine is never steady. Only
- * episodes are to be caught. */
-static const double CORE_FLOOR = 0.1, MEMORY_FLOOR = 0.15;
+/* Turbo moves a core by up to a tenth, which the clock gate looks at; memory of a shared machine is never steady, and
+ * threads that meet wait for each other. Only episodes are to be caught. */
+static const struct {
+    const char *what;
+    double floor;
+} floors[] = {{"core", 0.1}, {"memory", 0.15}, {"pair", 0.25}};
 static const double SCATTERS = 4;
 
 enum { READINGS_MIN = 3 };
@@ -54,9 +57,17 @@ double as_sentinel_deviation(const struct as_sentinel *s, double from, double to
     return worst;
 }
 
+static double floor_of(const char *what)
+{
+    size_t last = sizeof floors / sizeof *floors - 1, i = 0;
+    while (i < last && strcmp(floors[i].what, what) != 0)
+        i++;
+    return floors[i].floor;
+}
+
 double as_sentinel_tolerance(const struct as_sentinel *s)
 {
-    double floor_ = strcmp(s->what, "core") == 0 ? CORE_FLOOR : MEMORY_FLOOR;
+    double floor_ = floor_of(s->what);
     if (s->n < READINGS_MIN)
         return floor_;
     /* Steps between neighbours show the scatter of a reading and are blind to slow drift and to episodes. */

@@ -11,7 +11,7 @@ struct as_reading {
 /* The readings of one sentinel cell in order of time. */
 struct as_sentinel {
     char device[32];
-    char what[16];               /* "core", "memory" */
+    char what[16];               /* "core", "memory", "pair" */
     struct as_reading *readings; /* owned */
     size_t n, cap;
 };

@@ -19,6 +19,9 @@ static const double SENTINEL_SHARE_S = 0.02;
  * where more visits help more than longer ones. */
 static const double FOR_ROUNDS = 0.75;
 
+/* Of the budget, for starting workers anew. */
+static const double RENEW_SHARE = 0.03;
+
 enum { EXTRA_VISITS = 5 };
 
 static int stopped(struct as_engine *e)
@@ -71,13 +74,15 @@ static int wants_more(const struct as_engine *e, size_t i)
 }
 
 /* Time for the samples of each visit of a round beyond the fewest: the first round does not know yet what a visit costs
- * and takes a fifth of the budget for its samples; later ones share out what is left over all rounds to come. */
+ * and takes its part of the budget, at most a fifth, for its samples; later ones share out what is left over all rounds
+ * to come. */
 static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double free_share)
 {
     if (!isfinite(e->deadline))
         return free_share;
+    const double first = 1.0 / (e->rounds > 5 ? e->rounds : 5);
     if (round <= 1)
-        return fmin(0.25, fmax(SHARE_MIN_S, 0.2 * (e->deadline - e->start) / (double)(n ? n : 1)));
+        return fmin(0.25, fmax(SHARE_MIN_S, first * (e->deadline - e->start) / (double)(n ? n : 1)));
     int rounds_left = round <= e->rounds ? e->rounds - round + 1 : 1;
     double need = 0;
     for (size_t k = 0; k < n; k++)
@@ -113,6 +118,19 @@ static int round_fits(const struct as_engine *e, const size_t *order, size_t n, 
     return need * (e->rounds - round + 1) <= time_left(e);
 }
 
+/* What differs from process to process (heap, placement, alignment of the stack) belongs into a cell's interval as much
+ * as what differs from visit to visit: each round has workers of its own, where starting them costs little. */
+static void renew_workers(struct as_engine *e)
+{
+    for (size_t i = 0; i < e->slots_n; i++) {
+        struct as_slot *slot = &e->slots[i];
+        if (!slot->is_open || slot->open_s * e->rounds > RENEW_SHARE * (e->deadline - e->start))
+            continue;
+        as_worker_stop(&slot->worker);
+        slot->is_open = 0;
+    }
+}
+
 static enum as_status one_round(struct as_engine *e, int round, size_t *order, struct as_error *err)
 {
     struct as_rng rng;
@@ -128,6 +146,8 @@ static enum as_status one_round(struct as_engine *e, int round, size_t *order, s
                 order[kept++] = order[k];
         n = kept;
     }
+    if (round > 1)
+        renew_workers(e);
     as_rng_seed(&rng, e->run->seed + (uint64_t)round);
     as_rng_shuffle(&rng, order, n, sizeof *order);
     return visit_all(e, order, n, round, FREE_SHARE_S, err);

@@ -13,6 +13,7 @@ struct as_slot { /* one device of the run */
     char *topology; /* JSON, owned, may be NULL */
     struct as_worker worker;
     int is_open;
+    double open_s; /* starting the worker and opening the device took so long; 0 unknown */
 };
 
 struct as_progress {  /* of one cell, beside the cell itself */

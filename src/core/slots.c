@@ -48,6 +48,7 @@ static enum as_status open_named(struct as_slot *slot, const char *id, const cha
     json_t *reply = NULL, *order = json_pack("{s:s, s:s}", "do", "open", "device", id);
     char why[300] = "";
     slot->is_open = 0;
+    double start = as_now();
     enum as_status s = order ? as_worker_start(&slot->worker, program, err) : as_nomem(err, 0, "an order");
     if (!s) {
         enum as_receive r = as_worker_ask(&slot->worker, order, as_now() + OPEN_S, stop, &reply, why, sizeof why);
@@ -63,6 +64,7 @@ static enum as_status open_named(struct as_slot *slot, const char *id, const cha
     if (s)
         as_worker_stop(&slot->worker);
     slot->is_open = s == AS_OK;
+    slot->open_s = as_now() - start;
     json_decref(order);
     json_decref(reply);
     return s;

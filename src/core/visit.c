@@ -67,15 +67,57 @@ void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct 
     e->options->event(e->options->user, &event);
 }
 
-static const struct as_sentinel *sentinel_for(const struct as_engine *e, const struct as_cell *cell, uint64_t footprint)
+enum { WATCHERS = 2 };
+
+/* Do threads meet in it? */
+static int has_threads(const struct as_cell *cell)
+{
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
+        if (a->domain == AS_DOMAIN_CPU)
+            return 1;
+    return as_axes_number(&cell->axes, "threads") > 1;
+}
+
+/* The sentinels that watch over a cell: the one of the core or of memory, and that of pairs where threads meet. */
+static size_t sentinels_for(const struct as_engine *e, const struct as_cell *cell, uint64_t footprint,
+                            const struct as_sentinel *out[WATCHERS])
 {
     const struct as_slot *slot = as_engine_slot((struct as_engine *)e, cell);
     uint64_t last = slot ? as_info_last_cache(&slot->info) : 0;
-    const char *what = last && footprint > last / 2 ? "memory" : "core";
-    for (size_t i = 0; i < e->cells_n - e->sentinels_first; i++)
-        if (strcmp(e->sentinels[i].device, cell->device) == 0 && strcmp(e->sentinels[i].what, what) == 0)
-            return &e->sentinels[i];
-    return NULL;
+    const char *wanted[WATCHERS] = {last && footprint > last / 2 ? "memory" : "core", has_threads(cell) ? "pair" : ""};
+    size_t n = 0;
+    for (size_t w = 0; w < WATCHERS; w++)
+        for (size_t i = 0; i < e->cells_n - e->sentinels_first; i++)
+            if (strcmp(e->sentinels[i].device, cell->device) == 0 && strcmp(e->sentinels[i].what, wanted[w]) == 0)
+                out[n++] = &e->sentinels[i];
+    return n;
+}
+
+/* What the sentinels said of the visits of a cell. */
+struct watch {
+    const struct as_sentinel *by; /* the one that was off most, against what it may be off */
+    double worst, tolerance;      /* of that one */
+    int known;
+};
+
+/* Was one of them off around the visit? */
+static int in_bad_episode(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v,
+                          struct watch *watch)
+{
+    const struct as_sentinel *sentinels[WATCHERS];
+    size_t n = sentinels_for(e, cell, v->footprint, sentinels);
+    int bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = as_sentinel_deviation(sentinels[i], v->started_at, v->started_at + v->duration_s);
+        double tolerance = as_sentinel_tolerance(sentinels[i]);
+        if (!isfinite(d))
+            continue;
+        bad |= d > tolerance;
+        if (!watch->known || d / tolerance > watch->worst / watch->tolerance)
+            *watch = (struct watch){sentinels[i], d, tolerance, 1};
+    }
+    return bad;
 }
 
 /* Excludes the visits of bad episodes unless none would be left, and says so in the drift gate. */
@@ -83,32 +125,23 @@ static enum as_status judge_drift(struct as_engine *e, const struct as_cell *cel
                                   size_t stored, struct as_gate_context *context, struct as_error *err)
 {
     size_t measured = 0, bad = 0;
-    double worst = 0, tolerance = 0;
-    const struct as_sentinel *s = NULL;
+    struct watch watch = {0};
     enum as_status st = AS_OK;
-    int known = 0, is_bad[64] = {0};
+    int is_bad[64] = {0};
     for (size_t i = 0; i < n && i < 64; i++) {
         if (visits[i].n == 0 || visits[i].number >= AS_ISOLATED_VISIT)
             continue;
         measured++;
-        s = sentinel_for(e, cell, visits[i].footprint);
-        double d =
-            s ? as_sentinel_deviation(s, visits[i].started_at, visits[i].started_at + visits[i].duration_s) : NAN;
-        if (!isfinite(d))
-            continue;
-        known = 1;
-        tolerance = as_sentinel_tolerance(s);
-        is_bad[i] = d > tolerance;
+        is_bad[i] = in_bad_episode(e, cell, &visits[i], &watch);
         bad += is_bad[i];
-        worst = fmax(worst, d);
     }
-    context->drift = !known ? AS_GATE_NA : bad && bad == measured ? AS_GATE_FAIL : AS_GATE_PASS;
-    if (!known)
+    context->drift = !watch.known ? AS_GATE_NA : bad && bad == measured ? AS_GATE_FAIL : AS_GATE_PASS;
+    if (!watch.known)
         snprintf(context->drift_text, sizeof context->drift_text, "no sentinel was read often enough yet");
     else
         snprintf(context->drift_text, sizeof context->drift_text,
                  "%zu of %zu visits in a bad episode; the %s sentinel was off by at most %.1f%%, allowed %.1f%%", bad,
-                 measured, s ? s->what : "", 100 * worst, 100 * tolerance);
+                 measured, watch.by->what, 100 * watch.worst, 100 * watch.tolerance);
     for (size_t i = 0; i < n && i < 64 && !st; i++) {
         int exclude = is_bad[i] && bad < measured;
         if (visits[i].n == 0 || visits[i].number >= AS_ISOLATED_VISIT || exclude == (visits[i].excluded != 0))

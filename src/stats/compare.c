@@ -2,6 +2,7 @@
 #include "stats/order.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, struct as_interval cb)
 {
@@ -15,9 +16,12 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
     return (struct as_interval){a / b * exp(-down), a / b * exp(up)};
 }
 
+/* Hundreds of cells are compared at a time: at 95% several of them would be called different by chance alone. */
+static const double SHOWN = 0.95, TO_DIFFER = 0.99;
+
 struct side {
     struct as_summary sum;
-    struct as_interval within; /* order-statistic interval of all samples */
+    struct as_interval within, within_differ; /* order-statistic intervals of all samples, SHOWN and TO_DIFFER */
     size_t visits;
     double mean, ss; /* of the logarithms of the visits' medians */
     bool usable;
@@ -25,14 +29,17 @@ struct side {
 
 static enum as_status side_make(const struct as_sampled *in, struct side *out, struct as_error *err)
 {
-    *out = (struct side){.within = {NAN, NAN}};
+    *out = (struct side){.within = {NAN, NAN}, .within_differ = {NAN, NAN}};
     enum as_status st = as_summarize(in->samples, in->visit, in->n, &out->sum, err);
     if (st || in->n == 0)
         return st;
-    struct as_summary pooled;
-    if ((st = as_summarize(in->samples, NULL, in->n, &pooled, err)))
-        return st;
-    out->within = pooled.ci;
+    double *sorted = as_copy_values(in->samples, in->n);
+    if (!sorted)
+        return as_nomem(err, in->n * sizeof *sorted, "samples");
+    as_sort(sorted, in->n);
+    out->within = as_median_interval(sorted, in->n, SHOWN);
+    out->within_differ = as_median_interval(sorted, in->n, TO_DIFFER);
+    free(sorted);
     struct as_visits v;
     if ((st = as_visits_make(in->samples, in->visit, in->n, &v, err)))
         return st;
@@ -49,24 +56,36 @@ static enum as_status side_make(const struct as_sampled *in, struct side *out, s
 }
 
 /* The visits of both sides are taken to scatter alike, so that one visit on a side is enough. */
-static struct as_interval between(const struct side *a, const struct side *b)
+static struct as_interval between(const struct side *a, const struct side *b, double confidence)
 {
     size_t df = a->visits + b->visits - 2;
     if (df == 0)
         return (struct as_interval){NAN, NAN};
     double variance = (a->ss + b->ss) / (double)df * (1 / (double)a->visits + 1 / (double)b->visits);
-    double half = as_student((unsigned)df, 0.95) * sqrt(variance), middle = b->mean - a->mean;
+    double half = as_student((unsigned)df, confidence) * sqrt(variance), middle = b->mean - a->mean;
     return (struct as_interval){exp(middle - half), exp(middle + half)};
 }
 
-static enum as_verdict judge(struct as_interval ci, bool better_less, double tolerance)
+/* The wider of the interval from the samples and the one from the visits, holding the ratio; NAN when there is none. */
+static struct as_interval ratio_interval(const struct side *a, const struct side *b, double ratio, bool to_differ)
+{
+    struct as_interval ci = to_differ
+                                ? as_ratio_interval(b->sum.median, b->within_differ, a->sum.median, a->within_differ)
+                                : as_ratio_interval(b->sum.median, b->within, a->sum.median, a->within);
+    struct as_interval visits = between(a, b, to_differ ? TO_DIFFER : SHOWN);
+    if (isnan(ci.lo) || visits.hi / visits.lo > ci.hi / ci.lo)
+        ci = visits;
+    return isnan(ci.lo) ? ci : (struct as_interval){fmin(ci.lo, ratio), fmax(ci.hi, ratio)};
+}
+
+static enum as_verdict judge(struct as_interval shown, struct as_interval differ, bool better_less, double tolerance)
 {
     double high = 1 + tolerance, low = 1 / high;
-    if (ci.lo > high)
+    if (differ.lo > high)
         return better_less ? AS_SLOWER : AS_FASTER;
-    if (ci.hi < low)
+    if (differ.hi < low)
         return better_less ? AS_FASTER : AS_SLOWER;
-    return ci.lo >= low && ci.hi <= high ? AS_SAME : AS_CANNOT_TELL;
+    return shown.lo >= low && shown.hi <= high ? AS_SAME : AS_CANNOT_TELL;
 }
 
 enum as_status as_compare(const struct as_sampled *a, const struct as_sampled *b, bool better_less, double tolerance,
@@ -82,14 +101,10 @@ enum as_status as_compare(const struct as_sampled *a, const struct as_sampled *b
     if (st || !sa.usable || !sb.usable)
         return st;
     out->ratio = sb.sum.median / sa.sum.median;
-    struct as_interval ci = as_ratio_interval(sb.sum.median, sb.within, sa.sum.median, sa.within);
-    struct as_interval visits = between(&sa, &sb);
-    if (isnan(ci.lo) || visits.hi / visits.lo > ci.hi / ci.lo)
-        ci = visits;
-    if (isnan(ci.lo))
-        return AS_OK;
-    out->ci = (struct as_interval){fmin(ci.lo, out->ratio), fmax(ci.hi, out->ratio)};
-    out->verdict = judge(out->ci, better_less, tolerance);
+    out->ci = ratio_interval(&sa, &sb, out->ratio, false);
+    struct as_interval differ = ratio_interval(&sa, &sb, out->ratio, true);
+    if (!isnan(out->ci.lo))
+        out->verdict = judge(out->ci, differ, better_less, tolerance);
     return AS_OK;
 }
 

@@ -283,9 +283,10 @@ static void test_power(void **state)
                       "%.2f%%, at 3%% %.2f%%), the same at 3%% %.1f%%\n",
                       t->visits, t->each, 100 * slower, 100 * faster, 100 * alarms, 100 * strict, 100 * different,
                       100 * same);
-        assert_true(slower >= 0.95 && faster >= 0.95);
-        assert_true(alarms <= 0.05);
-        assert_true(strict <= 0.071); /* 5%, and three standard errors of 1000 trials */
+        double wanted = t->visits == 3 ? 0.85 : 0.92; /* it takes 99%, and Student's t of few visits is wide */
+        assert_true(slower >= wanted && faster >= wanted);
+        assert_true(alarms <= 0.01);
+        assert_true(strict <= 0.02); /* 1%, and three standard errors of 1000 trials */
         assert_true(different <= 0.01);
         assert_true(same >= 0.95);
     }
@@ -295,10 +296,10 @@ static void test_compare_edges(void **state)
 {
     (void)state;
     struct as_comparison c;
-    const double x[] = {1, 1, 1, 1, 1, 1}, y[] = {2, 2, 2, 2, 2, 2}, z[] = {0, 0, 0, 0, 0, 0},
-                 w[] = {-1, -1, -1, -1, -1, -1};
-    struct as_sampled a = {x, NULL, 6}, b = {y, NULL, 6}, zero = {z, NULL, 6}, negative = {w, NULL, 6},
-                      few = {x, NULL, 2}, empty = {NULL, NULL, 0};
+    const double x[] = {1, 1, 1, 1, 1, 1, 1, 1}, y[] = {2, 2, 2, 2, 2, 2, 2, 2}, z[] = {0, 0, 0, 0, 0, 0, 0, 0},
+                 w[] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    struct as_sampled a = {x, NULL, 8}, b = {y, NULL, 8}, zero = {z, NULL, 8}, negative = {w, NULL, 8},
+                      few = {x, NULL, 2}, six = {x, NULL, 6}, empty = {NULL, NULL, 0};
     assert_int_equal(as_compare(&a, &b, true, 0.1, &c, NULL), AS_OK);
     assert_int_equal(c.verdict, AS_SLOWER);
     near(c.ratio, 2, 0);
@@ -319,6 +320,11 @@ static void test_compare_edges(void **state)
     assert_int_equal(as_compare(&a, &few, true, 0.1, &c, NULL), AS_OK);
     assert_int_equal(c.verdict, AS_CANNOT_TELL);
     near(c.ratio, 1, 0);
+    /* six samples have a 95% interval, but none of 99%: enough to see the same, not enough to call it different */
+    as_compare(&six, &a, true, 0.1, &c, NULL);
+    assert_int_equal(c.verdict, AS_SAME);
+    as_compare(&six, &b, true, 0.1, &c, NULL);
+    assert_int_equal(c.verdict, AS_CANNOT_TELL);
     assert_int_equal(as_compare(&a, &b, true, -1, &c, NULL), AS_USAGE);
     assert_int_equal(as_compare(&a, &b, true, NAN, &c, NULL), AS_USAGE);
     assert_string_equal(as_verdict_word(AS_CANNOT_TELL), "cannot tell");
