@@ -1,9 +1,9 @@
-/* assay list, devices, doctor: what there is */
+/* assay list, devices: what there is */
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ndjson.h"
-#include "core/provenance.h"
+#include "core/run.h"
 #include "report/terminal.h"
 
 #include <stdlib.h>
@@ -320,62 +320,4 @@ const struct as_command as_command_devices = {
     .example = "assay devices",
     .options = devices_options,
     .run = run_devices,
-};
-
-static int run_doctor(const struct as_command *command, const struct as_args *args)
-{
-    static const char *const words[] = {[AS_FINE] = "fine", [AS_NOTE] = "note", [AS_WARNING] = "warning"};
-    static const enum as_paint paint[] = {
-        [AS_FINE] = AS_PAINT_GOOD, [AS_NOTE] = AS_PAINT_NONE, [AS_WARNING] = AS_PAINT_BAD};
-    struct as_table_style style;
-    struct as_finding *findings = NULL;
-    struct as_buf out = AS_BUF_INIT, line = AS_BUF_INIT;
-    struct as_error err = {0};
-    size_t n = 0;
-    enum as_status st = as_cli_style(args, &style, &err);
-    if (!st)
-        st = as_doctor(&findings, &n, &err);
-    for (size_t i = 0; i < n && !st; i++) {
-        const struct as_finding *f = &findings[i];
-        as_buf_clear(&line);
-        if (as_args_flag(args, "json")) {
-            as_buf_char(&line, '{');
-            as_ndjson_text(&line, "severity", words[f->severity]);
-            as_ndjson_text(&line, "what", f->what);
-            as_ndjson_text(&line, "text", f->text);
-            as_ndjson_text(&line, "remedy", f->remedy);
-            json_line(&line, &out);
-            continue;
-        }
-        as_paint_on(&out, paint[f->severity], &style);
-        as_buf_printf(&out, "%-8s", words[f->severity]);
-        as_paint_off(&out, paint[f->severity], &style);
-        as_buf_terminal(&line, f->what);
-        as_buf_str(&line, ": ");
-        as_buf_terminal(&line, f->text);
-        if (f->remedy[0]) {
-            as_buf_str(&line, "; ");
-            as_buf_terminal(&line, f->remedy);
-        }
-        as_buf_char(&out, ' ');
-        as_text_fill(&out, as_buf_get(&line), style.width, 9, 9);
-    }
-    free(findings);
-    as_buf_finish(&line);
-    if (!st)
-        return as_cli_print(&out, AS_EXIT_OK);
-    as_buf_finish(&out);
-    return as_cli_misuse(command, &err);
-}
-
-const struct as_command as_command_doctor = {
-    .name = "doctor",
-    .args = "",
-    .summary = "say what on this machine makes numbers unfit",
-    .about = "Looks at the governor, load, SMT, huge pages, the clock of virtual machines and the like. Changes "
-             "nothing, and "
-             "exits 0 whatever it finds.",
-    .example = "assay doctor",
-    .options = devices_options,
-    .run = run_doctor,
 };

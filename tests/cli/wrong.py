@@ -66,6 +66,7 @@ REFUSED = [
     (["list", "prbes"], 2, ["did you mean 'probes'?"]),
     (["list", "everything"], 2, ["probes, suites, runs, devices and gates"]),
     (["devices", "cpu"], 2, ["does not take 'cpu'"]),
+    (["doctor", "--store", ""], 2, ["--store needs"]),
     (["doctor", "--fix"], 2, ["no option '--fix'"]),
     (["\x1b[2Jrun"], 2, ["\\x1b[2Jrun"]),
 ]

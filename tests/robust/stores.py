@@ -1,4 +1,5 @@
 """Stores that are read-only, damaged, foreign, newer, or no files at all."""
+import json
 import os
 import random
 import shutil
@@ -140,6 +141,33 @@ def test_truncated_store(assay):
     for part in (size // 2, 4096, 100):
         os.truncate(assay.store, part)
         each_command(assay, refuses(assay.store), readers=(["show"], ["export"]))
+
+
+def test_doctor_checks_the_store(assay):
+    """Says whether the store is sound and how large; damage that reading does not meet ends it with 1."""
+    done = assay.run("doctor")
+    expect(done.code == OK and "there is no store" in done.out, "no store yet is a note", done)
+    expect(not os.path.exists(assay.store), "looking makes no store")
+    measured(assay)
+    done = assay.run("doctor")
+    expect(done.code == OK and "is sound: 1 run, " in done.out, "a sound store", done)
+    with open(assay.store, "rb") as f:
+        whole = f.read()
+    for damage in ("PRAGMA ignore_check_constraints = ON; UPDATE visits SET samples = x'00'",
+                   "PRAGMA foreign_keys = OFF; DELETE FROM cells WHERE id = (SELECT min(id) FROM cells)"):
+        with open(assay.store, "wb") as f:
+            f.write(whole)
+        db = sqlite3.connect(assay.store)
+        db.executescript(damage)
+        db.close()
+        done = assay.run("doctor", "--json")
+        expect(done.code == FAILED, f"damage is found: {damage}", done)
+        found = [json.loads(line) for line in done.out.splitlines()]
+        store = [f for f in found if f["what"] == "store"]
+        expect(len(found) > 5 and len(store) == 1, "all findings and the store", done)
+        expect(store[0]["severity"] == "warning" and "is damaged" in store[0]["text"], "a warning", done)
+    os.truncate(assay.store, len(whole) // 2)
+    expect(assay.run("doctor").code == FAILED, "half a store")
 
 
 def test_hostile_values_in_a_store(assay):

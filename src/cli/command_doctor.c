@@ -1,0 +1,129 @@
+/* assay doctor: what makes numbers unfit on this machine, and whether the store is in order */
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/ndjson.h"
+#include "core/provenance.h"
+#include "report/terminal.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct doctor {
+    const struct as_args *args;
+    struct as_table_style style;
+    struct as_buf out;
+};
+
+static void tell(struct doctor *d, enum as_severity severity, const char *what, const char *text, const char *remedy)
+{
+    static const char *const words[] = {[AS_FINE] = "fine", [AS_NOTE] = "note", [AS_WARNING] = "warning"};
+    static const enum as_paint paint[] = {
+        [AS_FINE] = AS_PAINT_GOOD, [AS_NOTE] = AS_PAINT_NONE, [AS_WARNING] = AS_PAINT_BAD};
+    struct as_buf line = AS_BUF_INIT;
+    if (as_args_flag(d->args, "json")) {
+        as_buf_char(&line, '{');
+        as_ndjson_text(&line, "severity", words[severity]);
+        as_ndjson_text(&line, "what", what);
+        as_ndjson_text(&line, "text", text);
+        as_ndjson_text(&line, "remedy", remedy);
+        as_buf_str(&line, "}\n");
+        as_buf_str(&d->out, as_buf_get(&line));
+    } else {
+        as_paint_on(&d->out, paint[severity], &d->style);
+        as_buf_printf(&d->out, "%-8s", words[severity]);
+        as_paint_off(&d->out, paint[severity], &d->style);
+        as_buf_terminal(&line, what);
+        as_buf_str(&line, ": ");
+        as_buf_terminal(&line, text);
+        if (remedy[0]) {
+            as_buf_str(&line, "; ");
+            as_buf_terminal(&line, remedy);
+        }
+        as_buf_char(&d->out, ' ');
+        as_text_fill(&d->out, as_buf_get(&line), d->style.width, 9, 9);
+    }
+    d->out.failed |= line.failed;
+    as_buf_finish(&line);
+}
+
+/* "'/home/x/assay.db' is sound: 12 runs, 4.2 MiB" */
+static enum as_status tell_sound(struct doctor *d, struct as_store *store, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    struct as_run *runs = NULL;
+    struct stat file = {0};
+    size_t n = 0;
+    enum as_status s = as_store_runs(store, &runs, &n, err);
+    if (!s) {
+        as_buf_printf(&text, "'%s' is sound: %zu run%s", as_store_path(store), n, n == 1 ? "" : "s");
+        if (stat(as_store_path(store), &file) == 0) {
+            as_buf_str(&text, ", ");
+            as_format_size(&text, (uint64_t)file.st_size);
+        }
+        s = as_buf_check(&text, err);
+    }
+    if (!s)
+        tell(d, AS_FINE, "store", as_buf_get(&text), "");
+    as_buf_finish(&text);
+    as_runs_free(runs, n);
+    return s;
+}
+
+/* A store that is not there yet is no fault of it; anything else that keeps it from being read is. */
+static int look_at_store(struct doctor *d, struct as_error *err)
+{
+    struct as_store *store = NULL;
+    enum as_status s = as_cli_store(d->args, AS_STORE_READ, &store, err);
+    bool none_yet = s == AS_NOTFOUND || (s == AS_USAGE && !as_args_value(d->args, "store"));
+    if (!s)
+        s = as_store_verify(store, err);
+    if (!s)
+        s = tell_sound(d, store, err);
+    as_store_close(store);
+    if (s)
+        tell(d, none_yet ? AS_NOTE : AS_WARNING, "store", err->text, "");
+    return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
+}
+
+static int run_doctor(const struct as_command *command, const struct as_args *args)
+{
+    struct doctor d = {.args = args};
+    struct as_finding *findings = NULL;
+    struct as_error err = {0};
+    size_t n = 0;
+    int code = AS_EXIT_OK;
+    const char *path = as_args_value(args, "store");
+    enum as_status st = as_cli_style(args, &d.style, &err);
+    if (!st && path && !*path)
+        st = as_fail(&err, AS_USAGE, "--store needs the name of a file");
+    if (!st)
+        st = as_doctor(&findings, &n, &err);
+    for (size_t i = 0; i < n && !st; i++)
+        tell(&d, findings[i].severity, findings[i].what, findings[i].text, findings[i].remedy);
+    free(findings);
+    if (!st)
+        code = look_at_store(&d, &err);
+    if (!st)
+        return as_cli_print(&d.out, code);
+    as_buf_finish(&d.out);
+    return as_cli_misuse(command, &err);
+}
+
+static const struct as_option doctor_options[] = {
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_doctor = {
+    .name = "doctor",
+    .args = "",
+    .summary = "say what on this machine makes numbers unfit, and check the store",
+    .about =
+        "Looks at the governor, load, SMT, huge pages, the clock of virtual machines and the like, and reads the whole "
+        "store for damage. Changes nothing, and exits 0 whatever it finds on the machine; 1 when the store is damaged "
+        "or cannot be read.",
+    .example = "assay doctor",
+    .options = doctor_options,
+    .run = run_doctor,
+};
