@@ -17,8 +17,17 @@
  *   u8 .. u64, i8 .. i64, f32, f64 (HAVE_F64), f16 (HAVE_F16), atomic_u32
  *   ATOMIC_LOAD(p, order, scope), ATOMIC_STORE, ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_EXCHANGE (p, v, order,
  * scope) ORDER_RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL, _SEQ_CST; SCOPE_GROUP, _DEVICE, _SYSTEM HAVE_ATOMIC_ORDERS 0:
- * every order is relaxed and the scope is the device CYCLES()                 core cycles, where HAVE_CYCLES No
- * variadic macros and no function pointers: not every dialect has them. */
+ * every order is relaxed and the scope is the device CYCLES()                 core cycles, where HAVE_CYCLES
+ *   CONSTANT                 in front of an array at program scope with its values: constant memory
+ *   CONSTANT_POINTER(type)   a pointer into such an array
+ *   FOLLOW(a)                the u64 at the global address that the u64 a holds; not left out, doubled or moved over
+ *                            CYCLES() where HAVE_CYCLES
+ *   FOLLOW_READ_ONLY(a)      the same by the path for data that nobody writes while the kernel runs, if there is one
+ *   FOLLOW_SHARED(a)         the same from where all units see the same: past a unit's own cache
+ *   FMA_F32(a, b, c)         a * b + c, rounded once
+ *   LOOP_NOT_UNROLLED        in front of a loop
+ *   u32x2, u32x4             two and four u32 that are loaded at once: .x .y .z .w
+ * No variadic macros and no function pointers: not every dialect has them. */
 #ifndef AS_DEVICE_DIALECT_DIALECT_H
 #define AS_DEVICE_DIALECT_DIALECT_H
 

@@ -28,6 +28,12 @@ typedef int32_t i32;
 typedef int64_t i64;
 typedef float f32;
 typedef double f64;
+typedef struct {
+    u32 x, y;
+} u32x2;
+typedef struct {
+    u32 x, y, z, w;
+} u32x4;
 #define HAVE_F64 1
 #define HAVE_F16 0
 
@@ -38,6 +44,14 @@ typedef double f64;
 #define GLOBAL_THREAD ((u64)GROUP * THREADS + THREAD)
 #define GLOBAL_THREADS ((u64)GROUPS * THREADS)
 #define BARRIER() (as_host_item.barrier ? (void)pthread_barrier_wait(as_host_item.barrier) : (void)0)
+
+#define CONSTANT static const
+#define CONSTANT_POINTER(type) const type *
+#define FOLLOW(a) (*(const u64 *)(uintptr_t)(a))
+#define FOLLOW_READ_ONLY(a) (*(const u64 *)(uintptr_t)(a))
+#define FOLLOW_SHARED(a) (*(const volatile u64 *)(uintptr_t)(a))
+#define FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
+#define LOOP_NOT_UNROLLED
 
 #define HAVE_ATOMIC_ORDERS 1
 #define SCOPE_GROUP 0

@@ -16,6 +16,8 @@ typedef short i16;
 typedef int i32;
 typedef long i64;
 typedef float f32;
+typedef uint2 u32x2;
+typedef uint4 u32x4;
 #if defined(cl_khr_fp64) || defined(__opencl_c_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double f64;
@@ -38,6 +40,14 @@ typedef half f16;
 #define GLOBAL_THREAD ((u64)get_global_id(0))
 #define GLOBAL_THREADS ((u64)get_global_size(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+#define CONSTANT __constant
+#define CONSTANT_POINTER(type) __constant type *
+#define FOLLOW(a) (*(__global const u64 *)(a))
+#define FOLLOW_READ_ONLY(a) (*(__global const u64 *)(a))
+#define FOLLOW_SHARED(a) (*(__global const volatile u64 *)(a))
+#define FMA_F32(a, b, c) fma((f32)(a), (f32)(b), (f32)(c))
+#define LOOP_NOT_UNROLLED _Pragma("unroll 1")
 
 #if __OPENCL_C_VERSION__ >= 200
 /* C11 atomics. 3.0 promises only relaxed order and group scope; the features say what else there is. */

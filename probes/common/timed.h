@@ -1,0 +1,51 @@
+/* Kernels that time themselves: each group writes one record of what it did, when, and on which unit. Where a device's
+ * kernels have no clock the time is that of the launch, less that of a launch that does nothing. */
+#ifndef AS_PROBES_COMMON_TIMED_H
+#define AS_PROBES_COMMON_TIMED_H
+
+#include "core/probe.h"
+
+/* The same layout as in the kernels: see timed_record in timed_kernels.h. */
+enum { AS_RECORD_WORDS = 8 };
+struct as_record {
+    uint64_t value;         /* what the group came to: a position, a sum */
+    uint64_t cycles, nanos; /* between start and end */
+    uint64_t unit;          /* 1 + number of the unit, 0 where it is not told */
+    uint64_t has;           /* AS_HAS_... */
+    uint64_t start, end;    /* cycle counter of the unit */
+    uint64_t more;
+};
+enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4 };
+
+struct as_timed {
+    struct as_device *dev;
+    struct as_program *program;
+    struct as_memory *memory; /* the records */
+    struct as_record *record; /* as read after a launch */
+    size_t records;
+    double overhead_s; /* of a launch that does nothing */
+};
+/* Builds `head` and then `source` behind the words that the kernels share. records: groups of the largest launch. */
+enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
+                                const char *source, const char *defines, size_t records, struct as_error *err);
+enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err);
+/* Launches once, waits, reads the records of the launch's groups. *seconds as the host or the device's events see it.
+ */
+enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
+                               struct as_error *err);
+/* The same launch with nothing to do, several times: the overhead. */
+enum as_status as_timed_overhead(struct as_timed *t, const struct as_launch *nothing, struct as_error *err);
+/* Seconds that group 0 measured inside, or those of the launch without its overhead; and its clock, NAN unknown. */
+double as_timed_seconds(const struct as_timed *t, double launch_s);
+double as_timed_clock(const struct as_timed *t);
+void as_timed_finish(struct as_timed *t);
+
+/* A block of the device's own memory. */
+enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);
+/* Half of the free memory may be used, and one block is no larger than the device allows. */
+enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_error *err);
+/* One group of `threads`, and n arguments. */
+struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
+                                size_t threads);
+
+#endif

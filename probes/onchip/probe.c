@@ -1,0 +1,214 @@
+/* onchip: how long a load waits at each level of a device's caches, and an instruction for its code. See method.md. */
+#include "onchip.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_onchip[];
+
+const char *const onchip_what_words[] = {"global", "readonly", "constant", "local", "code", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help = "a load from global memory; by the path for data that nobody writes; from constant memory; from a group's "
+             "LOCAL memory; an instruction of a loop of so many bytes of code",
+     .type = AS_AXIS_WORD,
+     .words = onchip_what_words,
+     .def = "global"},
+    {.name = "size",
+     .help = "bytes that are walked; bytes of the loop's code",
+     .type = AS_AXIS_SIZE,
+     .min = 512,
+     .def = "16KiB"},
+    {.name = "stride",
+     .help = "bytes from element to element, a multiple of 8; global and readonly only",
+     .type = AS_AXIS_SIZE,
+     .min = 8,
+     .max = 1 << 20,
+     .def = "64"},
+    {.name = "local",
+     .help = "bytes of LOCAL memory that the walking group holds besides; global only",
+     .type = AS_AXIS_SIZE,
+     .min = 0,
+     .def = "0"},
+    {0},
+};
+static const char *const quick[] = {
+    "what=global size=4KiB..64KiB x1",
+    "what=global size=128KiB..512KiB x4",
+    "what=global size=16MiB..128MiB x2",
+    "what=local size=4KiB",
+    "what=constant size=1KiB..64KiB x1",
+    "what=code size=4KiB..256KiB x1",
+    NULL,
+};
+static const char *const full[] = {
+    "what=global size=1KiB..256MiB x4",
+    "what=global size=64KiB..512KiB x8",
+    "what=global size=16MiB..128MiB x8",
+    "what=global size=16KiB..512KiB x4 local=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
+    "what=readonly size=4KiB..1MiB x4",
+    "what=local size=1KiB..128KiB x1",
+    "what=constant size=512..64KiB x4",
+    "what=code size=1KiB..1MiB x4",
+    NULL,
+};
+
+enum onchip_what onchip_what_of(const struct as_axes *a)
+{
+    size_t i = 0;
+    while (onchip_what_words[i] && strcmp(onchip_what_words[i], as_axes_text(a, "what")) != 0)
+        i++;
+    return (enum onchip_what)i;
+}
+
+static enum as_applies refuse(struct as_error *err, const char *why)
+{
+    as_fail(err, AS_UNSUPPORTED, "%s", why);
+    return AS_INAPPLICABLE;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    enum onchip_what what = onchip_what_of(a);
+    double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
+    double local = as_axes_number(a, "local");
+    bool walks = what == ONCHIP_GLOBAL || what == ONCHIP_READONLY;
+    if (info->is_host_memory && (info->capabilities & AS_CAP_HOST_KERNELS) == 0 && info->warp <= 1)
+        return what == ONCHIP_LOCAL
+                   ? refuse(err, "its units are the host's cores, whose caches the probe latency measures "
+                                 "on the device cpu")
+                   : AS_PRUNED;
+    if ((!walks && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (walks && size < 2 * stride))
+        return AS_PRUNED;
+    if (what == ONCHIP_CONSTANT && size > ONCHIP_CONSTANT_MAX)
+        return AS_PRUNED;
+    if (walks && fmod(stride, 8) != 0)
+        return refuse(err, "a stride that is not a multiple of 8 bytes");
+    double most = (double)info->group_local;
+    if ((what == ONCHIP_LOCAL && size > most) || local > most)
+        return AS_PRUNED;
+    return AS_APPLIES;
+}
+
+/* A driver compiles the kernel at first, and a megabyte of code takes long. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    double size = as_axes_number(a, "size");
+    return onchip_what_of(a) == ONCHIP_CODE ? 20 + size / 10e3 : 20 + size / 100e6;
+}
+
+static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struct as_visit_context *,
+                                                          struct as_error *) = {
+    [ONCHIP_GLOBAL] = onchip_memory_prepare,     [ONCHIP_READONLY] = onchip_memory_prepare,
+    [ONCHIP_CONSTANT] = onchip_constant_prepare, [ONCHIP_LOCAL] = onchip_memory_prepare,
+    [ONCHIP_CODE] = onchip_code_prepare,
+};
+
+/* The launch that does nothing and a short one, by which the clock becomes known. */
+static enum as_status first_launches(struct onchip *o, struct as_visit_context *vc, struct as_error *err)
+{
+    double ns, seconds;
+    uint32_t before = o->before;
+    o->before = 0;
+    enum as_status s = AS_OK;
+    double nothing[3];
+    for (int i = 0; i < 3 && !s; i++)
+        s = onchip_run(o, 0, &ns, &nothing[i], err);
+    o->before = before;
+    if (s)
+        return s;
+    o->timed.overhead_s = as_median(nothing, 3);
+    s = onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
+    if (s)
+        return s;
+    double hz = as_timed_clock(&o->timed);
+    if (o->what != ONCHIP_CODE && hz > 0) {
+        vc->limit = 1e9 / hz;
+        snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: a load that waits for another takes at least that");
+    }
+    if (!(o->timed.record[0].has & AS_HAS_NANOS))
+        as_note_number(vc, "launch_ns", o->timed.overhead_s * 1e9);
+    return AS_OK;
+}
+
+static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
+{
+    struct onchip *o = calloc(1, sizeof *o);
+    *state = o;
+    if (!o)
+        return as_nomem(err, sizeof *o, "a walk");
+    o->what = onchip_what_of(vc->axes);
+    o->size = as_axes_u64(vc->axes, "size");
+    o->stride = as_axes_u64(vc->axes, "stride");
+    o->local_bytes = as_axes_u64(vc->axes, "local");
+    if (o->what >= ONCHIP_WHATS)
+        return as_fail(err, AS_USAGE, "'%s' is nothing that this probe measures", as_axes_text(vc->axes, "what"));
+    enum as_status s = preparations[o->what](o, vc, err);
+    if (!s)
+        s = first_launches(o, vc, err);
+    vc->footprint = o->size;
+    vc->sample_s = 4e-3; /* long against a tick of the device's clock of nanoseconds */
+    vc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
+    return s;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct onchip *o = state;
+    enum as_status s = onchip_run(o, (uint32_t)reps, &out->value, &out->seconds, err);
+    if (!s)
+        out->clock_hz = as_timed_clock(&o->timed);
+    return s;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct onchip *o = state;
+    static const char *const words[2][2] = {
+        {"every walk ended at the element where it had to", "a walk did not end at the element where it had to"},
+        {"all chains counted their instructions", "the chains did not count the instructions that were asked for"}};
+    snprintf(why, why_size, "%s", words[o->what == ONCHIP_CODE][o->lost != 0]);
+    return !o->lost;
+}
+
+static void finish(void *state)
+{
+    struct onchip *o = state;
+    if (!o)
+        return;
+    struct as_device *dev = o->timed.dev;
+    if (dev) {
+        dev->program->kernel_destroy(dev, o->kernel);
+        dev->program->kernel_destroy(dev, o->warm);
+        dev->memory->free(dev, o->chain);
+    }
+    as_timed_finish(&o->timed);
+    free(o);
+}
+
+const struct as_probe as_probe_onchip = {
+    .abi = AS_PROBE_ABI,
+    .name = "onchip",
+    .title = "On-chip latency",
+    .question = "How long does one thread wait for each level of a device's caches, for LOCAL memory and for its code?",
+    .metric = "time",
+    .unit = "ns",
+    .better_less = true,
+    .counts = "time of one dependent load of one thread, averaged over a walk; code: of one instruction of one warp",
+    .needs = AS_CAP_SOURCE,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_onchip,
+    .figure = "onchip",
+};
