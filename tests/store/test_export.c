@@ -95,7 +95,7 @@ static void test_export_content(void **state)
     struct fixture *f = *state;
     char *text = export_json(f, "last");
     json_t *j = parse(text), *cells = json_object_get(j, "cells"), *cell = json_array_get(cells, 0);
-    assert_int_equal(json_integer_value(json_object_get(j, "format_version")), 1);
+    assert_int_equal(json_integer_value(json_object_get(j, "format_version")), AS_EXPORT_FORMAT);
     assert_int_equal(json_array_size(cells), 8);
     assert_int_equal(json_array_size(json_object_get(j, "sentinels")), 2);
     assert_string_equal(json_string_value(json_object_get(cell, "driver")), "Linux 6.1");
@@ -150,10 +150,10 @@ static void test_changed_exports_are_refused(void **state)
     static const struct {
         const char *from, *to, *place;
     } changes[] = {
-        {"\"format_version\":1", "\"format_version\":2", "newer assay (format 2, this one knows 1)"},
-        {"\"format_version\":1", "\"format_version\":\"1\"", "format_version"},
-        {"\"format_version\":1,", "", "format_version"},
-        {"\"format_version\":1,", "\"format_version\":1,\"format_version\":1,", "line 1"},
+        {"\"format_version\":2", "\"format_version\":3", "newer assay (format 3, this one knows 2)"},
+        {"\"format_version\":2", "\"format_version\":\"2\"", "format_version"},
+        {"\"format_version\":2,", "", "format_version"},
+        {"\"format_version\":2,", "\"format_version\":2,\"format_version\":2,", "line 1"},
         {"\"sentinels\":", "\"guards\":", "sentinels"},
         {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "member other than"},
         {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},

@@ -1,0 +1,149 @@
+/* A libnvidia-ml for tests: one device at 0000:01:00.0 whose numbers are known, and errors on demand.
+ * FAKE_NVML in the environment is a list of words, looked at in every call:
+ *   noinit    it cannot be initialised        hostile  error texts are such as no terminal should see
+ *   lost      no call but init answers        instant  tells the power of the moment
+ *   thermal, cap, idle, strange  throttle reasons      growing  one more uncorrected ECC error in each call
+ *   self      this process is on the device   other    another process is      crowd    more than fit
+ *   liar      says that there are more processes than it was given room for, without an error */
+#include "sensor/nvml_api.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define API __attribute__((visibility("default")))
+enum { FAILED = 15 };
+
+struct nvml_device {
+    int number;
+};
+static struct nvml_device device;
+static unsigned opened;
+static unsigned long long errors;
+
+static int asked(const char *word)
+{
+    const char *list = getenv("FAKE_NVML");
+    return list && strstr(list, word);
+}
+
+static nvml_return give(unsigned v, unsigned *out)
+{
+    if (asked("lost") || !opened)
+        return FAILED;
+    *out = v;
+    return NVML_SUCCESS;
+}
+
+API nvml_return nvmlInit_v2(void)
+{
+    opened += !asked("noinit");
+    return asked("noinit") ? FAILED : NVML_SUCCESS;
+}
+API nvml_return nvmlShutdown(void)
+{
+    opened--;
+    return NVML_SUCCESS;
+}
+API const char *nvmlErrorString(nvml_return code)
+{
+    (void)code;
+    return asked("hostile") ? "\x1B[2Jred <script>\xFF" : "GPU is lost";
+}
+API nvml_return nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, nvml_device *out)
+{
+    *out = &device;
+    return strcmp(bus_id, "0000:01:00.0") == 0 ? NVML_SUCCESS : 6;
+}
+API nvml_return nvmlDeviceGetClockInfo(nvml_device d, unsigned which, unsigned *mhz)
+{
+    (void)d;
+    return give(which == NVML_CLOCK_SM ? 1980 : which == NVML_CLOCK_MEM ? 3201 : 1, mhz);
+}
+API nvml_return nvmlDeviceGetPowerUsage(nvml_device d, unsigned *mw)
+{
+    (void)d;
+    return give(250000, mw);
+}
+API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field_value *values)
+{
+    (void)d;
+    for (int i = 0; i < n; i++) {
+        values[i].status = values[i].field == NVML_FIELD_POWER_INSTANT && asked("instant") ? NVML_SUCCESS : 3;
+        values[i].type = NVML_VALUE_UNSIGNED_INT;
+        values[i].value.u = 312500;
+    }
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetTemperature(nvml_device d, unsigned which, unsigned *celsius)
+{
+    (void)d;
+    return give(which == NVML_TEMPERATURE_GPU ? 61 : 0, celsius);
+}
+API nvml_return nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device d, unsigned long long *bits)
+{
+    (void)d;
+    *bits = (asked("thermal") ? 0x40u : 0) | (asked("cap") ? 0x4u : 0) | (asked("idle") ? 0x1u : 0) |
+            (asked("strange") ? 0x8000u : 0);
+    return asked("lost") ? FAILED : NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetCurrPcieLinkGeneration(nvml_device d, unsigned *generation)
+{
+    (void)d;
+    return give(4, generation);
+}
+API nvml_return nvmlDeviceGetMaxPcieLinkGeneration(nvml_device d, unsigned *generation)
+{
+    (void)d;
+    return give(5, generation);
+}
+API nvml_return nvmlDeviceGetCurrPcieLinkWidth(nvml_device d, unsigned *width)
+{
+    (void)d;
+    return give(8, width);
+}
+API nvml_return nvmlDeviceGetMaxPcieLinkWidth(nvml_device d, unsigned *width)
+{
+    (void)d;
+    return give(16, width);
+}
+API nvml_return nvmlDeviceGetTotalEccErrors(nvml_device d, unsigned kind, unsigned counter, unsigned long long *n)
+{
+    (void)d;
+    (void)counter;
+    *n = kind == NVML_ECC_UNCORRECTED ? (errors += asked("growing") ? 1 : 0) : 7;
+    return asked("lost") ? FAILED : NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetUtilizationRates(nvml_device d, struct nvml_utilization *out)
+{
+    (void)d;
+    *out = (struct nvml_utilization){.gpu = 75, .memory = 20};
+    return asked("lost") ? FAILED : NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetComputeRunningProcesses_v3(nvml_device d, unsigned *n, struct nvml_process *out)
+{
+    (void)d;
+    unsigned room = *n, k = 0;
+    if (asked("lost"))
+        return FAILED;
+    if (asked("crowd")) {
+        *n = room + 5;
+        return NVML_INSUFFICIENT_SIZE;
+    }
+    if (asked("self") && k < room)
+        out[k++] = (struct nvml_process){.pid = (unsigned)getpid()};
+    if (asked("other") && k < room)
+        out[k++] = (struct nvml_process){.pid = 1};
+    *n = asked("liar") ? room + 1000000 : k;
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlDeviceGetGraphicsRunningProcesses_v3(nvml_device d, unsigned *n, struct nvml_process *out)
+{
+    (void)d;
+    if (asked("lost") || asked("crowd") || asked("liar"))
+        return FAILED;
+    *n = 0;
+    if (asked("other")) /* the same process again: computes and draws */
+        out[(*n)++] = (struct nvml_process){.pid = 1};
+    return NVML_SUCCESS;
+}

@@ -1,0 +1,157 @@
+/* The sensor of NVIDIA devices with a library of the test's making: FAKE_NVML says how it behaves (fake/fake.c). */
+#include "base/buf.h"
+#include "sensor/watch.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct as_device_info device = {
+    .backend = "opencl", .vendor = "NVIDIA Corporation", .bus_id = "0000:01:00.0"};
+
+static struct as_sensing open_as(const char *behaviour)
+{
+    struct as_sensing s;
+    setenv("FAKE_NVML", behaviour, 1);
+    as_sensing_open(&device, &s);
+    return s;
+}
+
+static struct as_sensor_reading read_as(const char *behaviour)
+{
+    struct as_sensing s = open_as(behaviour);
+    struct as_sensor_reading r;
+    assert_non_null(s.sensor);
+    as_sensing_read(&s, AS_SENSOR_ALL, &r);
+    as_sensing_close(&s);
+    return r;
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    struct as_sensing s = open_as("self");
+    assert_non_null(s.sensor);
+    assert_string_equal(s.sensor->name, "nvml");
+    assert_string_equal(s.why_not, "");
+    assert_true(s.read_s > 0);
+    as_sensing_close(&s);
+    struct as_sensor_reading r = read_as("self");
+    assert_true(r.clock_hz == 1980e6 && r.memory_clock_hz == 3201e6 && r.power_w == 250 && r.temperature == 61);
+    assert_true(r.pcie_generation == 4 && r.pcie_generation_max == 5 && r.pcie_width == 8 && r.pcie_width_max == 16);
+    assert_true(r.ecc_corrected == 7 && r.ecc_uncorrected == 0 && r.utilisation == 0.75 && r.users == 0);
+    assert_int_equal(r.throttle, 0);
+    assert_true(read_as("self instant").power_w == 312.5);
+}
+
+static void test_throttling(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *behaviour;
+        int bits;
+    } cases[] = {{"idle", AS_THROTTLE_IDLE},
+                 {"thermal cap", AS_THROTTLE_THERMAL | AS_THROTTLE_POWER_CAP},
+                 {"strange", AS_THROTTLE_OTHER}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(read_as(cases[i].behaviour).throttle, cases[i].bits);
+}
+
+static void test_users(void **state)
+{
+    (void)state;
+    assert_true(read_as("self other").users == 1); /* counted once, though it draws as well */
+    assert_true(read_as("").users == 0);
+    assert_true(isnan(read_as("other").users)); /* without our own process the numbers are not ours to judge */
+    assert_true(read_as("crowd").users > 100);
+    assert_true(isnan(read_as("liar").users));
+}
+
+static void test_lost_device(void **state)
+{
+    (void)state;
+    struct as_sensing s = open_as("lost");
+    struct as_sensor_reading r;
+    assert_non_null(s.sensor); /* it was found, and tells nothing */
+    assert_non_null(strstr(s.why_not, "power"));
+    assert_non_null(strstr(s.why_not, "other processes"));
+    as_sensing_read(&s, AS_SENSOR_ALL, &r);
+    assert_true(isnan(r.power_w) && isnan(r.temperature) && isnan(r.ecc_uncorrected) && isnan(r.users));
+    assert_int_equal(r.throttle, -1);
+    as_sensing_close(&s);
+}
+
+static void test_reasons(void **state)
+{
+    (void)state;
+    struct as_sensing s = open_as("noinit");
+    assert_null(s.sensor);
+    assert_non_null(strstr(s.why_not, "GPU is lost (code 15)"));
+    as_sensing_close(&s);
+    s = open_as("noinit hostile"); /* as it comes: who shows it escapes it */
+    assert_null(s.sensor);
+    struct as_buf shown = AS_BUF_INIT;
+    as_buf_terminal(&shown, s.why_not);
+    assert_null(strchr(as_buf_get(&shown), '\x1B'));
+    as_buf_finish(&shown);
+    struct as_device_info other = device;
+    strcpy(other.bus_id, "0000:02:00.0");
+    setenv("FAKE_NVML", "", 1);
+    as_sensing_open(&other, &s);
+    assert_null(s.sensor);
+    assert_non_null(strstr(s.why_not, "0000:02:00.0"));
+    other.bus_id[0] = 0;
+    as_sensing_open(&other, &s);
+    assert_null(s.sensor);
+    assert_non_null(strstr(s.why_not, "no PCI bus id"));
+}
+
+static void test_watched_visit(void **state)
+{
+    (void)state;
+    struct as_sensing s = open_as("self other growing cap");
+    struct as_watch w;
+    struct as_readings r;
+    as_watch_begin(&w, &s, 0.001);
+    as_watch_mark(&w);
+    as_watch_end(&w, &r);
+    assert_string_equal(r.sensor, "nvml");
+    assert_true(r.power_w == 250 && r.clock_hz == 1980e6 && r.pcie_generation == 4 && r.users == 1);
+    assert_true(r.ecc_uncorrected == 1 && r.ecc_corrected == 0);
+    assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
+    as_sensing_close(&s);
+}
+
+static void test_described(void **state)
+{
+    (void)state;
+    struct as_device_info info = device;
+    struct as_sensing s = open_as("self other thermal");
+    as_sensing_describe(&s, &info);
+    assert_string_equal(info.sensor, "nvml");
+    assert_string_equal(info.unfit, "throttled by thermal, 1 other process on it");
+    as_sensing_close(&s);
+    s = open_as("self idle");
+    as_sensing_describe(&s, &info);
+    assert_string_equal(info.unfit, "");
+    as_sensing_close(&s);
+    s = open_as("noinit");
+    as_sensing_describe(&s, &info);
+    assert_string_equal(info.sensor, "");
+    assert_true(strlen(info.sensor_why) > 0 && info.sensor_read_s == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_throttling), cmocka_unit_test(test_users),
+        cmocka_unit_test(test_lost_device), cmocka_unit_test(test_reasons),    cmocka_unit_test(test_watched_visit),
+        cmocka_unit_test(test_described),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

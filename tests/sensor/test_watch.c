@@ -1,0 +1,176 @@
+/* Watching with a sensor whose readings are known: which of them count, and that the thread stops when it is told. */
+#include "base/clock.h"
+#include "sensor/watch.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Used by one thread at a time: by the test before the watch begins and after it ended. */
+struct known {
+    int quick, all;
+    char thread[16]; /* name of the thread that read last */
+    struct as_sensor_reading says;
+    double energy_step, ecc_step;
+};
+
+static void read_known(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    struct known *k = ctx;
+    if (part == AS_SENSOR_QUICK) {
+        k->quick++;
+        pthread_getname_np(pthread_self(), k->thread, sizeof k->thread);
+    } else
+        k->all++;
+    k->says.energy_j += k->energy_step;
+    k->says.ecc_uncorrected += k->ecc_step;
+    *out = k->says;
+}
+static const struct as_sensor in_background = {.name = "known", .background = true, .read = read_known};
+static const struct as_sensor before_and_after = {.name = "known", .read = read_known};
+
+static struct known some(void)
+{
+    struct known k = {.quick = 0};
+    as_sensor_reading_clear(&k.says);
+    return k;
+}
+
+/* The thread reads at once when samples begin, so a few milliseconds are enough for one reading. */
+static struct as_readings visit(const struct as_sensor *sensor, struct known *k, bool mark, double seconds)
+{
+    struct as_sensing s = {.sensor = sensor, .ctx = k};
+    struct as_watch w;
+    struct as_readings r;
+    as_watch_begin(&w, &s, 0.005);
+    as_sleep(seconds / 4);
+    if (mark)
+        as_watch_mark(&w);
+    as_sleep(seconds);
+    as_watch_end(&w, &r);
+    return r;
+}
+
+static void test_in_background(void **state)
+{
+    (void)state;
+    struct known k = some();
+    k.says.power_w = 300;
+    k.says.clock_hz = 1.98e9;
+    k.says.memory_clock_hz = 3.2e9;
+    k.says.temperature = 55;
+    k.says.throttle = AS_THROTTLE_POWER_CAP;
+    k.says.pcie_generation = 5;
+    k.says.users = 2;
+    k.says.ecc_uncorrected = 7;
+    k.ecc_step = 0;
+    struct as_readings r = visit(&in_background, &k, true, 0.1);
+    assert_string_equal(r.sensor, "known");
+    assert_true(k.quick >= 1 && r.reads == k.quick);
+    assert_int_equal(k.all, 2);
+    assert_string_equal(k.thread, "assay-sensor");
+    assert_true(r.power_w == 300 && r.clock_hz == 1.98e9 && r.clock_lo == 1.98e9 && r.clock_hi == 1.98e9);
+    assert_true(r.memory_clock_lo == 3.2e9 && r.memory_clock_hi == 3.2e9 && r.pcie_generation == 5);
+    assert_true(r.temperature_before == 55 && r.temperature_after == 55 && r.users == 2);
+    assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
+    assert_true(r.ecc_uncorrected == 0); /* those from before the visit do not count */
+    assert_true(isnan(r.ecc_corrected) && isnan(r.pcie_width) && isnan(r.utilisation));
+}
+
+static void test_nothing_counts_before_the_samples(void **state)
+{
+    (void)state;
+    struct known k = some();
+    k.says.power_w = 80;
+    k.says.throttle = AS_THROTTLE_THERMAL;
+    struct as_readings r = visit(&in_background, &k, false, 0.03);
+    assert_int_equal(k.quick, 0);
+    assert_true(r.reads == 0 && isnan(r.power_w));
+    assert_int_equal(r.throttle, -1);
+}
+
+static void test_before_and_after(void **state)
+{
+    (void)state;
+    struct known k = some();
+    k.says.energy_j = 100;
+    k.energy_step = 5;
+    k.says.ecc_uncorrected = 3;
+    k.ecc_step = 1;
+    k.says.throttle = 0;
+    struct as_readings r = visit(&before_and_after, &k, true, 0.05);
+    assert_int_equal(k.quick, 0);
+    assert_int_equal(k.all, 2);
+    assert_true(r.power_w > 0 && r.power_w <= 5 / 0.06); /* 5 J in at least that time */
+    assert_true(r.ecc_uncorrected == 1);
+    assert_int_equal(r.throttle, 0);
+    k.energy_step = -20; /* a counter that was set back */
+    k.ecc_step = -1;
+    r = visit(&before_and_after, &k, true, 0.001);
+    assert_true(isnan(r.power_w) && isnan(r.ecc_uncorrected));
+}
+
+static void test_without_sensor(void **state)
+{
+    (void)state;
+    struct as_sensing s = {.sensor = NULL};
+    struct as_watch w;
+    struct as_readings r;
+    as_watch_begin(&w, &s, 0);
+    as_watch_mark(&w);
+    as_watch_end(&w, &r);
+    assert_string_equal(r.sensor, "");
+    assert_true(isnan(r.power_w));
+}
+
+/* The thread sleeps for an hour from its first reading on; were it not woken, the test would run into its time-out. */
+static void test_stops_at_once(void **state)
+{
+    (void)state;
+    struct known k = some();
+    for (int i = 0; i < 200; i++) {
+        struct as_sensing s = {.sensor = &in_background, .ctx = &k};
+        struct as_watch w;
+        struct as_readings r;
+        as_watch_begin(&w, &s, 3600);
+        if (i % 3)
+            as_watch_mark(&w);
+        if (i % 2)
+            as_sleep(0.0005);
+        as_watch_end(&w, &r);
+        assert_true(r.reads <= 1);
+    }
+}
+
+static void test_clock_range(void **state)
+{
+    (void)state;
+    double hz[20], middle, lo, hi;
+    for (int i = 0; i < 20; i++)
+        hz[i] = 2e9;
+    hz[7] = 1e9; /* one that was spoiled */
+    as_clock_range(hz, 20, &middle, &lo, &hi);
+    assert_true(middle == 2e9 && lo == 2e9 && hi == 2e9);
+    for (int i = 0; i < 5; i++)
+        hz[i] = 1e9;
+    as_clock_range(hz, 20, &middle, &lo, &hi);
+    assert_true(lo == 1e9 && hi == 2e9);
+    as_clock_range(hz, 2, &middle, &lo, &hi);
+    assert_true(lo == 1e9);
+    as_clock_range(hz, 0, &middle, &lo, &hi);
+    assert_true(isnan(middle) && isnan(lo) && isnan(hi));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_background),    cmocka_unit_test(test_nothing_counts_before_the_samples),
+        cmocka_unit_test(test_before_and_after), cmocka_unit_test(test_without_sensor),
+        cmocka_unit_test(test_stops_at_once),    cmocka_unit_test(test_clock_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
