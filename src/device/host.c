@@ -84,9 +84,10 @@ void as_host_near_cpus(const char *bus_id, char *out, size_t size)
     hwloc_obj_t near = device ? hwloc_get_non_io_ancestor_obj(t, device) : NULL;
     if (near && near->cpuset) {
         int n = hwloc_bitmap_list_snprintf(out, size, near->cpuset);
-        char *last = n >= 0 && (size_t)n >= size ? strrchr(out, ',') : NULL;
-        if (last) /* half a range would name other CPUs */
-            *last = 0;
+        if (n < 0 || (size_t)n >= size) { /* half a range would name other CPUs */
+            char *last = strrchr(out, ',');
+            *(last ? last : out) = 0;
+        }
     }
     hwloc_topology_destroy(t);
 }

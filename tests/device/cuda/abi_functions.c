@@ -1,0 +1,21 @@
+/* Our lists of functions against the SDK's declarations, parameter by parameter, older versions included. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include "abi.h"
+#include "device/cuda/driver_functions.h"
+
+#include <stddef.h>
+
+#define DRIVER(name, parameters) {#name, __builtin_types_compatible_p(__typeof__(name), CUresult parameters)},
+#define NVRTC(result, name, parameters) {#name, __builtin_types_compatible_p(__typeof__(name), result parameters)},
+
+const struct abi_row abi_functions[] = {
+    /* clang-format off */
+    AS_CU_REQUIRED(DRIVER)
+    AS_CU_OPTIONAL(DRIVER)
+    AS_NVRTC_REQUIRED(NVRTC)
+    /* clang-format on */
+    {NULL, 0},
+};

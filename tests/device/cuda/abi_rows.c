@@ -1,0 +1,49 @@
+/* Sizes, places and values as one header has them: ours, or with AS_SDK the SDK's. Built once with each. */
+#ifdef AS_SDK
+#include <cuda.h>
+#include <nvrtc.h>
+#define ROWS abi_sdk
+#else
+#include "device/cuda/driver_types.h"
+#define ROWS abi_ours
+#endif
+
+#include "abi.h"
+#include "abi_list.h"
+
+#include <stddef.h>
+
+#define CONSTANT(name) {#name, (long long)(name)},
+#define TYPE(name) {"sizeof " #name, (long long)sizeof(name)},
+#define FIELD(type, field)                                                                                             \
+    {                                                                                                                  \
+#type "." #field, (long long)offsetof(type, field)                                                             \
+    }
+
+const struct abi_row ROWS[] = {
+    /* clang-format off */
+    CONSTANTS(CONSTANT)
+    TYPES(TYPE)
+    /* clang-format on */
+    FIELD(CUmemLocation, type),
+    FIELD(CUmemLocation, id),
+    FIELD(CUmemAllocationProp, type),
+    FIELD(CUmemAllocationProp, requestedHandleTypes),
+    FIELD(CUmemAllocationProp, location),
+    FIELD(CUmemAllocationProp, win32HandleMetaData),
+    FIELD(CUmemAllocationProp, allocFlags),
+    FIELD(CUmemAllocationProp, allocFlags.usage),
+    FIELD(CUmemAccessDesc, location),
+    FIELD(CUmemAccessDesc, flags),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, func),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimX),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimZ),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimX),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimZ),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, kernelParams),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, extra),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, kern),
+    FIELD(CUDA_KERNEL_NODE_PARAMS, ctx),
+    {NULL, 0},
+};

@@ -1,0 +1,194 @@
+/* The CUDA backend against a stand-in driver: what it says when there is nothing to open, the order of devices, hostile
+ * text, and that all is given back. */
+#include "../check.h"
+#include "fake_cuda.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void refuses(const char *words, const char *visible, const char *part)
+{
+    struct as_error err = {0};
+    void *backend = NULL;
+    fake(words);
+    if (visible)
+        setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    enum as_status s = as_backend_cuda.open(&backend, &err);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    check_fails(s, AS_UNSUPPORTED, &err, part);
+    assert_null(backend);
+}
+
+static void test_no_device(void **state)
+{
+    (void)state;
+    refuses("none", NULL, "/dev/nvidia0");
+    refuses("zero", NULL, "/dev/nvidia0");
+    refuses("", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
+    refuses("zero", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
+    refuses("", "7", "CUDA_VISIBLE_DEVICES is '7'");
+    refuses("mismatch", NULL, "different versions");
+    refuses("nameless", NULL, "cuInit: an error without a name (31337)");
+}
+
+static void test_order_is_pci(void **state)
+{
+    static const char *const bus[] = {"0000:0a:03.0", "0000:41:1f.7", "0000:c1:00.0"};
+    static const char *const lists[] = {NULL, "0,1,2", "2,1,0", "1,2,0"};
+    (void)state;
+    fake("");
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        if (lists[l])
+            setenv("CUDA_VISIBLE_DEVICES", lists[l], 1);
+        for (size_t i = 0; i < 3; i++) {
+            struct opened o;
+            open_cuda(&o, i);
+            assert_int_equal(as_backend_cuda.count(o.backend), 3);
+            assert_string_equal(o.dev.info.bus_id, bus[i]);
+            close_cuda(&o);
+        }
+    }
+    setenv("CUDA_VISIBLE_DEVICES", "0,2", 1);
+    struct opened o;
+    open_cuda(&o, 1);
+    assert_int_equal(as_backend_cuda.count(o.backend), 2);
+    assert_string_equal(o.dev.info.bus_id, bus[2]);
+    close_cuda(&o);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+static void test_info(void **state)
+{
+    struct opened o;
+    (void)state;
+    fake("");
+    open_cuda(&o, 2);
+    const struct as_device_info *i = &o.dev.info;
+    assert_string_equal(i->id, "cuda:2");
+    assert_string_equal(i->backend, "cuda");
+    assert_string_equal(i->name, "<script>alert(1)</script>");
+    assert_string_equal(i->uuid, "GPU-dee1e4e7-eaed-f0f3-f6f9-fcff0205080b");
+    assert_non_null(strstr(i->driver, "CUDA 13.0"));
+    assert_string_equal(i->arch, "sm_90");
+    assert_int_equal(i->units, 132);
+    assert_int_equal(i->threads, 1024);
+    assert_int_equal(i->warp, 32);
+    assert_int_equal(i->unit_threads, 2048);
+    assert_int_equal(i->unit_registers, 65536);
+    assert_int_equal(i->unit_local, 233472);
+    assert_int_equal(i->group_local, 232448);
+    assert_int_equal(as_info_last_cache(i), 60 << 20);
+    assert_int_equal(i->memory_bytes, UINT64_C(141) << 30);
+    assert_int_equal(i->memory_free, UINT64_C(139) << 30);
+    assert_int_equal(i->page_size, 2 << 20);
+    assert_true(fabs(i->peak_bandwidth - 4916.736e9) < 1e6);
+    assert_true(fabs(i->clock_max_hz - 1.98e9) < 1);
+    assert_false(i->is_host_memory);
+    assert_true(i->capabilities & AS_CAP_COPY && i->capabilities & AS_CAP_FP16 && i->capabilities & AS_CAP_CODE);
+    assert_false(i->capabilities & AS_CAP_SVM_ATOMICS);
+    close_cuda(&o);
+}
+
+/* Numbers below zero, a name that does not end, no UUID, an address that is none. */
+static void test_hostile_info(void **state)
+{
+    struct opened o;
+    (void)state;
+    fake("");
+    open_cuda(&o, 0);
+    assert_string_equal(o.dev.info.uuid, "");
+    assert_int_equal(strncmp(o.dev.info.name, "\x1B[31mred", 8), 0);
+    close_cuda(&o);
+    open_cuda(&o, 1);
+    assert_int_equal(strlen(o.dev.info.name), sizeof o.dev.info.name - 1);
+    assert_int_equal(o.dev.info.units, 0);
+    assert_int_equal(o.dev.info.unit_local, 0);
+    assert_int_equal(o.dev.info.caches_n, 0);
+    assert_true(o.dev.info.peak_bandwidth == 0);
+    assert_string_equal(o.dev.info.arch, "sm_00");
+    assert_false(o.dev.info.capabilities & (AS_CAP_COPY | AS_CAP_FP16));
+    close_cuda(&o);
+}
+
+static void test_topology_is_json(void **state)
+{
+    struct opened o;
+    struct as_error err = {0};
+    (void)state;
+    fake("");
+    for (size_t i = 0; i < 3; i++) {
+        struct as_buf json = AS_BUF_INIT;
+        open_cuda(&o, i);
+        check_ok(o.dev.device->topology(&o.dev, &json, &err), &err);
+        json_error_t why;
+        json_t *tree = json_loads(as_buf_get(&json), 0, &why);
+        if (!tree)
+            fail_msg("%s in %s", why.text, as_buf_get(&json));
+        assert_string_equal(json_string_value(json_object_get(tree, "type")), "machine");
+        assert_null(strstr(as_buf_get(&json), "<"));
+        json_decref(tree);
+        as_buf_finish(&json);
+        close_cuda(&o);
+    }
+}
+
+static void test_context_cannot_be_made(void **state)
+{
+    struct as_error err = {0};
+    struct as_device dev;
+    void *backend = NULL;
+    (void)state;
+    fake("busy");
+    check_ok(as_backend_cuda.open(&backend, &err), &err);
+    check_fails(as_backend_cuda.open_device(backend, 0, &dev, &err), AS_BUSY, &err, "CUDA_ERROR_DEVICE_UNAVAILABLE");
+    assert_null(dev.ctx);
+    check_fails(as_backend_cuda.open_device(backend, 3, &dev, &err), AS_NOTFOUND, &err, "the last is 'cuda:2'");
+    as_backend_cuda.close(backend);
+}
+
+/* An error after which the context is lost: its first words stay, nothing hangs, and a new context is whole. */
+static void test_lost_context(void **state)
+{
+    struct opened o;
+    struct as_error err = {0};
+    struct as_memory *m = NULL;
+    const struct as_memory_desc want = {.allocator = "cuMemAlloc", .bytes = 4096, .node = -1};
+    uint64_t free_bytes;
+    char c = 1;
+    (void)state;
+    fake("");
+    open_cuda(&o, 0);
+    check_ok(o.dev.memory->alloc(&o.dev, &want, &m, &err), &err);
+    fake("fault");
+    check_fails(o.dev.memory->write(&o.dev, m, 0, &c, 1, &err), AS_FAILED, &err,
+                "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered");
+    fake("");
+    check_fails(o.dev.memory->read(&o.dev, m, 0, &c, 1, &err), AS_FAILED, &err, "the context was lost before");
+    check_fails(o.dev.memory->map(&o.dev, m, &err), AS_FAILED, &err, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    check_fails(o.dev.device->memory_free(&o.dev, &free_bytes, &err), AS_FAILED, &err, "lost before");
+    struct as_memory *other = NULL;
+    check_fails(o.dev.memory->alloc(&o.dev, &want, &other, &err), AS_FAILED, &err, "lost before");
+    assert_null(other);
+    o.dev.memory->free(&o.dev, m);
+    close_backend(&o);
+    fake_reset();
+    open_cuda(&o, 0);
+    check_ok(o.dev.memory->alloc(&o.dev, &want, &m, &err), &err);
+    o.dev.memory->free(&o.dev, m);
+    close_cuda(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_order_is_pci),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_hostile_info),
+        cmocka_unit_test(test_topology_is_json),
+        cmocka_unit_test(test_context_cannot_be_made),
+        cmocka_unit_test(test_lost_context),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* What the tests of the CUDA backend share: devices of the stand-in driver, opened and closed, with nothing left over.
+ */
+#ifndef AS_TESTS_FAKE_CUDA_OPENED_H
+#define AS_TESTS_FAKE_CUDA_OPENED_H
+
+#include "../check.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+extern const struct as_backend as_backend_cuda;
+
+struct opened {
+    void *backend;
+    struct as_device dev;
+};
+
+static inline void fake(const char *words)
+{
+    setenv("FAKE_CUDA", words, 1);
+}
+
+/* A function of the stand-in; the real driver has none of that name, so the test says when it was found instead. */
+static inline void *fake_function(const char *name)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *f = library ? dlsym(library, name) : NULL;
+    if (!f)
+        fail_msg("libcuda.so.1 is not the stand-in: it has no %s", name);
+    dlclose(library);
+    return f;
+}
+
+static inline int fake_live(void)
+{
+    int (*f)(void);
+    void *at = fake_function("fake_cuda_live");
+    memcpy(&f, &at, sizeof f);
+    return f();
+}
+
+static inline void fake_reset(void)
+{
+    void (*f)(void);
+    void *at = fake_function("fake_cuda_reset");
+    memcpy(&f, &at, sizeof f);
+    f();
+}
+
+static inline const char *fake_broken(void)
+{
+    const char *(*f)(void);
+    void *at = fake_function("fake_cuda_broken");
+    memcpy(&f, &at, sizeof f);
+    return f();
+}
+
+static inline void open_device(struct opened *o, size_t index)
+{
+    struct as_error err = {0};
+    check_ok(as_backend_cuda.open_device(o->backend, index, &o->dev, &err), &err);
+}
+
+static inline void open_cuda(struct opened *o, size_t index)
+{
+    struct as_error err = {0};
+    check_ok(as_backend_cuda.open(&o->backend, &err), &err);
+    open_device(o, index);
+}
+
+static inline void close_backend(struct opened *o)
+{
+    o->dev.device->close(&o->dev);
+    as_backend_cuda.close(o->backend);
+}
+
+/* And nothing is left, and no rule was broken. */
+static inline void close_cuda(struct opened *o)
+{
+    close_backend(o);
+    assert_int_equal(fake_live(), 0);
+    assert_string_equal(fake_broken(), "");
+}
+
+#endif
