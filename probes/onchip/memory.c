@@ -32,7 +32,7 @@ static uint64_t position(const struct onchip *o, uint64_t steps)
 {
     uint64_t element = as_cycle_at(&o->cycle, steps % o->cycle.lines);
     uint64_t bytes = element * o->stride;
-    return o->what == ONCHIP_CONSTANT ? bytes : o->what == ONCHIP_LOCAL ? bytes / 4 : bytes / 8;
+    return o->what == ONCHIP_CONSTANT || o->what == ONCHIP_LOCAL ? bytes : bytes / 8;
 }
 
 static size_t fill_args(const struct onchip *o, uint32_t turns, struct as_arg args[6])
@@ -103,7 +103,7 @@ static enum as_status write_chain(struct onchip *o, struct as_error *err)
         uint64_t count = o->cycle.lines - first < piece ? o->cycle.lines - first : piece;
         for (uint64_t k = 0; k < count; k++) {
             uint64_t next = as_cycle_next(&o->cycle, first + k);
-            uint32_t word = (uint32_t)(next * o->stride / 4);
+            uint32_t word = (uint32_t)(next * o->stride);
             if (local)
                 memcpy(buffer + k * o->stride, &word, sizeof word);
             else

@@ -20,6 +20,7 @@
  * every order is relaxed and the scope is the device CYCLES()                 core cycles, where HAVE_CYCLES
  *   CONSTANT                 in front of an array at program scope with its values: constant memory
  *   CONSTANT_POINTER(type)   a pointer into such an array
+ *   LOCAL_POINTER(type)      a pointer into a LOCAL array, for casts
  *   FOLLOW(a)                the u64 at the global address that the u64 a holds; not left out, doubled or moved over
  *                            CYCLES() where HAVE_CYCLES
  *   FOLLOW_READ_ONLY(a)      the same by the path for data that nobody writes while the kernel runs, if there is one

@@ -47,6 +47,7 @@ typedef struct {
 
 #define CONSTANT static const
 #define CONSTANT_POINTER(type) const type *
+#define LOCAL_POINTER(type) type *
 #define FOLLOW(a) (*(const u64 *)(uintptr_t)(a))
 #define FOLLOW_READ_ONLY(a) (*(const u64 *)(uintptr_t)(a))
 #define FOLLOW_SHARED(a) (*(const volatile u64 *)(uintptr_t)(a))

@@ -43,6 +43,7 @@ typedef half f16;
 
 #define CONSTANT __constant
 #define CONSTANT_POINTER(type) __constant type *
+#define LOCAL_POINTER(type) __local type *
 #define FOLLOW(a) (*(__global const u64 *)(a))
 #define FOLLOW_READ_ONLY(a) (*(__global const u64 *)(a))
 #define FOLLOW_SHARED(a) (*(__global const volatile u64 *)(a))
