@@ -308,6 +308,13 @@ static enum as_status too_much(enum as_status s, uint64_t bytes, uint64_t limit,
     return s;
 }
 
+enum as_status as_cu_check_host(uint64_t bytes, struct as_error *err)
+{
+    uint64_t half = as_host_memory_available() / 2;
+    return bytes <= half ? AS_OK
+                         : too_much(AS_NOMEM, bytes, half, " are half of the host memory that is available", err);
+}
+
 static enum as_status check_device(struct as_cu_device *cu, const struct as_cu_home *home, uint64_t bytes,
                                    struct as_error *err)
 {
@@ -337,8 +344,8 @@ enum as_status as_cu_check_size(struct as_cu_device *cu, const struct as_cu_allo
         return too_much(AS_UNSUPPORTED, bytes, how->most, " is the most that is taken of this kind", err);
     /* What comes at first touch is only promised; each block could still be touched whole. */
     uint64_t all = how->on_demand ? bytes : bytes * count;
-    uint64_t host = how->sources & AS_CU_FROM_HOST ? as_host_memory_available() / 2 : UINT64_MAX;
-    if (all > host)
-        return too_much(AS_NOMEM, all, host, " are half of the host memory that is available", err);
+    enum as_status s = how->sources & AS_CU_FROM_HOST ? as_cu_check_host(all, err) : AS_OK;
+    if (s)
+        return s;
     return how->sources & AS_CU_FROM_DEVICE ? check_device(cu, home, all, err) : AS_OK;
 }

@@ -42,7 +42,6 @@ struct as_cu_device {
     struct as_cu_built *built;
     CUfunction clock_kernel;            /* see as_cu_clock; NULL before its first use */
     CUcontext peers[AS_CU_DEVICES_MAX]; /* contexts of other devices whose memory this one reaches, in found's order */
-    uint64_t held;                      /* bytes that as_memory objects hold */
     int sticky;                         /* an error after which the context is lost: every call fails with its text */
     struct as_error lost;
 };

@@ -17,21 +17,17 @@
     X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                                          \
     X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))                               \
     X(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer))                                               \
-    X(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice device))                                               \
     X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                                                \
     X(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                                                 \
     X(cuCtxSetCurrent, (CUcontext context))                                                                            \
     X(cuCtxSynchronize, (void))                                                                                        \
     X(cuCtxEnablePeerAccess, (CUcontext peer, unsigned int flags))                                                     \
-    X(cuCtxDisablePeerAccess, (CUcontext peer))                                                                        \
     X(cuCtxGetStreamPriorityRange, (int *least, int *greatest))                                                        \
     X(cuMemGetInfo_v2, (size_t * free, size_t * total))                                                                \
     X(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                                            \
     X(cuMemFree_v2, (CUdeviceptr address))                                                                             \
     X(cuMemAllocAsync, (CUdeviceptr * address, size_t bytes, CUstream stream))                                         \
     X(cuMemFreeAsync, (CUdeviceptr address, CUstream stream))                                                          \
-    X(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value))                          \
-    X(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep))                                                               \
     X(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned int flags))                                    \
     X(cuMemHostAlloc, (void **host, size_t bytes, unsigned int flags))                                                 \
     X(cuMemFreeHost, (void *host))                                                                                     \

@@ -18,7 +18,6 @@ typedef int CUmemAllocationHandleType;
 typedef int CUmemAllocationType;
 typedef int CUmemAccess_flags;
 typedef int CUmemLocationType;
-typedef int CUmemPool_attribute;
 typedef int CUstreamCaptureMode;
 typedef int nvrtcResult;
 
@@ -33,7 +32,6 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
-typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct _nvrtcProgram *nvrtcProgram;
 
 typedef struct CUuuid_st {
@@ -205,12 +203,8 @@ enum {
     CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
     CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
 
-    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
-
-    CU_MEMHOSTALLOC_PORTABLE = 1,
     CU_MEMHOSTALLOC_DEVICEMAP = 2,
     CU_MEMHOSTALLOC_WRITECOMBINED = 4,
-    CU_MEMHOSTREGISTER_PORTABLE = 1,
     CU_MEMHOSTREGISTER_DEVICEMAP = 2,
 };
 

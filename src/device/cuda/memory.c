@@ -133,7 +133,6 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
         return s;
     }
     h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
-    cu->held += desc->bytes;
     *out = &h->memory;
     return AS_OK;
 }
@@ -152,7 +151,6 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
     cu->api->cuCtxSetCurrent(cu->context);
     if (in_order && !cu->sticky)
         settle_streams(cu, NULL);
-    cu->held -= mem->bytes;
     free((char *)mem - offsetof(struct held, memory));
 }
 
@@ -191,6 +189,9 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
         mem->host = s ? NULL : b->host;
         return s;
     }
+    s = as_cu_check_host(b->bytes, err);
+    if (s)
+        return s;
     b->staging = malloc(b->bytes);
     if (!b->staging)
         return as_nomem(err, b->bytes, "a copy of device memory for the host");

@@ -55,5 +55,7 @@ enum as_status as_cu_find_allocator(const struct as_device *dev, const char *nam
  * does not fit now. */
 enum as_status as_cu_check_size(struct as_cu_device *cu, const struct as_cu_allocator *how,
                                 const struct as_cu_home *home, uint64_t bytes, uint64_t count, struct as_error *err);
+/* AS_NOMEM where so much memory of the host would be more than half of what is left. */
+enum as_status as_cu_check_host(uint64_t bytes, struct as_error *err);
 
 #endif
