@@ -287,8 +287,9 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
     c->footprint = c->cycle.lines * c->stride;
     c->at = as_cycle_at(&c->cycle, 0);
     struct as_memory_desc memory = {
-        .allocator = desc->allocator, .bytes = desc->size, .node = -1, .fresh = desc->fresh};
-    struct as_memory_desc result = {.allocator = desc->allocator, .bytes = 64, .node = -1};
+        .allocator = desc->allocator, .bytes = desc->size, .node = -1, .fresh = desc->fresh, .owner = desc->owner};
+    const char *own = dev->info.allocators[0].name; /* where the result goes when the buffer is a neighbour's */
+    struct as_memory_desc result = {.allocator = desc->owner ? own : desc->allocator, .bytes = 64, .node = -1};
     enum as_status s = dev->memory->alloc(dev, &memory, &c->memory, err);
     if (!s)
         s = dev->memory->alloc(dev, &result, &c->result, err);

@@ -60,6 +60,7 @@ struct as_chase_desc {
     enum as_pattern pattern;
     uint64_t seed;
     bool fresh;
+    const char *owner; /* id of the device on which the buffer lies, NULL own */
 };
 enum { AS_CHASE_STEPS = 64 }; /* accesses of one repetition */
 enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,

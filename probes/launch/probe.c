@@ -234,8 +234,8 @@ const struct as_probe as_probe_launch = {
     .metric = "time",
     .unit = "ns",
     .better_less = true,
-    .counts = "one kernel that only counts itself: call until the host knows of its end (roundtrip), the queuing call "
-              "alone (submit), a share of 100 (batch) or of a graph (graph-N)",
+    .counts = "one kernel that only counts itself: call until its end is known (roundtrip), queuing call alone "
+              "(submit), a share of 100 (batch) or of a graph (graph-N)",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -84,11 +84,12 @@ struct as_device_info {
     uint64_t page_size;    /* base page of the memory, 0 unknown */
     double peak_bandwidth; /* bytes/s, physical peak when known, else 0 */
     bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
+    unsigned siblings; /* devices of its backend, itself counted; 0 unknown */
     unsigned numa_nodes;
     char near_cpus[64]; /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
     /* filled in by the worker, not by backends: */
     char sensor[16];      /* what watches it ("nvml"), "" none */
-    char sensor_why[240]; /* why none does, or what it cannot tell */
+    char sensor_why[280]; /* why none does, or what it cannot tell */
     double sensor_read_s; /* what one reading costs, 0 unknown */
     char unfit[160];      /* what the sensor saw at opening that makes numbers unfit; "" nothing */
     size_t caches_n;

@@ -132,6 +132,8 @@ static enum as_status open_index(const struct as_backend *backend, const char *i
         return s;
     }
     out->backend = backend;
+    if (out->device.info.siblings == 0)
+        out->device.info.siblings = (unsigned)n;
     s = as_device_check(&out->device, err);
     if (s)
         as_device_close(out);

@@ -95,6 +95,7 @@ static void make_infos(struct as_device_info infos[DEVICES])
     infos[2].warp = 32;
     snprintf(infos[2].allocators[0].name, sizeof infos[2].allocators[0].name, "cuMemAlloc");
     snprintf(infos[2].allocators[1].name, sizeof infos[2].allocators[1].name, "cuMemHostAlloc");
+    infos[2].allocators[1].host_access = true;
 }
 
 static size_t plan_suite(const struct as_suite *suite, size_t by_device[DEVICES])

@@ -143,6 +143,8 @@ static enum as_status get_block(struct as_device *dev, const struct as_memory_de
 static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                                    struct as_error *err)
 {
+    if (desc->owner)
+        return as_fail(err, AS_UNSUPPORTED, "cpu: there is no memory of a device '%s' to reach", desc->owner);
     struct cpu_memory *m = calloc(1, sizeof *m);
     if (!m)
         return as_nomem(err, sizeof *m, "a memory block's record");

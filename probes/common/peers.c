@@ -1,0 +1,146 @@
+#include "peers.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As the system calls name them; the header of libnuma is not needed for two of them. */
+enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, PAIRS_ALL_DEVICES = 8, LIST_MAX = 256 };
+
+const char *const as_peer_words[] = {"host", "every", "0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",
+                                     "10",   "11",    "12", "13", "14", "15", "16", "17", "18", "19", "20", "21",
+                                     "22",   "23",    "24", "25", "26", "27", "28", "29", "30", "31", NULL};
+
+unsigned as_peer_index(const char *id)
+{
+    const char *colon = strchr(id, ':');
+    uint64_t index = 0;
+    return colon && !as_parse_u64(colon + 1, &index, NULL) ? (unsigned)index : 0;
+}
+
+unsigned as_host_nodes(void)
+{
+    unsigned n = 0;
+    char path[64];
+    do
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%u", n);
+    while (access(path, F_OK) == 0 && ++n < AS_NODES_MAX);
+    return n ? n : 1;
+}
+
+static enum as_applies pair_applies(const struct as_device_info *info, unsigned peer, struct as_error *err)
+{
+    unsigned own = as_peer_index(info->id), n = info->siblings ? info->siblings : 1;
+    unsigned distance = peer > own ? peer - own : own - peer;
+    if (n == 1 && peer == (own == 0)) {
+        as_fail(err, AS_UNSUPPORTED, "backend '%s' has one device only: there is no pair to measure", info->backend);
+        return AS_INAPPLICABLE;
+    }
+    if (peer >= n || distance == 0)
+        return AS_PRUNED;
+    return n <= PAIRS_ALL_DEVICES || (distance & (distance - 1)) == 0 ? AS_APPLIES : AS_PRUNED;
+}
+
+enum as_applies as_peer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const char *peer = as_axes_text(a, "peer"), *allocator = as_axes_text(a, "allocator");
+    double node = as_axes_number(a, "node");
+    bool own_kind = info->allocators_n && strcmp(info->allocators[0].name, allocator) == 0;
+    if ((info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_COPY))
+        return AS_PRUNED; /* a CPU is at no link to itself */
+    if (strcmp(peer, "host") == 0) {
+        const struct as_allocator *kind = as_info_allocator(info, allocator);
+        return !own_kind && kind && kind->host_access && node < as_host_nodes() ? AS_APPLIES : AS_PRUNED;
+    }
+    if (node != 0)
+        return AS_PRUNED;
+    if (strcmp(peer, "every") == 0)
+        return info->siblings > 2 ? AS_APPLIES : AS_PRUNED;
+    return pair_applies(info, (unsigned)as_axes_u64(a, "peer"), err);
+}
+
+size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a, char (*owners)[32], size_t max)
+{
+    const char *peer = as_axes_text(a, "peer");
+    unsigned own = as_peer_index(info->id), first = 0, end = info->siblings;
+    size_t n = 0;
+    if (strcmp(peer, "host") == 0)
+        return 0;
+    if (strcmp(peer, "every") != 0) {
+        first = (unsigned)as_axes_u64(a, "peer");
+        end = first + 1;
+    }
+    for (unsigned i = first; i < end && n < max; i++)
+        if (i != own)
+            snprintf(owners[n++], sizeof *owners, "%.*s:%u", (int)(sizeof *owners - 12), info->backend, i);
+    return n;
+}
+
+bool as_cpu_list(const char *list, cpu_set_t *out)
+{
+    char text[LIST_MAX];
+    CPU_ZERO(out);
+    if (!list[0] || strlen(list) >= sizeof text)
+        return false;
+    as_copy_text(text, sizeof text, list);
+    for (char *rest = text, *item; (item = strsep(&rest, ","));) {
+        uint64_t low, high;
+        char *dash = strchr(item, '-');
+        if (dash)
+            *dash++ = 0;
+        if (as_parse_u64(item, &low, NULL) || as_parse_u64(dash ? dash : item, &high, NULL) || low > high ||
+            high >= CPU_SETSIZE)
+            return false;
+        for (uint64_t cpu = low; cpu <= high; cpu++)
+            CPU_SET((size_t)cpu, out);
+    }
+    return true;
+}
+
+enum as_status as_place_begin(struct as_place *p, const struct as_device_info *info, int node, struct as_error *err)
+{
+    cpu_set_t near;
+    *p = (struct as_place){0};
+    if (as_cpu_list(info->near_cpus, &near) && !sched_getaffinity(0, sizeof p->before, &p->before))
+        p->moved = sched_setaffinity(0, sizeof near, &near) == 0;
+    if (node < 0 || as_host_nodes() < 2)
+        return AS_OK;
+    unsigned long mask[AS_NODES_MAX / (8 * sizeof(unsigned long))] = {0};
+    mask[(size_t)node / (8 * sizeof *mask)] = 1ul << ((size_t)node % (8 * sizeof *mask));
+    if (syscall(SYS_set_mempolicy, POLICY_BIND, mask, (unsigned long)AS_NODES_MAX + 1)) {
+        enum as_status s =
+            as_fail(err, AS_UNSUPPORTED, "memory cannot be taken from node %d: %s", node, strerror(errno));
+        as_place_end(p);
+        return s;
+    }
+    p->bound = true;
+    return AS_OK;
+}
+
+void as_place_unbind(struct as_place *p)
+{
+    if (p->bound)
+        syscall(SYS_set_mempolicy, POLICY_DEFAULT, NULL, 0ul);
+    p->bound = false;
+}
+
+void as_place_end(struct as_place *p)
+{
+    as_place_unbind(p);
+    if (p->moved)
+        sched_setaffinity(0, sizeof p->before, &p->before);
+    p->moved = false;
+}
+
+int as_node_of(const void *address)
+{
+    void *page = (void *)((uintptr_t)address & ~(uintptr_t)4095);
+    int node = -1;
+    if (!address || syscall(SYS_move_pages, 0, 1ul, &page, NULL, &node, 0))
+        return -1;
+    return node >= 0 ? node : -1;
+}
