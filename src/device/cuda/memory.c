@@ -163,9 +163,9 @@ static enum as_status copy(struct as_cu_device *cu, const struct as_cu_block *b,
     enum as_status s = settle_streams(cu, err);
     if (s)
         return s;
-    if (b->how->plain) {
-        char *here = (char *)b->host + offset;
-        memcpy(to ? to : here, from ? from : here, bytes);
+    char *plain = b->how->plain ? b->host : NULL;
+    if (plain) {
+        memcpy(to ? to : plain + offset, from ? from : plain + offset, bytes);
         return AS_OK;
     }
     if (to)

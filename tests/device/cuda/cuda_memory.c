@@ -55,7 +55,7 @@ static void check_round_trip(const char *allocator, struct as_memory *m)
     check_ok(ops->map(&o.dev, m, &err), &err);
     check_ok(ops->map(&o.dev, m, &err), &err);
     assert_non_null(m->host);
-    if (memcmp(m->host, in, sizeof in))
+    if (memcmp(m->host, in, sizeof in) != 0)
         fail_msg("%s: the map does not show what was written", allocator);
     ((unsigned char *)m->host)[7] = 77;
     in[7] = 77, in[1000] = 78;
@@ -66,7 +66,7 @@ static void check_round_trip(const char *allocator, struct as_memory *m)
     check_ok(ops->unmap(&o.dev, m, &err), &err);
     assert_null(m->host);
     check_ok(ops->read(&o.dev, m, 0, out, sizeof out, &err), &err);
-    if (memcmp(out, in, sizeof in))
+    if (memcmp(out, in, sizeof in) != 0)
         fail_msg("%s: what was changed while mapped is not there", allocator);
     check_fails(ops->write(&o.dev, m, sizeof in - 1, in, 2, &err), AS_USAGE, &err, "outside of memory");
     check_fails(ops->read(&o.dev, m, UINT64_MAX, out, 2, &err), AS_USAGE, &err, "outside of memory");
@@ -74,7 +74,7 @@ static void check_round_trip(const char *allocator, struct as_memory *m)
 
 static bool compiles(enum as_status s, const char *allocator, const struct as_error *err)
 {
-    return s == AS_OK || strcmp(allocator, "__managed__") || !strstr(err->text, "nvrtc");
+    return s == AS_OK || strcmp(allocator, "__managed__") != 0 || !strstr(err->text, "nvrtc");
 }
 
 static void test_round_trips(void **state)

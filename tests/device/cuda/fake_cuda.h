@@ -25,9 +25,10 @@ static inline void *fake_function(const char *name)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     void *f = library ? dlsym(library, name) : NULL;
+    if (library)
+        dlclose(library);
     if (!f)
         fail_msg("libcuda.so.1 is not the stand-in: it has no %s", name);
-    dlclose(library);
     return f;
 }
 
