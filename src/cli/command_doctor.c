@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/ndjson.h"
 #include "core/provenance.h"
+#include "core/run.h"
 #include "report/terminal.h"
 
 #include <stdlib.h>
@@ -85,6 +86,23 @@ static int look_at_store(struct doctor *d, struct as_error *err)
     return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
 }
 
+/* What the sensors of the devices see right now. */
+static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
+{
+    struct as_found_device *found = NULL;
+    size_t n = 0;
+    enum as_status st = as_find_devices(NULL, &found, &n, err);
+    for (size_t i = 0; i < n && !st; i++) {
+        struct as_finding f;
+        if (found[i].why[0])
+            continue;
+        as_doctor_device(&found[i].info, &f);
+        tell(d, f.severity, f.what, f.text, f.remedy);
+    }
+    as_found_devices_free(found, n);
+    return st;
+}
+
 static int run_doctor(const struct as_command *command, const struct as_args *args)
 {
     struct doctor d = {.args = args};
@@ -101,6 +119,8 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
     for (size_t i = 0; i < n && !st; i++)
         tell(&d, findings[i].severity, findings[i].what, findings[i].text, findings[i].remedy);
     free(findings);
+    if (!st)
+        st = look_at_devices(&d, &err);
     if (!st)
         code = look_at_store(&d, &err);
     if (!st)
@@ -120,8 +140,9 @@ const struct as_command as_command_doctor = {
     .args = "",
     .summary = "say what on this machine makes numbers unfit, and check the store",
     .about =
-        "Looks at the governor, load, SMT, huge pages, the clock of virtual machines and the like, and reads the whole "
-        "store for damage. Changes nothing, and exits 0 whatever it finds on the machine; 1 when the store is damaged "
+        "Looks at the governor, load, SMT, huge pages, the clock of virtual machines and the like, at what the sensors "
+        "of the devices see right now (throttling, other users), and reads the whole store for damage. Changes "
+        "nothing, and exits 0 whatever it finds on the machine; 1 when the store is damaged "
         "or cannot be read.",
     .example = "assay doctor",
     .options = doctor_options,

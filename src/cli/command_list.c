@@ -210,13 +210,14 @@ static void add_device(struct as_table *t, const struct as_found_device *d)
     as_format_size(&b, d->info.memory_bytes);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_table_add(t, d->info.bus_id[0] ? d->info.bus_id : "-", AS_PAINT_NONE);
+    as_table_add(t, d->info.sensor[0] ? d->info.sensor : "none", AS_PAINT_NONE);
     as_table_add(t, d->info.driver, AS_PAINT_DIM);
     as_buf_finish(&b);
 }
 
 static enum as_status list_devices(const struct listing *l, struct as_error *err)
 {
-    static const char *const heads[] = {"device", "name", ">units", ">memory", "bus", "driver", NULL};
+    static const char *const heads[] = {"device", "name", ">units", ">memory", "bus", "sensor", "driver", NULL};
     struct as_found_device *found = NULL;
     struct as_buf line = AS_BUF_INIT;
     struct as_table t;
@@ -232,12 +233,16 @@ static enum as_status list_devices(const struct listing *l, struct as_error *err
     if (!st && !l->json && t.n > t.columns)
         st = as_table_write(&t, l->style, l->out, err);
     for (size_t i = 0; i < n && !st && !l->json; i++) {
-        if (!found[i].why[0])
+        const struct as_device_info *info = &found[i].info;
+        bool usable = !found[i].why[0];
+        if (usable && !info->sensor_why[0])
             continue;
         as_buf_clear(&line);
-        as_buf_terminal(&line, found[i].info.id);
-        as_buf_str(&line, ": not usable: ");
-        as_buf_terminal(&line, found[i].why);
+        as_buf_terminal(&line, info->id);
+        as_buf_str(&line, !usable           ? ": not usable: "
+                          : info->sensor[0] ? ": what its sensor cannot tell: "
+                                            : ": no sensor: ");
+        as_buf_terminal(&line, usable ? info->sensor_why : found[i].why);
         as_text_fill(l->out, as_buf_get(&line), l->style->width, 2, 0);
     }
     as_table_finish(&t);

@@ -195,6 +195,30 @@ static enum as_status visits(const struct as_explained *e, const struct as_table
     return st;
 }
 
+/* What the device's sensor saw, visit by visit. */
+static void sensor(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
+{
+    bool titled = false;
+    for (size_t i = 0; i < e->visits_n; i++) {
+        const struct as_visit *v = &e->visits[i];
+        struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT, name = AS_BUF_INIT;
+        as_readings_text(&v->readings, &text);
+        if (text.len) {
+            if (!titled)
+                as_text_title(out, "Sensor", style);
+            titled = true;
+            as_buf_terminal(&shown, v->readings.sensor);
+            as_buf_printf(&shown, ": %s", as_buf_get(&text));
+            as_buf_printf(&name, "visit %d", v->number);
+            member(out, as_buf_get(&name), as_buf_get(&shown), style);
+        }
+        out->failed |= text.failed || shown.failed || name.failed;
+        as_buf_finish(&text);
+        as_buf_finish(&shown);
+        as_buf_finish(&name);
+    }
+}
+
 static void note_number(struct as_buf *b, double v)
 {
     if (v == floor(v) && fabs(v) < 1e15)
@@ -289,6 +313,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     }
     gates(c, style, out);
     enum as_status st = visits(e, style, out, err);
+    sensor(e, style, out);
     notes(c, style, out);
     provenance(e, style, out);
     as_buf_finish(&b);

@@ -275,3 +275,24 @@ enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_erro
     }
     return AS_OK;
 }
+
+void as_doctor_device(const struct as_device_info *info, struct as_finding *f)
+{
+    struct as_buf b = AS_BUF_INIT;
+    *f = (struct as_finding){.severity = AS_FINE};
+    as_copy_text(f->what, sizeof f->what, info->id);
+    if (info->unfit[0]) {
+        as_buf_str(&b, info->unfit);
+        set(f, AS_WARNING,
+            "cool it, look at its power limit, end the others: cells that are measured so are untrusted or shared");
+    } else if (!info->sensor[0]) {
+        as_buf_printf(&b, "throttling and other users cannot be seen: %s", info->sensor_why);
+        set(f, AS_NOTE, "");
+    } else if (info->sensor_why[0]) {
+        as_buf_printf(&b, "its sensor '%s' cannot tell everything: %s", info->sensor, info->sensor_why);
+        set(f, AS_NOTE, "");
+    } else
+        as_buf_printf(&b, "not throttled, and no other process is on it, by its sensor '%s'", info->sensor);
+    as_copy_text(f->text, sizeof f->text, as_buf_get(&b));
+    as_buf_finish(&b);
+}

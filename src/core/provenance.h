@@ -6,6 +6,7 @@
 #define AS_CORE_PROVENANCE_H
 
 #include "base/buf.h"
+#include "device/device.h"
 
 enum as_status as_provenance_json(struct as_buf *out, struct as_error *err);
 
@@ -14,10 +15,12 @@ enum as_severity { AS_FINE, AS_NOTE, AS_WARNING };
 struct as_finding {
     enum as_severity severity;
     char what[32];    /* "governor", "load", "smt", "thp", "vm clock", ... */
-    char text[256];   /* what was found */
+    char text[360];   /* what was found */
     char remedy[256]; /* what the person can do; "" when fine */
 };
 enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err); /* *findings: free */
+/* What the device's sensor saw when the device was looked up just now. */
+void as_doctor_device(const struct as_device_info *info, struct as_finding *f);
 
 const char *as_version(void); /* "0.1.0" */
 const char *as_commit(void);  /* "abc1234" or "abc1234-dirty" or "unknown" */

@@ -161,6 +161,23 @@ static void allocators(struct as_buf *b, const struct as_device_info *d)
     as_buf_str(b, "</ul></dd></div>");
 }
 
+/* Which sensor watched it, what that cost, and what it could not tell; runs from before there were sensors say nothing.
+ */
+static void sensor(struct as_buf *b, const struct as_device_info *d)
+{
+    if (d->sensor[0]) {
+        as_buf_str(b, "<div><dt>sensor</dt><dd>");
+        as_buf_html(b, d->sensor);
+        if (d->sensor_read_s > 0) {
+            as_buf_str(b, ", a reading takes ");
+            as_page_value(b, 1e9 * d->sensor_read_s, "ns");
+        }
+        as_buf_str(b, "</dd></div>");
+    }
+    pair(b, d->sensor[0] ? "what it cannot tell" : "no sensor", d->sensor_why);
+    pair(b, "seen before the run", d->unfit);
+}
+
 static void device(struct as_buf *b, const struct as_device_info *d)
 {
     as_buf_str(b, "<h4><code>");
@@ -180,6 +197,7 @@ static void device(struct as_buf *b, const struct as_device_info *d)
     size_pair(b, "memory free at the start", d->memory_free);
     size_pair(b, "page", d->page_size);
     pair(b, "memory is the host's", d->is_host_memory ? "yes" : "no");
+    sensor(b, d);
     allocators(b, d);
     as_buf_str(b, "</dl>\n");
 }

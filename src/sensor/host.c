@@ -99,7 +99,7 @@ static void open_events(struct host *h, struct as_buf *why_not)
     reason = h->cycles >= 0 ? errno : reason;
     snprintf(path, sizeof path, "%s/proc/sys/kernel/perf_event_paranoid", h->root);
     if (reason == ENOENT || reason == EOPNOTSUPP)
-        snprintf(why, sizeof why, "the machine has no counter of cycles, as most virtual ones");
+        snprintf(why, sizeof why, "no counter of cycles, as on most virtual machines");
     else if (read_number(path, &paranoid) && (reason == EACCES || reason == EPERM))
         snprintf(why, sizeof why, "perf_event_paranoid is %.0f, at most 1 is needed", paranoid);
     else
@@ -157,7 +157,7 @@ static void find_temperature(struct host *h, struct as_buf *why_not)
             as_copy_text(h->temperature, sizeof h->temperature, name);
             return;
         }
-    add_reason(why_not, "temperature", "no sensor of the CPU under /sys/class/hwmon");
+    add_reason(why_not, "temperature", "no hwmon of the CPU");
 }
 
 /* ---- power ---- */
@@ -165,7 +165,7 @@ static void find_temperature(struct host *h, struct as_buf *why_not)
 static void find_packages(struct host *h, struct as_buf *why_not)
 {
     char path[PATH_SIZE];
-    const char *why = "no RAPL under /sys/class/powercap";
+    const char *why = "no RAPL";
     for (int i = 0; i < PACKAGES_MAX; i++) {
         struct counter *c = &h->packages[h->packages_n];
         double range = 0, now;
@@ -235,13 +235,13 @@ enum as_status as_host_open_at(const char *root, void **ctx, struct as_buf *why_
     as_copy_text(h->root, sizeof h->root, root);
     find_cpus(h);
     if (!isfinite(cpufreq(h)))
-        add_reason(why_not, "clock", "no cpufreq here");
+        add_reason(why_not, "clock", "no cpufreq");
     open_events(h, why_not);
     find_temperature(h, why_not);
     find_packages(h, why_not);
     h->throttled = throttle_events(h);
     if (!isfinite(h->throttled))
-        add_reason(why_not, "throttling", "no counters of thermal events");
+        add_reason(why_not, "throttling", "no count of thermal events");
     *ctx = h;
     return AS_OK;
 }

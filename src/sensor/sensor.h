@@ -42,7 +42,7 @@ extern const struct as_sensor *const as_sensors[]; /* ends with NULL */
 struct as_sensing {
     const struct as_sensor *sensor;
     void *ctx;
-    char why_not[240];
+    char why_not[280];
     double read_s; /* what a quick reading costs, measured when it was opened; NAN without sensor */
 };
 void as_sensing_open(const struct as_device_info *info, struct as_sensing *out);

@@ -80,6 +80,67 @@ def test_a_clock_that_halves(assay):
         expect(("clock" in failed_gates(cell)) == struck, f"{cell['axes']} fails {failed_gates(cell)}", cell["gates"])
 
 
+def test_the_instructions_are_gone(assay):
+    """A compiler that folded the loop away left none of the loads; the time may look right."""
+    caught_by(assay, "code", {"code": {"load.global": 0}})
+    for cell in assay.cells():
+        expect(cell["gates"]["code"]["text"] == "0 load.global in the machine code, at least 64 wanted", "the count is told",
+               cell["gates"]["code"])
+        expect(cell["detail"]["code_load_global"] == 0, "and noted", cell["detail"])
+
+
+def test_the_instructions_are_there(assay):
+    done = assay.null(dict(HONEST, code={"load.global": 64}), *CELLS)
+    expect(done.code == OK, "trusted", done)
+    expect(all(gates(c)["code"] == "pass" for c in assay.cells()), "the gate has passed", assay.cells()[0]["gates"])
+    done = assay.null(dict(HONEST, code={"fma.f64": 0}), *READ[:1], "--set", "op=triad,copy", *READ[3:], "--set",
+                      "size=16MiB")
+    expect(done.code == UNTRUSTED, "untrusted cells are told by the exit code", done)
+    for cell in assay.cells():
+        wanted = {"code"} if cell["axes"]["op"] == "triad" else set()
+        expect(failed_gates(cell) == wanted, "only what multiplies and adds misses it", cell["gates"])
+
+
+def test_a_device_that_is_throttled(assay):
+    """By its sensor: the clock that the device tells may look steady all the same."""
+    sensor = {"throttle": "thermal", "power_w": 300, "temperature": 91, "users": 2}
+    hit = caught_by(assay, "clock", {"sensor": sensor})
+    for cell in hit:
+        text = cell["gates"]["clock"]["text"]
+        expect("throttled: thermal" in text and "2 other processes" in text, "the gate says by what", text)
+        for visit in cell["visits"]:
+            seen = visit["readings"]
+            expect(seen["sensor"] == "script" and seen["throttle"] == "thermal", "stored with the visit", seen)
+            expect(seen["power_w"] == 300 and seen["temperature_after"] == 91, "with power and temperature", seen)
+    shown = assay.run("explain", str(hit[0]["id"]))
+    expect("throttled by thermal" in shown.out and "300 W" in shown.out, "'explain' shows it", shown)
+
+
+def test_a_clock_that_someone_has_set(assay):
+    """Is no throttling; nor is a device that had nothing to do between two samples."""
+    done = assay.null(dict(HONEST, sensor={"throttle": "idle, clock setting", "power_w": 300}), *CELLS)
+    expect(done.code == OK, "trusted", done)
+    expect("not throttled" in assay.cells()[0]["gates"]["clock"]["text"], "and said so", assay.cells()[0]["gates"])
+
+
+def test_memory_that_loses_bits(assay):
+    """Errors that could not be corrected during a visit: no number of it is shown."""
+    assay.null(dict(HONEST, sensor={"ecc_uncorrected": 1}), *CELLS)
+    for cell in assay.cells():
+        expect(cell["status"] == "failed" and cell["n"] == 0, "failed, without a number", cell)
+        expect("ECC" in cell["reason"], "and why", cell["reason"])
+
+
+def test_a_sensor_that_cannot_be_opened(assay):
+    """Costs nothing but what it would have told."""
+    done = assay.null(dict(HONEST, sensor={"why_not": "the library is missing"}), *CELLS)
+    expect(done.code == OK, "trusted", done)
+    export = assay.export()
+    expect(all(v["readings"] is None for c in export["cells"] for v in c["visits"]), "no readings", export["cells"][0])
+    expect(export["run"]["devices"][0]["sensor"] == "", "none served it", export["run"]["devices"][0])
+    expect("the library is missing" in export["run"]["devices"][0]["sensor_why"], "and why", export["run"]["devices"][0])
+
+
 def test_two_modes(assay):
     """Reported as two, with their shares; never averaged."""
     modes = [{"share": 0.6, "factor": 1}, {"share": 0.4, "factor": 1.2}]
