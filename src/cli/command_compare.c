@@ -2,10 +2,10 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/compare.h"
+#include "cli/compare_provenance.h"
 #include "cli/ndjson.h"
 #include "report/terminal.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -147,43 +147,6 @@ static void write_source(const char *letter, const struct as_source *s, struct a
     as_buf_char(out, '\n');
 }
 
-/* A text member of a member of the provenance, "" when it is not there. */
-static const char *member(const json_t *root, const char *group, const char *name)
-{
-    const char *text = json_string_value(json_object_get(json_object_get(root, group), name));
-    return text ? text : "";
-}
-
-/* What differs between the machines and the tools, since numbers are then no test of one change. */
-static void write_differences(const struct as_source *a, const struct as_source *b, struct as_buf *out)
-{
-    static const struct {
-        const char *group, *name, *words;
-    } members[] = {{"cpu", "model", "CPU"},
-                   {"cpu", "microcode", "microcode"},
-                   {"cpu", "governor", "governor"},
-                   {"host", "kernel", "kernel"},
-                   {"memory", "thp", "transparent huge pages"},
-                   {"tool", "compiler", "compiler of assay"}};
-    json_t *ja = json_loads(a->run.provenance ? a->run.provenance : "{}", 0, NULL);
-    json_t *jb = json_loads(b->run.provenance ? b->run.provenance : "{}", 0, NULL);
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        const char *x = member(ja, members[i].group, members[i].name);
-        const char *y = member(jb, members[i].group, members[i].name);
-        if (strcmp(x, y) == 0)
-            continue;
-        as_buf_printf(out, "differs: %s: ", members[i].words);
-        as_buf_terminal(out, *x ? x : "unknown");
-        as_buf_str(out, " / ");
-        as_buf_terminal(out, *y ? y : "unknown");
-        as_buf_char(out, '\n');
-    }
-    if (strcmp(a->run.tool_commit, b->run.tool_commit) != 0)
-        as_buf_str(out, "differs: the commit of assay\n");
-    json_decref(ja);
-    json_decref(jb);
-}
-
 static void write_counts(const struct as_pairs *pairs, double limit, struct as_buf *out)
 {
     as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu cannot tell",
@@ -204,7 +167,7 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
     struct as_table t;
     write_source("a", a, out);
     write_source("b", b, out);
-    write_differences(a, b, out);
+    enum as_status st = as_compare_provenance(&a->run, &b->run, false, out, err);
     if (pairs->renamed[0]) {
         as_buf_str(out, "joined by backend: ");
         as_buf_terminal(out, pairs->renamed);
@@ -215,7 +178,8 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
         if (pairs->v[i].a && pairs->v[i].b)
             add_pair(&t, pairs, &pairs->v[i]);
     as_buf_char(out, '\n');
-    enum as_status st = t.n > t.columns ? as_table_write(&t, style, out, err) : AS_OK;
+    if (!st && t.n > t.columns)
+        st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     write_only(pairs, AS_MATCH_ONLY_A, "a", out);
     write_only(pairs, AS_MATCH_ONLY_B, "b", out);
@@ -261,9 +225,10 @@ static int run_compare(const struct as_command *command, const struct as_args *a
         st = as_source_load(args, as_args_word(args, 1), &b, &err);
     if (!st)
         st = as_compare_runs(&a, &b, limit >= 0 ? limit : tolerance, limit, &pairs, &err);
-    if (!st && as_args_flag(args, "json"))
+    if (!st && as_args_flag(args, "json")) {
         json_all(&pairs, &out);
-    else if (!st)
+        st = as_compare_provenance(&a.run, &b.run, true, &out, &err);
+    } else if (!st)
         st = write_all(&a, &b, &pairs, limit, &style, &out, &err);
     if (st) {
         code = as_cli_misuse(command, &err);
