@@ -1,0 +1,73 @@
+/* What the files of the stand-in share. */
+#ifndef AS_TESTS_FAKE_CUDA_INSIDE_H
+#define AS_TESTS_FAKE_CUDA_INSIDE_H
+
+#include "fake.h"
+
+#include "device/cuda/driver_functions.h"
+#include "device/cuda/driver_types.h"
+
+#include <stdint.h>
+
+#define DECLARE(name, parameters) API CUresult name parameters;
+AS_CU_REQUIRED(DECLARE)
+AS_CU_OPTIONAL(DECLARE)
+
+enum { DEVICES = 3, PAGE = 2 << 20 };
+struct CUctx_st {
+    int device, retained, lost;
+    unsigned peers; /* bits */
+};
+struct CUstream_st {
+    CUcontext context;
+};
+struct CUevent_st {
+    CUcontext context;
+};
+struct CUmod_st {
+    CUcontext context;
+    void *bytes;
+    size_t size;
+};
+enum kind { DEVICE_MEMORY, POOLED, MANAGED, PINNED, REGISTERED, RESERVED };
+struct block {
+    struct block *next;
+    char *at;
+    size_t size;
+    enum kind kind;
+    CUcontext context;
+    size_t mapped;   /* RESERVED: bytes */
+    unsigned access; /* RESERVED: bits of devices */
+    unsigned flags;  /* PINNED */
+};
+
+extern __thread CUcontext fake_current;
+extern struct block *fake_blocks;
+extern int fake_things, fake_handles; /* made and not given back; blocks are things too */
+
+/* Whether the word is in FAKE_CUDA. */
+int fake_asked(const char *word);
+/* Notes the first broken rule; gives code back. */
+CUresult fake_broke(const char *what, CUresult code);
+/* What a device was before CUDA_VISIBLE_DEVICES; -1: there is none. */
+int fake_real(CUdevice device);
+/* The context that a call works in, or why it does not. */
+CUresult fake_entered(const char *what);
+CUresult fake_add(void **at, size_t size, enum kind kind);
+/* kinds: bits of those that the call may give back */
+CUresult fake_drop(void *at, const char *what, unsigned kinds);
+
+#define ENTER()                                                                                                        \
+    do {                                                                                                               \
+        CUresult entered_ = fake_entered(__func__);                                                                    \
+        if (entered_)                                                                                                  \
+            return entered_;                                                                                           \
+    } while (0)
+#define IN_CONTEXT(thing)                                                                                              \
+    do {                                                                                                               \
+        ENTER();                                                                                                       \
+        if (!(thing) || (thing)->context != fake_current)                                                              \
+            return fake_broke(__func__, CUDA_ERROR_INVALID_HANDLE);                                                    \
+    } while (0)
+
+#endif
