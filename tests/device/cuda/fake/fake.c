@@ -94,7 +94,7 @@ static int visible(int list[DEVICES])
 /* Ordinals are places in that list. */
 int fake_real(CUdevice device)
 {
-    int list[DEVICES], n = visible(list);
+    int list[DEVICES] = {0}, n = visible(list);
     return device >= 0 && device < n ? list[device] : -1;
 }
 
@@ -171,7 +171,10 @@ API CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 API CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
 {
     static const char *const ids[] = {"0000:C1:00.0", "no address", "0000:41:1F.7"};
-    snprintf(id, (size_t)size, "%s", fake_real(device) < 0 ? "" : ids[fake_real(device)]);
+    int d = fake_real(device);
+    if (d < 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    snprintf(id, (size_t)size, "%s", ids[d]);
     return CUDA_SUCCESS;
 }
 
