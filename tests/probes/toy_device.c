@@ -199,14 +199,16 @@ static enum as_status toy_launch(struct as_device *dev, const struct as_launch *
         return AS_OK;
     }
     double start = as_now();
-    for (unsigned i = 0; i < l->groups; i++) {
+    if (!l->kernel->run)
+        t->kernel(l->kernel->name, args);
+    for (unsigned i = 0; l->kernel->run && i < l->groups; i++) {
         workers[i] =
             (struct worker){.call = {.args = args, .thread = i, .threads = (unsigned)l->groups, .reps = l->reps},
                             .run = l->kernel->run};
         if (start_thread(&workers[i].thread, l->cpus ? l->cpus[i] : -1, run_worker, &workers[i]))
             return as_fail(err, AS_FAILED, "toy: no thread");
     }
-    for (unsigned i = 0; i < l->groups; i++)
+    for (unsigned i = 0; l->kernel->run && i < l->groups; i++)
         pthread_join(workers[i].thread, NULL);
     out->host_s = as_now() - start;
     return AS_OK;

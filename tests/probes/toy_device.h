@@ -7,7 +7,7 @@
 
 struct toy {
     struct as_device dev;
-    /* runs one device kernel (for a device with AS_CAP_SOURCE); called on a thread of its own */
+    /* runs one device kernel (for a device with AS_CAP_SOURCE); when it was submitted, on a thread of its own */
     void (*kernel)(const char *name, void *const *args);
     int lose_launches; /* so many launches are not run */
     bool forget;       /* reading gives zeros */
