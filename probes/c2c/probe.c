@@ -52,7 +52,8 @@ static const struct as_axis axes[] = {
      .help = "every pair, or those of at most 11 CPUs near and far",
      .type = AS_AXIS_WORD,
      .def = "every",
-     .words = pairs_words},
+     .words = pairs_words,
+     .all = "every"},
     {0},
 };
 static const char *const quick[] = {"peer=cpu from=all to=all op=cas pairs=some",

@@ -244,7 +244,8 @@ static enum as_status add_word(struct parser *p, const char *item)
 {
     int found = 0;
     for (const char *const *w = p->axis->words; w && *w; w++) {
-        if (strcmp(item, "all") != 0 && strcmp(*w, item) != 0)
+        bool meant = strcmp(item, "all") == 0 ? !p->axis->all || strcmp(*w, p->axis->all) == 0 : strcmp(*w, item) == 0;
+        if (!meant)
             continue;
         found = 1;
         enum as_status s = add_value(p, *w, NAN);

@@ -28,6 +28,7 @@ struct as_axis {
     uint64_t min, max;        /* for sizes and counts, inclusive; max 0: no bound but memory */
     const char *def;          /* expression for a grid that does not name this axis */
     const char *const *words; /* AS_AXIS_WORD, AS_DOMAIN_NONE: ends with NULL; AS_DOMAIN_ALLOCATOR: further values */
+    const char *all;          /* word that "all" means where the words overlap; NULL: every one of them */
     const char *zero;         /* what the value 0 stands for where it is no number ("device"), NULL: it is one */
 };
 

@@ -152,6 +152,10 @@ static void test_words(void **state)
     assert_string_equal(values(&axes[2], "all"), "copy triad dot");
     assert_string_equal(values(&axes[2], "dot,copy,dot"), "dot copy");
     assert_non_null(strstr(values(&axes[2], "traid"), "did you mean 'triad'?"));
+    struct as_axis overlap = axes[2]; /* a word that holds the others */
+    overlap.all = "triad";
+    assert_string_equal(values(&overlap, "all"), "triad");
+    assert_string_equal(values(&overlap, "copy,all"), "copy triad");
     assert_string_equal(values(&axes[3], "all"), "malloc thp");
     assert_string_equal(values(&axes[3], "first"), "malloc");
     assert_string_equal(values(&axes[3], "hugetlb"), "hugetlb");

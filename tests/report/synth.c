@@ -21,30 +21,31 @@ static const char *const whats[] = {"roundtrip", "submit", "stream", NULL};
 static const char *const c2c_ops[] = {"cas", "load", "pause", NULL};
 static const char *const alloc_ops[] = {"alloc", "free", "touch fresh", NULL};
 static const struct as_axis latency_axes[] = {
-    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "malloc", NULL, NULL},
-    {"pattern", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "random", patterns, NULL},
-    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL},
-    {"stride", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 8, 0, "64", NULL, NULL},
+    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "malloc", NULL, NULL, NULL},
+    {"pattern", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "random", patterns, NULL, NULL},
+    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL, NULL},
+    {"stride", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 8, 0, "64", NULL, NULL, NULL},
     {0}};
 static const struct as_axis bandwidth_axes[] = {
-    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "triad", ops, NULL},
-    {"store", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "regular", NULL, NULL},
-    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "all", NULL, "device"},
-    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL},
+    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "triad", ops, NULL, NULL},
+    {"store", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "regular", NULL, NULL, NULL},
+    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "all", NULL, NULL, "device"},
+    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL, NULL},
     {0}};
-static const struct as_axis c2c_axes[] = {{"peer", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL},
-                                          {"from", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL},
-                                          {"to", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL},
-                                          {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "cas", c2c_ops, NULL},
+static const struct as_axis c2c_axes[] = {{"peer", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL, NULL},
+                                          {"from", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL, NULL},
+                                          {"to", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL, NULL},
+                                          {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "cas", c2c_ops, NULL, NULL},
                                           {0}};
-static const struct as_axis launch_axes[] = {{"what", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "roundtrip", whats, NULL},
-                                             {"wait", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "block", NULL, NULL},
-                                             {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "1", NULL, NULL},
-                                             {0}};
+static const struct as_axis launch_axes[] = {
+    {"what", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "roundtrip", whats, NULL, NULL},
+    {"wait", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "block", NULL, NULL, NULL},
+    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "1", NULL, NULL, NULL},
+    {0}};
 static const struct as_axis alloc_axes[] = {
-    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "alloc", alloc_ops, NULL},
-    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "all", NULL, NULL},
-    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1, 0, "1MiB", NULL, NULL},
+    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "alloc", alloc_ops, NULL, NULL},
+    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "all", NULL, NULL, NULL},
+    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1, 0, "1MiB", NULL, NULL, NULL},
     {0}};
 static const char method[] =
     "# How it is measured\n\nA chain of *dependent* loads over a **random single cycle** (Sattolo), one element a "
