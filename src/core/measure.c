@@ -35,24 +35,6 @@ struct sampler {
     struct as_watch watch;
 };
 
-void as_note(struct as_visit_context *vc, const char *name, const char *text)
-{
-    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
-    as_buf_json_str(&vc->detail, name);
-    as_buf_char(&vc->detail, ':');
-    as_buf_json_str(&vc->detail, text);
-}
-
-void as_note_number(struct as_visit_context *vc, const char *name, double value)
-{
-    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
-    as_buf_json_str(&vc->detail, name);
-    if (isfinite(value))
-        as_buf_printf(&vc->detail, ":%.17g", value);
-    else
-        as_buf_str(&vc->detail, ":null");
-}
-
 static void read_clock(struct sampler *m)
 {
     double hz;

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "core/drift.h"
 #include "core/gates.h"
+#include "core/probe.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -121,6 +122,126 @@ static void test_clock_halves(void **state)
     set_up(&s);
     s.visits[0].clock_hz = s.visits[0].clock_lo = s.visits[0].clock_hi = 2.2e9;
     fails_only(&s, AS_GATE_CLOCK);
+}
+
+/* What a sensor saw in visit v. */
+static struct as_readings *watched(struct scene *s, int v)
+{
+    struct as_readings *r = &s->visits[v].readings;
+    as_readings_clear(r);
+    strcpy(r->sensor, "nvml");
+    r->throttle = 0;
+    return r;
+}
+
+static void test_throttled(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int v = 0; v < VISITS; v++)
+        watched(&s, v)->throttle = AS_THROTTLE_IDLE | AS_THROTTLE_SETTING;
+    judge(&s);
+    assert_int_equal(s.cell.status, AS_CELL_OK);
+    assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "not throttled"));
+    s.visits[1].readings.throttle |= AS_THROTTLE_POWER_CAP;
+    fails_only(&s, AS_GATE_CLOCK); /* though the clock was steady */
+    assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "throttled: power cap"));
+    s.visits[1].excluded = 1; /* what a visit saw that does not count */
+    judge(&s);
+    assert_int_equal(s.cell.status, AS_CELL_OK);
+}
+
+static void test_clock_of_the_sensor(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int v = 0; v < VISITS; v++) {
+        s.visits[v].clock_hz = s.visits[v].clock_lo = s.visits[v].clock_hi = NAN;
+        struct as_readings *r = watched(&s, v);
+        r->clock_hz = r->clock_hi = 1.98e9;
+        r->clock_lo = 1.97e9;
+        r->users = v;
+    }
+    judge(&s);
+    assert_int_equal(s.cell.gates[AS_GATE_CLOCK].state, AS_GATE_PASS);
+    assert_true(s.cell.clock_hz == 1.98e9);
+    assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "1.98 GHz by nvml"));
+    assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "2 other processes on the device"));
+    s.visits[0].readings.clock_lo = 1.2e9;
+    fails_only(&s, AS_GATE_CLOCK);
+    s.visits[0].clock_hz = s.visits[0].clock_lo = s.visits[0].clock_hi = 1.98e9; /* a cycle counter knows better */
+    judge(&s);
+    assert_int_equal(s.cell.gates[AS_GATE_CLOCK].state, AS_GATE_PASS);
+}
+
+static void test_sensor_without_clock(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int v = 0; v < VISITS; v++) {
+        s.visits[v].clock_hz = NAN;
+        watched(&s, v);
+    }
+    judge(&s);
+    assert_int_equal(s.cell.gates[AS_GATE_CLOCK].state, AS_GATE_NA);
+    s.visits[2].readings.throttle = AS_THROTTLE_THERMAL;
+    fails_only(&s, AS_GATE_CLOCK);
+}
+
+static void test_instructions_missing(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int v = 0; v < VISITS; v++) {
+        s.visits[v].code = AS_GATE_PASS;
+        strcpy(s.visits[v].code_text, "64 load.global in the machine code, at least 64 wanted");
+    }
+    judge(&s);
+    assert_int_equal(s.cell.gates[AS_GATE_CODE].state, AS_GATE_PASS);
+    s.visits[1].code = AS_GATE_FAIL;
+    strcpy(s.visits[1].code_text, "0 load.global in the machine code, at least 64 wanted");
+    fails_only(&s, AS_GATE_CODE);
+    assert_string_equal(s.cell.gates[AS_GATE_CODE].text, s.visits[1].code_text);
+}
+
+/* What a probe expects, on a device that counts and on one that does not. */
+static enum as_status count_some(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
+                                 struct as_error *err)
+{
+    (void)dev, (void)kernel;
+    *n = strcmp(operation, "load.global") == 0 ? 64 : 0;
+    return strcmp(operation, "nonsense") ? AS_OK : as_fail(err, AS_USAGE, "no such operation");
+}
+
+static void test_expectations(void **state)
+{
+    (void)state;
+    static const struct as_program_ops programs = {.count = count_some};
+    struct as_device dev = {.program = &programs};
+    struct as_visit_context vc = {.dev = &dev};
+    as_expect_code(&vc, NULL, "load.global", 1);
+    assert_int_equal(vc.code, AS_GATE_NA);
+    assert_string_equal(vc.code_text, "this backend does not give the machine code to count in");
+    assert_int_equal(vc.detail.len, 0);
+    dev.info.capabilities = AS_CAP_CODE;
+    as_expect_code(&vc, NULL, "nonsense", 1);
+    assert_int_equal(vc.code, AS_GATE_NA);
+    as_expect_code(&vc, NULL, "load.global", 64);
+    assert_int_equal(vc.code, AS_GATE_PASS);
+    as_expect_code(&vc, NULL, "store.global", 0);
+    assert_int_equal(vc.code, AS_GATE_PASS);
+    assert_non_null(strstr(vc.code_text, "; 0 store.global"));
+    as_expect_code(&vc, NULL, "fma.f64", 1);
+    assert_int_equal(vc.code, AS_GATE_FAIL);
+    as_expect_code(&vc, NULL, "load.global", 1); /* the worst counts */
+    assert_int_equal(vc.code, AS_GATE_FAIL);
+    assert_string_equal(vc.code_text, "0 fma.f64 in the machine code, at least 1 wanted");
+    assert_non_null(strstr(as_buf_get(&vc.detail), "\"code_load_global\":64"));
+    as_buf_finish(&vc.detail);
 }
 
 static void test_noise(void **state)
@@ -252,6 +373,11 @@ int main(void)
         cmocka_unit_test(test_folded_loop),
         cmocka_unit_test(test_limit_of_a_time),
         cmocka_unit_test(test_clock_halves),
+        cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_clock_of_the_sensor),
+        cmocka_unit_test(test_sensor_without_clock),
+        cmocka_unit_test(test_instructions_missing),
+        cmocka_unit_test(test_expectations),
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_two_modes),
         cmocka_unit_test(test_too_few_visits),

@@ -44,6 +44,32 @@ static void test_visit_round_trip(void **state)
     as_visit_finish(&b);
 }
 
+static void test_readings_round_trip(void **state)
+{
+    (void)state;
+    struct as_visit a = {.code = AS_GATE_FAIL, .code_text = "0 fma.f64"}, b;
+    as_readings_clear(&a.readings);
+    for (int with = 0; with < 2; with++) {
+        if (with) {
+            strcpy(a.readings.sensor, "nvml");
+            a.readings.throttle = AS_THROTTLE_THERMAL | AS_THROTTLE_OTHER;
+            for (size_t i = 1; i < as_readings_members_n; i++) /* the first stays unknown */
+                *as_readings_at(&a.readings, i) = 1.5 * (double)i;
+        }
+        json_t *j = as_visit_to_json(&a);
+        assert_int_equal(as_visit_from_json(j, &b, NULL), AS_OK);
+        json_decref(j);
+        assert_int_equal(b.code, AS_GATE_FAIL);
+        assert_string_equal(b.code_text, "0 fma.f64");
+        assert_string_equal(b.readings.sensor, a.readings.sensor);
+        assert_int_equal(b.readings.throttle, a.readings.throttle);
+        assert_true(isnan(b.readings.power_w));
+        for (size_t i = 1; with && i < as_readings_members_n; i++)
+            assert_true(as_readings_get(&b.readings, i) == 1.5 * (double)i);
+        as_visit_finish(&b);
+    }
+}
+
 static void test_invalid_utf8_is_replaced(void **state)
 {
     (void)state;
@@ -59,7 +85,7 @@ static void test_damaged_visits(void **state)
 {
     (void)state;
     static const char *const bad[] = {"{\"status\":99}", "{\"checksum\":-1}", "{\"samples\":[1,\"x\"]}",
-                                      "{\"samples\":[null]}"};
+                                      "{\"samples\":[null]}", "{\"code\":3}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct as_visit v;
         json_t *j = json_loads(bad[i], 0, NULL);
@@ -111,8 +137,11 @@ static void test_silence_and_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_visit_round_trip),  cmocka_unit_test(test_invalid_utf8_is_replaced),
-        cmocka_unit_test(test_damaged_visits),    cmocka_unit_test(test_large_message),
+        cmocka_unit_test(test_readings_round_trip),
+        cmocka_unit_test(test_visit_round_trip),
+        cmocka_unit_test(test_invalid_utf8_is_replaced),
+        cmocka_unit_test(test_damaged_visits),
+        cmocka_unit_test(test_large_message),
         cmocka_unit_test(test_silence_and_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

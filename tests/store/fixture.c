@@ -180,3 +180,14 @@ void finished_run(struct fixture *f, uint64_t seed)
     as_cells_free(cells, 10);
     as_run_finish(&run);
 }
+
+void same_readings(const struct as_readings *a, const struct as_readings *b)
+{
+    assert_string_equal(a->sensor, b->sensor);
+    assert_int_equal(a->throttle, b->throttle);
+    for (size_t i = 0; i < as_readings_members_n; i++) {
+        double x = as_readings_get(a, i), y = as_readings_get(b, i);
+        if (!(x == y || (isnan(x) && isnan(y))))
+            fail_msg("%s: %g is not %g", as_readings_members[i].name, x, y);
+    }
+}

@@ -53,4 +53,6 @@ void visit(struct fixture *f, struct as_cell *cell, struct as_visit *visits, int
 /* A finished run with every kind of cell: the first of 8 has three visits, one of them left out. */
 void finished_run(struct fixture *f, uint64_t seed);
 
+void same_readings(const struct as_readings *a, const struct as_readings *b);
+
 #endif

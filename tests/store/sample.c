@@ -132,6 +132,15 @@ void sample_visit(struct as_visit *v, const struct as_cell *cell, size_t n, stru
     for (size_t i = 0; i < n; i++)
         v->samples[i] = level * (1 + 0.01 * as_rng_double(rng));
     as_copy_text(v->checksum_text, sizeof v->checksum_text, "sum as expected");
+    as_readings_clear(&v->readings);
+    if (v->number % 2 == 0) {
+        v->code = AS_GATE_PASS;
+        as_copy_text(v->code_text, sizeof v->code_text, "64 load.global in the machine code, at least 64 wanted");
+        as_copy_text(v->readings.sensor, sizeof v->readings.sensor, "nvml");
+        v->readings.throttle = v->number == 0 ? (int)(AS_THROTTLE_POWER_CAP | AS_THROTTLE_IDLE) : 0;
+        for (size_t i = 0; i + 3 < as_readings_members_n; i++) /* some stay unknown */
+            *as_readings_at(&v->readings, i) = 1 + (double)i / 3;
+    }
     v->detail = must(as_strdup("{\"variant\":\"avx512 </script>\",\"page_size\":4096,\"share\":0.1}"));
 }
 

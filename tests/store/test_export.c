@@ -7,6 +7,9 @@
 #include <locale.h>
 #include <math.h>
 
+extern const char export_version_1[]; /* of the corpus of the import fuzzer */
+extern const unsigned export_version_1_size;
+
 static int set_up_run(void **state)
 {
     int failed = set_up(state);
@@ -190,6 +193,17 @@ static void test_changed_exports_are_refused(void **state)
         {"\"excluded\":false", "\"excluded\":true", "cells[0].visits[0]"},
         {"\"n\":6", "\"n\":7", "cells[0].visits[0].n"},
         {"\"probe\":\"latency\"", "\"probe\":\"sentinel\"", "cells[0].probe"},
+        {"\"code\":\"pass\"", "\"code\":\"good\"", "cells[0].visits[0].code"},
+        {"\"code_text\":", "\"text\":", "cells[0].visits[0].code_text"},
+        {"\"readings\":{", "\"was\":{", "cells[0].visits[0].readings"},
+        {"\"readings\":{", "\"readings\":[],\"was\":{", "cells[0].visits[0]"},
+        {"\"readings\":null", "\"readings\":7", "cells[0].visits[1]"},
+        {"\"sensor\":\"nvml\"", "\"sensor\":\"\"", "cells[0].visits[0].sensor"},
+        {"\"sensor\":\"nvml\"", "\"sensor\":\"a name that is too long\"", "cells[0].visits[0].sensor"},
+        {"\"throttle\":\"idle", "\"throttle\":\"lazy", "cells[0].visits[0].throttle"},
+        {"\"throttle\":\"idle, power cap\"", "\"throttle\":8", "cells[0].visits[0].throttle"},
+        {"\"throttle\":\"idle, power cap\"", "\"throttle\":\"\"", "cells[0].visits[0].throttle"},
+        {"\"power_w\":1", "\"power_w\":\"1\"", "cells[0].visits[0].power_w"},
         {"\"footprint\":1024", "\"footprint\":99999999999999999999", "line"},
         {"\"footprint\":1024", "\"footprint\":9999999999999999999", "line"},
         {"\"detail\":{", "\"detail\":[", "line"},
@@ -250,6 +264,30 @@ static void test_hostile_texts(void **state)
     free(cut);
 }
 
+/* As assay wrote it before there were sensors. */
+static void test_export_of_version_1(void **state)
+{
+    struct fixture *f = *state;
+    struct as_visit *visits;
+    int64_t id;
+    size_t n;
+    second_store(f);
+    assert_non_null(strstr(export_version_1, "{\"format_version\":1,"));
+    check(f, as_store_import_json(f->store, export_version_1, export_version_1_size, &id, &f->err));
+    check(f, as_store_visits(f->store, id, 0, &visits, &n, &f->err));
+    assert_int_equal(n, 3);
+    struct as_readings none;
+    as_readings_clear(&none);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(visits[i].code, AS_GATE_NA);
+        same_readings(&visits[i].readings, &none);
+    }
+    as_visits_free(visits, n);
+    char *text = export_json(f, "last");
+    assert_non_null(strstr(text, "\"readings\":null"));
+    free(text);
+}
+
 static void test_csv(void **state)
 {
     struct fixture *f = *state;
@@ -304,11 +342,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_run, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_export_import_export),
-        TEST(test_export_content),
-        TEST(test_changed_exports_are_refused),
-        TEST(test_hostile_texts),
-        TEST(test_csv),
+        TEST(test_export_import_export),        TEST(test_export_content),
+        TEST(test_changed_exports_are_refused), TEST(test_hostile_texts),
+        TEST(test_export_of_version_1),         TEST(test_csv),
         cmocka_unit_test(test_damaged_details),
     };
     setlocale(LC_ALL, "");

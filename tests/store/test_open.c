@@ -3,7 +3,11 @@
 #include "fixture.h"
 #include "store/schema.h"
 
+#include <math.h>
+
 #include <sys/stat.h>
+
+extern const char store_version_1[]; /* version_1.sql */
 
 static void test_new_store(void **state)
 {
@@ -293,6 +297,42 @@ static void test_migration(void **state)
     assert_non_null(strstr(f->err.text, "newer assay (schema 3, this one knows 2)"));
 }
 
+/* A store that version 0.1.0 of schema 1 made: the next one that writes brings it up to date, and all of it is there.
+ */
+static void test_store_of_version_1(void **state)
+{
+    struct fixture *f = *state;
+    struct as_visit *visits;
+    struct as_cell cell;
+    size_t n;
+    run_sql(f->path, store_version_1);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 1);
+    refused(f, AS_STORE_READ, AS_FORMAT, "older assay");
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 1); /* reading changes nothing */
+    must_open(f, AS_STORE_WRITE);
+    check(f, as_store_verify(f->store, &f->err));
+    check(f, as_store_cell(f->store, 1, 1, &cell, &f->err));
+    assert_string_equal(cell.probe, "latency");
+    assert_int_equal(cell.sum.n, 12);
+    check(f, as_store_visits(f->store, 0, 1, &visits, &n, &f->err));
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(visits[i].n, 6);
+        assert_true(visits[i].samples[0] > 1.4 && visits[i].samples[0] < 1.6);
+        assert_int_equal(visits[i].checksum, AS_GATE_PASS);
+        assert_int_equal(visits[i].code, AS_GATE_NA);
+        assert_string_equal(visits[i].code_text, "");
+        assert_string_equal(visits[i].readings.sensor, "");
+        assert_int_equal(visits[i].readings.throttle, -1);
+        assert_true(isnan(visits[i].readings.power_w));
+    }
+    as_visits_free(visits, n);
+    as_cell_finish(&cell);
+    must_close(f);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), as_store_schema.version);
+    must_open(f, AS_STORE_READ);
+}
+
 static void test_failed_migration_leaves_it_as_it_was(void **state)
 {
     static const char *const broken_steps[] = {NULL, NULL, "DROP TABLE cells; CREATE TABLE cells(x) NONSENSE;"};
@@ -325,6 +365,7 @@ int main(void)
         TEST(test_planted_trigger),
         TEST(test_damaged_store),
         TEST(test_migration),
+        TEST(test_store_of_version_1),
         TEST(test_failed_migration_leaves_it_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

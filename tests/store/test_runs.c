@@ -87,6 +87,9 @@ static void test_round_trip(void **state)
         assert_true(stored[v].reps == visits[v].reps && stored[v].warmup == visits[v].warmup);
         assert_string_equal(stored[v].detail, visits[v].detail);
         assert_string_equal(stored[v].checksum_text, visits[v].checksum_text);
+        assert_int_equal(stored[v].code, visits[v].code);
+        assert_string_equal(stored[v].code_text, visits[v].code_text);
+        same_readings(&stored[v].readings, &visits[v].readings);
         assert_int_equal(stored[v].checksum, AS_GATE_PASS);
         assert_int_equal(stored[v].worker, 4711);
         assert_true(isnan(stored[v].limit));

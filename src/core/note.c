@@ -1,9 +1,27 @@
-/* Are the instructions that a probe is about in the machine code? A compiler may fold a loop away, and what is then
- * measured is something else. */
+/* What a probe says of a visit beside its numbers: notes, and which instructions it expects in the machine code. */
 #include "base/text.h"
 #include "core/probe.h"
 
+#include <math.h>
 #include <string.h>
+
+void as_note(struct as_visit_context *vc, const char *name, const char *text)
+{
+    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
+    as_buf_json_str(&vc->detail, name);
+    as_buf_char(&vc->detail, ':');
+    as_buf_json_str(&vc->detail, text);
+}
+
+void as_note_number(struct as_visit_context *vc, const char *name, double value)
+{
+    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
+    as_buf_json_str(&vc->detail, name);
+    if (isfinite(value))
+        as_buf_printf(&vc->detail, ":%.17g", value);
+    else
+        as_buf_str(&vc->detail, ":null");
+}
 
 static void note_count(struct as_visit_context *vc, const char *operation, uint64_t n)
 {
@@ -31,6 +49,7 @@ static void judge(struct as_visit_context *vc, enum as_gate_state state, const c
     as_buf_finish(&b);
 }
 
+/* A compiler may fold a loop away, and what is then measured is something else. */
 void as_expect_code(struct as_visit_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least)
 {
     struct as_device *dev = vc->dev;
