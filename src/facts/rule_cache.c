@@ -185,23 +185,42 @@ static void add_evidence(struct as_fact *f, const struct curve *curve, size_t fi
         fact_evidence(f, curve->cells[i]);
 }
 
+/* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
+ * level ends before the first size that is clearly slower, whatever lies between. */
+static bool end_of(const struct curve *curve, const struct level *level, double *end, struct as_interval *ci)
+{
+    const struct as_plateau *p = level->plateau;
+    *end = p->knee;
+    *ci = p->knee_ci;
+    if (!level->hole)
+        return isfinite(p->knee);
+    const double clearly = 1.3;
+    if (!level->cache || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
+        return false;
+    *ci = (struct as_interval){curve->x[p->last], curve->x[p->last + 1]};
+    *end = sqrt(ci->lo * ci->hi);
+    return true;
+}
+
 static void add_size(struct rule_context *c, const struct curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
-    if (!isfinite(p->knee) || level->hole)
+    struct as_interval ci;
+    double end;
+    if (!end_of(curve, level, &end, &ci))
         return;
     struct as_fact *f = fact_add(c, level->name, "B", "cache.%s.size", level->name);
     if (!f)
         return;
-    fact_number(f, p->knee, p->knee_ci);
+    fact_number(f, end, ci);
     char lo[32], hi[32], claim[32] = "";
     struct as_interval none = {NAN, NAN};
-    fact_value_text(p->knee_ci.lo, none, "B", lo, sizeof lo);
-    fact_value_text(p->knee_ci.hi, none, "B", hi, sizeof hi);
+    fact_value_text(ci.lo, none, "B", lo, sizeof lo);
+    fact_value_text(ci.hi, none, "B", hi, sizeof hi);
     if (level->cache) {
         f->claimed = (double)level->cache->size;
         fact_value_text(f->claimed, none, "B", claim, sizeof claim);
-        f->verdict = claim_fits(f->claimed, p->knee_ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
+        f->verdict = claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
     if (!level->cache)
         fact_say(f, "%s ends between %s and %s", level->name, lo, hi);

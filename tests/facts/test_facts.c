@@ -165,6 +165,24 @@ static void test_cache(void **state)
     }
 }
 
+/* A size that is missing or untrusted leaves a wide bracket, and no other level's name. */
+static void test_cache_with_hole(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    add_curve(&m, "thp", "random", INFINITY, 1);
+    for (size_t i = 0; i < m.n; i++)
+        if (as_axes_number(&m.cells[i].axes, "size") == 32 * KiB)
+            m.cells[i].status = AS_CELL_UNTRUSTED;
+    derive(&m);
+    const struct as_fact *f = get(&m, "cache.L1.size");
+    assert_true(f->ci.lo == 16 * KiB && f->ci.hi == 64 * KiB && f->claimed == 32 * KiB);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_true(get(&m, "cache.L2.size")->ci.lo == MiB);
+    end(&m);
+}
+
 /* A claim that the curve does not bear out, a cache that cannot be told, an untrusted curve */
 static void test_cache_claims(void **state)
 {
@@ -404,9 +422,14 @@ static void test_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cache),          cmocka_unit_test(test_cache_claims),
-                                       cmocka_unit_test(test_tlb_by_pattern), cmocka_unit_test(test_bandwidth),
-                                       cmocka_unit_test(test_costs),          cmocka_unit_test(test_json),
-                                       cmocka_unit_test(test_hostile),        cmocka_unit_test(test_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cache),
+                                       cmocka_unit_test(test_cache_claims),
+                                       cmocka_unit_test(test_cache_with_hole),
+                                       cmocka_unit_test(test_tlb_by_pattern),
+                                       cmocka_unit_test(test_bandwidth),
+                                       cmocka_unit_test(test_costs),
+                                       cmocka_unit_test(test_json),
+                                       cmocka_unit_test(test_hostile),
+                                       cmocka_unit_test(test_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
