@@ -348,7 +348,7 @@ static void device_head(struct drawing *d, double y)
 
 static void column_heads(struct drawing *d, double y)
 {
-    static const char *const heads[KINDS] = {"holds", "latency", "bandwidth"};
+    static const char *const heads[KINDS] = {"size, clock", "latency", "bandwidth"};
     for (int k = 0; k < KINDS; k++) {
         text_at(d, d->s.number_x[k], y, "head", MUTED, d->s.wide ? 12.5 : 11, "start");
         as_buf_printf(d->b, "%s</text>\n", heads[k]);

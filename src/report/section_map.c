@@ -47,7 +47,8 @@ enum as_status as_page_maps(struct as_page *p)
     struct as_buf *b = p->out;
     as_buf_str(b, "<section id=\"map\" aria-labelledby=\"map-h\"><h2 id=\"map-h\">Machine map</h2>\n"
                   "<p class=\"lead\">Boxes are drawn as the operating system or the driver describes the machine; the "
-                  "numbers were measured. Lines are as thick as the bandwidth of what they lead to.</p>\n");
+                  "numbers were measured, unless marked as claimed. Lines are as thick as the bandwidth of what they "
+                  "lead to.</p>\n");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         char id[32];

@@ -447,6 +447,7 @@ static void map_and_facts_mark_a_size_that_was_only_claimed(void **state)
         assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
         assert_has(&svg, ">32 KiB</text>");
         assert_has(&svg, ">claimed</text>");
+        assert_has(&svg, ">size, clock</text>");
         assert_has(&svg, ">measured 16–64 KiB</text>");
         assert_has(&svg, "L1 32 KiB claimed (measured 16–64 KiB), 1.46");
         assert_hasnt(&svg, "44.2");
