@@ -25,7 +25,8 @@
  *                            CYCLES() where HAVE_CYCLES
  *   FOLLOW_READ_ONLY(a)      the same by the path for data that nobody writes while the kernel runs, if there is one
  *   FOLLOW_SHARED(a)         the same from where all units see the same: past a unit's own cache
- *   FMA_F32(a, b, c)         a * b + c, rounded once
+ *   FMA_F32(a, b, c)         a * b + c, rounded once; FMA_F64 where HAVE_F64
+ *   f16x2, where HAVE_F16X2: two f16 that are computed with at once: MAKE_F16X2(low, high) from f32, FMA_F16X2(a, b, c)
  *   LOOP_NOT_UNROLLED        in front of a loop
  *   u32x2, u32x4             two and four u32 that are loaded at once: .x .y .z .w
  * No variadic macros and no function pointers: not every dialect has them. */

@@ -52,6 +52,8 @@ typedef struct {
 #define FOLLOW_READ_ONLY(a) (*(const u64 *)(uintptr_t)(a))
 #define FOLLOW_SHARED(a) (*(const volatile u64 *)(uintptr_t)(a))
 #define FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
+#define FMA_F64(a, b, c) __builtin_fma(a, b, c)
+#define HAVE_F16X2 0
 #define LOOP_NOT_UNROLLED
 
 #define HAVE_ATOMIC_ORDERS 1

@@ -48,6 +48,15 @@ typedef half f16;
 #define FOLLOW_READ_ONLY(a) (*(__global const u64 *)(a))
 #define FOLLOW_SHARED(a) (*(__global const volatile u64 *)(a))
 #define FMA_F32(a, b, c) fma((f32)(a), (f32)(b), (f32)(c))
+#define FMA_F64(a, b, c) fma((f64)(a), (f64)(b), (f64)(c))
+#if HAVE_F16
+typedef half2 f16x2;
+#define HAVE_F16X2 1
+#define MAKE_F16X2(low, high) ((half2)((half)(low), (half)(high)))
+#define FMA_F16X2(a, b, c) fma(a, b, c)
+#else
+#define HAVE_F16X2 0
+#endif
 #define LOOP_NOT_UNROLLED _Pragma("unroll 1")
 
 #if __OPENCL_C_VERSION__ >= 200

@@ -1,0 +1,124 @@
+#include "native.h"
+
+#include "device/cpu/features.h"
+
+#include <string.h>
+
+unsigned as_peak_start(uint32_t key, uint32_t i)
+{
+    uint32_t h = (i + key) * UINT32_C(0x9e3779b1);
+    return (h ^ h >> 15) & 63;
+}
+
+static const unsigned width_bytes[AS_PEAK_WIDTHS] = {0, 16, 32, 64};
+
+unsigned as_peak_lanes(unsigned bits, enum as_peak_width width)
+{
+    return width == AS_PEAK_SCALAR ? 1 : width_bytes[width] * 8 / bits;
+}
+
+/* The vectors are single variables: some compilers keep an array of them in memory. */
+#define TWELVE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+#define TIMES4(x) x x x x
+#define TIMES16(x) TIMES4(x) TIMES4(x) TIMES4(x) TIMES4(x)
+
+#define START(k)                                                                                                       \
+    for (unsigned l = 0; l < lanes; l++)                                                                               \
+        start[l] = as_peak_start(key, first + (k)*lanes + l);                                                          \
+    memcpy(&x##k, start, sizeof x##k);
+#define DECLARE(k) vec_t x##k;
+#define STEP_B(k) STEP(x##k, a, b)
+#define STEP_C(k) STEP(x##k, a, c)
+#define STORE(k) memcpy(out + (k)*lanes, &x##k, sizeof x##k);
+#define PAIR TWELVE(STEP_B) TWELVE(STEP_C)
+
+/* STEP is one instruction, x = a x + y with a = -1 (see roofline.kernel), so that no compiler makes another width or
+ * two instructions of it. Where the only one there is adds to x instead, C is -c, and x - b and x + c do the same. */
+#define KERNEL(name, TARGET, vec, real, C)                                                                             \
+    TARGET static void name(const struct as_host_call *call)                                                           \
+    {                                                                                                                  \
+        typedef vec vec_t;                                                                                             \
+        enum { lanes = sizeof(vec) / sizeof(real) };                                                                   \
+        uint32_t key = *(const uint32_t *)call->args[3], first = call->thread * AS_PEAK_CHAINS * lanes;                \
+        real *out = (real *)call->args[0] + first, start[lanes];                                                       \
+        const vec_t zero = {0}, a = zero + (real)-1;                                                                   \
+        const vec_t b = zero + (real) * (const double *)call->args[1];                                                 \
+        const vec_t c = zero + (real)(C * *(const double *)call->args[2]);                                             \
+        TWELVE(DECLARE)                                                                                                \
+        TWELVE(START)                                                                                                  \
+        for (uint64_t r = call->reps; r; r--) {                                                                        \
+            TIMES16(TIMES4(PAIR))                                                                                      \
+        }                                                                                                              \
+        TWELVE(STORE)                                                                                                  \
+    }
+
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef double f64x2 __attribute__((vector_size(16)));
+typedef float f32x8 __attribute__((vector_size(32)));
+typedef double f64x4 __attribute__((vector_size(32)));
+typedef float f32x16 __attribute__((vector_size(64)));
+typedef double f64x8 __attribute__((vector_size(64)));
+
+#if defined(__x86_64__)
+/* Fused multiply-adds came with vectors of 256 bits, and do narrower ones as well. */
+#define FMA3 __attribute__((target("avx2,fma")))
+#define AVX512 __attribute__((target("avx512f")))
+#define STEP(x, a, y) __asm__("vfmadd213ss %2, %1, %0" : "+x"(x) : "x"(a), "x"(y));
+KERNEL(f32_scalar, FMA3, float, float, 1)
+#undef STEP
+#define STEP(x, a, y) __asm__("vfmadd213sd %2, %1, %0" : "+x"(x) : "x"(a), "x"(y));
+KERNEL(f64_scalar, FMA3, double, double, 1)
+#undef STEP
+#define STEP(x, a, y) __asm__("vfmadd213ps %2, %1, %0" : "+x"(x) : "x"(a), "x"(y));
+KERNEL(f32_128, FMA3, f32x4, float, 1)
+KERNEL(f32_256, FMA3, f32x8, float, 1)
+#undef STEP
+#define STEP(x, a, y) __asm__("vfmadd213pd %2, %1, %0" : "+x"(x) : "x"(a), "x"(y));
+KERNEL(f64_128, FMA3, f64x2, double, 1)
+KERNEL(f64_256, FMA3, f64x4, double, 1)
+#undef STEP
+#define STEP(x, a, y) __asm__("vfmadd213ps %2, %1, %0" : "+v"(x) : "v"(a), "v"(y));
+KERNEL(f32_512, AVX512, f32x16, float, 1)
+#undef STEP
+#define STEP(x, a, y) __asm__("vfmadd213pd %2, %1, %0" : "+v"(x) : "v"(a), "v"(y));
+KERNEL(f64_512, AVX512, f64x8, double, 1)
+#undef STEP
+#elif defined(__aarch64__)
+#define STEP(x, a, y) __asm__("fmadd %s0, %s0, %s1, %s2" : "+w"(x) : "w"(a), "w"(y));
+KERNEL(f32_scalar, , float, float, 1)
+#undef STEP
+#define STEP(x, a, y) __asm__("fmadd %d0, %d0, %d1, %d2" : "+w"(x) : "w"(a), "w"(y));
+KERNEL(f64_scalar, , double, double, 1)
+#undef STEP
+#define STEP(x, a, y) __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(x) : "w"(a), "w"(y));
+KERNEL(f32_128, , f32x4, float, -1)
+#undef STEP
+#define STEP(x, a, y) __asm__("fmla %0.2d, %1.2d, %2.2d" : "+w"(x) : "w"(a), "w"(y));
+KERNEL(f64_128, , f64x2, double, -1)
+#undef STEP
+#endif
+
+const struct as_host_kernel as_peak_kernels[] = {
+#if defined(__x86_64__) || defined(__aarch64__)
+    {"f32-scalar", f32_scalar},
+    {"f64-scalar", f64_scalar},
+    {"f32-128", f32_128},
+    {"f64-128", f64_128},
+#endif
+#if defined(__x86_64__)
+    {"f32-256", f32_256},
+    {"f64-256", f64_256},
+    {"f32-512", f32_512},
+    {"f64-512", f64_512},
+#endif
+    {NULL, NULL}};
+
+const char *as_peak_kernel(unsigned bits, enum as_peak_width width)
+{
+    static const char *const names[2][AS_PEAK_WIDTHS] = {{"f32-scalar", "f32-128", "f32-256", "f32-512"},
+                                                         {"f64-scalar", "f64-128", "f64-256", "f64-512"}};
+    struct as_cpu_features f = as_cpu_features();
+    bool narrow = f.neon || (f.avx2 && f.fma);
+    bool has = width == AS_PEAK_512 ? f.avx512f : width == AS_PEAK_256 ? f.avx2 && f.fma : narrow;
+    return has ? names[bits == 64][width] : NULL;
+}
