@@ -171,9 +171,11 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     as_copy_text(out->code_text, sizeof out->code_text, m->vc.code_text);
     if (!st)
         st = calibrate(m, err);
-    as_watch_mark(&m->watch);
-    if (!st)
+    if (!st) {
+        as_watch_mark(&m->watch);
         st = collect(m, err);
+    }
+    as_watch_end(&m->watch, &out->readings); /* before the check, which lets the device idle */
     out->reps = m->reps;
     if (!st) {
         summarize_clock(m, out);
@@ -233,7 +235,6 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     }
     as_watch_begin(&m.watch, sensing, 0);
     enum as_status visit = run_phases(&m, started, out, &why);
-    as_watch_end(&m.watch, &out->readings);
     if (!visit)
         visit = check_memory(&out->readings, &why);
     m.probe->finish(m.state);

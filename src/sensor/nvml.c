@@ -297,6 +297,7 @@ const struct as_sensor as_sensor_nvml = {
     .name = "nvml",
     .title = "NVIDIA devices, by libnvidia-ml.so.1",
     .background = true,
+    .lag_s = 0.1, /* what the driver tells was renewed every 100 ms on an H200 */
     .serves = serves,
     .open = open_nvml,
     .read = read_now,

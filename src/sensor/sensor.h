@@ -30,6 +30,7 @@ struct as_sensor {
     const char *name;  /* "nvml" */
     const char *title; /* one line */
     bool background;   /* reading takes nothing from the device, so it may go on while it is measured */
+    double lag_s;      /* a reading of power or utilisation may be of that long ago */
     bool (*serves)(const struct as_device_info *info);
     /* why_not: what it cannot tell of this device, with reasons; "" when it tells all that it knows of */
     enum as_status (*open)(const struct as_device_info *info, void **ctx, struct as_buf *why_not, struct as_error *err);

@@ -38,12 +38,13 @@ static void add_throttle(struct as_readings *seen, int bits)
 }
 
 /* What a reading says of a device at work. fmin and fmax leave out what is unknown. */
-static void add_load(struct as_watch *w, const struct as_sensor_reading *r)
+static void add_load(struct as_watch *w, const struct as_sensor_reading *r, double read_at)
 {
     struct as_readings *seen = &w->seen;
+    bool is_fresh = w->sensing->sensor && read_at - w->marked_at >= w->sensing->sensor->lag_s;
     w->reads++;
-    add_mean(&w->power, r->power_w);
-    add_mean(&w->utilisation, r->utilisation);
+    add_mean(&w->power, is_fresh ? r->power_w : NAN);
+    add_mean(&w->utilisation, is_fresh ? r->utilisation : NAN);
     if (r->clock_hz > 0 && w->clock_n < AS_WATCH_CLOCKS)
         w->clock[w->clock_n++] = r->clock_hz;
     seen->memory_clock_lo = fmin(seen->memory_clock_lo, r->memory_clock_hz);
@@ -76,9 +77,10 @@ static void *run(void *user)
         bool counts = w->marked; /* a reading that began before says nothing of the samples */
         if (counts) {
             pthread_mutex_unlock(&w->lock);
+            double read_at = as_now();
             as_sensing_read(w->sensing, AS_SENSOR_QUICK, &now);
             pthread_mutex_lock(&w->lock);
-            add_load(w, &now);
+            add_load(w, &now, read_at);
         }
         nap(w);
     }
@@ -116,6 +118,7 @@ void as_watch_mark(struct as_watch *w)
 {
     pthread_mutex_lock(&w->lock);
     w->marked = true;
+    w->marked_at = as_now();
     pthread_cond_signal(&w->wake);
     pthread_mutex_unlock(&w->lock);
 }
@@ -142,15 +145,13 @@ void as_watch_end(struct as_watch *w, struct as_readings *out)
 {
     struct as_sensor_reading after;
     end_thread(w);
+    double ended = as_now(), passed = ended - w->began;
     as_sensing_read(w->sensing, AS_SENSOR_ALL, &after);
-    double passed = as_now() - w->began;
     struct as_readings *seen = &w->seen;
-    if (w->marked && w->reads == 0)
-        add_load(w, &after); /* at least how it was when the last sample ended */
-    else if (w->marked)
-        add_throttle(seen, after.throttle);
+    if (w->marked)
+        add_load(w, &after, ended); /* the last sample has just ended */
     seen->power_w = mean(&w->power);
-    if (!w->power.n && passed > 0)
+    if (!isfinite(after.power_w) && passed > 0)
         seen->power_w = grown(w->before.energy_j, after.energy_j) / passed;
     seen->utilisation = mean(&w->utilisation);
     as_clock_range(w->clock, w->clock_n, &seen->clock_hz, &seen->clock_lo, &seen->clock_hi);

@@ -28,6 +28,7 @@ struct as_watch {
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t wake;
     bool stop, marked;
+    double marked_at; /* as_now() */
     struct as_mean power, utilisation;
     double clock[AS_WATCH_CLOCKS];
     size_t clock_n, reads;
@@ -35,7 +36,9 @@ struct as_watch {
 };
 /* A visit begins. Where no thread can be had there are only the readings before and after. every_s 0: as usual. */
 void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every_s);
-/* From here on samples are taken: what is read before says nothing of them. */
+/* From here on samples are taken: what is read before says nothing of them, and power that is read before the sensor's
+ * lag has passed neither: it stays unknown in shorter visits. A clock or throttling that lingers from before is kept,
+ * as devices recover from both slowly. */
 void as_watch_mark(struct as_watch *w);
 /* The visit is over: the thread ends, and *out is what was seen. Also without a mark. */
 void as_watch_end(struct as_watch *w, struct as_readings *out);

@@ -121,7 +121,8 @@ static void test_watched_visit(void **state)
     as_watch_mark(&w);
     as_watch_end(&w, &r);
     assert_string_equal(r.sensor, "nvml");
-    assert_true(r.power_w == 250 && r.clock_hz == 1980e6 && r.pcie_generation == 4 && r.users == 1);
+    assert_true(isnan(r.power_w)); /* the visit was shorter than the driver's lag */
+    assert_true(r.clock_hz == 1980e6 && r.pcie_generation == 4 && r.users == 1);
     assert_true(r.ecc_uncorrected == 1 && r.ecc_corrected == 0);
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
     as_sensing_close(&s);
