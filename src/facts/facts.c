@@ -42,6 +42,29 @@ const struct rule fact_rules[] = {
      "pairs that were not measured and lie outside"},
     {"launch cost", rule_launch, "median time of an empty kernel, by what is counted and how the host waits",
      "an empty kernel of another shape with another cost"},
+    {"copies", rule_copy, "the largest copy that was measured, by kind of memory and by what copies",
+     "a copy between the same kinds of memory that is faster and passes the same gates"},
+    {"copy or direct access", rule_direct_access,
+     "passes over the data from which a copy and passes in the device's memory take less time than as many passes by "
+     "direct access: 1/copy / (1/direct - 1/own), of the bandwidths",
+     "an algorithm whose passes are timed both ways and that turns at another number"},
+    {"links", rule_link, "the fastest trusted copy over the link, by direction, whatever its size and whatever copies",
+     "a faster copy over the same link that passes the same gates"},
+    {"link latency", rule_link_latency,
+     "median time of a load, or of an atomic addition, that waits for the one before, in the smallest buffer measured",
+     "the same walk by another tool with another result"},
+    {"arithmetic", rule_roofline,
+     "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth of "
+     "memory or of a cache, all threads",
+     "a program that passes the ridge's rate at fewer operations a byte"},
+    {"on-chip caches", rule_onchip,
+     "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the distance from "
+     "which on the next load misses too; ways by the fewest lines that drive each other out",
+     "a walk in another order whose knees lie outside the intervals; a table of the same chip that differs"},
+    {"units", rule_onchip_units,
+     "bytes a cycle by the best trusted cell; banks by the slowest stride; near and far by the ratio of the two; what a "
+     "unit holds by how many groups were on it at a time and how many were not",
+     "a faster cell, another stride, or one group more that pass the same gates"},
 };
 const size_t fact_rules_n = sizeof fact_rules / sizeof *fact_rules;
 

@@ -4,6 +4,7 @@
 #include "facts/rules.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,22 @@ void fact_evidence(struct as_fact *f, const struct as_cell *cell)
 {
     if (f->evidence_n < AS_EVIDENCE_MAX)
         f->evidence[f->evidence_n++] = cell->id;
+}
+
+void curve_evidence(struct as_fact *f, const struct curve *curve, size_t first, size_t last)
+{
+    size_t n = last - first + 1, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX;
+    for (size_t i = first; i <= last && i < curve->n; i += step)
+        fact_evidence(f, curve->cells[i]);
+}
+
+double cell_note(const struct as_cell *cell, const char *name)
+{
+    json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
+    const json_t *v = json_object_get(detail, name);
+    double number = json_is_number(v) ? json_number_value(v) : NAN;
+    json_decref(detail);
+    return number;
 }
 
 const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)

@@ -178,13 +178,6 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
         snprintf(last->name, sizeof last->name, caches_n ? "step %zu" : "L%zu", n);
 }
 
-static void add_evidence(struct as_fact *f, const struct curve *curve, size_t first, size_t last)
-{
-    size_t n = last - first + 1, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX;
-    for (size_t i = first; i <= last; i += step)
-        fact_evidence(f, curve->cells[i]);
-}
-
 /* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
  * level ends before the first size that is clearly slower, whatever lies between. */
 static bool end_of(const struct curve *curve, const struct level *level, double *end, struct as_interval *ci)
@@ -230,7 +223,7 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
         fact_say(f, "%s acts as if it ended between %s and %s, not at its claimed size of %s", level->name, lo, hi,
                  claim);
     size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
-    add_evidence(f, curve, p->first, past);
+    curve_evidence(f, curve, p->first, past);
 }
 
 /* Median of latency x clock over the plateau, where the cells know their clock. */
@@ -254,7 +247,7 @@ static void add_cycles(struct rule_context *c, const struct curve *curve, const 
     char text[96];
     fact_say(f, "A dependent load that hits %s takes %s of the core's clock", level->name,
              fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
-    add_evidence(f, curve, p->first, p->last);
+    curve_evidence(f, curve, p->first, p->last);
 }
 
 static void add_latency(struct rule_context *c, const struct curve *curve, const struct level *level)
@@ -274,7 +267,7 @@ static void add_latency(struct rule_context *c, const struct curve *curve, const
                  fact_value_text(curve->x[p->last], (struct as_interval){NAN, NAN}, "B", reach, sizeof reach));
     else
         fact_say(f, "A dependent load that hits %s takes %s", level->name, text);
-    add_evidence(f, curve, p->first, p->last);
+    curve_evidence(f, curve, p->first, p->last);
     add_cycles(c, curve, level, what);
 }
 

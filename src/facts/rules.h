@@ -56,6 +56,10 @@ struct curve {
  * left out. *curves and what is in it are freed by curves_free. */
 void curves_make(struct rule_context *c, const char *probe, const char *axis, struct curve **curves, size_t *n);
 void curves_free(struct curve *curves, size_t n);
+/* The cells from first to last, thinned where they are too many. */
+void curve_evidence(struct as_fact *f, const struct curve *curve, size_t first, size_t last);
+/* A number among the notes of a cell, NAN when it has none of that name. */
+double cell_note(const struct as_cell *cell, const char *name);
 
 /* The cells of a probe, in the order of the run; *out is the caller's (free), NULL when there are none. */
 size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell ***out);
@@ -88,5 +92,12 @@ void rule_first_touch(struct rule_context *c);
 void rule_allocators(struct rule_context *c);
 void rule_core_to_core(struct rule_context *c);
 void rule_launch(struct rule_context *c);
+void rule_copy(struct rule_context *c);
+void rule_direct_access(struct rule_context *c);
+void rule_link(struct rule_context *c);
+void rule_link_latency(struct rule_context *c);
+void rule_roofline(struct rule_context *c);
+void rule_onchip(struct rule_context *c);
+void rule_onchip_units(struct rule_context *c);
 
 #endif

@@ -1,0 +1,286 @@
+/* Caches of a device as one thread on it sees them: sizes, latencies, lines, sectors, ways. */
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
+static const struct as_interval none = {NAN, NAN};
+static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
+
+/* ---- what all have ---- */
+
+static double axis(const struct as_cell *cell, const char *name)
+{
+    return as_axes_number(&cell->axes, name);
+}
+
+/* ---- plateaus: sizes and latencies ---- */
+
+/* What a device says of a level, 0 when nothing. */
+static double claimed_size(const struct rule_context *c, unsigned level)
+{
+    for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
+        if (c->info->caches[i].level == level && c->info->caches[i].kind != 'i')
+            return (double)c->info->caches[i].size;
+    return 0;
+}
+
+/* One path to memory: its cells' `what`, how its levels are called, and what ids begin with. */
+struct path {
+    const char *what, *id, *kind, *loads;
+};
+static const struct path paths[] = {
+    {"global", "", "", "A dependent load"},
+    {"readonly", "readonly.", "read-only ", "A dependent load by the read-only path"},
+    {"constant", "constant.", "constant ", "A dependent load from constant memory"},
+    {"code", "code.", "instruction ", "An instruction of one warp"},
+};
+
+struct seen {
+    const struct path *path;
+    const struct curve *curve;
+    const struct as_plateau *plateau;
+    size_t level; /* from 1 */
+    bool part;    /* a step before the level ends: some of it is nearer than the rest */
+    char name[32];
+    double local; /* bytes of LOCAL memory that the group held besides */
+};
+
+static void add_latency(struct rule_context *c, const struct seen *s)
+{
+    char text[96];
+    double hz = s->curve->cells[s->plateau->first]->clock_hz;
+    bool cycles = hz > 0;
+    double factor = cycles ? hz * 1e-9 : 1;
+    const char *unit = cycles ? "cycles" : "ns";
+    struct as_fact *f =
+        fact_add(c, s->name, unit, "onchip.%sL%zu%s.latency", s->path->id, s->level, s->part ? ".part" : "");
+    if (!f)
+        return;
+    fact_number(f, s->plateau->level * factor,
+                (struct as_interval){s->plateau->ci.lo * factor, s->plateau->ci.hi * factor});
+    fact_say(f, "%s that finds what it needs in the %s cache takes %s", s->path->loads, s->name,
+             fact_value_text(f->value, f->ci, unit, text, sizeof text));
+    curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
+}
+
+/* A cache that also holds LOCAL memory is as large as the claim less what was taken, which nobody claims. */
+static void judge_claim(struct rule_context *c, const struct seen *s, struct as_fact *f)
+{
+    double claim = s->path == &paths[0] && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
+    char lo[32], hi[32], said[32];
+    fact_value_text(f->ci.lo, none, "B", lo, sizeof lo);
+    fact_value_text(f->ci.hi, none, "B", hi, sizeof hi);
+    if (claim > 0) {
+        f->claimed = claim;
+        f->verdict = claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
+        fact_value_text(claim, none, "B", said, sizeof said);
+        fact_say(f,
+                 f->verdict == AS_SUPPORTED ? "The %s cache ends between %s and %s, as its claimed size of %s says"
+                                            : "The %s cache ends between %s and %s, not at its claimed size of %s",
+                 s->name, lo, hi, said);
+    } else if (s->local > 0) {
+        fact_value_text(s->local, none, "B", said, sizeof said);
+        fact_say(f, "The %s cache ends between %s and %s while a group holds %s of LOCAL memory", s->name, lo, hi,
+                 said);
+    } else
+        fact_say(f, "The %s cache ends between %s and %s", s->name, lo, hi);
+}
+
+static void add_size(struct rule_context *c, const struct seen *s)
+{
+    char with[40] = "";
+    if (!isfinite(s->plateau->knee))
+        return;
+    if (s->local > 0)
+        snprintf(with, sizeof with, ".local%.0f", s->local);
+    struct as_fact *f =
+        fact_add(c, s->name, "B", "onchip.%sL%zu%s.size%s", s->path->id, s->level, s->part ? ".part" : "", with);
+    if (!f)
+        return;
+    fact_number(f, s->plateau->knee, s->plateau->knee_ci);
+    judge_claim(c, s, f);
+    size_t past = s->plateau->last + 1 < s->curve->n ? s->plateau->last + 1 : s->plateau->last;
+    curve_evidence(f, s->curve, s->plateau->first, past);
+}
+
+/* Which of the paths does the curve show, and is it one with an element in every line? */
+static const struct path *path_of(const struct curve *curve)
+{
+    const struct as_cell *cell = curve->cells[0];
+    if (curve->n < POINTS_MIN || axis(cell, "stride") != 64)
+        return NULL;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (cell_is(cell, "what", paths[i].what))
+            return &paths[i];
+    return NULL;
+}
+
+/* Which plateau of global memory ends with the second level: the one that ends nearest to where the device says, or the
+ * second where it says nothing. What lies between is a part of that level; what lies behind is no cache. */
+static size_t second_level(const struct rule_context *c, const struct as_plateau *p, size_t n)
+{
+    double claim = claimed_size(c, 2), best_off = INFINITY;
+    size_t best = 1;
+    for (size_t i = 1; i < n && claim > 0; i++) {
+        double off = fabs(log2(p[i].knee / claim));
+        if (off < best_off) {
+            best_off = off;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* With LOCAL memory held only the first level is another. */
+static void derive_path(struct rule_context *c, const struct curve *curve, const struct path *path)
+{
+    struct as_plateau p[LEVELS_MAX];
+    size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
+    bool global = path == &paths[0];
+    double local = axis(curve->cells[0], "local");
+    size_t second = global ? second_level(c, p, n) : n;
+    for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
+        struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = i + 1, .local = local};
+        s.part = global && i > 0 && i < second;
+        s.level = global && i > 0 ? 2 : i + 1;
+        snprintf(s.name, sizeof s.name, s.part ? "%sL%zu (part)" : "%sL%zu", path->kind, s.level);
+        add_size(c, &s);
+        if (local == 0 && (i + 1 < n || n == 1))
+            add_latency(c, &s);
+    }
+}
+
+/* ---- the line that a tag stands for ---- */
+
+static const struct curve *global_curve(const struct curve *curves, size_t n, double stride)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cell_is(curves[i].cells[0], "what", "global") && axis(curves[i].cells[0], "local") == 0 &&
+            curves[i].n >= POINTS_MIN && axis(curves[i].cells[0], "stride") == stride)
+            return &curves[i];
+    return NULL;
+}
+
+/* Elements farther apart than a line leave lines out: the walk then leaves the cache at a larger size, by the stride
+ * over the line. */
+static void derive_line(struct rule_context *c, const struct curve *curves, size_t n)
+{
+    const struct curve *dense = global_curve(curves, n, 64);
+    for (size_t i = 0; i < n && dense; i++) {
+        double stride = axis(curves[i].cells[0], "stride");
+        if (!(stride > 64) || &curves[i] != global_curve(curves, n, stride))
+            continue;
+        struct as_plateau a[LEVELS_MAX], b[LEVELS_MAX];
+        size_t an = as_plateaus(dense->x, dense->y, dense->ci, dense->n, a, LEVELS_MAX);
+        size_t bn = as_plateaus(curves[i].x, curves[i].y, curves[i].ci, curves[i].n, b, LEVELS_MAX);
+        if (an < 2 || bn < 2 || !(b[0].knee > STEP_UP * a[0].knee))
+            continue;
+        struct as_interval ratio = as_ratio_interval(a[0].knee, a[0].knee_ci, b[0].knee, b[0].knee_ci);
+        struct as_fact *f = fact_add(c, "L1", "B", "onchip.L1.line.stride%.0f", stride);
+        if (!f)
+            return;
+        fact_number(f, stride * a[0].knee / b[0].knee, (struct as_interval){stride * ratio.lo, stride * ratio.hi});
+        char text[96];
+        fact_say(f, "A line of the L1 cache takes up %s: a walk with a stride of %.0f B leaves it that much later",
+                 fact_value_text(f->value, f->ci, "B", text, sizeof text), stride);
+        curve_evidence(f, dense, a[0].first, a[0].last);
+        curve_evidence(f, &curves[i], b[0].first, b[0].last);
+    }
+}
+
+static void derive_sizes(struct rule_context *c)
+{
+    struct curve *curves;
+    size_t n;
+    curves_make(c, "onchip", "size", &curves, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct path *path = path_of(&curves[i]);
+        if (path)
+            derive_path(c, &curves[i], path);
+    }
+    derive_line(c, curves, n);
+    curves_free(curves, n);
+}
+
+/* ---- sectors and ways ---- */
+
+/* The first point at which the curve has gone half the way from its lowest to its highest; 0: there is none. */
+static size_t first_up(const struct curve *curve)
+{
+    double lo = curve->y[0], hi = curve->y[0];
+    for (size_t i = 1; i < curve->n; i++) {
+        lo = fmin(lo, curve->y[i]);
+        hi = fmax(hi, curve->y[i]);
+    }
+    if (!(hi > STEP_UP * lo))
+        return 0;
+    for (size_t i = 1; i < curve->n; i++)
+        if (curve->y[i] > sqrt(lo * hi))
+            return i;
+    return 0;
+}
+
+static void add_fetch(struct rule_context *c, const struct curve *curve)
+{
+    const char *level = as_axes_text(&curve->cells[0]->axes, "level");
+    size_t at = first_up(curve);
+    if (at == 0)
+        return;
+    struct as_fact *f = fact_add(c, level, "B", "onchip.%s.sector", level);
+    if (!f)
+        return;
+    fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
+    char size[32];
+    fact_value_text(curve->x[at], none, "B", size, sizeof size);
+    fact_say(f, "A miss of the %s cache brings in %s: what lies so far behind the missing word misses too", level,
+             size);
+    curve_evidence(f, curve, at - 1, at);
+}
+
+/* The fewest lines that drive each other out, over all distances: those of one set. */
+static void add_ways(struct rule_context *c, const struct curve *curves, size_t n)
+{
+    const struct curve *best = NULL;
+    size_t best_at = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = cell_is(curves[i].cells[0], "what", "ways") ? first_up(&curves[i]) : 0;
+        if (at > 0 && (!best || curves[i].x[at - 1] < best->x[best_at - 1])) {
+            best = &curves[i];
+            best_at = at;
+        }
+    }
+    struct as_fact *f = best ? fact_add(c, "L1", "ways", "onchip.L1.ways") : NULL;
+    if (!f)
+        return;
+    char distance[32];
+    fact_number(f, best->x[best_at - 1], (struct as_interval){best->x[best_at - 1], best->x[best_at] - 1});
+    fact_say(
+        f, "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, fewer than at any other distance",
+        fact_value_text(axis(best->cells[0], "distance"), none, "B", distance, sizeof distance), f->ci.lo, f->ci.hi);
+    curve_evidence(f, best, best_at - 1, best_at);
+}
+
+static void derive_lines(struct rule_context *c)
+{
+    struct curve *curves;
+    size_t n;
+    curves_make(c, "onchip_lines", "distance", &curves, &n);
+    for (size_t i = 0; i < n; i++)
+        if (cell_is(curves[i].cells[0], "what", "fetch") && curves[i].n >= 3)
+            add_fetch(c, &curves[i]);
+    curves_free(curves, n);
+    curves_make(c, "onchip_lines", "lines", &curves, &n);
+    add_ways(c, curves, n);
+    curves_free(curves, n);
+}
+
+void rule_onchip(struct rule_context *c)
+{
+    derive_sizes(c);
+    derive_lines(c);
+}

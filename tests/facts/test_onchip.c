@@ -1,0 +1,340 @@
+/* The rules of what lies on a device's chip, on synthetic cells of a device that is known. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "facts/facts.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KiB 1024.0
+#define MiB (1024.0 * 1024)
+
+enum { CELLS_MAX = 1024 };
+struct made {
+    struct as_cell cells[CELLS_MAX];
+    size_t n;
+    struct as_device_info info;
+    struct as_fact *facts;
+    size_t facts_n;
+};
+
+/* 256 KiB of L1 with LOCAL memory taken off it, lines of 128 bytes; 32 banks; 50 MiB of L2 of which half is near. */
+static struct made *start(void)
+{
+    struct made *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->info = (struct as_device_info){.id = "cuda:0",
+                                      .backend = "cuda",
+                                      .units = 132,
+                                      .unit_threads = 2048,
+                                      .unit_registers = 65536,
+                                      .unit_local = 228 << 10,
+                                      .caches_n = 1,
+                                      .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}}};
+    return m;
+}
+
+static struct as_cell *add(struct made *m, const char *probe, const char *unit, double median, const char *axes)
+{
+    assert_true(m->n < CELLS_MAX);
+    struct as_cell *c = &m->cells[m->n++];
+    *c = (struct as_cell){.id = (int64_t)m->n, .status = AS_CELL_OK, .clock_hz = 2e9, .limit = NAN};
+    snprintf(c->device, sizeof c->device, "cuda:0");
+    snprintf(c->probe, sizeof c->probe, "%s", probe);
+    snprintf(c->unit, sizeof c->unit, "%s", unit);
+    c->sum = (struct as_summary){
+        .n = 30, .visits = 3, .median = median, .ci = {median * 0.998, median * 1.002}, .min = median, .max = median};
+    char text[256], *save = NULL;
+    snprintf(text, sizeof text, "%s", axes);
+    for (char *part = strtok_r(text, " ", &save); part; part = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(part, '=');
+        struct as_axis_value *v = &c->axes.v[c->axes.n++];
+        *value++ = '\0';
+        snprintf(v->name, sizeof v->name, "%s", part);
+        snprintf(v->text, sizeof v->text, "%s", value);
+        v->number = as_parse_double(value, &v->number, NULL) ? NAN : v->number;
+    }
+    return c;
+}
+
+static void derive(struct made *m)
+{
+    struct as_run run = {.id = 1};
+    struct as_fact_input in = {&run, m->cells, m->n, &m->info, 1};
+    assert_int_equal(as_facts_derive(&in, &m->facts, &m->facts_n, NULL), AS_OK);
+}
+
+static void end(struct made *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        free(m->cells[i].detail);
+    free(m->facts);
+    free(m);
+}
+
+static const struct as_fact *find(const struct made *m, const char *id)
+{
+    return as_fact_find(m->facts, m->facts_n, "cuda:0", id);
+}
+
+static const struct as_fact *get(const struct made *m, const char *id)
+{
+    const struct as_fact *f = find(m, id);
+    if (!f) {
+        for (size_t i = 0; i < m->facts_n; i++)
+            print_message("have %s: %s\n", m->facts[i].id, m->facts[i].sentence);
+        fail_msg("no fact %s", id);
+        abort();
+    }
+    assert_true(f->sentence[0] && f->rule[0] && f->evidence_n > 0);
+    return f;
+}
+
+static void holds(const struct as_fact *f, double value)
+{
+    if (!(f->ci.lo <= value * 1.001 && f->ci.hi >= value * 0.999))
+        fail_msg("%s: %g to %g does not hold %g (%s)", f->id, f->ci.lo, f->ci.hi, value, f->sentence);
+}
+
+/* A step in the cycle count where `size` goes over `at`, softened as caches do over a tenth. */
+static double past(double size, double at)
+{
+    double t = log(size / at) / log(1.15);
+    return t <= 0 ? 0 : t >= 1 ? 1 : t;
+}
+
+static void add_walk(struct made *m, const char *what, double from, double to, double local, double stride,
+                     const double *ends, const double *cycles, size_t levels)
+{
+    for (double k = 0, size = from; size <= to; k++, size = from * exp2(k / 4)) {
+        char axes[160];
+        double c = cycles[0];
+        for (size_t i = 0; i < levels; i++)
+            c += past(size, ends[i]) * (cycles[i + 1] - cycles[i]);
+        snprintf(axes, sizeof axes, "what=%s size=%.0f stride=%.0f local=%.0f", what, round(size), stride, local);
+        add(m, "onchip", "ns", c / 2, axes);
+    }
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    static const double cycles[] = {33, 260, 700}, ends[] = {256 * KiB, 50 * MiB}, carved[] = {156 * KiB, 50 * MiB};
+    static const double constant_cycles[] = {27, 90, 240}, constant_ends[] = {2 * KiB, 32 * KiB};
+    static const double code_cycles[] = {1, 2.5}, code_ends[] = {128 * KiB};
+    add_walk(m, "global", 4 * KiB, 256 * MiB, 0, 64, ends, cycles, 2);
+    add_walk(m, "global", 16 * KiB, 512 * KiB, 100 * KiB, 64, carved, cycles, 2);
+    add_walk(m, "constant", 512, 64 * KiB, 0, 64, constant_ends, constant_cycles, 2);
+    add_walk(m, "code", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
+    derive(m);
+    holds(get(m, "onchip.L1.size"), 256 * KiB * 1.07);
+    holds(get(m, "onchip.L1.latency"), 33);
+    assert_string_equal(get(m, "onchip.L1.latency")->unit, "cycles");
+    holds(get(m, "onchip.L2.latency"), 260);
+    assert_int_equal(get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
+    assert_true(get(m, "onchip.L2.size")->claimed == 50 * MiB);
+    holds(get(m, "onchip.L1.size.local102400"), 156 * KiB * 1.07);
+    holds(get(m, "onchip.constant.L1.size"), 2 * KiB * 1.07);
+    holds(get(m, "onchip.constant.L2.size"), 32 * KiB * 1.07);
+    holds(get(m, "onchip.code.L1.size"), 128 * KiB * 1.07);
+    assert_null(find(m, "onchip.L3.size"));
+    end(m);
+}
+
+/* A near and a far part make a step of their own, which must not be taken for the cache's end. */
+static void test_part(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    static const double cycles[] = {33, 220, 300, 700}, ends[] = {256 * KiB, 12 * MiB, 50 * MiB};
+    add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, ends, cycles, 3);
+    derive(m);
+    holds(get(m, "onchip.L2.part.size"), 12 * MiB * 1.07);
+    assert_int_equal(get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
+    m->info.caches[0].size = 20 << 20;
+    free(m->facts);
+    derive(m);
+    assert_int_equal(get(m, "onchip.L2.size")->verdict, AS_REFUTED);
+    end(m);
+}
+
+static void test_line(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    static const double cycles[] = {33, 260};
+    const double dense[] = {256 * KiB}, wide[] = {256 * KiB * 288 / 128};
+    add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 64, dense, cycles, 1);
+    add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 288, wide, cycles, 1);
+    derive(m);
+    holds(get(m, "onchip.L1.line.stride288"), 128);
+    end(m);
+}
+
+static void test_sector_and_ways(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    static const int distances[] = {8, 16, 24, 32, 48, 64, 128, 256};
+    for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "what=fetch level=L1 distance=%d lines=0", distances[i]);
+        add(m, "onchip_lines", "ns", distances[i] < 32 ? 75 : 130, axes);
+        snprintf(axes, sizeof axes, "what=fetch level=L2 distance=%d lines=0", distances[i]);
+        add(m, "onchip_lines", "ns", distances[i] < 64 ? 250 : 390, axes);
+    }
+    for (int distance = 4096; distance <= 65536; distance *= 2)
+        for (int lines = 2; lines <= 64; lines *= 2) {
+            char axes[96];
+            int ways = distance >= 16384 ? 4 : 16;
+            snprintf(axes, sizeof axes, "what=ways level=L1 distance=%d lines=%d", distance, lines);
+            add(m, "onchip_lines", "ns", lines <= ways ? 16 : 130, axes);
+        }
+    derive(m);
+    holds(get(m, "onchip.L1.sector"), 32);
+    assert_true(get(m, "onchip.L1.sector")->value == 32);
+    assert_true(get(m, "onchip.L2.sector")->value == 64);
+    holds(get(m, "onchip.L1.ways"), 4);
+    assert_true(get(m, "onchip.L1.ways")->ci.hi < 8);
+    end(m);
+}
+
+static int common_divisor(int a, int b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+static void test_bandwidth_and_banks(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    for (int stride = 1; stride <= 33; stride++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=all", stride);
+        add(m, "onchip_bandwidth", "B/cycle", 127.5 / common_divisor(stride, 32), axes);
+    }
+    for (int i = 0; i < 12; i++) {
+        char axes[96];
+        double size = 2 * MiB * exp2(i / 2.0);
+        snprintf(axes, sizeof axes, "what=common size=%.0f width=128 stride=1 units=one", round(size));
+        add(m, "onchip_bandwidth", "B/cycle", 63 - past(size, 24 * MiB) * 20, axes);
+    }
+    add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 units=all");
+    derive(m);
+    const struct as_fact *banks = get(m, "onchip.local.banks");
+    assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
+    holds(get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
+    holds(get(m, "onchip.L1.bandwidth"), 127);
+    holds(get(m, "onchip.local.bandwidth"), 127.5);
+    end(m);
+}
+
+/* Conflicts that nobody saw make no banks. */
+static void test_no_banks(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    for (int stride = 1; stride <= 33; stride++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=all", stride);
+        add(m, "onchip_bandwidth", "B/cycle", 120 - stride * 0.1, axes);
+    }
+    derive(m);
+    assert_null(find(m, "onchip.local.banks"));
+    end(m);
+}
+
+static void test_units(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    struct as_cell *near = add(m, "onchip_units", "ns", 105, "what=near unit=3 filler=0");
+    near->detail = as_strdup("{\"near_share\":0.52}");
+    add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
+    add(m, "onchip_units", "ns", 380, "what=missed unit=0 filler=0");
+    add(m, "onchip_units", "ns", 120, "what=found unit=0 filler=0");
+    add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=64");
+    add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=8");
+    derive(m);
+    const struct as_fact *far = get(m, "onchip.L2.far.unit3");
+    holds(far, 140.0 / 105);
+    assert_non_null(strstr(far->sentence, "52%"));
+    const struct as_fact *sharing = get(m, "onchip.L2.sharing");
+    assert_true(sharing->verdict == AS_SUPPORTED && sharing->value == 2);
+    m->cells[4].sum.median = 379;
+    free(m->facts);
+    derive(m);
+    assert_int_equal(get(m, "onchip.L2.sharing")->verdict, AS_REFUTED);
+    end(m);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    for (int values = 0; values <= 240; values += 16) {
+        char axes[96], detail[64];
+        int registers = (values + 16) / 8 * 8;
+        int by_registers = 65536 / (registers * 64), groups = by_registers < 32 ? by_registers : 32;
+        snprintf(axes, sizeof axes, "threads=64 values=%d local=0", values);
+        struct as_cell *c = add(m, "onchip_groups", "groups", groups, axes);
+        snprintf(detail, sizeof detail, "{\"registers\":%d,\"spilled_bytes\":0}", registers);
+        c->detail = as_strdup(detail);
+    }
+    add(m, "onchip_groups", "groups", 32, "threads=32 values=0 local=0");
+    for (int local = 5000; local < 232000; local = local * 5 / 3) {
+        char axes[96];
+        int groups = (228 << 10) / (local + 1024);
+        snprintf(axes, sizeof axes, "threads=32 values=0 local=%d", local);
+        add(m, "onchip_groups", "groups", groups < 32 ? groups : 32, axes);
+    }
+    derive(m);
+    const struct as_fact *registers = get(m, "onchip.unit.registers");
+    holds(registers, 65536);
+    assert_int_equal(registers->verdict, AS_SUPPORTED);
+    const struct as_fact *local = get(m, "onchip.unit.local");
+    holds(local, 228 << 10);
+    assert_true(local->ci.lo > 180 << 10 && local->ci.hi < 280 << 10);
+    end(m);
+}
+
+/* Cells that say nonsense make no facts and no fault. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    for (int i = 0; i < 20; i++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "what=global size=%d stride=64 local=0", i);
+        add(m, "onchip", "ns", i % 2 ? 1e300 : 1e-300, axes)->detail = as_strdup("[\"not an object\"");
+    }
+    add(m, "onchip_groups", "groups", 1e18, "threads=0 values=5 local=0")->detail = as_strdup("{\"registers\":\"x\"}");
+    add(m, "onchip_bandwidth", "B/cycle", 5, "width=128");
+    add(m, "onchip_units", "ns", 5, "what=near");
+    add(m, "onchip_lines", "ns", 5, "what=fetch distance=8");
+    derive(m);
+    end(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_sector_and_ways),
+        cmocka_unit_test(test_bandwidth_and_banks),
+        cmocka_unit_test(test_no_banks),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_hostile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
