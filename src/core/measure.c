@@ -198,6 +198,7 @@ static enum as_status check_memory(const struct as_readings *r, struct as_error 
 enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
                                 struct as_visit *out, struct as_error *err)
 {
+    as_watch_settle(sensing);
     double started = as_now();
     *out = (struct as_visit){.number = order->number,
                              .started_at = as_wall(),

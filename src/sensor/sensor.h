@@ -44,7 +44,8 @@ struct as_sensing {
     const struct as_sensor *sensor;
     void *ctx;
     char why_not[280];
-    double read_s; /* what a quick reading costs, measured when it was opened; NAN without sensor */
+    double read_s;   /* what a quick reading costs, measured when it was opened; NAN without sensor */
+    bool stays_slow; /* waiting for the end of throttling was in vain */
 };
 void as_sensing_open(const struct as_device_info *info, struct as_sensing *out);
 void as_sensing_read(struct as_sensing *s, enum as_sensor_part part, struct as_sensor_reading *out);

@@ -99,6 +99,27 @@ static bool start(struct as_watch *w)
     return started;
 }
 
+static bool is_slowed(struct as_sensing *s)
+{
+    struct as_sensor_reading now;
+    as_sensing_read(s, AS_SENSOR_QUICK, &now);
+    return now.throttle > 0 && now.throttle & ~(int)AS_THROTTLE_HARMLESS;
+}
+
+void as_watch_settle(struct as_sensing *s)
+{
+    const double nap_s = 0.02;
+    if (!s->sensor || !s->sensor->background)
+        return;
+    double start = as_now();
+    bool slowed = is_slowed(s);
+    while (slowed && !s->stays_slow && as_now() - start < AS_WATCH_SETTLE_S) {
+        as_sleep(nap_s);
+        slowed = is_slowed(s);
+    }
+    s->stays_slow = slowed;
+}
+
 void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every_s)
 {
     pthread_condattr_t monotonic;

@@ -34,6 +34,11 @@ struct as_watch {
     size_t clock_n, reads;
     struct as_readings seen;
 };
+/* Before a visit: a device that was slowed down by what ran before (one that drew too much power takes half a second to
+ * recover) gets at most AS_WATCH_SETTLE_S to come back. Where that was in vain it is not tried again until it is back.
+ */
+#define AS_WATCH_SETTLE_S 0.7
+void as_watch_settle(struct as_sensing *sensing);
 /* A visit begins. Where no thread can be had there are only the readings before and after. every_s 0: as usual. */
 void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every_s);
 /* From here on samples are taken: what is read before says nothing of them, and power that is read before the sensor's

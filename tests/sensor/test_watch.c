@@ -81,6 +81,35 @@ static void test_in_background(void **state)
     assert_true(isnan(r.ecc_corrected) && isnan(r.pcie_width) && isnan(r.utilisation));
 }
 
+/* Readings that are left until the device is back. */
+static void read_recovering(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    int *left = ctx;
+    (void)part;
+    out->throttle = *left > 0 ? (int)(AS_THROTTLE_POWER_CAP | AS_THROTTLE_IDLE) : (int)AS_THROTTLE_IDLE;
+    *left -= *left > 0;
+}
+
+static void test_settling(void **state)
+{
+    (void)state;
+    static const struct as_sensor recovering = {.name = "r", .background = true, .read = read_recovering};
+    int left = 3;
+    struct as_sensing s = {.sensor = &recovering, .ctx = &left};
+    as_watch_settle(&s);
+    assert_int_equal(left, 0); /* it waited */
+    assert_false(s.stays_slow);
+    left = 1000000; /* for good: waited for once */
+    as_watch_settle(&s);
+    assert_true(s.stays_slow);
+    int before = left;
+    as_watch_settle(&s);
+    assert_int_equal(left, before - 1);
+    left = 0;
+    as_watch_settle(&s);
+    assert_false(s.stays_slow);
+}
+
 /* Power of before the samples is not theirs. */
 static void test_lag(void **state)
 {
@@ -184,13 +213,10 @@ static void test_clock_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lag),
-        cmocka_unit_test(test_in_background),
-        cmocka_unit_test(test_nothing_counts_before_the_samples),
-        cmocka_unit_test(test_before_and_after),
-        cmocka_unit_test(test_without_sensor),
-        cmocka_unit_test(test_stops_at_once),
-        cmocka_unit_test(test_clock_range),
+        cmocka_unit_test(test_settling),         cmocka_unit_test(test_lag),
+        cmocka_unit_test(test_in_background),    cmocka_unit_test(test_nothing_counts_before_the_samples),
+        cmocka_unit_test(test_before_and_after), cmocka_unit_test(test_without_sensor),
+        cmocka_unit_test(test_stops_at_once),    cmocka_unit_test(test_clock_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
