@@ -249,7 +249,11 @@ void rule_launch(struct rule_context *c)
         const char *what, *says;
     } says[] = {{"roundtrip", "Launching an empty kernel and waiting for it takes"},
                 {"submit", "Queueing a launch takes"},
-                {"batch", "Each of many launches back to back takes"}};
+                {"batch", "Each of many launches back to back takes"},
+                {"graph-1", "A launch recorded as a graph takes"},
+                {"graph-10", "Each of 10 launches recorded as a graph takes"},
+                {"graph-100", "Each of 100 launches recorded as a graph takes"},
+                {"graph-1000", "Each of 1000 launches recorded as a graph takes"}};
     const struct as_cell **cells;
     size_t n = cells_of(c, "launch", &cells), added = 0;
     double least = INFINITY;

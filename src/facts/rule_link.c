@@ -1,0 +1,230 @@
+/* What goes over the links: copies by engine and by kernel, copying against direct access, pairs of devices. */
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+
+static const struct as_interval none = {NAN, NAN};
+
+static const char *axis(const struct as_cell *cell, const char *name)
+{
+    return as_axes_text(&cell->axes, name);
+}
+
+static double size_of(const struct as_cell *cell)
+{
+    double size = as_axes_number(&cell->axes, "size");
+    return isfinite(size) ? size : 0;
+}
+
+/* Keeps of the cells those that no other one of the same kind surpasses; alike says what a kind is, by the axes. */
+static size_t keep_best(const struct as_cell **cells, size_t n, const char *const *kind,
+                        bool (*surpasses)(const struct as_cell *a, const struct as_cell *b))
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        for (bool same = false; k < kept && !same; k += !same) {
+            same = true;
+            for (size_t x = 0; kind[x] && same; x++)
+                same = strcmp(axis(cells[k], kind[x]), axis(cells[i], kind[x])) == 0;
+        }
+        if (k == kept)
+            cells[kept++] = cells[i];
+        else if (surpasses(cells[i], cells[k]))
+            cells[k] = cells[i];
+    }
+    return kept;
+}
+
+static bool is_larger(const struct as_cell *a, const struct as_cell *b)
+{
+    return size_of(a) > size_of(b);
+}
+
+static bool is_faster(const struct as_cell *a, const struct as_cell *b)
+{
+    return a->sum.median > b->sum.median;
+}
+
+/* "host" is plain memory of the process. */
+static const char *memory_text(const char *allocator)
+{
+    return strcmp(allocator, "host") == 0 ? "plain host memory" : allocator;
+}
+
+static void add_copy(struct rule_context *c, const struct as_cell *cell)
+{
+    const char *how = axis(cell, "how");
+    bool both = strcmp(axis(cell, "direction"), "both") == 0;
+    struct as_fact *f = fact_add(c, "copy", cell->unit, "copy.%s%s.%.20s.%.20s", how, both ? ".both" : "",
+                                 axis(cell, "from"), axis(cell, "to"));
+    char value[96], size[32];
+    if (!f)
+        return;
+    fact_number(f, cell->sum.median, cell_interval(cell));
+    fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s by %s",
+             fact_value_text(size_of(cell), none, "B", size, sizeof size), both ? "between" : "from",
+             memory_text(axis(cell, "from")), both ? "and" : "to", memory_text(axis(cell, "to")),
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+             strcmp(how, "kernel") == 0 ? "a kernel" : "the API's call");
+    fact_evidence(f, cell);
+}
+
+void rule_copy(struct rule_context *c)
+{
+    static const char *const kind[] = {"from", "to", "direction", "how", NULL};
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "copy", &cells);
+    n = keep_best(cells, n, kind, is_larger);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+        add_copy(c, cells[i]);
+    free(cells);
+}
+
+/* ---- copying first against direct access ---- */
+
+/* The best trusted reading of memory of this kind by the device. */
+static const struct as_cell *reading(const struct as_cell *const *cells, size_t n, const char *allocator)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(axis(cells[i], "op"), "read") == 0 && strcmp(axis(cells[i], "level"), "memory") == 0 &&
+            strcmp(axis(cells[i], "allocator"), allocator) == 0 && as_axes_number(&cells[i]->axes, "threads") == 0 &&
+            (!best || is_faster(cells[i], best)))
+            best = cells[i];
+    return best;
+}
+
+/* Passes over the data from which copying it first takes less time; infinite when direct reading is as fast as that of
+ * the device's own memory. */
+static double passes(double copy, double direct, double own)
+{
+    return direct < own ? (1 / copy) / (1 / direct - 1 / own) : INFINITY;
+}
+
+static void add_direct(struct rule_context *c, const struct as_cell *copy, const struct as_cell *direct,
+                       const struct as_cell *own)
+{
+    const char *from = axis(copy, "from");
+    struct as_fact *f = fact_add(c, "copy", "passes", "copy.pays.%.40s", from);
+    if (!f)
+        return;
+    struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
+    double value = passes(copy->sum.median, direct->sum.median, own->sum.median);
+    double high = passes(cc.lo, cd.hi, co.lo);
+    char reads[96], copies[96];
+    fact_value_text(direct->sum.median, cd, direct->unit, reads, sizeof reads);
+    fact_value_text(copy->sum.median, cc, copy->unit, copies, sizeof copies);
+    if (isfinite(value) && isfinite(high)) {
+        fact_number(f, value, (struct as_interval){passes(cc.hi, cd.lo, co.hi), high});
+        f->verdict = AS_SUPPORTED;
+        fact_say(f,
+                 "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays from %.3g passes on",
+                 from, reads, copies, value);
+    } else {
+        f->verdict = direct->sum.median < own->sum.median ? AS_UNDECIDED : AS_REFUTED;
+        fact_say(f, "A kernel reads %.40s directly at %s, no slower than its own memory: copying it first does not pay",
+                 from, reads);
+    }
+    fact_evidence(f, copy);
+    fact_evidence(f, direct);
+    fact_evidence(f, own);
+}
+
+void rule_direct_access(struct rule_context *c)
+{
+    static const char *const kind[] = {"from", "to", NULL};
+    const struct as_cell **copies, **reads;
+    size_t n = cells_of(c, "copy", &copies), reads_n = cells_of(c, "bandwidth", &reads), kept = 0;
+    const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(axis(copies[i], "direction"), "one") == 0 && strcmp(axis(copies[i], "how"), "engine") == 0 &&
+            strcmp(axis(copies[i], "to"), own) == 0 && strcmp(axis(copies[i], "from"), own) != 0)
+            copies[kept++] = copies[i];
+    kept = keep_best(copies, kept, kind, is_larger);
+    const struct as_cell *near = reading(reads, reads_n, own);
+    for (size_t i = 0; near && i < kept && i < FACTS_MAX; i++) {
+        const struct as_cell *direct = reading(reads, reads_n, axis(copies[i], "from"));
+        if (direct)
+            add_direct(c, copies[i], direct, near);
+    }
+    free(copies);
+    free(reads);
+}
+
+/* ---- pairs ---- */
+
+/* "device 3", "the host", "the host's memory node 1", "every other device" */
+static const char *peer_text(const struct as_cell *cell, char *out, size_t size)
+{
+    const char *peer = axis(cell, "peer"), *node = axis(cell, "node");
+    if (strcmp(peer, "host") == 0)
+        snprintf(out, size, strcmp(node, "0") == 0 ? "the host" : "the host's memory node %.8s", node);
+    else
+        snprintf(out, size, strcmp(peer, "every") == 0 ? "every other device at once" : "device %.8s", peer);
+    return out;
+}
+
+static struct as_fact *add_pair(struct rule_context *c, const struct as_cell *cell, const char *id, const char *what)
+{
+    const char *peer = axis(cell, "peer");
+    char object[48];
+    bool host = strcmp(peer, "host") == 0;
+    snprintf(object, sizeof object, "link:%.8s%s%.8s", peer, host ? "-" : "", host ? axis(cell, "node") : "");
+    return fact_add(c, object, cell->unit, "%s.%.8s%s%.8s.%.16s", id, peer, host ? "-" : "",
+                    host ? axis(cell, "node") : "", what);
+}
+
+void rule_link(struct rule_context *c)
+{
+    static const char *const kind[] = {"peer", "node", "direction", NULL};
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "link", &cells);
+    n = keep_best(cells, n, kind, is_faster);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
+        const char *direction = axis(cells[i], "direction");
+        char value[96], peer[64];
+        struct as_fact *f = add_pair(c, cells[i], "link", direction);
+        if (!f)
+            break;
+        fact_number(f, cells[i]->sum.median, cell_interval(cells[i]));
+        fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        fact_say(f, "The link %s %s carries %s, by %s", strcmp(direction, "both") == 0 ? "to and from" : direction,
+                 peer_text(cells[i], peer, sizeof peer), value,
+                 strcmp(axis(cells[i], "how"), "kernel") == 0 ? "a kernel" : "the copy engine");
+        fact_evidence(f, cells[i]);
+    }
+    free(cells);
+}
+
+static bool is_smaller_or_slower(const struct as_cell *a, const struct as_cell *b)
+{
+    return size_of(a) < size_of(b) || (size_of(a) == size_of(b) && a->sum.median > b->sum.median);
+}
+
+void rule_link_latency(struct rule_context *c)
+{
+    static const char *const kind[] = {"peer", "node", "what", NULL};
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "link_latency", &cells);
+    n = keep_best(cells, n, kind, is_smaller_or_slower);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
+        const char *what = axis(cells[i], "what");
+        char value[96], peer[64];
+        struct as_fact *f = add_pair(c, cells[i], "link.latency", what);
+        if (!f)
+            break;
+        fact_number(f, cells[i]->sum.median, cell_interval(cells[i]));
+        fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        fact_say(f, "%s memory of %s takes %s", strcmp(what, "atomic") == 0 ? "An atomic addition in" : "A load from",
+                 peer_text(cells[i], peer, sizeof peer), value);
+        fact_evidence(f, cells[i]);
+    }
+    free(cells);
+}
