@@ -84,8 +84,8 @@ def test_the_instructions_are_gone(assay):
     """A compiler that folded the loop away left none of the loads; the time may look right."""
     caught_by(assay, "code", {"code": {"load.global": 0}})
     for cell in assay.cells():
-        expect(cell["gates"]["code"]["text"] == "0 load.global in the machine code, at least 64 wanted", "the count is told",
-               cell["gates"]["code"])
+        told = cell["gates"]["code"]["text"]
+        expect(told == "0 load.global in the machine code, at least 64 wanted", "the count is told", told)
         expect(cell["detail"]["code_load_global"] == 0, "and noted", cell["detail"])
 
 
@@ -138,7 +138,8 @@ def test_a_sensor_that_cannot_be_opened(assay):
     export = assay.export()
     expect(all(v["readings"] is None for c in export["cells"] for v in c["visits"]), "no readings", export["cells"][0])
     expect(export["run"]["devices"][0]["sensor"] == "", "none served it", export["run"]["devices"][0])
-    expect("the library is missing" in export["run"]["devices"][0]["sensor_why"], "and why", export["run"]["devices"][0])
+    why = export["run"]["devices"][0]["sensor_why"]
+    expect("the library is missing" in why, "and why", why)
 
 
 def test_two_modes(assay):
