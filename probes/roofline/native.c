@@ -24,7 +24,7 @@ unsigned as_peak_lanes(unsigned bits, enum as_peak_width width)
 
 #define START(k)                                                                                                       \
     for (unsigned l = 0; l < lanes; l++)                                                                               \
-        start[l] = as_peak_start(key, first + (k)*lanes + l);                                                          \
+        start[l] = (__typeof__(start[0]))as_peak_start(key, first + (k)*lanes + l);                                    \
     memcpy(&x##k, start, sizeof x##k);
 #define DECLARE(k) vec_t x##k;
 #define STEP_B(k) STEP(x##k, a, b)
