@@ -80,6 +80,21 @@ enum as_status as_timed_overhead(struct as_timed *t, const struct as_launch *not
     return AS_OK;
 }
 
+enum as_status as_timed_need(const struct as_timed *t, unsigned has, struct as_error *err)
+{
+    static const struct {
+        unsigned bit;
+        const char *words;
+    } lacks[] = {{AS_HAS_CYCLES, "kernels of this device have no counter of cycles"},
+                 {AS_HAS_NANOS, "kernels of this device have no clock of nanoseconds"},
+                 {AS_HAS_UNIT, "kernels of this device cannot tell on which unit they run"},
+                 {AS_HAS_LOCAL, "a launch on this device cannot ask for LOCAL memory"}};
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        if (has & lacks[i].bit & ~(unsigned)t->record[0].has)
+            return as_fail(err, AS_UNSUPPORTED, "%s", lacks[i].words);
+    return AS_OK;
+}
+
 double as_timed_seconds(const struct as_timed *t, double launch_s)
 {
     const struct as_record *r = &t->record[0];

@@ -15,7 +15,7 @@ struct as_record {
     uint64_t start, end;    /* cycle counter of the unit */
     uint64_t more;
 };
-enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4 };
+enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4, AS_HAS_LOCAL = 8 }; /* LOCAL: a launch may ask for it */
 
 struct as_timed {
     struct as_device *dev;
@@ -35,6 +35,8 @@ enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launc
                                struct as_error *err);
 /* The same launch with nothing to do, several times: the overhead. */
 enum as_status as_timed_overhead(struct as_timed *t, const struct as_launch *nothing, struct as_error *err);
+/* AS_UNSUPPORTED with words where kernels of the device lack one of these, as the last launch says. */
+enum as_status as_timed_need(const struct as_timed *t, unsigned has, struct as_error *err);
 /* Seconds that group 0 measured inside, or those of the launch without its overhead; and its clock, NAN unknown. */
 double as_timed_seconds(const struct as_timed *t, double launch_s);
 double as_timed_clock(const struct as_timed *t);

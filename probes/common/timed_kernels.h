@@ -21,13 +21,18 @@
     "#define UNIT_NOW() 0u\n"                                                                                          \
     "#define HAS_UNIT 0u\n"                                                                                            \
     "#endif\n"                                                                                                         \
+    "#if HAVE_LOCAL_DYNAMIC\n"                                                                                         \
+    "#define HAS_LOCAL 8u\n"                                                                                           \
+    "#else\n"                                                                                                          \
+    "#define HAS_LOCAL 0u\n"                                                                                           \
+    "#endif\n"                                                                                                         \
     "FUNCTION void timed_record(GLOBAL u64 *r, u64 value, u64 c0, u64 c1, u64 n0, u64 n1)\n"                           \
     "{\n"                                                                                                              \
     "    r[0] = value;\n"                                                                                              \
     "    r[1] = c1 - c0;\n"                                                                                            \
     "    r[2] = n1 - n0;\n"                                                                                            \
     "    r[3] = UNIT_NOW();\n"                                                                                         \
-    "    r[4] = HAS_CYCLES | HAS_NANOS | HAS_UNIT;\n"                                                                  \
+    "    r[4] = HAS_CYCLES | HAS_NANOS | HAS_UNIT | HAS_LOCAL;\n"                                                      \
     "    r[5] = c0;\n"                                                                                                 \
     "    r[6] = c1;\n"                                                                                                 \
     "}\n"

@@ -11,6 +11,8 @@ extern const char as_kernel_onchip[];
 /* A cycle up to so long is walked once before the clock starts: caches are in the state that they stay in. Beyond, no
  * cache of one unit holds it, and all units read it into the shared one. */
 enum { CYCLE_BEFORE = 1 << 15, WARM_THREADS = 256 };
+/* More LOCAL memory than this is asked for at the launch: not every device lets a kernel declare it. */
+static const uint64_t DECLARED_MAX = 32 << 10;
 static const uint64_t PIECE = UINT64_C(16) << 20;
 
 /* ---- the launch ---- */
@@ -136,9 +138,11 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *
     static const char *const operations[ONCHIP_WHATS] = {
         [ONCHIP_GLOBAL] = "load.global", [ONCHIP_READONLY] = "load.global", [ONCHIP_LOCAL] = "load.local"};
     char defines[64];
-    bool local = o->what == ONCHIP_LOCAL;
-    snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu", (int)o->what,
-             local ? (unsigned long long)o->size : 0ULL);
+    bool local = o->what == ONCHIP_LOCAL, at_launch = local && o->size > DECLARED_MAX;
+    if (at_launch)
+        o->local_bytes = o->size;
+    snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu%s", (int)o->what,
+             local ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, vc->seed);
     enum as_status s = as_timed_room(vc->dev, o->size, err);
     if (!s)

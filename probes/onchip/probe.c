@@ -122,6 +122,9 @@ static enum as_status first_launches(struct onchip *o, struct as_visit_context *
     if (s)
         return s;
     o->timed.overhead_s = as_median(nothing, 3);
+    s = o->local_bytes ? as_timed_need(&o->timed, AS_HAS_LOCAL, err) : AS_OK;
+    if (s)
+        return s;
     s = onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
     if (s)
         return s;

@@ -278,8 +278,8 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     enum as_status st = launch(s, s->before, (uint32_t)reps, &seconds, err);
     if (!st)
         st = judge(s, reps, err);
-    if (!st && !(s->timed.record[0].has & AS_HAS_CYCLES))
-        st = as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+    if (!st)
+        st = as_timed_need(&s->timed, AS_HAS_CYCLES, err);
     if (st)
         return st;
     for (size_t g = 0; g < s->shape.groups; g++)

@@ -199,9 +199,9 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     if (st)
         return st;
     check_sums(s);
-    uint64_t both = AS_HAS_CYCLES | AS_HAS_UNIT;
-    if ((s->timed.record[0].has & both) != both)
-        return as_fail(err, AS_UNSUPPORTED, "kernels of this device cannot tell on which unit they run, and when");
+    st = as_timed_need(&s->timed, AS_HAS_CYCLES | AS_HAS_UNIT | (s->local ? AS_HAS_LOCAL : 0), err);
+    if (st)
+        return st;
     out->clock_hz = as_timed_clock(&s->timed);
     out->value = groups_at_a_time(s);
     return AS_OK;

@@ -1,0 +1,156 @@
+/* The on-chip probes where there is an OpenCL device, whatever it is: walks end where they must and sums are right; and
+ * to which devices which cells belong. */
+#include "toy_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A device on which nothing tells cycles or units ends a visit that needs them with one of these. */
+static bool is_excused(const char *text)
+{
+    static const char *const excuses[] = {"no counter of cycles", "on which unit", "how long a kernel's code is",
+                                          "cannot tell their unit", "cannot ask for LOCAL"};
+    for (size_t i = 0; i < sizeof excuses / sizeof *excuses; i++)
+        if (strstr(text, excuses[i]))
+            return true;
+    return false;
+}
+
+struct visit {
+    const char *probe, *axes;
+    uint64_t reps;
+};
+static const struct visit visits[] = {
+    {"onchip", "what=global size=65536 stride=64 local=0", 100},
+    {"onchip", "what=global size=8388608 stride=96 local=0", 100},
+    {"onchip", "what=readonly size=4096 stride=128 local=0", 100},
+    {"onchip", "what=constant size=16384 stride=64 local=0", 100},
+    {"onchip", "what=local size=4096 stride=64 local=0", 100},
+    {"onchip", "what=code size=4096 stride=64 local=0", 10},
+    {"onchip_lines", "what=fetch level=L1 distance=32 lines=0", 256},
+    {"onchip_lines", "what=fetch level=L2 distance=64 lines=0", 256},
+    {"onchip_lines", "what=ways level=L1 distance=4096 lines=9", 100},
+    {"onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=all", 3},
+    {"onchip_bandwidth", "what=own size=65536 width=32 stride=3 units=all", 3},
+    {"onchip_bandwidth", "what=common size=4194304 width=64 stride=1 units=all", 2},
+    {"onchip_bandwidth", "what=local size=0 width=32 stride=33 units=all", 5},
+    {"onchip_bandwidth", "what=local size=0 width=128 stride=2 units=all", 5},
+    {"onchip_units", "what=near unit=0 filler=0", 1},
+};
+
+static void visit(struct as_device *dev, const struct visit *v)
+{
+    const struct as_probe *probe = as_probe_find(v->probe);
+    struct as_axes axes;
+    struct as_error err = {0};
+    struct as_sample out = {.value = NAN};
+    void *state = NULL;
+    char why[160] = "";
+    toy_axes(&axes, v->axes);
+    struct as_visit_context vc = {.dev = dev,
+                                  .axes = &axes,
+                                  .seed = 7,
+                                  .deadline = as_now() + 60,
+                                  .limit = NAN,
+                                  .min_reps = 1,
+                                  .max_reps = UINT64_C(1) << 40};
+    enum as_status s = probe->prepare(&vc, &state, &err);
+    bool prepared = s == AS_OK;
+    for (int i = 0; i < 2 && !s; i++)
+        s = probe->sample(state, v->reps, &out, &err);
+    if (s && !is_excused(err.text))
+        fail_msg("%s %s: %s", v->probe, v->axes, err.text);
+    if (!s)
+        assert_true(isfinite(out.value) && out.value > 0 && out.seconds > 0);
+    if (prepared && !probe->check(state, why, sizeof why))
+        fail_msg("%s %s: %s", v->probe, v->axes, why);
+    print_message("%s %s: %s\n", v->probe, v->axes, s ? err.text : why);
+    probe->finish(state);
+    as_buf_finish(&vc.detail);
+}
+
+static void test_runs(void **unused)
+{
+    struct as_opened opened;
+    struct as_error err = {0};
+    (void)unused;
+    if (as_device_open("opencl:0", &opened, &err)) {
+        print_message("%s\n", err.text);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof visits / sizeof *visits; i++)
+        visit(&opened.device, &visits[i]);
+    as_device_close(&opened);
+}
+
+/* A walk that is not run ends nowhere, and the check says so. */
+static void test_lost(void **unused)
+{
+    struct toy t;
+    struct toy_visit v;
+    struct as_sample out;
+    struct as_error err = {0};
+    char why[160];
+    const struct as_probe *probe = as_probe_find("onchip");
+    (void)unused;
+    toy_init(&t, AS_CAP_SOURCE);
+    t.dev.info.warp = 32;
+    t.dev.info.units = 2;
+    t.dev.info.is_host_memory = false;
+    t.free_bytes = UINT64_C(1) << 30;
+    t.lose_launches = 1 << 30;
+    assert_int_equal(toy_prepare(&t, probe, "what=global size=65536 stride=64 local=0", &v, &err), AS_OK);
+    assert_int_equal(probe->sample(v.state, 10, &out, &err), AS_OK);
+    assert_false(probe->check(v.state, why, sizeof why));
+    assert_non_null(strstr(why, "did not end"));
+    toy_finish(probe, &v);
+    assert_int_equal(t.live, 0);
+}
+
+static enum as_applies applies(const struct toy *t, const char *probe, const char *axes)
+{
+    struct as_error err = {0};
+    return toy_applies(t, as_probe_find(probe), axes, &err);
+}
+
+static void test_applies(void **unused)
+{
+    struct toy t;
+    (void)unused;
+    toy_init(&t, AS_CAP_SOURCE | AS_CAP_CYCLES);
+    t.dev.info.warp = 32;
+    t.dev.info.units = 132;
+    t.dev.info.threads = 1024;
+    t.dev.info.group_local = 48 << 10;
+    t.dev.info.is_host_memory = false;
+    assert_int_equal(applies(&t, "onchip", "what=global size=4096 stride=64 local=0"), AS_APPLIES);
+    assert_int_equal(applies(&t, "onchip", "what=global size=4096 stride=12 local=0"), AS_INAPPLICABLE);
+    assert_int_equal(applies(&t, "onchip", "what=global size=4096 stride=4096 local=0"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip", "what=constant size=131072 stride=64 local=0"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip", "what=local size=65536 stride=64 local=0"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip_lines", "what=fetch level=L2 distance=64 lines=0"), AS_APPLIES);
+    assert_int_equal(applies(&t, "onchip_lines", "what=fetch level=L1 distance=20 lines=0"), AS_INAPPLICABLE);
+    assert_int_equal(applies(&t, "onchip_lines", "what=ways level=L2 distance=64 lines=4"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip_bandwidth", "what=own size=64 width=128 stride=1 units=all"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip_bandwidth", "what=local size=4096 width=32 stride=1 units=all"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=all"), AS_APPLIES);
+    assert_int_equal(applies(&t, "onchip_units", "what=near unit=131 filler=0"), AS_APPLIES);
+    assert_int_equal(applies(&t, "onchip_units", "what=near unit=132 filler=0"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip_groups", "threads=64 values=0 local=65536"), AS_PRUNED);
+    t.dev.info.is_host_memory = true;
+    t.dev.info.warp = 1;
+    assert_int_equal(applies(&t, "onchip", "what=global size=4096 stride=64 local=0"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip", "what=local size=4096 stride=64 local=0"), AS_INAPPLICABLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_applies), cmocka_unit_test(test_lost),
+                                       cmocka_unit_test(test_runs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
