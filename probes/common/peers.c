@@ -22,6 +22,13 @@ unsigned as_peer_index(const char *id)
     return colon && !as_parse_u64(colon + 1, &index, NULL) ? (unsigned)index : 0;
 }
 
+/* The axis has words, so its values carry no number of their own. */
+static unsigned peer_of(const struct as_axes *a)
+{
+    uint64_t index = 0;
+    return as_parse_u64(as_axes_text(a, "peer"), &index, NULL) ? 0 : (unsigned)index;
+}
+
 unsigned as_host_nodes(void)
 {
     unsigned n = 0;
@@ -60,7 +67,7 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
         return AS_PRUNED;
     if (strcmp(peer, "every") == 0)
         return info->siblings > 2 ? AS_APPLIES : AS_PRUNED;
-    return pair_applies(info, (unsigned)as_axes_u64(a, "peer"), err);
+    return pair_applies(info, peer_of(a), err);
 }
 
 size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a, char (*owners)[32], size_t max)
@@ -71,7 +78,7 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
     if (strcmp(peer, "host") == 0)
         return 0;
     if (strcmp(peer, "every") != 0) {
-        first = (unsigned)as_axes_u64(a, "peer");
+        first = peer_of(a);
         end = first + 1;
     }
     for (unsigned i = first; i < end && n < max; i++)

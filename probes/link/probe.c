@@ -50,7 +50,8 @@ static const struct as_axis axes[] = {
 };
 static const char *const quick[] = {
     "peer=host allocator=cuMemHostAlloc direction=to,from how=engine",
-    "peer=all allocator=cuMemAlloc node=0 direction=to,from how=all size=256MiB",
+    "peer=all allocator=cuMemAlloc node=0 direction=to how=engine size=256MiB",
+    "peer=all allocator=cuMemAlloc node=0 direction=from how=kernel size=256MiB",
     NULL,
 };
 static const char *const full[] = {

@@ -34,12 +34,21 @@ void scripted_close(struct scripted *s)
     as_device_close(&s->opened);
 }
 
+/* As the plan makes them: what is one of a list of words has no number. */
+static void make_axes(const struct as_probe *probe, const char *text, struct as_axes *axes)
+{
+    toy_axes(axes, text);
+    for (size_t i = 0; i < axes->n; i++)
+        if (as_probe_axis(probe, axes->v[i].name)->type == AS_AXIS_WORD)
+            axes->v[i].number = NAN;
+}
+
 void scripted_visit(struct scripted *s, const struct as_probe *probe, const char *axes, int samples,
                     struct toy_visit *v, double *value)
 {
     struct as_error err = {0};
     *v = (struct toy_visit){0};
-    toy_axes(&v->axes, axes);
+    make_axes(probe, axes, &v->axes);
     v->vc = (struct as_visit_context){.dev = s->dev,
                                       .axes = &v->axes,
                                       .seed = 11,
@@ -69,6 +78,6 @@ enum as_applies scripted_applies(const struct scripted *s, const struct as_probe
                                  struct as_error *err)
 {
     struct as_axes a;
-    toy_axes(&a, axes);
+    make_axes(probe, axes, &a);
     return probe->applies(&s->dev->info, &a, err);
 }
