@@ -121,6 +121,10 @@ static void device_close(struct as_device *dev)
         if (!cu->sticky)
             api->cuCtxSynchronize();
         as_cu_forget_programs(cu);
+        if (cu->clock_out)
+            api->cuMemFreeHost(cu->clock_out);
+        if (cu->back_end)
+            api->cuEventDestroy_v2(cu->back_end);
         if (cu->end)
             api->cuEventDestroy_v2(cu->end);
         if (cu->start)
@@ -165,6 +169,8 @@ static enum as_status create_queues(struct as_cu_device *cu, struct as_error *er
         s = as_cu_check(api, cu, api->cuEventCreate(&cu->start, CU_EVENT_DEFAULT), "cuEventCreate", err);
     if (!s)
         s = as_cu_check(api, cu, api->cuEventCreate(&cu->end, CU_EVENT_BLOCKING_SYNC), "cuEventCreate", err);
+    if (!s)
+        s = as_cu_check(api, cu, api->cuEventCreate(&cu->back_end, CU_EVENT_DISABLE_TIMING), "cuEventCreate", err);
     return s;
 }
 

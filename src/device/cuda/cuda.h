@@ -40,6 +40,8 @@ struct as_cu_device {
     CUstream stream, back; /* the second runs beside the first */
     CUevent start, end;
     struct as_cu_built *built;
+    CUevent back_end;                   /* of the second stream */
+    void *clock_out;                    /* host memory that clock_kernel writes to */
     CUfunction clock_kernel;            /* see as_cu_clock; NULL before its first use */
     CUcontext peers[AS_CU_DEVICES_MAX]; /* contexts of other devices whose memory this one reaches, in found's order */
     int sticky;                         /* an error after which the context is lost: every call fails with its text */
@@ -108,6 +110,8 @@ enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, con
 /* ---- queue.c, copy.c, clock.c ---- */
 
 extern const struct as_queue_ops as_cu_queue_ops;
+/* Lets a kernel take so much dynamic shared memory. */
+enum as_status as_cu_allow_local(struct as_cu_device *cu, struct as_kernel *kernel, size_t bytes, struct as_error *err);
 enum as_status as_cu_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                           struct as_error *err);
 /* The SM clock now: a kernel that reads cycle counter and global timer together. */
