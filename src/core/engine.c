@@ -124,6 +124,8 @@ static void renew_workers(struct as_engine *e)
 {
     for (size_t i = 0; i < e->slots_n; i++) {
         struct as_slot *slot = &e->slots[i];
+        if (slot->info.capabilities & AS_CAP_SCRIPTED) /* its script goes by the clock of its worker */
+            continue;
         if (!slot->is_open || slot->open_s * e->rounds > RENEW_SHARE * (e->deadline - e->start))
             continue;
         as_worker_stop(&slot->worker);
