@@ -132,6 +132,15 @@ API CUresult cuGetErrorString(CUresult error, const char **text)
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* NVRTC looks for the driver too, and asks it for tables that nobody else knows; without the function it crashes. */
+API CUresult cuGetExportTable(const void **table, const void *id);
+API CUresult cuGetExportTable(const void **table, const void *id)
+{
+    (void)id;
+    *table = NULL;
+    return CUDA_ERROR_NOT_FOUND;
+}
+
 /* ---- devices ---- */
 
 API CUresult cuDeviceGetCount(int *count)
@@ -337,7 +346,7 @@ API CUresult cuStreamSynchronize(CUstream stream)
 API CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
     MAKE(CUevent_st, event);
-    return flags & CU_EVENT_DISABLE_TIMING ? fake_broke(__func__, CUDA_SUCCESS) : CUDA_SUCCESS;
+    return flags & ~3u ? fake_broke(__func__, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
 }
 
 API CUresult cuEventDestroy_v2(CUevent event)
