@@ -37,9 +37,8 @@ static const struct as_axis axes[] = {
     {.name = "units", .help = "how many units read at once", .type = AS_AXIS_WORD, .words = units_words, .def = "all"},
     {0},
 };
-static const char *const quick[] = {
-    "what=local width=all stride=1",    "what=local width=32 stride=2,4,8,16,32,33", "what=own size=32KiB width=all",
-    "what=common size=16MiB units=all", "what=common size=4MiB,16MiB units=one",     NULL};
+static const char *const quick[] = {"what=local width=128 stride=1", "what=local width=32 stride=1,2,16,32,33",
+                                    "what=own size=64KiB", "what=common size=16MiB units=all,one", NULL};
 static const char *const full[] = {"what=local width=all stride=1..33",
                                    "what=own size=8KiB..512KiB x2",
                                    "what=own size=64KiB width=all stride=1,2,4,8,16,32",

@@ -30,7 +30,7 @@ static const struct as_axis axes[] = {
     {.name = "lines", .help = "of the walk; ways only", .type = AS_AXIS_COUNT, .min = 0, .max = 4096, .def = "0"},
     {0},
 };
-static const char *const quick[] = {"what=fetch level=all distance=16,32,64,128", NULL};
+static const char *const quick[] = {"what=fetch level=all distance=16,32,64", NULL};
 static const char *const full[] = {"what=fetch level=all distance=8..1KiB x2",
                                    "what=fetch level=all distance=24,96,192",
                                    "what=ways lines=2..64 x2 distance=1KiB..64KiB x1", NULL};
