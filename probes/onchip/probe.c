@@ -35,6 +35,7 @@ static const struct as_axis axes[] = {
      .def = "0"},
     {0},
 };
+enum { LOCAL_SMALL = 4096 }; /* in both grids once: where a device says why it has no cells */
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB", "what=global size=4MiB..128MiB x1",
                                     "what=local size=4KiB", NULL};
@@ -71,10 +72,9 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
     double local = as_axes_number(a, "local");
     bool walks = what == ONCHIP_GLOBAL || what == ONCHIP_READONLY;
-    if (info->is_host_memory && (info->capabilities & AS_CAP_HOST_KERNELS) == 0 && info->warp <= 1)
-        return what == ONCHIP_LOCAL
-                   ? refuse(err, "its units are the host's cores, whose caches the probe latency measures "
-                                 "on the device cpu")
+    if (info->is_host_memory)
+        return what == ONCHIP_LOCAL && size == LOCAL_SMALL
+                   ? refuse(err, "it works in the host's memory, through the host's caches: the probe latency has them")
                    : AS_PRUNED;
     if ((!walks && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (walks && size < 2 * stride))
         return AS_PRUNED;
@@ -148,10 +148,12 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     enum as_status s = preparations[o->what](o, vc, err);
     if (!s)
         s = first_launches(o, vc, err);
+    if (s)
+        return s;
     vc->footprint = o->size;
     vc->sample_s = 4e-3; /* long against a tick of the device's clock of nanoseconds */
     vc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
-    return s;
+    return AS_OK;
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
