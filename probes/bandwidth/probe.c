@@ -56,6 +56,13 @@ static const struct as_axis axes[] = {
      .type = AS_AXIS_WORD,
      .words = touch_words,
      .def = "cpu"},
+    {.name = "way",
+     .help =
+         "of a card with memory of its own: once (the caches keep nothing), stay (groups a unit), tile (a group each), "
+         "and pairs of f64 by threads; best: the fastest in a short trial, which is noted",
+     .type = AS_AXIS_WORD,
+     .words = as_stream_way_words,
+     .def = "best"},
     {0},
 };
 static const char *const quick[] = {
@@ -65,6 +72,7 @@ static const char *const quick[] = {
     "op=read,write,copy,triad level=memory threads=max store=all allocator=thp",
     "op=read,triad level=memory threads=1 store=all allocator=thp",
     "op=read,write,triad level=memory threads=0 allocator=first",
+    "op=read,write,copy,triad level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device",
     "op=triad level=memory threads=max allocator=first",
     NULL,
 };
@@ -74,6 +82,8 @@ static const char *const full[] = {
     "op=all level=memory threads=0,all store=all allocator=all touch=all",
     "op=read,copy,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=0,1 store=all width=all allocator=first",
     "op=copy,triad level=memory threads=0,max store=all width=all allocator=first",
+    "op=all level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device",
+    "op=read,write,copy,triad level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device way=all",
     NULL,
 };
 
@@ -88,6 +98,13 @@ static size_t word_of(const struct as_axes *a, const char *axis, const char *con
 static bool is(const struct as_axes *a, const char *axis, const char *word)
 {
     return strcmp(as_axes_text(a, axis), word) == 0;
+}
+
+/* A cell of a store that is older than the axis has the best. */
+static unsigned way_of(const struct as_axes *a)
+{
+    size_t way = word_of(a, "way", as_stream_way_words);
+    return as_stream_way_words[way] ? (unsigned)way : 0;
 }
 
 /* ---- which cells ---- */
@@ -112,6 +129,9 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
         return AS_PRUNED;
+    if (!is(a, "way", "best") && ((info->capabilities & AS_CAP_HOST_KERNELS) || info->is_host_memory ||
+                                  width != AS_WIDTHS || is(a, "level", "sweep")))
+        return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(a, width, err);
     if (threads != 0 || nt)
@@ -133,7 +153,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 /* ---- one visit ---- */
 
 /* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
-enum { FRESH_MAX = 8 << 20 };
+enum { FRESH_MAX = 8 << 20, WHOLE_MAX = 512 << 20 };
 
 static enum as_status check_room(struct as_visit_context *vc, uint64_t size, struct as_error *err)
 {
@@ -192,6 +212,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                                   .width = width < AS_WIDTHS ? (enum as_stream_width)width : AS_WIDTH_SCALAR,
                                   .barrier = is(a, "level", "memory"),
                                   .device_first = is(a, "touch", "device"),
+                                  .way = way_of(a),
                                   .seed = vc->seed};
     /* On several memory nodes a block that was kept lies where other threads have touched it. */
     desc.fresh = desc.size <= FRESH_MAX || info->numa_nodes > 1;
@@ -200,7 +221,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         st = as_stream_prepare(s, vc->dev, &desc, err);
     if (st)
         return st;
-    s->whole_check = vc->visit == 0;
+    s->whole_check = vc->visit == 0 && desc.size <= WHOLE_MAX;
     fill_context(vc, s);
     return AS_OK;
 }

@@ -140,7 +140,8 @@ static void host_walk(const struct as_host_call *call)
     }
     *(uint64_t *)call->args[0] = (uint64_t)((char *)p - base) / stride;
 }
-/* The CPU walks addresses; a device walks the index of the next line's first word, which is the same everywhere. */
+/* Both walk addresses; those of a device only the device knows, so that it gets the index of the next line's first word
+ * and makes an address of it itself. */
 static void write_cycle(const struct as_chase *c, char *buffer, uint64_t first, uint64_t count)
 {
     for (uint64_t k = 0; k < count; k++) {
@@ -149,7 +150,7 @@ static void write_cycle(const struct as_chase *c, char *buffer, uint64_t first, 
             void *target = (char *)c->memory->host + next * c->stride;
             memcpy(buffer + k * c->stride, &target, sizeof target);
         } else {
-            uint32_t word = (uint32_t)(next * c->stride / 4);
+            uint64_t word = next * c->stride / 8;
             memcpy(buffer + k * c->stride, &word, sizeof word);
         }
     }
@@ -215,6 +216,28 @@ static enum as_status fill_copied(struct as_chase *c, struct as_error *err)
     return s;
 }
 
+static enum as_status relocate(struct as_chase *c, struct as_error *err)
+{
+    struct as_kernel *kernel = NULL;
+    const struct as_arg args[3] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                                   {.kind = AS_ARG_U64, .u.u64 = c->cycle.lines},
+                                   {.kind = AS_ARG_U64, .u.u64 = c->stride / 8}};
+    unsigned units = c->dev->info.units ? c->dev->info.units : 1;
+    struct as_timing t;
+    enum as_status s = c->dev->program->kernel(c->dev, c->program, "relocate", &kernel, err);
+    struct as_launch l = {.kernel = kernel,
+                          .args = args,
+                          .args_n = 3,
+                          .groups = 8 * units,
+                          .group_size = c->dev->info.threads && c->dev->info.threads < 64 ? c->dev->info.threads : 64,
+                          .reps = 1,
+                          .work = {.bytes = (double)c->footprint, .footprint = (double)c->footprint}};
+    if (!s)
+        s = c->dev->queue->launch(c->dev, &l, &t, err);
+    c->dev->program->kernel_destroy(c->dev, kernel);
+    return s;
+}
+
 static enum as_status launch(struct as_chase *c, uint64_t reps, struct as_timing *t, struct as_error *err)
 {
     uint64_t steps = reps * AS_CHASE_STEPS;
@@ -224,7 +247,7 @@ static enum as_status launch(struct as_chase *c, uint64_t reps, struct as_timing
         args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = c->at};
         args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = c->stride};
     } else {
-        args[2] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)(c->at * c->stride / 4)};
+        args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8};
         args[3] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)reps};
     }
     struct as_launch l = {
@@ -241,15 +264,8 @@ static enum as_status launch(struct as_chase *c, uint64_t reps, struct as_timing
 static enum as_status read_position(struct as_chase *c, uint64_t *line, struct as_error *err)
 {
     uint64_t value = 0;
-    uint32_t word = 0;
-    enum as_status s;
-    if (c->native)
-        s = c->dev->memory->read(c->dev, c->result, 0, &value, sizeof value, err);
-    else {
-        s = c->dev->memory->read(c->dev, c->result, 0, &word, sizeof word, err);
-        value = (uint64_t)word * 4 / c->stride;
-    }
-    *line = value;
+    enum as_status s = c->dev->memory->read(c->dev, c->result, 0, &value, sizeof value, err);
+    *line = c->native ? value : value * 8 / c->stride;
     return s;
 }
 
@@ -281,8 +297,6 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
         .dev = dev, .stride = desc->stride, .native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0};
     if (desc->stride < 8 || desc->stride % 8 || desc->size < 2 * desc->stride)
         return as_fail(err, AS_USAGE, "a chase needs a stride that is a multiple of 8 bytes and a size of two of them");
-    if (!c->native && desc->size > UINT64_C(16) << 30)
-        return as_fail(err, AS_UNSUPPORTED, "a chase on a device reaches 16 GiB");
     as_cycle_init(&c->cycle, desc->pattern, desc->size / desc->stride, desc->stride, 4096, desc->seed);
     c->footprint = c->cycle.lines * c->stride;
     c->at = as_cycle_at(&c->cycle, 0);
@@ -299,6 +313,8 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
         s = fill_mapped(c, err);
     else if (!s)
         s = fill_copied(c, err);
+    if (!s && !c->native)
+        s = relocate(c, err);
     if (!s && !c->native)
         s = measure_overhead(c, err);
     return s;

@@ -210,11 +210,11 @@ static void choose_room(struct as_stream *s)
     size_t n = as_stream_grids(s, grids);
     s->results = 1;
     for (size_t i = 0; i < n; i++) {
-        size_t threads = grids[i].groups * grids[i].group_size;
-        if (threads > s->results && !shape(s)->writes)
-            s->results = threads;
+        size_t sums = grids[i].groups * (s->card ? 1 : grids[i].group_size);
+        if (sums > s->results && !shape(s)->writes)
+            s->results = sums;
     }
-    s->grid = grids[n > 1];
+    s->grid = grids[n > 1 && !s->card];
 }
 
 static enum as_status get_memory(struct as_stream *s, struct as_error *err)
@@ -236,6 +236,29 @@ static enum as_status get_memory(struct as_stream *s, struct as_error *err)
     return st ? st : m->write(s->dev, s->table, 0, s->data, sizeof *s->data, err);
 }
 
+/* A kernel for each way of a card that is tried. */
+static enum as_status build_ways(struct as_stream *s, struct as_error *err)
+{
+    struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
+    size_t n = as_stream_grids(s, grids);
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < n && !st; i++) {
+        struct as_buf defines = AS_BUF_INIT;
+        as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=1 -DUNROLL=%u -DCACHE=%u -DGROUP_SIZE=%zu", (int)s->desc.op,
+                      grids[i].unroll, grids[i].cache, grids[i].group_size);
+        st = as_buf_check(&defines, err);
+        struct as_program_desc desc = {
+            .name = "bandwidth", .source = as_kernel_bandwidth, .defines = as_buf_get(&defines)};
+        if (!st)
+            st = s->dev->program->build(s->dev, &desc, &s->way_programs[i], err);
+        if (!st)
+            st = s->dev->program->kernel(s->dev, s->way_programs[i], "card", &s->ways[i], err);
+        as_buf_finish(&defines);
+    }
+    s->kernel = s->ways[0];
+    return st;
+}
+
 static enum as_status build(struct as_stream *s, struct as_error *err)
 {
     struct as_buf defines = AS_BUF_INIT;
@@ -245,12 +268,12 @@ static enum as_status build(struct as_stream *s, struct as_error *err)
         .name = "bandwidth", .source = as_kernel_bandwidth, .defines = as_buf_get(&defines), .host = host_kernels};
     if (!st)
         st = s->dev->program->build(s->dev, &desc, &s->program, err);
-    if (!st)
+    if (!st && !s->card)
         st = s->dev->program->kernel(s->dev, s->program, "stream", &s->kernel, err);
     if (!st)
         st = s->dev->program->kernel(s->dev, s->program, "fill", &s->fill, err);
     as_buf_finish(&defines);
-    return st;
+    return st || !s->card ? st : build_ways(s, err);
 }
 
 /* The host fills a device's arrays in pieces, since it may have less memory than the device. */
@@ -313,6 +336,7 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
 {
     *s = (struct as_stream){.dev = dev, .desc = *desc, .scalar = 3};
     s->native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    s->card = !s->native && !dev->info.is_host_memory && desc->choose_width;
     if (!s->native && desc->choose_width)
         s->desc.width = DEVICE_WIDTH;
     lay_out(s);
@@ -366,7 +390,7 @@ static enum as_status check_sum(struct as_stream *s, struct as_error *err)
     enum as_status st = s->dev->memory->read(s->dev, s->result, 0, words, s->results * sizeof *words, err);
     uint64_t u = 0;
     double f = 0;
-    size_t used = s->native ? s->results : s->grid.groups * s->grid.group_size;
+    size_t used = s->native ? s->results : s->card ? s->grid.groups : s->grid.groups * s->grid.group_size;
     for (size_t i = 0; i < used && !st; i += s->native ? RESULT_STRIDE : 1) {
         double v;
         memcpy(&v, &words[i], sizeof v);
@@ -461,6 +485,8 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size)
     struct as_buf text = AS_BUF_INIT;
     if (s->native)
         as_buf_printf(&text, "%s", widths[s->desc.width]);
+    else if (s->card)
+        as_buf_printf(&text, "%s: %zu groups of %zu", s->way, s->grid.groups, s->grid.group_size);
     else
         as_buf_printf(&text, "%zu groups of %zu, %u f64 at once, %s", s->grid.groups, s->grid.group_size,
                       1u << s->desc.width, s->grid.interleaved ? "interleaved" : "in pieces");
@@ -494,7 +520,12 @@ void as_stream_finish(struct as_stream *s)
 {
     if (!s->dev)
         return;
-    s->dev->program->kernel_destroy(s->dev, s->kernel);
+    for (size_t i = 0; i < AS_STREAM_GRIDS_MAX; i++) {
+        s->dev->program->kernel_destroy(s->dev, s->ways[i]);
+        s->dev->program->destroy(s->dev, s->way_programs[i]);
+    }
+    if (!s->card)
+        s->dev->program->kernel_destroy(s->dev, s->kernel);
     s->dev->program->kernel_destroy(s->dev, s->fill);
     s->dev->program->destroy(s->dev, s->program);
     s->dev->memory->free(s->dev, s->table);

@@ -79,15 +79,21 @@ struct as_stream_desc {
     bool choose_width; /* by a short trial; else width */
     enum as_stream_width width;
     bool barrier;      /* repetitions one after the other: threads meet; on a device each is a launch */
+    unsigned way;      /* of a card (as_stream_way_words), 0: the fastest in a short trial */
     bool device_first; /* the device touches the memory first, else the host */
     bool fresh;
     uint64_t seed;
 };
-enum { AS_STREAM_GRIDS_MAX = 3 };
+enum { AS_STREAM_GRIDS_MAX = 8 };
 struct as_stream_grid { /* of a device */
     size_t groups, group_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread a piece of its own */
+    const char *way;  /* of a card: its name */
+    unsigned unroll;  /* of a card with memory of its own: pairs of f64 that a thread has under way; else 0 */
+    unsigned cache;   /* likewise, CACHE of the kernel */
 };
+/* The ways of a card by name, "best" first; ends with NULL. */
+extern const char *const as_stream_way_words[];
 struct as_stream {
     struct as_device *dev;
     struct as_stream_desc desc;
@@ -97,8 +103,11 @@ struct as_stream {
     struct as_kernel *kernel, *fill;
     uint64_t n, pitch; /* elements of an array; from array to array */
     size_t results;    /* words of results */
-    bool native;
+    bool native, card;
+    struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* of a card, by candidate; kernel is one of them */
+    struct as_program *way_programs[AS_STREAM_GRIDS_MAX];
     struct as_stream_grid grid;
+    const char *way; /* of a card: its name */
     unsigned samples;
     double scalar, reps, scalars; /* of the last launch; sums over all */
     uint64_t last_reps;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    CANDIDATES = 4, /* at most AS_WIDTHS and AS_STREAM_GRIDS_MAX */
+    CANDIDATES = 8, /* at least AS_WIDTHS and AS_STREAM_GRIDS_MAX */
     ROUNDS_FIRST = 3,
     ROUNDS_LATER = 1,
     PARTS = 16,
@@ -34,7 +34,7 @@ static uint64_t key_of(const struct as_stream *s)
     } k = {(uint64_t)s->desc.op,
            s->desc.size,
            s->desc.threads,
-           (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1,
+           (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1 | (uint64_t)s->desc.way << 2,
            as_hash(s->desc.allocator, strlen(s->desc.allocator)),
            as_hash(s->dev->info.id, strlen(s->dev->info.id))};
     return as_hash(&k, sizeof k) | 1;
@@ -63,16 +63,64 @@ static size_t groups_for(uint64_t items, size_t group_size, uint64_t most)
     return groups ? (size_t)groups : 1;
 }
 
+/* Ways of a card: how many pairs of f64 a thread has under way, whether groups stay (so many a unit) or there is one
+ * for each tile (0), and how the memory is accessed. */
+static const struct way {
+    const char *name;
+    unsigned group_size, unroll, stay, cache;
+} ways[] = {
+    {"tile-1x256", 256, 1, 0, 0},   {"tile-1x1024", 1024, 1, 0, 0},      {"tile-2x256", 256, 2, 0, 0},
+    {"tile-4x256", 256, 4, 0, 0},   {"once-1x512", 512, 1, 0, 1},        {"once-4x256", 256, 4, 0, 1},
+    {"stay-8-4x256", 256, 4, 8, 0}, {"once-stay-8-4x256", 256, 4, 8, 1},
+};
+const char *const as_stream_way_words[] = {
+    "best",       "tile-1x256", "tile-1x1024",  "tile-2x256",        "tile-4x256",
+    "once-1x512", "once-4x256", "stay-8-4x256", "once-stay-8-4x256", NULL};
+_Static_assert(sizeof ways / sizeof *ways <= AS_STREAM_GRIDS_MAX, "room for all ways");
+_Static_assert(sizeof ways / sizeof *ways + 2 == sizeof as_stream_way_words / sizeof *as_stream_way_words,
+               "a word each");
+
+/* Repeated in one launch, the groups stay, and what other units have brought near is wanted, not what this one has. */
+static const struct way near_ways[] = {{"shared-stay-8-4x256", 256, 4, 8, 2},
+                                       {"shared-stay-4-4x512", 512, 4, 4, 2},
+                                       {"shared-stay-2-8x512", 512, 8, 2, 2}};
+
+static size_t card_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
+{
+    const struct as_device_info *info = &s->dev->info;
+    uint64_t units = info->units ? info->units : 1;
+    const struct way *table = s->desc.barrier ? ways : near_ways;
+    size_t n = s->desc.barrier ? sizeof ways / sizeof *ways : sizeof near_ways / sizeof *near_ways, got = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct way *w = &table[i];
+        if (s->desc.barrier && s->desc.way && s->desc.way != i + 1)
+            continue;
+        uint64_t tiles = s->n / 2 / ((uint64_t)w->group_size * w->unroll) + 1;
+        uint64_t groups = w->stay && w->stay * units < tiles ? w->stay * units : tiles;
+        out[got++] = (struct as_stream_grid){.groups = (size_t)groups,
+                                             .group_size = w->group_size,
+                                             .interleaved = true,
+                                             .way = w->name,
+                                             .unroll = w->unroll,
+                                             .cache = w->cache};
+    }
+    return got;
+}
+
 size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
+    if (s->card)
+        return card_grids(s, out);
     const struct as_device_info *info = &s->dev->info;
     uint64_t units = info->units ? info->units : 1, items = s->n >> s->desc.width;
     size_t size = info->threads && info->threads < GROUP_SIZE ? info->threads : GROUP_SIZE, n = 0;
-    out[n++] = (struct as_stream_grid){groups_for(s->n / LINE, 1, units * PIECES_UNIT), 1, false};
-    out[n++] = (struct as_stream_grid){groups_for(items, size, units * GROUPS_UNIT), size, true};
+    out[n++] = (struct as_stream_grid){.groups = groups_for(s->n / LINE, 1, units * PIECES_UNIT), .group_size = 1};
+    out[n++] = (struct as_stream_grid){
+        .groups = groups_for(items, size, units * GROUPS_UNIT), .group_size = size, .interleaved = true};
     /* A thread for each item; not where each has a sum to hand back. */
     if (as_stream_shapes[s->desc.op].writes && out[1].groups < items / size)
-        out[n++] = (struct as_stream_grid){groups_for(items, size, UINT32_MAX), size, true};
+        out[n++] = (struct as_stream_grid){
+            .groups = groups_for(items, size, UINT32_MAX), .group_size = size, .interleaved = true};
     return n;
 }
 
@@ -91,10 +139,15 @@ static size_t candidates(const struct as_stream *s, const struct as_stream_grid 
 
 static void take(struct as_stream *s, const struct as_stream_grid *grids, size_t which)
 {
-    if (s->native)
+    if (s->native) {
         s->desc.width = (enum as_stream_width)which;
-    else
-        s->grid = grids[which];
+        return;
+    }
+    s->grid = grids[which];
+    if (s->card) {
+        s->kernel = s->ways[which];
+        s->way = grids[which].way;
+    }
 }
 
 /* Beyond the caches every trial gets a part of its own, that no other has brought into a cache. */

@@ -187,18 +187,20 @@ static void test_lost_launch_is_seen(void **unused)
     assert_false(walk_and_end(&p));
 }
 
-/* The device's kernel walks words of a chain. */
+/* The device's kernels make addresses of indices, and walk them. */
 static void test_device_kernel(void **unused)
 {
-    enum { LINES = 300, WORDS = 16, TURNS = 9 };
-    static u32 chain[LINES * WORDS];
+    enum { LINES = 300, WORDS = 8, TURNS = 9 };
+    static u64 chain[LINES * WORDS];
     struct as_cycle c;
-    u32 result = 0;
+    u64 result = 0;
     (void)unused;
     as_cycle_init(&c, AS_PATTERN_RANDOM, LINES, 64, 4096, 5);
     for (uint64_t line = 0; line < LINES; line++)
-        chain[line * WORDS] = (u32)as_cycle_next(&c, line) * WORDS;
-    walk(&result, chain, (u32)as_cycle_at(&c, 0) * WORDS, TURNS);
+        chain[line * WORDS] = as_cycle_next(&c, line) * WORDS;
+    as_host_item = (struct as_host_item){.threads = 1, .groups = 1};
+    relocate(chain, LINES, WORDS);
+    walk(&result, chain, as_cycle_at(&c, 0) * WORDS, TURNS);
     assert_int_equal(result, as_cycle_at(&c, TURNS * AS_CHASE_STEPS % LINES) * WORDS);
 }
 

@@ -210,6 +210,10 @@ static void test_which_cells(void **unused)
         {"op=triad level=sweep size=128 threads=1 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
         {"op=triad level=sweep size=384 threads=4 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
         {"op=triad level=sweep size=768 threads=4 store=regular width=scalar touch=cpu", AS_APPLIES, AS_PRUNED},
+        {"op=triad level=memory size=65536 threads=0 store=regular width=best touch=cpu way=best", AS_PRUNED,
+         AS_APPLIES},
+        {"op=triad level=memory size=65536 threads=1 store=nt width=best touch=cpu way=once-4x256", AS_PRUNED,
+         AS_PRUNED},
     };
     struct toy cpu, device, poor;
     struct as_error err = {0};

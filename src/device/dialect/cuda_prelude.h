@@ -80,6 +80,31 @@ FUNCTION u64 FOLLOW_SHARED(u64 a)
     return v;
 }
 
+FUNCTION f64x2 LOAD_F64X2(const f64x2 *p)
+{
+    return *p;
+}
+FUNCTION f64x2 LOAD_ONCE_F64X2(const f64x2 *p)
+{
+    f64x2 v;
+    asm volatile("ld.global.cs.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p));
+    return v;
+}
+FUNCTION f64x2 LOAD_SHARED_F64X2(const f64x2 *p)
+{
+    f64x2 v;
+    asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p));
+    return v;
+}
+FUNCTION void STORE_F64X2(f64x2 *p, f64x2 v)
+{
+    *p = v;
+}
+FUNCTION void STORE_ONCE_F64X2(f64x2 *p, f64x2 v)
+{
+    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v.x), "d"(v.y) : "memory");
+}
+
 #define HAVE_CYCLES 1
 FUNCTION u64 CYCLES(void)
 {

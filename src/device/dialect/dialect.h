@@ -29,6 +29,8 @@
  *   f16x2, where HAVE_F16X2: two f16 that are computed with at once: MAKE_F16X2(low, high) from f32, FMA_F16X2(a, b, c)
  *   LOOP_NOT_UNROLLED        in front of a loop
  *   u32x2, u32x4             two and four u32 that are loaded at once: .x .y .z .w
+ *   LOAD_F64X2(p)            two f64 that lie side by side, at once; STORE_F64X2(p, v); _ONCE: nobody needs them again;
+ *                            LOAD_SHARED_F64X2: past a unit's own cache
  * No variadic macros and no function pointers: not every dialect has them. */
 #ifndef AS_DEVICE_DIALECT_DIALECT_H
 #define AS_DEVICE_DIALECT_DIALECT_H

@@ -35,6 +35,14 @@ typedef struct {
     u32 x, y, z, w;
 } u32x4;
 #define HAVE_F64 1
+typedef struct {
+    f64 x, y;
+} f64x2;
+#define LOAD_F64X2(p) (*(p))
+#define LOAD_ONCE_F64X2(p) (*(p))
+#define LOAD_SHARED_F64X2(p) (*(p))
+#define STORE_F64X2(p, v) (*(p) = (v))
+#define STORE_ONCE_F64X2(p, v) (*(p) = (v))
 #define HAVE_F16 0
 
 #define THREAD (as_host_item.thread)

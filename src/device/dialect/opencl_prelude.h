@@ -22,6 +22,12 @@ typedef uint4 u32x4;
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double f64;
 #define HAVE_F64 1
+typedef double2 f64x2;
+#define LOAD_F64X2(p) (*(p))
+#define LOAD_ONCE_F64X2(p) (*(p))
+#define LOAD_SHARED_F64X2(p) (*(p))
+#define STORE_F64X2(p, v) (*(p) = (v))
+#define STORE_ONCE_F64X2(p, v) (*(p) = (v))
 #else
 #define HAVE_F64 0
 #endif

@@ -19,6 +19,7 @@ struct wanted {
 };
 static const struct wanted table[] = {
     {"latency/latency.kernel", NULL, "walk", "load.global", 64},
+    {"latency/latency.kernel", NULL, "relocate", "store.global", 1},
     {"bandwidth/bandwidth.kernel", "-DOP=0 -DPER_ITEM=1", "stream", "store.global", 1},
     {"bandwidth/bandwidth.kernel", "-DOP=2 -DPER_ITEM=4", "stream", "load.global", 2},
     {"bandwidth/bandwidth.kernel", "-DOP=3 -DPER_ITEM=1", "stream", "fma.f64", 1},
@@ -26,6 +27,13 @@ static const struct wanted table[] = {
     {"bandwidth/bandwidth.kernel", "-DOP=5 -DPER_ITEM=4", "stream", "load.global", 2},
     {"bandwidth/bandwidth.kernel", "-DOP=6 -DPER_ITEM=4", "stream", "load.global", 1},
     {"bandwidth/bandwidth.kernel", "-DOP=7 -DPER_ITEM=4", "fill", "store.global", 1},
+    {"bandwidth/bandwidth.kernel", "-DOP=3 -DPER_ITEM=1 -DUNROLL=4 -DCACHE=0 -DGROUP_SIZE=256", "card", "load.global",
+     8},
+    {"bandwidth/bandwidth.kernel", "-DOP=3 -DPER_ITEM=1 -DUNROLL=4 -DCACHE=1 -DGROUP_SIZE=256", "card", "fma.f64", 8},
+    {"bandwidth/bandwidth.kernel", "-DOP=6 -DPER_ITEM=1 -DUNROLL=8 -DCACHE=2 -DGROUP_SIZE=512", "card", "load.global",
+     8},
+    {"bandwidth/bandwidth.kernel", "-DOP=4 -DPER_ITEM=1 -DUNROLL=4 -DCACHE=1 -DGROUP_SIZE=256", "card", "store.global",
+     4},
     {"c2c/c2c.kernel", NULL, "pingpong", "load.global", 1},
     {"copy/copy.kernel", NULL, NULL, NULL, 0},
     {"launch/launch.kernel", NULL, NULL, NULL, 0},
