@@ -38,7 +38,8 @@ enum as_capability {
 /* The word for one bit ("svm atomics"), for messages and lists; NULL for an unknown bit. */
 const char *as_capability_word(unsigned bit);
 /* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
- * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... Ends with NULL. */
+ * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or more.
+ * Ends with NULL. */
 extern const char *const as_operation_words[];
 
 struct as_allocator {

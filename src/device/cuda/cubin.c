@@ -9,34 +9,65 @@
 
 enum { INSTRUCTION_BYTES = 16, OPERATION_MASK = 0x1ff };
 
-/* Found by compiling copies of one instruction and looking which code appears as often (tests/device/cuda). One
- * operation may have several codes. */
+/* What more an instruction must say than its code, where a code alone says too little. */
+enum which {
+    ANY,
+    WIDE,     /* 128 bits at once or more: the code is of 256 bits, or the width stands in bits 73 to 75 */
+    CONSTANT, /* from the bank (bits 54 to 58) of CONSTANT arrays; a kernel's arguments come the same way from another
+               */
+    CLOCK,    /* reads the cycle counter (bits 72 to 79): the code also reads the global timer, or gives 0 */
+    PRODUCT,  /* multiplies: a first factor (bits 24 to 31) that is always 0 or a constant (bits 32 to 63) that is 1 is
+                 how the compiler copies, adds and makes constants on this pipe */
+};
+enum {
+    WIDTH_128 = 6,
+    LOAD_256 = 0x17e,
+    STORE_256 = 0x17f,
+    BANK_CONSTANT = 3,
+    COUNTER_CYCLES = 0x50,
+    REGISTER_ZERO = 0xff,
+    FORM_CONSTANT = 4, /* of bits 9 to 11: the second factor is a constant */
+    ONE_I32 = 1,
+    ONE_F16X2 = 0x3c003c00,
+};
+
+/* Found by compiling copies of one instruction for sm_80, sm_90a and sm_100a and looking which code appears as often;
+ * tests/device/cuda/codes.c does the same with what it finds here. One operation may have several codes: of several
+ * generations, for several kinds of address, or for variants such as an atomic without a result. */
 struct operation {
     const char *word;
-    unsigned short codes[6]; /* ends with 0 */
+    enum which which;
+    unsigned short codes[12]; /* ends with 0 */
 };
 static const struct operation operations[] = {
-    {"load.global", {0x181, 0x180}},
-    {"store.global", {0x186, 0x185}},
-    {"load.local", {0x184}},
-    {"store.local", {0x188}},
-    {"load.const", {0x182, 0x0b9, 0x1ac}},
-    {"load.async", {0x1ae, 0x1b5, 0x1b4}},
-    {"atomic.global", {0x1a8, 0x1a9, 0x1a3, 0x18a, 0x18e, 0x1a6}},
-    {"fma.f16", {0x031, 0x035}},
-    {"fma.f32", {0x023}},
-    {"fma.f64", {0x02b}},
-    {"add.f32", {0x021}},
-    {"mul.f32", {0x020}},
-    {"mad.i32", {0x024, 0x025, 0x027}},
-    {"add.i32", {0x010}},
-    {"matrix", {0x03c, 0x03f, 0x037, 0x1f0, 0x1df}},
-    {"clock", {0x005}},
-    {"branch", {0x147}},
-    {"shuffle", {0x189}},
-    {"barrier", {0x11d}},
-    {"convert", {0x104, 0x105, 0x106, 0x107}},
-    {"special", {0x108}},
+    {"load.global", ANY, {0x181, 0x180, LOAD_256}},
+    {"load.global.128", WIDE, {0x181, 0x180, LOAD_256}},
+    {"store.global", ANY, {0x186, 0x185, STORE_256}},
+    {"store.global.128", WIDE, {0x186, 0x185, STORE_256}},
+    {"load.local", ANY, {0x184, 0x03b}},
+    {"store.local", ANY, {0x188, 0x044}},
+    {"load.const", CONSTANT, {0x182, 0x0b9, 0x1ac}},
+    {"load.async", ANY, {0x1ae, 0x1ba, 0x1b4}},
+    {"atomic.global", ANY, {0x1a8, 0x1a9, 0x1a3, 0x18a, 0x18b, 0x18e, 0x1a6}},
+    {"atomic.local", ANY, {0x18c, 0x18d}},
+    {"fma.f16", PRODUCT, {0x031, 0x035}},
+    {"fma.f32", ANY, {0x023, 0x049}},
+    {"fma.f64", ANY, {0x02b}},
+    {"add.f32", ANY, {0x021, 0x04b}},
+    {"add.f64", ANY, {0x029}},
+    {"mul.f32", ANY, {0x020, 0x04a}},
+    {"mul.f64", ANY, {0x028}},
+    {"mad.i32", PRODUCT, {0x024, 0x025, 0x027}},
+    {"add.i32", ANY, {0x010}},
+    {"logic.i32", ANY, {0x012}},
+    {"shift.i32", ANY, {0x019}},
+    {"matrix", ANY, {0x03c, 0x03d, 0x03f, 0x037, 0x1f0, 0x1f1, 0x1f3, 0x1ea}},
+    {"clock", CLOCK, {0x005}},
+    {"branch", ANY, {0x147}},
+    {"shuffle", ANY, {0x189}},
+    {"barrier", ANY, {0x11d}},
+    {"convert", ANY, {0x105, 0x106, 0x107, 0x110, 0x111, 0x112, 0x113, 0x03e, 0x043, 0x045}},
+    {"special", ANY, {0x108}},
 };
 
 struct view {
@@ -105,12 +136,43 @@ static const struct operation *find_operation(const char *word)
     return NULL;
 }
 
-static bool does(const struct operation *o, unsigned code)
+static bool has_code(const struct operation *o, unsigned code)
 {
     for (size_t i = 0; i < sizeof o->codes / sizeof *o->codes && o->codes[i]; i++)
         if (o->codes[i] == code)
             return true;
     return false;
+}
+
+static bool multiplies(uint64_t low)
+{
+    uint64_t constant = (low >> 9 & 7) == FORM_CONSTANT ? low >> 32 : 0;
+    return (low >> 24 & 0xff) != REGISTER_ZERO && constant != ONE_I32 && constant != ONE_F16X2;
+}
+
+static bool does(const struct operation *o, const unsigned char instruction[INSTRUCTION_BYTES])
+{
+    uint64_t low = 0, high = 0;
+    for (int i = 7; i >= 0; i--) {
+        low = low << 8 | instruction[i];
+        high = high << 8 | instruction[8 + i];
+    }
+    unsigned code = (unsigned)low & OPERATION_MASK;
+    if (!has_code(o, code))
+        return false;
+    switch (o->which) {
+    case WIDE:
+        return code == LOAD_256 || code == STORE_256 || (high >> 9 & 7) == WIDTH_128;
+    case CONSTANT:
+        return (low >> 54 & 0x1f) == BANK_CONSTANT;
+    case CLOCK:
+        return (high >> 8 & 0xff) == COUNTER_CYCLES;
+    case PRODUCT:
+        return multiplies(low);
+    case ANY:
+        break;
+    }
+    return true;
 }
 
 enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const char *name, const char *operation,
@@ -125,10 +187,8 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
     enum as_status s = open_view(&v, cubin, bytes, err);
     if (!s)
         s = find_text(&v, name, &text, err);
-    for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {
-        const unsigned char *i = cubin + text.sh_offset + at;
-        *n += does(o, (i[0] | (unsigned)i[1] << 8) & OPERATION_MASK);
-    }
+    for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
+        *n += does(o, cubin + text.sh_offset + at);
     return s;
 }
 
