@@ -129,8 +129,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
         return AS_PRUNED;
-    if (!is(a, "way", "best") && ((info->capabilities & AS_CAP_HOST_KERNELS) || info->is_host_memory ||
-                                  width != AS_WIDTHS || is(a, "level", "sweep")))
+    if (way_of(a) && ((info->capabilities & AS_CAP_HOST_KERNELS) || info->is_host_memory || width != AS_WIDTHS ||
+                      is(a, "level", "sweep")))
         return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(a, width, err);
