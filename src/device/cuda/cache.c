@@ -4,7 +4,7 @@
 #include "base/clock.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,10 @@ struct header {
     char magic[8];
     uint64_t key, bytes, hash;
 };
+/* Counts up when the compiler is given other options than before: they are not part of the key. */
 static const char magic[8] = "assay01";
 
-enum { FILES_MAX = 2048, CUBIN_MAX = 16 << 20 };
+enum { FILES_MAX = 4096, BYTES_MAX = 256 << 20, CUBIN_MAX = 16 << 20 };
 
 /* "$XDG_CACHE_HOME/assay" or "~/.cache/assay", made where it is not there; "" without a home. */
 static void folder(struct as_buf *out)
@@ -62,35 +63,86 @@ static bool read_whole(FILE *f, uint64_t key, unsigned char **cubin, size_t *byt
     return true;
 }
 
+/* NULL unless it is a plain file: whatever else has got its name is not waited for. */
+static FILE *open_plain(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *f = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
+}
+
 bool as_cu_cache_get(uint64_t key, unsigned char **cubin, size_t *bytes)
 {
     struct as_buf path = AS_BUF_INIT;
     bool got = false;
-    FILE *f = path_of(key, &path) ? fopen(as_buf_get(&path), "rbe") : NULL;
+    FILE *f = path_of(key, &path) ? open_plain(as_buf_get(&path)) : NULL;
     if (f) {
         got = read_whole(f, key, cubin, bytes);
+        if (got)
+            (void)futimens(fileno(f), NULL); /* the oldest is the one not used for longest */
         fclose(f);
     }
     as_buf_finish(&path);
     return got;
 }
 
-/* Compiling anew is cheap: a cache that has grown too large is emptied. */
+struct file {
+    char name[64];
+    int64_t used; /* ns since 1970 */
+    int64_t bytes;
+};
+
+static int by_use(const void *a, const void *b)
+{
+    const struct file *x = a, *y = b;
+    return (x->used > y->used) - (x->used < y->used);
+}
+
+/* Its own files, finished or not, in `folder`; *n of them at most. */
+static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *bytes)
+{
+    size_t found = 0;
+    struct stat st;
+    for (struct dirent *e; found < *n && (e = readdir(folder));) {
+        struct file *f = &files[found];
+        size_t length = strlen(e->d_name);
+        if (!strstr(e->d_name, ".cubin") || length >= sizeof f->name ||
+            fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        memcpy(f->name, e->d_name, length + 1);
+        f->used = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+        f->bytes = st.st_size;
+        *bytes += f->bytes;
+        found++;
+    }
+    *n = found;
+}
+
+/* When it has grown too large the oldest go, and a quarter more than must, so that this is rare. */
 static void bound(void)
 {
     struct as_buf path = AS_BUF_INIT;
+    size_t n = 2 * FILES_MAX;
+    int64_t bytes = 0;
     folder(&path);
-    DIR *d = path.len ? opendir(as_buf_get(&path)) : NULL;
-    size_t n = 0;
-    if (d) {
-        while (readdir(d))
-            n++;
-        rewinddir(d);
-        for (struct dirent *e; n > FILES_MAX && (e = readdir(d));)
-            if (strstr(e->d_name, ".cubin"))
-                (void)unlinkat(dirfd(d), e->d_name, 0);
-        closedir(d);
+    DIR *d = path.len && !path.failed ? opendir(as_buf_get(&path)) : NULL;
+    struct file *files = d ? calloc(n, sizeof *files) : NULL;
+    if (files) {
+        list_files(d, files, &n, &bytes);
+        size_t keep = n >= FILES_MAX ? FILES_MAX / 4 * 3 : n;
+        int64_t keep_bytes = bytes >= BYTES_MAX ? BYTES_MAX / 4 * 3 : bytes;
+        qsort(files, n, sizeof *files, by_use);
+        for (size_t i = 0; i < n && (n - i > keep || bytes > keep_bytes); i++) {
+            (void)unlinkat(dirfd(d), files[i].name, 0);
+            bytes -= files[i].bytes;
+        }
     }
+    free(files);
+    if (d)
+        closedir(d);
     as_buf_finish(&path);
 }
 
