@@ -115,8 +115,7 @@ static enum as_applies device_applies(const struct as_device_info *info, const s
     if (rank < 0)
         as_fail(err, AS_UNSUPPORTED, "this process may not use CPU %s", as_axes_text(a, "from"));
     else if (!(info->capabilities & AS_CAP_SVM_ATOMICS))
-        as_fail(err, AS_UNSUPPORTED, "the device has no shared virtual memory with atomics (%s)",
-                "CL_DEVICE_SVM_ATOMICS");
+        as_fail(err, AS_UNSUPPORTED, "the device and the host cannot use atomics on the same memory at the same time");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;

@@ -306,6 +306,10 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
         fill_broken(&visit, AS_CELL_FAILED, why.text, started, wall);
     else if (r != AS_RECEIVED)
         fill_broken(&visit, r == AS_PEER_GONE ? AS_CELL_CRASHED : AS_CELL_TIMEOUT, text, started, wall);
+    if (json_is_true(json_object_get(reply, "lost"))) { /* a driver error cost this visit; it must not cost the next */
+        as_worker_stop(&slot->worker);
+        slot->is_open = 0;
+    }
     json_decref(reply);
     visit.cell_id = cell->id;
     visit.number = order.number;

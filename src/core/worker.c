@@ -117,7 +117,9 @@ static json_t *do_visit(struct worker *w, const json_t *order_json)
         as_fail(&err, AS_FAILED, "no device is open");
     else if (!as_order_from_json(order_json, &order, &err) &&
              !as_measure_visit(&w->opened.device, &w->sensing, &order, &visit, &err)) {
-        json_t *j = json_pack("{s:b, s:o}", "ok", 1, "visit", as_visit_to_json(&visit));
+        const struct as_device *dev = &w->opened.device;
+        bool lost = dev->device->alive && dev->device->alive(&w->opened.device, NULL);
+        json_t *j = json_pack("{s:b, s:b, s:o}", "ok", 1, "lost", lost, "visit", as_visit_to_json(&visit));
         as_visit_finish(&visit);
         return j;
     }

@@ -38,8 +38,8 @@ enum as_capability {
 /* The word for one bit ("svm atomics"), for messages and lists; NULL for an unknown bit. */
 const char *as_capability_word(unsigned bit);
 /* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
- * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or more.
- * Ends with NULL. */
+ * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or
+ * more. Ends with NULL. */
 extern const char *const as_operation_words[];
 
 struct as_allocator {
@@ -85,7 +85,7 @@ struct as_device_info {
     uint64_t page_size;    /* base page of the memory, 0 unknown */
     double peak_bandwidth; /* bytes/s, physical peak when known, else 0 */
     bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
-    unsigned siblings; /* devices of its backend, itself counted; 0 unknown */
+    unsigned siblings;     /* devices of its backend, itself counted; 0 unknown */
     unsigned numa_nodes;
     char near_cpus[64]; /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
     /* filled in by the worker, not by backends: */
@@ -183,6 +183,8 @@ enum as_wait { AS_WAIT_BLOCK, AS_WAIT_SPIN, AS_WAIT_YIELD };
 struct as_device_ops {
     void (*close)(struct as_device *dev);
     enum as_status (*memory_free)(struct as_device *dev, uint64_t *bytes, struct as_error *err);
+    /* (optional) AS_OK, or why nothing more can be done with it in this process: then the process has to end */
+    enum as_status (*alive)(struct as_device *dev, struct as_error *err);
     /* (optional) true clock now in Hz, measured within about 50 us */
     enum as_status (*clock)(struct as_device *dev, double *hz, struct as_error *err);
     /* (optional) JSON object: the machine tree of this device as the OS or driver says (see docs/architecture.md) */

@@ -143,8 +143,14 @@ static void device_close(struct as_device *dev)
     dev->ctx = NULL;
 }
 
+static enum as_status device_alive(struct as_device *dev, struct as_error *err)
+{
+    return as_cu_alive(dev->ctx, err);
+}
+
 static const struct as_device_ops device_ops = {
     .close = device_close,
+    .alive = device_alive,
     .memory_free = as_cu_memory_free,
     .clock = as_cu_clock,
     .topology = as_cu_topology,
