@@ -4,22 +4,23 @@
 #include <math.h>
 
 /* The timer steps by up to a microsecond, so that a step is waited for before each reading; the window between is long
- * against what is left of it. */
+ * against what is left of it. A timer that stands still is given up: then nothing was counted. */
 static const char source[] = "KERNEL(as_clock)(ARG_GLOBAL(0, u64, out), ARG_VALUE(1, u64, ns) ARG_INDICES)\n"
                              "{\n"
                              "    u64 before = NANOS(), t0 = before, t1, c0, c1;\n"
-                             "    while (t0 == before)\n"
+                             "    u32 patience = 1u << 20;\n"
+                             "    while (t0 == before && --patience)\n"
                              "        t0 = NANOS();\n"
                              "    c0 = CYCLES();\n"
                              "    do\n"
-                             "        t1 = NANOS();\n"
-                             "    while (t1 - t0 < ns);\n"
-                             "    before = t1;\n"
-                             "    while (t1 == before)\n"
+                             "        before = NANOS();\n"
+                             "    while (before - t0 < ns && --patience);\n"
+                             "    t1 = before;\n"
+                             "    while (t1 == before && --patience)\n"
                              "        t1 = NANOS();\n"
                              "    c1 = CYCLES();\n"
-                             "    out[0] = c1 - c0;\n"
-                             "    out[1] = t1 - t0;\n"
+                             "    out[0] = patience ? c1 - c0 : 0;\n"
+                             "    out[1] = patience ? t1 - t0 : 0;\n"
                              "}\n";
 enum { WINDOW_NS = 60000 };
 
@@ -64,7 +65,8 @@ enum as_status as_cu_clock(struct as_device *dev, double *hz, struct as_error *e
         return s;
     const volatile unsigned long long *got = cu->clock_out;
     if (got[0] == 0 || got[1] == 0)
-        return as_fail(err, AS_FAILED, "cuda: the clock kernel counted nothing");
+        return as_fail(err, AS_FAILED,
+                       "cuda: the global timer of the device stands still, so its clock cannot be told");
     *hz = (double)got[0] / (double)got[1] * 1e9;
     return AS_OK;
 }

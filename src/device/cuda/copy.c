@@ -58,6 +58,8 @@ enum as_status as_cu_copy(struct as_device *dev, const struct as_copy *copy, str
     uint64_t t0 = as_now_ns();
     CUresult code = put_all(cu, copy), waited = cu->api->cuStreamSynchronize(cu->stream);
     uint64_t t1 = as_now_ns();
+    if (code && copy->back_to)
+        cu->api->cuStreamSynchronize(cu->back); /* nothing waits for it then, and the caller frees the memory */
     s = as_cu_check(cu->api, cu, code ? code : waited, "cuMemcpyAsync", err);
     if (s)
         return s;

@@ -21,16 +21,29 @@ void as_cu_forget_programs(struct as_cu_device *cu)
     }
 }
 
-/* The cubin from the cache, or compiled and put there. */
-static enum as_status get_cubin(struct as_device *dev, const struct as_program_desc *desc, uint64_t key,
-                                struct as_cu_built *b, struct as_error *err)
+static enum as_status load_module(struct as_cu_device *cu, struct as_cu_built *b, struct as_error *err)
+{
+    return as_cu_check(cu->api, cu, cu->api->cuModuleLoadData(&b->module, b->cubin), "cuModuleLoadData", err);
+}
+
+/* From the cache where it has it and the driver takes it; else compiled, and put there. */
+static enum as_status make_module(struct as_device *dev, const struct as_program_desc *desc, struct as_cu_built *b,
+                                  struct as_error *err)
 {
     struct as_cu_device *cu = dev->ctx;
-    if (as_cu_cache_get(key, &b->cubin, &b->cubin_bytes))
-        return AS_OK;
+    if (as_cu_cache_get(b->key, &b->cubin, &b->cubin_bytes)) {
+        if (!load_module(cu, b, err))
+            return AS_OK;
+        free(b->cubin);
+        b->cubin = NULL;
+        if (cu->sticky)
+            return as_cu_alive(cu, err);
+    }
     enum as_status s = as_cu_compile(&cu->backend->nvrtc, desc, dev->info.arch, &b->cubin, &b->cubin_bytes, err);
     if (!s)
-        as_cu_cache_put(key, b->cubin, b->cubin_bytes);
+        s = load_module(cu, b, err);
+    if (!s)
+        as_cu_cache_put(b->key, b->cubin, b->cubin_bytes);
     return s;
 }
 
@@ -63,9 +76,7 @@ static enum as_status find_built(struct as_device *dev, const struct as_program_
     if (!b)
         return as_nomem(err, sizeof *b, "a program record");
     b->key = key;
-    enum as_status s = get_cubin(dev, desc, key, b, err);
-    if (!s)
-        s = as_cu_check(cu->api, cu, cu->api->cuModuleLoadData(&b->module, b->cubin), "cuModuleLoadData", err);
+    enum as_status s = make_module(dev, desc, b, err);
     if (s) {
         free(b->cubin);
         free(b);
@@ -115,10 +126,13 @@ static enum as_status program_kernel(struct as_device *dev, struct as_program *p
     struct as_kernel *k = calloc(1, sizeof *k);
     if (!k)
         return as_nomem(err, sizeof *k, "a kernel record");
-    CUresult code = cu->api->cuModuleGetFunction(&k->function, program->built->module, name);
-    enum as_status s = code == CUDA_ERROR_NOT_FOUND
-                           ? as_fail(err, AS_FAILED, "cuda: program '%s' has no kernel '%s'", program->name, name)
-                           : as_cu_check(cu->api, cu, code, "cuModuleGetFunction", err);
+    enum as_status s = as_cu_alive(cu, err);
+    if (!s) {
+        CUresult code = cu->api->cuModuleGetFunction(&k->function, program->built->module, name);
+        s = code == CUDA_ERROR_NOT_FOUND
+                ? as_fail(err, AS_FAILED, "cuda: program '%s' has no kernel '%s'", program->name, name)
+                : as_cu_check(cu->api, cu, code, "cuModuleGetFunction", err);
+    }
     if (s) {
         free(k);
         return s;

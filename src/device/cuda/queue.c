@@ -7,7 +7,8 @@
 #include <math.h>
 #include <sched.h>
 
-enum { ARGS_MAX = 24, LOCAL_PLAIN = 48 << 10 };
+/* A graph is held whole by host and device and recorded anew for each launch: it is for some thousand nodes. */
+enum { ARGS_MAX = 24, NODES_MAX = 1 << 16 };
 
 /* A launch as the driver takes it. */
 struct call {
@@ -19,7 +20,7 @@ struct call {
 
 enum as_status as_cu_allow_local(struct as_cu_device *cu, struct as_kernel *kernel, size_t bytes, struct as_error *err)
 {
-    if (bytes <= LOCAL_PLAIN)
+    if (bytes == 0)
         return AS_OK;
     if (bytes > INT_MAX)
         return as_fail(err, AS_UNSUPPORTED,
@@ -42,6 +43,9 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
     if (l->groups > INT_MAX)
         return as_fail(err, AS_UNSUPPORTED, "cuda: kernel '%s': %zu groups, and the device allows %d", l->kernel->name,
                        l->groups, INT_MAX);
+    if ((l->flags & AS_LAUNCH_GRAPH) && l->reps > NODES_MAX)
+        return as_fail(err, AS_UNSUPPORTED, "cuda: kernel '%s': %llu launches in one graph, and it takes %d",
+                       l->kernel->name, (unsigned long long)l->reps, (int)NODES_MAX);
     if (l->args_n > ARGS_MAX)
         return as_fail(err, AS_USAGE, "cuda: kernel '%s': more than %d arguments", l->kernel->name, (int)ARGS_MAX);
     return AS_OK;
