@@ -34,7 +34,7 @@ def test_unknown_names_far_from_all(assay):
         done = assay.run(*arguments)
         expect(done.code in (USAGE, FAILED), "refused", done)
         expect("did you mean" not in done.err and done.err.strip(), "no far-fetched guess", done)
-    expect_refused(assay.run("run", "latency", "--device", "cuda:77"), USAGE)
+    expect_refused(assay.run("run", "latency", "--device", "xyzzy:77"), USAGE)
     expect(not os.path.exists(assay.store) or not assay.run("list", "runs", "--json").out, "nothing was started")
 
 
