@@ -29,7 +29,7 @@ static const struct as_axis axes[] = {
     {.name = "size", .help = "bytes of one block", .type = AS_AXIS_SIZE, .min = 1, .def = "1MiB"},
     {0},
 };
-static const char *const quick[] = {"op=alloc,free allocator=all size=32,64KiB,16MiB",
+static const char *const quick[] = {"op=alloc,free allocator=all size=32,16MiB",
                                     "op=first-touch,touch-again,touch-mapped allocator=mmap size=16MiB", NULL};
 static const char *const full[] = {"op=alloc,free allocator=all size=2..1GiB",
                                    "op=first-touch,touch-again,touch-mapped allocator=all size=1MiB,16MiB,256MiB",

@@ -44,9 +44,12 @@ struct as_engine {
 /* Opens the device of a slot in a new worker and fills info and topology. */
 enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,
                             struct as_error *err);
-/* Devices for a list such as "cpu,opencl" ("all" or "": every one that can be used), opened. */
+/* Devices for a list such as "cpu,opencl", opened. "all" or "": every one that can be used; "each": of those that
+ * several backends drive only the one by the device's own API, and what that leaves out is said in left_out (which may
+ * be NULL).
+ */
 enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
-                             struct as_slot **slots, size_t *n, struct as_error *err);
+                             struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
 void as_slots_close(struct as_slot *slots, size_t n);
 
 /* Only one run measures on a machine at a time. *lock is a descriptor to close. */

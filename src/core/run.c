@@ -224,6 +224,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     struct as_suite *suites = calloc(options->suites_n ? options->suites_n : 1, sizeof *suites);
     struct as_plan plan = {0};
     struct as_run run = {0};
+    struct as_buf left_out = AS_BUF_INIT;
     char name[64];
     int lock = -1;
     *result = (struct as_run_result){0};
@@ -232,7 +233,8 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
         s = find_suites(options, suites, name, sizeof name, err);
     double start = as_now();
     if (!s)
-        s = as_slots_open(device_list(options, suites), options->worker, options->stop, &e.slots, &e.slots_n, err);
+        s = as_slots_open(device_list(options, suites), options->worker, options->stop, &e.slots, &e.slots_n, &left_out,
+                          err);
     if (!s && needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
     if (!s)
@@ -251,9 +253,14 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
         /* Finding devices is part of what the person waits for, waiting for another run is not. */
         if (isfinite(e.deadline) && lock >= 0 && e.start - start < 0.5 * run.budget_s)
             e.deadline -= e.start - start;
+        if (!s && left_out.len) {
+            as_buf_str(&left_out, "; --device all measures all");
+            as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&left_out));
+        }
         if (!s)
             s = carry_out(&e, result, err);
     }
+    as_buf_finish(&left_out);
     finish_engine(&e);
     as_slots_close(e.slots, e.slots_n);
     as_plan_finish(&plan);
@@ -303,7 +310,7 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
     if (list.len == 0)
         s = as_fail(err, AS_FORMAT, "the run has no cells");
     else
-        s = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, err);
+        s = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, NULL, err);
     as_buf_finish(&list);
     return s;
 }
@@ -427,7 +434,7 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
     if (!s)
         s = as_store_run(store, number, &old_run, err);
     if (!s)
-        s = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, err);
+        s = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
     if (!s && needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
     if (!s)

@@ -190,11 +190,49 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     return s;
 }
 
+static int is_portable(const struct as_device_info *info)
+{
+    for (size_t i = 0; as_backends[i]; i++)
+        if (strcmp(as_backends[i]->name, info->backend) == 0)
+            return as_backends[i]->portable;
+    return 0;
+}
+
+static int is_accelerator(const struct as_found_device *d)
+{
+    return !d->why[0] && !(d->info.capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SCRIPTED)) && !d->info.is_host_cpu;
+}
+
+/* The device's own API drives it too: NULL, or by which name. The CPU as a device is worth a look where there is no
+ * other device. */
+static const char *same_as(const struct as_found_device *d, const struct as_found_device *found, size_t n)
+{
+    if (!is_portable(&d->info))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_found_device *other = &found[i];
+        if (other->why[0] || is_portable(&other->info))
+            continue;
+        if (d->info.bus_id[0] && strcmp(d->info.bus_id, other->info.bus_id) == 0)
+            return other->info.id;
+    }
+    for (size_t i = 0; d->info.is_host_cpu && i < n; i++)
+        if (is_accelerator(&found[i]))
+            return "the CPU";
+    return NULL;
+}
+
+static void note_left_out(const struct as_found_device *d, const char *same, struct as_buf *left_out)
+{
+    if (left_out)
+        as_buf_printf(left_out, "%s%s is %s", left_out->len ? ", " : "left out: ", d->info.id, same);
+}
+
 static enum as_status add_word(const char *word, const struct as_found_device *found, size_t found_n,
                                struct as_slot **slots, size_t *n, const char *program,
-                               const volatile sig_atomic_t *stop, struct as_error *err)
+                               const volatile sig_atomic_t *stop, struct as_buf *left_out, struct as_error *err)
 {
-    int all = strcmp(word, "all") == 0, any = 0;
+    int each = strcmp(word, "each") == 0, all = each || strcmp(word, "all") == 0, any = 0;
     enum as_status s = AS_OK;
     if (as_is_device_id(word) && found_n == 0)
         return add_slot(slots, n, word, program, stop, err);
@@ -203,6 +241,11 @@ static enum as_status add_word(const char *word, const struct as_found_device *f
         /* The scripted device is there for tests: only who asks for it by name gets it. */
         if (found[i].why[0] || !(match || (all && !(found[i].info.capabilities & AS_CAP_SCRIPTED))))
             continue;
+        const char *same = each ? same_as(&found[i], found, found_n) : NULL;
+        if (same) {
+            note_left_out(&found[i], same, left_out);
+            continue;
+        }
         any = 1;
         s = add_slot(slots, n, found[i].info.id, program, stop, err);
     }
@@ -210,7 +253,7 @@ static enum as_status add_word(const char *word, const struct as_found_device *f
 }
 
 enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
-                             struct as_slot **slots, size_t *n, struct as_error *err)
+                             struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err)
 {
     char text[512];
     struct as_found_device *found = NULL;
@@ -231,7 +274,7 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
         for (size_t len = strlen(word); len && word[len - 1] == ' ';)
             word[--len] = 0;
         if (word[0])
-            s = add_word(word, found, found_n, slots, n, program, stop, err);
+            s = add_word(word, found, found_n, slots, n, program, stop, left_out, err);
     }
     if (!s && *n == 0)
         s = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");

@@ -9,103 +9,9 @@
 #ifndef AS_DEVICE_DEVICE_H
 #define AS_DEVICE_DEVICE_H
 
-#include "base/buf.h"
-#include "base/error.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "device/info.h"
 
 #define AS_DEVICE_ABI 1u
-
-/* What a device or its backend can do; probes name what they need. */
-enum as_capability {
-    AS_CAP_HOST_KERNELS = 1u << 0, /* runs as_host_kernel functions on pinned threads */
-    AS_CAP_SOURCE = 1u << 1,       /* builds kernels from dialect source */
-    AS_CAP_PIN = 1u << 2,          /* places each group on a chosen core */
-    AS_CAP_CLOCK = 1u << 3,        /* tells its true clock */
-    AS_CAP_FP64 = 1u << 4,
-    AS_CAP_FP16 = 1u << 5,
-    AS_CAP_SVM_ATOMICS = 1u << 6, /* host and device may use atomics on the same memory at the same time */
-    AS_CAP_ASYNC = 1u << 7,       /* submit and wait are apart */
-    AS_CAP_EVENTS = 1u << 8,      /* has device time stamps */
-    AS_CAP_SCRIPTED = 1u << 9,    /* timings are scripted: the null device */
-    AS_CAP_COPY = 1u << 10,       /* has copy engines */
-    AS_CAP_GRAPHS = 1u << 11,     /* launches can be recorded once and submitted as one */
-    AS_CAP_CODE = 1u << 12,       /* counts the instructions of its machine code */
-    AS_CAP_CYCLES = 1u << 13,     /* kernels have CYCLES() and NANOS() */
-};
-/* The word for one bit ("svm atomics"), for messages and lists; NULL for an unknown bit. */
-const char *as_capability_word(unsigned bit);
-/* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
- * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or
- * more. Ends with NULL. */
-extern const char *const as_operation_words[];
-
-struct as_allocator {
-    char name[40];     /* by the API's own name: "malloc", "clSVMAlloc fine", ... */
-    char why_not[160]; /* empty: can be used; else why it cannot on this device */
-    bool host_access;  /* the host reads and writes it directly while it is mapped or always */
-    bool on_demand;    /* physical memory comes at first touch */
-};
-
-struct as_cache {
-    unsigned level;  /* 1, 2, 3, ... */
-    char kind;       /* 'd' data, 'i' instruction, 'u' unified */
-    uint64_t size;   /* bytes of one instance, as the OS or driver says */
-    unsigned line;   /* bytes, 0 unknown */
-    unsigned ways;   /* 0 unknown, (unsigned)-1 fully associative */
-    unsigned shared; /* how many cores (logical CPUs on a CPU) share one instance, 0 unknown */
-};
-
-enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32 };
-
-/* What is known of a device without measuring. Text fields come from drivers: hostile until escaped. */
-struct as_device_info {
-    char id[32];      /* "cpu", "opencl:0": what --device takes */
-    char backend[16]; /* "cpu", "opencl", "null" */
-    char name[128];   /* as the driver says */
-    char vendor[64];
-    char driver[128]; /* driver, runtime or platform with its version */
-    char uuid[48];    /* "" when there is none */
-    char bus_id[24];  /* "0000:01:00.0", "" when there is none */
-    unsigned capabilities;
-    unsigned units;          /* cores, compute units, SMs */
-    unsigned threads;        /* logical CPUs usable by this process; for others the largest group */
-    unsigned warp;           /* lanes that go together; 1 on a CPU; preferred group multiple elsewhere */
-    unsigned unit_threads;   /* threads that one unit holds at a time, 0 unknown */
-    unsigned unit_registers; /* 32-bit registers of one unit, 0 unknown */
-    uint64_t unit_local;     /* bytes of LOCAL memory of one unit, 0 unknown; of one group at most: */
-    uint64_t group_local;
-    char arch[16];         /* "sm_90"; "" when there is none */
-    double clock_max_hz;   /* as claimed; 0 unknown */
-    uint64_t memory_bytes; /* usable by this process (cgroup limit counted in) */
-    uint64_t memory_free;  /* at the time of asking */
-    uint64_t max_alloc;    /* largest single allocation, 0 unknown */
-    uint64_t page_size;    /* base page of the memory, 0 unknown */
-    double peak_bandwidth; /* bytes/s, physical peak when known, else 0 */
-    bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
-    unsigned siblings;     /* devices of its backend, itself counted; 0 unknown */
-    unsigned numa_nodes;
-    char near_cpus[64]; /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
-    /* filled in by the worker, not by backends: */
-    char sensor[16];      /* what watches it ("nvml"), "" none */
-    char sensor_why[280]; /* why none does, or what it cannot tell */
-    double sensor_read_s; /* what one reading costs, 0 unknown */
-    char unfit[160];      /* what the sensor saw at opening that makes numbers unfit; "" nothing */
-    size_t caches_n;
-    struct as_cache caches[AS_CACHES_MAX];
-    size_t allocators_n;
-    struct as_allocator allocators[AS_ALLOCATORS_MAX];
-};
-
-/* Bytes of the last data cache (largest level, one instance), 0 when unknown; and of a given level. */
-uint64_t as_info_last_cache(const struct as_device_info *info);
-uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
-const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
-/* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
-void as_info_to_json(const struct as_device_info *info, struct as_buf *out);
-enum as_status as_info_from_json(const char *json, struct as_device_info *info, struct as_error *err);
 
 struct as_device;
 struct as_memory;
@@ -285,6 +191,7 @@ struct as_backend {
     void (*close)(void *backend);
     size_t (*count)(void *backend); /* devices in order of PCI bus where there is one */
     enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
+    bool portable;       /* its API is not the devices' own: another backend may drive the same ones */
     const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
 };
 

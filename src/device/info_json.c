@@ -43,6 +43,7 @@ static const struct field info_fields[] = {
     I(U64, max_alloc),
     I(U64, page_size),
     I(DOUBLE, peak_bandwidth),
+    I(BOOL, is_host_cpu),
     I(BOOL, is_host_memory),
     I(UNSIGNED, siblings),
     I(UNSIGNED, numa_nodes),

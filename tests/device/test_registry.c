@@ -27,8 +27,13 @@ static enum as_status fake_open_device(void *backend, size_t index, struct as_de
     (void)err;
     return AS_OK;
 }
-static const struct as_backend whole = {AS_DEVICE_ABI, "fake",     "Fake",           fake_open,
-                                        fake_close,    fake_count, fake_open_device, NULL};
+static const struct as_backend whole = {.abi = AS_DEVICE_ABI,
+                                        .name = "fake",
+                                        .title = "Fake",
+                                        .open = fake_open,
+                                        .close = fake_close,
+                                        .count = fake_count,
+                                        .open_device = fake_open_device};
 
 static void missing_backend_slot_is_named(void **state)
 {

@@ -166,6 +166,7 @@ const struct as_backend as_backend_opencl = {
     .abi = AS_DEVICE_ABI,
     .name = "opencl",
     .title = "OpenCL, any vendor, by libOpenCL.so.1",
+    .portable = true,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

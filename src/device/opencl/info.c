@@ -150,6 +150,7 @@ static void fill_memory(struct as_device *dev)
     cl->total = as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->memory_bytes = cl->total;
     info->max_alloc = as_cl_device_number(api, cl->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    info->is_host_cpu = is_cpu(cl);
     info->is_host_memory = is_cpu(cl) || as_cl_device_number(api, cl->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     if (is_cpu(cl)) {
         struct as_cl_host_memory host;

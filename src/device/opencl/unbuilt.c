@@ -5,5 +5,6 @@ const struct as_backend as_backend_opencl = {
     .abi = AS_DEVICE_ABI,
     .name = "opencl",
     .title = "OpenCL, any vendor, by libOpenCL.so.1",
+    .portable = true,
     .unbuilt = "this assay was built without the OpenCL headers; install opencl-c-headers and build again",
 };
