@@ -22,9 +22,9 @@ BUILDS = {
     # name: (compiler, meson options, arguments of meson test)
     "gcc": ("gcc", ["-Dwerror=true"], []),
     "asan": ("clang", ["-Dwerror=true", "-Dfuzzing=true", "-Db_sanitize=address,undefined", "-Db_lundef=false"],
-             ["--no-suite", "browser"]),
+             ["--no-suite", "browser", "--no-suite", "simulation"]),
     "tsan": ("clang", ["-Dwerror=true", "-Db_sanitize=thread", "-Db_lundef=false"],
-             ["--suite", "device", "--suite", "api"]),
+             ["--suite", "device", "--suite", "api", "--no-suite", "compiles"]),
 }
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",

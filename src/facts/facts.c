@@ -54,16 +54,16 @@ const struct rule fact_rules[] = {
      "median time of a load, or of an atomic addition, that waits for the one before, in the smallest buffer measured",
      "the same walk by another tool with another result"},
     {"arithmetic", rule_roofline,
-     "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth of "
-     "memory or of a cache, all threads",
+     "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best "
+     "bandwidth of memory or of a cache, all threads",
      "a program that passes the ridge's rate at fewer operations a byte"},
     {"on-chip caches", rule_onchip,
-     "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the distance from "
-     "which on the next load misses too; ways by the fewest lines that drive each other out",
+     "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the "
+     "distance from which on the next load misses too; ways by the fewest lines that drive each other out",
      "a walk in another order whose knees lie outside the intervals; a table of the same chip that differs"},
     {"units", rule_onchip_units,
-     "bytes a cycle by the best trusted cell; banks by the slowest stride; near and far by the ratio of the two; what a "
-     "unit holds by how many groups were on it at a time and how many were not",
+     "bytes a cycle by the best trusted cell; banks by the slowest stride; near and far by the ratio of the two; "
+     "what a unit holds by how many groups were on it at a time and how many were not",
      "a faster cell, another stride, or one group more that pass the same gates"},
 };
 const size_t fact_rules_n = sizeof fact_rules / sizeof *fact_rules;

@@ -221,7 +221,8 @@ static struct room widest_room(const struct shares *s, double besides_max, doubl
 {
     struct room all = {.lo = INFINITY, .hi = 0};
     *besides_lo = *besides_hi = NAN;
-    for (double besides = 0; besides <= besides_max; besides += 64) {
+    for (int step = 0; step * 64.0 <= besides_max; step++) {
+        double besides = step * 64.0;
         struct room r = room_of(s, besides);
         if (!r.lo_cell || !r.hi_cell || !(r.lo < r.hi))
             continue;

@@ -102,55 +102,6 @@ static void test_kernels(void **state)
     }
 }
 
-/* One instruction, written so often that the compiler's own are few beside it. */
-static const struct {
-    const char *operation, *text;
-} ones[] = {
-    {"fma.f32", "asm volatile(\"fma.rn.f32 %0, %0, %1, %1;\" : \"+f\"(f) : \"f\"(g));"},
-    {"fma.f64", "asm volatile(\"fma.rn.f64 %0, %0, %1, %1;\" : \"+d\"(d) : \"d\"(e));"},
-    {"fma.f16", "asm volatile(\"fma.rn.f16x2 %0, %0, %1, %1;\" : \"+r\"(u) : \"r\"(v));"},
-    {"add.f32", "asm volatile(\"add.f32 %0, %0, %1;\" : \"+f\"(f) : \"f\"(g));"},
-    {"mul.f32", "asm volatile(\"mul.f32 %0, %0, %1;\" : \"+f\"(f) : \"f\"(g));"},
-    {"mad.i32", "asm volatile(\"mad.lo.u32 %0, %0, %1, %1;\" : \"+r\"(u) : \"r\"(v));"},
-    {"load.global", "asm volatile(\"ld.global.u64 %0, [%0];\" : \"+l\"(p));"},
-    {"load.local", "asm volatile(\"ld.shared.u32 %0, [%0];\" : \"+r\"(u));"},
-    {"store.local", "asm volatile(\"st.shared.u32 [%0], %0; add.u32 %0, %0, 4;\" : \"+r\"(u));"},
-    {"store.global", "asm volatile(\"st.global.u64 [%0], %0; add.u64 %0, %0, 8;\" : \"+l\"(p));"},
-    {"atomic.global", "asm volatile(\"atom.global.add.u32 %0, [%1], %2;\" : \"=r\"(u) : \"l\"(p), \"r\"(v));"},
-    {"shuffle", "asm volatile(\"shfl.sync.down.b32 %0, %0, 1, 31, -1;\" : \"+r\"(u));"},
-    {"barrier", "asm volatile(\"bar.sync 0;\");"},
-    {"special", "asm volatile(\"ex2.approx.ftz.f32 %0, %0;\" : \"+f\"(f));"},
-    {"clock", "asm volatile(\"{.reg .u64 q; mov.u64 q, %%clock64; xor.b64 %0, %0, q;}\" : \"+l\"(p));"},
-};
-
-static void test_operations(void **state)
-{
-    (void)state;
-    enum { COPIES = 200 };
-    if (!nvrtc.library)
-        skip();
-    for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
-        for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
-            struct as_buf source = AS_BUF_INIT;
-            unsigned char *cubin;
-            size_t bytes;
-            uint64_t n = 0;
-            as_buf_str(&source,
-                       "KERNEL(k)(ARG_GLOBAL(0, u64, out) ARG_INDICES)\n{\n"
-                       "u64 p = out[0]; u32 u = (u32)out[THREAD], v = (u32)out[2]; f32 f = out[3], g = out[4]; "
-                       "f64 d = out[5], e = out[6];\n");
-            for (int c = 0; c < COPIES; c++)
-                as_buf_printf(&source, "%s\n", ones[i].text);
-            as_buf_str(&source, "out[0] = p + u + v; ((f32 *)out)[5] = f + g; ((f64 *)out)[6] = d + e;\n}\n");
-            compile(as_buf_get(&source), ones[i].operation, NULL, archs[a], &cubin, &bytes);
-            assert_int_equal(as_cubin_count(cubin, bytes, "k", ones[i].operation, &n, NULL), AS_OK);
-            if (n + 2 < COPIES || n > COPIES + 16) /* the last may be joined with what follows */
-                fail_msg("%s for %s: %llu counted of %d", ones[i].operation, archs[a], (unsigned long long)n, COPIES);
-            as_buf_finish(&source);
-            free(cubin);
-        }
-}
-
 /* The compiler sees that nobody looks at the sum: what is left must not count as work. */
 static void test_folded_away(void **state)
 {
@@ -234,8 +185,7 @@ static void test_hostile_cubins(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_operations),
-                                       cmocka_unit_test(test_folded_away), cmocka_unit_test(test_words),
-                                       cmocka_unit_test(test_hostile_cubins)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_folded_away),
+                                       cmocka_unit_test(test_words), cmocka_unit_test(test_hostile_cubins)};
     return cmocka_run_group_tests(tests, load, NULL);
 }
