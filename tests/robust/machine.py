@@ -87,7 +87,7 @@ def test_hang_up(assay):
 def test_control_c_twice(assay):
     """A person in a hurry: the second one ends it at once, and the store is whole."""
     process = assay.start("run", *CELLS, env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: assay.run("list", "runs").code == OK, "a run in the store")
+    harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store")
     for _ in range(2):
         harness.kill(process.pid, signal.SIGINT)
         time.sleep(0.02)
