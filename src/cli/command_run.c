@@ -89,7 +89,9 @@ static int run_run(const struct as_command *command, const struct as_args *args)
 }
 
 static const struct as_option run_options[] = {
-    {"device", 'd', "LIST", "devices as 'assay devices' names them: cpu,opencl:0 or all (default: the suite's)", false},
+    {"device", 'd', "LIST",
+     "devices as 'assay devices' names them: cpu,opencl:0, all, or each piece of hardware once (default: the suite's)",
+     false},
     {"set", 's', "AXIS=VALUES", "values of an axis: size=1KiB..1GiB x4, op=triad,copy or latency.size=64KiB", true},
     {"precision", 0, "P", "narrowest interval that is sought, 0.01% to 100% (default: the suite's; quick: see 'list')",
      false},
