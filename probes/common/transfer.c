@@ -80,7 +80,7 @@ static enum as_status fill_lane(struct as_transfer *t, unsigned lane, uint64_t *
 
 static enum as_status fill(struct as_transfer *t, struct as_error *err)
 {
-    uint64_t *words = malloc(PIECE);
+    uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
     enum as_status s = words ? AS_OK : as_nomem(err, PIECE, "the pattern of a copy");
     for (unsigned l = 0; l < t->desc.lanes && !s; l++)
         s = fill_lane(t, l, words, err);
@@ -376,7 +376,7 @@ static bool lane_is_right(struct as_transfer *t, unsigned lane, uint64_t *words,
 bool as_transfer_check(struct as_transfer *t, char *why, size_t size)
 {
     bool right = true;
-    uint64_t *words = malloc(PIECE);
+    uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
     if (!words) {
         snprintf(why, size, "no memory to look at the copy");
         return false;
