@@ -99,7 +99,8 @@ static enum as_status visit_all(struct as_engine *e, const size_t *order, size_t
         const struct as_progress *p = &e->progress[order[k]];
         if (p->over)
             continue;
-        if (as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
+        /* A person waits for the first cell; it is watched from behind. */
+        if ((k > 0 || round > 1) && as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
             break;
         if (time_left(e) <= (p->visits ? need_of(p) : 0))
             continue;
@@ -226,7 +227,8 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
     size_t *order = calloc(e->cells_n ? e->cells_n : 1, sizeof *order);
     if (!order)
         return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
-    enum as_status s = read_sentinels(e, err);
+    enum as_status s = AS_OK;
+    e->sentinel_at = as_now();
     for (int round = 1; round <= e->rounds && !s && !stopped(e); round++)
         s = one_round(e, round, order, err);
     if (!s && !stopped(e))
