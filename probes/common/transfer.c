@@ -57,6 +57,8 @@ static enum as_status write_words(struct as_transfer *t, struct as_memory *to, u
 {
     if (to)
         return t->dev->memory->write(t->dev, to, offset, words, bytes, err);
+    if (!t->plain) /* an end has memory of one kind or the other */
+        return as_fail(err, AS_FAILED, "a copy has no memory at one end");
     memcpy((char *)t->plain + offset, words, bytes);
     return AS_OK;
 }
