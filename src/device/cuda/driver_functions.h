@@ -22,7 +22,6 @@
     X(cuCtxSetCurrent, (CUcontext context))                                                                            \
     X(cuCtxSynchronize, (void))                                                                                        \
     X(cuCtxEnablePeerAccess, (CUcontext peer, unsigned int flags))                                                     \
-    X(cuCtxGetStreamPriorityRange, (int *least, int *greatest))                                                        \
     X(cuMemGetInfo_v2, (size_t * free, size_t * total))                                                                \
     X(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                                            \
     X(cuMemFree_v2, (CUdeviceptr address))                                                                             \
@@ -46,18 +45,10 @@
                  unsigned long long flags))                                                                            \
     X(cuMemUnmap, (CUdeviceptr address, size_t bytes))                                                                 \
     X(cuMemSetAccess, (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count))                \
-    X(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t bytes))                                               \
-    X(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes))                                                     \
-    X(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes))                                               \
     X(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                         \
     X(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                               \
-    X(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                         \
     X(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                                \
-    X(cuMemcpyPeerAsync,                                                                                               \
-      (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream)) \
-    X(cuMemsetD32Async, (CUdeviceptr to, unsigned int value, size_t words, CUstream stream))                           \
     X(cuStreamCreate, (CUstream * stream, unsigned int flags))                                                         \
-    X(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags, int priority))                               \
     X(cuStreamDestroy_v2, (CUstream stream))                                                                           \
     X(cuStreamSynchronize, (CUstream stream))                                                                          \
     X(cuStreamQuery, (CUstream stream))                                                                                \
@@ -67,7 +58,6 @@
     X(cuEventCreate, (CUevent * event, unsigned int flags))                                                            \
     X(cuEventDestroy_v2, (CUevent event))                                                                              \
     X(cuEventRecord, (CUevent event, CUstream stream))                                                                 \
-    X(cuEventQuery, (CUevent event))                                                                                   \
     X(cuEventSynchronize, (CUevent event))                                                                             \
     X(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))                                           \
     X(cuModuleLoadData, (CUmodule * module, const void *image))                                                        \
@@ -76,13 +66,11 @@
     X(cuModuleGetGlobal_v2, (CUdeviceptr * address, size_t * bytes, CUmodule module, const char *name))                \
     X(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))                           \
     X(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))                            \
-    X(cuFuncSetCacheConfig, (CUfunction function, CUfunc_cache config))                                                \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                                     \
       (int *blocks, CUfunction function, int block_size, size_t dynamic_bytes))                                        \
     X(cuLaunchKernel, (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,             \
                        unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int dynamic_bytes,   \
                        CUstream stream, void **parameters, void **extra))                                              \
-    X(cuGraphCreate, (CUgraph * graph, unsigned int flags))                                                            \
     X(cuGraphDestroy, (CUgraph graph))                                                                                 \
     X(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags))                      \
     X(cuGraphUpload, (CUgraphExec exec, CUstream stream))                                                              \
@@ -95,9 +83,7 @@
     X(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location))                \
     X(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream))                       \
     X(cuMemPrefetchAsync_v2,                                                                                           \
-      (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))                \
-    X(cuGraphAddKernelNode_v2, (CUgraphNode * node, CUgraph graph, const CUgraphNode *after, size_t after_n,           \
-                                const CUDA_KERNEL_NODE_PARAMS *parameters))
+      (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))
 
 /* Every NVRTC since 11.2 has these. All but one give nvrtcResult. */
 #define AS_NVRTC_REQUIRED(X)                                                                                           \
