@@ -94,7 +94,7 @@ struct as_visit {
     struct as_readings readings; /* of the device's sensor while it ran */
     enum as_cell_status status;  /* OK, or why there are no samples */
     char reason[256];            /* for those */
-    int excluded;                /* 1: not in the cell's numbers (drift), reason says why */
+    int excluded;                /* 1: not in the cell's numbers (bad episode, clock moved), reason says why */
     int worker;                  /* process id */
     double limit;                /* physical bound in the unit, NAN none */
     char limit_why[96];

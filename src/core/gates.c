@@ -11,14 +11,20 @@
 
 /* A number may exceed its bound by the error of the bound itself. */
 static const double LIMIT_ROOM = 0.02;
-/* Clock readings scatter by less than 1% on a steady machine. From visit to visit turbo may choose another bin, whose
- * effect is in the interval; throttling moves more. */
+/* Clock readings scatter by less than 1% on a steady machine, and a move smaller than the precision asked for cannot
+ * spoil a number. From visit to visit turbo may choose another bin, whose effect is in the interval; throttling moves
+ * more. */
 static const double CLOCK_ROOM = 0.05, CLOCK_ROOM_VISITS = 0.2;
 static const double MEMORY_FACTOR = 4;
 /* No card has a larger last cache that its driver does not tell. */
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 /* With fewer the interval knows only the noise within a stay, which is the smaller part on most machines. */
 static const int VISITS_MIN = 3;
+
+size_t as_visits_wanted(int asked)
+{
+    return (size_t)(asked < VISITS_MIN ? asked : VISITS_MIN);
+}
 
 static int counts(const struct as_visit *v)
 {
@@ -102,6 +108,17 @@ static bool clock_of(const struct as_visit *v, double *hz, double *lo, double *h
     return own || has_sensor;
 }
 
+double as_clock_moved(const struct as_visit *v)
+{
+    double hz, lo, hi;
+    return clock_of(v, &hz, &lo, &hi) ? (hi - lo) / hi : NAN;
+}
+
+double as_clock_room(double precision)
+{
+    return fmax(CLOCK_ROOM, precision);
+}
+
 /* What slowed the device down in any of the visits that count, whether a sensor would have seen it, and who else was
  * on the device. */
 struct seen {
@@ -136,14 +153,16 @@ static void say_seen(const struct seen *seen, struct as_buf *text)
         as_buf_printf(text, ", %.0f other process%s on the device", seen->users, seen->users == 1 ? "" : "es");
 }
 
-static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n, struct as_buf *text)
+static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n, double precision,
+                       struct as_buf *text)
 {
     double lo = INFINITY, hi = -INFINITY, sum = 0, within = 0;
-    size_t known = 0;
+    size_t known = 0, left_out = 0;
     bool by_sensor = false;
     const struct seen seen = seen_in(visits, n);
     for (size_t i = 0; i < n; i++) {
         double hz, least, most;
+        left_out += visits[i].excluded && as_clock_moved(&visits[i]) > as_clock_room(precision);
         if (!counts(&visits[i]) || !clock_of(&visits[i], &hz, &least, &most))
             continue;
         known++;
@@ -157,12 +176,14 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
     as_buf_clear(text);
     double between = known ? (hi - lo) / hi : 0;
     enum as_gate_state state =
-        seen.slowed || within > CLOCK_ROOM || between > CLOCK_ROOM_VISITS ? AS_GATE_FAIL : AS_GATE_PASS;
+        seen.slowed || within > as_clock_room(precision) || between > CLOCK_ROOM_VISITS ? AS_GATE_FAIL : AS_GATE_PASS;
     if (known) {
         as_format_value(text, cell->clock_hz, "Hz");
         if (by_sensor)
             as_buf_printf(text, " by %s", seen.sensor);
         as_buf_printf(text, ", moved %.1f%% within a visit, %.1f%% between visits", 100 * within, 100 * between);
+        if (left_out)
+            as_buf_printf(text, ", %zu of %zu visits left out in which it moved more", left_out, n);
     } else {
         as_buf_str(text, seen.known ? "the clock is not known" : "the device has no cycle counter and no clock sensor");
         state = seen.slowed ? AS_GATE_FAIL : AS_GATE_NA;
@@ -175,7 +196,7 @@ static void gate_noise(struct as_cell *cell, double precision, int visits, struc
 {
     const struct as_summary *s = &cell->sum;
     double width = (s->ci.hi - s->ci.lo) / fabs(s->median);
-    size_t wanted = (size_t)(visits < VISITS_MIN ? visits : VISITS_MIN);
+    size_t wanted = as_visits_wanted(visits);
     int pass = width <= precision && s->visits >= wanted;
     as_buf_clear(text);
     if (s->modes == 2 && (s->mode[1] - s->mode[0]) > precision * fabs(s->median)) {
@@ -253,7 +274,7 @@ enum as_status as_gates_evaluate(struct as_cell *cell, const struct as_visit *vi
         gate_worst(&cell->gates[AS_GATE_CODE], visits, n, offsetof(struct as_visit, code),
                    offsetof(struct as_visit, code_text));
         gate_limit(cell, visits, n, &text);
-        gate_clock(cell, visits, n, &text);
+        gate_clock(cell, visits, n, context->precision, &text);
         gate_noise(cell, context->precision, context->visits, &text);
         gate_footprint(cell, visits, n, context->last_cache, &text);
         cell->gates[AS_GATE_DRIFT].state = context->drift;

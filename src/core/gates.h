@@ -19,6 +19,13 @@ struct as_gate_context {
 enum as_status as_gates_evaluate(struct as_cell *cell, const struct as_visit *visits, size_t n,
                                  const struct as_gate_context *context, struct as_error *err);
 
+/* Visits that an interval needs so as to hold what differs between visits, when so many are asked for. */
+size_t as_visits_wanted(int asked);
+/* By how much the clock moved while the visit lasted, relative to its highest; NAN where nothing tells. */
+double as_clock_moved(const struct as_visit *v);
+/* How much it may, when this precision is asked for. */
+double as_clock_room(double precision);
+
 /* Bytes of the last caches that `threads` threads reach on this device. */
 uint64_t as_reachable_cache(const struct as_device_info *info, double threads);
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,20 +121,28 @@ static int in_bad_episode(const struct as_engine *e, const struct as_cell *cell,
     return bad;
 }
 
-/* Excludes the visits of bad episodes unless none would be left, and says so in the drift gate. */
-static enum as_status judge_drift(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits, size_t n,
-                                  size_t stored, struct as_gate_context *context, struct as_error *err)
+/* Why a visit is left out of the cell's number. */
+enum fault { FAULT_NONE, FAULT_DRIFT, FAULT_CLOCK };
+enum { VISITS_JUDGED = 64 };
+
+static bool is_judged(const struct as_visit *v)
+{
+    return v->n > 0 && v->number < AS_ISOLATED_VISIT;
+}
+
+/* Finds the visits of bad episodes and says so in the drift gate. None is to be left out where all are
+ * bad. */
+static void find_drift(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
+                       enum fault *fault, struct as_gate_context *context)
 {
     size_t measured = 0, bad = 0;
     struct watch watch = {0};
-    enum as_status st = AS_OK;
-    int is_bad[64] = {0};
-    for (size_t i = 0; i < n && i < 64; i++) {
-        if (visits[i].n == 0 || visits[i].number >= AS_ISOLATED_VISIT)
+    for (size_t i = 0; i < n; i++) {
+        if (!is_judged(&visits[i]))
             continue;
         measured++;
-        is_bad[i] = in_bad_episode(e, cell, &visits[i], &watch);
-        bad += is_bad[i];
+        fault[i] = in_bad_episode(e, cell, &visits[i], &watch) ? FAULT_DRIFT : FAULT_NONE;
+        bad += fault[i] == FAULT_DRIFT;
     }
     context->drift = !watch.known ? AS_GATE_NA : bad && bad == measured ? AS_GATE_FAIL : AS_GATE_PASS;
     if (!watch.known)
@@ -142,19 +151,54 @@ static enum as_status judge_drift(struct as_engine *e, const struct as_cell *cel
         snprintf(context->drift_text, sizeof context->drift_text,
                  "%zu of %zu visits in a bad episode; the %s sentinel was off by at most %.1f%%, allowed %.1f%%", bad,
                  measured, watch.by->what, 100 * watch.worst, 100 * watch.tolerance);
-    for (size_t i = 0; i < n && i < 64 && !st; i++) {
-        int exclude = is_bad[i] && bad < measured;
-        if (visits[i].n == 0 || visits[i].number >= AS_ISOLATED_VISIT || exclude == (visits[i].excluded != 0))
+    if (bad == measured)
+        memset(fault, FAULT_NONE, n * sizeof *fault);
+}
+
+/* Visits in which the clock moved are left out as long as enough steady ones are left; else the clock gate fails. */
+static void find_unsteady(const struct as_engine *e, const struct as_visit *visits, size_t n, enum fault *fault)
+{
+    const double room = as_clock_room(e->run->precision);
+    size_t steady = 0;
+    for (size_t i = 0; i < n; i++)
+        steady += is_judged(&visits[i]) && fault[i] == FAULT_NONE && !(as_clock_moved(&visits[i]) > room);
+    if (steady < as_visits_wanted(e->run->visits))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (is_judged(&visits[i]) && fault[i] == FAULT_NONE && as_clock_moved(&visits[i]) > room)
+            fault[i] = FAULT_CLOCK;
+}
+
+static void say_fault(const struct as_visit *v, enum fault fault, char *out, size_t size)
+{
+    if (fault == FAULT_CLOCK)
+        snprintf(out, size, "clock: it moved by %.1f%%", 100 * as_clock_moved(v));
+    else
+        snprintf(out, size, "%s", fault == FAULT_DRIFT ? "drift: the sentinel was off" : "");
+}
+
+/* Excludes the visits that fell into a bad episode or a move of the clock, unless too few would be left. The first
+ * `stored` of the n visits are in the store already. */
+static enum as_status judge_visits(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits, size_t n,
+                                   size_t stored, struct as_gate_context *context, struct as_error *err)
+{
+    enum fault fault[VISITS_JUDGED] = {FAULT_NONE};
+    enum as_status st = AS_OK;
+    const size_t judged = n < VISITS_JUDGED ? n : VISITS_JUDGED;
+    find_drift(e, cell, visits, judged, fault, context);
+    find_unsteady(e, visits, judged, fault);
+    for (size_t i = 0; i < judged && !st; i++) {
+        const bool exclude = fault[i] != FAULT_NONE;
+        if (!is_judged(&visits[i]) || exclude == (visits[i].excluded != 0))
             continue;
         visits[i].excluded = exclude;
-        as_copy_text(visits[i].reason, sizeof visits[i].reason, exclude ? "drift: the sentinel was off" : "");
+        say_fault(&visits[i], fault[i], visits[i].reason, sizeof visits[i].reason);
         if (i < stored)
             st = as_store_exclude_visit(e->store, visits[i].cell_id, visits[i].number, exclude, visits[i].reason, err);
     }
     return st;
 }
 
-/* The first `stored` of the n visits are in the store already. */
 static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visit *visits, size_t n, size_t stored,
                                struct as_error *err)
 {
@@ -165,7 +209,7 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
         context.last_cache = as_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
     enum as_status s = AS_OK;
     if (index < e->sentinels_first)
-        s = judge_drift(e, cell, visits, n, stored, &context, err);
+        s = judge_visits(e, cell, visits, n, stored, &context, err);
     else
         as_copy_text(context.drift_text, sizeof context.drift_text, "this cell is a sentinel itself");
     if (!s)

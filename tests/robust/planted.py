@@ -80,6 +80,19 @@ def test_a_clock_that_halves(assay):
         expect(("clock" in failed_gates(cell)) == struck, f"{cell['axes']} fails {failed_gates(cell)}", cell["gates"])
 
 
+def test_a_clock_that_halves_once(assay):
+    """One visit of many is left out, and the number is that of the rest."""
+    fault = {"do": "clock-half", "count": "worker", "launch": 60, "min_footprint": 262144, "max_footprint": 262144}
+    done = assay.null(dict(HONEST, faults=[fault]), *CELLS, "--precision", "1%", "--budget", "4s", "--visits", "6")
+    expect(done.code == OK, "the steady visits are enough", done)
+    for cell in assay.export()["cells"]:
+        left_out = [v["reason"] for v in cell["visits"] if v["excluded"]]
+        struck = cell["axes"]["size"] == 262144
+        expect(len(left_out) == struck, f"{cell['axes']}: {left_out}", cell["gates"])
+        expect(all(r.startswith("clock: it moved by") for r in left_out), "and says why", left_out)
+        expect(("left out" in cell["gates"]["clock"]["text"]) == struck, "the gate says so", cell["gates"]["clock"])
+
+
 def test_the_instructions_are_gone(assay):
     """A compiler that folded the loop away left none of the loads; the time may look right."""
     caught_by(assay, "code", {"code": {"load.global": 0}})
