@@ -140,13 +140,21 @@ FUNCTION u32 UNIT(void)
 #define SCOPE_SYSTEM 2
 typedef u32 atomic_u32;
 
+/* Unless the pointer itself was read from memory, the compiler knows where p points, and one of the two branches goes.
+ * So it is the instruction for that memory, and not the slower one for any address. */
+#define AS_BY_SPACE(one, order, scope)                                                                                 \
+    if (__isShared(p)) {                                                                                               \
+        one(order, scope, "shared", "r"((u32)__cvta_generic_to_shared(p)))                                             \
+    } else {                                                                                                           \
+        one(order, scope, "global", "l"(p))                                                                            \
+    }
 #define AS_BY_SCOPE(one, order)                                                                                        \
     if (scope == SCOPE_GROUP) {                                                                                        \
-        one(order, "cta")                                                                                              \
+        AS_BY_SPACE(one, order, "cta")                                                                                 \
     } else if (scope == SCOPE_DEVICE) {                                                                                \
-        one(order, "gpu")                                                                                              \
+        AS_BY_SPACE(one, order, "gpu")                                                                                 \
     } else {                                                                                                           \
-        one(order, "sys")                                                                                              \
+        AS_BY_SPACE(one, order, "sys")                                                                                 \
     }
 #define AS_FENCE(order)                                                                                                \
     if (order == ORDER_SEQ_CST)                                                                                        \
@@ -155,7 +163,8 @@ typedef u32 atomic_u32;
 FUNCTION u32 as_atomic_load(const u32 *p, int order, int scope)
 {
     u32 v;
-#define AS_ONE(order, scope) asm volatile("ld." order "." scope ".u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+#define AS_ONE(order, scope, space, at)                                                                                \
+    asm volatile("ld." order "." scope "." space ".u32 %0, [%1];" : "=r"(v) : at : "memory");
     AS_FENCE(order)
     if (order == ORDER_RELAXED) {
         AS_BY_SCOPE(AS_ONE, "relaxed")
@@ -167,7 +176,8 @@ FUNCTION u32 as_atomic_load(const u32 *p, int order, int scope)
 }
 FUNCTION void as_atomic_store(u32 *p, u32 v, int order, int scope)
 {
-#define AS_ONE(order, scope) asm volatile("st." order "." scope ".u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+#define AS_ONE(order, scope, space, at)                                                                                \
+    asm volatile("st." order "." scope "." space ".u32 [%0], %1;" ::at, "r"(v) : "memory");
     AS_FENCE(order)
     if (order == ORDER_RELAXED) {
         AS_BY_SCOPE(AS_ONE, "relaxed")
@@ -192,12 +202,12 @@ FUNCTION void as_atomic_store(u32 *p, u32 v, int order, int scope)
         }                                                                                                              \
         return old;                                                                                                    \
     }
-#define AS_RMW(what, order, scope)                                                                                     \
-    asm volatile("atom." order "." scope "." what " %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
-#define AS_ADD(order, scope) AS_RMW("add.u32", order, scope)
-#define AS_MIN(order, scope) AS_RMW("min.u32", order, scope)
-#define AS_MAX(order, scope) AS_RMW("max.u32", order, scope)
-#define AS_EXCHANGE(order, scope) AS_RMW("exch.b32", order, scope)
+#define AS_RMW(what, order, scope, space, at)                                                                          \
+    asm volatile("atom." order "." scope "." space "." what " %0, [%1], %2;" : "=r"(old) : at, "r"(v) : "memory");
+#define AS_ADD(order, scope, space, at) AS_RMW("add.u32", order, scope, space, at)
+#define AS_MIN(order, scope, space, at) AS_RMW("min.u32", order, scope, space, at)
+#define AS_MAX(order, scope, space, at) AS_RMW("max.u32", order, scope, space, at)
+#define AS_EXCHANGE(order, scope, space, at) AS_RMW("exch.b32", order, scope, space, at)
 AS_READ_MODIFY_WRITE(as_atomic_add, AS_ADD)
 AS_READ_MODIFY_WRITE(as_atomic_min, AS_MIN)
 AS_READ_MODIFY_WRITE(as_atomic_max, AS_MAX)

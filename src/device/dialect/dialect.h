@@ -15,9 +15,11 @@
  *   GLOBAL_THREAD(S)         the same over all groups, 64 bits
  *   BARRIER()                all threads of the group meet; memory is made visible to them
  *   u8 .. u64, i8 .. i64, f32, f64 (HAVE_F64), f16 (HAVE_F16), atomic_u32
- *   ATOMIC_LOAD(p, order, scope), ATOMIC_STORE, ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_EXCHANGE (p, v, order,
- * scope) ORDER_RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL, _SEQ_CST; SCOPE_GROUP, _DEVICE, _SYSTEM HAVE_ATOMIC_ORDERS 0:
- * every order is relaxed and the scope is the device CYCLES()                 core cycles, where HAVE_CYCLES
+ *   ATOMIC_LOAD(p, order, scope), ATOMIC_STORE, _ADD, _MIN, _MAX, _EXCHANGE(p, v, order, scope)
+ *                            p points to GLOBAL or LOCAL memory; ORDER_RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL, _SEQ_CST;
+ *                            SCOPE_GROUP, _DEVICE, _SYSTEM
+ *   HAVE_ATOMIC_ORDERS       0: every order is relaxed and the scope is the device
+ *   CYCLES()                 core cycles, where HAVE_CYCLES
  *   CONSTANT                 in front of an array at program scope with its values: constant memory
  *   CONSTANT_POINTER(type)   a pointer into such an array
  *   LOCAL_POINTER(type)      a pointer into a LOCAL array, for casts

@@ -1,6 +1,5 @@
-/* Every kernel of the probes compiles for the chips of three generations without a GPU, and its machine code holds what
- * its probe expects; a loop whose work nobody wants holds nothing. Skipped where there is no NVRTC. */
-#include "base/buf.h"
+/* What NVRTC makes of dialect source without a GPU, and how its cubins are read; the probes' kernels have a test of
+ * their own. Skipped where there is no NVRTC. */
 #include "device/cuda/cuda.h"
 
 #include <setjmp.h>
@@ -11,38 +10,7 @@
 
 #include <cmocka.h>
 
-static const char *const archs[] = {"sm_80", "sm_90", "sm_100"};
-
-struct wanted {
-    const char *file, *defines, *kernel, *operation;
-    uint64_t at_least;
-};
-static const struct wanted table[] = {
-    {"latency/latency.kernel", NULL, "walk", "load.global", 64},
-    {"latency/latency.kernel", NULL, "relocate", "store.global", 1},
-    {"bandwidth/bandwidth.kernel", "-DOP=0 -DPER_ITEM=1", "stream", "store.global", 1},
-    {"bandwidth/bandwidth.kernel", "-DOP=2 -DPER_ITEM=4", "stream", "load.global", 2},
-    {"bandwidth/bandwidth.kernel", "-DOP=3 -DPER_ITEM=1", "stream", "fma.f64", 1},
-    {"bandwidth/bandwidth.kernel", "-DOP=3 -DPER_ITEM=4", "stream", "fma.f64", 4},
-    {"bandwidth/bandwidth.kernel", "-DOP=5 -DPER_ITEM=4", "stream", "load.global", 2},
-    {"bandwidth/bandwidth.kernel", "-DOP=6 -DPER_ITEM=4", "stream", "load.global", 1},
-    {"bandwidth/bandwidth.kernel", "-DOP=7 -DPER_ITEM=4", "fill", "store.global", 1},
-    {"bandwidth/bandwidth.kernel", "-DOP=3 -DPER_ITEM=1 -DUNROLL=4 -DCACHE=0 -DGROUP_SIZE=256", "card", "load.global",
-     8},
-    {"bandwidth/bandwidth.kernel", "-DOP=3 -DPER_ITEM=1 -DUNROLL=4 -DCACHE=1 -DGROUP_SIZE=256", "card", "fma.f64", 8},
-    {"bandwidth/bandwidth.kernel", "-DOP=6 -DPER_ITEM=1 -DUNROLL=8 -DCACHE=2 -DGROUP_SIZE=512", "card", "load.global",
-     8},
-    {"bandwidth/bandwidth.kernel", "-DOP=4 -DPER_ITEM=1 -DUNROLL=4 -DCACHE=1 -DGROUP_SIZE=256", "card", "store.global",
-     4},
-    {"c2c/c2c.kernel", NULL, "pingpong", "load.global", 1},
-    {"copy/copy.kernel", NULL, NULL, NULL, 0},
-    {"launch/launch.kernel", NULL, NULL, NULL, 0},
-    {"link_latency/link_latency.kernel", NULL, NULL, NULL, 0},
-    {"sentinel/sentinel.kernel", NULL, "memory", "load.global", 1},
-    {"roofline/roofline.kernel", "-DTYPE=32 -DCHAINS=8", "peak", "fma.f32", 128},
-    {"roofline/roofline.kernel", "-DTYPE=64 -DCHAINS=8", "peak", "fma.f64", 128},
-    {"roofline/roofline.kernel", "-DTYPE=16 -DCHAINS=8", "peak", "fma.f16", 128},
-};
+static const char *const archs[] = {"sm_80", "sm_90a", "sm_100"};
 
 static struct as_nvrtc_api nvrtc;
 
@@ -55,19 +23,6 @@ static int load(void **state)
     return 0;
 }
 
-static char *read_file(const char *name)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", AS_PROBES, name);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
-    fclose(f);
-    return text;
-}
-
 static void compile(const char *source, const char *name, const char *defines, const char *arch, unsigned char **cubin,
                     size_t *bytes)
 {
@@ -75,31 +30,6 @@ static void compile(const char *source, const char *name, const char *defines, c
     const struct as_program_desc desc = {.name = name, .source = source, .defines = defines};
     if (as_cu_compile(&nvrtc, &desc, arch, cubin, bytes, &err))
         fail_msg("%s %s for %s: %s", name, defines ? defines : "", arch, err.text);
-}
-
-static void test_kernels(void **state)
-{
-    (void)state;
-    if (!nvrtc.library)
-        skip();
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const struct wanted *w = &table[i];
-        char *source = read_file(w->file);
-        for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
-            unsigned char *cubin;
-            size_t bytes;
-            uint64_t n = 0;
-            struct as_error err = {0};
-            compile(source, w->file, w->defines, archs[a], &cubin, &bytes);
-            if (w->kernel && as_cubin_count(cubin, bytes, w->kernel, w->operation, &n, &err))
-                fail_msg("%s for %s: %s", w->file, archs[a], err.text);
-            if (n < w->at_least)
-                fail_msg("%s %s for %s: %llu %s, at least %llu wanted", w->file, w->defines ? w->defines : "", archs[a],
-                         (unsigned long long)n, w->operation, (unsigned long long)w->at_least);
-            free(cubin);
-        }
-        free(source);
-    }
 }
 
 /* The compiler sees that nobody looks at the sum: what is left must not count as work. */
@@ -122,6 +52,47 @@ static void test_folded_away(void **state)
         assert_int_equal(as_cubin_count(cubin, bytes, "k", "fma.f32", &fmas, NULL), AS_OK);
         assert_int_equal(loads, 0);
         assert_int_equal(fmas, 0);
+        free(cubin);
+    }
+}
+
+/* Atomics are those of the memory that they are for, whatever order and scope they have. */
+static void test_atomics(void **state)
+{
+    static const char source[] =
+        "#define ALL(p) ATOMIC_ADD(p, 1, ORDER_RELAXED, SCOPE_SYSTEM) + ATOMIC_MIN(p, 2, ORDER_ACQUIRE, SCOPE_DEVICE) "
+        "+ \\\n"
+        "    ATOMIC_MAX(p, 3, ORDER_RELEASE, SCOPE_GROUP) + ATOMIC_EXCHANGE(p, 4, ORDER_SEQ_CST, SCOPE_SYSTEM)\n"
+        "KERNEL(common)(ARG_GLOBAL(0, u32, out) ARG_INDICES)\n{\n"
+        "    out[1] = ALL(out + THREAD);\n}\n"
+        "KERNEL(unused)(ARG_GLOBAL(0, u32, out) ARG_INDICES)\n{\n"
+        "    ATOMIC_ADD(out, 1, ORDER_RELAXED, SCOPE_DEVICE);\n}\n"
+        "KERNEL(own)(ARG_GLOBAL(0, u32, out) ARG_INDICES)\n{\n"
+        "    LOCAL atomic_u32 counts[32];\n"
+        "    ATOMIC_STORE(counts + THREAD, 0, ORDER_RELEASE, SCOPE_GROUP);\n"
+        "    u32 at = out[THREAD];\n"
+        "    out[THREAD] = ALL(counts + at) + ATOMIC_LOAD(counts, ORDER_ACQUIRE, SCOPE_GROUP);\n}\n";
+    static const struct {
+        const char *kernel, *operation;
+        uint64_t n;
+    } wanted[] = {{"common", "atomic.global", 4}, {"common", "atomic.local", 0},   {"common", "atomic.generic", 0},
+                  {"unused", "atomic.global", 1}, {"unused", "atomic.generic", 0}, {"own", "atomic.local", 4},
+                  {"own", "atomic.global", 0},    {"own", "atomic.generic", 0},    {"own", "load.local", 1},
+                  {"own", "store.local", 1},      {"own", "load.global", 1}};
+    (void)state;
+    if (!nvrtc.library)
+        skip();
+    for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
+        unsigned char *cubin;
+        size_t bytes;
+        compile(source, "atomics", NULL, archs[a], &cubin, &bytes);
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+            uint64_t n = 99;
+            assert_int_equal(as_cubin_count(cubin, bytes, wanted[i].kernel, wanted[i].operation, &n, NULL), AS_OK);
+            if (n != wanted[i].n)
+                fail_msg("%s for %s: %llu %s, not %llu", wanted[i].kernel, archs[a], (unsigned long long)n,
+                         wanted[i].operation, (unsigned long long)wanted[i].n);
+        }
         free(cubin);
     }
 }
@@ -185,7 +156,7 @@ static void test_hostile_cubins(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_folded_away),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_folded_away), cmocka_unit_test(test_atomics),
                                        cmocka_unit_test(test_words), cmocka_unit_test(test_hostile_cubins)};
     return cmocka_run_group_tests(tests, load, NULL);
 }
