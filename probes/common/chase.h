@@ -7,7 +7,7 @@
 #ifndef AS_PROBES_COMMON_CHASE_H
 #define AS_PROBES_COMMON_CHASE_H
 
-#include "core/probe.h"
+#include "timed.h"
 
 enum as_pattern {
     AS_PATTERN_RANDOM, /* over the whole buffer */
@@ -41,17 +41,20 @@ uint64_t as_cycle_next(const struct as_cycle *c, uint64_t line); /* line after t
 /* A chase on a device: the buffer with its cycle, and the kernel that walks it. */
 struct as_chase {
     struct as_device *dev;
+    const struct as_chase_way *way; /* the CPU's own kernels, or a device's */
     struct as_cycle cycle;
     uint64_t stride;
-    struct as_memory *memory, *result;
-    struct as_program *program;
+    struct as_memory *memory;
     struct as_kernel *kernel;
-    uint64_t walked;    /* steps so far, modulo lines */
-    uint64_t at;        /* line where the next sample starts */
-    int lost;           /* the chase came to a line that does not exist */
-    double overhead_s;  /* of a launch that walks nothing, taken off where the device's time holds it */
-    uint64_t footprint; /* bytes */
-    int native;         /* a CPU's own kernel, not a device's */
+    struct as_memory *result; /* of the CPU's kernels, with their program */
+    struct as_program *program;
+    struct as_timed timed; /* a device's kernels, which time themselves */
+    uint64_t before;       /* repetitions that each walk makes before its time starts */
+    uint64_t walked;       /* steps so far, modulo lines */
+    uint64_t at;           /* line where the next sample starts */
+    double clock_hz;       /* in the last walk, NAN where the kernel cannot tell */
+    bool lost;             /* a walk did not end where it must */
+    uint64_t footprint;    /* bytes */
 };
 struct as_chase_desc {
     const char *allocator;
@@ -67,7 +70,9 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
                                 struct as_error *err);
 /* For the code gate: every step of the walk is a load. */
 void as_chase_expect(struct as_visit_context *vc, const struct as_chase *c);
-/* Walks reps * AS_CHASE_STEPS lines. *ns is the time of one access. */
+/* Into the cell: lines, page size, and what a device walked beforehand. */
+void as_chase_note(struct as_visit_context *vc, const struct as_chase *c);
+/* Walks reps * AS_CHASE_STEPS lines in *seconds. *ns is the time of one access. */
 enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
 /* Does the chase stand where it must? */
 bool as_chase_check(const struct as_chase *c, char *why, size_t size);

@@ -96,19 +96,18 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                  "one cycle: an access that waits for another takes at least that");
     }
     vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
-    if (!c->native)
-        vc->sample_s = 5e-3; /* so that what a launch scatters is small against it */
-    as_note_number(vc, "lines", (double)c->cycle.lines);
-    if (c->memory->page_size)
-        as_note_number(vc, "page_size", (double)c->memory->page_size);
-    if (!c->native)
-        as_note_number(vc, "launch_ns", c->overhead_s * 1e9);
+    if (c->before) /* long against a tick of a kernel's clock, or against what a launch and its control scatter */
+        vc->sample_s = fmax(5e-3, 2 * c->timed.overhead_s);
+    as_chase_note(vc, c);
     return AS_OK;
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
-    return as_chase_walk(state, reps, &out->value, &out->seconds, err);
+    struct as_chase *c = state;
+    enum as_status s = as_chase_walk(c, reps, &out->value, &out->seconds, err);
+    out->clock_hz = c->clock_hz;
+    return s;
 }
 
 static bool check(void *state, char *why, size_t why_size)

@@ -13,7 +13,47 @@
 #include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
+
+/* The kernels on the host. Without a clock they end as on a device that has none; with one they say that the walk took
+ * STEP_NS a step, so that it shows which steps were timed. */
+enum { STEP_NS = 3 };
+static bool has_clock;
+static u64 steps_made;
+
+static u64 follow(u64 at)
+{
+    steps_made++;
+    return *(const u64 *)(uintptr_t)at;
+}
+#undef FOLLOW
+#define FOLLOW(at) follow(at)
+#define CYCLES_NOW() (2 * STEP_NS * steps_made)
+#define NANOS_NOW() (STEP_NS * steps_made)
+static void timed_record(u64 *r, u64 value, u64 c0, u64 c1, u64 n0, u64 n1)
+{
+    struct as_record record = {.value = value, .cycles = c1 - c0, .nanos = n1 - n0};
+    record.has = has_clock ? AS_HAS_CYCLES | AS_HAS_NANOS : 0;
+    memcpy(r, &record, sizeof record);
+}
 #include "../../probes/latency/latency.kernel"
+
+static void run_kernel(const char *name, void *const *args)
+{
+    u64 a, b;
+    u32 before, turns;
+    as_host_item = (struct as_host_item){.threads = 1, .groups = 1};
+    if (strcmp(name, "walk") == 0) {
+        memcpy(&a, args[2], sizeof a);
+        memcpy(&before, args[3], sizeof before);
+        memcpy(&turns, args[4], sizeof turns);
+        walk(args[0], args[1], a, before, turns);
+        return;
+    }
+    assert_string_equal(name, "relocate");
+    memcpy(&a, args[1], sizeof a);
+    memcpy(&b, args[2], sizeof b);
+    relocate(args[0], a, b);
+}
 
 extern const struct as_probe as_probe_latency;
 
@@ -125,11 +165,12 @@ struct play {
     struct as_chase chase;
 };
 
-static void start(struct play *p, uint64_t size, uint64_t stride, enum as_pattern pattern)
+static void start(struct play *p, unsigned capabilities, uint64_t size, uint64_t stride, enum as_pattern pattern)
 {
     struct as_error err = {0};
     struct as_chase_desc d = {.allocator = "toy", .size = size, .stride = stride, .pattern = pattern, .seed = 3};
-    toy_init(&p->toy, AS_CAP_HOST_KERNELS);
+    toy_init(&p->toy, capabilities);
+    p->toy.kernel = run_kernel;
     if (as_chase_prepare(&p->chase, &p->toy.dev, &d, &err))
         fail_msg("%s", err.text);
 }
@@ -150,23 +191,26 @@ static bool walk_and_end(struct play *p)
     return right;
 }
 
+static const unsigned kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE};
+
 static void test_walks_end_where_they_must(void **unused)
 {
-    static const uint64_t sizes[] = {128, 1024, 1000, 5000, 65536, 100001};
+    static const uint64_t sizes[] = {128, 1024, 1000, 5000, 65536, 100001, 4 << 20};
     (void)unused;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int pattern = AS_PATTERN_RANDOM; pattern <= AS_PATTERN_STRIDE; pattern++) {
-            struct play p;
-            start(&p, sizes[s], 64, (enum as_pattern)pattern);
-            assert_true(walk_and_end(&p));
-        }
+        for (int pattern = AS_PATTERN_RANDOM; pattern <= AS_PATTERN_STRIDE; pattern++)
+            for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+                struct play p;
+                start(&p, kinds[k], sizes[s], 64, (enum as_pattern)pattern);
+                assert_true(walk_and_end(&p));
+            }
 }
 
 static void test_wrong_link_is_seen(void **unused)
 {
     struct play p;
     (void)unused;
-    start(&p, 65536, 64, AS_PATTERN_RANDOM);
+    start(&p, AS_CAP_HOST_KERNELS, 65536, 64, AS_PATTERN_RANDOM);
     /* two lines exchange their successors: the cycle falls apart into two */
     char *base = p.chase.memory->host;
     uint64_t a = as_cycle_at(&p.chase.cycle, 10), b = as_cycle_at(&p.chase.cycle, 500);
@@ -180,28 +224,71 @@ static void test_wrong_link_is_seen(void **unused)
 
 static void test_lost_launch_is_seen(void **unused)
 {
-    struct play p;
     (void)unused;
-    start(&p, 65536, 64, AS_PATTERN_RANDOM);
-    p.toy.lose_launches = 1;
-    assert_false(walk_and_end(&p));
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        struct play p;
+        start(&p, kinds[k], 65536, 64, AS_PATTERN_RANDOM);
+        p.toy.lose_launches = 1;
+        assert_false(walk_and_end(&p));
+    }
 }
 
-/* The device's kernels make addresses of indices, and walk them. */
-static void test_device_kernel(void **unused)
+/* A cycle that a first cache may hold is walked whole before the clock starts; of a longer one, a turn. */
+static void test_device_walks_beforehand(void **unused)
 {
-    enum { LINES = 300, WORDS = 8, TURNS = 9 };
-    static u64 chain[LINES * WORDS];
-    struct as_cycle c;
-    u64 result = 0;
+    static const struct {
+        uint64_t size, before;
+    } cases[] = {{1024, 64}, {64 * 100, 128}, {65536, 1024}, {2 << 20, 1 << 15}, {4 << 20, 64}};
     (void)unused;
-    as_cycle_init(&c, AS_PATTERN_RANDOM, LINES, 64, 4096, 5);
-    for (uint64_t line = 0; line < LINES; line++)
-        chain[line * WORDS] = as_cycle_next(&c, line) * WORDS;
-    as_host_item = (struct as_host_item){.threads = 1, .groups = 1};
-    relocate(chain, LINES, WORDS);
-    walk(&result, chain, as_cycle_at(&c, 0) * WORDS, TURNS);
-    assert_int_equal(result, as_cycle_at(&c, TURNS * AS_CHASE_STEPS % LINES) * WORDS);
+    has_clock = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct play p;
+        double ns, seconds;
+        start(&p, AS_CAP_SOURCE, cases[i].size, 64, AS_PATTERN_RANDOM);
+        steps_made = 0;
+        assert_int_equal(as_chase_walk(&p.chase, 10, &ns, &seconds, NULL), AS_OK);
+        assert_int_equal(steps_made, cases[i].before + 10 * AS_CHASE_STEPS);
+        assert_true(fabs(ns - STEP_NS) < 1e-9);
+        assert_true(fabs(seconds - 10 * AS_CHASE_STEPS * STEP_NS * 1e-9) < 1e-12);
+        assert_true(fabs(p.chase.clock_hz - 2e9) < 1);
+        assert_true(walk_and_end(&p));
+    }
+    has_clock = false;
+}
+
+static const struct as_queue_ops *toy_queue;
+
+/* A step takes STEP_NS and a launch a microsecond besides. */
+static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                                   struct as_error *err)
+{
+    u64 before = steps_made;
+    enum as_status s = toy_queue->launch(dev, l, out, err);
+    out->host_s = 1e-6 + STEP_NS * 1e-9 * (double)(steps_made - before);
+    return s;
+}
+
+/* Where the kernel has no clock, the control is taken off: what a launch takes that only walks beforehand. */
+static void test_control_is_taken_off(void **unused)
+{
+    struct play p;
+    struct toy_visit v;
+    struct as_queue_ops queue;
+    struct as_sample out;
+    (void)unused;
+    toy_init(&p.toy, AS_CAP_SOURCE);
+    p.toy.kernel = run_kernel;
+    toy_queue = p.toy.dev.queue;
+    queue = *toy_queue;
+    queue.launch = timed_launch;
+    p.toy.dev.queue = &queue;
+    toy_prepare(&p.toy, &as_probe_latency, "size=65536 pattern=random allocator=toy stride=64", &v, NULL);
+    assert_int_equal(as_probe_latency.sample(v.state, 5, &out, NULL), AS_OK);
+    assert_true(fabs(out.value - STEP_NS) < 1e-6);
+    assert_true(fabs(out.seconds - 5 * AS_CHASE_STEPS * STEP_NS * 1e-9) < 1e-12);
+    assert_true(isnan(out.clock_hz));
+    toy_finish(&as_probe_latency, &v);
+    assert_int_equal(p.toy.live, 0);
 }
 
 static void test_refusals(void **unused)
@@ -259,7 +346,8 @@ int main(void)
         cmocka_unit_test(test_walks_end_where_they_must),
         cmocka_unit_test(test_wrong_link_is_seen),
         cmocka_unit_test(test_lost_launch_is_seen),
-        cmocka_unit_test(test_device_kernel),
+        cmocka_unit_test(test_device_walks_beforehand),
+        cmocka_unit_test(test_control_is_taken_off),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_latency_visit),
     };

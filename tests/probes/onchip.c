@@ -1,5 +1,5 @@
-/* The on-chip probes where there is an OpenCL device, whatever it is: walks end where they must and sums are right; and
- * to which devices which cells belong. */
+/* Kernels that time themselves where there is an OpenCL device, whatever it is: walks end where they must and sums are
+ * right; and to which devices which cells belong. */
 #include "toy_device.h"
 
 #include <math.h>
@@ -26,6 +26,8 @@ struct visit {
     uint64_t reps;
 };
 static const struct visit visits[] = {
+    {"latency", "size=65536 pattern=page allocator=clCreateBuffer stride=64", 100},
+    {"latency", "size=8388608 pattern=random allocator=clCreateBuffer stride=96", 100},
     {"onchip", "what=global size=65536 stride=64 local=0", 100},
     {"onchip", "what=global size=8388608 stride=96 local=0", 100},
     {"onchip", "what=readonly size=4096 stride=128 local=0", 100},

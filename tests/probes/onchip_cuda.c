@@ -1,5 +1,5 @@
-/* The on-chip probes' kernels as NVRTC compiles them for three generations, without a GPU: each program is the one that
- * the probe asks for, and its machine code holds the loads and operations that the probe is about. */
+/* The kernels that time themselves as NVRTC compiles them for three generations, without a GPU: each program is the one
+ * that the probe asks for, and its machine code holds the loads and operations that the probe is about. */
 #include "toy_device.h"
 
 #include "base/text.h"
@@ -122,6 +122,7 @@ struct program {
     bool code; /* the probe says what the machine code must hold */
 };
 static const struct program programs[] = {
+    {"latency", "size=65536 pattern=random allocator=toy stride=64", true},
     {"onchip", "what=global size=65536 stride=64 local=0", true},
     {"onchip", "what=readonly size=65536 stride=64 local=0", true},
     {"onchip", "what=constant size=65536 stride=64 local=0", true},

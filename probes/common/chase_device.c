@@ -1,0 +1,102 @@
+/* Chases by a device's kernel. A launch may start with empty caches: the walk warms them itself before its clock
+ * starts. */
+#include "chase_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_latency[];
+
+/* A cycle up to so many lines is walked once before the clock starts. At 64 bytes they are eight times the largest
+ * first cache there is: in a longer cycle a line is replaced long before it is met again, so a walk beforehand brings
+ * nothing, and at hundreds of nanoseconds a step it would take many times as long as the sample. One turn it is then,
+ * which brings the code. */
+enum { WARM_LINES = 1 << 15 };
+static const uint64_t PIECE = UINT64_C(16) << 20;
+
+static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+{
+    (void)desc;
+    enum as_status s = as_timed_prepare(&c->timed, c->dev, "latency", "", as_kernel_latency, NULL, 1, err);
+    return s ? s : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
+}
+
+static struct as_launch walk_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[5])
+{
+    args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory};
+    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->memory};
+    args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8};
+    args[3] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)c->before};
+    args[4] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
+    struct as_launch l = as_timed_group(c->kernel, args, 5, 1, 1);
+    l.work.accesses = ((double)c->before + turns) * AS_CHASE_STEPS;
+    l.work.footprint = (double)c->footprint;
+    return l;
+}
+
+/* In pieces, since the host may have less memory than the device. */
+static enum as_status write_indices(struct as_chase *c, struct as_error *err)
+{
+    uint64_t piece = PIECE / c->stride ? PIECE / c->stride : 1;
+    piece = piece < c->cycle.lines ? piece : c->cycle.lines;
+    char *buffer = calloc(piece, c->stride);
+    enum as_status s = buffer ? AS_OK : as_nomem(err, piece * c->stride, "a chase");
+    for (uint64_t first = 0; first < c->cycle.lines && !s; first += piece) {
+        uint64_t count = c->cycle.lines - first < piece ? c->cycle.lines - first : piece;
+        for (uint64_t k = 0; k < count; k++) {
+            uint64_t word = as_cycle_next(&c->cycle, first + k) * c->stride / 8;
+            memcpy(buffer + k * c->stride, &word, sizeof word);
+        }
+        s = c->dev->memory->write(c->dev, c->memory, first * c->stride, buffer, count * c->stride, err);
+    }
+    free(buffer);
+    return s;
+}
+
+/* Only the device knows where it sees the buffer, so it makes addresses of the indices. */
+static enum as_status relocate(struct as_chase *c, struct as_error *err)
+{
+    struct as_kernel *kernel = NULL;
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                                  {.kind = AS_ARG_U64, .u.u64 = c->cycle.lines},
+                                  {.kind = AS_ARG_U64, .u.u64 = c->stride / 8}};
+    const struct as_device_info *info = &c->dev->info;
+    struct as_timing unused;
+    enum as_status s = as_timed_kernel(&c->timed, "relocate", &kernel, err);
+    struct as_launch l = as_timed_group(kernel, args, 3, 8 * (size_t)(info->units ? info->units : 1),
+                                        info->threads && info->threads < 64 ? info->threads : 64);
+    l.work = (struct as_work){.bytes = (double)c->footprint, .footprint = (double)c->footprint};
+    if (!s)
+        s = c->dev->queue->launch(c->dev, &l, &unused, err);
+    c->dev->program->kernel_destroy(c->dev, kernel);
+    return s;
+}
+
+/* The launch that only warms up is the control: its time is taken off where the kernel has no clock. */
+static enum as_status fill(struct as_chase *c, struct as_error *err)
+{
+    struct as_arg args[5];
+    enum as_status s = write_indices(c, err);
+    if (!s)
+        s = relocate(c, err);
+    c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS : 1;
+    const struct as_launch control = walk_launch(c, 0, args);
+    return s ? s : as_timed_overhead(&c->timed, &control, err);
+}
+
+static enum as_status walk(struct as_chase *c, uint64_t reps, uint64_t *line, double *seconds, struct as_error *err)
+{
+    struct as_arg args[5];
+    double launch_s;
+    const struct as_launch l = walk_launch(c, (uint32_t)reps, args);
+    enum as_status s = as_timed_launch(&c->timed, &l, &launch_s, err);
+    if (s)
+        return s;
+    *line = c->timed.record[0].value * 8 / c->stride;
+    *seconds = as_timed_seconds(&c->timed, launch_s);
+    c->clock_hz = as_timed_clock(&c->timed);
+    return AS_OK;
+}
+
+/* The walk beforehand and the timed one are two loops. */
+const struct as_chase_way as_chase_device = {.loads = 2 * AS_CHASE_STEPS, .build = build, .fill = fill, .walk = walk};

@@ -1,0 +1,112 @@
+/* Chases by the CPU's own kernels: the walk as machine code, and the cycle written by those who will walk it. */
+#include "chase_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Bytes from which it pays to write with all threads. */
+enum { FILL_TOGETHER = 8 << 20 };
+
+#define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
+#define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
+#define TIMES16(x) x x x x x x x x x x x x x x x x
+
+/* args: 0 result (u64), 1 buffer, 2 start line (u64), 3 stride (u64) */
+static void host_walk(const struct as_host_call *call)
+{
+    char *base = call->args[1];
+    uint64_t start, stride;
+    memcpy(&start, call->args[2], sizeof start);
+    memcpy(&stride, call->args[3], sizeof stride);
+    void *p = base + start * stride;
+    for (uint64_t r = call->reps; r; r--) {
+#if defined(__x86_64__)
+        __asm__ volatile(TIMES16(STEP4) : "+r"(p) : : "memory");
+#elif defined(__aarch64__)
+        __asm__ volatile(TIMES16(STEP4_ARM) : "+r"(p) : : "memory");
+#else
+        for (int i = 0; i < AS_CHASE_STEPS; i++)
+            p = *(void *volatile *)p;
+#endif
+    }
+    *(uint64_t *)call->args[0] = (uint64_t)((char *)p - base) / stride;
+}
+
+/* args: 0 buffer, 1 the chase as a number. Each thread writes a piece of the cycle. */
+static void host_fill(const struct as_host_call *call)
+{
+    const struct as_chase *c;
+    memcpy(&c, call->args[1], sizeof c);
+    uint64_t each = c->cycle.lines / call->threads, first = each * call->thread;
+    uint64_t count = call->thread + 1 == call->threads ? c->cycle.lines - first : each;
+    char *at = (char *)call->args[0] + first * c->stride;
+    for (uint64_t k = 0; k < count; k++) {
+        void *target = (char *)call->args[0] + as_cycle_next(&c->cycle, first + k) * c->stride;
+        memcpy(at + k * c->stride, &target, sizeof target);
+    }
+}
+static const struct as_host_kernel host_kernels[] = {{"walk", host_walk}, {"fill", host_fill}, {NULL, NULL}};
+
+/* The thread that walks touches the memory first, so that it is near; where all of it is equally near, all help. */
+static enum as_status launch_fill(struct as_chase *c, struct as_error *err)
+{
+    struct as_kernel *fill = NULL;
+    struct as_arg args[2] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                             {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
+    bool help = c->dev->info.numa_nodes <= 1 && c->footprint >= FILL_TOGETHER && c->dev->info.threads > 1;
+    struct as_launch l = {.args = args,
+                          .args_n = 2,
+                          .groups = help ? c->dev->info.threads : 1,
+                          .group_size = 1,
+                          .reps = 1,
+                          .work = {.bytes = (double)c->footprint, .footprint = (double)c->footprint}};
+    struct as_timing t;
+    enum as_status s = c->dev->program->kernel(c->dev, c->program, "fill", &fill, err);
+    l.kernel = fill;
+    if (!s)
+        s = c->dev->queue->launch(c->dev, &l, &t, err);
+    c->dev->program->kernel_destroy(c->dev, fill);
+    return s;
+}
+
+static enum as_status fill(struct as_chase *c, struct as_error *err)
+{
+    enum as_status s = c->dev->memory->map(c->dev, c->memory, err);
+    if (s)
+        return s;
+    s = launch_fill(c, err);
+    if (s)
+        return s;
+    return c->dev->memory->map(c->dev, c->memory, err); /* now that it is backed, its page size is known */
+}
+
+static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+{
+    struct as_program_desc program = {.name = "latency", .host = host_kernels};
+    struct as_memory_desc result = {.allocator = desc->allocator, .bytes = 64, .node = -1};
+    enum as_status s = c->dev->memory->alloc(c->dev, &result, &c->result, err);
+    if (!s)
+        s = c->dev->program->build(c->dev, &program, &c->program, err);
+    return s ? s : c->dev->program->kernel(c->dev, c->program, "walk", &c->kernel, err);
+}
+
+static enum as_status walk(struct as_chase *c, uint64_t reps, uint64_t *line, double *seconds, struct as_error *err)
+{
+    struct as_timing t;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->result},
+                            {.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                            {.kind = AS_ARG_U64, .u.u64 = c->at},
+                            {.kind = AS_ARG_U64, .u.u64 = c->stride}};
+    struct as_launch l = {.kernel = c->kernel,
+                          .args = args,
+                          .args_n = 4,
+                          .groups = 1,
+                          .group_size = 1,
+                          .reps = reps,
+                          .work = {.accesses = AS_CHASE_STEPS, .footprint = (double)c->footprint}};
+    enum as_status s = c->dev->queue->launch(c->dev, &l, &t, err);
+    *seconds = s ? NAN : as_timing_seconds(&t);
+    return s ? s : c->dev->memory->read(c->dev, c->result, 0, line, sizeof *line, err);
+}
+
+const struct as_chase_way as_chase_native = {.loads = AS_CHASE_STEPS, .build = build, .fill = fill, .walk = walk};
