@@ -1,4 +1,5 @@
 /* alloc: the time of allocating and of freeing, and of touching pages first and again. See method.md. */
+#include "../common/prepare.h"
 #include "touch.h"
 
 #include "base/text.h"
@@ -117,7 +118,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return touch_create(vc, as_axes_text(vc->axes, "op"), &s->touch, err);
     if (!s->dev->memory->time_alloc)
         return as_fail(err, AS_UNSUPPORTED, "this backend cannot time its allocators");
-    s->frees = strcmp(as_axes_text(vc->axes, "op"), "free") == 0;
+    s->frees = as_word_is(vc->axes, "op", "free");
     s->count = count_that_fits(&s->dev->info, s);
     s->timer_s = timer_cost();
     vc->max_reps = UINT64_C(1) << 20;
@@ -202,7 +203,7 @@ static void finish(void *state)
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
-    return strcmp(as_axes_text(a, "op"), "first-touch") == 0 ? 20 : 10;
+    return as_word_is(a, "op", "first-touch") ? 20 : 10;
 }
 
 const struct as_probe as_probe_alloc = {

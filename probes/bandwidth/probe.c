@@ -1,4 +1,5 @@
 /* bandwidth: how many bytes a second memory and each cache deliver and take. See method.md. */
+#include "../common/prepare.h"
 #include "../common/stream.h"
 
 #include "base/text.h"
@@ -87,23 +88,10 @@ static const char *const full[] = {
     NULL,
 };
 
-static size_t word_of(const struct as_axes *a, const char *axis, const char *const *words)
-{
-    size_t i = 0;
-    while (words[i] && strcmp(words[i], as_axes_text(a, axis)) != 0)
-        i++;
-    return i;
-}
-
-static bool is(const struct as_axes *a, const char *axis, const char *word)
-{
-    return strcmp(as_axes_text(a, axis), word) == 0;
-}
-
 /* A cell of a store that is older than the axis has the best. */
 static unsigned way_of(const struct as_axes *a)
 {
-    size_t way = word_of(a, "way", as_stream_way_words);
+    size_t way = as_word_index(a, "way", as_stream_way_words);
     return as_stream_way_words[way] ? (unsigned)way : 0;
 }
 
@@ -111,7 +99,7 @@ static unsigned way_of(const struct as_axes *a)
 
 static enum as_applies applies_natively(const struct as_axes *a, size_t width, struct as_error *err)
 {
-    if (!(as_axes_number(a, "threads") >= 1) || is(a, "touch", "device"))
+    if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
         return AS_PRUNED;
     if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
         as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of %s bits", width_words[width]);
@@ -122,15 +110,15 @@ static enum as_applies applies_natively(const struct as_axes *a, size_t width, s
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    size_t op = word_of(a, "op", op_words), width = word_of(a, "width", width_words);
+    size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
     double size = as_axes_number(a, "size"), threads = as_axes_number(a, "threads");
-    bool nt = is(a, "store", "nt");
+    bool nt = as_word_is(a, "store", "nt");
     if (op >= AS_STREAM_OPS || (nt && !as_stream_shapes[op].writes))
         return AS_PRUNED;
     if (size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
         return AS_PRUNED;
     if (way_of(a) && ((info->capabilities & AS_CAP_HOST_KERNELS) || info->is_host_memory || width != AS_WIDTHS ||
-                      is(a, "level", "sweep")))
+                      as_word_is(a, "level", "sweep")))
         return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(a, width, err);
@@ -153,29 +141,13 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 /* ---- one visit ---- */
 
 /* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
-enum { FRESH_MAX = 8 << 20, WHOLE_MAX = 512 << 20 };
-
-static enum as_status check_room(struct as_visit_context *vc, uint64_t size, struct as_error *err)
-{
-    const struct as_device_info *info = &vc->dev->info;
-    uint64_t free_bytes;
-    enum as_status s = vc->dev->device->memory_free(vc->dev, &free_bytes, err);
-    if (s)
-        return s;
-    if (size > free_bytes / 2)
-        return as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and only half of the free %llu MiB may be used",
-                       (unsigned long long)(size >> 20), (unsigned long long)(free_bytes >> 20));
-    if (info->max_alloc && size > info->max_alloc - info->max_alloc / 64)
-        return as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and the largest allocation is %llu MiB",
-                       (unsigned long long)(size >> 20), (unsigned long long)(info->max_alloc >> 20));
-    return AS_OK;
-}
+enum { FRESH_MAX = 8 << 20, WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* at most this share of them stands between */ };
 
 static void fill_context(struct as_visit_context *vc, const struct as_stream *s)
 {
     char variant[96];
     vc->footprint = s->footprint;
-    vc->claims_memory = is(vc->axes, "level", "memory");
+    vc->claims_memory = as_word_is(vc->axes, "level", "memory");
     if (vc->claims_memory && vc->dev->info.peak_bandwidth > 0) {
         vc->limit = vc->dev->info.peak_bandwidth * 1e-9;
         snprintf(vc->limit_why, sizeof vc->limit_why, "what the memory's interface can carry");
@@ -200,23 +172,23 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     *state = s;
     if (!s)
         return as_nomem(err, sizeof *s, "a stream");
-    size_t op = word_of(a, "op", op_words), width = word_of(a, "width", width_words);
+    size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
     if (op >= AS_STREAM_OPS)
         return as_fail(err, AS_USAGE, "there is no operation '%s'", as_axes_text(a, "op"));
     struct as_stream_desc desc = {.op = (enum as_stream_op)op,
                                   .allocator = as_axes_text(a, "allocator"),
                                   .size = as_axes_u64(a, "size"),
                                   .threads = (unsigned)as_axes_u64(a, "threads"),
-                                  .nontemporal = is(a, "store", "nt"),
+                                  .nontemporal = as_word_is(a, "store", "nt"),
                                   .choose_width = width >= AS_WIDTHS,
                                   .width = width < AS_WIDTHS ? (enum as_stream_width)width : AS_WIDTH_SCALAR,
-                                  .barrier = is(a, "level", "memory"),
-                                  .device_first = is(a, "touch", "device"),
+                                  .barrier = as_word_is(a, "level", "memory"),
+                                  .device_first = as_word_is(a, "touch", "device"),
                                   .way = way_of(a),
                                   .seed = vc->seed};
     /* On several memory nodes a block that was kept lies where other threads have touched it. */
     desc.fresh = desc.size <= FRESH_MAX || info->numa_nodes > 1;
-    enum as_status st = check_room(vc, desc.size, err);
+    enum as_status st = as_check_room(vc->dev, desc.size, desc.size + desc.size / ARRAYS_APART, err);
     if (!st)
         st = as_stream_prepare(s, vc->dev, &desc, err);
     if (st)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OVERHEAD_LAUNCHES = 5 };
+enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* of each unit */, SWEEP_THREADS = 256 };
 
 enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err)
 {
@@ -18,17 +18,7 @@ enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_
 
 enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_error *err)
 {
-    uint64_t free_bytes;
-    enum as_status s = dev->device->memory_free(dev, &free_bytes, err);
-    if (s)
-        return s;
-    uint64_t most = free_bytes / 2;
-    if (dev->info.max_alloc && dev->info.max_alloc < most)
-        most = dev->info.max_alloc;
-    if (bytes > most)
-        return as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and at most %llu MiB may be used",
-                       (unsigned long long)(bytes >> 20), (unsigned long long)(most >> 20));
-    return AS_OK;
+    return as_check_room(dev, bytes, bytes, err);
 }
 
 enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
@@ -54,6 +44,39 @@ enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const
 enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)
 {
     return t->dev->program->kernel(t->dev, t->program, name, out, err);
+}
+
+enum as_status as_timed_keep_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)
+{
+    if (t->kernels_n == AS_TIMED_KEPT)
+        return as_fail(err, AS_FAILED, "a program with more than %d kernels, '%s' among them", AS_TIMED_KEPT, name);
+    enum as_status s = as_timed_kernel(t, name, out, err);
+    if (!s)
+        t->kernels[t->kernels_n++] = *out;
+    return s;
+}
+
+enum as_status as_timed_keep_memory(struct as_timed *t, uint64_t bytes, struct as_memory **out, struct as_error *err)
+{
+    if (t->blocks_n == AS_TIMED_KEPT)
+        return as_fail(err, AS_FAILED, "more than %d blocks of memory", AS_TIMED_KEPT);
+    enum as_status s = as_timed_memory(t->dev, bytes, out, err);
+    if (!s)
+        t->blocks[t->blocks_n++] = *out;
+    return s;
+}
+
+enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n, size_t groups,
+                             size_t threads, struct as_error *err)
+{
+    struct as_timing unused;
+    struct as_kernel *kernel = NULL;
+    enum as_status s = as_timed_kernel(t, name, &kernel, err);
+    struct as_launch l = as_timed_group(kernel, args, n, groups, threads);
+    if (!s)
+        s = t->dev->queue->launch(t->dev, &l, &unused, err);
+    t->dev->program->kernel_destroy(t->dev, kernel);
+    return s;
 }
 
 enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
@@ -113,6 +136,10 @@ double as_timed_clock(const struct as_timed *t)
 void as_timed_finish(struct as_timed *t)
 {
     if (t->dev) {
+        for (size_t i = 0; i < t->kernels_n; i++)
+            t->dev->program->kernel_destroy(t->dev, t->kernels[i]);
+        for (size_t i = 0; i < t->blocks_n; i++)
+            t->dev->memory->free(t->dev, t->blocks[i]);
         t->dev->program->destroy(t->dev, t->program);
         t->dev->memory->free(t->dev, t->memory);
     }
@@ -125,4 +152,41 @@ struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *a
 {
     return (struct as_launch){
         .kernel = kernel, .args = args, .args_n = n, .groups = groups, .group_size = threads, .reps = 1};
+}
+
+const char as_timed_sweep_kernel[] =
+    "KERNEL(sweep)(ARG_GLOBAL(0, u64, result), ARG_GLOBAL(1, u64, buffer), ARG_VALUE(2, u64, words) ARG_INDICES)\n"
+    "{\n"
+    "    u64 all = 0;\n"
+    "    for (u64 i = GLOBAL_THREAD; i < words; i += GLOBAL_THREADS)\n"
+    "        all |= buffer[i];\n"
+    "    if (all == 1)\n"
+    "        result[7] = all;\n"
+    "}\n";
+
+enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err)
+{
+    struct as_timing unused;
+    size_t units = t->dev->info.units ? t->dev->info.units : 1;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = t->memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = block},
+                            {.kind = AS_ARG_U64, .u.u64 = block->bytes / 8}};
+    enum as_status s = t->sweep ? AS_OK : as_timed_keep_kernel(t, "sweep", &t->sweep, err);
+    struct as_launch l = as_timed_group(t->sweep, args, 3, SWEEP_GROUPS * units, SWEEP_THREADS);
+    return s ? s : t->dev->queue->launch(t->dev, &l, &unused, err);
+}
+
+/* It is only read, but has to be backed. */
+enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)
+{
+    enum { PIECE = 16 << 20 };
+    uint64_t bytes = (4 * as_info_last_cache(&t->dev->info) / PIECE + 1) * PIECE;
+    char *zeros = calloc(1, PIECE);
+    enum as_status s = zeros ? as_timed_room(t->dev, bytes, err) : as_nomem(err, PIECE, "a block");
+    if (!s)
+        s = as_timed_keep_memory(t, bytes, out, err);
+    for (uint64_t at = 0; at < bytes && !s; at += PIECE)
+        s = t->dev->memory->write(t->dev, *out, at, zeros, PIECE, err);
+    free(zeros);
+    return s;
 }

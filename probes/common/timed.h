@@ -3,7 +3,7 @@
 #ifndef AS_PROBES_COMMON_TIMED_H
 #define AS_PROBES_COMMON_TIMED_H
 
-#include "core/probe.h"
+#include "prepare.h"
 
 /* The same layout as in the kernels: see timed_record in timed_kernels.h. */
 enum { AS_RECORD_WORDS = 8 };
@@ -17,6 +17,7 @@ struct as_record {
 };
 enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4, AS_HAS_LOCAL = 8 }; /* LOCAL: a launch may ask for it */
 
+enum { AS_TIMED_KEPT = 8 };
 struct as_timed {
     struct as_device *dev;
     struct as_program *program;
@@ -24,11 +25,20 @@ struct as_timed {
     struct as_record *record; /* as read after a launch */
     size_t records;
     double overhead_s; /* of a launch that does nothing */
+    struct as_kernel *kernels[AS_TIMED_KEPT], *sweep;
+    struct as_memory *blocks[AS_TIMED_KEPT];
+    size_t kernels_n, blocks_n;
 };
 /* Builds `head` and then `source` behind the words that the kernels share. records: groups of the largest launch. */
 enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
                                 const char *source, const char *defines, size_t records, struct as_error *err);
 enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err);
+/* A kernel, and a block of the device's own memory, that as_timed_finish gives back. */
+enum as_status as_timed_keep_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err);
+enum as_status as_timed_keep_memory(struct as_timed *t, uint64_t bytes, struct as_memory **out, struct as_error *err);
+/* Runs a kernel that is needed once and writes no record. */
+enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n, size_t groups,
+                             size_t threads, struct as_error *err);
 /* Launches once, waits, reads the records of the launch's groups. *seconds as the host or the device's events see it.
  */
 enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
@@ -44,10 +54,17 @@ void as_timed_finish(struct as_timed *t);
 
 /* A block of the device's own memory. */
 enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);
-/* Half of the free memory may be used, and one block is no larger than the device allows. */
+/* as_check_room for one block. */
 enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_error *err);
 /* One group of `threads`, and n arguments. */
 struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
                                 size_t threads);
+
+/* For programs with as_timed_sweep_kernel as their head: all units read all of a block, so that the cache which they
+ * share holds it, or its end. No word of it may be 1. */
+extern const char as_timed_sweep_kernel[];
+enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err);
+/* A block so large that a sweep over it drives all else out of that cache. Kept. */
+enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err);
 
 #endif

@@ -169,16 +169,17 @@ static enum as_status run(struct as_transfer *t, uint64_t reps, struct as_timing
                             : run_engine(t, reps, out, err);
 }
 
-enum as_status as_transfer_run(struct as_transfer *t, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
+enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
+    struct as_transfer *t = transfer;
     struct as_timing timing;
     enum as_status s = mark_sample(t, err);
     if (!s)
         s = run(t, reps, &timing, err);
     if (s)
         return s;
-    *seconds = as_timing_seconds(&timing);
-    *gbs = (double)(t->desc.lanes * t->desc.bytes) * (double)reps / *seconds * 1e-9;
+    out->seconds = as_timing_seconds(&timing);
+    out->value = (double)(t->desc.lanes * t->desc.bytes) * (double)reps / out->seconds * 1e-9;
     return AS_OK;
 }
 
@@ -375,8 +376,9 @@ static bool lane_is_right(struct as_transfer *t, unsigned lane, uint64_t *words,
     return true;
 }
 
-bool as_transfer_check(struct as_transfer *t, char *why, size_t size)
+bool as_transfer_check(void *transfer, char *why, size_t size)
 {
+    struct as_transfer *t = transfer;
     bool right = true;
     uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
     if (!words) {

@@ -4,7 +4,7 @@
 #ifndef AS_PROBES_COMMON_TRANSFER_H
 #define AS_PROBES_COMMON_TRANSFER_H
 
-#include "core/probe.h"
+#include "prepare.h"
 
 enum { AS_TRANSFER_LANES = 8 };
 
@@ -42,15 +42,16 @@ struct as_transfer {
 uint64_t as_transfer_footprint(const struct as_transfer_desc *desc);
 enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev, const struct as_transfer_desc *desc,
                                    struct as_error *err);
-/* *gbs counts each byte of each lane once. */
-enum as_status as_transfer_run(struct as_transfer *t, uint64_t reps, double *gbs, double *seconds,
-                               struct as_error *err);
 /* "132 groups of 512", "copy engine", "write call" */
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size);
-/* Does every lane's destination hold what its source held in the last sample? Looks at every word when whole_check is
- * set or there are few, else at blocks drawn from the seed, and always at the first and the last. */
-bool as_transfer_check(struct as_transfer *t, char *why, size_t size);
 void as_transfer_finish(struct as_transfer *t); /* takes one that prepare left half done */
+
+/* For the records of probes whose state is a struct as_transfer or begins with one. The value counts each byte of each
+ * lane once, in GB/s. Does every lane's destination hold what its source held in the last sample? Looks at every word
+ * when whole_check is set or there are few, else at blocks drawn from the seed, and always at the first and the last.
+ */
+enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sample *out, struct as_error *err);
+bool as_transfer_check(void *transfer, char *why, size_t size);
 
 /* Parts of it, for tests: word i of a lane in a sample. */
 uint64_t as_transfer_word(const struct as_transfer *t, unsigned lane, uint64_t i);

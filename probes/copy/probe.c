@@ -68,16 +68,12 @@ static const char *const full[] = {
     NULL,
 };
 
-static bool is(const struct as_axes *a, const char *axis, const char *word)
-{
-    return strcmp(as_axes_text(a, axis), word) == 0;
-}
-
 /* A CPU has no copy API: its own copies are the bandwidth probe's. */
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    bool plain_from = is(a, "from", "host"), plain_to = is(a, "to", "host"), both = is(a, "direction", "both");
-    bool kernel = is(a, "how", "kernel"), has_copies = (info->capabilities & AS_CAP_COPY) != 0;
+    bool plain_from = as_word_is(a, "from", "host"), plain_to = as_word_is(a, "to", "host"),
+         both = as_word_is(a, "direction", "both");
+    bool kernel = as_word_is(a, "how", "kernel"), has_copies = (info->capabilities & AS_CAP_COPY) != 0;
     if ((info->capabilities & AS_CAP_HOST_KERNELS) && !has_copies)
         return AS_PRUNED;
     if (plain_from && plain_to)
@@ -99,19 +95,10 @@ static double patience(const struct as_device_info *info, const struct as_axes *
     return 15 + as_axes_number(a, "size") / 50e6;
 }
 
-static enum as_status check_room(struct as_visit_context *vc, uint64_t bytes, struct as_error *err)
-{
-    uint64_t free_bytes;
-    enum as_status s = vc->dev->device->memory_free(vc->dev, &free_bytes, err);
-    if (!s && bytes > free_bytes / 2)
-        s = as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and only half of the free %llu MiB may be used",
-                    (unsigned long long)(bytes >> 20), (unsigned long long)(free_bytes >> 20));
-    return s;
-}
-
 static struct as_transfer_end end_of(const struct as_axes *a, const char *axis)
 {
-    return (struct as_transfer_end){.allocator = is(a, axis, "host") ? NULL : as_axes_text(a, axis), .node = -1};
+    return (struct as_transfer_end){.allocator = as_word_is(a, axis, "host") ? NULL : as_axes_text(a, axis),
+                                    .node = -1};
 }
 
 /* Memory of the device itself: what the host cannot reach, and what the backend gives first. */
@@ -142,12 +129,12 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return as_nomem(err, sizeof *t, "a copy");
     const struct as_transfer_end from = end_of(vc->axes, "from"), to = end_of(vc->axes, "to");
     struct as_transfer_desc desc = {.lane = {{from, to}, {to, from}},
-                                    .lanes = is(vc->axes, "direction", "both") ? 2 : 1,
+                                    .lanes = as_word_is(vc->axes, "direction", "both") ? 2 : 1,
                                     .bytes = as_axes_u64(vc->axes, "size") / 64 * 64,
-                                    .kernel = is(vc->axes, "how", "kernel"),
+                                    .kernel = as_word_is(vc->axes, "how", "kernel"),
                                     .whole_check = vc->visit == 0,
                                     .seed = vc->seed};
-    enum as_status s = check_room(vc, as_transfer_footprint(&desc), err);
+    enum as_status s = as_check_room(vc->dev, as_transfer_footprint(&desc), desc.bytes, err);
     if (!s)
         s = as_transfer_prepare(t, vc->dev, &desc, err);
     if (s)
@@ -163,16 +150,6 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     as_transfer_variant(t, variant, sizeof variant);
     as_note(vc, "variant", variant);
     return AS_OK;
-}
-
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
-{
-    return as_transfer_run(state, reps, &out->value, &out->seconds, err);
-}
-
-static bool check(void *state, char *why, size_t why_size)
-{
-    return as_transfer_check(state, why, why_size);
 }
 
 static void finish(void *state)
@@ -197,8 +174,8 @@ const struct as_probe as_probe_copy = {
     .applies = applies,
     .patience = patience,
     .prepare = prepare,
-    .sample = sample,
-    .check = check,
+    .sample = as_transfer_sample,
+    .check = as_transfer_check,
     .finish = finish,
     .method = as_method_copy,
     .figure = "copy",

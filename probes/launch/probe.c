@@ -1,5 +1,5 @@
 /* launch: what it costs to start a kernel and to learn that it has ended. See method.md. */
-#include "core/probe.h"
+#include "../common/prepare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ enum { BATCH = 100 };
 
 static const char *const what_words[] = {"roundtrip", "submit",    "batch",      "graph-1",
                                          "graph-10",  "graph-100", "graph-1000", NULL};
-static const char *const wait_words[] = {"block", "spin", "yield", NULL};
+static const char *const wait_words[] = {"block", "spin", "yield", NULL}; /* in the order of enum as_wait */
 
 static const struct as_axis axes[] = {
     {.name = "what",
@@ -47,7 +47,7 @@ static bool is_graph(const char *what)
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     bool async = (info->capabilities & AS_CAP_ASYNC) != 0;
-    bool blocks = strcmp(as_axes_text(a, "wait"), "block") == 0;
+    bool blocks = as_word_is(a, "wait", "block");
     const char *what = as_axes_text(a, "what");
     if (is_graph(what) && !(info->capabilities & AS_CAP_GRAPHS)) {
         as_fail(err, AS_UNSUPPORTED, "the device's API cannot record launches as a graph");
@@ -127,16 +127,13 @@ static const struct way ways[] = {{"roundtrip", roundtrip, 1},    {"submit", sub
 static void choose_way(struct state *s, const struct as_axes *a)
 {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strcmp(as_axes_text(a, "what"), ways[i].what) == 0) {
+        if (as_word_is(a, "what", ways[i].what)) {
             s->once = ways[i].once;
             s->kernels = ways[i].kernels;
         }
     /* A CPU's queue holds a launch with its repetitions as one entry, so there the call is timed for one. */
     if (s->once == submit_only && (s->dev->info.capabilities & AS_CAP_HOST_KERNELS))
         s->kernels = 1;
-    for (int i = 0; wait_words[i]; i++)
-        if (strcmp(as_axes_text(a, "wait"), wait_words[i]) == 0)
-            s->wait = (enum as_wait)i;
 }
 
 static void shape_launch(struct state *s, size_t threads)
@@ -167,6 +164,10 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     s->dev = dev;
     s->async = (dev->info.capabilities & AS_CAP_ASYNC) != 0;
     choose_way(s, vc->axes);
+    s->wait = (enum as_wait)as_word_index(vc->axes, "wait", wait_words);
+    if (!s->once || !wait_words[s->wait])
+        return as_fail(err, AS_USAGE, "there is no way '%s' of launching or '%s' of waiting",
+                       as_axes_text(vc->axes, "what"), as_axes_text(vc->axes, "wait"));
     vc->footprint = want.bytes;
     vc->max_reps = UINT64_C(1) << 20;
     enum as_status st = dev->program->build(dev, &desc, &s->program, err);

@@ -60,19 +60,14 @@ static const char *const full[] = {
     NULL,
 };
 
-static bool is(const struct as_axes *a, const char *axis, const char *word)
-{
-    return strcmp(as_axes_text(a, axis), word) == 0;
-}
-
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    bool engine = is(a, "how", "engine");
+    bool engine = as_word_is(a, "how", "engine");
     /* Copy engines are asked for two copies at a time at most, a kernel for as many as there are lanes. */
-    if (is(a, "peer", "every") && (engine || is(a, "direction", "both")))
+    if (as_word_is(a, "peer", "every") && (engine || as_word_is(a, "direction", "both")))
         return AS_PRUNED;
     enum as_applies pair = as_peer_applies(info, a, err);
-    if (pair == AS_INAPPLICABLE && !(engine && is(a, "direction", "to")))
+    if (pair == AS_INAPPLICABLE && !(engine && as_word_is(a, "direction", "to")))
         return AS_PRUNED; /* that there is no pair is said once */
     if (pair == AS_APPLIES && engine && !(info->capabilities & AS_CAP_COPY)) {
         as_fail(err, AS_UNSUPPORTED, "the backend has no copies from memory to memory of its own");
@@ -88,7 +83,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 struct state {
-    struct as_transfer transfer;
+    struct as_transfer transfer; /* first: the record's functions take it */
     struct as_place place;
     char owners[AS_TRANSFER_LANES][32];
 };
@@ -101,28 +96,18 @@ static void lay_lanes(struct state *s, const struct as_visit_context *vc, size_t
     for (size_t i = 0; i < (peers ? peers : 1); i++) {
         const struct as_transfer_end other = {
             .allocator = as_axes_text(vc->axes, "allocator"), .owner = peers ? s->owners[i] : NULL, .node = -1};
-        if (!is(vc->axes, "direction", "from"))
+        if (!as_word_is(vc->axes, "direction", "from"))
             desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = own, .to = other};
-        if (!is(vc->axes, "direction", "to"))
+        if (!as_word_is(vc->axes, "direction", "to"))
             desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = other, .to = own};
     }
-}
-
-static enum as_status check_room(struct as_visit_context *vc, uint64_t bytes, struct as_error *err)
-{
-    uint64_t free_bytes;
-    enum as_status s = vc->dev->device->memory_free(vc->dev, &free_bytes, err);
-    if (!s && bytes > free_bytes / 2)
-        s = as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and only half of the free %llu MiB may be used",
-                    (unsigned long long)(bytes >> 20), (unsigned long long)(free_bytes >> 20));
-    return s;
 }
 
 /* Where the host's end really lies, as far as the system tells. */
 static enum as_status look_at_node(struct as_visit_context *vc, const struct state *s, int node, struct as_error *err)
 {
     const struct as_transfer *t = &s->transfer;
-    struct as_memory *mem = is(vc->axes, "direction", "from") ? t->from[0] : t->to[0];
+    struct as_memory *mem = as_word_is(vc->axes, "direction", "from") ? t->from[0] : t->to[0];
     bool was_mapped = mem->host != NULL;
     enum as_status st = vc->dev->memory->map(vc->dev, mem, err);
     int got = st ? -1 : as_node_of(mem->host);
@@ -139,14 +124,14 @@ static enum as_status set_up(struct as_visit_context *vc, struct state *s, struc
 {
     char variant[64];
     struct as_transfer_desc desc = {.bytes = as_axes_u64(vc->axes, "size") / 64 * 64,
-                                    .kernel = is(vc->axes, "how", "kernel"),
+                                    .kernel = as_word_is(vc->axes, "how", "kernel"),
                                     .whole_check = vc->visit == 0,
                                     .seed = vc->seed};
     size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owners, AS_TRANSFER_LANES);
     bool host = peers == 0;
     lay_lanes(s, vc, peers, &desc);
     int node = host ? (int)as_axes_u64(vc->axes, "node") : -1;
-    enum as_status st = check_room(vc, as_transfer_footprint(&desc), err);
+    enum as_status st = as_check_room(vc->dev, as_transfer_footprint(&desc), desc.bytes, err);
     if (!st)
         st = as_place_begin(&s->place, &vc->dev->info, node, err);
     if (!st)
@@ -171,16 +156,6 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     struct state *s = calloc(1, sizeof *s);
     *state = s;
     return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "a link");
-}
-
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
-{
-    return as_transfer_run(&((struct state *)state)->transfer, reps, &out->value, &out->seconds, err);
-}
-
-static bool check(void *state, char *why, size_t why_size)
-{
-    return as_transfer_check(&((struct state *)state)->transfer, why, why_size);
 }
 
 static void finish(void *state)
@@ -208,8 +183,8 @@ const struct as_probe as_probe_link = {
     .applies = applies,
     .patience = patience,
     .prepare = prepare,
-    .sample = sample,
-    .check = check,
+    .sample = as_transfer_sample,
+    .check = as_transfer_check,
     .finish = finish,
     .method = as_method_link,
     .figure = "link",

@@ -1,6 +1,7 @@
 /* link_latency: how long a device waits for one access to another device's memory or the host's. See method.md. */
 #include "../common/chase.h"
 #include "../common/peers.h"
+#include "../common/prepare.h"
 
 #include "base/text.h"
 
@@ -56,16 +57,11 @@ static const char *const quick[] = {"peer=host allocator=cuMemHostAlloc what=all
 static const char *const full[] = {"peer=host allocator=cuMemHostAlloc what=all size=2MiB,64MiB stride=64,128",
                                    "peer=all allocator=cuMemAlloc node=0 what=all size=2MiB,64MiB stride=64,128", NULL};
 
-static bool is(const struct as_axes *a, const char *axis, const char *word)
-{
-    return strcmp(as_axes_text(a, axis), word) == 0;
-}
-
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    bool atomic = is(a, "what", "atomic");
+    bool atomic = as_word_is(a, "what", "atomic");
     double stride = as_axes_number(a, "stride");
-    if (is(a, "peer", "every"))
+    if (as_word_is(a, "peer", "every"))
         return AS_PRUNED; /* one access at a time has one end */
     if (atomic && (as_axes_number(a, "size") != 2 << 20 || stride != 128))
         return AS_PRUNED; /* one word: it has no size */
@@ -197,7 +193,7 @@ static enum as_status prepare_walk(struct state *s, struct as_visit_context *vc,
 static enum as_status set_up(struct state *s, struct as_visit_context *vc, struct as_error *err)
 {
     s->dev = vc->dev;
-    s->atomic = is(vc->axes, "what", "atomic");
+    s->atomic = as_word_is(vc->axes, "what", "atomic");
     size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owner, 1);
     int node = peers ? -1 : (int)as_axes_u64(vc->axes, "node");
     vc->sample_s = 5e-3; /* so that what a launch scatters is small against it */

@@ -61,11 +61,6 @@ struct shape {
     bool common;
 };
 
-static bool is(const struct as_axes *a, const char *axis, const char *word)
-{
-    return strcmp(as_axes_text(a, axis), word) == 0;
-}
-
 enum { THREADS_MAX = 1024, IN_FLIGHT = 64, THREADS_MIN = 128 };
 
 /* So many bytes of one thread are on their way at once. Groups are as large as can be, then loads in a row are as many
@@ -76,13 +71,13 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
         const char *word;
         uint64_t bytes;
     } widths[] = {{"32", 4}, {"64", 8}, {"128", 16}};
-    *s = (struct shape){.local = is(a, "what", "local"),
-                        .common = is(a, "what", "common"),
+    *s = (struct shape){.local = as_word_is(a, "what", "local"),
+                        .common = as_word_is(a, "what", "common"),
                         .stride = as_axes_u64(a, "stride"),
                         .warp = info->warp ? info->warp : 1,
-                        .groups = is(a, "units", "one") || !info->units ? 1 : info->units};
+                        .groups = as_word_is(a, "units", "one") || !info->units ? 1 : info->units};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        if (is(a, "width", widths[i].word))
+        if (as_word_is(a, "width", widths[i].word))
             s->bytes = widths[i].bytes;
     if (!s->bytes || !s->stride)
         return false;
@@ -108,9 +103,10 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     struct shape s;
-    bool local = is(a, "what", "local");
+    bool local = as_word_is(a, "what", "local");
     (void)err;
-    if (local != (as_axes_number(a, "size") == 0) || (is(a, "units", "one") && !is(a, "what", "common")))
+    if (local != (as_axes_number(a, "size") == 0) ||
+        (as_word_is(a, "units", "one") && !as_word_is(a, "what", "common")))
         return AS_PRUNED;
     return shape_of(info, a, &s) ? AS_APPLIES : AS_PRUNED;
 }
@@ -216,7 +212,7 @@ static enum as_status build(struct state *s, struct as_visit_context *vc, struct
     enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
                                          defines, p->groups, err);
     if (!st)
-        st = as_timed_kernel(&s->timed, "read", &s->kernel, err);
+        st = as_timed_keep_kernel(&s->timed, "read", &s->kernel, err);
     if (!st)
         as_expect_code(vc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
     return st;
@@ -238,9 +234,9 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!st)
         st = build(s, vc, err);
     if (!st)
-        st = as_timed_memory(vc->dev, elements * p->bytes, &s->buffer, err);
+        st = as_timed_keep_memory(&s->timed, elements * p->bytes, &s->buffer, err);
     if (!st)
-        st = as_timed_memory(vc->dev, p->groups * p->threads * sizeof(uint32_t), &s->sums, err);
+        st = as_timed_keep_memory(&s->timed, p->groups * p->threads * sizeof(uint32_t), &s->sums, err);
     if (!st)
         st = fill(s, vc->seed, err);
     s->before = 2;
@@ -304,12 +300,6 @@ static void finish(void *state)
     struct state *s = state;
     if (!s)
         return;
-    struct as_device *dev = s->timed.dev;
-    if (dev) {
-        dev->program->kernel_destroy(dev, s->kernel);
-        dev->memory->free(dev, s->buffer);
-        dev->memory->free(dev, s->sums);
-    }
     as_timed_finish(&s->timed);
     free(s->pattern);
     free(s->sum);

@@ -75,7 +75,7 @@ static enum as_status build(struct state *s, struct as_visit_context *vc, struct
         st = as_timed_prepare(&s->timed, vc->dev, "onchip_groups", as_buf_get(&head), as_kernel_onchip_groups, NULL,
                               s->groups, err);
     as_buf_finish(&head);
-    return st ? st : as_timed_kernel(&s->timed, "stay", &s->kernel, err);
+    return st ? st : as_timed_keep_kernel(&s->timed, "stay", &s->kernel, err);
 }
 
 /* What the compiler made of it, and what the driver says a unit holds. */
@@ -112,9 +112,9 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     for (size_t i = 0; i < n; i++)
         s->value[i] = (uint32_t)as_rng_u64(&rng);
     struct as_device *dev = s->timed.dev;
-    enum as_status st = as_timed_memory(dev, (n ? n : 1) * sizeof *s->value, &s->in, err);
+    enum as_status st = as_timed_keep_memory(&s->timed, (n ? n : 1) * sizeof *s->value, &s->in, err);
     if (!st)
-        st = as_timed_memory(dev, s->groups * s->threads * sizeof *s->sum, &s->sums, err);
+        st = as_timed_keep_memory(&s->timed, s->groups * s->threads * sizeof *s->sum, &s->sums, err);
     return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
 }
 
@@ -220,12 +220,6 @@ static void finish(void *state)
     struct state *s = state;
     if (!s)
         return;
-    struct as_device *dev = s->timed.dev;
-    if (dev) {
-        dev->program->kernel_destroy(dev, s->kernel);
-        dev->memory->free(dev, s->in);
-        dev->memory->free(dev, s->sums);
-    }
     as_timed_finish(&s->timed);
     free(s->value);
     free(s->sum);

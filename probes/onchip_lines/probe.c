@@ -35,17 +35,12 @@ static const char *const full[] = {"what=fetch level=all distance=8..1KiB x2",
                                    "what=fetch level=all distance=24,96,192",
                                    "what=ways lines=2..64 x2 distance=1KiB..64KiB x1", NULL};
 
-enum { STEPS = 16, BLOCK_BYTES = 4096, BLOCKS = 4096, WARM_THREADS = 256, FETCH_MAX = BLOCK_BYTES / 2 };
-
-static bool is(const struct as_axes *a, const char *axis, const char *word)
-{
-    return strcmp(as_axes_text(a, axis), word) == 0;
-}
+enum { STEPS = 16, BLOCK_BYTES = 4096, BLOCKS = 4096, BIND_THREADS = 256, FETCH_MAX = BLOCK_BYTES / 2 };
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     (void)info;
-    bool fetch = is(a, "what", "fetch");
+    bool fetch = as_word_is(a, "what", "fetch");
     double distance = as_axes_number(a, "distance"), lines = as_axes_number(a, "lines");
     if (fmod(distance, 8) != 0) {
         as_fail(err, AS_UNSUPPORTED, "a distance of %.0f bytes is not a multiple of 8", distance);
@@ -53,7 +48,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     }
     if (fetch)
         return lines == 0 && distance <= FETCH_MAX ? AS_APPLIES : AS_PRUNED;
-    return lines >= 2 && is(a, "level", "L1") ? AS_APPLIES : AS_PRUNED;
+    return lines >= 2 && as_word_is(a, "level", "L1") ? AS_APPLIES : AS_PRUNED;
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -64,7 +59,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 struct state {
     struct as_timed timed;
-    struct as_kernel *walk, *sweep;
+    struct as_kernel *walk;
     struct as_cycle cycle; /* over blocks or lines */
     struct as_memory *chain, *other;
     uint64_t block, second; /* words; second 0: ways */
@@ -87,22 +82,6 @@ static uint64_t position(const struct state *s, uint64_t steps)
     return as_cycle_at(&s->cycle, steps / 2) * s->block + (steps % 2 ? s->second : 0);
 }
 
-static struct as_launch over_all(const struct state *s, struct as_kernel *kernel, const struct as_arg *args, size_t n)
-{
-    unsigned units = s->timed.dev->info.units ? s->timed.dev->info.units : 1;
-    return as_timed_group(kernel, args, n, (size_t)8 * units, WARM_THREADS);
-}
-
-static enum as_status sweep(struct state *s, struct as_memory *memory, struct as_error *err)
-{
-    struct as_timing unused;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = memory},
-                            {.kind = AS_ARG_U64, .u.u64 = memory->bytes / 8}};
-    struct as_launch l = over_all(s, s->sweep, args, 3);
-    return s->timed.dev->queue->launch(s->timed.dev, &l, &unused, err);
-}
-
 /* Before each walk the caches are put into the state that the experiment is about. A launch starts with a unit's own
  * cache empty. */
 static enum as_status walk(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
@@ -115,7 +94,7 @@ static enum as_status walk(struct state *s, uint32_t before, uint32_t turns, dou
                             {.kind = AS_ARG_U32, .u.u32 = turns}};
     struct as_launch l = as_timed_group(s->walk, args, 5, 1, 1);
     l.work.accesses = (double)turns * STEPS;
-    enum as_status st = sweep(s, s->cold_shared ? s->other : s->chain, err);
+    enum as_status st = as_timed_sweep(&s->timed, s->cold_shared ? s->other : s->chain, err);
     if (!st)
         st = as_timed_launch(&s->timed, &l, seconds, err);
     if (st)
@@ -147,35 +126,12 @@ static enum as_status write_chain(struct state *s, struct as_error *err)
 
 static enum as_status bind_addresses(struct state *s, struct as_error *err)
 {
-    struct as_timing unused;
-    struct as_device *dev = s->timed.dev;
-    struct as_kernel *bind = NULL;
+    size_t units = s->timed.dev->info.units ? s->timed.dev->info.units : 1;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->chain},
                             {.kind = AS_ARG_U64, .u.u64 = s->cycle.lines},
                             {.kind = AS_ARG_U64, .u.u64 = s->block},
                             {.kind = AS_ARG_U64, .u.u64 = s->second}};
-    enum as_status st = as_timed_kernel(&s->timed, "bind", &bind, err);
-    struct as_launch l = over_all(s, bind, args, 4);
-    if (!st)
-        st = dev->queue->launch(dev, &l, &unused, err);
-    dev->program->kernel_destroy(dev, bind);
-    return st;
-}
-
-/* What drives everything else out of the shared cache. It is read only, but has to be backed. */
-static enum as_status make_other(struct state *s, struct as_error *err)
-{
-    enum { PIECE = 16 << 20 };
-    struct as_device *dev = s->timed.dev;
-    uint64_t bytes = (4 * as_info_last_cache(&dev->info) / PIECE + 1) * PIECE;
-    char *zeros = calloc(1, PIECE);
-    enum as_status st = zeros ? as_timed_room(dev, bytes, err) : as_nomem(err, PIECE, "a chase");
-    if (!st)
-        st = as_timed_memory(dev, bytes, &s->other, err);
-    for (uint64_t at = 0; at < bytes && !st; at += PIECE)
-        st = dev->memory->write(dev, s->other, at, zeros, PIECE, err);
-    free(zeros);
-    return st;
+    return as_timed_once(&s->timed, "bind", args, 4, 8 * units, BIND_THREADS, err);
 }
 
 static enum as_status first_launches(struct state *s, uint32_t turns, struct as_visit_context *vc, struct as_error *err)
@@ -188,22 +144,17 @@ static enum as_status first_launches(struct state *s, uint32_t turns, struct as_
         s->timed.overhead_s = as_median(nothing, 3);
         st = walk(s, 0, turns, &ns, &seconds, err);
     }
-    double hz = st ? NAN : as_timed_clock(&s->timed);
-    if (hz > 0) {
-        vc->limit = 1e9 / hz;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: a load that waits for another takes at least that");
-    }
+    if (!st)
+        as_limit_one_cycle(vc, as_timed_clock(&s->timed));
     return st;
 }
 
 static enum as_status build(struct state *s, struct as_visit_context *vc, struct as_error *err)
 {
-    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_lines", "", as_kernel_onchip_lines,
-                                         s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
+    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_lines", as_timed_sweep_kernel,
+                                         as_kernel_onchip_lines, s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
     if (!st)
-        st = as_timed_kernel(&s->timed, "walk", &s->walk, err);
-    if (!st)
-        st = as_timed_kernel(&s->timed, "sweep", &s->sweep, err);
+        st = as_timed_keep_kernel(&s->timed, "walk", &s->walk, err);
     if (!st)
         as_expect_code(vc, s->walk, "load.global", STEPS);
     return st;
@@ -215,22 +166,22 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     *state = s;
     if (!s)
         return as_nomem(err, sizeof *s, "a walk");
-    bool fetch = is(vc->axes, "what", "fetch");
+    bool fetch = as_word_is(vc->axes, "what", "fetch");
     uint64_t distance = as_axes_u64(vc->axes, "distance"), lines = as_axes_u64(vc->axes, "lines");
-    s->cold_shared = fetch && is(vc->axes, "level", "L2");
+    s->cold_shared = fetch && as_word_is(vc->axes, "level", "L2");
     s->block = (fetch ? BLOCK_BYTES : distance) / 8;
     s->second = fetch ? distance / 8 : 0;
     as_cycle_init(&s->cycle, AS_PATTERN_RANDOM, fetch ? BLOCKS : lines, s->block * 8, 4096, vc->seed);
     vc->footprint = s->cycle.lines * s->block * 8;
     enum as_status st = build(s, vc, err);
     if (!st)
-        st = as_timed_memory(vc->dev, vc->footprint, &s->chain, err);
+        st = as_timed_keep_memory(&s->timed, vc->footprint, &s->chain, err);
     if (!st)
         st = write_chain(s, err);
     if (!st)
         st = bind_addresses(s, err);
     if (!st && s->cold_shared)
-        st = make_other(s, err);
+        st = as_timed_evictor(&s->timed, &s->other, err);
     /* Cold means once: a walk goes over half of the blocks, and the next over the other half. */
     uint32_t once = (uint32_t)(steps_of_cycle(s) / STEPS / 2);
     if (fetch)
@@ -266,13 +217,6 @@ static void finish(void *state)
     struct state *s = state;
     if (!s)
         return;
-    struct as_device *dev = s->timed.dev;
-    if (dev) {
-        dev->program->kernel_destroy(dev, s->walk);
-        dev->program->kernel_destroy(dev, s->sweep);
-        dev->memory->free(dev, s->chain);
-        dev->memory->free(dev, s->other);
-    }
     as_timed_finish(&s->timed);
     free(s);
 }

@@ -9,20 +9,12 @@ enum { BIND_THREADS = 256, LINE_WORDS = 32 }; /* places are at least 256 bytes a
 
 static enum as_status bind_places(struct onchip_units *u, const uint64_t *places, uint64_t n, struct as_error *err)
 {
-    struct as_timing unused;
     struct as_device *dev = u->timed.dev;
-    struct as_kernel *bind = NULL;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->chain},
                             {.kind = AS_ARG_MEMORY, .u.memory = u->places},
                             {.kind = AS_ARG_U64, .u.u64 = n}};
     enum as_status st = dev->memory->write(dev, u->places, 0, places, n * sizeof *places, err);
-    if (!st)
-        st = as_timed_kernel(&u->timed, "bind", &bind, err);
-    struct as_launch l = as_timed_group(bind, args, 3, 16, BIND_THREADS);
-    if (!st)
-        st = dev->queue->launch(dev, &l, &unused, err);
-    dev->program->kernel_destroy(dev, bind);
-    return st;
+    return st ? st : as_timed_once(&u->timed, "bind", args, 3, 16, BIND_THREADS, err);
 }
 
 enum as_status onchip_units_scatter(struct onchip_units *u, uint64_t seed, struct as_error *err)
@@ -72,7 +64,7 @@ static enum as_status time_each(struct onchip_units *u, uint64_t *took, struct a
         {.kind = AS_ARG_MEMORY, .u.memory = u->ticket},       {.kind = AS_ARG_U32, .u.u32 = u->unit},
         {.kind = AS_ARG_MEMORY, .u.memory = u->places},       {.kind = AS_ARG_MEMORY, .u.memory = u->took},
         {.kind = AS_ARG_U64, .u.u64 = UNITS_PLACES}};
-    enum as_status st = onchip_units_sweep(u, u->chain, err);
+    enum as_status st = as_timed_sweep(&u->timed, u->chain, err);
     if (!st)
         st = onchip_units_on(u, u->each, args, 7, &seconds, err);
     if (!st)

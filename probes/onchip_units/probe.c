@@ -35,10 +35,7 @@ static const char *const full[] = {"what=near,far unit=0,1,2,3,4,5,6,7,8,12,16,2
 
 static enum what what_of(const struct as_axes *a)
 {
-    size_t i = 0;
-    while (what_words[i] && strcmp(what_words[i], as_axes_text(a, "what")) != 0)
-        i++;
-    return (enum what)i;
+    return (enum what)as_word_index(a, "what", what_words);
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -65,31 +62,14 @@ static uint64_t chain_bytes(const struct as_device_info *info)
     return bytes - bytes % 4096;
 }
 
-/* What drives everything else out of the shared cache: read only, but it has to be backed. */
-static enum as_status make_other(struct onchip_units *u, struct as_error *err)
-{
-    enum { PIECE = 16 << 20 };
-    struct as_device *dev = u->timed.dev;
-    uint64_t bytes = (4 * as_info_last_cache(&dev->info) / PIECE + 1) * PIECE;
-    char *zeros = calloc(1, PIECE);
-    enum as_status st = zeros ? as_timed_room(dev, bytes, err) : as_nomem(err, PIECE, "a block");
-    if (!st)
-        st = as_timed_memory(dev, bytes, &u->other, err);
-    for (uint64_t at = 0; at < bytes && !st; at += PIECE)
-        st = dev->memory->write(dev, u->other, at, zeros, PIECE, err);
-    free(zeros);
-    return st;
-}
-
 static enum as_status build(struct onchip_units *u, struct as_visit_context *vc, struct as_error *err)
 {
-    enum as_status st = as_timed_prepare(&u->timed, vc->dev, "onchip_units", "", as_kernel_onchip_units, NULL, 1, err);
+    enum as_status st = as_timed_prepare(&u->timed, vc->dev, "onchip_units", as_timed_sweep_kernel,
+                                         as_kernel_onchip_units, NULL, 1, err);
     if (!st)
-        st = as_timed_kernel(&u->timed, "walk", &u->walk, err);
+        st = as_timed_keep_kernel(&u->timed, "walk", &u->walk, err);
     if (!st)
-        st = as_timed_kernel(&u->timed, "sweep", &u->sweep, err);
-    if (!st)
-        st = as_timed_kernel(&u->timed, "each", &u->each, err);
+        st = as_timed_keep_kernel(&u->timed, "each", &u->each, err);
     if (!st) {
         as_expect_code(vc, u->walk, "load.global", UNITS_STEPS);
         as_expect_code(vc, u->each, "load.global", UNITS_STEPS);
@@ -97,18 +77,18 @@ static enum as_status build(struct onchip_units *u, struct as_visit_context *vc,
     return st;
 }
 
-static enum as_status allocate(struct onchip_units *u, struct as_device *dev, struct as_error *err)
+static enum as_status allocate(struct onchip_units *u, struct as_error *err)
 {
     const struct {
         struct as_memory **memory;
         uint64_t bytes;
-    } all[] = {{&u->chain, chain_bytes(&dev->info)},
+    } all[] = {{&u->chain, chain_bytes(&u->timed.dev->info)},
                {&u->places, UNITS_PLACES * sizeof(uint64_t)},
                {&u->took, 3 * UNITS_PLACES * sizeof(uint64_t)},
                {&u->ticket, 64}};
     enum as_status st = AS_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && !st; i++)
-        st = as_timed_memory(dev, all[i].bytes, all[i].memory, err);
+        st = as_timed_keep_memory(&u->timed, all[i].bytes, all[i].memory, err);
     return st;
 }
 
@@ -117,11 +97,8 @@ static enum as_status first_walks(struct onchip_units *u, uint32_t turns, struct
 {
     double ns, seconds;
     enum as_status st = onchip_units_walk(u, turns, &ns, &seconds, err);
-    double hz = st ? NAN : as_timed_clock(&u->timed);
-    if (hz > 0) {
-        vc->limit = 1e9 / hz;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: a load that waits for another takes at least that");
-    }
+    if (!st)
+        as_limit_one_cycle(vc, as_timed_clock(&u->timed));
     return st;
 }
 
@@ -138,9 +115,9 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     u->evicts = what == FOUND || what == MISSED;
     enum as_status st = build(u, vc, err);
     if (!st)
-        st = allocate(u, vc->dev, err);
+        st = allocate(u, err);
     if (!st && u->evicts)
-        st = make_other(u, err);
+        st = as_timed_evictor(&u->timed, &u->other, err);
     if (!st)
         st = onchip_units_scatter(u, vc->seed, err);
     if (!st && (what == NEAR || what == FAR))
@@ -182,15 +159,6 @@ static void finish(void *state)
     struct onchip_units *u = state;
     if (!u)
         return;
-    struct as_device *dev = u->timed.dev;
-    struct as_memory *memories[] = {u->chain, u->places, u->ticket, u->took, u->other};
-    for (size_t i = 0; dev && i < sizeof memories / sizeof *memories; i++)
-        dev->memory->free(dev, memories[i]);
-    if (dev) {
-        dev->program->kernel_destroy(dev, u->walk);
-        dev->program->kernel_destroy(dev, u->sweep);
-        dev->program->kernel_destroy(dev, u->each);
-    }
     as_timed_finish(&u->timed);
     free(u->place);
     free(u->used);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { TRIES = 8, GROUPS_OF_UNIT = 4, SWEEP_THREADS = 256 };
+enum { TRIES = 8, GROUPS_OF_UNIT = 4 };
 
 enum as_status onchip_units_on(struct onchip_units *u, struct as_kernel *kernel, const struct as_arg *args, size_t n,
                                double *seconds, struct as_error *err)
@@ -25,16 +25,6 @@ enum as_status onchip_units_on(struct onchip_units *u, struct as_kernel *kernel,
                    TRIES, u->unit);
 }
 
-enum as_status onchip_units_sweep(struct onchip_units *u, struct as_memory *memory, struct as_error *err)
-{
-    struct as_timing unused;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = memory},
-                            {.kind = AS_ARG_U64, .u.u64 = memory->bytes / 8}};
-    struct as_launch l = as_timed_group(u->sweep, args, 3, (size_t)8 * u->timed.dev->info.units, SWEEP_THREADS);
-    return u->timed.dev->queue->launch(u->timed.dev, &l, &unused, err);
-}
-
 static enum as_status walk_on(struct onchip_units *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
                               struct as_error *err)
 {
@@ -51,7 +41,7 @@ enum as_status onchip_units_walk(struct onchip_units *u, uint32_t turns, double 
                                  struct as_error *err)
 {
     uint64_t steps = (uint64_t)turns * UNITS_STEPS;
-    enum as_status st = onchip_units_sweep(u, u->evicts ? u->other : u->chain, err);
+    enum as_status st = as_timed_sweep(&u->timed, u->evicts ? u->other : u->chain, err);
     if (!st && u->fills)
         st = walk_on(u, u->filler, u->walked, turns, seconds, err);
     if (!st)

@@ -1,4 +1,5 @@
 /* roofline: how many operations a second the arithmetic units do when nothing else holds them up. See method.md. */
+#include "../common/prepare.h"
 #include "native.h"
 
 #include "base/text.h"
@@ -40,24 +41,16 @@ static const char *const full[] = {"type=all threads=0,all width=best", "type=f3
 
 /* ---- which cells ---- */
 
-static size_t word_of(const struct as_axes *a, const char *axis, const char *const *words)
-{
-    size_t i = 0;
-    while (words[i] && strcmp(words[i], as_axes_text(a, axis)) != 0)
-        i++;
-    return i;
-}
-
 static unsigned bits_of(const struct as_axes *a)
 {
     static const unsigned bits[] = {32, 64, 16};
-    size_t type = word_of(a, "type", type_words);
+    size_t type = as_word_index(a, "type", type_words);
     return type < sizeof bits / sizeof *bits ? bits[type] : 0;
 }
 
 static enum as_applies applies_natively(unsigned bits, const struct as_axes *a, struct as_error *err)
 {
-    size_t width = word_of(a, "width", width_words);
+    size_t width = as_word_index(a, "width", width_words);
     if (bits == 16 || !(as_axes_number(a, "threads") >= 1))
         return AS_PRUNED;
     if (as_peak_kernel(bits, width < AS_PEAK_WIDTHS ? (enum as_peak_width)width : AS_PEAK_SCALAR))
@@ -72,7 +65,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     unsigned bits = bits_of(a);
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(bits, a, err);
-    if (as_axes_number(a, "threads") != 0 || strcmp(as_axes_text(a, "width"), "best") != 0)
+    if (as_axes_number(a, "threads") != 0 || !as_word_is(a, "width", "best"))
         return AS_PRUNED;
     if ((bits == 64 && !(info->capabilities & AS_CAP_FP64)) || (bits == 16 && !(info->capabilities & AS_CAP_FP16))) {
         as_fail(err, AS_UNSUPPORTED, "the device has no %s", as_axes_text(a, "type"));
@@ -144,7 +137,7 @@ static double operations(const struct state *s, const struct candidate *c, uint6
 
 static enum as_status list_native(struct state *s, const struct as_axes *a, struct as_error *err)
 {
-    size_t wanted = word_of(a, "width", width_words);
+    size_t wanted = as_word_index(a, "width", width_words);
     for (size_t w = 0; w < AS_PEAK_WIDTHS; w++) {
         const char *name = as_peak_kernel(s->bits, (enum as_peak_width)w);
         if (!name || (wanted < AS_PEAK_WIDTHS && wanted != w))

@@ -1,5 +1,6 @@
 /* topology: latency and read bandwidth inside each level that the system claims, for the machine map. See method.md. */
 #include "../common/chase.h"
+#include "../common/prepare.h"
 #include "../common/stream.h"
 
 #include <math.h>
@@ -30,12 +31,12 @@ static const char *const grid[] = {"place=all what=all", NULL};
 
 static bool is_memory(const struct as_axes *a)
 {
-    return strcmp(as_axes_text(a, "place"), "memory") == 0;
+    return as_word_is(a, "place", "memory");
 }
 
 static bool is_bandwidth(const struct as_axes *a)
 {
-    return strcmp(as_axes_text(a, "what"), "bandwidth") == 0;
+    return as_word_is(a, "what", "bandwidth");
 }
 
 /* Bytes of data cache of this level, of the level below it, 0 where there is none. */
@@ -101,11 +102,8 @@ static void set_limit(struct as_visit_context *vc, bool bandwidth)
     if (bandwidth && vc->claims_memory && info->peak_bandwidth > 0) {
         vc->limit = LINE * 1e9 / info->peak_bandwidth;
         snprintf(vc->limit_why, sizeof vc->limit_why, "64 bytes at the memory's physical peak");
-    } else if (!bandwidth && vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL) && hz > 0) {
-        vc->limit = 1e9 / hz;
-        snprintf(vc->limit_why, sizeof vc->limit_why,
-                 "one cycle: an access that waits for another takes at least that");
-    }
+    } else if (!bandwidth && vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
+        as_limit_one_cycle(vc, hz);
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)

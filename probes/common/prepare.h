@@ -1,0 +1,17 @@
+/* What many probes do alike before they measure: read the words of axes, see that memory suffices, set a bound. */
+#ifndef AS_PROBES_COMMON_PREPARE_H
+#define AS_PROBES_COMMON_PREPARE_H
+
+#include "core/probe.h"
+
+/* Which of the words (they end with NULL) the axis has; their number when it is none of them. */
+size_t as_word_index(const struct as_axes *a, const char *axis, const char *const *words);
+bool as_word_is(const struct as_axes *a, const char *axis, const char *word);
+
+/* AS_UNSUPPORTED unless all bytes together take at most half of what is free now and the largest block can be had. */
+enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err);
+
+/* Bound of a load that waits for the one before it: one cycle. None where the clock is not known (NAN or 0). */
+void as_limit_one_cycle(struct as_visit_context *vc, double hz);
+
+#endif
