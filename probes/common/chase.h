@@ -38,6 +38,11 @@ void as_cycle_init(struct as_cycle *c, enum as_pattern pattern, uint64_t lines, 
 uint64_t as_cycle_at(const struct as_cycle *c, uint64_t i);      /* line at step i (i < lines) */
 uint64_t as_cycle_next(const struct as_cycle *c, uint64_t line); /* line after this one */
 
+/* Writes the cycle for a kernel: the first word_bytes (4 or 8) of each line say where the next one is, counted in
+ * `unit` bytes. */
+enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, struct as_memory *to, uint64_t stride,
+                              uint64_t unit, size_t word_bytes, struct as_error *err);
+
 /* A chase on a device: the buffer with its cycle, and the kernel that walks it. */
 struct as_chase {
     struct as_device *dev;

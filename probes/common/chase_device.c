@@ -35,19 +35,21 @@ static struct as_launch walk_launch(const struct as_chase *c, uint32_t turns, st
 }
 
 /* In pieces, since the host may have less memory than the device. */
-static enum as_status write_indices(struct as_chase *c, struct as_error *err)
+enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, struct as_memory *to, uint64_t stride,
+                              uint64_t unit, size_t word_bytes, struct as_error *err)
 {
-    uint64_t piece = PIECE / c->stride ? PIECE / c->stride : 1;
-    piece = piece < c->cycle.lines ? piece : c->cycle.lines;
-    char *buffer = calloc(piece, c->stride);
-    enum as_status s = buffer ? AS_OK : as_nomem(err, piece * c->stride, "a chase");
-    for (uint64_t first = 0; first < c->cycle.lines && !s; first += piece) {
-        uint64_t count = c->cycle.lines - first < piece ? c->cycle.lines - first : piece;
+    uint64_t piece = PIECE / stride ? PIECE / stride : 1;
+    piece = piece < c->lines ? piece : c->lines;
+    char *buffer = calloc(piece, stride);
+    enum as_status s = buffer ? AS_OK : as_nomem(err, piece * stride, "a chase");
+    for (uint64_t first = 0; first < c->lines && !s; first += piece) {
+        uint64_t count = c->lines - first < piece ? c->lines - first : piece;
         for (uint64_t k = 0; k < count; k++) {
-            uint64_t word = as_cycle_next(&c->cycle, first + k) * c->stride / 8;
-            memcpy(buffer + k * c->stride, &word, sizeof word);
+            uint64_t next = as_cycle_next(c, first + k) * (stride / unit);
+            uint32_t half = (uint32_t)next;
+            memcpy(buffer + k * stride, word_bytes == sizeof half ? (void *)&half : (void *)&next, word_bytes);
         }
-        s = c->dev->memory->write(c->dev, c->memory, first * c->stride, buffer, count * c->stride, err);
+        s = dev->memory->write(dev, to, first * stride, buffer, count * stride, err);
     }
     free(buffer);
     return s;
@@ -56,27 +58,19 @@ static enum as_status write_indices(struct as_chase *c, struct as_error *err)
 /* Only the device knows where it sees the buffer, so it makes addresses of the indices. */
 static enum as_status relocate(struct as_chase *c, struct as_error *err)
 {
-    struct as_kernel *kernel = NULL;
     const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
                                   {.kind = AS_ARG_U64, .u.u64 = c->cycle.lines},
                                   {.kind = AS_ARG_U64, .u.u64 = c->stride / 8}};
     const struct as_device_info *info = &c->dev->info;
-    struct as_timing unused;
-    enum as_status s = as_timed_kernel(&c->timed, "relocate", &kernel, err);
-    struct as_launch l = as_timed_group(kernel, args, 3, 8 * (size_t)(info->units ? info->units : 1),
-                                        info->threads && info->threads < 64 ? info->threads : 64);
-    l.work = (struct as_work){.bytes = (double)c->footprint, .footprint = (double)c->footprint};
-    if (!s)
-        s = c->dev->queue->launch(c->dev, &l, &unused, err);
-    c->dev->program->kernel_destroy(c->dev, kernel);
-    return s;
+    size_t units = info->units ? info->units : 1, most = info->threads ? info->threads : 1;
+    return as_timed_once(&c->timed, "relocate", args, 3, 8 * units, most < 64 ? most : 64, err);
 }
 
 /* The launch that only warms up is the control: its time is taken off where the kernel has no clock. */
 static enum as_status fill(struct as_chase *c, struct as_error *err)
 {
     struct as_arg args[5];
-    enum as_status s = write_indices(c, err);
+    enum as_status s = as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
     if (!s)
         s = relocate(c, err);
     c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS : 1;

@@ -2,9 +2,7 @@
 #include "../common/chase.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_latency[];
 
@@ -61,14 +59,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
     return 5 + as_axes_number(a, "size") / 200e6;
 }
 
-static enum as_pattern pattern_of(const struct as_axes *a)
-{
-    size_t i = 0;
-    while (pattern_words[i] && strcmp(pattern_words[i], as_axes_text(a, "pattern")) != 0)
-        i++;
-    return pattern_words[i] ? (enum as_pattern)i : AS_PATTERN_RANDOM;
-}
-
 /* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
 enum { FRESH_MAX = 8 << 20 };
 
@@ -81,7 +71,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
                                  .size = as_axes_u64(vc->axes, "size"),
                                  .stride = as_axes_u64(vc->axes, "stride"),
-                                 .pattern = pattern_of(vc->axes),
+                                 .pattern = (enum as_pattern)as_word_index(vc->axes, "pattern", pattern_words),
                                  .seed = vc->seed,
                                  .fresh = as_axes_u64(vc->axes, "size") <= FRESH_MAX};
     enum as_status s = as_chase_prepare(c, vc->dev, &desc, err);
@@ -90,11 +80,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     double hz;
     as_chase_expect(vc, c);
     vc->footprint = c->footprint;
-    if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL) && hz > 0) {
-        vc->limit = 1e9 / hz;
-        snprintf(vc->limit_why, sizeof vc->limit_why,
-                 "one cycle: an access that waits for another takes at least that");
-    }
+    if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
+        as_limit_one_cycle(vc, hz);
     vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
     if (c->before) /* long against a tick of a kernel's clock, or against what a launch and its control scatter */
         vc->sample_s = fmax(5e-3, 2 * c->timed.overhead_s);

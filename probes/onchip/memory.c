@@ -1,33 +1,15 @@
 /* Walks over global and LOCAL memory, and the launch that all experiments share. */
 #include "onchip.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const char as_kernel_onchip[];
 
 /* A cycle up to so long is walked once before the clock starts: caches are in the state that they stay in. Beyond, no
  * cache of one unit holds it, and all units read it into the shared one. */
-enum { CYCLE_BEFORE = 1 << 15, WARM_THREADS = 256 };
+enum { CYCLE_BEFORE = 1 << 15, BIND_THREADS = 256 };
 /* More LOCAL memory than this is asked for at the launch: not every device lets a kernel declare it. */
 static const uint64_t DECLARED_MAX = 32 << 10;
-static const uint64_t PIECE = UINT64_C(16) << 20;
-
-/* ---- the launch ---- */
-
-static enum as_status warm_up(struct onchip *o, struct as_error *err)
-{
-    struct as_timing unused;
-    const struct as_device_info *info = &o->timed.dev->info;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = o->timed.memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = o->chain},
-                            {.kind = AS_ARG_U64, .u.u64 = o->cycle.lines},
-                            {.kind = AS_ARG_U64, .u.u64 = o->stride / 8}};
-    struct as_launch l = as_timed_group(o->warm, args, 4, 4 * (info->units ? info->units : 1), WARM_THREADS);
-    return o->timed.dev->queue->launch(o->timed.dev, &l, &unused, err);
-}
 
 /* Where the walk stands, in the unit in which the kernel counts. */
 static uint64_t position(const struct onchip *o, uint64_t steps)
@@ -66,19 +48,34 @@ static uint64_t expected(const struct onchip *o, uint32_t turns)
     return position(o, o->walked + all * ONCHIP_STEPS);
 }
 
-enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+static struct as_launch make_launch(const struct onchip *o, uint32_t turns, struct as_arg args[6])
 {
-    struct as_arg args[6];
     size_t n = fill_args(o, turns, args);
     size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
     bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_LOCAL; /* a warp */
     struct as_launch l = as_timed_group(o->kernel, args, n, 1, whole ? warp : 1);
     l.local_bytes = o->local_bytes;
-    l.work.accesses = (double)turns * ONCHIP_STEPS;
+    l.work.accesses = ((double)o->before + turns) * ONCHIP_STEPS;
     l.work.footprint = (double)o->size;
-    enum as_status s = o->warm ? warm_up(o, err) : AS_OK;
+    return l;
+}
+
+enum as_status onchip_control(struct onchip *o, struct as_error *err)
+{
+    struct as_arg args[6];
+    const struct as_launch control = make_launch(o, 0, args);
+    return as_timed_overhead(&o->timed, &control, err);
+}
+
+enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+{
+    struct as_arg args[6];
+    double launch_s;
+    const struct as_launch l = make_launch(o, turns, args);
+    bool global = o->what == ONCHIP_GLOBAL || o->what == ONCHIP_READONLY;
+    enum as_status s = global ? as_timed_sweep(&o->timed, o->chain, err) : AS_OK;
     if (!s)
-        s = as_timed_launch(&o->timed, &l, seconds, err);
+        s = as_timed_launch(&o->timed, &l, &launch_s, err);
     if (s)
         return s;
     uint64_t must = expected(o, turns), each = o->what == ONCHIP_CODE ? o->ops : ONCHIP_STEPS;
@@ -86,51 +83,25 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
     o->lost |= o->timed.record[0].value != must;
     if (o->what != ONCHIP_CODE)
         o->walked = (o->walked + ((uint64_t)o->before + turns) * ONCHIP_STEPS) % o->cycle.lines;
-    *ns = turns ? as_timed_seconds(&o->timed, *seconds) * 1e9 / ((double)turns * (double)each) : 0;
+    *seconds = as_timed_seconds(&o->timed, launch_s);
+    *ns = *seconds * 1e9 / ((double)turns * (double)each);
     return AS_OK;
 }
 
 /* ---- what it walks ---- */
 
-/* In pieces, since the host may have less memory than the device. */
+/* LOCAL memory is addressed by an offset in bytes; global memory by an address, which only the device knows. */
 static enum as_status write_chain(struct onchip *o, struct as_error *err)
 {
-    bool local = o->what == ONCHIP_LOCAL;
     struct as_device *dev = o->timed.dev;
-    uint64_t piece = PIECE / o->stride ? PIECE / o->stride : 1;
-    piece = piece < o->cycle.lines ? piece : o->cycle.lines;
-    char *buffer = calloc(piece, o->stride);
-    enum as_status s = buffer ? AS_OK : as_nomem(err, piece * o->stride, "a chase");
-    for (uint64_t first = 0; first < o->cycle.lines && !s; first += piece) {
-        uint64_t count = o->cycle.lines - first < piece ? o->cycle.lines - first : piece;
-        for (uint64_t k = 0; k < count; k++) {
-            uint64_t next = as_cycle_next(&o->cycle, first + k);
-            uint32_t word = (uint32_t)(next * o->stride);
-            if (local)
-                memcpy(buffer + k * o->stride, &word, sizeof word);
-            else
-                memcpy(buffer + k * o->stride, &next, sizeof next);
-        }
-        s = dev->memory->write(dev, o->chain, first * o->stride, buffer, count * o->stride, err);
-    }
-    free(buffer);
-    return s;
-}
-
-static enum as_status bind_addresses(struct onchip *o, struct as_error *err)
-{
-    struct as_timing unused;
-    struct as_device *dev = o->timed.dev;
-    struct as_kernel *bind = NULL;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = o->chain},
                             {.kind = AS_ARG_U64, .u.u64 = o->cycle.lines},
                             {.kind = AS_ARG_U64, .u.u64 = o->stride / 8}};
-    enum as_status s = as_timed_kernel(&o->timed, "bind", &bind, err);
-    struct as_launch l = as_timed_group(bind, args, 3, 4 * (dev->info.units ? dev->info.units : 1), WARM_THREADS);
-    if (!s)
-        s = dev->queue->launch(dev, &l, &unused, err);
-    dev->program->kernel_destroy(dev, bind);
-    return s;
+    if (o->what == ONCHIP_LOCAL)
+        return as_cycle_write(&o->cycle, dev, o->chain, o->stride, 1, sizeof(uint32_t), err);
+    enum as_status s = as_cycle_write(&o->cycle, dev, o->chain, o->stride, 8, sizeof(uint64_t), err);
+    size_t units = dev->info.units ? dev->info.units : 1;
+    return s ? s : as_timed_once(&o->timed, "bind", args, 3, 4 * units, BIND_THREADS, err);
 }
 
 enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *vc, struct as_error *err)
@@ -146,11 +117,11 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, vc->seed);
     enum as_status s = as_timed_room(vc->dev, o->size, err);
     if (!s)
-        s = as_timed_prepare(&o->timed, vc->dev, "onchip", "", as_kernel_onchip, defines, 1, err);
+        s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_timed_sweep_kernel, as_kernel_onchip, defines, 1, err);
     if (!s)
-        s = as_timed_kernel(&o->timed, "walk", &o->kernel, err);
+        s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
     if (!s)
-        s = as_timed_memory(vc->dev, o->size, &o->chain, err);
+        s = as_timed_keep_memory(&o->timed, o->size, &o->chain, err);
     if (!s)
         s = write_chain(o, err);
     if (s)
@@ -161,8 +132,5 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *
         as_note_number(vc, "page_size", (double)o->chain->page_size);
     if (o->cycle.lines <= CYCLE_BEFORE)
         o->before = (uint32_t)((o->cycle.lines + ONCHIP_STEPS - 1) / ONCHIP_STEPS);
-    if (local)
-        return AS_OK;
-    s = bind_addresses(o, err);
-    return s ? s : as_timed_kernel(&o->timed, "warm", &o->warm, err);
+    return AS_OK;
 }

@@ -11,7 +11,7 @@ enum onchip_what onchip_what_of(const struct as_axes *axes);
 
 struct onchip {
     struct as_timed timed;
-    struct as_kernel *kernel, *warm;
+    struct as_kernel *kernel;
     enum onchip_what what;
     uint64_t size, stride, local_bytes;
     struct as_cycle cycle;
@@ -30,7 +30,10 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *
 enum as_status onchip_constant_prepare(struct onchip *o, struct as_visit_context *vc, struct as_error *err);
 enum as_status onchip_code_prepare(struct onchip *o, struct as_visit_context *vc, struct as_error *err);
 
-/* One launch of so many turns. *ns is the time of one step or operation; the end is compared with where it must be. */
+/* Where kernels have no clock, the launch that only walks beforehand is what is taken off. */
+enum as_status onchip_control(struct onchip *o, struct as_error *err);
+/* One launch of so many turns, which take *seconds. *ns is the time of one step or operation; the end is compared with
+ * where it must be. */
 enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_onchip[];
 
@@ -54,10 +53,7 @@ static const char *const full[] = {
 
 enum onchip_what onchip_what_of(const struct as_axes *a)
 {
-    size_t i = 0;
-    while (onchip_what_words[i] && strcmp(onchip_what_words[i], as_axes_text(a, "what")) != 0)
-        i++;
-    return (enum onchip_what)i;
+    return (enum onchip_what)as_word_index(a, "what", onchip_what_words);
 }
 
 static enum as_applies refuse(struct as_error *err, const char *why)
@@ -103,33 +99,21 @@ static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struc
     [ONCHIP_CODE] = onchip_code_prepare,
 };
 
-/* The launch that does nothing and a short one, by which the clock becomes known. */
+/* The control and a short walk, by which the clock becomes known. */
 static enum as_status first_launches(struct onchip *o, struct as_visit_context *vc, struct as_error *err)
 {
     double ns, seconds;
-    uint32_t before = o->before;
-    o->before = 0;
-    enum as_status s = AS_OK;
-    double nothing[3];
-    for (int i = 0; i < 3 && !s; i++)
-        s = onchip_run(o, 0, &ns, &nothing[i], err);
-    o->before = before;
+    enum as_status s = onchip_control(o, err);
+    if (!s && o->local_bytes)
+        s = as_timed_need(&o->timed, AS_HAS_LOCAL, err);
+    if (!s)
+        s = onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
     if (s)
         return s;
-    o->timed.overhead_s = as_median(nothing, 3);
-    s = o->local_bytes ? as_timed_need(&o->timed, AS_HAS_LOCAL, err) : AS_OK;
-    if (s)
-        return s;
-    s = onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
-    if (s)
-        return s;
-    double hz = as_timed_clock(&o->timed);
-    if (o->what != ONCHIP_CODE && hz > 0) {
-        vc->limit = 1e9 / hz;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: a load that waits for another takes at least that");
-    }
+    if (o->what != ONCHIP_CODE)
+        as_limit_one_cycle(vc, as_timed_clock(&o->timed));
     if (!(o->timed.record[0].has & AS_HAS_NANOS))
-        as_note_number(vc, "launch_ns", o->timed.overhead_s * 1e9);
+        as_note_number(vc, "control_ns", o->timed.overhead_s * 1e9);
     return AS_OK;
 }
 
@@ -180,12 +164,6 @@ static void finish(void *state)
     struct onchip *o = state;
     if (!o)
         return;
-    struct as_device *dev = o->timed.dev;
-    if (dev) {
-        dev->program->kernel_destroy(dev, o->kernel);
-        dev->program->kernel_destroy(dev, o->warm);
-        dev->memory->free(dev, o->chain);
-    }
     as_timed_finish(&o->timed);
     free(o);
 }

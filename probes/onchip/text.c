@@ -31,7 +31,7 @@ enum as_status onchip_constant_prepare(struct onchip *o, struct as_visit_context
         s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
     as_buf_finish(&head);
     if (!s)
-        s = as_timed_kernel(&o->timed, "walk", &o->kernel, err);
+        s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
     if (s)
         return s;
     as_expect_code(vc, o->kernel, "load.const", ONCHIP_STEPS);
@@ -55,22 +55,13 @@ static enum as_status build_code(struct onchip *o, struct as_visit_context *vc, 
         s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
     as_buf_finish(&head);
     if (!s)
-        s = as_timed_kernel(&o->timed, "run", &o->kernel, err);
+        s = as_timed_keep_kernel(&o->timed, "run", &o->kernel, err);
     struct as_kernel_info info = {0};
     if (!s)
         s = vc->dev->program->kernel_info(vc->dev, o->kernel, vc->dev->info.warp, 0, &info, err);
     *code_bytes = info.code_bytes;
     o->ops = blocks * BLOCK;
     return s;
-}
-
-static void forget(struct onchip *o)
-{
-    struct as_device *dev = o->timed.dev;
-    if (dev)
-        dev->program->kernel_destroy(dev, o->kernel);
-    o->kernel = NULL;
-    as_timed_finish(&o->timed);
 }
 
 /* How many bytes an operation takes is seen by two programs of other length. */
@@ -82,7 +73,7 @@ enum as_status onchip_code_prepare(struct onchip *o, struct as_visit_context *vc
         return as_fail(err, AS_UNSUPPORTED, "the backend does not tell how long a kernel's code is");
     enum as_status s = build_code(o, vc, FEW, &few, err);
     if (!s) {
-        forget(o);
+        as_timed_finish(&o->timed);
         s = build_code(o, vc, MANY, &many, err);
     }
     if (s)
@@ -91,7 +82,7 @@ enum as_status onchip_code_prepare(struct onchip *o, struct as_visit_context *vc
         return as_fail(err, AS_UNSUPPORTED, "the backend does not tell how long a kernel's code is");
     double block = (double)(many - few) / (MANY - FEW);
     uint64_t blocks = (uint64_t)((double)o->size / block + 0.5);
-    forget(o);
+    as_timed_finish(&o->timed);
     s = build_code(o, vc, blocks ? blocks : 1, &bytes, err);
     if (s)
         return s;
