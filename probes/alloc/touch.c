@@ -4,8 +4,6 @@
  * back; touch-mapped  one block, touched before: no fault, the control. */
 #include "touch.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

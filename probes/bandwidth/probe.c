@@ -2,12 +2,9 @@
 #include "../common/prepare.h"
 #include "../common/stream.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_bandwidth[];
 

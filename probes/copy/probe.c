@@ -1,9 +1,6 @@
 /* copy: bytes from one kind of memory to another, by the API's copies and by a kernel. See method.md. */
 #include "../common/transfer.h"
 
-#include "base/text.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

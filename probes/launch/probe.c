@@ -1,7 +1,6 @@
 /* launch: what it costs to start a kernel and to learn that it has ended. See method.md. */
 #include "../common/prepare.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

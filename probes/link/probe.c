@@ -2,12 +2,7 @@
 #include "../common/peers.h"
 #include "../common/transfer.h"
 
-#include "base/text.h"
-
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_link[];
 

@@ -3,12 +3,9 @@
 #include "../common/peers.h"
 #include "../common/prepare.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_link_latency[];
 extern const char as_kernel_link_latency[];

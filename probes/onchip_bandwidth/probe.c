@@ -2,10 +2,8 @@
  * and from LOCAL memory. See method.md. */
 #include "../common/timed.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_onchip_bandwidth[];
 extern const char as_kernel_onchip_bandwidth[];

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_onchip_groups[];
 extern const char as_kernel_onchip_groups[];

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_onchip_lines[];
 extern const char as_kernel_onchip_lines[];

@@ -1,10 +1,8 @@
 /* onchip_units: what the cache that all units share looks like from one of them. See method.md. */
 #include "onchip_units.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_onchip_units[];
 extern const char as_kernel_onchip_units[];

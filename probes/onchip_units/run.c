@@ -1,7 +1,6 @@
 /* Launches on one chosen unit. */
 #include "onchip_units.h"
 
-#include <math.h>
 
 enum { TRIES = 8, GROUPS_OF_UNIT = 4 };
 

@@ -2,8 +2,6 @@
 #include "../common/prepare.h"
 #include "native.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
