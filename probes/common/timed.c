@@ -1,5 +1,6 @@
 #include "timed.h"
 
+#include "core/gates.h"
 #include "timed_kernels.h"
 
 #include <math.h>
@@ -180,7 +181,7 @@ enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struc
 enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)
 {
     enum { PIECE = 16 << 20 };
-    uint64_t bytes = (4 * as_info_last_cache(&t->dev->info) / PIECE + 1) * PIECE;
+    uint64_t bytes = (4 * as_reachable_cache(&t->dev->info, 1) / PIECE + 1) * PIECE;
     char *zeros = calloc(1, PIECE);
     enum as_status s = zeros ? as_timed_room(t->dev, bytes, err) : as_nomem(err, PIECE, "a block");
     if (!s)

@@ -3,14 +3,15 @@
 #include "../common/prepare.h"
 #include "../common/stream.h"
 
+#include "core/gates.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_topology[];
 
-enum { LINE = 64, MEMORY_IN_CACHES = 4 };
+enum { LINE = 64, MEMORY_IN_CACHES = 4, UNKNOWN_CACHE = 64 << 20 };
 
 static const char *const place_words[] = {"L1", "L2", "L3", "L4", "memory", NULL};
 static const char *const what_words[] = {"latency", "bandwidth", NULL};
@@ -50,13 +51,14 @@ static uint64_t level_size(const struct as_device_info *info, unsigned level, ui
     return size;
 }
 
-/* Half of a level, so that it fits beside what else lives there; memory beyond reach of the last cache. */
+/* Half of a level, so that it fits beside what else lives there. Memory is what the footprint gate takes for it: a card
+ * may have more cache than its driver tells. */
 static uint64_t working_set(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t below;
     if (is_memory(a)) {
-        uint64_t last = as_info_last_cache(info);
-        return MEMORY_IN_CACHES * (last ? last : UINT64_C(64) << 20);
+        uint64_t last = as_reachable_cache(info, 1);
+        return MEMORY_IN_CACHES * (last ? last : UNKNOWN_CACHE);
     }
     return level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below) / 2;
 }

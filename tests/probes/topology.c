@@ -1,4 +1,5 @@
 /* Probe topology: which levels can be measured from inside, with which working set, and that a wrong walk is seen. */
+#include "core/gates.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -87,6 +88,29 @@ static void test_working_sets(void **unused)
     }
 }
 
+/* What is sold as a number of memory passes the gate for it, also where a card's driver tells less cache than there may
+ * be. */
+static void test_memory_suits_its_gate(void **unused)
+{
+    static const uint64_t caches[] = {0, 60 << 20, 96 << 20};
+    (void)unused;
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        struct toy t;
+        struct toy_visit v;
+        struct as_error err = {0};
+        toy_init(&t, AS_CAP_SOURCE);
+        t.dev.info.is_host_memory = false;
+        t.deny_memory = true; /* the size is what counts */
+        if (caches[i])
+            add_cache(&t, 2, 'u', caches[i]);
+        assert_int_equal(toy_prepare(&t, &as_probe_topology, "place=memory what=latency", &v, &err), AS_NOMEM);
+        assert_true(v.vc.claims_memory);
+        assert_true(v.vc.footprint >= 4 * as_reachable_cache(&t.dev.info, 1));
+        assert_true(v.vc.footprint >= 256 << 20);
+        toy_finish(&as_probe_topology, &v);
+    }
+}
+
 static void test_walks_are_checked(void **unused)
 {
     (void)unused;
@@ -128,7 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_levels), cmocka_unit_test(test_levels_of_a_device),
         cmocka_unit_test(test_working_sets), cmocka_unit_test(test_walks_are_checked),
-        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit),        cmocka_unit_test(test_memory_suits_its_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
