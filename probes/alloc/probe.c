@@ -2,8 +2,6 @@
 #include "../common/prepare.h"
 #include "touch.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +10,8 @@
 extern const char as_method_alloc[];
 
 enum { CHUNKS = 100, WARMUPS = 10, TOUCH_PAGES_MIN = 16 };
-static const double BLOCK_S = 0.05;  /* a block of chunks that takes longer is made smaller */
-static const double WARMUP_S = 0.05; /* warming up takes no longer, whatever a call costs */
+static const double BLOCK_S = 0.03;  /* chunks that would take longer are taken fewer at a time */
+static const double WARMUP_S = 0.02; /* warming up takes no longer, whatever a call costs */
 
 static const char *const op_words[] = {"alloc", "free", "first-touch", "touch-again", "touch-mapped", NULL};
 static const struct as_axis axes[] = {
@@ -90,18 +88,40 @@ static size_t count_that_fits(const struct as_device_info *info, const struct st
     return bound > CHUNKS ? CHUNKS : bound ? (size_t)bound : 1;
 }
 
-static enum as_status warm_up(struct state *s, const struct as_visit_context *vc, struct as_error *err)
+static enum as_status time_block(struct state *s, double *seconds, struct as_error *err)
 {
     double alloc_s, free_s;
-    enum as_status st = s->dev->memory->time_alloc(s->dev, s->allocator, s->size, 1, &alloc_s, &free_s, err);
-    if (st)
-        return st;
-    double fit = BLOCK_S / fmax(alloc_s + free_s, 1e-9);
-    if (fit < (double)s->count)
-        s->count = fit >= 1 ? (size_t)fit : 1;
-    double end = fmin(vc->deadline, as_now() + WARMUP_S);
+    enum as_status st = s->dev->memory->time_alloc(s->dev, s->allocator, s->size, s->count, &alloc_s, &free_s, err);
+    *seconds = st ? NAN : alloc_s + free_s;
+    return st;
+}
+
+/* A chunk costs what it does among so many others: the first one of a pool takes memory for those after it. So the
+ * count has few values, which visits hit upon alike, and the very first call, which may set up the allocator, has no
+ * say in it. */
+static enum as_status choose_count(struct state *s, size_t most, struct as_error *err)
+{
+    static const size_t counts[] = {3, 10, 30, CHUNKS};
+    double seconds;
+    s->count = 1;
+    enum as_status st = time_block(s, &seconds, err);
+    if (!st)
+        st = time_block(s, &seconds, err);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= most && !st; i++) {
+        if (seconds * (double)counts[i] / (double)s->count > BLOCK_S)
+            break;
+        s->count = counts[i];
+        st = time_block(s, &seconds, err);
+    }
+    return st;
+}
+
+static enum as_status warm_up(struct state *s, const struct as_visit_context *vc, struct as_error *err)
+{
+    double seconds, end = fmin(vc->deadline, as_now() + WARMUP_S);
+    enum as_status st = AS_OK;
     for (int i = 0; i < WARMUPS && !st && (i == 0 || as_now() < end); i++)
-        st = s->dev->memory->time_alloc(s->dev, s->allocator, s->size, s->count, &alloc_s, &free_s, err);
+        st = time_block(s, &seconds, err);
     return st;
 }
 
@@ -119,11 +139,12 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!s->dev->memory->time_alloc)
         return as_fail(err, AS_UNSUPPORTED, "this backend cannot time its allocators");
     s->frees = as_word_is(vc->axes, "op", "free");
-    s->count = count_that_fits(&s->dev->info, s);
     s->timer_s = timer_cost();
     vc->max_reps = UINT64_C(1) << 20;
     vc->footprint = 0; /* nothing is touched */
-    enum as_status st = warm_up(s, vc, err);
+    enum as_status st = choose_count(s, count_that_fits(&s->dev->info, s), err);
+    if (!st)
+        st = warm_up(s, vc, err);
     as_note_number(vc, "count", (double)s->count);
     as_note_number(vc, "timer_ns", s->timer_s * 1e9);
     return st;
@@ -214,8 +235,9 @@ const struct as_probe as_probe_alloc = {
     .metric = "time",
     .unit = "ns",
     .better_less = true,
-    .counts = "alloc and free: one call, out of 100 in a row, memory not touched; the touches: one page of the base "
-              "size, by one store of one thread",
+    .counts =
+        "alloc and free: one call, out of up to 100 in a row, memory not touched; the touches: one page of the base "
+        "size, by one store of one thread",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -104,9 +104,11 @@ static enum as_status toy_read(struct as_device *dev, struct as_memory *m, uint6
 static enum as_status toy_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
                                      double *alloc_s, double *free_s, struct as_error *err)
 {
-    (void)dev, (void)allocator, (void)bytes, (void)err;
-    *alloc_s = 1e-6 * (double)count;
-    *free_s = 2e-6 * (double)count;
+    struct toy *t = toy_of(dev);
+    (void)allocator, (void)bytes, (void)err;
+    *alloc_s = t->alloc_s * (double)count + t->first_alloc_s;
+    *free_s = 2 * t->alloc_s * (double)count;
+    t->first_alloc_s = 0;
     return AS_OK;
 }
 
@@ -264,6 +266,7 @@ void toy_init(struct toy *t, unsigned capabilities)
     static const struct as_queue_ops queue = {.launch = toy_launch, .submit = toy_submit, .wait = toy_wait};
     *t = (struct toy){.dev = {.device = &device, .memory = &memory, .program = &program, .queue = &queue},
                       .device_cpu = -1,
+                      .alloc_s = 1e-6,
                       .free_bytes = UINT64_C(1) << 30};
     t->dev.ctx = t;
     t->dev.info = (struct as_device_info){.id = "toy",
