@@ -62,9 +62,14 @@ const struct rule fact_rules[] = {
      "distance from which on the next load misses too; ways by the fewest lines that drive each other out",
      "a walk in another order whose knees lie outside the intervals; a table of the same chip that differs"},
     {"units", rule_onchip_units,
-     "bytes a cycle by the best trusted cell; banks by the slowest stride; near and far by the ratio of the two; "
+     "bytes a cycle by the best trusted cell; a miss by loads of what nothing brought in; banks by the slowest stride; "
+     "near and far by the ratio of the two; "
      "what a unit holds by how many groups were on it at a time and how many were not",
      "a faster cell, another stride, or one group more that pass the same gates"},
+    {"levels as listed", rule_listed,
+     "median inside half of a level that the system lists, or in four times the last cache for memory, where neither a "
+     "curve nor another kernel says more",
+     "a curve over the size with another plateau at that size"},
 };
 const size_t fact_rules_n = sizeof fact_rules / sizeof *fact_rules;
 

@@ -193,6 +193,28 @@ static void derive_line(struct rule_context *c, const struct curve *curves, size
     }
 }
 
+/* LOCAL memory has no levels: the smallest block that was walked. */
+static void derive_local(struct rule_context *c)
+{
+    const struct as_cell **cells, *least = NULL;
+    size_t n = cells_of(c, "onchip", &cells);
+    for (size_t i = 0; i < n; i++)
+        if (cell_is(cells[i], "what", "local") && (!least || axis(cells[i], "size") < axis(least, "size")))
+            least = cells[i];
+    double hz = least ? least->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
+    const char *unit = hz > 0 ? "cycles" : "ns";
+    struct as_fact *f = least ? fact_add(c, "LOCAL", unit, "onchip.local.latency") : NULL;
+    if (f) {
+        struct as_interval ci = cell_interval(least);
+        char text[96];
+        fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
+        fact_say(f, "A dependent load from LOCAL memory takes %s",
+                 fact_value_text(f->value, f->ci, unit, text, sizeof text));
+        fact_evidence(f, least);
+    }
+    free(cells);
+}
+
 static void derive_sizes(struct rule_context *c)
 {
     struct curve *curves;
@@ -282,5 +304,6 @@ static void derive_lines(struct rule_context *c)
 void rule_onchip(struct rule_context *c)
 {
     derive_sizes(c);
+    derive_local(c);
     derive_lines(c);
 }

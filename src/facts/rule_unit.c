@@ -155,6 +155,18 @@ static void add_found(struct rule_context *c, const struct as_cell *const *cells
             fact_evidence(f, cells[i]);
 }
 
+static void add_miss(struct rule_context *c, const struct as_cell *missed)
+{
+    struct as_fact *f = fact_add(c, "memory", missed->unit, "onchip.memory.latency");
+    char text[96];
+    if (!f)
+        return;
+    fact_number(f, missed->sum.median, cell_interval(missed));
+    fact_say(f, "A load of unit %s that finds nothing in the shared cache takes %s",
+             as_axes_text(&missed->axes, "unit"), fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
+    fact_evidence(f, missed);
+}
+
 static void derive_units(struct rule_context *c)
 {
     const struct as_cell **cells;
@@ -167,6 +179,7 @@ static void derive_units(struct rule_context *c)
     n = cells_of(c, "onchip_units", &cells);
     for (size_t i = 0; i < n; i++)
         if (cell_is(cells[i], "what", "missed")) {
+            add_miss(c, cells[i]);
             add_found(c, cells, n, cells[i]);
             break;
         }

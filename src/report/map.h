@@ -5,15 +5,18 @@
 
 #include "report/report.h"
 
-/* Rows of the map, from the core down. Caches are their own level. */
+/* Rows of the map. Caches are their own level. */
 enum {
     AS_MAP_CORE = 0,
     AS_MAP_CACHE_MAX = 5,
     AS_MAP_MEMORY = 6,
-    AS_MAP_ROWS = 7,
+    AS_MAP_LOCAL = 7, /* memory of one unit beside its cache */
+    AS_MAP_ROWS = 8,
     AS_MAP_BOX,  /* machine, package, die, NUMA node: an outline around others */
     AS_MAP_MORE, /* stands for siblings that are alike and not drawn */
 };
+
+extern const int as_map_order[AS_MAP_ROWS]; /* rows from the core down, as they are drawn */
 
 struct as_map_node {
     int level; /* a row, or one of the two above */
@@ -32,14 +35,57 @@ struct as_map_tree {
     size_t n, cap;
     unsigned cols;
     unsigned rows; /* bit per row that has a node */
+    char unit[16]; /* what the driver calls a unit ("SM"); "" when it says nothing */
 };
 
-/* The tree of a device from its topology (JSON, may be NULL), else from what its info says. */
-enum as_status as_map_tree_make(const struct as_device_info *info, const char *topology, struct as_map_tree *out,
-                                struct as_error *err);
+/* The tree of a device from its topology (JSON, may be NULL), else from what its info says. found_l1: one was measured,
+ * so that a unit has it whether the driver lists it or not. */
+enum as_status as_map_tree_make(const struct as_device_info *info, const char *topology, bool found_l1,
+                                struct as_map_tree *out, struct as_error *err);
 void as_map_tree_finish(struct as_map_tree *t);
 /* Decides what is drawn, in about `budget` columns: siblings that are alike are drawn once or a few times. */
 enum as_status as_map_layout(struct as_map_tree *t, unsigned budget, struct as_error *err);
+
+/* ---- the numbers ---- */
+
+enum as_map_kind { AS_MAP_HOLDS, AS_MAP_LATENCY, AS_MAP_BANDWIDTH, AS_MAP_KINDS };
+enum as_map_known { AS_MAP_UNKNOWN, AS_MAP_UNTRUSTED, AS_MAP_CLAIMED, AS_MAP_MEASURED };
+
+struct as_map_number {
+    enum as_map_known known;
+    const struct as_fact *fact; /* what it was taken from; NULL for a claim, or where several are told as one */
+    double value, high;         /* high: of several the largest, else the same as value */
+    const char *unit;           /* "B", "Hz", "ns", "GB/s"; "cycles" where no clock is known */
+    char note[64];              /* what else is to be said of it, "" nothing */
+};
+/* The way to memory of the host, or of other devices. */
+struct as_map_link {
+    char name[40], about[64];
+    char object[32]; /* of its facts; "" where several ends are told as one */
+    struct as_map_number number[AS_MAP_KINDS];
+};
+enum { AS_MAP_LINKS_MAX = 8 };
+struct as_map_numbers {
+    struct as_map_number row[AS_MAP_ROWS][AS_MAP_KINDS];
+    struct as_map_link link[AS_MAP_LINKS_MAX];
+    size_t links_n;
+};
+/* What facts, or where they say nothing the driver, say of each row and link of a device. */
+void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info,
+                         struct as_map_numbers *out);
+/* Has anything been measured of this row (row < 0: of any row or link)? */
+bool as_map_has_numbers(const struct as_map_numbers *n, int row);
+/* As text for the page: "32 KiB", "368–371 GB/s"; "not measured" or "untrusted" where there is no number. */
+void as_map_number_text(struct as_buf *b, const struct as_map_number *n);
+/* The fact of a link in a direction ("to", "from", "both") or of its latency ("load", "atomic"), NULL when there is
+ * none. end: "host-0", "1", "every". */
+const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
+                                       const char *what);
+
+/* Devices with memory of their own that look the same: the first AS_MAP_ALIKE_MAX are drawn, all of them are told in a
+ * table. before: how many devices before this one are alike. */
+enum { AS_MAP_ALIKE_MAX = 2 };
+size_t as_map_alike_before(const struct as_report_run *run, size_t index);
 
 /* One SVG with all devices of a run. width: 1040 has the numbers beside the drawing, below 600 they go under it. */
 enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,

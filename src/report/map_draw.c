@@ -1,5 +1,5 @@
+#include "report/map_draw.h"
 #include "base/text.h"
-#include "report/map.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -7,213 +7,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Measures of a drawing, in user units. Wide: the numbers stand beside the boxes; narrow: under them. */
-struct shape {
-    bool wide;
-    double width, boxes_w; /* of all; of the part with boxes */
-    double head_h, row_h, box_h, gap;
-    double number_x[3]; /* columns of numbers */
-    double number_w;
-    double label_x;
-};
-
-struct drawing {
-    const struct as_report_run *run;
-    const struct as_device_info *info;
-    struct as_map_tree tree;
-    struct shape s;
-    struct as_buf *b;
-    double top;                   /* y of the device's first row */
-    double number_y[AS_MAP_ROWS]; /* top of each row's numbers: the row's own, or in a table below all boxes */
-    double row_y[AS_MAP_ROWS];    /* top of each row, NAN when absent */
-    double bottom;
-    double col_w;
-};
-
-static struct shape shape_of(unsigned width)
+static struct map_shape shape_of(unsigned width)
 {
+    double w = width;
     if (width >= 600)
-        return (struct shape){.wide = true,
-                              .width = width,
-                              .boxes_w = 0.47 * width,
-                              .head_h = 56,
-                              .row_h = 62,
-                              .box_h = 44,
-                              .gap = 26,
-                              .label_x = 0.47 * width + 22,
-                              .number_x = {0.47 * width + 106, 0.47 * width + 260, 0.47 * width + 414},
-                              .number_w = 128};
-    return (struct shape){.wide = false,
-                          .width = width,
-                          .boxes_w = width,
-                          .head_h = 50,
-                          .row_h = 44,
-                          .box_h = 32,
-                          .gap = 30,
-                          .label_x = 4,
-                          .number_x = {70, 70 + 0.31 * width, 70 + 0.55 * width},
-                          .number_w = 0.22 * width};
+        return (struct map_shape){.wide = true,
+                                  .width = w,
+                                  .boxes_w = 0.47 * w,
+                                  .head_h = 56,
+                                  .row_h = 62,
+                                  .box_h = 44,
+                                  .gap = 26,
+                                  .label_x = 0.47 * w + 22,
+                                  .number_x = {0.47 * w + 110, 0.47 * w + 262, 0.47 * w + 416},
+                                  .number_w = 128};
+    return (struct map_shape){.wide = false,
+                              .width = w,
+                              .boxes_w = w,
+                              .head_h = 50,
+                              .row_h = 44,
+                              .box_h = 32,
+                              .gap = 30,
+                              .label_x = 4,
+                              .number_x = {68, 68 + 0.27 * w, 68 + 0.52 * w},
+                              .number_w = 0.22 * w};
 }
 
-/* Kinds of numbers on a row, by the unit of the fact. */
-enum kind { HOLDS, LATENCY, BANDWIDTH, KINDS };
+static const char *const row_fill[AS_MAP_ROWS] = {[AS_MAP_CORE] = "var(--m0,#dbe9f6)",
+                                                  [1] = "var(--m1,#c5ddf0)",
+                                                  [2] = "var(--m2,#abcde8)",
+                                                  [3] = "var(--m3,#8fbadd)",
+                                                  [4] = "var(--m3,#8fbadd)",
+                                                  [5] = "var(--m3,#8fbadd)",
+                                                  [AS_MAP_MEMORY] = "var(--m4,#e6dcc8)",
+                                                  [AS_MAP_LOCAL] = "var(--m5,#d9ecdf)"};
 
-static int kind_of(const struct as_fact *f)
-{
-    if (strcmp(f->unit, "B") == 0 || strcmp(f->unit, "Hz") == 0)
-        return HOLDS;
-    if (strcmp(f->unit, "ns") == 0)
-        return LATENCY;
-    return strcmp(f->unit, "GB/s") == 0 ? BANDWIDTH : -1;
-}
-
-static bool counts_for(const struct drawing *d, const struct as_fact *f, int row)
-{
-    return strcmp(f->device, d->info->id) == 0 && as_map_row(f->object) == row && isfinite(f->value) &&
-           f->verdict != AS_UNDECIDED;
-}
-
-/* The fact shown for a kind: of bandwidths the highest, of the others the first. */
-static const struct as_fact *best_fact(const struct drawing *d, int row, enum kind kind)
-{
-    const struct as_fact *best = NULL;
-    for (size_t i = 0; i < d->run->facts_n; i++) {
-        const struct as_fact *f = &d->run->facts[i];
-        if (counts_for(d, f, row) && kind_of(f) == (int)kind &&
-            (!best || (kind == BANDWIDTH && f->value > best->value)))
-            best = f;
-    }
-    return best;
-}
-
-/* Has anything been measured of this row, or (row < 0) of any row of the device? */
-static bool has_numbers(const struct drawing *d, int row)
-{
-    for (int r = row < 0 ? 0 : row; r < (row < 0 ? AS_MAP_ROWS : row + 1); r++)
-        for (int k = 0; k < KINDS; k++)
-            if (best_fact(d, r, (enum kind)k))
-                return true;
-    return false;
-}
-
-static const char *row_name(const struct drawing *d, int row, char name[static 16])
-{
-    if (row == AS_MAP_CORE)
-        return strcmp(d->info->backend, "cpu") == 0 ? "core" : "unit";
-    if (row == AS_MAP_MEMORY)
-        return "memory";
-    snprintf(name, 16, "L%d", row);
-    return name;
-}
-
-static void text_at(struct drawing *d, double x, double y, const char *css_class, const char *fill, double size,
-                    const char *anchor)
-{
-    as_buf_printf(d->b, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" fill=\"%s\" font-size=\"%.1f\" text-anchor=\"%s\">",
-                  css_class, x, y, fill, size, anchor);
-}
-
-#define INK "var(--ink,#1b1f24)"
-#define MUTED "var(--muted,#5a6572)"
-#define REFUTED "var(--bad,#b23c00)"
-#define LINE "var(--line,#c9d1d9)"
-static const char *const row_fill[AS_MAP_ROWS] = {"var(--m0,#dbe9f6)", "var(--m1,#c5ddf0)", "var(--m2,#abcde8)",
-                                                  "var(--m3,#8fbadd)", "var(--m3,#8fbadd)", "var(--m3,#8fbadd)",
-                                                  "var(--m4,#e6dcc8)"};
-static const char *const bar_fill[KINDS] = {"none", "var(--latency,#d55e00)", "var(--bandwidth,#0072b2)"};
-
-/* Length of a bar: logarithmic, over what memory systems of today span. */
-static double bar_share(enum kind kind, double v)
-{
-    double lo = kind == LATENCY ? 0.5 : 1, hi = kind == LATENCY ? 2000 : 20000;
-    double share = log(v / lo) / log(hi / lo);
-    return share < 0.02 ? 0.02 : share > 1 ? 1 : share;
-}
-
-/* Under a number: what the OS or driver says, or, where that is the number, what was measured of it. */
-static void number_note(struct drawing *d, const struct as_fact *f, double x, double y)
-{
-    double size = d->s.wide ? 11.5 : 10;
-    const char *ink = f->verdict == AS_REFUTED ? REFUTED : MUTED;
-    if (!isfinite(f->claimed))
-        return;
-    text_at(d, x, y, "claimed", ink, size, "start");
-    if (as_page_said(f) == AS_SAID_CLAIMED) {
-        as_buf_str(d->b, "claimed</text>\n");
-        text_at(d, x, y + size + 2, "claimed", ink, size, "start");
-        as_buf_str(d->b, "measured ");
-        as_page_bracket(d->b, f->ci);
-    } else {
-        as_buf_str(d->b, "claimed ");
-        as_page_value(d->b, f->claimed, f->unit);
-    }
-    as_buf_str(d->b, "</text>\n");
-}
-
-static void number(struct drawing *d, int row, enum kind kind, double y)
-{
-    const struct as_fact *f = best_fact(d, row, kind);
-    double x = d->s.number_x[kind], big = d->s.wide ? 17 : 13.5;
-    if (!f) {
-        if (row != AS_MAP_CORE && d->s.wide) {
-            text_at(d, x, y + 20, "none", MUTED, 13, "start");
-            as_buf_str(d->b, "–</text>\n");
-        }
-        return;
-    }
-    text_at(d, x, y + 20, "value", INK, big, "start");
-    as_page_fact_value(d->b, f);
-    as_buf_str(d->b, "</text>\n");
-    if (bar_fill[kind][0] != 'n')
-        as_buf_printf(d->b,
-                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"4\" rx=\"2\" fill=\"%s\" opacity=\"0.18\"/>"
-                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"4\" rx=\"2\" fill=\"%s\"/>\n",
-                      x, y + 27, d->s.number_w, bar_fill[kind], x, y + 27, d->s.number_w * bar_share(kind, f->value),
-                      bar_fill[kind]);
-    number_note(d, f, x, y + (kind == HOLDS ? 36 : 44));
-}
-
-/* All that was found about a row, for those who point at it. */
-static void row_title(struct drawing *d, int row)
-{
-    bool any = false;
-    for (size_t i = 0; i < d->run->facts_n; i++) {
-        const struct as_fact *f = &d->run->facts[i];
-        if (strcmp(f->device, d->info->id) != 0 || as_map_row(f->object) != row)
-            continue;
-        as_buf_str(d->b, any ? "\n" : "<title>");
-        as_buf_html(d->b, f->sentence);
-        any = true;
-    }
-    as_buf_str(d->b, any ? "</title>" : "");
-}
-
-static void row_numbers(struct drawing *d, int row)
-{
-    char name[16];
-    double y = d->number_y[row];
-    as_buf_str(d->b, "<g class=\"row\">");
-    row_title(d, row);
-    text_at(d, d->s.label_x, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20), "level", INK, d->s.wide ? 15 : 13, "start");
-    as_buf_str(d->b, row_name(d, row, name));
-    as_buf_str(d->b, "</text>\n");
-    for (int k = 0; k < KINDS; k++)
-        number(d, row, (enum kind)k, y);
-    as_buf_str(d->b, "</g>\n");
-}
-
-static void box_label(struct drawing *d, const struct as_map_node *node, double x, double y, double w, double h)
+static void box_label(struct map_drawing *d, const struct as_map_node *node, double x, double y, double w, double h)
 {
     struct as_buf text = AS_BUF_INIT;
-    char name[16];
+    char name[24];
     bool core = node->level == AS_MAP_CORE;
     if (core) {
         if (w > 66)
-            as_buf_printf(&text, "%s ", row_name(d, AS_MAP_CORE, name));
+            as_buf_printf(&text, "%s ", as_map_row_name(d, AS_MAP_CORE, name));
         as_buf_html(&text, node->label);
     } else {
         if (w > 96 || !node->size)
-            as_buf_str(&text, row_name(d, node->level, name));
+            as_buf_str(&text, as_map_row_name(d, node->level, name));
         if (node->size) {
             if (text.len)
                 as_buf_str(&text, "  ");
@@ -226,7 +66,7 @@ static void box_label(struct drawing *d, const struct as_map_node *node, double 
         return;
     }
     bool threads = core && node->threads > 1;
-    text_at(d, x + w / 2, y + h / 2 + (threads ? -2 : 4.5), "box", INK, size, "middle");
+    as_map_text_at(d->b, x + w / 2, y + h / 2 + (threads ? -2 : 4.5), "box", AS_MAP_INK, size, "middle");
     as_buf_str(d->b, as_buf_get(&text));
     as_buf_str(d->b, "</text>\n");
     d->b->failed |= text.failed;
@@ -234,46 +74,81 @@ static void box_label(struct drawing *d, const struct as_map_node *node, double 
     for (unsigned i = 0; threads && i < node->threads && i < 8; i++)
         as_buf_printf(d->b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>",
                       x + w / 2 + 9.0 * ((double)i - ((node->threads > 8 ? 8 : node->threads) - 1) / 2.0), y + h - 10,
-                      MUTED);
+                      AS_MAP_MUTED);
 }
 
-/* From a cache or core down to what it misses to: as wide as its bandwidth, dashed where none was measured. */
-static void link_down(struct drawing *d, double x, double y_from, int row_to)
+/* A line down to where y_to is: as wide as the bandwidth of what it leads to, dashed where none was measured. */
+static void line_down(struct map_drawing *d, double x, double y_from, double y_to,
+                      const struct as_map_number *bandwidth)
 {
-    if (row_to < 0 || row_to >= AS_MAP_ROWS || !isfinite(d->row_y[row_to]))
-        return;
-    const struct as_fact *f = best_fact(d, row_to, BANDWIDTH);
-    double stroke = f ? 1.5 + 6 * bar_share(BANDWIDTH, f->value) : 1;
+    double share = as_map_bar_share(bandwidth);
     as_buf_printf(d->b, "<path class=\"link\" d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n", x,
-                  y_from, d->row_y[row_to], f ? bar_fill[BANDWIDTH] : MUTED, stroke,
-                  f ? "" : " stroke-dasharray=\"2 3\"");
+                  y_from, y_to, share > 0 ? as_map_bar_fill[AS_MAP_BANDWIDTH] : AS_MAP_MUTED,
+                  share > 0 ? 1.5 + 6 * share : 1, share > 0 ? "" : " stroke-dasharray=\"2 3\"");
 }
 
 /* The next row below that this device has. */
-static int row_below(const struct drawing *d, int row)
+static int row_below(const struct map_drawing *d, int row)
 {
-    for (int r = row + 1; r < AS_MAP_ROWS; r++)
-        if (isfinite(d->row_y[r]))
+    bool behind = false;
+    for (int i = 0; i < AS_MAP_ROWS; i++) {
+        int r = as_map_order[i];
+        if (behind && isfinite(d->box.row[r]))
             return r;
+        behind |= r == row;
+    }
     return -1;
 }
 
-/* "× 64" over "cores": stands for the siblings that are not drawn, in the row of those that are. */
-static void draw_more(struct drawing *d, const struct as_map_node *node, double x, double w)
+/* A unit's LOCAL memory and its cache are one block in the drawing, as they are in many devices. */
+static double box_height(const struct map_drawing *d, int row)
 {
-    double size = d->s.wide ? 13 : 11, y = d->row_y[node->row] + d->s.box_h / 2;
-    text_at(d, x + w / 2, y, "more", INK, size, "middle");
+    return row == AS_MAP_LOCAL && isfinite(d->box.row[1]) ? d->s.row_h : d->s.box_h;
+}
+
+static void link_down(struct map_drawing *d, double x, int row)
+{
+    int below = row_below(d, row);
+    double y = d->box.row[row] + box_height(d, row);
+    if (below >= 0 && d->box.row[below] > y)
+        line_down(d, x, y, d->box.row[below], &d->numbers.row[below][AS_MAP_BANDWIDTH]);
+}
+
+/* The other ends of a device's links, one step lower each, so that every one has a line of its own to the memory. */
+static void draw_links(struct map_drawing *d)
+{
+    double memory = d->box.row[AS_MAP_MEMORY], w = d->s.boxes_w / (double)(d->numbers.links_n ? d->numbers.links_n : 1);
+    for (size_t i = 0; i < d->numbers.links_n; i++) {
+        const struct as_map_link *l = &d->numbers.link[i];
+        double x = (double)i * w + 3, y = d->box.link[i], size = d->s.wide ? 12.5 : 10.5;
+        if (isfinite(memory))
+            line_down(d, x + (w - 6) / 2, memory + d->s.box_h, y, &l->number[AS_MAP_BANDWIDTH]);
+        as_buf_printf(d->b,
+                      "<rect class=\"end\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"none\" "
+                      "stroke=\"%s\" stroke-dasharray=\"4 3\"/>\n",
+                      x, y, w - 6, d->s.box_h, AS_MAP_MUTED);
+        as_map_text_at(d->b, x + (w - 6) / 2, y + d->s.box_h / 2 + 4.5, "box", AS_MAP_INK, size, "middle");
+        as_buf_html(d->b, (double)strlen(l->about) * size * 0.56 < w - 12 ? l->about : l->name);
+        as_buf_str(d->b, "</text>\n");
+    }
+}
+
+/* "× 64" over "cores": stands for the siblings that are not drawn, in the row of those that are. */
+static void draw_more(struct map_drawing *d, const struct as_map_node *node, double x, double w)
+{
+    double size = d->s.wide ? 13 : 11, y = d->box.row[node->row] + d->s.box_h / 2;
+    as_map_text_at(d->b, x + w / 2, y, "more", AS_MAP_INK, size, "middle");
     as_buf_printf(d->b, "× %u</text>\n", node->more);
-    text_at(d, x + w / 2, y + size, "more", MUTED, size - 2.5, "middle");
-    char name[16];
+    as_map_text_at(d->b, x + w / 2, y + size, "more", AS_MAP_MUTED, size - 2.5, "middle");
+    char name[24];
     if (node->label[0])
         as_buf_html(d->b, node->label);
     else
-        as_buf_printf(d->b, "%ss", row_name(d, AS_MAP_CORE, name));
+        as_buf_printf(d->b, "%ss", as_map_row_name(d, AS_MAP_CORE, name));
     as_buf_str(d->b, "</text>\n");
 }
 
-static void draw_node(struct drawing *d, size_t index, unsigned memory_at, unsigned memory_n)
+static void draw_node(struct map_drawing *d, size_t index, unsigned memory_at, unsigned memory_n)
 {
     const struct as_map_node *node = &d->tree.nodes[index];
     if (!node->shown)
@@ -286,12 +161,12 @@ static void draw_node(struct drawing *d, size_t index, unsigned memory_at, unsig
     if (node->level == AS_MAP_MORE) {
         draw_more(d, node, x, w);
     } else if (node->level < AS_MAP_ROWS) {
-        double y = d->row_y[node->level];
+        double y = d->box.row[node->level];
         if (node->level != AS_MAP_MEMORY)
-            link_down(d, x + w / 2, y + d->s.box_h, row_below(d, node->level));
+            link_down(d, x + w / 2, node->level);
         as_buf_printf(
             d->b, "<rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"%s\"/>\n",
-            x, y, w, d->s.box_h, row_fill[node->level]);
+            x, y, w, box_height(d, node->level), row_fill[node->level]);
         box_label(d, node, x, y, w, d->s.box_h);
     }
     unsigned memories = 0, at = 0;
@@ -305,7 +180,7 @@ static void draw_node(struct drawing *d, size_t index, unsigned memory_at, unsig
 }
 
 /* Outlines of packages and nodes where there are several. */
-static void draw_outlines(struct drawing *d)
+static void draw_outlines(struct map_drawing *d)
 {
     for (size_t i = 2; i < d->tree.n; i++) {
         const struct as_map_node *node = &d->tree.nodes[i];
@@ -314,26 +189,26 @@ static void draw_outlines(struct drawing *d)
         double x = node->col * d->col_w + 0.5, y = d->top - 6;
         as_buf_printf(
             d->b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" fill=\"none\" stroke=\"%s\"/>\n",
-            x, y, node->cols * d->col_w - 1, d->bottom - y - (d->s.row_h - d->s.box_h) + 6, LINE);
-        text_at(d, x + 6, y - 4, "box", MUTED, 11, "start");
+            x, y, node->cols * d->col_w - 1, d->bottom - y - (d->s.row_h - d->s.box_h) + 6, AS_MAP_LINE);
+        as_map_text_at(d->b, x + 6, y - 4, "box", AS_MAP_MUTED, 11, "start");
         as_buf_html(d->b, node->label);
         as_buf_str(d->b, "</text>\n");
     }
 }
 
-static void device_head(struct drawing *d, double y)
+static void device_head(struct map_drawing *d, double y)
 {
     char name[128];
     size_t room = d->s.wide ? 84 : 34;
     as_copy_text(name, room < sizeof name ? room : sizeof name, d->info->name);
-    text_at(d, 3, y + 17, "device", INK, d->s.wide ? 16 : 14, "start");
+    as_map_text_at(d->b, 3, y + 17, "device", AS_MAP_INK, d->s.wide ? 16 : 14, "start");
     as_buf_html(d->b, name);
     as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…</text>\n" : "</text>\n");
-    text_at(d, 3, y + 35, "about", MUTED, d->s.wide ? 12.5 : 11, "start");
+    as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
     as_buf_html(d->b, d->info->id);
     if (d->info->units) {
-        char word[16];
-        as_buf_printf(d->b, ", %u %ss", d->info->units, row_name(d, AS_MAP_CORE, word));
+        char word[24];
+        as_buf_printf(d->b, ", %u %ss", d->info->units, as_map_row_name(d, AS_MAP_CORE, word));
     }
     if (strcmp(d->info->backend, "cpu") == 0 && d->info->threads)
         as_buf_printf(d->b, ", %u threads", d->info->threads);
@@ -346,57 +221,20 @@ static void device_head(struct drawing *d, double y)
     as_buf_str(d->b, "</text>\n");
 }
 
-static void column_heads(struct drawing *d, double y)
-{
-    static const char *const heads[KINDS] = {"size, clock", "latency", "bandwidth"};
-    for (int k = 0; k < KINDS; k++) {
-        text_at(d, d->s.number_x[k], y, "head", MUTED, d->s.wide ? 12.5 : 11, "start");
-        as_buf_printf(d->b, "%s</text>\n", heads[k]);
-    }
-}
-
 /* Where each row stands; returns the y behind the last box. */
-static double place_rows(struct drawing *d, double y)
+static double place_boxes(struct map_drawing *d, double y)
 {
-    for (int r = 0; r < AS_MAP_ROWS; r++) {
-        d->row_y[r] = d->number_y[r] = NAN;
-        if (!(d->tree.rows >> r & 1u))
-            continue;
-        d->row_y[r] = d->number_y[r] = y;
-        y += d->s.row_h;
+    for (int i = 0; i < AS_MAP_ROWS; i++) {
+        int r = as_map_order[i];
+        bool there = d->tree.rows >> r & 1u;
+        d->box.row[r] = there ? y : NAN;
+        y += there ? d->s.row_h : 0;
     }
+    d->bottom = y;
+    for (size_t i = 0; i < d->numbers.links_n; i++, y += d->s.row_h)
+        d->box.link[i] = y;
+    d->line = d->box;
     return y;
-}
-
-/* On a narrow page the numbers are a table of their own, of the rows that have any. */
-static double place_numbers_below(struct drawing *d, double y)
-{
-    y += 22;
-    for (int r = 0; r < AS_MAP_ROWS; r++) {
-        if (!isfinite(d->row_y[r]))
-            continue;
-        d->number_y[r] = has_numbers(d, r) ? y : NAN;
-        if (isfinite(d->number_y[r]))
-            y += 50;
-    }
-    return y;
-}
-
-static void draw_numbers(struct drawing *d, double *y)
-{
-    if (!has_numbers(d, -1)) {
-        if (d->s.wide) {
-            text_at(d, d->s.label_x, d->top + 20, "note", MUTED, 13, "start");
-            as_buf_str(d->b, "no fact about its levels was derived</text>\n");
-        }
-        return;
-    }
-    column_heads(d, d->s.wide ? d->top - 20 : *y + 14);
-    if (!d->s.wide)
-        *y = place_numbers_below(d, *y);
-    for (int r = 0; r < AS_MAP_ROWS; r++)
-        if (isfinite(d->number_y[r]))
-            row_numbers(d, r);
 }
 
 /* Boxes that are drawn as outlines, with a name above, need room for it. */
@@ -408,78 +246,59 @@ static bool has_outlines(const struct as_map_tree *t)
     return false;
 }
 
-static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct shape *s, double *y,
-                                  struct as_buf *b, struct as_error *err)
+static bool found_l1(const struct as_map_numbers *n)
 {
-    struct drawing d = {.run = run, .info = &run->devices[index], .s = *s, .b = b};
-    enum as_status st = as_map_tree_make(d.info, run->topologies ? run->topologies[index] : NULL, &d.tree, err);
+    for (int k = 0; k < AS_MAP_KINDS; k++)
+        if (n->row[1][k].known == AS_MAP_MEASURED)
+            return true;
+    return false;
+}
+
+/* desc: the same in words. */
+static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct map_shape *s, double *y,
+                                  struct as_buf *b, struct as_buf *desc, struct as_error *err)
+{
+    struct map_drawing d = {.run = run, .info = &run->devices[index], .s = *s, .b = b};
+    as_map_numbers_find(run, d.info, &d.numbers);
+    const char *topology = run->topologies ? run->topologies[index] : NULL;
+    enum as_status st = as_map_tree_make(d.info, topology, found_l1(&d.numbers), &d.tree, err);
     if (st != AS_OK)
         return st;
     st = as_map_layout(&d.tree, s->wide ? 12 : 6, err);
     if (st == AS_OK) {
-        if (!has_numbers(&d, -1)) { /* nothing to stand beside the boxes: they can be lower */
+        if (!as_map_has_numbers(&d.numbers, -1)) { /* nothing to stand beside the boxes: they can be lower */
             d.s.row_h = 38;
             d.s.box_h = 28;
         }
         d.top = *y + s->head_h + (has_outlines(&d.tree) ? 22 : 0);
-        d.bottom = place_rows(&d, d.top);
+        double y_end = place_boxes(&d, d.top);
         d.col_w = s->boxes_w / (d.tree.cols ? d.tree.cols : 1);
-        double y_end = d.bottom;
         as_buf_str(b, "<g class=\"dev\">\n");
         device_head(&d, *y);
         draw_outlines(&d);
+        draw_links(&d);
         draw_node(&d, 1, 0, 0);
-        draw_numbers(&d, &y_end);
+        as_map_draw_numbers(&d, &y_end);
         as_buf_str(b, "</g>\n");
+        as_map_describe(&d, desc);
         *y = y_end + s->gap;
     }
     as_map_tree_finish(&d.tree);
     return st;
 }
 
-/* What the drawing says, as text for those who do not see it. */
-static void describe(const struct as_report_run *run, struct as_buf *b)
-{
-    for (size_t i = 0; i < run->devices_n; i++) {
-        struct drawing d = {.run = run, .info = &run->devices[i]};
-        as_buf_html(b, run->devices[i].name);
-        as_buf_str(b, ":");
-        for (int r = 0; r < AS_MAP_ROWS; r++) {
-            char name[16];
-            bool any = false;
-            for (int k = 0; k < KINDS; k++) {
-                const struct as_fact *f = best_fact(&d, r, (enum kind)k);
-                if (!f)
-                    continue;
-                as_buf_char(b, any ? ',' : ' ');
-                if (!any)
-                    as_buf_str(b, row_name(&d, r, name));
-                as_buf_char(b, ' ');
-                as_page_fact_value(b, f);
-                if (as_page_said(f) == AS_SAID_CLAIMED) {
-                    as_buf_str(b, " claimed (measured ");
-                    as_page_bracket(b, f->ci);
-                    as_buf_char(b, ')');
-                }
-                any = true;
-            }
-            as_buf_str(b, any ? ";" : "");
-        }
-        as_buf_char(b, '\n');
-    }
-}
-
 enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
                           struct as_buf *out, struct as_error *err)
 {
-    struct shape s = shape_of(width);
-    struct as_buf body = AS_BUF_INIT;
+    struct map_shape s = shape_of(width);
+    struct as_buf body = AS_BUF_INIT, desc = AS_BUF_INIT;
     enum as_status st = AS_OK;
     double y = 4;
     for (size_t i = 0; i < run->devices_n && st == AS_OK; i++)
-        st = draw_device(run, i, &s, &y, &body, err);
+        if (as_map_alike_before(run, i) < AS_MAP_ALIKE_MAX)
+            st = draw_device(run, i, &s, &y, &body, &desc, err);
     if (st == AS_OK)
-        st = as_buf_check(&body, err);
+        st = as_buf_check(body.failed ? &body : &desc, err);
     if (st == AS_OK) {
         as_buf_printf(
             out,
@@ -487,12 +306,13 @@ enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const
             "aria-labelledby=\"%s-t %s-d\" font-family=\"system-ui, sans-serif\">\n<title id=\"%s-t\">Machine "
             "map</title>\n<desc id=\"%s-d\">",
             css_class, width, y, id, id, id, id);
-        describe(run, out);
+        as_buf_add(out, as_buf_get(&desc), desc.len);
         as_buf_str(out, "</desc>\n");
         as_buf_add(out, as_buf_get(&body), body.len);
         as_buf_str(out, "</svg>\n");
         st = as_buf_check(out, err);
     }
     as_buf_finish(&body);
+    as_buf_finish(&desc);
     return st;
 }

@@ -8,12 +8,16 @@
 
 enum { DEPTH_MAX = 24, NODES_MAX = 200000 };
 
+const int as_map_order[AS_MAP_ROWS] = {AS_MAP_CORE, AS_MAP_LOCAL, 1, 2, 3, 4, 5, AS_MAP_MEMORY};
+
 int as_map_row(const char *object)
 {
     if (strcmp(object, "core") == 0 || strcmp(object, "unit") == 0)
         return AS_MAP_CORE;
     if (strcmp(object, "memory") == 0)
         return AS_MAP_MEMORY;
+    if (strcmp(object, "LOCAL") == 0)
+        return AS_MAP_LOCAL;
     if (object[0] == 'L' && object[1] >= '1' && object[1] <= '0' + AS_MAP_CACHE_MAX &&
         (object[2] == '\0' || strcmp(object + 2, "d") == 0 || strcmp(object + 2, "u") == 0))
         return object[1] - '0';
@@ -130,54 +134,83 @@ static enum as_status build(struct as_map_tree *t, const json_t *o, size_t paren
     return AS_OK;
 }
 
-/* A device whose driver tells no tree: units with their private caches, shared caches, memory. */
-static enum as_status build_from_info(struct as_map_tree *t, const struct as_device_info *info, struct as_error *err)
+static enum as_status add_below(struct as_map_tree *t, int level, uint64_t size, size_t *above, struct as_error *err)
 {
-    size_t shared = 1, node;
-    enum as_status st;
-    unsigned units = info->units ? info->units : 1;
-    if (info->memory_bytes) {
-        if ((st = add_node(t, AS_MAP_MEMORY, &node, err)) != AS_OK)
-            return st;
-        t->nodes[node].size = info->memory_bytes;
-        adopt(t, 1, node);
-    }
-    size_t caches = info->caches_n < AS_CACHES_MAX ? info->caches_n : AS_CACHES_MAX;
-    for (unsigned level = AS_MAP_CACHE_MAX; level >= 2; level--) {
-        for (size_t i = 0; i < caches; i++) {
-            if (info->caches[i].level != level || info->caches[i].kind == 'i' || info->caches[i].shared == 1)
-                continue;
-            if ((st = add_node(t, (int)level, &node, err)) != AS_OK)
-                return st;
-            t->nodes[node].size = info->caches[i].size;
-            adopt(t, shared, node);
-            shared = node;
-            break;
-        }
-    }
-    for (unsigned u = 0; u < units && u < 4096; u++) {
-        size_t above = shared;
-        for (unsigned level = AS_MAP_CACHE_MAX; level >= 1; level--) {
-            for (size_t i = 0; i < caches; i++) {
-                const struct as_cache *c = &info->caches[i];
-                bool own = c->level == 1 || c->shared == 1;
-                if (c->level != level || c->kind == 'i' || !own)
-                    continue;
-                if ((st = add_node(t, (int)level, &node, err)) != AS_OK)
-                    return st;
-                t->nodes[node].size = c->size;
-                adopt(t, above, node);
-                above = node;
-                break;
-            }
-        }
-        if ((st = add_node(t, AS_MAP_CORE, &node, err)) != AS_OK)
-            return st;
-        snprintf(t->nodes[node].label, sizeof t->nodes[node].label, "%u", u);
-        t->nodes[node].threads = 1;
-        adopt(t, above, node);
-    }
+    size_t node = 0;
+    enum as_status st = add_node(t, level, &node, err);
+    if (st != AS_OK)
+        return st;
+    t->nodes[node].size = size;
+    adopt(t, *above, node);
+    *above = node;
     return AS_OK;
+}
+
+/* The data cache of a level that belongs to one unit, or to several. */
+static const struct as_cache *cache_of(const struct as_device_info *info, unsigned level, bool own)
+{
+    for (size_t i = 0; i < info->caches_n && i < AS_CACHES_MAX; i++) {
+        const struct as_cache *c = &info->caches[i];
+        if (c->level == level && c->kind != 'i' && own == (level == 1 || c->shared == 1))
+            return c;
+    }
+    return NULL;
+}
+
+/* A unit under what it shares: its own caches, its LOCAL memory, itself. */
+static enum as_status build_unit(struct as_map_tree *t, const struct as_device_info *info, bool found_l1,
+                                 unsigned index, size_t above, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (unsigned level = AS_MAP_CACHE_MAX; level >= 1 && st == AS_OK; level--) {
+        const struct as_cache *c = cache_of(info, level, true);
+        if (c || (level == 1 && found_l1))
+            st = add_below(t, (int)level, c ? c->size : 0, &above, err);
+    }
+    if (st == AS_OK && info->unit_local)
+        st = add_below(t, AS_MAP_LOCAL, info->unit_local, &above, err);
+    if (st == AS_OK)
+        st = add_below(t, AS_MAP_CORE, 0, &above, err);
+    if (st != AS_OK)
+        return st;
+    snprintf(t->nodes[above].label, sizeof t->nodes[above].label, "%u", index);
+    t->nodes[above].threads = 1;
+    return AS_OK;
+}
+
+/* A device whose driver tells no tree: units with their private caches, shared caches, memory. */
+static enum as_status build_from_info(struct as_map_tree *t, const struct as_device_info *info, bool found_l1,
+                                      struct as_error *err)
+{
+    size_t shared = 1, memory = 1;
+    unsigned units = info->units ? info->units : 1;
+    enum as_status st = info->memory_bytes ? add_below(t, AS_MAP_MEMORY, info->memory_bytes, &memory, err) : AS_OK;
+    for (unsigned level = AS_MAP_CACHE_MAX; level >= 2 && st == AS_OK; level--) {
+        const struct as_cache *c = cache_of(info, level, false);
+        if (c)
+            st = add_below(t, (int)level, c->size, &shared, err);
+    }
+    for (unsigned u = 0; u < units && u < 4096 && st == AS_OK; u++)
+        st = build_unit(t, info, found_l1, u, shared, err);
+    return st;
+}
+
+/* What the driver calls the units of which the device has so many: a short word of letters. */
+static void find_unit_name(struct as_map_tree *t, const json_t *o, int depth)
+{
+    const char *type = json_string_value(json_object_get(o, "type")),
+               *name = json_string_value(json_object_get(o, "name"));
+    if (type && name && strcmp(type, "core") == 0 && json_is_integer(json_object_get(o, "count")) &&
+        strlen(name) < sizeof t->unit && name[0] &&
+        !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")]) {
+        as_copy_text(t->unit, sizeof t->unit, name);
+        return;
+    }
+    size_t i;
+    json_t *child;
+    if (depth < DEPTH_MAX)
+        json_array_foreach(json_object_get(o, "children"), i, child) if (!t->unit[0])
+            find_unit_name(t, child, depth + 1);
 }
 
 static bool has_core(const struct as_map_tree *t)
@@ -197,20 +230,22 @@ static enum as_status start_tree(struct as_map_tree *t, struct as_error *err)
     return st == AS_OK ? add_node(t, AS_MAP_BOX, &node, err) : st;
 }
 
-enum as_status as_map_tree_make(const struct as_device_info *info, const char *topology, struct as_map_tree *out,
-                                struct as_error *err)
+enum as_status as_map_tree_make(const struct as_device_info *info, const char *topology, bool found_l1,
+                                struct as_map_tree *out, struct as_error *err)
 {
     *out = (struct as_map_tree){0};
     enum as_status st = start_tree(out, err);
     json_t *root = topology && st == AS_OK ? json_loads(topology, 0, NULL) : NULL;
     if (root)
         st = build(out, root, 1, 0, false, err);
-    json_decref(root);
     if (st == AS_OK && !has_core(out)) { /* no tree, or one that does not say what hangs on what */
         st = start_tree(out, err);
         if (st == AS_OK)
-            st = build_from_info(out, info, err);
+            st = build_from_info(out, info, found_l1, err);
+        if (st == AS_OK && root)
+            find_unit_name(out, root, 0);
     }
+    json_decref(root);
     if (st != AS_OK)
         as_map_tree_finish(out);
     return st;

@@ -17,15 +17,28 @@ static void readable_id(struct as_buf *b, const char *id)
     as_buf_html(b, text);
 }
 
-/* What was found about links, launches and TLBs: no level of the map, but part of the machine. */
+static bool is_told_elsewhere(const struct as_fact *f)
+{
+    static const char *const heads[] = {
+        "allocator:",         /* no part of the machine */
+        "link:host",          /* in the map, as are other devices' */
+        "link:every", "copy", /* with the probe */
+    };
+    bool peer = strncmp(f->object, "link:", 5) == 0 && f->object[5] >= '0' && f->object[5] <= '9';
+    bool told = peer || as_map_row(f->object) >= 0 || strncmp(f->id, "ridge.", 6) == 0;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads && !told; i++)
+        told = strncmp(f->object, heads[i], strlen(heads[i])) == 0;
+    return told;
+}
+
+/* What was found about launches, TLBs and arithmetic: no level of the map, but part of the machine. */
 static void other_numbers(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
     bool any = false;
     for (size_t i = 0; i < rr->facts_n; i++) {
         const struct as_fact *f = &rr->facts[i];
-        bool allocator = strncmp(f->object, "allocator:", 10) == 0; /* no part of the machine */
-        if (as_map_row(f->object) >= 0 || allocator || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
+        if (is_told_elsewhere(f) || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
             continue;
         as_buf_str(b, any ? "<div><dt>" : "<dl class=\"chips\"><div><dt>");
         readable_id(b, f->id);
@@ -42,13 +55,150 @@ static void other_numbers(struct as_page *p, const struct as_report_run *rr)
     as_buf_str(b, any ? "</dl>\n" : "");
 }
 
+/* ---- links between the devices of a run ---- */
+
+static bool has_own_memory(const struct as_device_info *d)
+{
+    return !d->is_host_memory && !(d->capabilities & AS_CAP_HOST_KERNELS);
+}
+
+/* "1" of "cuda:1" */
+static const char *number_of(const struct as_device_info *d)
+{
+    const char *colon = strchr(d->id, ':');
+    return colon ? colon + 1 : d->id;
+}
+
+static const struct as_fact *one_way(const struct as_report_run *rr, const struct as_device_info *device,
+                                     const struct as_device_info *other, const char *what)
+{
+    if (other && strcmp(device->backend, other->backend) != 0)
+        return NULL;
+    return as_map_link_fact(rr, device->id, other ? number_of(other) : "host-0", what);
+}
+
+static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct as_fact *latency)
+{
+    as_buf_str(b, "<td>");
+    if (!gbs && !latency) {
+        as_buf_str(b, "not measured");
+        return;
+    }
+    if (gbs)
+        as_page_fact_value(b, gbs);
+    if (latency) {
+        as_buf_str(b, "<small>");
+        as_page_fact_value(b, latency);
+        as_buf_str(b, "</small>");
+    }
+}
+
+/* NULL stands for the host; its own accesses over a link are not what these probes measure. */
+static void link_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *from)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<tr><th scope=\"row\">");
+    as_buf_html(b, from ? from->id : "host");
+    if (!from)
+        as_buf_str(b, "<td>–");
+    else
+        link_cell(b, one_way(rr, from, NULL, "to"), one_way(rr, from, NULL, "load"));
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        const struct as_device_info *to = &rr->devices[i];
+        if (!has_own_memory(to))
+            continue;
+        if (to == from) {
+            as_buf_str(b, "<td>–");
+            continue;
+        }
+        const struct as_fact *gbs = from ? one_way(rr, from, to, "to") : NULL;
+        gbs = gbs ? gbs : one_way(rr, to, from, "from");
+        link_cell(b, gbs, from ? one_way(rr, from, to, "load") : NULL);
+    }
+    as_buf_char(b, '\n');
+}
+
+/* With several devices, who reaches whom: the map folds them where they are many. */
+static void link_table(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    size_t devices = 0;
+    for (size_t i = 0; i < rr->devices_n; i++)
+        devices += has_own_memory(&rr->devices[i]);
+    if (devices < 2)
+        return;
+    as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"links\">"
+                  "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and \n"
+                  "<thead><tr><th scope=\"col\">from<th scope=\"col\">to host");
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        if (!has_own_memory(&rr->devices[i]))
+            continue;
+        as_buf_str(b, "<th scope=\"col\">to ");
+        as_buf_html(b, rr->devices[i].id);
+    }
+    as_buf_str(b, "\n<tbody>");
+    link_row(p, rr, NULL);
+    for (size_t i = 0; i < rr->devices_n; i++)
+        if (has_own_memory(&rr->devices[i]))
+            link_row(p, rr, &rr->devices[i]);
+    as_buf_str(b, "</table></div>\n");
+}
+
+/* ---- devices that are alike, of which the map draws the first only ---- */
+
+static void alike_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+{
+    static const struct {
+        int row;
+        enum as_map_kind kind;
+    } columns[] = {{AS_MAP_CORE, AS_MAP_HOLDS},
+                   {2, AS_MAP_LATENCY},
+                   {2, AS_MAP_BANDWIDTH},
+                   {AS_MAP_MEMORY, AS_MAP_LATENCY},
+                   {AS_MAP_MEMORY, AS_MAP_BANDWIDTH}};
+    struct as_map_numbers n;
+    as_map_numbers_find(rr, info, &n);
+    as_buf_str(p->out, "<tr><th scope=\"row\">");
+    as_buf_html(p->out, info->id);
+    as_buf_str(p->out, "<td>");
+    as_buf_html(p->out, info->bus_id);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        as_buf_str(p->out, "<td>");
+        as_map_number_text(p->out, &n.row[columns[i].row][columns[i].kind]);
+    }
+    as_buf_char(p->out, '\n');
+}
+
+static void alike_table(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    size_t most = 0;
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        size_t before = as_map_alike_before(rr, i);
+        most = before > most ? before : most;
+    }
+    if (most < AS_MAP_ALIKE_MAX)
+        return;
+    as_buf_printf(b,
+                  "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices\"><table "
+                  "class=\"links\"><caption>Every device with memory of its own. Of those that are alike the map draws "
+                  "the first %d.</caption>\n<thead><tr><th scope=\"col\">device<th scope=\"col\">bus<th "
+                  "scope=\"col\">clock<th scope=\"col\">L2 latency<th scope=\"col\">L2 bandwidth<th "
+                  "scope=\"col\">memory latency<th scope=\"col\">memory bandwidth\n<tbody>",
+                  (int)AS_MAP_ALIKE_MAX);
+    for (size_t i = 0; i < rr->devices_n; i++)
+        if (has_own_memory(&rr->devices[i]))
+            alike_row(p, rr, &rr->devices[i]);
+    as_buf_str(b, "</table></div>\n");
+}
+
 enum as_status as_page_maps(struct as_page *p)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<section id=\"map\" aria-labelledby=\"map-h\"><h2 id=\"map-h\">Machine map</h2>\n"
                   "<p class=\"lead\">Boxes are drawn as the operating system or the driver describes the machine; the "
                   "numbers were measured, unless marked as claimed. Lines are as thick as the bandwidth of what they "
-                  "lead to.</p>\n");
+                  "lead to; dashed boxes are memory elsewhere, which the device reaches over a link.</p>\n");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         char id[32];
@@ -70,6 +220,8 @@ enum as_status as_page_maps(struct as_page *p)
             st = as_map_svg(rr, 360, "map narrow", id, b, p->err);
         if (st != AS_OK)
             return st;
+        alike_table(p, rr);
+        link_table(p, rr);
         other_numbers(p, rr);
     }
     as_buf_str(b, "</section>\n");

@@ -305,6 +305,45 @@ static void test_groups(void **state)
     end(m);
 }
 
+/* What the levels say from inside counts where nothing else says more: a bandwidth cell knows more of the L2. */
+static void test_listed(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    add(m, "topology", "ns", 150, "place=L2 what=latency");
+    add(m, "topology", "ns", 0.008, "place=L2 what=bandwidth");
+    add(m, "topology", "ns", 310, "place=memory what=latency");
+    add(m, "topology", "ns", 0.016, "place=memory what=bandwidth");
+    add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0");
+    derive(m);
+    const struct as_fact *read = get(m, "listed.memory.read");
+    assert_string_equal(read->unit, "GB/s");
+    assert_string_equal(read->object, "memory");
+    assert_true(fabs(read->value - 4000) < 1 && read->ci.lo < 4000 && read->ci.hi > 4000);
+    assert_true(get(m, "listed.L2.latency")->value == 150);
+    assert_true(get(m, "listed.memory.latency")->value == 310);
+    assert_non_null(get(m, "bandwidth.L2.read.all"));
+    assert_null(as_fact_find(m->facts, m->facts_n, "cuda:0", "listed.L2.read"));
+    end(m);
+}
+
+static void test_local_and_miss(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    add(m, "onchip", "ns", 20, "what=local size=65536 stride=64 local=0");
+    add(m, "onchip", "ns", 11.5, "what=local size=4096 stride=64 local=0");
+    add(m, "onchip_units", "ns", 330, "what=missed unit=0 filler=0");
+    add(m, "topology", "ns", 310, "place=memory what=latency");
+    derive(m);
+    const struct as_fact *local = get(m, "onchip.local.latency"); /* at 2 GHz */
+    assert_string_equal(local->unit, "cycles");
+    holds(local, 23);
+    holds(get(m, "onchip.memory.latency"), 330);
+    assert_null(as_fact_find(m->facts, m->facts_n, "cuda:0", "listed.memory.latency"));
+    end(m);
+}
+
 /* Cells that say nonsense make no facts and no fault. */
 static void test_hostile(void **state)
 {
@@ -334,6 +373,8 @@ int main(void)
         cmocka_unit_test(test_no_banks),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_local_and_miss),
         cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

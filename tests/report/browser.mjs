@@ -75,7 +75,7 @@ async function checkFigures(scenario, t) {
 
 const wide = t => t.tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-for (const scenario of ['plain', 'server', 'gpu', 'two', 'three', 'empty', 'unsupported', 'none']) {
+for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'two', 'three', 'empty', 'unsupported', 'none']) {
   const t = await open(scenario);
   await checkQuiet(scenario, t);
   await checkFigures(scenario, t);
@@ -98,7 +98,7 @@ for (const scenario of ['plain', 'server', 'gpu', 'two', 'three', 'empty', 'unsu
   await checkQuiet('hostile', t, ['latency: ', 'bandwidth: ']);
   await t.close();
 }
-for (const scenario of ['plain', 'two', 'server']) {
+for (const scenario of ['plain', 'two', 'server', 'gpus']) {
   const t = await open(scenario, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   check(`${scenario} on a phone: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
   const maps = await t.tab.evaluate(() => [...document.querySelectorAll('svg.map')].filter(m => m.getBoundingClientRect().width > 0)

@@ -11,8 +11,10 @@
 const char synth_hostile_html[] =
     "<img src=x onerror=alert(1)>\"'&</td></script><script>document.title='owned'</script>";
 const char synth_hostile_script[] = "</script><!--<script>\x1b[31m\xff\xfe\xc3(";
-const char *const synth_scenarios[] = {"plain", "two",         "three",   "server", "gpu", "large",
-                                       "empty", "unsupported", "hostile", "none",   NULL};
+const char *const synth_scenarios[] = {"plain", "two",   "three",       "server",  "gpu",  "gpus", "eight",
+                                       "large", "empty", "unsupported", "hostile", "none", NULL};
+
+enum { SYNTH_DEVICES_MAX = 10 };
 
 /* A registry of its own: the page must not depend on which probes a build has. */
 static const char *const patterns[] = {"random", "page", "stride", NULL};
@@ -442,6 +444,67 @@ static void gpu_facts(struct maker *m, const char *id)
     fact(m, id, "launch", "launch.round_trip", 8200, "ns", NAN, "A launch and its wait take 8.20 µs.");
 }
 
+/* A device with memory of its own, as a driver describes it that lists no first cache. */
+static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsigned of)
+{
+    char id[32];
+    snprintf(id, sizeof id, "cuda:%u", number);
+    struct as_device_info *d = device(r, id, "cuda", "NVIDIA H200");
+    snprintf(d->bus_id, sizeof d->bus_id, "0000:%02u:00.0", number + 1);
+    snprintf(d->uuid, sizeof d->uuid, "GPU-5ede5d59-c949-3aca-4b28-%012u", number);
+    as_copy_text(d->driver, sizeof d->driver, "driver 580.1, CUDA 13.0");
+    d->units = 132;
+    d->siblings = of;
+    d->unit_local = 233472;
+    d->is_host_memory = false;
+    d->memory_bytes = 150000000000;
+    d->caches_n = 1;
+    d->caches[0] = (struct as_cache){2, 'u', 62914560, 128, 0, 132};
+    r->topologies[r->devices_n - 1] =
+        as_strdup("{\"type\":\"machine\",\"children\":[{\"type\":\"pci\",\"children\":[{\"type\":\"device\","
+                  "\"children\":[{\"type\":\"core\",\"name\":\"SM\",\"count\":132}]}]}]}");
+    return d;
+}
+
+/* Of two devices only the first one's way to the other was measured. */
+static void link_facts(struct maker *m, const char *id, unsigned number, unsigned of)
+{
+    fact(m, id, "link:host-0", "link.host-0.to", 55.3, "GB/s", NAN, "The link to the host carries 55.3 GB/s.");
+    fact(m, id, "link:host-0", "link.host-0.from", 54.1, "GB/s", NAN, "The link from the host carries 54.1 GB/s.");
+    fact(m, id, "link:host-0", "link.latency.host-0.load", 1100, "ns", NAN, "A load from the host takes 1.10 µs.");
+    fact(m, id, "link:host-0", "link.latency.host-0.atomic", 1140, "ns", NAN, "An atomic takes 1.14 µs.");
+    for (unsigned peer = 0; peer < of; peer++) {
+        char object[32], to[64], load[64];
+        if (peer == number || (of == 2 && number == 1))
+            continue;
+        snprintf(object, sizeof object, "link:%u", peer);
+        snprintf(to, sizeof to, "link.%u.to", peer);
+        snprintf(load, sizeof load, "link.latency.%u.load", peer);
+        fact(m, id, object, to, 368 + 2 * peer, "GB/s", NAN, "The link to the other device carries 368 GB/s.");
+        fact(m, id, object, load, 700 + 10 * peer, "ns", NAN, "A load from the other device takes 700 ns.");
+    }
+}
+
+static void fill_gpus(struct maker *m, unsigned n)
+{
+    struct as_report_run *r = m->r;
+    device(r, "cpu", "cpu", "AMD EPYC 9654 96-Core Processor");
+    r->topologies[0] = machine_json(1, 8, 8);
+    cpu_facts(m);
+    for (unsigned i = 0; i < n; i++) {
+        const char *id = gpu(r, i, n)->id;
+        fact(m, id, "core", "clock.core", 1.98e9, "Hz", 1.98e9, "The core runs at 1.98 GHz.");
+        fact(m, id, "L1", "onchip.L1.latency", 32, "cycles", NAN, "A load from L1 takes 32 cycles.");
+        fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "A unit loads 128 B a cycle.");
+        fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "A miss brings in 32 B.");
+        fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN, "A unit loads 127 B a cycle.");
+        fact(m, id, "L2", "onchip.L2.latency", 323, "cycles", NAN, "A load from L2 takes 323 cycles.");
+        fact(m, id, "memory", "bandwidth.memory.read.all", 4570, "GB/s", 4814, "Memory delivers 4.57 TB/s to read.");
+        link_facts(m, id, i, n);
+    }
+    latency_cells(m, "cuda:0", 1.6, 1);
+}
+
 static void fill_plain(struct maker *m, const char *scenario)
 {
     struct as_report_run *r = m->r;
@@ -523,12 +586,14 @@ static bool fill(struct as_report_run *r, const char *scenario, int64_t id, doub
     struct maker m = {.r = r, .slower = slower};
     as_rng_seed(&m.rng, (uint64_t)id);
     run_record(r, id);
-    r->devices = calloc(2, sizeof *r->devices);
-    r->topologies = calloc(2, sizeof *r->topologies);
+    r->devices = calloc(SYNTH_DEVICES_MAX, sizeof *r->devices);
+    r->topologies = calloc(SYNTH_DEVICES_MAX, sizeof *r->topologies);
     if (!r->devices || !r->topologies)
         return false;
     if (strcmp(scenario, "hostile") == 0) {
         fill_hostile(&m);
+    } else if (strcmp(scenario, "gpus") == 0 || strcmp(scenario, "eight") == 0) {
+        fill_gpus(&m, strcmp(scenario, "gpus") == 0 ? 2 : 8);
     } else if (strcmp(scenario, "large") == 0) {
         device(r, "cpu", "cpu", "A machine with 10,000 cells");
         r->topologies[0] = machine_json(1, 2, 2);

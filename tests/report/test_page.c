@@ -494,7 +494,7 @@ static void map_without_a_tree_is_drawn_from_the_info(void **state)
                                   .memory_bytes = 1u << 30,
                                   .caches_n = 2,
                                   .caches = {{1, 'd', 1 << 18, 128, 0, 1}, {2, 'u', 1 << 26, 128, 0, 132}}};
-    assert_int_equal(as_map_tree_make(&info, NULL, &t, &err), AS_OK);
+    assert_int_equal(as_map_tree_make(&info, NULL, false, &t, &err), AS_OK);
     assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
     assert_int_equal(t.rows, 1u << AS_MAP_CORE | 1u << 1 | 1u << 2 | 1u << AS_MAP_MEMORY);
     assert_in_range(t.cols, 2, 12);
@@ -504,6 +504,76 @@ static void map_without_a_tree_is_drawn_from_the_info(void **state)
             more = t.nodes[i].more;
     assert_int_equal(more, 132);
     as_map_tree_finish(&t);
+}
+
+/* Everything between a unit and what lies behind the links, with what is missing said. */
+static void map_shows_what_a_device_reaches(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_has(&svg, "132 SMs");
+    assert_has(&svg, ">SM</text>");
+    assert_has(&svg, ">shared</text>");
+    assert_has(&svg, ">228 KiB</text>");
+    assert_has(&svg, ">16.2\u00a0ns</text>"); /* 32 cycles at 1.98 GHz */
+    assert_has(&svg, ">32.0 cycles</text>");
+    assert_has(&svg, ">33.5\u00a0TB/s</text>"); /* 128 B a cycle of 132 units */
+    assert_has(&svg, ">163\u00a0ns</text>");
+    assert_has(&svg, ">host memory</text>");
+    assert_has(&svg, ">to 55.3, from 54.1</text>");
+    assert_has(&svg, ">memory of cuda:1</text>");
+    assert_has(&svg, ">370\u00a0GB/s</text>");
+    assert_has(&svg, ">memory of the other devices</text>"); /* cuda:1 has none measured */
+    assert_has(&svg, ">not measured</text>");
+    assert_hasnt(&svg, ">32 B</text>"); /* a sector is no size of a cache */
+    assert_hasnt(&svg, "nan");
+    as_buf_clear(&svg);
+    assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
+    assert_has(&svg, "<tr><th scope=\"row\">cuda:0<td>55.3\u00a0GB/s<small>1.10\u00a0µs</small>"
+                     "<td>–<td>370\u00a0GB/s<small>710\u00a0ns</small>");
+    assert_has(&svg, "<tr><th scope=\"row\">cuda:1<td>55.3\u00a0GB/s<small>1.10\u00a0µs</small><td>not measured<td>–");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
+/* A number that failed a gate is no number of the map, and is not passed over in silence either. */
+static void map_says_what_is_not_trusted(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    struct as_cell *c = &s->runs[0].cells[0];
+    as_copy_text(c->probe, sizeof c->probe, "topology");
+    c->status = AS_CELL_UNTRUSTED;
+    c->axes = (struct as_axes){.n = 0};
+    assert_int_equal(as_axes_add(&c->axes, "place", "memory", &err), AS_OK);
+    assert_int_equal(as_axes_add(&c->axes, "what", "latency", &err), AS_OK);
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 1);
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
+static void map_of_many_devices_draws_the_first(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("eight");
+    assert_int_equal(as_report_map(&s->runs[0], &page, &err), AS_OK);
+    assert_has(&page, "cuda:1, 132 SMs");
+    assert_hasnt(&page, "cuda:2, 132 SMs");
+    assert_has(&page, ">7 devices</text>");
+    assert_has(&page, ">370–382\u00a0GB/s</text>");
+    as_buf_clear(&page);
+    assert_int_equal(as_report_html(s->runs, 1, &page, &err), AS_OK);
+    assert_has(&page, "<tr><th scope=\"row\">cuda:7<td>0000:08:00.0<td>1.98\u00a0GHz<td>163\u00a0ns<td>not measured");
+    as_buf_finish(&page);
+    synth_free(s);
 }
 
 static void map_survives_any_topology(void **state)
@@ -525,7 +595,7 @@ static void map_survives_any_topology(void **state)
     struct as_device_info info = {.units = 0};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         struct as_map_tree t;
-        assert_int_equal(as_map_tree_make(&info, trees[i], &t, &err), AS_OK);
+        assert_int_equal(as_map_tree_make(&info, trees[i], false, &t, &err), AS_OK);
         assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
         assert_true(t.cols >= 1);
         as_map_tree_finish(&t);
@@ -544,7 +614,7 @@ static void map_of_a_deep_or_wide_tree_is_bounded(void **state)
     as_buf_str(&json, "{\"type\":\"core\"}");
     for (int i = 0; i < 1000; i++)
         as_buf_str(&json, "]}");
-    assert_int_equal(as_map_tree_make(&info, as_buf_get(&json), &t, &err), AS_OK);
+    assert_int_equal(as_map_tree_make(&info, as_buf_get(&json), false, &t, &err), AS_OK);
     assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
     assert_true(t.n < 40);
     as_map_tree_finish(&t);
@@ -553,7 +623,7 @@ static void map_of_a_deep_or_wide_tree_is_bounded(void **state)
     for (int i = 0; i < 20000; i++)
         as_buf_printf(&json, ",{\"type\":\"L2\",\"size\":%d,\"children\":[{\"type\":\"core\"}]}", i % 2);
     as_buf_str(&json, "]}");
-    assert_int_equal(as_map_tree_make(&info, as_buf_get(&json), &t, &err), AS_OK);
+    assert_int_equal(as_map_tree_make(&info, as_buf_get(&json), false, &t, &err), AS_OK);
     assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
     as_map_tree_finish(&t);
     as_buf_finish(&json);
@@ -583,6 +653,9 @@ int main(void)
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
+        cmocka_unit_test(map_shows_what_a_device_reaches),
+        cmocka_unit_test(map_says_what_is_not_trusted),
+        cmocka_unit_test(map_of_many_devices_draws_the_first),
         cmocka_unit_test(map_survives_any_topology),
         cmocka_unit_test(map_of_a_deep_or_wide_tree_is_bounded),
     };

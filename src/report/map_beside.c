@@ -1,0 +1,219 @@
+/* The numbers beside the boxes of the machine map, or under them on a narrow page. */
+#include "base/text.h"
+#include "report/map_draw.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const as_map_bar_fill[AS_MAP_KINDS] = {NULL, "var(--latency,#d55e00)", "var(--bandwidth,#0072b2)"};
+
+void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class, const char *fill, double size,
+                    const char *anchor)
+{
+    as_buf_printf(b, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" fill=\"%s\" font-size=\"%.1f\" text-anchor=\"%s\">",
+                  css_class, x, y, fill, size, anchor);
+}
+
+const char *as_map_row_name(const struct map_drawing *d, int row, char name[static 24])
+{
+    if (row == AS_MAP_CORE)
+        return d->tree.unit[0] ? d->tree.unit : strcmp(d->info->backend, "cpu") == 0 ? "core" : "unit";
+    if (row == AS_MAP_MEMORY)
+        return "memory";
+    if (row == AS_MAP_LOCAL)
+        return "shared";
+    snprintf(name, 24, "L%d", row);
+    return name;
+}
+
+double as_map_bar_share(const struct as_map_number *n)
+{
+    static const struct {
+        const char *unit;
+        double lo, hi;
+    } spans[] = {{"ns", 0.5, 2000}, {"GB/s", 1, 40000}};
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        if (n->known != AS_MAP_MEASURED || strcmp(n->unit, spans[i].unit) != 0)
+            continue;
+        double share = log(n->high / spans[i].lo) / log(spans[i].hi / spans[i].lo);
+        return share < 0.02 ? 0.02 : share > 1 ? 1 : share;
+    }
+    return 0;
+}
+
+/* Under a number: what the OS or driver says, or, where that is the number, what was measured of it. */
+static void number_note(struct map_drawing *d, const struct as_map_number *n, double x, double y)
+{
+    const struct as_fact *f = n->fact;
+    double size = d->s.wide ? 11.5 : 9.5;
+    bool claim = f && isfinite(f->claimed);
+    if (!claim && !n->note[0])
+        return;
+    as_map_text_at(d->b, x, y, "claimed", f && f->verdict == AS_REFUTED ? AS_MAP_BAD : AS_MAP_MUTED, size, "start");
+    if (!claim) {
+        as_buf_html(d->b, n->note);
+    } else if (as_page_said(f) == AS_SAID_CLAIMED) {
+        as_buf_str(d->b, "claimed</text>\n");
+        as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
+        as_buf_str(d->b, "measured ");
+        as_page_bracket(d->b, f->ci);
+    } else {
+        as_buf_str(d->b, "claimed ");
+        as_page_value(d->b, f->claimed, f->unit);
+    }
+    as_buf_str(d->b, "</text>\n");
+}
+
+static void number(struct map_drawing *d, const struct as_map_number *n, enum as_map_kind kind, double y)
+{
+    double x = d->s.number_x[kind], big = d->s.wide ? 17 : 13.5, small = d->s.wide ? 12.5 : 10.5;
+    bool measured = n->known == AS_MAP_MEASURED, absent = n->known < AS_MAP_CLAIMED;
+    as_map_text_at(d->b, x, y + 20,
+                   measured ? "value"
+                   : absent ? "none"
+                            : "said",
+                   measured ? AS_MAP_INK : AS_MAP_MUTED, absent ? small : big, "start");
+    as_map_number_text(d->b, n);
+    as_buf_str(d->b, "</text>\n");
+    double share = as_map_bar_share(n);
+    if (share > 0)
+        as_buf_printf(d->b,
+                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"4\" rx=\"2\" fill=\"%s\" opacity=\"0.18\"/>"
+                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"4\" rx=\"2\" fill=\"%s\"/>\n",
+                      x, y + 27, d->s.number_w, as_map_bar_fill[kind], x, y + 27, d->s.number_w * share,
+                      as_map_bar_fill[kind]);
+    number_note(d, n, x, y + (share > 0 ? 44 : 36));
+}
+
+/* All that was found about a row or link, for those who point at it. object: of a link; NULL for a row. */
+static void title(struct map_drawing *d, const char *object, int row)
+{
+    bool any = false;
+    for (size_t i = 0; i < d->run->facts_n; i++) {
+        const struct as_fact *f = &d->run->facts[i];
+        if (strcmp(f->device, d->info->id) != 0 ||
+            (object ? strcmp(f->object, object) != 0 : as_map_row(f->object) != row))
+            continue;
+        as_buf_str(d->b, any ? "\n" : "<title>");
+        as_buf_html(d->b, f->sentence);
+        any = true;
+    }
+    as_buf_str(d->b, any ? "</title>" : "");
+}
+
+static void line(struct map_drawing *d, const char *name, const struct as_map_number *numbers, bool sized, double y)
+{
+    as_map_text_at(d->b, d->s.label_x, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20), "level", AS_MAP_INK,
+                   d->s.wide ? 15 : 12, "start");
+    as_buf_html(d->b, name);
+    as_buf_str(d->b, "</text>\n");
+    for (int k = sized ? AS_MAP_HOLDS : AS_MAP_LATENCY; k < AS_MAP_KINDS; k++)
+        number(d, &numbers[k], (enum as_map_kind)k, y);
+}
+
+/* A core has a clock and nothing else that the map knows of. */
+static void core_line(struct map_drawing *d, double y)
+{
+    const struct as_map_number *clock = &d->numbers.row[AS_MAP_CORE][AS_MAP_HOLDS];
+    char name[24];
+    as_map_text_at(d->b, d->s.label_x, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20), "level", AS_MAP_INK,
+                   d->s.wide ? 15 : 12, "start");
+    as_buf_html(d->b, as_map_row_name(d, AS_MAP_CORE, name));
+    as_buf_str(d->b, "</text>\n");
+    number(d, clock, AS_MAP_HOLDS, y);
+}
+
+static void column_heads(struct map_drawing *d, double y)
+{
+    static const char *const heads[AS_MAP_KINDS] = {"size, clock", "latency", "bandwidth"};
+    for (int k = 0; k < AS_MAP_KINDS; k++) {
+        as_map_text_at(d->b, d->s.number_x[k], y, "head", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
+        as_buf_printf(d->b, "%s</text>\n", heads[k]);
+    }
+}
+
+/* On a narrow page the numbers are a table of their own. */
+static double place_below(struct map_drawing *d, double y)
+{
+    const double line_h = 50;
+    y += 22;
+    for (int i = 0; i < AS_MAP_ROWS; i++) {
+        int r = as_map_order[i];
+        d->line.row[r] = isfinite(d->box.row[r]) ? y : NAN;
+        y += isfinite(d->box.row[r]) ? line_h : 0;
+    }
+    for (size_t i = 0; i < d->numbers.links_n; i++, y += line_h)
+        d->line.link[i] = y;
+    return y;
+}
+
+void as_map_draw_numbers(struct map_drawing *d, double *y)
+{
+    if (!as_map_has_numbers(&d->numbers, -1)) {
+        if (d->s.wide) {
+            as_map_text_at(d->b, d->s.label_x, d->top + 20, "note", AS_MAP_MUTED, 13, "start");
+            as_buf_str(d->b, "no fact about its levels was derived</text>\n");
+        }
+        return;
+    }
+    column_heads(d, d->s.wide ? d->top - 20 : *y + 14);
+    if (!d->s.wide)
+        *y = place_below(d, *y);
+    for (int i = 0; i < AS_MAP_ROWS; i++) {
+        int r = as_map_order[i];
+        char name[24];
+        if (!isfinite(d->line.row[r]))
+            continue;
+        as_buf_str(d->b, "<g class=\"row\">");
+        title(d, NULL, r);
+        if (r == AS_MAP_CORE)
+            core_line(d, d->line.row[r]);
+        else
+            line(d, as_map_row_name(d, r, name), d->numbers.row[r], true, d->line.row[r]);
+        as_buf_str(d->b, "</g>\n");
+    }
+    for (size_t i = 0; i < d->numbers.links_n; i++) {
+        const struct as_map_link *l = &d->numbers.link[i];
+        as_buf_str(d->b, "<g class=\"row\">");
+        title(d, l->object[0] ? l->object : "link:", -1);
+        line(d, l->name, l->number, false, d->line.link[i]);
+        as_buf_str(d->b, "</g>\n");
+    }
+}
+
+static void describe_line(const char *name, const struct as_map_number *numbers, struct as_buf *b)
+{
+    bool any = false;
+    for (int k = 0; k < AS_MAP_KINDS; k++) {
+        const struct as_map_number *n = &numbers[k];
+        if (n->known != AS_MAP_MEASURED)
+            continue;
+        as_buf_char(b, any ? ',' : ' ');
+        if (!any)
+            as_buf_html(b, name);
+        as_buf_char(b, ' ');
+        as_map_number_text(b, n);
+        if (n->fact && as_page_said(n->fact) == AS_SAID_CLAIMED) {
+            as_buf_str(b, " claimed (measured ");
+            as_page_bracket(b, n->fact->ci);
+            as_buf_char(b, ')');
+        }
+        any = true;
+    }
+    as_buf_str(b, any ? ";" : "");
+}
+
+void as_map_describe(const struct map_drawing *d, struct as_buf *b)
+{
+    as_buf_html(b, d->info->name);
+    as_buf_char(b, ':');
+    for (int i = 0; i < AS_MAP_ROWS; i++) {
+        char name[24];
+        describe_line(as_map_row_name(d, as_map_order[i], name), d->numbers.row[as_map_order[i]], b);
+    }
+    for (size_t i = 0; i < d->numbers.links_n; i++)
+        describe_line(d->numbers.link[i].about, d->numbers.link[i].number, b);
+    as_buf_char(b, '\n');
+}

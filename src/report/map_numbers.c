@@ -1,0 +1,368 @@
+/* The numbers of the machine map: for each row of a device and each of its links the fact that says most. */
+#include "base/text.h"
+#include "report/map.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENDS_MAX = 64 };
+
+static bool starts_with(const char *s, const char *head)
+{
+    return strncmp(s, head, strlen(head)) == 0;
+}
+
+static bool ends_with(const char *s, const char *tail)
+{
+    size_t n = strlen(s), m = strlen(tail);
+    return n >= m && strcmp(s + n - m, tail) == 0;
+}
+
+static bool counts(const struct as_fact *f, const struct as_device_info *info)
+{
+    return strcmp(f->device, info->id) == 0 && isfinite(f->value) && f->verdict != AS_UNDECIDED;
+}
+
+/* Which facts are a row's numbers: by unit and name. Of a row's kinds, those of an earlier line count more. */
+static const struct source {
+    const char *unit, *head, *tail;
+    enum as_map_kind kind;
+} sources[] = {
+    {"Hz", "", "", AS_MAP_HOLDS},
+    {"B", "", ".size", AS_MAP_HOLDS},
+    {"B", "", ".unit.local", AS_MAP_HOLDS},
+    {"ns", "", ".latency", AS_MAP_LATENCY},
+    {"cycles", "", ".latency", AS_MAP_LATENCY},
+    {"GB/s", "bandwidth.", "", AS_MAP_BANDWIDTH},
+    {"GB/s", "listed.", "", AS_MAP_BANDWIDTH},
+    {"B/cycle", "", ".bandwidth", AS_MAP_BANDWIDTH},
+};
+enum { SOURCES = sizeof sources / sizeof *sources };
+
+static size_t source_of(const struct as_fact *f)
+{
+    size_t i = 0;
+    while (i < SOURCES && !(strcmp(f->unit, sources[i].unit) == 0 && starts_with(f->id, sources[i].head) &&
+                            ends_with(f->id, sources[i].tail)))
+        i++;
+    return i;
+}
+
+/* Cycles and bytes a cycle, in the units of the other rows by the clock that was measured. */
+static void by_the_clock(struct as_map_number *n, const struct as_device_info *info, double hz)
+{
+    const struct as_fact *f = n->fact;
+    struct as_buf note = AS_BUF_INIT;
+    bool cycles = strcmp(f->unit, "cycles") == 0;
+    if (!(hz > 0) || (!cycles && strcmp(f->unit, "B/cycle") != 0))
+        return;
+    as_format_number(&note, f->value, 3);
+    as_buf_str(&note, cycles ? " cycles" : " B a cycle each");
+    as_copy_text(n->note, sizeof n->note, as_buf_get(&note));
+    as_buf_finish(&note);
+    n->value = n->high = cycles ? f->value / hz * 1e9 : f->value * hz * (info->units ? info->units : 1) * 1e-9;
+    n->unit = cycles ? "ns" : "GB/s";
+}
+
+static void find_rows(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
+{
+    size_t rank[AS_MAP_ROWS][AS_MAP_KINDS];
+    double hz = 0;
+    for (size_t i = 0; i < run->facts_n; i++) {
+        const struct as_fact *f = &run->facts[i];
+        size_t source = source_of(f);
+        int row = as_map_row(f->object);
+        if (row < 0 || source == SOURCES || !counts(f, info))
+            continue;
+        enum as_map_kind kind = sources[source].kind;
+        struct as_map_number *n = &out->row[row][kind];
+        bool better = !n->fact || source < rank[row][kind] ||
+                      (source == rank[row][kind] && kind == AS_MAP_BANDWIDTH && f->value > n->value);
+        if (!better)
+            continue;
+        rank[row][kind] = source;
+        *n = (struct as_map_number){
+            .known = AS_MAP_MEASURED, .fact = f, .value = f->value, .high = f->value, .unit = f->unit};
+        if (strcmp(f->unit, "Hz") == 0)
+            hz = f->value;
+    }
+    for (int r = 0; r < AS_MAP_ROWS; r++)
+        for (int k = 0; k < AS_MAP_KINDS; k++)
+            if (out->row[r][k].fact)
+                by_the_clock(&out->row[r][k], info, hz);
+}
+
+static void find_claims(const struct as_device_info *info, struct as_map_numbers *out)
+{
+    for (int r = 0; r < AS_MAP_ROWS; r++) {
+        uint64_t size = r == AS_MAP_MEMORY  ? info->memory_bytes
+                        : r == AS_MAP_LOCAL ? info->unit_local
+                        : r == AS_MAP_CORE  ? 0
+                                            : as_info_cache(info, (unsigned)r);
+        struct as_map_number *n = &out->row[r][AS_MAP_HOLDS];
+        if (size && n->known == AS_MAP_UNKNOWN)
+            *n = (struct as_map_number){
+                .known = AS_MAP_CLAIMED, .value = (double)size, .high = (double)size, .unit = "B", .note = "claimed"};
+    }
+}
+
+/* A number that was measured but not trusted is not drawn: then the map says so. */
+static void find_untrusted(const struct as_report_run *run, const struct as_device_info *info,
+                           struct as_map_numbers *out)
+{
+    for (size_t i = 0; i < run->cells_n; i++) {
+        const struct as_cell *c = &run->cells[i];
+        if (c->status != AS_CELL_UNTRUSTED || strcmp(c->device, info->id) != 0 || strcmp(c->probe, "topology") != 0)
+            continue;
+        int row = as_map_row(as_axes_text(&c->axes, "place"));
+        bool bandwidth = strcmp(as_axes_text(&c->axes, "what"), "bandwidth") == 0;
+        struct as_map_number *n = row < 0 ? NULL : &out->row[row][bandwidth ? AS_MAP_BANDWIDTH : AS_MAP_LATENCY];
+        if (n && n->known == AS_MAP_UNKNOWN)
+            n->known = AS_MAP_UNTRUSTED;
+    }
+}
+
+/* ---- links ---- */
+
+const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
+                                       const char *what)
+{
+    char object[40], tail[24];
+    snprintf(object, sizeof object, "link:%.32s", end);
+    snprintf(tail, sizeof tail, ".%.20s", what);
+    for (size_t i = 0; i < run->facts_n; i++) {
+        const struct as_fact *f = &run->facts[i];
+        if (strcmp(f->device, device) == 0 && strcmp(f->object, object) == 0 && ends_with(f->id, tail) &&
+            isfinite(f->value) && f->verdict != AS_UNDECIDED)
+            return f;
+    }
+    return NULL;
+}
+
+/* The other end of a link, as facts name it. */
+struct end {
+    const char *name;
+    const struct as_fact *latency, *atomic, *to, *from, *both;
+};
+/* Ends of one sort, which are drawn one by one while they are few. */
+enum sort { HOST, PEER, EVERY, SORTS };
+enum { FEW = 2 };
+
+static enum sort sort_of(const char *end)
+{
+    return starts_with(end, "host") ? HOST : strcmp(end, "every") == 0 ? EVERY : PEER;
+}
+
+static size_t find_ends(const struct as_report_run *run, const struct as_device_info *info, enum sort sort,
+                        struct end ends[ENDS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->facts_n && n < ENDS_MAX; i++) {
+        const struct as_fact *f = &run->facts[i];
+        const char *name = f->object + strlen("link:");
+        if (!starts_with(f->object, "link:") || starts_with(name, "cpu") || sort_of(name) != sort || !counts(f, info))
+            continue;
+        size_t k = 0;
+        while (k < n && strcmp(ends[k].name, name) != 0)
+            k++;
+        if (k < n)
+            continue;
+        ends[n++] = (struct end){.name = name,
+                                 .latency = as_map_link_fact(run, info->id, name, "load"),
+                                 .atomic = as_map_link_fact(run, info->id, name, "atomic"),
+                                 .to = as_map_link_fact(run, info->id, name, "to"),
+                                 .from = as_map_link_fact(run, info->id, name, "from"),
+                                 .both = as_map_link_fact(run, info->id, name, "both")};
+    }
+    return n;
+}
+
+static const struct as_fact *faster_way(const struct end *e)
+{
+    if (e->to && e->from)
+        return e->to->value > e->from->value ? e->to : e->from;
+    return e->to ? e->to : e->from ? e->from : e->both;
+}
+
+static void widen(struct as_map_number *n, const struct as_fact *f, const char *unit)
+{
+    if (!f || strcmp(f->unit, unit) != 0)
+        return;
+    bool first = n->known != AS_MAP_MEASURED;
+    n->known = AS_MAP_MEASURED;
+    n->fact = first ? f : NULL;
+    n->unit = f->unit;
+    n->value = first ? f->value : fmin(n->value, f->value);
+    n->high = first ? f->value : fmax(n->high, f->value);
+}
+
+static void each_way(const struct end *e, char *note, size_t size)
+{
+    const struct {
+        const char *word;
+        const struct as_fact *fact;
+    } ways[] = {{"to", e->to}, {"from", e->from}, {"both", e->both}};
+    struct as_buf b = AS_BUF_INIT;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!ways[i].fact)
+            continue;
+        as_buf_printf(&b, "%s%s ", b.len ? ", " : "", ways[i].word);
+        as_format_number(&b, ways[i].fact->value, 3);
+    }
+    as_copy_text(note, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void name_link(struct as_map_link *l, const struct as_device_info *info, enum sort sort, const struct end *ends,
+                      size_t n, bool alone)
+{
+    static const char *const several[SORTS] = {[HOST] = "host nodes", [PEER] = "devices", [EVERY] = ""};
+    if (n > 1) {
+        snprintf(l->name, sizeof l->name, "%zu %s", n, several[sort]);
+        snprintf(l->about, sizeof l->about, "memory of %zu other %s", n, several[sort]);
+    } else if (sort == EVERY) {
+        snprintf(l->name, sizeof l->name, "all");
+        snprintf(l->about, sizeof l->about, "all other devices at once");
+    } else if (sort == PEER && !ends->name[0]) {
+        snprintf(l->name, sizeof l->name, "others");
+        snprintf(l->about, sizeof l->about, "memory of the other devices");
+    } else if (sort == PEER) {
+        snprintf(l->name, sizeof l->name, "%.15s:%.16s", info->backend, ends->name);
+        snprintf(l->about, sizeof l->about, "memory of %.15s:%.16s", info->backend, ends->name);
+    } else {
+        const char *node = alone ? "" : ends->name + strcspn(ends->name, "-");
+        snprintf(l->name, sizeof l->name, "host%.16s", node);
+        snprintf(l->about, sizeof l->about, node[0] ? "host memory, node %.16s" : "host memory",
+                 node + (node[0] == '-'));
+    }
+}
+
+static void add_link(struct as_map_numbers *out, const struct as_device_info *info, enum sort sort,
+                     const struct end *ends, size_t n, bool alone)
+{
+    if (out->links_n == AS_MAP_LINKS_MAX)
+        return;
+    struct as_map_link *l = &out->link[out->links_n++];
+    struct as_map_number *latency = &l->number[AS_MAP_LATENCY], *bandwidth = &l->number[AS_MAP_BANDWIDTH];
+    *l = (struct as_map_link){.object = ""};
+    name_link(l, info, sort, ends, n, alone);
+    for (size_t i = 0; i < n; i++) {
+        widen(latency, ends[i].latency, "ns");
+        widen(bandwidth, faster_way(&ends[i]), "GB/s");
+    }
+    if (n != 1)
+        return;
+    snprintf(l->object, sizeof l->object, "link:%.26s", ends->name);
+    each_way(ends, bandwidth->note, sizeof bandwidth->note);
+    if (ends->atomic) {
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_str(&b, "atomic ");
+        as_page_value(&b, ends->atomic->value, ends->atomic->unit);
+        as_copy_text(latency->note, sizeof latency->note, as_buf_get(&b));
+        as_buf_finish(&b);
+    }
+}
+
+/* A device with memory of its own has a way to the host's, whether it was measured or not; the same with devices
+ * beside it. */
+static void find_links(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
+{
+    static const struct end nothing[SORTS] = {[HOST] = {.name = "host"}, [PEER] = {.name = ""}};
+    if (info->is_host_memory || (info->capabilities & AS_CAP_HOST_KERNELS))
+        return;
+    for (enum sort s = HOST; s < SORTS; s++) {
+        struct end ends[ENDS_MAX];
+        size_t n = find_ends(run, info, s, ends);
+        if (n == 0 && (s == HOST || (s == PEER && info->siblings > 1)))
+            ends[n++] = nothing[s];
+        bool fold = n > FEW;
+        for (size_t i = 0; i < (fold ? 1 : n); i++)
+            add_link(out, info, s, &ends[i], fold ? n : 1, n == 1);
+    }
+}
+
+/* Links of a device that were measured, but not trusted. */
+static void find_untrusted_links(const struct as_report_run *run, const struct as_device_info *info,
+                                 struct as_map_numbers *out)
+{
+    for (size_t i = 0; i < run->cells_n; i++) {
+        const struct as_cell *c = &run->cells[i];
+        bool bandwidth = strcmp(c->probe, "link") == 0;
+        if (c->status != AS_CELL_UNTRUSTED || strcmp(c->device, info->id) != 0 ||
+            (!bandwidth && strcmp(c->probe, "link_latency") != 0))
+            continue;
+        bool host = sort_of(as_axes_text(&c->axes, "peer")) == HOST;
+        for (size_t k = 0; k < out->links_n; k++) {
+            struct as_map_number *n = &out->link[k].number[bandwidth ? AS_MAP_BANDWIDTH : AS_MAP_LATENCY];
+            if (n->known == AS_MAP_UNKNOWN && starts_with(out->link[k].name, "host") == host)
+                n->known = AS_MAP_UNTRUSTED;
+        }
+    }
+}
+
+void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
+{
+    *out = (struct as_map_numbers){.links_n = 0};
+    find_rows(run, info, out);
+    find_claims(info, out);
+    find_untrusted(run, info, out);
+    find_links(run, info, out);
+    find_untrusted_links(run, info, out);
+}
+
+bool as_map_has_numbers(const struct as_map_numbers *n, int row)
+{
+    for (int r = row < 0 ? 0 : row; r < (row < 0 ? AS_MAP_ROWS : row + 1); r++)
+        for (int k = 0; k < AS_MAP_KINDS; k++)
+            if (n->row[r][k].known == AS_MAP_MEASURED)
+                return true;
+    for (size_t i = 0; i < n->links_n && row < 0; i++)
+        for (int k = 0; k < AS_MAP_KINDS; k++)
+            if (n->link[i].number[k].known == AS_MAP_MEASURED)
+                return true;
+    return false;
+}
+
+/* "368–382 GB/s", the unit twice only where the two are on different scales */
+static void range_text(struct as_buf *b, const struct as_map_number *n)
+{
+    struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT;
+    as_page_value(&lo, n->value, n->unit);
+    as_page_value(&hi, n->high, n->unit);
+    const char *lo_unit = strstr(as_buf_get(&lo), "\u00a0"), *hi_unit = strstr(as_buf_get(&hi), "\u00a0");
+    bool same = lo_unit && hi_unit && strcmp(lo_unit, hi_unit) == 0;
+    as_buf_add(b, as_buf_get(&lo), same ? (size_t)(lo_unit - as_buf_get(&lo)) : lo.len);
+    as_buf_str(b, "–");
+    as_buf_str(b, as_buf_get(&hi));
+    b->failed |= lo.failed || hi.failed;
+    as_buf_finish(&lo);
+    as_buf_finish(&hi);
+}
+
+void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
+{
+    const double alike = 1.01; /* of the least: three digits would not show more */
+    if (n->known == AS_MAP_UNKNOWN || n->known == AS_MAP_UNTRUSTED)
+        as_buf_str(b, n->known == AS_MAP_UNKNOWN ? "not measured" : "untrusted");
+    else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
+        as_page_fact_value(b, n->fact);
+    else if (n->high > alike * n->value)
+        range_text(b, n);
+    else
+        as_page_value(b, n->value, n->unit);
+}
+
+size_t as_map_alike_before(const struct as_report_run *run, size_t index)
+{
+    const struct as_device_info *d = &run->devices[index];
+    size_t n = 0;
+    for (size_t i = 0; i < index && !d->is_host_memory; i++) {
+        const struct as_device_info *e = &run->devices[i];
+        n += strcmp(d->backend, e->backend) == 0 && strcmp(d->name, e->name) == 0 && d->units == e->units &&
+             d->memory_bytes == e->memory_bytes;
+    }
+    return n;
+}
