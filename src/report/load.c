@@ -1,4 +1,5 @@
 #include "report/load.h"
+#include "report/twins.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@ void as_report_run_finish(struct as_report_run *r)
     free(r->topologies);
     free(r->devices);
     free(r->facts);
+    free(r->twins);
     as_cells_free(r->cells, r->cells_n);
     as_run_finish(&r->run);
     *r = (struct as_report_run){0};
@@ -55,6 +57,11 @@ done:
     return s;
 }
 
+static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err)
+{
+    return as_store_cell(context, cell_id, 1, out, err);
+}
+
 enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
 {
     *out = (struct as_report_run){0};
@@ -71,6 +78,8 @@ enum as_status as_report_load(struct as_store *store, const char *name, struct a
                                         .devices_n = out->devices_n};
     if (!s)
         s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
+    if (!s)
+        s = as_twins_make(out, samples_of, store, err);
     if (s)
         as_report_run_finish(out);
     return s;

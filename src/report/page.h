@@ -55,6 +55,8 @@ void as_markdown(struct as_buf *out, const char *text, int base);
 /* Sections, in the order of the page. */
 enum as_status as_page_maps(struct as_page *p);
 void as_page_facts(struct as_page *p);
+bool as_page_has_twins(const struct as_page *p);
+void as_page_twins(struct as_page *p);
 enum as_status as_page_probe(struct as_page *p, const char *name);
 void as_page_gates(struct as_page *p);
 enum as_status as_page_missing(struct as_page *p);

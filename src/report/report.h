@@ -7,6 +7,13 @@
 #include "device/device.h"
 #include "facts/facts.h"
 
+/* A cell that two backends measured on one piece of hardware. */
+struct as_twin {
+    const struct as_cell *a, *b;
+    bool allocators_differ;          /* no allocator is common to both: the best cell of each */
+    struct as_comparison comparison; /* of b against a */
+};
+
 struct as_report_run {
     struct as_run run;
     struct as_cell *cells; /* without samples */
@@ -16,6 +23,8 @@ struct as_report_run {
     size_t devices_n;
     struct as_fact *facts;
     size_t facts_n;
+    struct as_twin *twins; /* by pair of devices; those that differ first */
+    size_t twins_n;
 };
 void as_report_run_finish(struct as_report_run *r);
 

@@ -128,7 +128,8 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     if (devices < 2)
         return;
     as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"links\">"
-                  "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and \n"
+                  "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and under it "
+                  "the time that the row's device waits for a load from there</caption>\n"
                   "<thead><tr><th scope=\"col\">from<th scope=\"col\">to host");
     for (size_t i = 0; i < rr->devices_n; i++) {
         if (!has_own_memory(&rr->devices[i]))

@@ -379,6 +379,8 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
     write_head(run, style, out);
     write_facts(run, style, out);
     enum as_status st = write_numbers(run, style, out, err);
+    if (!st)
+        st = as_text_twins(run, style, out, err);
     const struct as_cell **cells = calloc(run->cells_n + 1, sizeof(struct as_cell *));
     if (!cells)
         st = st ? st : as_nomem(err, (run->cells_n + 1) * sizeof(struct as_cell *), "a table");

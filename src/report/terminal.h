@@ -70,6 +70,9 @@ void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct 
 /* Why cells are not ok, one line for cells with the same reason; nothing when all are. */
 enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, const struct as_table_style *style,
                                struct as_buf *out, struct as_error *err);
+/* Where two backends on one device disagree; nothing when there are no such devices. */
+enum as_status as_text_twins(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
+                             struct as_error *err);
 enum as_paint as_status_paint(enum as_cell_status s);
 
 #endif

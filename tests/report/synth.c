@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "core/probe.h"
+#include "report/twins.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +12,8 @@
 const char synth_hostile_html[] =
     "<img src=x onerror=alert(1)>\"'&</td></script><script>document.title='owned'</script>";
 const char synth_hostile_script[] = "</script><!--<script>\x1b[31m\xff\xfe\xc3(";
-const char *const synth_scenarios[] = {"plain", "two",   "three",       "server",  "gpu",  "gpus", "eight",
-                                       "large", "empty", "unsupported", "hostile", "none", NULL};
+const char *const synth_scenarios[] = {"plain", "two",   "three", "server",      "gpu",     "gpus", "eight",
+                                       "twins", "large", "empty", "unsupported", "hostile", "none", NULL};
 
 enum { SYNTH_DEVICES_MAX = 10 };
 
@@ -505,6 +506,67 @@ static void fill_gpus(struct maker *m, unsigned n)
     latency_cells(m, "cuda:0", 1.6, 1);
 }
 
+/* Visits around the cell's median, as the store would hand them out. */
+static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err)
+{
+    enum { VISITS = 3, EACH = 20 };
+    const struct as_report_run *r = context;
+    const struct as_cell *c = r->cells;
+    while (c < r->cells + r->cells_n && c->id != cell_id)
+        c++;
+    if (c == r->cells + r->cells_n)
+        return as_fail(err, AS_NOTFOUND, "no cell %lld", (long long)cell_id);
+    *out = (struct as_cell){.id = cell_id, .sum = {.n = VISITS * EACH}};
+    out->samples = calloc(VISITS * EACH, sizeof *out->samples);
+    out->sample_visit = calloc(VISITS * EACH, sizeof *out->sample_visit);
+    if (!out->samples || !out->sample_visit)
+        return as_nomem(err, VISITS * EACH * sizeof *out->samples, "samples");
+    for (int i = 0; i < VISITS * EACH; i++) {
+        out->samples[i] = c->sum.median * (1 + 0.001 * (i % EACH - EACH / 2 + 0.5) / EACH);
+        out->sample_visit[i] = i / EACH;
+    }
+    return AS_OK;
+}
+
+static void twin_cell(struct maker *m, const struct as_probe *probe, const char *device, const char *allocator,
+                      uint64_t size, double v)
+{
+    struct as_cell *c = add_cell(m, probe, device);
+    axis(c, "allocator", allocator);
+    axis(c, probe == &latency ? "pattern" : "op", probe == &latency ? "random" : "copy");
+    axis_number(c, "size", size);
+    if (c)
+        c->sum = (struct as_summary){.n = 60, .visits = 3, .median = v, .ci = {v * 0.999, v * 1.001}, .modes = 1};
+}
+
+/* One card under two backends, which differ in latency by 1.3 and agree in bandwidth; beside it another of its kind,
+ * and the CPU under an API for devices. */
+static void fill_twins(struct maker *m)
+{
+    struct as_report_run *r = m->r;
+    struct as_error err;
+    device(r, "cpu", "cpu", "AMD EPYC 9654 96-Core Processor")->capabilities = AS_CAP_HOST_KERNELS;
+    gpu(r, 0, 2);
+    struct as_device_info *d = gpu(r, 1, 2);
+    as_copy_text(d->id, sizeof d->id, "opencl:0");
+    as_copy_text(d->backend, sizeof d->backend, "opencl");
+    d = device(r, "opencl:1", "opencl", "NVIDIA H200");
+    d->is_host_memory = false;
+    as_copy_text(d->uuid, sizeof d->uuid, "5ede5d59c9493aca4b28000000000000");
+    device(r, "opencl:2", "opencl", "pthread-genoa-AMD EPYC 9654")->is_host_cpu = true;
+    for (uint64_t size = 4096; size <= 1u << 26; size *= 16) {
+        twin_cell(m, &latency, "cuda:0", "cuMemAlloc", size, latency_at((double)size));
+        twin_cell(m, &latency, "cuda:0", "cuMemHostAlloc", size, 9 * latency_at((double)size));
+        twin_cell(m, &latency, "opencl:0", "clCreateBuffer", size, 2 * latency_at((double)size));
+        twin_cell(m, &latency, "opencl:1", "clCreateBuffer", size, 1.3 * latency_at((double)size));
+        twin_cell(m, &bandwidth, "cuda:0", "malloc", size, 4000);
+        twin_cell(m, &bandwidth, "opencl:1", "malloc", size, 4001);
+    }
+    twin_cell(m, &latency, "cpu", "malloc", 4096, 1.46);
+    twin_cell(m, &latency, "opencl:2", "malloc", 4096, 1.46);
+    m->failed |= as_twins_make(r, samples_of, r, &err) != AS_OK;
+}
+
 static void fill_plain(struct maker *m, const char *scenario)
 {
     struct as_report_run *r = m->r;
@@ -594,6 +656,8 @@ static bool fill(struct as_report_run *r, const char *scenario, int64_t id, doub
         fill_hostile(&m);
     } else if (strcmp(scenario, "gpus") == 0 || strcmp(scenario, "eight") == 0) {
         fill_gpus(&m, strcmp(scenario, "gpus") == 0 ? 2 : 8);
+    } else if (strcmp(scenario, "twins") == 0) {
+        fill_twins(&m);
     } else if (strcmp(scenario, "large") == 0) {
         device(r, "cpu", "cpu", "A machine with 10,000 cells");
         r->topologies[0] = machine_json(1, 2, 2);
@@ -645,6 +709,7 @@ void synth_free(struct synth *s)
         free(rr->topologies);
         free(rr->devices);
         free(rr->facts);
+        free(rr->twins);
         as_run_finish(&rr->run);
     }
     free(s);

@@ -1,0 +1,122 @@
+/* Two backends on one piece of hardware, on the page: where they disagree, and where they do not. */
+#include "report/page.h"
+#include "report/twins.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct as_device_info *device_of(const struct as_report_run *rr, const char *id)
+{
+    for (size_t i = 0; i < rr->devices_n; i++)
+        if (strcmp(rr->devices[i].id, id) == 0)
+            return &rr->devices[i];
+    return NULL;
+}
+
+static bool same_devices(const struct as_twin *a, const struct as_twin *b)
+{
+    return strcmp(a->a->device, b->a->device) == 0 && strcmp(a->b->device, b->b->device) == 0;
+}
+
+/* Allocators bear the names of their APIs: where they differ each stands with its number. */
+static void axes(struct as_buf *b, const struct as_twin *t)
+{
+    uint32_t skip = 0;
+    for (size_t i = 0; i < t->a->axes.n && i < AS_AXES_MAX; i++)
+        if (t->allocators_differ && strcmp(t->a->axes.v[i].name, "allocator") == 0)
+            skip |= 1u << i;
+    as_page_axes(b, as_probe_find(t->a->probe), &t->a->axes, skip);
+}
+
+static void value(struct as_buf *b, const struct as_twin *t, const struct as_cell *c)
+{
+    as_buf_printf(b, "<td><a href=\"#c%lld\">", (long long)c->id);
+    as_page_value(b, c->sum.median, c->unit);
+    as_buf_str(b, "</a>");
+    if (t->allocators_differ && as_axes_get(&c->axes, "allocator")) {
+        as_buf_str(b, "<small>");
+        as_buf_html(b, as_axes_text(&c->axes, "allocator"));
+        as_buf_str(b, "</small>");
+    }
+}
+
+static void row(struct as_buf *b, const struct as_twin *t)
+{
+    static const char *const classes[] = {"", "better", "worse", ""};
+    const struct as_comparison *c = &t->comparison;
+    as_buf_str(b, "<tr><th scope=\"row\">");
+    as_buf_html(b, t->a->probe);
+    as_buf_str(b, "<td class=\"l\">");
+    axes(b, t);
+    value(b, t, t->a);
+    value(b, t, t->b);
+    as_buf_str(b, "<td>");
+    as_page_value(b, c->ratio, "x");
+    as_buf_str(b, "<td>");
+    as_page_interval(b, c->ratio, c->ci, "x");
+    as_buf_printf(b, "<td class=\"l %s\">%s\n", classes[c->verdict], as_verdict_word(c->verdict));
+}
+
+static void table(struct as_page *p, const struct as_report_run *rr, const struct as_twin *twins, size_t n)
+{
+    struct as_buf *b = p->out;
+    const struct as_device_info *one = device_of(rr, twins->a->device), *other = device_of(rr, twins->b->device);
+    char how[64] = "";
+    as_buf_str(b, "<h3><code>");
+    as_buf_html(b, twins->a->device);
+    as_buf_str(b, "</code> and <code>");
+    as_buf_html(b, twins->b->device);
+    as_buf_str(b, "</code>");
+    if (p->n > 1) {
+        as_buf_str(b, " <span class=\"of\">");
+        as_page_run_name(b, &rr->run);
+        as_buf_str(b, "</span>");
+    }
+    as_buf_str(b, "</h3>\n<p>");
+    if (one && other && as_is_twin(one, other, how, sizeof how)) {
+        as_buf_html(b, how);
+        as_buf_str(b, ". ");
+    }
+    as_twins_summary(b, twins, n);
+    as_buf_str(b, ".</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Two backends\"><table "
+                  "class=\"twins\"><thead><tr><th scope=\"col\">probe<th scope=\"col\" class=\"l\">cell<th "
+                  "scope=\"col\">");
+    as_buf_html(b, twins->a->device);
+    as_buf_str(b, "<th scope=\"col\">");
+    as_buf_html(b, twins->b->device);
+    as_buf_str(b, "<th scope=\"col\">ratio<th scope=\"col\">95% interval<th scope=\"col\" class=\"l\">");
+    as_buf_html(b, twins->b->device);
+    as_buf_str(b, " is\n<tbody>");
+    for (size_t i = 0; i < n; i++)
+        row(b, &twins[i]);
+    as_buf_str(b, "</table></div>\n");
+}
+
+bool as_page_has_twins(const struct as_page *p)
+{
+    for (size_t r = 0; r < p->n; r++)
+        if (p->runs[r].twins_n)
+            return true;
+    return false;
+}
+
+void as_page_twins(struct as_page *p)
+{
+    if (!as_page_has_twins(p))
+        return;
+    as_buf_str(p->out,
+               "<section id=\"twins\" aria-labelledby=\"twins-h\"><h2 id=\"twins-h\">Two backends, one "
+               "device</h2>\n<p class=\"lead\">The same hardware, driven by two backends: cells that were asked "
+               "for alike, compared from their samples. A difference is the backend's, its compiler's or its "
+               "driver's, and not the hardware's. Where no allocator is common to both, the best of each "
+               "stands for it.</p>\n");
+    for (size_t r = 0; r < p->n; r++) {
+        const struct as_report_run *rr = &p->runs[r];
+        for (size_t i = 0, end; i < rr->twins_n; i = end) {
+            for (end = i + 1; end < rr->twins_n && same_devices(&rr->twins[i], &rr->twins[end]);)
+                end++;
+            table(p, rr, &rr->twins[i], end - i);
+        }
+    }
+    as_buf_str(p->out, "</section>\n");
+}

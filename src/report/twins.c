@@ -1,0 +1,248 @@
+#include "report/twins.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "core/probe.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A difference below this is of no use to anybody, however sure it is. */
+static const double TOLERANCE = 0.01;
+enum { UUID_DIGITS = 32 };
+
+/* ---- which devices are one ---- */
+
+/* "GPU-5ede5d59-c949-..." and "5ede5d59c949..." are the same 128 bits. */
+static bool uuid_digits(const char *text, char out[UUID_DIGITS + 1])
+{
+    size_t n = 0;
+    for (; *text; text++) {
+        if (!isxdigit((unsigned char)*text))
+            continue;
+        if (n == UUID_DIGITS)
+            return false;
+        out[n++] = (char)tolower((unsigned char)*text);
+    }
+    out[n] = '\0';
+    return n == UUID_DIGITS;
+}
+
+bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size)
+{
+    char ua[UUID_DIGITS + 1], ub[UUID_DIGITS + 1];
+    bool host_a = a->capabilities & AS_CAP_HOST_KERNELS, host_b = b->capabilities & AS_CAP_HOST_KERNELS;
+    if (strcmp(a->backend, b->backend) == 0)
+        return false;
+    if ((host_a && b->is_host_cpu) || (host_b && a->is_host_cpu)) {
+        snprintf(how, size, "Both are the host's CPU");
+        return true;
+    }
+    if (uuid_digits(a->uuid, ua) && uuid_digits(b->uuid, ub)) { /* parts of a card have its bus, but not its UUID */
+        snprintf(how, size, "UUID %s", a->uuid);
+        return strcmp(ua, ub) == 0;
+    }
+    snprintf(how, size, "bus %s", a->bus_id);
+    return a->bus_id[0] && strcasecmp(a->bus_id, b->bus_id) == 0;
+}
+
+/* ---- which cells are asked for alike ---- */
+
+struct candidate {
+    const struct as_cell *cell;
+    uint64_t key; /* of everything but the allocator */
+    bool second;  /* of the second device */
+};
+
+/* All threads of a CPU are what a device always works with. */
+static const char *axis_text(const struct as_device_info *info, const struct as_axis_value *v)
+{
+    bool all = (info->capabilities & AS_CAP_HOST_KERNELS) && strcmp(v->name, "threads") == 0 && info->threads > 0 &&
+               v->number == info->threads;
+    return all ? "0" : v->text;
+}
+
+static uint64_t key_of(const struct as_device_info *info, const struct as_cell *c)
+{
+    const char *const names[] = {c->probe, c->metric, c->unit};
+    uint64_t h = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint64_t chain[2] = {h, as_hash(names[i], strlen(names[i]))};
+        h = as_hash(chain, sizeof chain);
+    }
+    for (size_t i = 0; i < c->axes.n; i++) {
+        const struct as_axis_value *v = &c->axes.v[i];
+        const char *text = axis_text(info, v);
+        if (strcmp(v->name, "allocator") == 0)
+            continue;
+        uint64_t both[2] = {as_hash(v->name, strlen(v->name)), as_hash(text, strlen(text))};
+        h += as_hash(both, sizeof both); /* a sum: the order of the axes does not matter */
+    }
+    return h;
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+    const struct candidate *a = pa, *b = pb;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->second != b->second)
+        return a->second ? 1 : -1;
+    return (a->cell > b->cell) - (a->cell < b->cell);
+}
+
+static bool is_better(const struct as_cell *a, const struct as_cell *b)
+{
+    return a->better_less ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
+}
+
+struct list {
+    struct as_twin *v;
+    size_t n, cap;
+};
+
+static enum as_status add_twin(struct list *l, const struct as_cell *a, const struct as_cell *b, bool aside,
+                               struct as_error *err)
+{
+    void *grown = l->v;
+    enum as_status st = as_grow(&grown, &l->cap, l->n + 1, sizeof *l->v, err);
+    l->v = grown;
+    if (!st)
+        l->v[l->n++] = (struct as_twin){
+            .a = a, .b = b, .allocators_differ = aside, .comparison = {NAN, {NAN, NAN}, AS_CANNOT_TELL}};
+    return st;
+}
+
+/* Cells of one key: first[0..na) of the first device, first[na..n) of the second. */
+static enum as_status match_group(struct list *l, const struct candidate *first, size_t na, size_t n,
+                                  struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    bool exact = false;
+    const struct as_cell *best[2] = {NULL, NULL};
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell **b = &best[first[i].second];
+        if (!*b || is_better(first[i].cell, *b))
+            *b = first[i].cell;
+    }
+    for (size_t i = 0; i < na && !st; i++)
+        for (size_t k = na; k < n && !st; k++) {
+            const struct as_cell *a = first[i].cell, *b = first[k].cell;
+            if (strcmp(as_axes_text(&a->axes, "allocator"), as_axes_text(&b->axes, "allocator")) == 0) {
+                st = add_twin(l, a, b, false, err);
+                exact = true;
+                break;
+            }
+        }
+    if (!st && !exact && best[0] && best[1])
+        st = add_twin(l, best[0], best[1], true, err);
+    return st;
+}
+
+static enum as_status match_devices(const struct as_report_run *run, const struct as_device_info *a,
+                                    const struct as_device_info *b, struct candidate *scratch, struct list *l,
+                                    struct as_error *err)
+{
+    size_t n = 0;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < run->cells_n; i++) {
+        const struct as_cell *c = &run->cells[i];
+        bool first = strcmp(c->device, a->id) == 0, second = strcmp(c->device, b->id) == 0;
+        if ((first || second) && c->status == AS_CELL_OK && c->sum.n > 0 && isfinite(c->sum.median))
+            scratch[n++] = (struct candidate){c, key_of(first ? a : b, c), second};
+    }
+    if (n > 1)
+        qsort(scratch, n, sizeof *scratch, by_key);
+    for (size_t i = 0, end; i < n && !st; i = end) {
+        size_t na = 0;
+        for (end = i; end < n && scratch[end].key == scratch[i].key; end++)
+            na += !scratch[end].second;
+        st = match_group(l, &scratch[i], na, end - i, err);
+    }
+    return st;
+}
+
+/* ---- comparing ---- */
+
+bool as_twin_differs(const struct as_twin *t)
+{
+    return t->comparison.verdict == AS_FASTER || t->comparison.verdict == AS_SLOWER;
+}
+
+static int by_difference(const void *pa, const void *pb)
+{
+    const struct as_twin *a = pa, *b = pb;
+    int device = strcmp(a->a->device, b->a->device);
+    if (!device)
+        device = strcmp(a->b->device, b->b->device);
+    if (device)
+        return device;
+    if (as_twin_differs(a) != as_twin_differs(b))
+        return as_twin_differs(a) ? -1 : 1;
+    double x = fabs(log(a->comparison.ratio)), y = fabs(log(b->comparison.ratio));
+    if (isfinite(x) && isfinite(y) && x != y)
+        return x > y ? -1 : 1;
+    if (isfinite(x) != isfinite(y))
+        return isfinite(x) ? -1 : 1;
+    return (a->a->index > b->a->index) - (a->a->index < b->a->index);
+}
+
+static enum as_status compare(struct as_twin *t, as_samples_of *samples, void *context, struct as_error *err)
+{
+    struct as_cell a = {0}, b = {0};
+    enum as_status st = samples(context, t->a->id, &a, err);
+    if (!st)
+        st = samples(context, t->b->id, &b, err);
+    if (!st)
+        st = as_compare(&(struct as_sampled){a.samples, a.sample_visit, a.samples ? a.sum.n : 0},
+                        &(struct as_sampled){b.samples, b.sample_visit, b.samples ? b.sum.n : 0}, t->a->better_less,
+                        TOLERANCE, &t->comparison, err);
+    as_cell_finish(&a);
+    as_cell_finish(&b);
+    return st;
+}
+
+enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, void *context, struct as_error *err)
+{
+    struct list l = {0};
+    struct candidate *scratch = NULL;
+    enum as_status st = AS_OK;
+    char how[64];
+    for (size_t i = 0; i < run->devices_n && !st; i++)
+        for (size_t k = i + 1; k < run->devices_n && !st; k++) {
+            if (!as_is_twin(&run->devices[i], &run->devices[k], how, sizeof how))
+                continue;
+            if (!scratch && !(scratch = malloc((run->cells_n + 1) * sizeof *scratch)))
+                st = as_nomem(err, run->cells_n * sizeof *scratch, "cells of two backends");
+            if (!st)
+                st = match_devices(run, &run->devices[i], &run->devices[k], scratch, &l, err);
+        }
+    for (size_t i = 0; i < l.n && !st; i++)
+        st = compare(&l.v[i], samples, context, err);
+    free(scratch);
+    if (st) {
+        free(l.v);
+        return st;
+    }
+    if (l.n > 1)
+        qsort(l.v, l.n, sizeof *l.v, by_difference);
+    run->twins = l.v;
+    run->twins_n = l.n;
+    return AS_OK;
+}
+
+void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n)
+{
+    size_t differ = 0, same = 0;
+    for (size_t i = 0; i < n; i++) {
+        differ += as_twin_differs(&twins[i]);
+        same += twins[i].comparison.verdict == AS_SAME;
+    }
+    as_buf_printf(
+        b,
+        "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu cannot be told",
+        differ, n, same, same == 1 ? "is" : "are", n - differ - same);
+}

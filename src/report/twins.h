@@ -1,0 +1,20 @@
+/* Two backends on one piece of hardware: cells that both measured, compared from their samples. */
+#ifndef AS_REPORT_TWINS_H
+#define AS_REPORT_TWINS_H
+
+#include "report/report.h"
+
+/* Are they one piece of hardware under two backends? how: by what it is told ("bus 0000:01:00.0"), HTML-unsafe. */
+bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
+
+/* Gives the cell with its samples; the caller finishes it. */
+typedef enum as_status as_samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err);
+/* Fills run->twins: of trusted cells with the same probe and axes the ones with the same allocator, or, where there are
+ * none, the best by any. Those that differ most come first. */
+enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, void *context, struct as_error *err);
+
+bool as_twin_differs(const struct as_twin *t);
+/* "4 differ, 10 are the same, 3 cannot be told" of the twins of two devices. */
+void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n);
+
+#endif

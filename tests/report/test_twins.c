@@ -1,0 +1,202 @@
+/* Two backends on one piece of hardware: which devices and cells belong together, and what is said of them. */
+#include "base/text.h"
+#include "report/twins.h"
+#include "synth.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct as_device_info info(const char *backend, const char *uuid, const char *bus)
+{
+    struct as_device_info d = {.units = 1};
+    as_copy_text(d.backend, sizeof d.backend, backend);
+    as_copy_text(d.uuid, sizeof d.uuid, uuid);
+    as_copy_text(d.bus_id, sizeof d.bus_id, bus);
+    return d;
+}
+
+static bool twin(struct as_device_info a, struct as_device_info b)
+{
+    char how[64];
+    bool is = as_is_twin(&a, &b, how, sizeof how);
+    assert_int_equal(as_is_twin(&b, &a, how, sizeof how), is);
+    return is;
+}
+
+static void devices_are_told_by_uuid_then_bus(void **state)
+{
+    (void)state;
+    const char *uuid = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab5", *same = "5EDE5D59C9493ACA4B2811BD00045AB5";
+    const char *other = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab6";
+    assert_true(twin(info("cuda", uuid, ""), info("opencl", same, "")));
+    assert_false(twin(info("cuda", uuid, "0000:01:00.0"), info("opencl", other, "0000:01:00.0"))); /* parts of a card */
+    assert_false(twin(info("cuda", uuid, ""), info("cuda", uuid, "")));
+    assert_true(twin(info("cuda", "", "0000:0A:00.0"), info("opencl", "", "0000:0a:00.0")));
+    assert_true(twin(info("cuda", uuid, "0000:0a:00.0"), info("opencl", "no uuid", "0000:0a:00.0")));
+    assert_false(twin(info("cuda", "", "0000:01:00.0"), info("opencl", "", "0000:02:00.0")));
+    assert_false(twin(info("cuda", "", ""), info("opencl", "", "")));
+    struct as_device_info cpu = info("cpu", "", ""), pocl = info("opencl", "", ""), card = info("opencl", "", "");
+    cpu.capabilities = AS_CAP_HOST_KERNELS;
+    pocl.is_host_cpu = true;
+    assert_true(twin(cpu, pocl));
+    assert_false(twin(cpu, card));
+}
+
+static const struct as_twin *find(const struct as_report_run *r, const char *a, const char *b, const char *probe,
+                                  const char *size, size_t *n)
+{
+    const struct as_twin *found = NULL;
+    *n = 0;
+    for (size_t i = 0; i < r->twins_n; i++) {
+        const struct as_twin *t = &r->twins[i];
+        if (strcmp(t->a->device, a) != 0 || strcmp(t->b->device, b) != 0)
+            continue;
+        (*n)++;
+        if (strcmp(t->a->probe, probe) == 0 && strcmp(as_axes_text(&t->a->axes, "size"), size) == 0)
+            found = t;
+    }
+    return found;
+}
+
+static void cells_are_matched_and_judged(void **state)
+{
+    (void)state;
+    size_t n;
+    struct synth *s = synth_make("twins");
+    assert_non_null(s);
+    const struct as_report_run *r = &s->runs[0];
+    const struct as_twin *t = find(r, "cuda:0", "opencl:1", "latency", "65536", &n);
+    assert_int_equal(n, 8); /* four sizes of two probes */
+    assert_non_null(t);
+    assert_true(t->allocators_differ);
+    assert_string_equal(as_axes_text(&t->a->axes, "allocator"), "cuMemAlloc"); /* the better one */
+    assert_true(fabs(t->comparison.ratio - 1.3) < 0.005);
+    assert_true(t->comparison.ci.lo > 1.25 && t->comparison.ci.hi < 1.35);
+    assert_int_equal(t->comparison.verdict, AS_SLOWER);
+    t = find(r, "cuda:0", "opencl:1", "bandwidth", "65536", &n);
+    assert_non_null(t);
+    assert_false(t->allocators_differ);
+    assert_int_equal(t->comparison.verdict, AS_SAME);
+    assert_null(find(r, "cuda:0", "opencl:0", "latency", "65536", &n)); /* another card of the kind */
+    assert_int_equal(n, 0);
+    assert_non_null(find(r, "cpu", "opencl:2", "latency", "4096", &n));
+    assert_int_equal(n, 1);
+    for (size_t i = 1; i < r->twins_n; i++) /* those that differ come first */
+        if (strcmp(r->twins[i].b->device, r->twins[i - 1].b->device) == 0)
+            assert_true(as_twin_differs(&r->twins[i - 1]) || !as_twin_differs(&r->twins[i]));
+    synth_free(s);
+}
+
+static enum as_status no_samples(void *context, int64_t id, struct as_cell *out, struct as_error *err)
+{
+    (void)context, (void)err;
+    *out = (struct as_cell){.id = id};
+    return AS_OK;
+}
+
+static enum as_status failing(void *context, int64_t id, struct as_cell *out, struct as_error *err)
+{
+    (void)context, (void)out;
+    return as_fail(err, AS_FORMAT, "cell %lld is damaged", (long long)id);
+}
+
+static void forget(struct as_report_run *r)
+{
+    free(r->twins);
+    r->twins = NULL;
+    r->twins_n = 0;
+}
+
+static void an_untrusted_number_is_not_compared(void **state)
+{
+    (void)state;
+    size_t n;
+    struct as_error err = {0};
+    struct synth *s = synth_make("twins");
+    struct as_report_run *r = &s->runs[0];
+    for (size_t i = 0; i < r->cells_n; i++)
+        if (strcmp(r->cells[i].device, "opencl:1") == 0 && strcmp(r->cells[i].probe, "latency") == 0)
+            r->cells[i].status = AS_CELL_UNTRUSTED;
+    forget(r);
+    assert_int_equal(as_twins_make(r, no_samples, NULL, &err), AS_OK);
+    assert_null(find(r, "cuda:0", "opencl:1", "latency", "65536", &n));
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < r->twins_n; i++) /* of cells without samples nothing can be told */
+        assert_int_equal(r->twins[i].comparison.verdict, AS_CANNOT_TELL);
+    forget(r);
+    assert_int_equal(as_twins_make(r, failing, NULL, &err), AS_FORMAT);
+    assert_int_equal(r->twins_n, 0);
+    synth_free(s);
+}
+
+/* All threads of a CPU are what an API for devices has no choice of. */
+static void all_threads_are_the_whole_device(void **state)
+{
+    (void)state;
+    size_t n;
+    struct as_error err = {0};
+    struct synth *s = synth_make("twins");
+    struct as_report_run *r = &s->runs[0];
+    for (size_t i = 0; i < r->cells_n; i++) {
+        const char *device = r->cells[i].device;
+        const char *threads = strcmp(device, "cpu") == 0 ? "2" : strcmp(device, "opencl:2") == 0 ? "0" : NULL;
+        if (threads)
+            assert_int_equal(as_axes_add(&r->cells[i].axes, "threads", threads, &err), AS_OK);
+    }
+    for (unsigned threads = 2; threads <= 4; threads += 2) {
+        r->devices[0].threads = threads;
+        forget(r);
+        assert_int_equal(as_twins_make(r, no_samples, NULL, &err), AS_OK);
+        find(r, "cpu", "opencl:2", "latency", "4096", &n);
+        assert_int_equal(n, threads == 2 ? 1 : 0);
+    }
+    synth_free(s);
+}
+
+static void page_and_terminal_say_so(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    struct as_buf out = AS_BUF_INIT;
+    const struct as_table_style style = {.width = 100, .unicode = 1};
+    struct synth *s = synth_make("twins");
+    assert_int_equal(as_report_html(s->runs, 1, &out, &err), AS_OK);
+    const char *section = strstr(as_buf_get(&out), "<section id=\"twins\"");
+    assert_non_null(section);
+    assert_non_null(strstr(as_buf_get(&out), "<a href=\"#twins\">Two backends</a>"));
+    assert_non_null(strstr(section, "UUID GPU-5ede5d59-c949-3aca-4b28-000000000000. 4 of 8 cells that both measured "
+                                    "differ by more than their intervals, 4 are the same, 0 cannot be told.</p>"));
+    assert_non_null(strstr(section, "<td class=\"l worse\">slower"));
+    assert_non_null(strstr(section, "<small>clCreateBuffer</small>"));
+    as_buf_clear(&out);
+    assert_int_equal(as_report_terminal(&s->runs[0], &style, &out, &err), AS_OK);
+    const char *text = strstr(as_buf_get(&out), "Two backends, one device");
+    assert_non_null(text);
+    assert_non_null(strstr(text, "cuda:0 and opencl:1: 4 of 8 cells"));
+    assert_non_null(strstr(text, "slower"));
+    as_buf_clear(&out);
+    synth_free(s);
+    s = synth_make("plain"); /* two devices that are not told to be one */
+    assert_int_equal(as_report_html(s->runs, 1, &out, &err), AS_OK);
+    assert_null(strstr(as_buf_get(&out), "Two backends"));
+    as_buf_finish(&out);
+    synth_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_are_told_by_uuid_then_bus),
+        cmocka_unit_test(cells_are_matched_and_judged),
+        cmocka_unit_test(an_untrusted_number_is_not_compared),
+        cmocka_unit_test(all_threads_are_the_whole_device),
+        cmocka_unit_test(page_and_terminal_say_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
