@@ -156,16 +156,24 @@ static const struct as_device_ops device_ops = {
     .topology = as_cu_topology,
 };
 
+static enum as_status create_context(struct as_cu_device *cu, size_t index, struct as_error *err)
+{
+    CUresult code = cu->api->cuDevicePrimaryCtxRetain(&cu->context, cu->id);
+    if (code)
+        cu->context = NULL;
+    if (code == CUDA_ERROR_DEVICE_UNAVAILABLE)
+        return as_fail(err, AS_BUSY,
+                       "'cuda:%zu' is taken (%d): another process has it for itself, or its compute mode keeps all "
+                       "out; nvidia-smi shows both",
+                       index, code);
+    return as_cu_check(cu->api, NULL, code, "cuDevicePrimaryCtxRetain", err);
+}
+
 /* Streams that do not wait for the default stream, so that nothing but their own order binds them. The end event lets
  * a thread sleep that waits for it; a thread that spins asks the stream. */
 static enum as_status create_queues(struct as_cu_device *cu, struct as_error *err)
 {
     const struct as_cu_api *api = cu->api;
-    CUresult code = api->cuDevicePrimaryCtxRetain(&cu->context, cu->id);
-    if (code) {
-        cu->context = NULL;
-        return as_cu_check(api, NULL, code, "cuDevicePrimaryCtxRetain", err);
-    }
     enum as_status s = as_cu_alive(cu, err);
     if (!s)
         s = as_cu_check(api, cu, api->cuStreamCreate(&cu->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", err);
@@ -195,7 +203,9 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     cu->api = &b->api;
     cu->id = b->found[index].id;
     out->ctx = cu;
-    enum as_status s = create_queues(cu, err);
+    enum as_status s = create_context(cu, index, err);
+    if (!s)
+        s = create_queues(cu, err);
     if (!s)
         s = as_cu_fill_info(out, &b->found[index], index, err);
     if (s)

@@ -35,7 +35,10 @@ enum as_status as_nvrtc_load(struct as_nvrtc_api *api, struct as_error *err)
             as_copy_text(first, sizeof first, why);
     }
     if (!api->library)
-        return as_fail(err, AS_UNSUPPORTED, "%s (kernels are compiled by NVRTC, a part of the CUDA toolkit)", first);
+        return as_fail(err, AS_UNSUPPORTED,
+                       "%s; kernels are compiled by NVRTC, a part of the CUDA toolkit: install it, or name its folder "
+                       "in LD_LIBRARY_PATH",
+                       first);
     const char *missing = NULL;
     /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
 #define AS_NVRTC_LOAD(result, name, parameters)                                                                        \

@@ -9,8 +9,9 @@
  *   nopeer     no device reaches another    peererror peer access cannot be switched on
  *   plain      attributes of everything newer than plain memory are 0
  *   noaccess   mapped memory cannot be made accessible
+ *   runs       any module is taken; see launch.c for what its kernels do
  * FAKE_CUDA_STATIC is the size of the only variable of every module. Built with FAKE_OLD it has only those advice
- * functions that old drivers have. What is not here is in absent.c. */
+ * functions that old drivers have. What is not here is in memory.c, launch.c and absent.c. */
 #include "inside.h"
 
 #include <stdio.h>
@@ -287,17 +288,9 @@ API CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-static CUresult waited(void)
-{
-    ENTER();
-    if (fake_asked("fault"))
-        fake_current->lost = 1;
-    return fake_current->lost ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
-}
-
 API CUresult cuCtxSynchronize(void)
 {
-    return waited();
+    return fake_waited();
 }
 
 API CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
@@ -306,82 +299,4 @@ API CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     *free = free_bytes;
     *total = total_bytes;
     return CUDA_SUCCESS;
-}
-
-/* ---- streams, events, modules ---- */
-
-#define MAKE(type, handle)                                                                                             \
-    do {                                                                                                               \
-        ENTER();                                                                                                       \
-        *(handle) = calloc(1, sizeof(struct type));                                                                    \
-        (*(handle))->context = fake_current;                                                                           \
-        fake_things++;                                                                                                 \
-    } while (0)
-#define UNMAKE(handle)                                                                                                 \
-    do {                                                                                                               \
-        if (!(handle) || (handle)->context != fake_current)                                                            \
-            return fake_broke(__func__, CUDA_ERROR_INVALID_HANDLE);                                                    \
-        fake_things--;                                                                                                 \
-        free(handle);                                                                                                  \
-    } while (0)
-
-API CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
-{
-    MAKE(CUstream_st, stream);
-    return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : fake_broke(__func__, CUDA_SUCCESS);
-}
-
-API CUresult cuStreamDestroy_v2(CUstream stream)
-{
-    UNMAKE(stream);
-    return CUDA_SUCCESS;
-}
-
-API CUresult cuStreamSynchronize(CUstream stream)
-{
-    IN_CONTEXT(stream);
-    return waited();
-}
-
-API CUresult cuEventCreate(CUevent *event, unsigned int flags)
-{
-    MAKE(CUevent_st, event);
-    return flags & ~3u ? fake_broke(__func__, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
-}
-
-API CUresult cuEventDestroy_v2(CUevent event)
-{
-    UNMAKE(event);
-    return CUDA_SUCCESS;
-}
-
-API CUresult cuModuleLoadData(CUmodule *module, const void *image)
-{
-    const char *size = getenv("FAKE_CUDA_STATIC");
-    if (!image || !size)
-        return CUDA_ERROR_INVALID_IMAGE;
-    MAKE(CUmod_st, module);
-    (*module)->size = strtoul(size, NULL, 10);
-    CUresult code = fake_add(&(*module)->bytes, (*module)->size, MANAGED);
-    if (code) {
-        fake_things--;
-        free(*module);
-    }
-    return code;
-}
-
-API CUresult cuModuleUnload(CUmodule module)
-{
-    ENTER();
-    CUresult code = fake_drop(module->bytes, __func__, 1u << MANAGED);
-    UNMAKE(module);
-    return code;
-}
-
-API CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
-{
-    IN_CONTEXT(module);
-    *address = (CUdeviceptr)(uintptr_t)module->bytes;
-    *bytes = module->size;
-    return strcmp(name, "as_static") ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
 }

@@ -23,11 +23,17 @@ struct CUstream_st {
 };
 struct CUevent_st {
     CUcontext context;
+    double seconds; /* when it was recorded */
+};
+struct CUfunc_st {
+    CUmodule module;
+    char name[32];
 };
 struct CUmod_st {
     CUcontext context;
-    void *bytes;
+    void *bytes; /* of its static variable, NULL none */
     size_t size;
+    struct CUfunc_st functions[8];
 };
 enum kind { DEVICE_MEMORY, POOLED, MANAGED, PINNED, REGISTERED, RESERVED };
 struct block {
@@ -54,9 +60,25 @@ int fake_real(CUdevice device);
 /* The context that a call works in, or why it does not. */
 CUresult fake_entered(const char *what);
 CUresult fake_add(void **at, size_t size, enum kind kind);
+/* What every wait does: all that was launched is over, or the context is lost. */
+CUresult fake_waited(void);
 /* kinds: bits of those that the call may give back */
 CUresult fake_drop(void *at, const char *what, unsigned kinds);
 
+#define MAKE(type, handle)                                                                                             \
+    do {                                                                                                               \
+        ENTER();                                                                                                       \
+        *(handle) = calloc(1, sizeof(struct type));                                                                    \
+        (*(handle))->context = fake_current;                                                                           \
+        fake_things++;                                                                                                 \
+    } while (0)
+#define UNMAKE(handle)                                                                                                 \
+    do {                                                                                                               \
+        if (!(handle) || (handle)->context != fake_current)                                                            \
+            return fake_broke(__func__, CUDA_ERROR_INVALID_HANDLE);                                                    \
+        fake_things--;                                                                                                 \
+        free(handle);                                                                                                  \
+    } while (0)
 #define ENTER()                                                                                                        \
     do {                                                                                                               \
         CUresult entered_ = fake_entered(__func__);                                                                    \

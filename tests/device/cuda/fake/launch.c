@@ -1,0 +1,166 @@
+/* Streams, events, modules and launches of the stand-in. A kernel named "count" counts, as_clock tells a clock of 1.5
+ * GHz, and all others do nothing. FAKE_CUDA_ONCE names a file that is removed by the first wait after a launch of
+ * "count"; that wait then does what FAKE_CUDA says: "hang" it never ends, "lose" the context is lost. */
+#include "inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int counting; /* a launch of "count" was not waited for */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+CUresult fake_waited(void)
+{
+    const char *once = getenv("FAKE_CUDA_ONCE");
+    ENTER();
+    int now_or_never = counting && once && unlink(once) == 0;
+    counting = 0;
+    while (now_or_never && fake_asked("hang"))
+        pause();
+    if (fake_asked("fault") || (now_or_never && fake_asked("lose")))
+        fake_current->lost = 1;
+    return fake_current->lost ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+}
+
+/* ---- streams and events ---- */
+
+API CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    MAKE(CUstream_st, stream);
+    return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : fake_broke(__func__, CUDA_SUCCESS);
+}
+
+API CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    UNMAKE(stream);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamSynchronize(CUstream stream)
+{
+    IN_CONTEXT(stream);
+    return fake_waited();
+}
+
+API CUresult cuStreamQuery(CUstream stream)
+{
+    IN_CONTEXT(stream);
+    return fake_waited();
+}
+
+API CUresult cuEventCreate(CUevent *event, unsigned int flags)
+{
+    MAKE(CUevent_st, event);
+    return flags & ~3u ? fake_broke(__func__, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
+}
+
+API CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    IN_CONTEXT(stream);
+    event->seconds = now();
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuEventSynchronize(CUevent event)
+{
+    IN_CONTEXT(event);
+    return fake_waited();
+}
+
+API CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    IN_CONTEXT(start);
+    *milliseconds = (float)((end->seconds - start->seconds) * 1e3);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuEventDestroy_v2(CUevent event)
+{
+    UNMAKE(event);
+    return CUDA_SUCCESS;
+}
+
+/* ---- modules and their kernels ---- */
+
+API CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    const char *size = getenv("FAKE_CUDA_STATIC");
+    if (!image || !(size || fake_asked("runs")))
+        return CUDA_ERROR_INVALID_IMAGE;
+    MAKE(CUmod_st, module);
+    if (!size)
+        return CUDA_SUCCESS;
+    (*module)->size = strtoul(size, NULL, 10);
+    CUresult code = fake_add(&(*module)->bytes, (*module)->size, MANAGED);
+    if (code) {
+        fake_things--;
+        free(*module);
+    }
+    return code;
+}
+
+API CUresult cuModuleUnload(CUmodule module)
+{
+    ENTER();
+    CUresult code = module->bytes ? fake_drop(module->bytes, __func__, 1u << MANAGED) : CUDA_SUCCESS;
+    UNMAKE(module);
+    return code;
+}
+
+API CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    IN_CONTEXT(module);
+    *address = (CUdeviceptr)(uintptr_t)module->bytes;
+    *bytes = module->size;
+    return strcmp(name, "as_static") ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
+}
+
+API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    IN_CONTEXT(module);
+    for (size_t i = 0; i < sizeof module->functions / sizeof *module->functions; i++) {
+        *function = &module->functions[i];
+        if ((*function)->module && strcmp((*function)->name, name) != 0)
+            continue;
+        (*function)->module = module;
+        snprintf((*function)->name, sizeof(*function)->name, "%s", name);
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    IN_CONTEXT(function->module);
+    return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value > 0
+               ? CUDA_SUCCESS
+               : fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
+}
+
+API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                            unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                            unsigned int dynamic_bytes, CUstream stream, void **parameters, void **extra)
+{
+    IN_CONTEXT(stream);
+    IN_CONTEXT(function->module);
+    if (!grid_x || grid_y != 1 || grid_z != 1 || !block_x || block_y != 1 || block_z != 1 || dynamic_bytes || extra)
+        return fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
+    if (strcmp(function->name, "count") == 0) {
+        ++**(unsigned **)parameters[0];
+        counting = 1;
+    } else if (strcmp(function->name, "as_clock") == 0) {
+        unsigned long long *out = *(unsigned long long **)parameters[0], ns = *(unsigned long long *)parameters[1];
+        out[0] = ns * 3 / 2;
+        out[1] = ns;
+    }
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,84 @@
+/* A libnvrtc.so.13 for tests: whatever it is given compiles to the same few bytes, which only the stand-in for the
+ * driver takes. So what the backend does around its programs is tested also where there is no CUDA. */
+#include "device/cuda/driver_functions.h"
+#include "device/cuda/driver_types.h"
+
+#include <string.h>
+
+#define API __attribute__((visibility("default")))
+#define DECLARE(result, name, parameters) API result name parameters;
+AS_NVRTC_REQUIRED(DECLARE)
+
+static const char cubin[] = "no machine code";
+
+API nvrtcResult nvrtcVersion(int *major, int *minor)
+{
+    *major = 13;
+    *minor = 0;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcGetNumSupportedArchs(int *count)
+{
+    *count = 1;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcGetSupportedArchs(int *archs)
+{
+    archs[0] = 90;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name, int headers_n,
+                                   const char *const *headers, const char *const *header_names)
+{
+    (void)source, (void)name, (void)headers_n, (void)headers, (void)header_names;
+    *program = NULL;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
+{
+    (void)program;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options_n, const char *const *options)
+{
+    (void)program, (void)options_n, (void)options;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *bytes)
+{
+    (void)program;
+    *bytes = sizeof cubin;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *out)
+{
+    (void)program;
+    memcpy(out, cubin, sizeof cubin);
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t *bytes)
+{
+    (void)program;
+    *bytes = 0;
+    return NVRTC_SUCCESS;
+}
+
+API nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log)
+{
+    (void)program, (void)log;
+    return NVRTC_SUCCESS;
+}
+
+API const char *nvrtcGetErrorString(nvrtcResult code)
+{
+    (void)code;
+    return "an error of the stand-in";
+}

@@ -1,0 +1,30 @@
+/* Where no library of NVRTC's names can be opened: the linker's words, and what to do. This program opens libraries in
+ * dlopen's place, so that it is the same where the toolkit is installed. */
+#include "device/cuda/api.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static unsigned asked;
+
+__attribute__((visibility("default"))) void *dlopen(const char *name, int flags)
+{
+    void *(*real)(const char *, int);
+    void *at = dlsym(RTLD_NEXT, "dlopen");
+    memcpy(&real, &at, sizeof real);
+    if (!name || !strstr(name, "libnvrtc"))
+        return real(name, flags);
+    asked++;
+    return real("/nowhere/libnvrtc.so.13", flags); /* fails, and dlerror says so */
+}
+
+int main(void)
+{
+    struct as_nvrtc_api api;
+    struct as_error err = {0};
+    enum as_status s = as_nvrtc_load(&api, &err);
+    printf("%u names asked for: %s\n", asked, err.text);
+    return !(s == AS_UNSUPPORTED && !api.library && asked > 3 && strstr(err.text, "/nowhere/libnvrtc.so.13") &&
+             strstr(err.text, "install it, or name its folder in LD_LIBRARY_PATH"));
+}

@@ -1,0 +1,126 @@
+"""What goes wrong with CUDA, from the command line to the driver: the driver and NVRTC are stand-ins that need no GPU, and
+whose kernel "count" counts. What is said, the exit code, and that nothing else is lost.
+
+ASSAY_FAKE_CUDA and ASSAY_FAKE_NVRTC are the stand-ins' folders."""
+import os
+
+import harness
+from harness import FAILED, MEASURED, NOTHING, USAGE, expect, expect_refused
+
+DRIVER, COMPILER = os.environ["ASSAY_FAKE_CUDA"], os.environ["ASSAY_FAKE_NVRTC"]
+LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1"]
+CUDA = [*LAUNCH, "--device", "cuda:0"]
+
+
+def cuda(assay, words="runs", **more):
+    """The environment in which the driver behaves so; **more is added to it."""
+    return {"LD_LIBRARY_PATH": f"{DRIVER}:{COMPILER}", "FAKE_CUDA": words, "XDG_CACHE_HOME": assay.path("cache"), **more}
+
+
+def run(assay, words, *args, **more):
+    return assay.run("run", *args, env=cuda(assay, words, **more))
+
+
+def once(assay):
+    """A file that the driver removes when it does the one wrong thing that it is asked for."""
+    with open(assay.path("once"), "w", encoding="ascii"):
+        return assay.path("once")
+
+
+def measured(cells):
+    return [c for c in cells if c["status"] in ("ok", "untrusted") and c["n"] > 0]
+
+
+def test_all_is_well(assay):
+    done = run(assay, "runs", *CUDA)
+    expect(done.code in MEASURED and len(measured(assay.cells())) == 3, "every cell is measured", done)
+    listed = assay.run("devices", env=cuda(assay))
+    expect("cuda:0: no sensor: nvml: " in listed.out, "why there is no sensor", listed)
+
+
+def test_no_driver_starts(assay):
+    for words, visible, part in (
+            ("none", None, "/dev/nvidia0"), ("mismatch", None, "different versions"),
+            ("runs", "", "CUDA_VISIBLE_DEVICES is set and empty"), ("runs", "7", "CUDA_VISIBLE_DEVICES is '7'")):
+        more = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+        expect_refused(run(assay, words, *CUDA, **more), NOTHING, part)
+        listed = assay.run("devices", env=cuda(assay, words, **more))
+        expect(part in " ".join(listed.out.split()), "devices says it too", listed)
+
+
+def test_fewer_devices_are_visible(assay):
+    done = run(assay, "runs", *LAUNCH, "--device", "cuda:2", CUDA_VISIBLE_DEVICES="1,0")
+    expect_refused(done, USAGE, "cuda:2", "has 2")
+
+
+def test_order_of_visible_devices(assay):
+    """The same number is the same device, whatever order the driver gives them."""
+    seen = set()
+    for visible in ("0,1,2", "2,1,0", "1,2,0"):
+        run(assay, "runs", *CUDA, CUDA_VISIBLE_DEVICES=visible)
+        seen |= {d["bus_id"] for d in assay.export()["run"]["devices"]}
+    expect(seen == {"0000:0a:03.0"}, "one bus id", seen)
+
+
+def test_device_is_taken(assay):
+    expect_refused(run(assay, "busy", *CUDA), FAILED, "cuda:0", "another process")
+
+
+def test_no_compiler(assay):
+    """A library of NVRTC's name that is something else stands for all ways in which it cannot be had."""
+    wrong = assay.path("wrong")
+    os.mkdir(wrong)
+    os.symlink(os.path.join(DRIVER, "libcuda.so.1"), os.path.join(wrong, "libnvrtc.so.13"))
+    done = run(assay, "runs", *CUDA, LD_LIBRARY_PATH=f"{DRIVER}:{wrong}")
+    expect(done.code == NOTHING, "nothing can be measured", done)
+    for cell in assay.cells():
+        expect(cell["status"] == "unsupported" and "libnvrtc" in cell["reason"], "the reason is stored", cell)
+
+
+def test_more_memory_than_there_is(assay):
+    done = run(assay, "runs", "bandwidth", "--device", "cuda:0", "--set", "size=200GiB", "--set", "op=triad")
+    cells = assay.cells()
+    expect(done.code == NOTHING and cells and "200 GiB" in done.out, "refused with the size", done)
+    expect(all(c["status"] == "unsupported" for c in cells), "every cell says why", cells)
+
+
+def test_no_memory_left(assay):
+    done = run(assay, "runs nomem", *CUDA)
+    expect(done.code == NOTHING and "OUT_OF_MEMORY" in done.out, "the driver's word for it", done)
+
+
+def test_context_is_lost(assay):
+    """It costs the cell in which it happens; the next worker has a context of its own."""
+    done = run(assay, "runs lose", *CUDA, FAKE_CUDA_ONCE=once(assay))
+    cells = assay.cells()
+    failed = [c for c in cells if c["status"] == "failed"]
+    expect(done.code in MEASURED and len(failed) == 1, "one cell fails", done)
+    expect("CUDA_ERROR_ILLEGAL_ADDRESS (700)" in failed[0]["reason"], "with the driver's words", failed)
+    expect(len(measured(cells)) == 2, "the others are measured", done)
+
+
+def test_worker_killed_in_a_kernel(assay):
+    """A kernel that never ends, until somebody kills the worker. Meanwhile nobody else measures."""
+    flag = once(assay)
+    process = assay.start("run", *CUDA, env=cuda(assay, "runs hang", FAKE_CUDA_ONCE=flag))
+    harness.wait_for(lambda: not os.path.exists(flag), "a kernel that hangs")
+    expect_refused(run(assay, "runs", *CUDA, "--no-wait"), FAILED, "another run is measuring")
+    for worker in harness.children(process.pid):
+        harness.kill(worker)
+    done = assay.finish(process)
+    cells = assay.cells(1)
+    crashed = [c for c in cells if c["status"] == "crashed"]
+    expect(done.code in MEASURED and len(crashed) == 1, "one cell is lost", done)
+    expect("signal 9" in crashed[0]["reason"], "the signal is named", crashed)
+    expect(len(measured(cells)) == 2, "the others are measured", done)
+
+
+def test_no_time(assay):
+    expect_refused(run(assay, "runs", *CUDA, "--budget", "1ms"), USAGE, "less than a second")
+    done = run(assay, "runs", *CUDA, "--budget", "1s")
+    expect(done.code in MEASURED and len(assay.cells()) == 3, "a short run has every cell", done)
+    expect(assay.export()["run"]["state"] == "complete", "and ends", done)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
