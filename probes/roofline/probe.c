@@ -11,6 +11,7 @@ extern const char as_method_roofline[];
 extern const char as_kernel_roofline[];
 
 enum { CANDIDATES_MAX = 8, CHAINS_MAX = 8, TRIALS = 3, OPS = 2 /* a multiplication and an addition */ };
+enum { CLOCKS = 2 };
 static const double TRIAL_S = 300e-6;
 
 static const char *const type_words[] = {"f32", "f64", "f16", NULL};
@@ -86,7 +87,7 @@ struct state {
     struct as_device *dev;
     struct candidate candidates[CANDIDATES_MAX], *used;
     size_t candidates_n;
-    struct as_memory *result;
+    struct as_memory *result, *clocks; /* clocks: cycles and nanoseconds of the first thread; not of a native kernel */
     unsigned bits;
     bool native;
     uint32_t key;
@@ -104,18 +105,20 @@ static uint64_t results_of(const struct state *s, const struct candidate *c)
 static enum as_status launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
                              struct as_error *err)
 {
-    struct as_arg args[6] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result}};
+    struct as_arg args[7] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result}};
     size_t n = 1;
     if (s->native) {
         args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = s->low};
         args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = s->low + 1};
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
     } else {
-        args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = -1};
-        args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = (float)s->low};
-        args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = (float)s->low + 1};
+        const double operands[] = {-1, s->low, s->low + 1};
+        for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+            args[n++] = s->bits == 64 ? (struct as_arg){.kind = AS_ARG_F64, .u.f64 = operands[i]}
+                                      : (struct as_arg){.kind = AS_ARG_F32, .u.f32 = (float)operands[i]};
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)turns};
+        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->clocks};
     }
     struct as_launch l = {.kernel = c->kernel,
                           .args = args,
@@ -158,7 +161,7 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
 /* Full units, in groups of three sizes, with chains enough for the latency alone and with more. */
 static enum as_status list_grids(struct state *s, struct as_error *err)
 {
-    static const unsigned chains[] = {4, CHAINS_MAX}, sizes[] = {128, 256, 512};
+    static const unsigned chains[] = {4, CHAINS_MAX}, sizes[] = {256, 512, 1024};
     const struct as_device_info *info = &s->dev->info;
     size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
     for (size_t k = 0; k < 2; k++)
@@ -189,7 +192,9 @@ static enum as_status allocate(struct state *s, struct as_error *err)
     }
     struct as_memory_desc desc = {
         .allocator = s->dev->info.allocators[0].name, .bytes = most * s->bits / 8, .node = -1};
-    return s->dev->memory->alloc(s->dev, &desc, &s->result, err);
+    enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->result, err);
+    desc.bytes = CLOCKS * sizeof(uint64_t);
+    return st || s->native ? st : s->dev->memory->alloc(s->dev, &desc, &s->clocks, err);
 }
 
 /* The fastest by operations a second in short launches, the best of three each. */
@@ -285,6 +290,20 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "roofline");
 }
 
+/* The true clock while the last launch ran, NAN where nothing counts it: under such a load it may be lower than what a
+ * launch before or after it sees. */
+static enum as_status read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
+{
+    uint64_t clocks[CLOCKS] = {0};
+    *hz = t->cycles > 0 ? t->cycles / as_timing_seconds(t) : NAN;
+    if (s->native)
+        return AS_OK;
+    enum as_status st = s->dev->memory->read(s->dev, s->clocks, 0, clocks, sizeof clocks, err);
+    if (!st && clocks[0] > 0 && clocks[1] > 0)
+        *hz = 1e9 * (double)clocks[0] / (double)clocks[1];
+    return st;
+}
+
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
@@ -294,9 +313,8 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     if (st)
         return st;
     out->seconds = as_timing_seconds(&t);
-    out->clock_hz = t.cycles > 0 ? t.cycles / out->seconds : NAN;
     out->value = operations(s, s->used, reps) / out->seconds;
-    return AS_OK;
+    return read_clock(s, &t, &out->clock_hz, err);
 }
 
 /* ---- the check: every chain of the last sample ---- */
@@ -353,8 +371,10 @@ static void finish(void *state)
         s->dev->program->kernel_destroy(s->dev, s->candidates[i].kernel);
         s->dev->program->destroy(s->dev, s->candidates[i].program);
     }
-    if (s->dev)
+    if (s->dev) {
         s->dev->memory->free(s->dev, s->result);
+        s->dev->memory->free(s->dev, s->clocks);
+    }
     free(s);
 }
 

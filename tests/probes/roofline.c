@@ -19,19 +19,25 @@ _Thread_local struct as_host_item as_host_item;
 #define TYPE 64
 #define peak peak_f64
 #define real real_f64
+#define operand operand_f64
 #include "../../probes/roofline/roofline.kernel"
 #undef TYPE
 #undef peak
 #undef real
+#undef operand
 #undef REAL
 #undef FMA
+#undef CYCLES_NOW
+#undef NANOS_NOW
 #define TYPE 32
 #define peak peak_f32
 #define real real_f32
+#define operand operand_f32
 #include "../../probes/roofline/roofline.kernel"
 #undef TYPE
 #undef peak
 #undef real
+#undef operand
 
 enum { THREADS_OF_TOY = 4 };
 
@@ -109,16 +115,18 @@ static void test_device_kernel(void **unused)
 {
     double f64s[THREADS_OF_TOY * CHAINS];
     float f32s[THREADS_OF_TOY * CHAINS];
+    uint64_t clocks[2] = {1, 1};
     (void)unused;
     for (uint32_t thread = 0; thread < THREADS_OF_TOY; thread++) {
         as_host_item = (struct as_host_item){thread, THREADS_OF_TOY, 0, 1, NULL};
-        peak_f64(f64s, -1, 37, 38, 1234, 5);
-        peak_f32(f32s, -1, 900, 901, 77, 3);
+        peak_f64(f64s, -1, 37, 38, 1234, 5, clocks);
+        peak_f32(f32s, -1, 900, 901, 77, 3, clocks);
     }
     for (uint32_t i = 0; i < THREADS_OF_TOY * CHAINS; i++) {
         assert_true(f64s[i] == as_peak_start(1234, i) + 5.0 * AS_PEAK_PAIRS);
         assert_true(f32s[i] == (float)as_peak_start(77, i) + 3.0f * AS_PEAK_PAIRS);
     }
+    assert_int_equal(clocks[0] + clocks[1], 0); /* the host dialect has no clock, and says so */
 }
 
 int main(void)
