@@ -46,20 +46,21 @@ enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, s
 /* A chase on a device: the buffer with its cycle, and the kernel that walks it. */
 struct as_chase {
     struct as_device *dev;
-    const struct as_chase_way *way; /* the CPU's own kernels, or a device's */
+    const struct as_chase_way *way; /* the CPU's own kernels or a device's, timed or persistent */
     struct as_cycle cycle;
     uint64_t stride;
     struct as_memory *memory;
     struct as_kernel *kernel;
-    struct as_memory *result; /* of the CPU's kernels, with their program */
-    struct as_program *program;
-    struct as_timed timed; /* a device's kernels, which time themselves */
-    uint64_t before;       /* repetitions that each walk makes before its time starts */
-    uint64_t walked;       /* steps so far, modulo lines */
-    uint64_t at;           /* line where the next sample starts */
-    double clock_hz;       /* in the last walk, NAN where the kernel cannot tell */
-    bool lost;             /* a walk did not end where it must */
-    uint64_t footprint;    /* bytes */
+    struct as_memory *result;   /* of the CPU's kernels; what a persistent walk shares with who reads its counter */
+    struct as_program *program; /* of the CPU's kernels */
+    struct as_timed timed;      /* a device's kernels, which time themselves */
+    uint64_t before;            /* repetitions that each walk makes before its time starts */
+    uint64_t walked;            /* steps so far, modulo lines */
+    uint64_t at;                /* line where the next sample starts */
+    double clock_hz;            /* in the last walk, NAN where the kernel cannot tell */
+    bool lost;                  /* a walk did not end where it must */
+    unsigned missed;            /* persistent walks that were over before they were read, at most 2 */
+    uint64_t footprint;         /* bytes */
 };
 struct as_chase_desc {
     const char *allocator;
@@ -69,15 +70,20 @@ struct as_chase_desc {
     uint64_t seed;
     bool fresh;
     const char *owner; /* id of the device on which the buffer lies, NULL own */
+    bool persistent;   /* the walk runs on while a thread of the host reads how far it is */
 };
-enum { AS_CHASE_STEPS = 64 }; /* accesses of one repetition */
+enum { AS_CHASE_STEPS = 64, AS_CHASE_COUNTED = 200 }; /* accesses of one repetition, and of a persistent walk's */
 enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,
                                 struct as_error *err);
 /* For the code gate: every step of the walk is a load. */
 void as_chase_expect(struct as_visit_context *vc, const struct as_chase *c);
+/* The allocator whose memory a kernel and the host can both use while the kernel runs, as a device's persistent walk
+ * needs; NULL where there is none, or where nothing else can be done while a kernel runs. */
+const char *as_chase_shared_allocator(const struct as_device_info *info);
+#define AS_CHASE_NOT_SHARED "the host and a kernel of this device do not see each other's stores while the kernel runs"
 /* Into the cell: lines, page size, and what a device walked beforehand. */
 void as_chase_note(struct as_visit_context *vc, const struct as_chase *c);
-/* Walks reps * AS_CHASE_STEPS lines in *seconds. *ns is the time of one access. */
+/* So many repetitions, which take *seconds. *ns is the time of one access. */
 enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
 /* Does the chase stand where it must? */
 bool as_chase_check(const struct as_chase *c, char *why, size_t size);

@@ -7,11 +7,6 @@
 
 extern const char as_kernel_latency[];
 
-/* A cycle up to so many lines is walked once before the clock starts. At 64 bytes they are eight times the largest
- * first cache there is: in a longer cycle a line is replaced long before it is met again, so a walk beforehand brings
- * nothing, and at hundreds of nanoseconds a step it would take many times as long as the sample. One turn it is then,
- * which brings the code. */
-enum { WARM_LINES = 1 << 15 };
 static const uint64_t PIECE = UINT64_C(16) << 20;
 
 static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
@@ -66,19 +61,22 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
     return as_timed_once(&c->timed, "relocate", args, 3, 8 * units, most < 64 ? most : 64, err);
 }
 
+enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
+{
+    enum as_status s = as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
+    return s ? s : relocate(c, err);
+}
+
 /* The launch that only warms up is the control: its time is taken off where the kernel has no clock. */
 static enum as_status fill(struct as_chase *c, struct as_error *err)
 {
     struct as_arg args[5];
-    enum as_status s = as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
-    if (!s)
-        s = relocate(c, err);
-    c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS : 1;
     const struct as_launch control = walk_launch(c, 0, args);
+    enum as_status s = as_chase_fill_device(c, err);
     return s ? s : as_timed_overhead(&c->timed, &control, err);
 }
 
-static enum as_status walk(struct as_chase *c, uint64_t reps, uint64_t *line, double *seconds, struct as_error *err)
+static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
 {
     struct as_arg args[5];
     double launch_s;
@@ -86,11 +84,14 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, uint64_t *line, do
     enum as_status s = as_timed_launch(&c->timed, &l, &launch_s, err);
     if (s)
         return s;
-    *line = c->timed.record[0].value * 8 / c->stride;
-    *seconds = as_timed_seconds(&c->timed, launch_s);
+    *out = (struct as_chase_walked){.line = c->timed.record[0].value * 8 / c->stride,
+                                    .seconds = as_timed_seconds(&c->timed, launch_s),
+                                    .timed = reps * AS_CHASE_STEPS,
+                                    .untimed = c->before * AS_CHASE_STEPS};
     c->clock_hz = as_timed_clock(&c->timed);
     return AS_OK;
 }
 
 /* The walk beforehand and the timed one are two loops. */
-const struct as_chase_way as_chase_device = {.loads = 2 * AS_CHASE_STEPS, .build = build, .fill = fill, .walk = walk};
+const struct as_chase_way as_chase_device = {
+    .steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .warms = true, .build = build, .fill = fill, .walk = walk};

@@ -4,14 +4,28 @@
 
 #include "chase.h"
 
+/* One walk from c->at on. */
+struct as_chase_walked {
+    uint64_t line; /* where it ended */
+    double seconds;
+    uint64_t timed, untimed; /* steps that took these seconds, and others */
+};
 struct as_chase_way {
+    unsigned steps; /* of one repetition */
     uint64_t loads; /* that the walk's machine code holds at least */
+    bool warms;     /* walks c->before repetitions before it times any */
     enum as_status (*build)(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err);
     enum as_status (*fill)(struct as_chase *c, struct as_error *err);
-    /* From c->at. *line is where it ended, *seconds what reps * AS_CHASE_STEPS steps took. */
-    enum as_status (*walk)(struct as_chase *c, uint64_t reps, uint64_t *line, double *seconds, struct as_error *err);
+    enum as_status (*walk)(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err);
 };
 extern const struct as_chase_way as_chase_native; /* the CPU's own kernels: chase_native.c */
 extern const struct as_chase_way as_chase_device; /* chase_device.c */
+/* chase_persistent.c: the kernel counts its steps while it runs, and a thread of the host reads the counter */
+extern const struct as_chase_way as_chase_native_persistent, as_chase_device_persistent;
+
+/* Writes the cycle: a CPU's kernel "fill", which c->program must have, and a device's "relocate". */
+void as_chase_host_fill(const struct as_host_call *call);
+enum as_status as_chase_fill_native(struct as_chase *c, struct as_error *err);
+enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err);
 
 #endif

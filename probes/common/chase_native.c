@@ -1,7 +1,6 @@
 /* Chases by the CPU's own kernels: the walk as machine code, and the cycle written by those who will walk it. */
 #include "chase_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Bytes from which it pays to write with all threads. */
@@ -33,7 +32,7 @@ static void host_walk(const struct as_host_call *call)
 }
 
 /* args: 0 buffer, 1 the chase as a number. Each thread writes a piece of the cycle. */
-static void host_fill(const struct as_host_call *call)
+void as_chase_host_fill(const struct as_host_call *call)
 {
     const struct as_chase *c;
     memcpy(&c, call->args[1], sizeof c);
@@ -45,7 +44,7 @@ static void host_fill(const struct as_host_call *call)
         memcpy(at + k * c->stride, &target, sizeof target);
     }
 }
-static const struct as_host_kernel host_kernels[] = {{"walk", host_walk}, {"fill", host_fill}, {NULL, NULL}};
+static const struct as_host_kernel host_kernels[] = {{"walk", host_walk}, {"fill", as_chase_host_fill}, {NULL, NULL}};
 
 /* The thread that walks touches the memory first, so that it is near; where all of it is equally near, all help. */
 static enum as_status launch_fill(struct as_chase *c, struct as_error *err)
@@ -69,7 +68,7 @@ static enum as_status launch_fill(struct as_chase *c, struct as_error *err)
     return s;
 }
 
-static enum as_status fill(struct as_chase *c, struct as_error *err)
+enum as_status as_chase_fill_native(struct as_chase *c, struct as_error *err)
 {
     enum as_status s = c->dev->memory->map(c->dev, c->memory, err);
     if (s)
@@ -90,7 +89,7 @@ static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc
     return s ? s : c->dev->program->kernel(c->dev, c->program, "walk", &c->kernel, err);
 }
 
-static enum as_status walk(struct as_chase *c, uint64_t reps, uint64_t *line, double *seconds, struct as_error *err)
+static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
 {
     struct as_timing t;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->result},
@@ -105,8 +104,11 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, uint64_t *line, do
                           .reps = reps,
                           .work = {.accesses = AS_CHASE_STEPS, .footprint = (double)c->footprint}};
     enum as_status s = c->dev->queue->launch(c->dev, &l, &t, err);
-    *seconds = s ? NAN : as_timing_seconds(&t);
-    return s ? s : c->dev->memory->read(c->dev, c->result, 0, line, sizeof *line, err);
+    if (s)
+        return s;
+    *out = (struct as_chase_walked){.seconds = as_timing_seconds(&t), .timed = reps * AS_CHASE_STEPS};
+    return c->dev->memory->read(c->dev, c->result, 0, &out->line, sizeof out->line, err);
 }
 
-const struct as_chase_way as_chase_native = {.loads = AS_CHASE_STEPS, .build = build, .fill = fill, .walk = walk};
+const struct as_chase_way as_chase_native = {
+    .steps = AS_CHASE_STEPS, .loads = AS_CHASE_STEPS, .build = build, .fill = as_chase_fill_native, .walk = walk};

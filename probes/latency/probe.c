@@ -8,6 +8,8 @@ extern const char as_method_latency[];
 
 static const char *const pattern_words[] = {"random", "page", "stride", NULL}; /* in the order of enum as_pattern */
 
+static const char *const instrument_words[] = {"timed", "persistent", NULL};
+
 static const struct as_axis axes[] = {
     {.name = "size", .help = "bytes of the buffer that is walked", .type = AS_AXIS_SIZE, .min = 128, .def = "4LLC"},
     {.name = "pattern",
@@ -26,6 +28,11 @@ static const struct as_axis axes[] = {
      .min = 8,
      .max = 1 << 20,
      .def = "64"},
+    {.name = "instrument",
+     .help = "a walk that is timed as a whole, or one that runs on while the host reads how far it is",
+     .type = AS_AXIS_WORD,
+     .words = instrument_words,
+     .def = "timed"},
     {0},
 };
 /* On the CPU base pages and huge pages are both walked: their difference is the TLB's. */
@@ -36,20 +43,38 @@ static const char *const quick[] = {"size=1KiB..4LLC allocator=thp",
                                     "size=4KiB..64KiB allocator=first",
                                     NULL};
 static const char *const full[] = {
-    "size=1KiB..4GiB x4 allocator=mmap,thp,hugetlb",      "size=1KiB..4GiB x1 allocator=malloc pattern=random",
-    "size=1KiB..4GiB x2 allocator=mmap pattern=page",     "size=1KiB..4GiB x1 allocator=thp pattern=page,stride",
-    "size=1KiB..1GiB x2 allocator=clCreateBuffer",        "size=1KiB..4LLC x1 allocator=all",
-    "size=4KiB..64MiB x2 stride=4KiB allocator=mmap,thp", NULL};
+    "size=1KiB..4GiB x4 allocator=mmap,thp,hugetlb", "size=1KiB..4GiB x1 allocator=malloc pattern=random",
+    "size=1KiB..4GiB x2 allocator=mmap pattern=page", "size=1KiB..4GiB x1 allocator=thp pattern=page,stride",
+    "size=1KiB..1GiB x2 allocator=clCreateBuffer", "size=1KiB..4LLC x1 allocator=all",
+    "size=4KiB..64MiB x2 stride=4KiB allocator=mmap,thp",
+
+    /* inside levels: at an edge the pages that one gets differ more than the instruments */
+    "size=16KiB,512KiB,8MiB,256MiB allocator=first instrument=timed,persistent", NULL};
+
+/* Why the host cannot read the counter of a walk that runs on, NULL where it can. */
+static const char *why_not_persistent(const struct as_device_info *info)
+{
+    if (info->capabilities & AS_CAP_SCRIPTED)
+        return "the device's times are scripted, and the host reads its own clock";
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS))
+        return as_chase_shared_allocator(info) ? NULL : AS_CHASE_NOT_SHARED;
+    return info->threads > 1 ? NULL : "one thread walks and another reads, and this process may use one CPU only";
+}
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    (void)info;
+    const char *why_not = as_word_is(a, "instrument", "persistent") ? why_not_persistent(info) : NULL;
     double stride = as_axes_number(a, "stride");
     if (fmod(stride, 8) != 0) {
         as_fail(err, AS_UNSUPPORTED, "a stride of %.0f bytes is not a multiple of 8", stride);
         return AS_INAPPLICABLE;
     }
-    return as_axes_number(a, "size") < 2 * stride ? AS_PRUNED : AS_APPLIES;
+    if (as_axes_number(a, "size") < 2 * stride)
+        return AS_PRUNED;
+    if (!why_not)
+        return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED, "%s", why_not);
+    return AS_INAPPLICABLE;
 }
 
 /* Preparing writes every line once, a few hundred MB/s at the worst. */
@@ -62,18 +87,30 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 /* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
 enum { FRESH_MAX = 8 << 20 };
 
+/* Long against a tick of a kernel's clock, or against what a launch and its control scatter. A persistent walk is read
+ * ten times in a visit, half a second long where there is time for that. */
+static double sample_length(const struct as_visit_context *vc, const struct as_chase *c, bool persistent)
+{
+    double left = vc->deadline - as_now();
+    if (persistent)
+        return fmin(fmax(left / 10, 5e-3), 0.5);
+    return c->before ? fmax(5e-3, 2 * c->timed.overhead_s) : 0;
+}
+
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
     struct as_chase *c = calloc(1, sizeof *c);
     *state = c;
     if (!c)
         return as_nomem(err, sizeof *c, "a chase");
+    bool persistent = as_word_is(vc->axes, "instrument", "persistent");
     struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
                                  .size = as_axes_u64(vc->axes, "size"),
                                  .stride = as_axes_u64(vc->axes, "stride"),
                                  .pattern = (enum as_pattern)as_word_index(vc->axes, "pattern", pattern_words),
                                  .seed = vc->seed,
-                                 .fresh = as_axes_u64(vc->axes, "size") <= FRESH_MAX};
+                                 .fresh = as_axes_u64(vc->axes, "size") <= FRESH_MAX,
+                                 .persistent = persistent};
     enum as_status s = as_chase_prepare(c, vc->dev, &desc, err);
     if (s)
         return s;
@@ -83,8 +120,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
         as_limit_one_cycle(vc, hz);
     vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
-    if (c->before) /* long against a tick of a kernel's clock, or against what a launch and its control scatter */
-        vc->sample_s = fmax(5e-3, 2 * c->timed.overhead_s);
+    vc->sample_s = sample_length(vc, c, persistent);
     as_chase_note(vc, c);
     return AS_OK;
 }

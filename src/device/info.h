@@ -37,6 +37,7 @@ struct as_allocator {
     char why_not[160]; /* empty: can be used; else why it cannot on this device */
     bool host_access;  /* the host reads and writes it directly while it is mapped or always */
     bool on_demand;    /* physical memory comes at first touch */
+    bool coherent;     /* while a kernel runs, it and the host see what the other stores there atomically */
 };
 
 struct as_cache {

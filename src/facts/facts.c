@@ -27,6 +27,10 @@ const struct rule fact_rules[] = {
      "the best trusted cell of the operation whose working set lies between the cache before and three quarters of "
      "this one",
      "a faster cell that passes the same gates and whose working set lies in the same cache"},
+    {"instruments", rule_instruments,
+     "ratio of two cells that differ in the instrument only, with the interval from both cells' intervals: they agree "
+     "when all of it lies within 2% of 1, and differ when none of it does",
+     "cells of the two instruments, visited in turn in one run, whose ratio is another"},
     {"non-temporal stores", rule_nontemporal,
      "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they pay "
      "when all of it lies above 1",

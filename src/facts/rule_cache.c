@@ -18,7 +18,7 @@ static const struct curve *choose_curve(const struct curve *curves, size_t n)
     double best_score = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = curves[i].cells[0];
-        if (!cell_is(cell, "pattern", "random") || curves[i].n < POINTS_MIN ||
+        if (!cell_is(cell, "pattern", "random") || !cell_is(cell, "instrument", "timed") || curves[i].n < POINTS_MIN ||
             as_axes_number(&cell->axes, "stride") > LINE_MAX_BYTES)
             continue;
         double score = (double)curves[i].n * (allocator_is_huge(as_axes_text(&cell->axes, "allocator")) ? 2 : 1);

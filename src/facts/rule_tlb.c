@@ -21,7 +21,8 @@ struct ratios {
 static int pair_kind(const struct curve *many, const struct curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
-    if (!cell_is(a, "pattern", "random") || allocator_is_huge(as_axes_text(&a->axes, "allocator")))
+    if (!cell_is(a, "pattern", "random") || !cell_is(a, "instrument", "timed") ||
+        allocator_is_huge(as_axes_text(&a->axes, "allocator")))
         return 0;
     if (allocator_is_huge(as_axes_text(&b->axes, "allocator")) && cells_alike(a, b, "allocator"))
         return 2;

@@ -84,6 +84,7 @@ bool claim_fits(double claimed, struct as_interval ci, double share);
 /* The rules, by file */
 void rule_cache_levels(struct rule_context *c);
 void rule_tlb(struct rule_context *c);
+void rule_instruments(struct rule_context *c);
 void rule_memory_bandwidth(struct rule_context *c);
 void rule_cache_bandwidth(struct rule_context *c);
 void rule_nontemporal(struct rule_context *c);

@@ -27,6 +27,7 @@ struct visit {
 };
 static const struct visit visits[] = {
     {"latency", "size=65536 pattern=page allocator=clCreateBuffer stride=64", 100},
+    {"latency", "size=65536 pattern=random allocator=clCreateBuffer stride=64 instrument=persistent", 100},
     {"latency", "size=8388608 pattern=random allocator=clCreateBuffer stride=96", 100},
     {"onchip", "what=global size=65536 stride=64 local=0", 100},
     {"onchip", "what=global size=8388608 stride=96 local=0", 100},

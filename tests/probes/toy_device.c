@@ -278,6 +278,7 @@ void toy_init(struct toy *t, unsigned capabilities)
                                           .is_host_memory = true,
                                           .allocators_n = 2,
                                           .allocators = {{.name = "toy", .on_demand = true}, {.name = "upfront"}}};
+    t->dev.info.allocators[0].coherent = true;
 }
 
 void toy_axes(struct as_axes *axes, const char *text)

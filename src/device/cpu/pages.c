@@ -72,7 +72,7 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
 {
     info->allocators_n = AS_CPU_ALLOCATORS_N;
     for (size_t i = 0; i < AS_CPU_ALLOCATORS_N; i++) {
-        info->allocators[i] = (struct as_allocator){.host_access = true, .on_demand = true};
+        info->allocators[i] = (struct as_allocator){.host_access = true, .on_demand = true, .coherent = true};
         as_copy_text(info->allocators[i].name, sizeof info->allocators[i].name, allocator_names[i]);
     }
     const char *thp = !pages->huge       ? "the kernel has no transparent huge pages"

@@ -249,11 +249,11 @@ static const struct as_cu_allocator allocators[] = {
      .why_not = "its managed memory cannot be prefetched", .sources = AS_CU_FROM_DEVICE | AS_CU_FROM_HOST,
      .most = MANAGED_MIB * MIB, .settle_again = true},
     {"cuMemHostAlloc", get_pinned, release_pinned, NEEDS(CAN_MAP_HOST_MEMORY), .why_not = "it does not see host memory",
-     .sources = AS_CU_FROM_HOST},
+     .sources = AS_CU_FROM_HOST, .coherent = true},
     {"cuMemHostAlloc write-combined", get_pinned, release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
      .why_not = "it does not see host memory", .flags = CU_MEMHOSTALLOC_WRITECOMBINED, .sources = AS_CU_FROM_HOST},
     {"cuMemHostRegister malloc", get_registered, release_registered, NEEDS(HOST_REGISTER_SUPPORTED),
-     .why_not = "memory cannot be registered with it", .sources = AS_CU_FROM_HOST},
+     .why_not = "memory cannot be registered with it", .sources = AS_CU_FROM_HOST, .coherent = true},
     {"malloc", get_malloc, release_malloc, NEEDS(PAGEABLE_MEMORY_ACCESS),
      .why_not = "its kernels cannot use what malloc gives", .sources = AS_CU_FROM_HOST, .on_demand = true,
      .plain = true},
@@ -272,7 +272,8 @@ void as_cu_list_allocators(struct as_device *dev)
         const struct as_cu_allocator *a = &allocators[i];
         struct as_allocator *out = &dev->info.allocators[i];
         *out = (struct as_allocator){.host_access = (a->sources & AS_CU_FROM_HOST) != 0,
-                                     .on_demand = a->on_demand && (faults || a->plain)};
+                                     .on_demand = a->on_demand && (faults || a->plain),
+                                     .coherent = a->coherent};
         as_copy_text(out->name, sizeof out->name, a->name);
         if (a->needs && as_cu_attribute(cu->api, cu->id, a->needs) <= 0)
             snprintf(out->why_not, sizeof out->why_not, "the device has 0 for %s: %s", a->needs_name, a->why_not);

@@ -308,7 +308,7 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
         .caches_n = 2,
         .caches = {{1, 'd', 32 << 10, 64, 8, 1}, {2, 'u', 1 << 20, 64, 16, 4}},
         .allocators_n = 1,
-        .allocators = {{.name = "malloc", .host_access = true, .on_demand = true}},
+        .allocators = {{.name = "malloc", .host_access = true, .on_demand = true, .coherent = true}},
     };
 }
 

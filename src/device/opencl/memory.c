@@ -39,7 +39,9 @@ void as_cl_list_allocators(struct as_device *dev)
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
         const struct allocator *a = &allocators[i];
         struct as_allocator *out = &dev->info.allocators[dev->info.allocators_n++];
-        *out = (struct as_allocator){.host_access = true, .on_demand = (cl->type & CL_DEVICE_TYPE_CPU) != 0};
+        *out = (struct as_allocator){.host_access = true,
+                                     .on_demand = (cl->type & CL_DEVICE_TYPE_CPU) != 0,
+                                     .coherent = a->way == SVM_FINE && (cl->svm & CL_DEVICE_SVM_ATOMICS)};
         as_copy_text(out->name, sizeof out->name, a->name);
         if (a->needs && !cl->api->clSVMAlloc)
             as_copy_text(out->why_not, sizeof out->why_not, "libOpenCL has no 'clSVMAlloc' (it came with OpenCL 2.0)");

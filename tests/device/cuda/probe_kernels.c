@@ -29,6 +29,7 @@ static const struct visit {
     bool code; /* the probe says what the machine code must hold */
 } visits[] = {
     {"latency", "size=65536 pattern=random allocator=toy stride=64", true},
+    {"latency", "size=65536 pattern=random allocator=toy stride=64 instrument=persistent", true},
     {"bandwidth",
      "op=triad level=memory size=1048576 threads=0 store=regular width=best allocator=toy touch=cpu way=best", true},
     {"bandwidth",

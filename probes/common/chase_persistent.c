@@ -1,0 +1,242 @@
+/* The persistent chase: a kernel walks on and on and counts every 200 accesses in memory that a thread of the host
+ * reads against its own clock meanwhile. It rests on no launch's time and no clock in the kernel, so that it can tell
+ * whether those are right. */
+#include "chase_internal.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+extern const char as_kernel_latency[];
+
+/* What the walk and the reader share. Count and stop lie on lines of their own; the kernel for devices knows where. */
+struct shared {
+    _Atomic uint32_t count;
+    char pad[252];
+    _Atomic uint32_t stop;
+    char pad_too[252];
+    /* a CPU's kernel; a device's has its record */
+    uint64_t line, counted;
+    struct reading {
+        enum { READ, MISSED, STILL } outcome; /* MISSED: the walk was over before; STILL: nothing was counted */
+        uint64_t counts;
+        double seconds;
+    } reading;
+};
+
+/* So many counts pass before the time starts, and so many are timed. The walk ends by itself after `most`, whoever does
+ * not stop it. */
+struct plan {
+    uint32_t before, timed, most;
+};
+static const double PATIENCE_S = 2;
+
+static struct plan make_plan(const struct as_chase *c, uint64_t reps)
+{
+    /* A reader that has to wait for a CPU may come when a short walk is over: then the next one is longer. */
+    const uint64_t slack = UINT64_C(4096) << 4 * c->missed;
+    return (struct plan){
+        .before = (uint32_t)c->before, .timed = (uint32_t)reps, .most = (uint32_t)(c->before + 4 * reps + slack)};
+}
+
+/* Waits until the counter is at `least`, as long as it moves. *at: when it was seen there. */
+static bool await(struct shared *s, uint32_t least, uint32_t *count, double *at)
+{
+    uint32_t last = 0;
+    double moved = as_now();
+    for (;;) {
+        *count = atomic_load_explicit(&s->count, memory_order_acquire);
+        *at = as_now();
+        if (*count >= least)
+            return true;
+        if (*count != last)
+            moved = *at;
+        else if (*at - moved > PATIENCE_S)
+            return false;
+        last = *count;
+    }
+}
+
+/* From one count to another; both are seen to come, so that what a count takes until it is seen is not in the time. A
+ * count that came last of all may be old when it is seen. */
+static struct reading read_counter(struct shared *s, const struct plan *p)
+{
+    struct reading r = {.outcome = STILL};
+    uint32_t from, to;
+    double start, end;
+    if (await(s, p->before + 1, &from, &start)) {
+        r.outcome = MISSED;
+        if (from < p->most - p->timed && await(s, from + p->timed, &to, &end) && to < p->most)
+            r = (struct reading){.outcome = READ, .counts = to - from, .seconds = end - start};
+    }
+    atomic_store_explicit(&s->stop, 1, memory_order_release);
+    return r;
+}
+
+static enum as_status judge(const struct reading *r, uint64_t counted, struct as_chase_walked *out,
+                            struct as_error *err)
+{
+    if (r->outcome == STILL)
+        return as_fail(err, AS_UNSUPPORTED, "the walk's counter is not seen to move while the walk runs");
+    *out = (struct as_chase_walked){.line = out->line,
+                                    .seconds = r->seconds,
+                                    .timed = r->counts * AS_CHASE_COUNTED,
+                                    .untimed = (counted - r->counts) * AS_CHASE_COUNTED};
+    return AS_OK;
+}
+
+static enum as_status share(struct as_chase *c, const char *allocator, struct as_error *err)
+{
+    struct as_memory_desc desc = {.allocator = allocator, .bytes = sizeof(struct shared), .node = -1};
+    enum as_status s = c->dev->memory->alloc(c->dev, &desc, &c->result, err);
+    return s ? s : c->dev->memory->map(c->dev, c->result, err);
+}
+
+static struct shared *begin(struct as_chase *c)
+{
+    struct shared *s = c->result->host;
+    memset(s, 0, sizeof *s);
+    return s;
+}
+
+/* ---- a CPU: thread 0 walks, thread 1 reads ---- */
+
+#define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
+#define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
+#define TIMES10(x) x x x x x x x x x x
+#define TIMES50(x) TIMES10(x) TIMES10(x) TIMES10(x) TIMES10(x) TIMES10(x)
+
+static void *walk_on(struct shared *s, void *p, uint32_t most)
+{
+    uint32_t counted = 0;
+    while (counted < most && !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+#if defined(__x86_64__)
+        __asm__ volatile(TIMES50(STEP4) : "+r"(p) : : "memory");
+#elif defined(__aarch64__)
+        __asm__ volatile(TIMES50(STEP4_ARM) : "+r"(p) : : "memory");
+#else
+        for (int i = 0; i < AS_CHASE_COUNTED; i++)
+            p = *(void *volatile *)p;
+#endif
+        atomic_store_explicit(&s->count, ++counted, memory_order_relaxed);
+    }
+    s->counted = counted;
+    return p;
+}
+
+/* args: 0 shared, 1 buffer, 2 start line (u64), 3 stride (u64), 4 the plan as a number */
+static void host_persist(const struct as_host_call *call)
+{
+    struct shared *s = call->args[0];
+    char *base = call->args[1];
+    uint64_t start, stride;
+    const struct plan *plan;
+    memcpy(&start, call->args[2], sizeof start);
+    memcpy(&stride, call->args[3], sizeof stride);
+    memcpy(&plan, call->args[4], sizeof plan);
+    if (call->thread == 0)
+        s->line = (uint64_t)((char *)walk_on(s, base + start * stride, plan->most) - base) / stride;
+    else
+        s->reading = read_counter(s, plan);
+}
+static const struct as_host_kernel host_kernels[] = {
+    {"persist", host_persist}, {"fill", as_chase_host_fill}, {NULL, NULL}};
+
+static enum as_status build_native(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+{
+    struct as_program_desc program = {.name = "latency", .host = host_kernels};
+    enum as_status s = share(c, desc->allocator, err);
+    if (!s)
+        s = c->dev->program->build(c->dev, &program, &c->program, err);
+    return s ? s : c->dev->program->kernel(c->dev, c->program, "persist", &c->kernel, err);
+}
+
+static enum as_status walk_native(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+{
+    struct as_timing unused;
+    struct shared *s = begin(c);
+    const struct plan plan = make_plan(c, reps);
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->result},
+                            {.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                            {.kind = AS_ARG_U64, .u.u64 = c->at},
+                            {.kind = AS_ARG_U64, .u.u64 = c->stride},
+                            {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)&plan}};
+    struct as_launch l = {
+        .kernel = c->kernel,
+        .args = args,
+        .args_n = 5,
+        .groups = 2,
+        .group_size = 1,
+        .reps = 1,
+        .work = {.accesses = (double)(c->before + reps) * AS_CHASE_COUNTED, .footprint = (double)c->footprint}};
+    enum as_status st = c->dev->queue->launch(c->dev, &l, &unused, err);
+    if (st)
+        return st;
+    out->line = s->line;
+    return judge(&s->reading, s->counted, out, err);
+}
+
+const struct as_chase_way as_chase_native_persistent = {.steps = AS_CHASE_COUNTED,
+                                                        .loads = AS_CHASE_COUNTED,
+                                                        .warms = true,
+                                                        .build = build_native,
+                                                        .fill = as_chase_fill_native,
+                                                        .walk = walk_native};
+
+/* ---- a device: its kernel walks, this thread reads ---- */
+
+static enum as_status build_device(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+{
+    (void)desc;
+    const char *allocator = as_chase_shared_allocator(&c->dev->info);
+    if (!allocator)
+        return as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
+    enum as_status s = share(c, allocator, err);
+    if (!s)
+        s = as_timed_prepare(&c->timed, c->dev, "latency", "", as_kernel_latency, "-DPERSISTENT", 1, err);
+    return s ? s : as_timed_kernel(&c->timed, "persist", &c->kernel, err);
+}
+
+static enum as_status walk_device(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+{
+    struct as_device *dev = c->dev;
+    struct as_record *record = &c->timed.record[0];
+    const struct plan plan = make_plan(c, reps);
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = c->result},
+                            {.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8},
+                            {.kind = AS_ARG_U32, .u.u32 = plan.most}};
+    struct as_launch l = as_timed_group(c->kernel, args, 5, 1, 1);
+    l.work.accesses = (double)(c->before + reps) * AS_CHASE_COUNTED;
+    l.work.footprint = (double)c->footprint;
+    struct shared *s = begin(c);
+    enum as_status st = dev->queue->submit(dev, &l, err);
+    if (st)
+        return st;
+    const struct reading reading = read_counter(s, &plan);
+    st = dev->queue->wait(dev, AS_WAIT_BLOCK, err);
+    if (!st)
+        st = dev->memory->read(dev, c->timed.memory, 0, record, sizeof *record, err);
+    if (st)
+        return st;
+    c->clock_hz = as_timed_clock(&c->timed);
+    out->line = record->value * 8 / c->stride;
+    return judge(&reading, record->more, out, err);
+}
+
+/* 40 steps are written out. */
+const struct as_chase_way as_chase_device_persistent = {.steps = AS_CHASE_COUNTED,
+                                                        .loads = AS_CHASE_COUNTED / 5,
+                                                        .warms = true,
+                                                        .build = build_device,
+                                                        .fill = as_chase_fill_device,
+                                                        .walk = walk_device};
+
+const char *as_chase_shared_allocator(const struct as_device_info *info)
+{
+    for (size_t i = 0; (info->capabilities & AS_CAP_ASYNC) && i < info->allocators_n; i++)
+        if (info->allocators[i].coherent && !info->allocators[i].why_not[0])
+            return info->allocators[i].name;
+    return NULL;
+}
