@@ -46,8 +46,40 @@ struct roof {
     int64_t evidence;
 };
 
+static void add_roof(struct roof roofs[ROOFS_MAX], size_t *n, const char *object, double gbs, struct as_interval ci,
+                     int64_t evidence)
+{
+    size_t k = 0;
+    while (k < *n && strcmp(roofs[k].object, object) != 0)
+        k++;
+    if (k == ROOFS_MAX || (k < *n && roofs[k].gbs >= gbs))
+        return;
+    roofs[k] = (struct roof){.gbs = gbs, .ci = ci, .evidence = evidence};
+    as_copy_text(roofs[k].object, sizeof roofs[k].object, object);
+    *n += k == *n;
+}
+
+/* What every unit has of its own: bytes a cycle of one of them, at the clock of the cell, times all. */
+static void add_own_roofs(struct rule_context *c, struct roof roofs[ROOFS_MAX], size_t *n)
+{
+    static const char *const what[][2] = {{"own", "L1"}, {"local", "LOCAL"}};
+    const struct as_cell **cells;
+    size_t have = cells_of(c, "onchip_bandwidth", &cells);
+    for (size_t i = 0; i < have && c->info && c->info->units; i++)
+        for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
+            if (strcmp(as_axes_text(&cells[i]->axes, "what"), what[k][0]) != 0 ||
+                strcmp(as_axes_text(&cells[i]->axes, "units"), "all") != 0 || !(cells[i]->clock_hz > 0))
+                continue;
+            double each = cells[i]->clock_hz * c->info->units * 1e-9;
+            struct as_interval ci = cell_interval(cells[i]);
+            add_roof(roofs, n, what[k][1], cells[i]->sum.median * each,
+                     (struct as_interval){ci.lo * each, ci.hi * each}, cells[i]->id);
+        }
+    free(cells);
+}
+
 /* Facts of this device come before those of this rule; one thread's bandwidth is no roof of the whole device's. */
-static size_t find_roofs(const struct rule_context *c, struct roof roofs[ROOFS_MAX])
+static size_t find_roofs(struct rule_context *c, struct roof roofs[ROOFS_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < c->facts->n; i++) {
@@ -57,15 +89,9 @@ static size_t find_roofs(const struct rule_context *c, struct roof roofs[ROOFS_M
             len < strlen(".all") || strcmp(f->id + len - strlen(".all"), ".all") != 0 || strcmp(f->unit, "GB/s") != 0 ||
             f->verdict == AS_REFUTED || !(f->value > 0) || f->evidence_n == 0)
             continue;
-        size_t k = 0;
-        while (k < n && strcmp(roofs[k].object, f->object) != 0)
-            k++;
-        if (k == ROOFS_MAX || (k < n && roofs[k].gbs >= f->value))
-            continue;
-        roofs[k] = (struct roof){.gbs = f->value, .ci = f->ci, .evidence = f->evidence[0]};
-        as_copy_text(roofs[k].object, sizeof roofs[k].object, f->object);
-        n += k == n;
+        add_roof(roofs, &n, f->object, f->value, f->ci, f->evidence[0]);
     }
+    add_own_roofs(c, roofs, &n);
     return n;
 }
 
@@ -79,7 +105,8 @@ static void add_ridge(struct rule_context *c, const struct as_cell *cell, const 
     fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                 as_ratio_interval(cell->sum.median, cell_interval(cell), roof->gbs * 1e9, bytes));
     fact_say(f, "The ridge point of %.16s with %.16s lies at %s: fewer operations a byte are bound by the bandwidth",
-             type, roof->object, fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+             type, strcmp(roof->object, "LOCAL") == 0 ? "LOCAL memory" : roof->object,
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     fact_evidence(f, cell);
     f->evidence[f->evidence_n++] = roof->evidence;
 }

@@ -90,6 +90,14 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
     add_unit(b, shown);
 }
 
+void as_page_tick(struct as_buf *b, double v, const char *unit)
+{
+    double factor;
+    const char *shown = pick_scale(v, unit, &factor);
+    as_format_number(b, v / factor, 1);
+    add_unit(b, shown);
+}
+
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit)
 {
     if (!isfinite(ci.lo) || !isfinite(ci.hi)) {

@@ -24,6 +24,8 @@ struct as_page {
 
 /* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
 void as_page_value(struct as_buf *b, double v, const char *unit);
+/* The same of a number that is round, for an axis: "50 Top/s". */
+void as_page_tick(struct as_buf *b, double v, const char *unit);
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);
 /* How the number of a fact is said. A size that is only known to lie somewhere in a wide interval has no middle worth
@@ -62,6 +64,8 @@ void as_page_gates(struct as_page *p);
 enum as_status as_page_missing(struct as_page *p);
 void as_page_provenance(struct as_page *p);
 
+/* The roofline of every device whose arithmetic was measured. */
+void as_page_roofline(struct as_page *p);
 /* The table of one probe: one run, or runs beside each other. */
 enum as_status as_page_table(struct as_page *p, const char *probe);
 /* Cells with numbers as columns for the pictures: {"latency":{...},...} */

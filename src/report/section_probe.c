@@ -83,6 +83,8 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     as_buf_html(b, probe ? probe->title : name);
     as_buf_str(b, "</h2>\n");
     intro(p, probe, name);
+    if (strcmp(name, "roofline") == 0) /* facts of several probes make one picture */
+        as_page_roofline(p);
     picture(p, probe, name);
     if (p->n > 1)
         as_buf_str(b,

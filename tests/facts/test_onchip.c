@@ -327,6 +327,25 @@ static void test_listed(void **state)
     end(m);
 }
 
+/* What every unit has of its own is a roof too: 128 B a cycle of 132 units at 2 GHz. */
+static void test_own_ridges(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    add(m, "roofline", "ops/s", 60e12, "type=f32 threads=0 width=best");
+    add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=all");
+    add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=all");
+    add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=all");
+    add(m, "onchip_bandwidth", "B/cycle", 124, "what=common size=16777216 width=128 stride=1 units=one");
+    derive(m);
+    const struct as_fact *l1 = get(m, "ridge.f32.L1"), *local = get(m, "ridge.f32.LOCAL");
+    assert_true(fabs(l1->value / (60e12 / (128 * 132 * 2e9)) - 1) < 1e-9);
+    assert_true(fabs(local->value / (60e12 / (120 * 132 * 2e9)) - 1) < 1e-9);
+    assert_int_equal(l1->evidence[1], 2);
+    assert_null(as_fact_find(m->facts, m->facts_n, "cuda:0", "ridge.f32.L2"));
+    end(m);
+}
+
 static void test_local_and_miss(void **state)
 {
     (void)state;
@@ -374,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_own_ridges),
         cmocka_unit_test(test_local_and_miss),
         cmocka_unit_test(test_hostile),
     };

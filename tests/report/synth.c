@@ -50,6 +50,11 @@ static const struct as_axis alloc_axes[] = {
     {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "all", NULL, NULL, NULL},
     {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1, 0, "1MiB", NULL, NULL, NULL},
     {0}};
+static const struct as_axis roofline_axes[] = {
+    {"type", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "f32", NULL, NULL, NULL},
+    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 0, 0, "0", NULL, NULL, NULL},
+    {"width", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "best", NULL, NULL, NULL},
+    {0}};
 static const char method[] =
     "# How it is measured\n\nA chain of *dependent* loads over a **random single cycle** (Sattolo), one element a "
     "line: "
@@ -107,8 +112,17 @@ static const struct as_probe alloc = {.abi = AS_PROBE_ABI,
                                       .counts = "one block, or one page for touching",
                                       .axes = alloc_axes,
                                       .figure = "alloc"};
+static const struct as_probe roofline = {.abi = AS_PROBE_ABI,
+                                         .name = "roofline",
+                                         .title = "Peak arithmetic",
+                                         .question = "How many operations a second do the units do?",
+                                         .metric = "rate",
+                                         .unit = "ops/s",
+                                         .counts = "a fused multiply-add is two operations",
+                                         .axes = roofline_axes,
+                                         .figure = "roofline"};
 static const struct as_probe sentinel = {.abi = AS_PROBE_ABI, .name = "sentinel", .title = "Sentinel", .hidden = true};
-const struct as_probe *const as_probes[] = {&latency, &bandwidth, &c2c, &launch, &alloc, &sentinel, NULL};
+const struct as_probe *const as_probes[] = {&latency, &bandwidth, &c2c, &launch, &alloc, &roofline, &sentinel, NULL};
 
 const struct as_probe *as_probe_find(const char *name)
 {
@@ -486,6 +500,29 @@ static void link_facts(struct maker *m, const char *id, unsigned number, unsigne
     }
 }
 
+/* The second device has a peak and no bandwidth that is trusted. */
+static void roofline_cells(struct maker *m, const char *id, bool levels)
+{
+    static const char *const types[] = {"f64", "f32"};
+    static const double peaks[] = {30.8e12, 66.3e12};
+    for (int t = 0; t < 2; t++) {
+        struct as_cell *c = add_cell(m, &roofline, id);
+        char peak[64], ridge[64];
+        axis(c, "type", types[t]);
+        axis_number(c, "threads", 0);
+        axis(c, "width", "best");
+        measured(m, c, peaks[t]);
+        snprintf(peak, sizeof peak, "arithmetic.peak.%s", types[t]);
+        fact(m, id, "arithmetic", peak, peaks[t], "ops/s", NAN, "Fused multiply-adds reach their peak.");
+        for (int level = 0; level < 4 && levels; level++) {
+            static const char *const names[] = {"memory", "L2", "L1", "LOCAL"};
+            static const double gbs[] = {4570, 9870, 33500, 33200};
+            snprintf(ridge, sizeof ridge, "ridge.%s.%s", types[t], names[level]);
+            fact(m, id, "arithmetic", ridge, peaks[t] / gbs[level] * 1e-9, "ops/B", NAN, "The ridge point lies there.");
+        }
+    }
+}
+
 static void fill_gpus(struct maker *m, unsigned n)
 {
     struct as_report_run *r = m->r;
@@ -502,6 +539,7 @@ static void fill_gpus(struct maker *m, unsigned n)
         fact(m, id, "L2", "onchip.L2.latency", 323, "cycles", NAN, "A load from L2 takes 323 cycles.");
         fact(m, id, "memory", "bandwidth.memory.read.all", 4570, "GB/s", 4814, "Memory delivers 4.57 TB/s to read.");
         link_facts(m, id, i, n);
+        roofline_cells(m, id, i == 0);
     }
     latency_cells(m, "cuda:0", 1.6, 1);
 }

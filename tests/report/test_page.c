@@ -576,6 +576,33 @@ static void map_of_many_devices_draws_the_first(void **state)
     synth_free(s);
 }
 
+static void roofline_is_drawn_and_told(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    assert_int_equal(as_report_html(s->runs, 1, &page, &err), AS_OK);
+    const char *from = strstr(as_buf_get(&page), "Roofline of <code>cuda:0"), *to;
+    assert_non_null(from);
+    assert_non_null(to = strstr(from, "Roofline of <code>cuda:1"));
+    struct as_buf one = AS_BUF_INIT;
+    as_buf_add(&one, from, (size_t)(to - from));
+    assert_int_equal(count(as_buf_get(&one), "<svg class=\"roofline"), 2); /* wide and narrow */
+    assert_int_equal(count(as_buf_get(&one), "<circle "), 2 * 2 * 4);      /* types by levels */
+    assert_has(&one, ">f32 66.3\u00a0Top/s</text>");
+    assert_has(&one, ">L1 33.5\u00a0TB/s, shared 33.2\u00a0TB/s</text>"); /* too close for a name each */
+    assert_has(&one, ">memory 4.57\u00a0TB/s</text>");
+    assert_has(&one, "<th scope=\"col\">memory<small>4.57\u00a0TB/s</small>");
+    assert_has(&one, "<td>6.74<small>6.54 to 6.87</small>");
+    assert_hasnt(&one, "nan");
+    assert_hasnt(&one, "inf");
+    as_buf_finish(&one);
+    assert_non_null(strstr(to, "Not drawn: no bandwidth of all threads or units is trusted."));
+    as_buf_finish(&page);
+    synth_free(s);
+}
+
 static void map_survives_any_topology(void **state)
 {
     (void)state;
@@ -656,6 +683,7 @@ int main(void)
         cmocka_unit_test(map_shows_what_a_device_reaches),
         cmocka_unit_test(map_says_what_is_not_trusted),
         cmocka_unit_test(map_of_many_devices_draws_the_first),
+        cmocka_unit_test(roofline_is_drawn_and_told),
         cmocka_unit_test(map_survives_any_topology),
         cmocka_unit_test(map_of_a_deep_or_wide_tree_is_bounded),
     };

@@ -1,0 +1,334 @@
+/* The roofline: what bandwidth and arithmetic allow at each number of operations a byte, from the facts of the rule
+ * "arithmetic", drawn on logarithmic axes and told in a table. */
+#include "base/text.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TYPES_MAX = 6, LEVELS_MAX = 8 };
+static const double LABELS_APART = 15; /* user units: closer ones are written together */
+
+/* Facts of one device. A level's bandwidth is what its ridge points say: peak over operations a byte. */
+struct roofline {
+    const struct as_fact *peak[TYPES_MAX];
+    size_t types;
+    struct level {
+        char name[32];
+        double bytes_s;
+        const struct as_fact *ridge[TYPES_MAX];
+    } level[LEVELS_MAX]; /* the fastest first */
+    size_t levels;
+};
+
+static const char *type_of(const struct as_fact *peak)
+{
+    return peak->id + strlen("arithmetic.peak.");
+}
+
+static bool is_number(const struct as_fact *f, const char *device, const char *head)
+{
+    return strcmp(f->device, device) == 0 && strncmp(f->id, head, strlen(head)) == 0 && isfinite(f->value) &&
+           f->value > 0 && f->verdict == AS_SUPPORTED;
+}
+
+static int by_speed(const void *pa, const void *pb)
+{
+    double a = ((const struct level *)pa)->bytes_s, b = ((const struct level *)pb)->bytes_s;
+    return a > b ? -1 : a < b;
+}
+
+static void add_ridge(struct roofline *r, const struct as_fact *f)
+{
+    const char *type = f->id + strlen("ridge."), *dot = strchr(type, '.');
+    size_t t = 0, k = 0;
+    while (dot && t < r->types &&
+           !(strlen(type_of(r->peak[t])) == (size_t)(dot - type) &&
+             strncmp(type_of(r->peak[t]), type, (size_t)(dot - type)) == 0))
+        t++;
+    if (!dot || t == r->types)
+        return;
+    while (k < r->levels && strcmp(r->level[k].name, dot + 1) != 0)
+        k++;
+    if (k == LEVELS_MAX)
+        return;
+    if (k == r->levels) {
+        r->level[r->levels++] = (struct level){.bytes_s = r->peak[t]->value / f->value};
+        as_copy_text(r->level[k].name, sizeof r->level[k].name, dot + 1);
+    }
+    r->level[k].ridge[t] = f;
+}
+
+static void find(const struct as_report_run *rr, const char *device, struct roofline *r)
+{
+    *r = (struct roofline){.types = 0};
+    for (size_t i = 0; i < rr->facts_n && r->types < TYPES_MAX; i++)
+        if (is_number(&rr->facts[i], device, "arithmetic.peak."))
+            r->peak[r->types++] = &rr->facts[i];
+    for (size_t i = 0; i < rr->facts_n; i++)
+        if (is_number(&rr->facts[i], device, "ridge."))
+            add_ridge(r, &rr->facts[i]);
+    qsort(r->level, r->levels, sizeof r->level[0], by_speed);
+}
+
+static const char *level_word(const char *name)
+{
+    return strcmp(name, "LOCAL") == 0 ? "shared" : name;
+}
+
+/* ---- the drawing ---- */
+
+struct plot {
+    struct as_buf *b;
+    const struct roofline *r;
+    double left, right, top, bottom; /* user units */
+    double x_lo, x_hi, y_lo, y_hi;   /* operations a byte, a second */
+    double font;
+};
+
+static double at_x(const struct plot *p, double ops_byte)
+{
+    return p->left + (p->right - p->left) * log(ops_byte / p->x_lo) / log(p->x_hi / p->x_lo);
+}
+
+static double at_y(const struct plot *p, double ops_s)
+{
+    return p->bottom - (p->bottom - p->top) * log(ops_s / p->y_lo) / log(p->y_hi / p->y_lo);
+}
+
+static void text(struct plot *p, double x, double y, const char *anchor, const char *fill, double size)
+{
+    as_buf_printf(p->b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\" font-size=\"%.1f\">", x, y, anchor,
+                  fill, size);
+}
+
+/* Each decade has a line with a number, 2 and 5 of it a faint one. */
+static void grid(struct plot *p, bool vertical)
+{
+    double lo = vertical ? p->x_lo : p->y_lo, hi = vertical ? p->x_hi : p->y_hi;
+    bool few = log10(hi / lo) < 2.5;
+    for (int e = (int)floor(log10(lo)); e <= (int)ceil(log10(hi)); e++)
+        for (int m = 1; m <= 5; m += m == 1 ? 1 : 3) {
+            double v = m * pow(10, e), at = vertical ? at_x(p, v) : at_y(p, v);
+            if (v < lo || v > hi)
+                continue;
+            as_buf_printf(p->b, "<path d=\"M%.1f %.1f%c%.1f\" stroke=\"var(--grid)\" stroke-width=\"%s\"/>\n",
+                          vertical ? at : p->left, vertical ? p->top : at, vertical ? 'V' : 'H',
+                          vertical ? p->bottom : p->right, m == 1 ? "1" : ".4");
+            if (m != 1 && !few)
+                continue;
+            text(p, vertical ? at : p->left - 7, vertical ? p->bottom + 17 : at + 4, vertical ? "middle" : "end",
+                 "var(--muted)", p->font - 1);
+            if (vertical)
+                as_format_number(p->b, v, v < 1 ? 2 : 1);
+            else
+                as_page_tick(p->b, v * (1 + 1e-9), "ops/s");
+            as_buf_str(p->b, "</text>\n");
+        }
+}
+
+static const char *const level_stroke[LEVELS_MAX] = {"var(--c3)", "var(--c1)", "var(--c2)", "var(--c7)",
+                                                     "var(--c5)", "var(--c4)", "var(--c6)", "var(--c8)"};
+static const char *const type_dash[TYPES_MAX] = {"", "7 4", "2 4", "10 3 2 3", "4 2", "1 2"};
+
+static void level_name(struct plot *p, size_t k)
+{
+    as_buf_html(p->b, level_word(p->r->level[k].name));
+    as_buf_char(p->b, ' ');
+    as_page_value(p->b, p->r->level[k].bytes_s * 1e-9, "GB/s");
+}
+
+/* Slopes bear their names along them. */
+static void slopes(struct plot *p, double peak)
+{
+    double steep = atan2(at_y(p, p->y_lo) - at_y(p, p->y_lo * 10), at_x(p, p->x_lo * 10) - at_x(p, p->x_lo));
+    double last = -INFINITY;
+    for (size_t k = 0; k < p->r->levels; k++) {
+        double rate = p->r->level[k].bytes_s, x = fmax(p->x_lo, p->y_lo / rate), end = fmin(peak / rate, p->x_hi);
+        double y = at_y(p, rate * x);
+        as_buf_printf(
+            p->b, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"2.2\" stroke-linecap=\"round\"/>\n",
+            at_x(p, x), y, at_x(p, end), at_y(p, rate * end), level_stroke[k]);
+        bool together = k > 0 && fabs(y - last) < LABELS_APART;
+        if (together)
+            continue;
+        last = y;
+        as_buf_printf(p->b,
+                      "<text transform=\"translate(%.1f %.1f) rotate(%.2f)\" x=\"8\" y=\"-6\" fill=\"var(--ink)\" "
+                      "font-size=\"%.1f\">",
+                      at_x(p, x), y, -steep * 180 / acos(-1), p->font);
+        level_name(p, k);
+        for (size_t n = k + 1; n < p->r->levels; n++) {
+            double next = p->r->level[n].bytes_s;
+            if (fabs(at_y(p, next * fmax(p->x_lo, p->y_lo / next)) - y) >= LABELS_APART)
+                break;
+            as_buf_str(p->b, ", ");
+            level_name(p, n);
+        }
+        as_buf_str(p->b, "</text>\n");
+    }
+}
+
+static void ceiling(struct plot *p, size_t t)
+{
+    const struct as_fact *peak = p->r->peak[t];
+    double y = at_y(p, peak->value), from = p->x_hi, before = -INFINITY;
+    for (size_t k = 0; k < p->r->levels; k++)
+        from = fmin(from, peak->value / p->r->level[k].bytes_s);
+    as_buf_printf(p->b,
+                  "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
+                  at_x(p, from), y, p->right, type_dash[t]);
+    text(p, p->right - 2, y - 7, "end", "var(--ink)", p->font);
+    as_buf_html(p->b, type_of(peak));
+    as_buf_char(p->b, ' ');
+    as_page_value(p->b, peak->value, peak->unit);
+    as_buf_str(p->b, "</text>\n");
+    for (size_t k = 0; k < p->r->levels; k++) {
+        const struct as_fact *ridge = p->r->level[k].ridge[t];
+        if (!ridge)
+            continue;
+        double x = at_x(p, ridge->value);
+        as_buf_printf(p->b,
+                      "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"%s\" stroke=\"var(--paper)\" "
+                      "stroke-width=\"1.5\"><title>",
+                      x, y, level_stroke[k]);
+        as_buf_html(p->b, ridge->sentence);
+        as_buf_str(p->b, "</title></circle>\n");
+        if (x - before < 2.6 * p->font)
+            continue;
+        before = x;
+        as_buf_printf(p->b, "<text class=\"over\" x=\"%.1f\" y=\"%.1f\" fill=\"var(--muted)\" font-size=\"%.1f\">",
+                      x + 3, y + p->font + 5, p->font - 1.5);
+        as_format_number(p->b, ridge->value, 3);
+        as_buf_str(p->b, "</text>\n");
+    }
+}
+
+static void range_of(struct plot *p, double *highest)
+{
+    double x_lo = INFINITY, x_hi = 0, slowest = INFINITY;
+    *highest = 0;
+    for (size_t t = 0; t < p->r->types; t++)
+        *highest = fmax(*highest, p->r->peak[t]->value);
+    for (size_t k = 0; k < p->r->levels; k++) {
+        slowest = fmin(slowest, p->r->level[k].bytes_s);
+        for (size_t t = 0; t < p->r->types; t++) {
+            x_lo = fmin(x_lo, p->r->peak[t]->value / p->r->level[k].bytes_s);
+            x_hi = fmax(x_hi, p->r->peak[t]->value / p->r->level[k].bytes_s);
+        }
+    }
+    p->x_lo = x_lo / 10;
+    p->x_hi = x_hi * 10;
+    p->y_lo = slowest * p->x_lo;
+    p->y_hi = *highest * 2;
+}
+
+static void draw(struct as_buf *b, const struct roofline *r, const char *device, bool wide)
+{
+    double w = wide ? 1000 : 360, h = wide ? 470 : 330, highest;
+    struct plot p = {
+        .b = b, .r = r, .left = wide ? 84 : 62, .right = w - 10, .top = 14, .bottom = h - 46, .font = wide ? 13 : 11};
+    range_of(&p, &highest);
+    as_buf_printf(
+        b, "<svg class=\"roofline %s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" fill=\"none\" aria-label=\"Roofline of ",
+        wide ? "wide" : "narrow", w, h);
+    as_buf_html(b, device);
+    as_buf_str(b, "; its numbers are in the table below\">\n");
+    grid(&p, true);
+    grid(&p, false);
+    slopes(&p, highest);
+    for (size_t t = 0; t < r->types; t++)
+        ceiling(&p, t);
+    text(&p, (p.left + p.right) / 2, h - 8, "middle", "var(--ink)", p.font);
+    as_buf_str(b, "operations a byte</text>\n</svg>\n");
+}
+
+/* ---- the table ---- */
+
+static void table(struct as_buf *b, const struct roofline *r, const char *device)
+{
+    as_buf_str(
+        b,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Roofline\"><table class=\"links\"><caption>"
+        "Ceilings and ridge points of ");
+    as_buf_html(b, device);
+    as_buf_str(b, ", in operations a byte, with 95% intervals</caption>\n<thead><tr><th scope=\"col\">type<th "
+                  "scope=\"col\">peak");
+    for (size_t k = 0; k < r->levels; k++) {
+        as_buf_str(b, "<th scope=\"col\">");
+        as_buf_html(b, level_word(r->level[k].name));
+        as_buf_str(b, "<small>");
+        as_page_value(b, r->level[k].bytes_s * 1e-9, "GB/s");
+        as_buf_str(b, "</small>");
+    }
+    as_buf_str(b, "\n<tbody>");
+    for (size_t t = 0; t < r->types; t++) {
+        const struct as_fact *peak = r->peak[t];
+        as_buf_str(b, "<tr><th scope=\"row\">");
+        as_buf_html(b, type_of(peak));
+        as_buf_str(b, "<td>");
+        as_page_value(b, peak->value, peak->unit);
+        as_buf_str(b, "<small>");
+        as_page_interval(b, peak->value, peak->ci, peak->unit);
+        as_buf_str(b, "</small>");
+        for (size_t k = 0; k < r->levels; k++) {
+            const struct as_fact *ridge = r->level[k].ridge[t];
+            as_buf_str(b, "<td>");
+            as_page_value(b, ridge ? ridge->value : NAN, "");
+            as_buf_str(b, "<small>");
+            if (ridge)
+                as_page_interval(b, ridge->value, ridge->ci, "");
+            as_buf_str(b, "</small>");
+        }
+        as_buf_char(b, '\n');
+    }
+    as_buf_str(b, "</table></div>\n");
+}
+
+static bool has_peak_cell(const struct as_report_run *rr, const char *device)
+{
+    for (size_t i = 0; i < rr->cells_n; i++)
+        if (strcmp(rr->cells[i].device, device) == 0 && strcmp(rr->cells[i].probe, "roofline") == 0 &&
+            as_page_measured(&rr->cells[i]))
+            return true;
+    return false;
+}
+
+static void one(struct as_page *p, const struct as_report_run *rr, const char *device)
+{
+    struct as_buf *b = p->out;
+    struct roofline r;
+    find(rr, device, &r);
+    as_buf_str(b, "<h3>Roofline of <code>");
+    as_buf_html(b, device);
+    as_buf_str(b, "</code>");
+    if (p->n > 1) {
+        as_buf_str(b, " <span class=\"of\">");
+        as_page_run_name(b, &rr->run);
+        as_buf_str(b, "</span>");
+    }
+    as_buf_str(b, "</h3>\n");
+    if (r.types == 0 || r.levels == 0) {
+        as_buf_str(b, r.types ? "<p class=\"note\">Not drawn: no bandwidth of all threads or units is trusted.</p>\n"
+                              : "<p class=\"note\">Not drawn: no peak of arithmetic is trusted.</p>\n");
+        return;
+    }
+    as_buf_str(b, "<figure class=\"chart\">\n");
+    draw(b, &r, device, true);
+    draw(b, &r, device, false);
+    as_buf_str(b,
+               "<figcaption>Slopes are the bandwidth of each level, ceilings the rate of fused multiply-adds of each "
+               "type; dots are the ridge points, where one binds as much as the other. Everything drawn was measured "
+               "and is trusted.</figcaption></figure>\n");
+    table(b, &r, device);
+}
+
+void as_page_roofline(struct as_page *p)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n; i++)
+            if (has_peak_cell(&p->runs[r], p->runs[r].devices[i].id))
+                one(p, &p->runs[r], p->runs[r].devices[i].id);
+}
