@@ -1,6 +1,6 @@
 /* sentinel: a fixed small piece of work that the engine repeats all through a run, to see when the machine is not
  * itself. Its numbers are compared only with each other. */
-#include "core/probe.h"
+#include "../common/prepare.h"
 
 #include <math.h>
 #include <sched.h>
@@ -30,7 +30,9 @@ struct sentinel {
     struct as_device *dev;
     enum what what;
     int native;
-    uint64_t passed; /* pair: how often the line was passed before this sample */
+    uint64_t passed;                /* pair: how often the line was passed before this sample */
+    uint64_t core_reps, core_value; /* core: what so many repetitions come to */
+    uint32_t *sums;                 /* memory, on a device: one of each thread */
     struct as_memory *block, *result;
     struct as_program *program;
     struct as_kernel *kernel;
@@ -97,7 +99,7 @@ static const struct as_host_kernel host_kernels[] = {
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     (void)err;
-    bool pair = strcmp(as_axes_text(a, "what"), "pair") == 0;
+    bool pair = as_word_is(a, "what", "pair");
     return pair && (!(info->capabilities & AS_CAP_HOST_KERNELS) || info->threads < 2) ? AS_PRUNED : AS_APPLIES;
 }
 
@@ -109,7 +111,8 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
             allocator = s->dev->info.allocators[i].name;
     if (!allocator)
         return as_fail(err, AS_UNSUPPORTED, "the device has no allocator that can be used");
-    struct as_memory_desc result = {.allocator = allocator, .bytes = 4096, .node = -1};
+    uint64_t result_bytes = s->sums ? s->groups * s->group_size * sizeof *s->sums : 4096;
+    struct as_memory_desc result = {.allocator = allocator, .bytes = result_bytes, .node = -1};
     enum as_status st = s->dev->memory->alloc(s->dev, &result, &s->result, err);
     if (st || s->what == CORE)
         return st;
@@ -149,13 +152,18 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!s)
         return as_nomem(err, sizeof *s, "a sentinel");
     s->dev = vc->dev;
-    while (what_words[s->what + 1] && strcmp(what_words[s->what], as_axes_text(vc->axes, "what")) != 0)
-        s->what++;
+    s->what = (enum what)as_word_index(vc->axes, "what", what_words);
+    if (s->what > PAIR)
+        return as_fail(err, AS_USAGE, "'%s' is no sentinel", as_axes_text(vc->axes, "what"));
     s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->group_size = s->native ? 1 : DEVICE_THREADS;
     s->groups = s->what == PAIR ? 2 : 1;
-    if (!s->native && s->what == MEMORY)
-        s->groups = 4 * (vc->dev->info.units ? vc->dev->info.units : 1);
+    if (!s->native && s->what == MEMORY) {
+        s->groups = 4 * (size_t)(vc->dev->info.units ? vc->dev->info.units : 1);
+        s->sums = calloc(s->groups * s->group_size, sizeof *s->sums);
+        if (!s->sums)
+            return as_nomem(err, s->groups * s->group_size * sizeof *s->sums, "sums");
+    }
     struct as_program_desc desc = {.name = "sentinel", .source = as_kernel_sentinel, .host = host_kernels};
     enum as_status st = get_memory(s, err);
     if (!st)
@@ -181,14 +189,52 @@ static double steps_of(const struct sentinel *s)
     return s->what == MEMORY ? (double)(s->window / 64) : steps[s->what];
 }
 
-static void look_at_result(struct sentinel *s, uint64_t reps, const uint64_t got[9])
+/* The chain of multiplications, as a CPU's kernel and a device's have it. */
+static uint64_t core_value(bool native, uint64_t reps)
 {
-    if (s->native && s->what == MEMORY)
-        s->wrong |= got[0] != reps * (s->window / 64) * (1 + 2 + 3 + 4);
-    if (s->what != PAIR)
-        return;
-    s->passed += 2 * PAIR_STEPS * reps;
-    s->wrong |= got[8] != s->passed;
+    if (!native) {
+        uint32_t x = 1;
+        for (uint32_t t = 0; t < (uint32_t)reps * 512; t++)
+            for (uint32_t factor = 3; factor <= 17; factor += 2)
+                x = x * factor + t;
+        return x;
+    }
+    uint64_t x = 1, power = 3;
+    for (uint64_t n = reps * CORE_STEPS; n; n >>= 1) {
+        x *= n & 1 ? power : 1;
+        power *= power;
+    }
+    return x;
+}
+
+static bool core_is_right(struct sentinel *s, uint64_t reps, uint64_t got)
+{
+    if (s->core_reps != reps) {
+        s->core_value = core_value(s->native, reps);
+        s->core_reps = reps;
+    }
+    return (s->native ? got : (uint32_t)got) == s->core_value;
+}
+
+static enum as_status look_at_result(struct sentinel *s, uint64_t reps, struct as_error *err)
+{
+    uint64_t got[9] = {0}, sum = 0;
+    const size_t threads = s->sums ? s->groups * s->group_size : 0;
+    enum as_status st = s->sums ? s->dev->memory->read(s->dev, s->result, 0, s->sums, threads * sizeof *s->sums, err)
+                                : s->dev->memory->read(s->dev, s->result, 0, got, sizeof got, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < threads; i++)
+        sum += s->sums[i];
+    if (s->what == CORE)
+        s->wrong |= !core_is_right(s, reps, got[0]);
+    if (s->what == MEMORY)
+        s->wrong |= (s->sums ? sum : got[0]) != reps * (s->window / 64) * (1 + 2 + 3 + 4);
+    if (s->what == PAIR) {
+        s->passed += 2 * PAIR_STEPS * reps;
+        s->wrong |= got[8] != s->passed;
+    }
+    return AS_OK;
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -214,13 +260,11 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
                                    .accesses = memory ? 0 : steps_of(s) * (s->native ? 1 : (double)reps),
                                    .footprint = memory ? (double)s->window * 16 : 64}};
     struct as_timing t;
-    uint64_t got[9] = {0};
     enum as_status st = s->dev->queue->launch(s->dev, &l, &t, err);
     if (!st)
-        st = s->dev->memory->read(s->dev, s->result, 0, got, sizeof got, err);
+        st = look_at_result(s, reps, err);
     if (st)
         return st;
-    look_at_result(s, reps, got);
     out->seconds = as_timing_seconds(&t);
     out->value = out->seconds / ((double)reps * steps_of(s)) * 1e9;
     return AS_OK;
@@ -229,8 +273,9 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 static bool check(void *state, char *why, size_t size)
 {
     const struct sentinel *s = state;
-    const char *what = s->what == PAIR ? "the count of passes" : "the sum over the window";
-    snprintf(why, size, "%s is %s", what, s->wrong ? "wrong" : "right");
+    static const char *const outcome[] = {
+        [CORE] = "the product", [MEMORY] = "the sum over the window", [PAIR] = "the count of passes"};
+    snprintf(why, size, "%s is %s", outcome[s->what], s->wrong ? "wrong" : "right");
     return !s->wrong;
 }
 
@@ -243,6 +288,8 @@ static void finish(void *state)
         s->dev->memory->free(s->dev, s->result);
         s->dev->memory->free(s->dev, s->block);
     }
+    if (s)
+        free(s->sums);
     free(s);
 }
 

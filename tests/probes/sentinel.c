@@ -103,6 +103,15 @@ static void test_wrong_work_is_seen(void **unused)
     assert_false(play(&t, "what=pair", 1, 1, why, sizeof why));
     t.lose_launches = 1;
     assert_false(play(&t, "what=memory", 1, 2, why, sizeof why));
+    t.lose_launches = 1;
+    assert_false(play(&t, "what=core", 3, 2, why, sizeof why));
+    assert_string_equal(why, "the product is wrong");
+    toy_init(&t, AS_CAP_SOURCE);
+    t.kernel = run_items;
+    for (size_t i = 0; i < 2; i++) {
+        t.lose_launches = 1;
+        assert_false(play(&t, i ? "what=memory" : "what=core", 1, 1, why, sizeof why));
+    }
 }
 
 /* Every visit reads another window of a block of sixteen, so that none is in the caches when its turn comes. */
