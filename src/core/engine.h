@@ -7,6 +7,7 @@
 #include "core/plan.h"
 #include "core/process.h"
 #include "core/run.h"
+#include "core/yardstick.h"
 
 struct as_slot { /* one device of the run */
     struct as_device_info info;
@@ -35,8 +36,9 @@ struct as_engine {
     struct as_progress *progress;
     size_t cells_n, sentinels_first;
     struct as_sentinel *sentinels; /* one for each sentinel cell */
-    double start, deadline;        /* as_now() times; deadline INFINITY without a budget */
-    double sentinel_at;            /* when the next sentinels are due */
+    struct as_yardsticks yardsticks;
+    double start, deadline; /* as_now() times; deadline INFINITY without a budget */
+    double sentinel_at;     /* when the next sentinels are due */
     int round, rounds;
     int stopped;
 };
@@ -66,6 +68,10 @@ enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
 /* One visit of a cell (visit.c). share_s: time for its samples. */
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err);
 enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err);
+/* Excludes the visits that fell into a bad episode, a slow-down of the host's core or a move of the clock, unless too
+ * few would be left, and writes the verdict of drift. The first `stored` of the n visits are in the store already. */
+enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits,
+                                      size_t n, size_t stored, struct as_gate_context *context, struct as_error *err);
 void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,
                      const struct as_visit *visit, const char *text);
 struct as_slot *as_engine_slot(struct as_engine *e, const struct as_cell *cell);

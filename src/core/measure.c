@@ -1,5 +1,6 @@
 /* The loop that makes samples. */
 #include "core/measure.h"
+#include "core/yardstick.h"
 
 #include "base/text.h"
 #include "sensor/watch.h"
@@ -12,10 +13,10 @@
 
 /* A sample of 2 ms is long against the timer (tens of ns) and short against a visit. */
 static const double SAMPLE_S = 2e-3;
-/* The clock is read at most so often: a reading costs tens of microseconds. */
-static const double CLOCK_EVERY_S = 1e-3;
+/* The clock is read at most so often: a reading costs tens of microseconds; so does the yardstick. */
+static const double CLOCK_EVERY_S = 1e-3, YARDSTICK_EVERY_S = 2e-3;
 
-enum { CLOCKS_MAX = 512 };
+enum { CLOCKS_MAX = 512, YARDSTICKS_MAX = 256 };
 
 struct sampler {
     struct as_device *dev;
@@ -27,6 +28,9 @@ struct sampler {
     double clock[CLOCKS_MAX];
     size_t clock_n;
     double clock_at; /* when it was read last */
+    double yardstick[YARDSTICKS_MAX];
+    size_t yardstick_n;
+    double yardstick_at;
     uint64_t reps;
     double share_s;
     double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
@@ -43,6 +47,16 @@ static void read_clock(struct sampler *m)
     if (!m->dev->device->clock(m->dev, &hz, NULL) && isfinite(hz) && hz > 0)
         m->clock[m->clock_n++] = hz;
     m->clock_at = as_now();
+}
+
+/* A scripted device has the time of its script, not of this core. */
+static void read_yardstick(struct sampler *m)
+{
+    if ((m->dev->info.capabilities & AS_CAP_SCRIPTED) || m->yardstick_n == YARDSTICKS_MAX ||
+        as_now() - m->yardstick_at < YARDSTICK_EVERY_S)
+        return;
+    m->yardstick[m->yardstick_n++] = as_yardstick_now();
+    m->yardstick_at = as_now();
 }
 
 static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct as_error *err)
@@ -99,6 +113,7 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
         if (over && (m->n >= m->fewest || (m->n > 0 && now > m->hard_end)))
             break;
         read_clock(m);
+        read_yardstick(m);
         struct as_sample s;
         enum as_status st = take_sample(m, &s, err);
         if (st == AS_TIMEOUT && m->n >= AS_SAMPLES_MIN)
@@ -112,6 +127,7 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
             break;
     }
     read_clock(m);
+    read_yardstick(m);
     return AS_OK;
 }
 
@@ -243,6 +259,8 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
         set_outcome(out, visit, why.text);
     else
         st = keep(&m, out, err);
+    if (m.yardstick_n)
+        as_note_number(&m.vc, AS_YARDSTICK_NOTE, as_median(m.yardstick, m.yardstick_n));
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
     out->detail = as_buf_take(&m.vc.detail);
     out->duration_s = as_now() - started;

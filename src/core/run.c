@@ -134,6 +134,7 @@ static void finish_engine(struct as_engine *e)
         as_sentinel_finish(&e->sentinels[i]);
     free(e->sentinels);
     free(e->progress);
+    as_yardsticks_finish(&e->yardsticks);
 }
 
 static void fill_result(const struct as_engine *e, struct as_run_result *result)
@@ -320,10 +321,13 @@ static enum as_status load_readings(struct as_engine *e, size_t index, struct as
     struct as_visit *visits = NULL;
     size_t n = 0;
     enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
-    for (size_t i = 0; i < n && !s; i++)
+    for (size_t i = 0; i < n && !s; i++) {
         if (visits[i].n)
             s = as_sentinel_add(&e->sentinels[index - e->sentinels_first], visits[i].started_at,
                                 as_median(visits[i].samples, visits[i].n), err);
+        if (!s)
+            s = as_yardsticks_add(&e->yardsticks, as_yardstick_of(&visits[i]), err);
+    }
     e->progress[index].visits = (int)n;
     as_visits_free(visits, n);
     return s;

@@ -68,137 +68,6 @@ void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct 
     e->options->event(e->options->user, &event);
 }
 
-enum { WATCHERS = 2 };
-
-/* Do threads meet in it? */
-static int has_threads(const struct as_cell *cell)
-{
-    const struct as_probe *probe = as_probe_find(cell->probe);
-    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
-        if (a->domain == AS_DOMAIN_CPU)
-            return 1;
-    return as_axes_number(&cell->axes, "threads") > 1;
-}
-
-/* The sentinels that watch over a cell: the one of the core or of memory, and that of pairs where threads meet. */
-static size_t sentinels_for(const struct as_engine *e, const struct as_cell *cell, uint64_t footprint,
-                            const struct as_sentinel *out[WATCHERS])
-{
-    const struct as_slot *slot = as_engine_slot((struct as_engine *)e, cell);
-    uint64_t last = slot ? as_info_last_cache(&slot->info) : 0;
-    const char *wanted[WATCHERS] = {last && footprint > last / 2 ? "memory" : "core", has_threads(cell) ? "pair" : ""};
-    size_t n = 0;
-    for (size_t w = 0; w < WATCHERS; w++)
-        for (size_t i = 0; i < e->cells_n - e->sentinels_first; i++)
-            if (strcmp(e->sentinels[i].device, cell->device) == 0 && strcmp(e->sentinels[i].what, wanted[w]) == 0)
-                out[n++] = &e->sentinels[i];
-    return n;
-}
-
-/* What the sentinels said of the visits of a cell. */
-struct watch {
-    const struct as_sentinel *by; /* the one that was off most, against what it may be off */
-    double worst, tolerance;      /* of that one */
-    int known;
-};
-
-/* Was one of them off around the visit? */
-static int in_bad_episode(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v,
-                          struct watch *watch)
-{
-    const struct as_sentinel *sentinels[WATCHERS];
-    size_t n = sentinels_for(e, cell, v->footprint, sentinels);
-    int bad = 0;
-    for (size_t i = 0; i < n; i++) {
-        double d = as_sentinel_deviation(sentinels[i], v->started_at, v->started_at + v->duration_s);
-        double tolerance = as_sentinel_tolerance(sentinels[i]);
-        if (!isfinite(d))
-            continue;
-        bad |= d > tolerance;
-        if (!watch->known || d / tolerance > watch->worst / watch->tolerance)
-            *watch = (struct watch){sentinels[i], d, tolerance, 1};
-    }
-    return bad;
-}
-
-/* Why a visit is left out of the cell's number. */
-enum fault { FAULT_NONE, FAULT_DRIFT, FAULT_CLOCK };
-enum { VISITS_JUDGED = 64 };
-
-static bool is_judged(const struct as_visit *v)
-{
-    return v->n > 0 && v->number < AS_ISOLATED_VISIT;
-}
-
-/* Finds the visits of bad episodes and says so in the drift gate. None is to be left out where all are
- * bad. */
-static void find_drift(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
-                       enum fault *fault, struct as_gate_context *context)
-{
-    size_t measured = 0, bad = 0;
-    struct watch watch = {0};
-    for (size_t i = 0; i < n; i++) {
-        if (!is_judged(&visits[i]))
-            continue;
-        measured++;
-        fault[i] = in_bad_episode(e, cell, &visits[i], &watch) ? FAULT_DRIFT : FAULT_NONE;
-        bad += fault[i] == FAULT_DRIFT;
-    }
-    context->drift = !watch.known ? AS_GATE_NA : bad && bad == measured ? AS_GATE_FAIL : AS_GATE_PASS;
-    if (!watch.known)
-        snprintf(context->drift_text, sizeof context->drift_text, "no sentinel was read often enough yet");
-    else
-        snprintf(context->drift_text, sizeof context->drift_text,
-                 "%zu of %zu visits in a bad episode; the %s sentinel was off by at most %.1f%%, allowed %.1f%%", bad,
-                 measured, watch.by->what, 100 * watch.worst, 100 * watch.tolerance);
-    if (bad == measured)
-        memset(fault, FAULT_NONE, n * sizeof *fault);
-}
-
-/* Visits in which the clock moved are left out as long as enough steady ones are left; else the clock gate fails. */
-static void find_unsteady(const struct as_engine *e, const struct as_visit *visits, size_t n, enum fault *fault)
-{
-    const double room = as_clock_room(e->run->precision);
-    size_t steady = 0;
-    for (size_t i = 0; i < n; i++)
-        steady += is_judged(&visits[i]) && fault[i] == FAULT_NONE && !(as_clock_moved(&visits[i]) > room);
-    if (steady < as_visits_wanted(e->run->visits))
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (is_judged(&visits[i]) && fault[i] == FAULT_NONE && as_clock_moved(&visits[i]) > room)
-            fault[i] = FAULT_CLOCK;
-}
-
-static void say_fault(const struct as_visit *v, enum fault fault, char *out, size_t size)
-{
-    if (fault == FAULT_CLOCK)
-        snprintf(out, size, "clock: it moved by %.1f%%", 100 * as_clock_moved(v));
-    else
-        snprintf(out, size, "%s", fault == FAULT_DRIFT ? "drift: the sentinel was off" : "");
-}
-
-/* Excludes the visits that fell into a bad episode or a move of the clock, unless too few would be left. The first
- * `stored` of the n visits are in the store already. */
-static enum as_status judge_visits(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits, size_t n,
-                                   size_t stored, struct as_gate_context *context, struct as_error *err)
-{
-    enum fault fault[VISITS_JUDGED] = {FAULT_NONE};
-    enum as_status st = AS_OK;
-    const size_t judged = n < VISITS_JUDGED ? n : VISITS_JUDGED;
-    find_drift(e, cell, visits, judged, fault, context);
-    find_unsteady(e, visits, judged, fault);
-    for (size_t i = 0; i < judged && !st; i++) {
-        const bool exclude = fault[i] != FAULT_NONE;
-        if (!is_judged(&visits[i]) || exclude == (visits[i].excluded != 0))
-            continue;
-        visits[i].excluded = exclude;
-        say_fault(&visits[i], fault[i], visits[i].reason, sizeof visits[i].reason);
-        if (i < stored)
-            st = as_store_exclude_visit(e->store, visits[i].cell_id, visits[i].number, exclude, visits[i].reason, err);
-    }
-    return st;
-}
-
 static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visit *visits, size_t n, size_t stored,
                                struct as_error *err)
 {
@@ -209,7 +78,7 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
         context.last_cache = as_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
     enum as_status s = AS_OK;
     if (index < e->sentinels_first)
-        s = judge_visits(e, cell, visits, n, stored, &context, err);
+        s = as_engine_judge_visits(e, cell, visits, n, stored, &context, err);
     else
         as_copy_text(context.drift_text, sizeof context.drift_text, "this cell is a sentinel itself");
     if (!s)
@@ -242,9 +111,9 @@ static enum as_status add_visit(struct as_engine *e, size_t index, struct as_vis
     struct as_visit *visits = NULL;
     size_t n = 0;
     struct as_cell *cell = &e->cells[index];
-    enum as_status s = AS_OK;
+    enum as_status s = as_yardsticks_add(&e->yardsticks, as_yardstick_of(visit), err);
     int sentinel = index >= e->sentinels_first; /* visited hundreds of times: judged as a whole only at the end */
-    if (e->progress[index].visits && !sentinel)
+    if (!s && e->progress[index].visits && !sentinel)
         s = as_store_visits(e->store, e->run->id, cell->id, &visits, &n, err);
     struct as_visit *more = s ? NULL : realloc(visits, (n + 1) * sizeof *more);
     if (!s && !more)
