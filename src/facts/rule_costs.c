@@ -135,17 +135,19 @@ void rule_first_touch(struct rule_context *c)
                 "No cost of a page fault to be seen");
 }
 
-static void add_allocator(struct rule_context *c, const struct curve *curve, size_t at, const char *which)
+static void add_allocator(struct rule_context *c, const struct curve *curve, size_t at)
 {
     const struct as_cell *cell = curve->cells[at];
     const char *allocator = as_axes_text(&cell->axes, "allocator"), *op = as_axes_text(&cell->axes, "op");
     char object[48], value[96], size[32];
     snprintf(object, sizeof object, "allocator:%.36s", allocator);
-    struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, which);
+    fact_value_text(curve->x[at], none, "B", size,
+                    sizeof size); /* in the name: which sizes are trusted differs by run */
+    struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "%s: %s of %s takes %s", allocator, op, fact_value_text(curve->x[at], none, "B", size, sizeof size),
+    fact_say(f, "%s: %s of %s takes %s", allocator, op, size,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     fact_evidence(f, cell);
 }
@@ -159,9 +161,9 @@ void rule_allocators(struct rule_context *c)
         const char *op = as_axes_text(&curves[i].cells[0]->axes, "op");
         if (strcmp(op, "alloc") != 0 && strcmp(op, "free") != 0)
             continue;
-        add_allocator(c, &curves[i], 0, "small");
+        add_allocator(c, &curves[i], 0);
         if (curves[i].n > 1)
-            add_allocator(c, &curves[i], curves[i].n - 1, "large");
+            add_allocator(c, &curves[i], curves[i].n - 1);
         added += 2;
     }
     curves_free(curves, n);

@@ -1,4 +1,5 @@
 #include "report/load.h"
+#include "report/shown.h"
 #include "report/twins.h"
 
 #include <jansson.h>
@@ -59,7 +60,10 @@ done:
 
 static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err)
 {
-    return as_store_cell(context, cell_id, 1, out, err);
+    enum as_status s = as_store_cell(context, cell_id, 1, out, err);
+    if (!s)
+        as_shown_cell(out);
+    return s;
 }
 
 enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
@@ -78,6 +82,8 @@ enum as_status as_report_load(struct as_store *store, const char *name, struct a
                                         .devices_n = out->devices_n};
     if (!s)
         s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
+    for (size_t i = 0; i < out->cells_n && !s; i++) /* behind the facts, whose rules read cells as they are stored */
+        as_shown_cell(&out->cells[i]);
     if (!s)
         s = as_twins_make(out, samples_of, store, err);
     if (s)

@@ -4,17 +4,19 @@
 
 struct tally {
     size_t total, measured, untrusted;
+    bool alike; /* all in the unit of the probe */
 };
 
-static struct tally count(const struct as_page *p, const char *probe)
+static struct tally count(const struct as_page *p, const struct as_probe *known, const char *probe)
 {
-    struct tally t = {0};
+    struct tally t = {.alike = known && known->unit};
     for (size_t r = 0; r < p->n; r++) {
         for (size_t i = 0; i < p->runs[r].cells_n; i++) {
             const struct as_cell *c = &p->runs[r].cells[i];
             if (strcmp(c->probe, probe) != 0)
                 continue;
             t.total++;
+            t.alike = t.alike && strcmp(c->unit, known->unit) == 0;
             t.measured += as_page_measured(c);
             t.untrusted += c->status == AS_CELL_UNTRUSTED;
         }
@@ -25,7 +27,7 @@ static struct tally count(const struct as_page *p, const char *probe)
 static void intro(struct as_page *p, const struct as_probe *probe, const char *name)
 {
     struct as_buf *b = p->out;
-    struct tally t = count(p, name);
+    struct tally t = count(p, probe, name);
     if (probe) {
         as_buf_str(b, "<p class=\"lead\">");
         as_buf_html(b, probe->question);
@@ -43,9 +45,9 @@ static void intro(struct as_page *p, const struct as_probe *probe, const char *n
     if (probe && probe->counts) {
         as_buf_str(b, "<p class=\"counts\"><b>What it counts</b> ");
         as_buf_html(b, probe->counts);
-        as_buf_str(b, ". ");
-        as_buf_str(b, probe->better_less ? "Less is better." : "More is better.");
-        as_buf_str(b, "</p>\n");
+        as_buf_str(b, !t.alike             ? ".</p>\n"
+                      : probe->better_less ? ". Less is better.</p>\n"
+                                           : ". More is better.</p>\n");
     }
 }
 
@@ -61,8 +63,10 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
     as_buf_html(b, probe->title);
     as_buf_str(b, "\"></div><figcaption>");
     as_buf_html(b, probe->title);
-    as_buf_str(b, ", in ");
-    as_buf_html(b, probe->unit);
+    if (count(p, probe, name).alike) {
+        as_buf_str(b, ", in ");
+        as_buf_html(b, probe->unit);
+    }
     as_buf_str(
         b, "; bands and bars are 95% intervals, hollow points are untrusted. Choose a point to go to its row in the "
            "table.</figcaption><noscript><p class=\"note\">The picture needs scripts; the table below has its "

@@ -146,7 +146,7 @@ static void head(struct table *t, size_t first_row)
     column_heads(t, t->numbers, t->numbers_n);
     if (t->page->n == 1) {
         as_buf_str(b, "<th scope=\"col\">");
-        as_buf_html(b, c->metric);
+        as_buf_html(b, t->words_n && t->words[0] == METRIC ? "value" : c->metric); /* several, each named in its row */
         as_buf_str(b, "<th scope=\"col\">95% interval<th scope=\"col\">samples<th scope=\"col\" class=\"l\">trusted");
     } else {
         for (size_t r = 0; r < t->page->n; r++) {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS_MAX = 200, WORDS_MAX = 8, REASONS_MAX = 12, PROBES_MAX = 64, SPARK_MAX = 32 };
+enum { GROUPS_MAX = 200, WORDS_MAX = 8, REASONS_MAX = 12, REASON_PROBES_MAX = 32, PROBES_MAX = 64, SPARK_MAX = 32 };
 
-/* Cells that are shown as one line: of one probe and device, and of one value of the probe's first word axis where it
- * has few values ("triad"). */
+/* Cells that are shown as one line: of one probe, device and unit, and of one value of the probe's first word axis
+ * where it has few values ("triad"). */
 struct group {
     const struct as_cell *best; /* trusted; NULL when there is none */
     const struct as_cell *any;
@@ -73,7 +73,7 @@ static struct group *group_of(struct group *groups, size_t *n, const struct as_c
 {
     for (size_t i = 0; i < *n; i++)
         if (strcmp(groups[i].any->probe, c->probe) == 0 && strcmp(groups[i].any->device, c->device) == 0 &&
-            strcmp(groups[i].word, word) == 0)
+            strcmp(groups[i].word, word) == 0 && strcmp(groups[i].any->unit, c->unit) == 0)
             return &groups[i];
     if (*n == GROUPS_MAX)
         return NULL;
@@ -182,8 +182,13 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
     as_table_add(t, g->word, AS_PAINT_NONE);
     as_table_addf(t, g->trusted ? AS_PAINT_NONE : AS_PAINT_BAD, "%zu of %zu", g->trusted, g->trusted + g->untrusted);
     if (!g->best) {
-        for (int i = 0; i < 4; i++)
-            as_table_add(t, i < 2 ? "-" : "", AS_PAINT_NONE);
+        if (g->untrusted == 1)
+            cell_axes(run, g->any, g->word, &text);
+        as_table_add(t, "-", AS_PAINT_NONE);
+        as_table_add(t, "-", AS_PAINT_NONE);
+        as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
+        as_table_add(t, "", AS_PAINT_NONE);
+        as_buf_finish(&text);
         return;
     }
     as_format_value(&text, g->best->sum.median, g->best->unit);
@@ -274,20 +279,33 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
 
 struct reason {
     const struct as_cell *first;
-    size_t cells;
+    const char *probes[REASON_PROBES_MAX]; /* which have it */
+    size_t cells, probes_n;
 };
 
-/* Of untrusted cells the gates that failed are the reason, whatever their texts say in numbers. */
+/* Of untrusted cells the gates that failed are the reason, whatever their texts say in numbers, and it is their probe's
+ * own; what a device cannot do is one reason for all probes that would need it. */
 static bool same_reason(const struct as_cell *a, const struct as_cell *b)
 {
-    if (a->status != b->status || strcmp(a->probe, b->probe) != 0 || strcmp(a->device, b->device) != 0)
+    if (a->status != b->status || strcmp(a->device, b->device) != 0)
         return false;
     if (a->status != AS_CELL_UNTRUSTED)
         return strcmp(a->reason, b->reason) == 0;
+    if (strcmp(a->probe, b->probe) != 0)
+        return false;
     for (int g = 0; g < AS_GATE_N; g++)
         if ((a->gates[g].state == AS_GATE_FAIL) != (b->gates[g].state == AS_GATE_FAIL))
             return false;
     return true;
+}
+
+static void add_probe(struct reason *r, const char *probe)
+{
+    size_t k = 0;
+    while (k < r->probes_n && strcmp(r->probes[k], probe) != 0)
+        k++;
+    if (k == r->probes_n && k < REASON_PROBES_MAX)
+        r->probes[r->probes_n++] = probe;
 }
 
 enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, const struct as_table_style *style,
@@ -306,8 +324,9 @@ enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, con
             continue;
         }
         if (k == found)
-            reasons[found++] = (struct reason){cells[i], 0};
+            reasons[found++] = (struct reason){.first = cells[i]};
         reasons[k].cells++;
+        add_probe(&reasons[k], cells[i]->probe);
     }
     if (!found)
         return AS_OK;
@@ -316,7 +335,10 @@ enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, con
     for (size_t k = 0; k < found; k++) {
         const struct as_cell *c = reasons[k].first;
         as_buf_clear(&line);
-        as_buf_terminal(&line, c->probe);
+        for (size_t p = 0; p < reasons[k].probes_n; p++) {
+            as_buf_str(&line, p ? ", " : "");
+            as_buf_terminal(&line, reasons[k].probes[p]);
+        }
         as_buf_char(&line, ' ');
         as_buf_terminal(&line, c->device);
         as_buf_printf(&line, ": %zu %s%s%s", reasons[k].cells,

@@ -203,7 +203,10 @@ static enum as_status write_table(const struct view *v, struct as_buf *out, stru
         heads[n++] = isnan(v->axes->v[a].number) ? right[a] + 1 : right[a];
     }
     char metric[40] = ">";
-    as_copy_text(metric + 1, sizeof metric - 1, v->cells[0]->metric);
+    bool alike = true;
+    for (size_t i = 1; i < v->n; i++)
+        alike = alike && strcmp(v->cells[i]->metric, v->cells[0]->metric) == 0;
+    as_copy_text(metric + 1, sizeof metric - 1, alike ? v->cells[0]->metric : "value");
     heads[n++] = metric;
     heads[n++] = v->style->unicode ? ">±" : ">+-";
     heads[n++] = "?>samples";

@@ -292,8 +292,8 @@ static void test_costs(void **state)
     assert_int_equal(get(&m, "memory.host_backing.mmap")->verdict, AS_SUPPORTED);
     assert_string_equal(get(&m, "memory.host_backing.mmap")->object, "allocator:mmap");
     is_near(get(&m, "memory.fault.mmap")->value, 650, 1e-9);
-    is_near(get(&m, "alloc.malloc.alloc.small")->value, 20, 0);
-    is_near(get(&m, "alloc.malloc.alloc.large")->value, 4000, 0);
+    is_near(get(&m, "alloc.malloc.alloc.32_B")->value, 20, 0);
+    is_near(get(&m, "alloc.malloc.alloc.1_GiB")->value, 4000, 0);
     is_near(get(&m, "c2c.median")->value, 60, 0);
     is_near(get(&m, "c2c.min")->value, 50, 0);
     is_near(get(&m, "c2c.max")->value, 140, 0);
