@@ -75,10 +75,14 @@ static const char *const quick[] = {
     NULL,
 };
 static const char *const full[] = {
-    "op=all level=sweep size=4KiB..4LLC x2 threads=1,max allocator=thp",
-    "op=all level=sweep size=4KiB..4LLC x1 threads=0 allocator=first",
-    "op=all level=memory threads=0,all store=all allocator=all touch=all",
-    "op=read,copy,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=0,1 store=all width=all allocator=first",
+    "op=read,write,copy,triad level=sweep size=4KiB..4LLC x2 threads=1,max allocator=thp",
+    "op=mul,add,nstream,dot level=sweep size=16KiB,0.5LLC threads=1,max allocator=thp",
+    "op=read,write,copy,triad level=sweep size=4KiB..4LLC x1 threads=0 allocator=first",
+    "op=mul,add,nstream,dot level=sweep size=0.5LLC threads=0 allocator=first",
+    "op=all level=memory threads=0,1,max store=all allocator=first",
+    "op=read,triad level=memory threads=all allocator=first",
+    "op=read,copy,triad level=memory threads=0,max allocator=all touch=all",
+    "op=read,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=0,1 store=all width=all allocator=first",
     "op=copy,triad level=memory threads=0,max store=all width=all allocator=first",
     "op=all level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device",
     "op=read,write,copy,triad level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device way=all",

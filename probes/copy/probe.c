@@ -42,6 +42,7 @@ static const struct as_axis axes[] = {
      .def = "64MiB"},
     {0},
 };
+#define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB,1GiB"
 static const char *const quick[] = {
     "from=host to=cuMemAlloc size=64MiB",
     "from=cuMemAlloc to=host size=64MiB",
@@ -54,14 +55,14 @@ static const char *const quick[] = {
 static const char *const full[] = {
     "from=all to=first how=all size=256MiB",
     "from=first to=all how=all size=256MiB",
-    "from=host,first to=host,first size=1KiB..1GiB",
-    "from=first to=first how=kernel size=1KiB..1GiB",
-    "from=cuMemHostAlloc to=cuMemAlloc how=all size=1KiB..1GiB",
-    "from=cuMemAlloc to=cuMemHostAlloc how=all size=1KiB..1GiB",
+    "from=host,first to=host,first " SIZES,
+    "from=first to=first how=kernel " SIZES,
+    "from=cuMemHostAlloc to=cuMemAlloc how=all " SIZES,
+    "from=cuMemAlloc to=cuMemHostAlloc how=all " SIZES,
     "from=cuMemAlloc to=cuMemAlloc,cuMemHostAlloc direction=both how=all size=1MiB,64MiB,1GiB",
     "from=cuMemHostAlloc to=cuMemHostAlloc how=all size=64MiB",
-    "from=clCreateBuffer ALLOC_HOST_PTR to=clCreateBuffer size=1KiB..1GiB",
-    "from=clCreateBuffer to=clCreateBuffer ALLOC_HOST_PTR size=1KiB..1GiB",
+    "from=clCreateBuffer ALLOC_HOST_PTR to=clCreateBuffer " SIZES,
+    "from=clCreateBuffer to=clCreateBuffer ALLOC_HOST_PTR " SIZES,
     NULL,
 };
 
