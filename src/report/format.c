@@ -123,14 +123,14 @@ enum as_said as_page_said(const struct as_fact *f)
     return isfinite(f->claimed) && f->claimed >= f->ci.lo && f->claimed <= f->ci.hi ? AS_SAID_CLAIMED : AS_SAID_BRACKET;
 }
 
-void as_page_bracket(struct as_buf *b, struct as_interval ci)
+void as_page_range(struct as_buf *b, double low, double high, const char *unit)
 {
     struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT;
-    as_page_value(&lo, ci.lo, "B");
-    as_page_value(&hi, ci.hi, "B");
-    const char *lo_unit = strchr(as_buf_get(&lo), ' '), *hi_unit = strchr(as_buf_get(&hi), ' ');
-    bool same = lo_unit && hi_unit && strcmp(lo_unit, hi_unit) == 0;
-    as_buf_add(b, as_buf_get(&lo), same ? (size_t)(lo_unit - as_buf_get(&lo)) : lo.len);
+    as_page_value(&lo, low, unit);
+    as_page_value(&hi, high, unit);
+    size_t number = strspn(as_buf_get(&lo), "0123456789.");
+    bool same = strcmp(as_buf_get(&lo) + number, as_buf_get(&hi) + strspn(as_buf_get(&hi), "0123456789.")) == 0;
+    as_buf_add(b, as_buf_get(&lo), same ? number : lo.len);
     as_buf_str(b, "–");
     as_buf_str(b, as_buf_get(&hi));
     b->failed |= lo.failed || hi.failed;
@@ -142,7 +142,7 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
 {
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_BRACKET)
-        as_page_bracket(b, f->ci);
+        as_page_range(b, f->ci.lo, f->ci.hi, "B");
     else
         as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
 }

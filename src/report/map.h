@@ -82,6 +82,8 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n);
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
                                        const char *what);
 
+/* Is its memory another than the host's, reached over a link? */
+bool as_map_has_own_memory(const struct as_device_info *info);
 /* Devices with memory of their own that look the same: the first AS_MAP_ALIKE_MAX are drawn, all of them are told in a
  * table. before: how many devices before this one are alike. */
 enum { AS_MAP_ALIKE_MAX = 2 };

@@ -58,7 +58,7 @@ static void number_note(struct map_drawing *d, const struct as_map_number *n, do
         as_buf_str(d->b, "claimed</text>\n");
         as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
         as_buf_str(d->b, "measured ");
-        as_page_bracket(d->b, f->ci);
+        as_page_range(d->b, f->ci.lo, f->ci.hi, "B");
     } else {
         as_buf_str(d->b, "claimed ");
         as_page_value(d->b, f->claimed, f->unit);
@@ -87,14 +87,14 @@ static void number(struct map_drawing *d, const struct as_map_number *n, enum as
     number_note(d, n, x, y + (share > 0 ? 44 : 36));
 }
 
-/* All that was found about a row or link, for those who point at it. object: of a link; NULL for a row. */
-static void title(struct map_drawing *d, const char *object, int row)
+/* All that was found about a row, or about the link with this object, for those who point at it. */
+static void title(struct map_drawing *d, int row, const char *link)
 {
     bool any = false;
     for (size_t i = 0; i < d->run->facts_n; i++) {
         const struct as_fact *f = &d->run->facts[i];
-        if (strcmp(f->device, d->info->id) != 0 ||
-            (object ? strcmp(f->object, object) != 0 : as_map_row(f->object) != row))
+        bool about = link ? strcmp(f->object, link) == 0 : as_map_row(f->object) == row;
+        if (!about || strcmp(f->device, d->info->id) != 0)
             continue;
         as_buf_str(d->b, any ? "\n" : "<title>");
         as_buf_html(d->b, f->sentence);
@@ -103,26 +103,16 @@ static void title(struct map_drawing *d, const char *object, int row)
     as_buf_str(d->b, any ? "</title>" : "");
 }
 
-static void line(struct map_drawing *d, const char *name, const struct as_map_number *numbers, bool sized, double y)
+/* The kinds from first to last: a core has a clock and nothing else that the map knows of, a link has no size. */
+static void line(struct map_drawing *d, const char *name, const struct as_map_number *numbers, enum as_map_kind first,
+                 enum as_map_kind last, double y)
 {
     as_map_text_at(d->b, d->s.label_x, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20), "level", AS_MAP_INK,
                    d->s.wide ? 15 : 12, "start");
     as_buf_html(d->b, name);
     as_buf_str(d->b, "</text>\n");
-    for (int k = sized ? AS_MAP_HOLDS : AS_MAP_LATENCY; k < AS_MAP_KINDS; k++)
-        number(d, &numbers[k], (enum as_map_kind)k, y);
-}
-
-/* A core has a clock and nothing else that the map knows of. */
-static void core_line(struct map_drawing *d, double y)
-{
-    const struct as_map_number *clock = &d->numbers.row[AS_MAP_CORE][AS_MAP_HOLDS];
-    char name[24];
-    as_map_text_at(d->b, d->s.label_x, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20), "level", AS_MAP_INK,
-                   d->s.wide ? 15 : 12, "start");
-    as_buf_html(d->b, as_map_row_name(d, AS_MAP_CORE, name));
-    as_buf_str(d->b, "</text>\n");
-    number(d, clock, AS_MAP_HOLDS, y);
+    for (enum as_map_kind k = first; k <= last; k++)
+        number(d, &numbers[k], k, y);
 }
 
 static void column_heads(struct map_drawing *d, double y)
@@ -167,18 +157,17 @@ void as_map_draw_numbers(struct map_drawing *d, double *y)
         if (!isfinite(d->line.row[r]))
             continue;
         as_buf_str(d->b, "<g class=\"row\">");
-        title(d, NULL, r);
-        if (r == AS_MAP_CORE)
-            core_line(d, d->line.row[r]);
-        else
-            line(d, as_map_row_name(d, r, name), d->numbers.row[r], true, d->line.row[r]);
+        title(d, r, NULL);
+        line(d, as_map_row_name(d, r, name), d->numbers.row[r], AS_MAP_HOLDS,
+             r == AS_MAP_CORE ? AS_MAP_HOLDS : AS_MAP_BANDWIDTH, d->line.row[r]);
         as_buf_str(d->b, "</g>\n");
     }
     for (size_t i = 0; i < d->numbers.links_n; i++) {
         const struct as_map_link *l = &d->numbers.link[i];
         as_buf_str(d->b, "<g class=\"row\">");
-        title(d, l->object[0] ? l->object : "link:", -1);
-        line(d, l->name, l->number, false, d->line.link[i]);
+        if (l->object[0])
+            title(d, -1, l->object);
+        line(d, l->name, l->number, AS_MAP_LATENCY, AS_MAP_BANDWIDTH, d->line.link[i]);
         as_buf_str(d->b, "</g>\n");
     }
 }
@@ -197,7 +186,7 @@ static void describe_line(const char *name, const struct as_map_number *numbers,
         as_map_number_text(b, n);
         if (n->fact && as_page_said(n->fact) == AS_SAID_CLAIMED) {
             as_buf_str(b, " claimed (measured ");
-            as_page_bracket(b, n->fact->ci);
+            as_page_range(b, n->fact->ci.lo, n->fact->ci.hi, "B");
             as_buf_char(b, ')');
         }
         any = true;

@@ -271,7 +271,7 @@ static void add_link(struct as_map_numbers *out, const struct as_device_info *in
 static void find_links(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
 {
     static const struct end nothing[SORTS] = {[HOST] = {.name = "host"}, [PEER] = {.name = ""}};
-    if (info->is_host_memory || (info->capabilities & AS_CAP_HOST_KERNELS))
+    if (!as_map_has_own_memory(info))
         return;
     for (enum sort s = HOST; s < SORTS; s++) {
         struct end ends[ENDS_MAX];
@@ -326,22 +326,6 @@ bool as_map_has_numbers(const struct as_map_numbers *n, int row)
     return false;
 }
 
-/* "368–382 GB/s", the unit twice only where the two are on different scales */
-static void range_text(struct as_buf *b, const struct as_map_number *n)
-{
-    struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT;
-    as_page_value(&lo, n->value, n->unit);
-    as_page_value(&hi, n->high, n->unit);
-    const char *lo_unit = strstr(as_buf_get(&lo), "\u00a0"), *hi_unit = strstr(as_buf_get(&hi), "\u00a0");
-    bool same = lo_unit && hi_unit && strcmp(lo_unit, hi_unit) == 0;
-    as_buf_add(b, as_buf_get(&lo), same ? (size_t)(lo_unit - as_buf_get(&lo)) : lo.len);
-    as_buf_str(b, "–");
-    as_buf_str(b, as_buf_get(&hi));
-    b->failed |= lo.failed || hi.failed;
-    as_buf_finish(&lo);
-    as_buf_finish(&hi);
-}
-
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
     const double alike = 1.01; /* of the least: three digits would not show more */
@@ -350,16 +334,21 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
     else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
         as_page_fact_value(b, n->fact);
     else if (n->high > alike * n->value)
-        range_text(b, n);
+        as_page_range(b, n->value, n->high, n->unit);
     else
         as_page_value(b, n->value, n->unit);
+}
+
+bool as_map_has_own_memory(const struct as_device_info *info)
+{
+    return !info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS);
 }
 
 size_t as_map_alike_before(const struct as_report_run *run, size_t index)
 {
     const struct as_device_info *d = &run->devices[index];
     size_t n = 0;
-    for (size_t i = 0; i < index && !d->is_host_memory; i++) {
+    for (size_t i = 0; i < index && as_map_has_own_memory(d); i++) {
         const struct as_device_info *e = &run->devices[i];
         n += strcmp(d->backend, e->backend) == 0 && strcmp(d->name, e->name) == 0 && d->units == e->units &&
              d->memory_bytes == e->memory_bytes;

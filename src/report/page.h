@@ -34,8 +34,8 @@ enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };
 enum as_said as_page_said(const struct as_fact *f);
 /* The number of a fact in the way that as_page_said chose: "32 KiB" or "16–64 KiB". */
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
-/* "16–64 KiB", "512 KiB–2 MiB" */
-void as_page_bracket(struct as_buf *b, struct as_interval ci);
+/* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */
+void as_page_range(struct as_buf *b, double low, double high, const char *unit);
 /* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v);
 /* All axes of a cell but those in skip (bit per position), "op triad, threads 2". */

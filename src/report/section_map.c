@@ -57,11 +57,6 @@ static void other_numbers(struct as_page *p, const struct as_report_run *rr)
 
 /* ---- links between the devices of a run ---- */
 
-static bool has_own_memory(const struct as_device_info *d)
-{
-    return !d->is_host_memory && !(d->capabilities & AS_CAP_HOST_KERNELS);
-}
-
 /* "1" of "cuda:1" */
 static const char *number_of(const struct as_device_info *d)
 {
@@ -105,7 +100,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
         link_cell(b, one_way(rr, from, NULL, "to"), one_way(rr, from, NULL, "load"));
     for (size_t i = 0; i < rr->devices_n; i++) {
         const struct as_device_info *to = &rr->devices[i];
-        if (!has_own_memory(to))
+        if (!as_map_has_own_memory(to))
             continue;
         if (to == from) {
             as_buf_str(b, "<td>–");
@@ -124,15 +119,15 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     struct as_buf *b = p->out;
     size_t devices = 0;
     for (size_t i = 0; i < rr->devices_n; i++)
-        devices += has_own_memory(&rr->devices[i]);
+        devices += as_map_has_own_memory(&rr->devices[i]);
     if (devices < 2)
         return;
-    as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"links\">"
+    as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"figures\">"
                   "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and under it "
                   "the time that the row's device waits for a load from there</caption>\n"
                   "<thead><tr><th scope=\"col\">from<th scope=\"col\">to host");
     for (size_t i = 0; i < rr->devices_n; i++) {
-        if (!has_own_memory(&rr->devices[i]))
+        if (!as_map_has_own_memory(&rr->devices[i]))
             continue;
         as_buf_str(b, "<th scope=\"col\">to ");
         as_buf_html(b, rr->devices[i].id);
@@ -140,7 +135,7 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     as_buf_str(b, "\n<tbody>");
     link_row(p, rr, NULL);
     for (size_t i = 0; i < rr->devices_n; i++)
-        if (has_own_memory(&rr->devices[i]))
+        if (as_map_has_own_memory(&rr->devices[i]))
             link_row(p, rr, &rr->devices[i]);
     as_buf_str(b, "</table></div>\n");
 }
@@ -180,15 +175,16 @@ static void alike_table(struct as_page *p, const struct as_report_run *rr)
     }
     if (most < AS_MAP_ALIKE_MAX)
         return;
-    as_buf_printf(b,
-                  "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices\"><table "
-                  "class=\"links\"><caption>Every device with memory of its own. Of those that are alike the map draws "
-                  "the first %d.</caption>\n<thead><tr><th scope=\"col\">device<th scope=\"col\">bus<th "
-                  "scope=\"col\">clock<th scope=\"col\">L2 latency<th scope=\"col\">L2 bandwidth<th "
-                  "scope=\"col\">memory latency<th scope=\"col\">memory bandwidth\n<tbody>",
-                  (int)AS_MAP_ALIKE_MAX);
+    as_buf_printf(
+        b,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices\"><table "
+        "class=\"figures\"><caption>Every device with memory of its own. Of those that are alike the map draws "
+        "the first %d.</caption>\n<thead><tr><th scope=\"col\">device<th scope=\"col\">bus<th "
+        "scope=\"col\">clock<th scope=\"col\">L2 latency<th scope=\"col\">L2 bandwidth<th "
+        "scope=\"col\">memory latency<th scope=\"col\">memory bandwidth\n<tbody>",
+        (int)AS_MAP_ALIKE_MAX);
     for (size_t i = 0; i < rr->devices_n; i++)
-        if (has_own_memory(&rr->devices[i]))
+        if (as_map_has_own_memory(&rr->devices[i]))
             alike_row(p, rr, &rr->devices[i]);
     as_buf_str(b, "</table></div>\n");
 }

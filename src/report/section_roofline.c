@@ -249,10 +249,9 @@ static void draw(struct as_buf *b, const struct roofline *r, const char *device,
 
 static void table(struct as_buf *b, const struct roofline *r, const char *device)
 {
-    as_buf_str(
-        b,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Roofline\"><table class=\"links\"><caption>"
-        "Ceilings and ridge points of ");
+    as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Roofline\"><table "
+                  "class=\"figures\"><caption>"
+                  "Ceilings and ridge points of ");
     as_buf_html(b, device);
     as_buf_str(b, ", in operations a byte, with 95% intervals</caption>\n<thead><tr><th scope=\"col\">type<th "
                   "scope=\"col\">peak");

@@ -13,11 +13,6 @@ static const struct as_device_info *device_of(const struct as_report_run *rr, co
     return NULL;
 }
 
-static bool same_devices(const struct as_twin *a, const struct as_twin *b)
-{
-    return strcmp(a->a->device, b->a->device) == 0 && strcmp(a->b->device, b->b->device) == 0;
-}
-
 /* Allocators bear the names of their APIs: where they differ each stands with its number. */
 static void axes(struct as_buf *b, const struct as_twin *t)
 {
@@ -113,8 +108,7 @@ void as_page_twins(struct as_page *p)
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         for (size_t i = 0, end; i < rr->twins_n; i = end) {
-            for (end = i + 1; end < rr->twins_n && same_devices(&rr->twins[i], &rr->twins[end]);)
-                end++;
+            end = as_twins_end(rr, i);
             table(p, rr, &rr->twins[i], end - i);
         }
     }

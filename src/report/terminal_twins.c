@@ -80,11 +80,8 @@ enum as_status as_text_twins(const struct as_report_run *run, const struct as_ta
     if (run->twins_n)
         as_text_title(out, "Two backends, one device", style);
     for (size_t i = 0, end; i < run->twins_n && !st; i = end) {
-        const struct as_twin *t = &run->twins[i];
-        for (end = i + 1; end < run->twins_n && strcmp(run->twins[end].a->device, t->a->device) == 0 &&
-                          strcmp(run->twins[end].b->device, t->b->device) == 0;)
-            end++;
-        st = write_pair(t, end - i, style, out, err);
+        end = as_twins_end(run, i);
+        st = write_pair(&run->twins[i], end - i, style, out, err);
     }
     return st;
 }

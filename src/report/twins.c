@@ -234,6 +234,16 @@ enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, 
     return AS_OK;
 }
 
+size_t as_twins_end(const struct as_report_run *run, size_t from)
+{
+    const struct as_twin *t = run->twins;
+    size_t end = from + 1;
+    while (end < run->twins_n && strcmp(t[end].a->device, t[from].a->device) == 0 &&
+           strcmp(t[end].b->device, t[from].b->device) == 0)
+        end++;
+    return end;
+}
+
 void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n)
 {
     size_t differ = 0, same = 0;

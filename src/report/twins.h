@@ -13,6 +13,8 @@ typedef enum as_status as_samples_of(void *context, int64_t cell_id, struct as_c
  * none, the best by any. Those that differ most come first. */
 enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, void *context, struct as_error *err);
 
+/* One behind the last twin of the pair of devices whose first is `from`. */
+size_t as_twins_end(const struct as_report_run *run, size_t from);
 bool as_twin_differs(const struct as_twin *t);
 /* "4 differ, 10 are the same, 3 cannot be told" of the twins of two devices. */
 void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n);
