@@ -26,7 +26,7 @@ static const struct as_device_info full = {
     .caches_n = 3,
     .caches = {{1, 'd', 32768, 64, 8, 1}, {1, 'i', 65536, 64, 4, 1}, {3, 'u', 1u << 30, 128, (unsigned)-1, 96}},
     .allocators_n = 2,
-    .allocators = {{"malloc", "", true, true}, {"clSVMAlloc fine", "the driver <says> no", true, false}},
+    .allocators = {{"malloc", "", true, true, false}, {"clSVMAlloc fine", "the driver <says> no", true, false, true}},
 };
 
 static void round_trip(void **state)
@@ -48,6 +48,7 @@ static void round_trip(void **state)
     assert_int_equal(back.capabilities, full.capabilities);
     assert_true(back.clock_max_hz == full.clock_max_hz);
     assert_true(back.is_host_memory && !back.allocators[1].on_demand);
+    assert_true(back.allocators[1].coherent && !back.allocators[0].coherent);
     as_buf_finish(&a);
     as_buf_finish(&b);
 }
