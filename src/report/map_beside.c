@@ -134,9 +134,9 @@ static double place_below(struct map_drawing *d, double y)
         d->line.row[r] = isfinite(d->box.row[r]) ? y : NAN;
         y += isfinite(d->box.row[r]) ? line_h : 0;
     }
-    for (size_t i = 0; i < d->numbers.links_n; i++, y += line_h)
-        d->line.link[i] = y;
-    return y;
+    for (size_t i = 0; i < d->numbers.links_n; i++)
+        d->line.link[i] = y + (double)i * line_h;
+    return y + (double)d->numbers.links_n * line_h;
 }
 
 void as_map_draw_numbers(struct map_drawing *d, double *y)

@@ -231,10 +231,10 @@ static double place_boxes(struct map_drawing *d, double y)
         y += there ? d->s.row_h : 0;
     }
     d->bottom = y;
-    for (size_t i = 0; i < d->numbers.links_n; i++, y += d->s.row_h)
-        d->box.link[i] = y;
+    for (size_t i = 0; i < d->numbers.links_n; i++)
+        d->box.link[i] = y + (double)i * d->s.row_h;
     d->line = d->box;
-    return y;
+    return y + (double)d->numbers.links_n * d->s.row_h;
 }
 
 /* Boxes that are drawn as outlines, with a name above, need room for it. */
