@@ -225,8 +225,11 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
                              .clock_hi = NAN,
                              .limit = NAN,
                              .sample_s = NAN};
-    struct sampler m = {
-        .dev = dev, .probe = as_probe_find(order->probe), .share_s = order->share_s, .precision = order->precision};
+    struct sampler m = {.dev = dev,
+                        .probe = as_probe_find(order->probe),
+                        .share_s = order->share_s,
+                        .precision = order->precision,
+                        .fewest = order->alone ? AS_SAMPLES_ALONE : AS_SAMPLES_MIN};
     m.vc = (struct as_visit_context){.dev = dev,
                                      .axes = &order->axes,
                                      .seed = order->seed,

@@ -83,7 +83,7 @@ def test_a_clock_that_halves(assay):
 def test_a_clock_that_halves_once(assay):
     """One visit of many is left out, and the number is that of the rest."""
     fault = {"do": "clock-half", "count": "worker", "launch": 60, "min_footprint": 262144, "max_footprint": 262144}
-    done = assay.null(dict(HONEST, faults=[fault]), *CELLS, "--precision", "1%", "--budget", "4s", "--visits", "6")
+    done = assay.null(dict(HONEST, faults=[fault]), *CELLS, "--precision", "1%", "--visits", "6")
     expect(done.code == OK, "the steady visits are enough", done)
     for cell in assay.export()["cells"]:
         left_out = [v["reason"] for v in cell["visits"] if v["excluded"]]
@@ -153,6 +153,16 @@ def test_a_sensor_that_cannot_be_opened(assay):
     expect(export["run"]["devices"][0]["sensor"] == "", "none served it", export["run"]["devices"][0])
     why = export["run"]["devices"][0]["sensor_why"]
     expect("the library is missing" in why, "and why", why)
+
+
+def test_a_visit_has_samples_enough(assay):
+    """However short its share: three where there are more visits, six where it is alone."""
+    script = dict(HONEST, sleep=True, levels=[{"size": 0, "ns": 90, "gbs": 0.5}])
+    for visits, fewest in ((3, 3), (1, 6)):
+        done = assay.null(script, *READ, "--set", "size=16MiB", "--visits", str(visits), "--budget", "1s")
+        expect(done.code in MEASURED, "measured", done)
+        taken = [v["n"] + v["warmup"] for c in assay.export()["cells"] for v in c["visits"] if v["n"]]
+        expect(taken and min(taken) >= fewest, f"{fewest} samples in each of {visits} visits at the least", taken)
 
 
 def test_two_modes(assay):
