@@ -29,7 +29,7 @@ static struct map_shape shape_of(unsigned width)
                               .box_h = 32,
                               .gap = 30,
                               .label_x = 4,
-                              .number_x = {68, 68 + 0.27 * w, 68 + 0.52 * w},
+                              .number_x = {66, 66 + 0.29 * w, 66 + 0.54 * w},
                               .number_w = 0.22 * w};
 }
 

@@ -1,8 +1,7 @@
-#include "synth.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "core/probe.h"
-#include "report/twins.h"
+#include "synth_inside.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,27 +60,27 @@ static const char method[] =
     "`p = *p`.\n\n- warm up until the change-point test says so\n- sample until the interval is narrow\n\n"
     "| level | bound |\n|---|---|\n| L1 | 5 cycles |\n\nSource: [multichase](https://example.org/multichase).\n\n"
     "```\nwhile (reps--)\n    p = *(void **)p; /* <not a tag> */\n```\n\n> A limit.\n";
-static const struct as_probe latency = {.abi = AS_PROBE_ABI,
-                                        .name = "latency",
-                                        .title = "Memory latency",
-                                        .question = "How long does a load wait for its data, by size of what it walks?",
-                                        .metric = "latency",
-                                        .unit = "ns",
-                                        .better_less = true,
-                                        .counts = "time of one dependent load, loop and address included",
-                                        .axes = latency_axes,
-                                        .method = method,
-                                        .figure = "latency"};
-static const struct as_probe bandwidth = {.abi = AS_PROBE_ABI,
-                                          .name = "bandwidth",
-                                          .title = "Memory bandwidth",
-                                          .question = "How many bytes a second can be moved, by size and threads?",
-                                          .metric = "bandwidth",
-                                          .unit = "GB/s",
-                                          .counts = "bytes read plus bytes written; write-allocate not counted",
-                                          .axes = bandwidth_axes,
-                                          .method = method,
-                                          .figure = "bandwidth"};
+const struct as_probe synth_latency = {.abi = AS_PROBE_ABI,
+                                       .name = "latency",
+                                       .title = "Memory latency",
+                                       .question = "How long does a load wait for its data, by size of what it walks?",
+                                       .metric = "latency",
+                                       .unit = "ns",
+                                       .better_less = true,
+                                       .counts = "time of one dependent load, loop and address included",
+                                       .axes = latency_axes,
+                                       .method = method,
+                                       .figure = "latency"};
+const struct as_probe synth_bandwidth = {.abi = AS_PROBE_ABI,
+                                         .name = "bandwidth",
+                                         .title = "Memory bandwidth",
+                                         .question = "How many bytes a second can be moved, by size and threads?",
+                                         .metric = "bandwidth",
+                                         .unit = "GB/s",
+                                         .counts = "bytes read plus bytes written; write-allocate not counted",
+                                         .axes = bandwidth_axes,
+                                         .method = method,
+                                         .figure = "bandwidth"};
 static const struct as_probe c2c = {.abi = AS_PROBE_ABI,
                                     .name = "c2c",
                                     .title = "Core to core",
@@ -112,17 +111,18 @@ static const struct as_probe alloc = {.abi = AS_PROBE_ABI,
                                       .counts = "one block, or one page for touching",
                                       .axes = alloc_axes,
                                       .figure = "alloc"};
-static const struct as_probe roofline = {.abi = AS_PROBE_ABI,
-                                         .name = "roofline",
-                                         .title = "Peak arithmetic",
-                                         .question = "How many operations a second do the units do?",
-                                         .metric = "rate",
-                                         .unit = "ops/s",
-                                         .counts = "a fused multiply-add is two operations",
-                                         .axes = roofline_axes,
-                                         .figure = "roofline"};
+const struct as_probe synth_roofline = {.abi = AS_PROBE_ABI,
+                                        .name = "roofline",
+                                        .title = "Peak arithmetic",
+                                        .question = "How many operations a second do the units do?",
+                                        .metric = "rate",
+                                        .unit = "ops/s",
+                                        .counts = "a fused multiply-add is two operations",
+                                        .axes = roofline_axes,
+                                        .figure = "roofline"};
 static const struct as_probe sentinel = {.abi = AS_PROBE_ABI, .name = "sentinel", .title = "Sentinel", .hidden = true};
-const struct as_probe *const as_probes[] = {&latency, &bandwidth, &c2c, &launch, &alloc, &roofline, &sentinel, NULL};
+const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &c2c,      &launch,
+                                            &alloc,         &synth_roofline,  &sentinel, NULL};
 
 const struct as_probe *as_probe_find(const char *name)
 {
@@ -140,15 +140,7 @@ const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *na
     return NULL;
 }
 
-struct maker {
-    struct as_report_run *r;
-    struct as_rng rng;
-    size_t cells_cap, facts_cap;
-    double slower;
-    bool failed;
-};
-
-static struct as_cell *add_cell(struct maker *m, const struct as_probe *probe, const char *device)
+struct as_cell *synth_cell(struct maker *m, const struct as_probe *probe, const char *device)
 {
     struct as_error err;
     if (as_grow((void **)&m->r->cells, &m->cells_cap, m->r->cells_n + 1, sizeof *m->r->cells, &err) != AS_OK) {
@@ -173,21 +165,21 @@ static struct as_cell *add_cell(struct maker *m, const struct as_probe *probe, c
     return c;
 }
 
-static void axis(struct as_cell *c, const char *name, const char *text)
+void synth_axis(struct as_cell *c, const char *name, const char *text)
 {
     struct as_error err;
     if (c)
         as_axes_add(&c->axes, name, text, &err);
 }
 
-static void axis_number(struct as_cell *c, const char *name, uint64_t v)
+void synth_axis_number(struct as_cell *c, const char *name, uint64_t v)
 {
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)v);
-    axis(c, name, text);
+    synth_axis(c, name, text);
 }
 
-static void measured(struct maker *m, struct as_cell *c, double v)
+void synth_measured(struct maker *m, struct as_cell *c, double v)
 {
     if (!c)
         return;
@@ -212,7 +204,7 @@ static void measured(struct maker *m, struct as_cell *c, double v)
     }
 }
 
-static double latency_at(double size)
+double synth_latency_at(double size)
 {
     static const double knee[] = {48e3, 2e6, 200e6}, level[] = {1.46, 4.8, 29, 112};
     double v = level[0];
@@ -221,19 +213,23 @@ static double latency_at(double size)
     return v;
 }
 
-static void latency_cells(struct maker *m, const char *device, double scale, int steps)
+void synth_latency_cells(struct maker *m, const char *device, double scale, int steps)
 {
     static const char *const allocators[] = {"malloc", "mmap THP"};
     for (int a = 0; a < 2; a++)
         for (int p = 0; p < 3; p++)
             for (int s = 0; s < 20 * steps; s++) {
                 double size = 64 * round(1024 * pow(2, (double)s / steps) / 64);
-                struct as_cell *c = add_cell(m, &latency, device);
-                axis(c, "allocator", allocators[a]);
-                axis(c, "pattern", patterns[p]);
-                axis_number(c, "size", (uint64_t)size);
-                axis_number(c, "stride", 64);
-                measured(m, c, scale * latency_at(size) * (p == 0 && a == 0 && size > 4e6 ? 1.3 : p == 2 ? 0.4 : 1));
+                struct as_cell *c = synth_cell(m, &synth_latency, device);
+                synth_axis(c, "allocator", allocators[a]);
+                synth_axis(c, "pattern", patterns[p]);
+                synth_axis_number(c, "size", (uint64_t)size);
+                synth_axis_number(c, "stride", 64);
+                synth_measured(m, c,
+                               scale * synth_latency_at(size) *
+                                   (p == 0 && a == 0 && size > 4e6 ? 1.3
+                                    : p == 2                       ? 0.4
+                                                                   : 1));
             }
 }
 
@@ -243,12 +239,12 @@ static void bandwidth_cells(struct maker *m, const char *device, int steps)
         for (int threads = 1; threads <= 2; threads++)
             for (int s = 0; s < 9 * steps; s++) {
                 double size = 64 * round(16384 * pow(4, (double)s / steps) / 64);
-                struct as_cell *c = add_cell(m, &bandwidth, device);
-                axis(c, "op", ops[o]);
-                axis(c, "store", o == 3 && s % 2 ? "non-temporal" : "regular");
-                axis_number(c, "threads", (uint64_t)threads);
-                axis_number(c, "size", (uint64_t)size);
-                measured(m, c, threads * (300 / pow(latency_at(size), 0.7)) * (1 - 0.1 * o));
+                struct as_cell *c = synth_cell(m, &synth_bandwidth, device);
+                synth_axis(c, "op", ops[o]);
+                synth_axis(c, "store", o == 3 && s % 2 ? "non-temporal" : "regular");
+                synth_axis_number(c, "threads", (uint64_t)threads);
+                synth_axis_number(c, "size", (uint64_t)size);
+                synth_measured(m, c, threads * (300 / pow(synth_latency_at(size), 0.7)) * (1 - 0.1 * o));
             }
 }
 
@@ -257,12 +253,12 @@ static void c2c_cells(struct maker *m, unsigned cores)
     for (int o = 0; c2c_ops[o]; o++)
         for (unsigned i = 0; i < cores; i++)
             for (unsigned j = i + 1; j < cores; j++) {
-                struct as_cell *c = add_cell(m, &c2c, "cpu");
-                axis(c, "peer", "cpu");
-                axis_number(c, "from", i);
-                axis_number(c, "to", j);
-                axis(c, "op", c2c_ops[o]);
-                measured(m, c, (1 + 0.2 * o) * (i / 4 == j / 4 ? 32 : i / 12 == j / 12 ? 57 : 121));
+                struct as_cell *c = synth_cell(m, &c2c, "cpu");
+                synth_axis(c, "peer", "cpu");
+                synth_axis_number(c, "from", i);
+                synth_axis_number(c, "to", j);
+                synth_axis(c, "op", c2c_ops[o]);
+                synth_measured(m, c, (1 + 0.2 * o) * (i / 4 == j / 4 ? 32 : i / 12 == j / 12 ? 57 : 121));
             }
 }
 
@@ -272,11 +268,11 @@ static void launch_cells(struct maker *m, const char *device)
     for (int h = 0; whats[h]; h++)
         for (int w = 0; w < 3; w++)
             for (unsigned threads = 1; threads <= 4096; threads *= 64) {
-                struct as_cell *c = add_cell(m, &launch, device);
-                axis(c, "what", whats[h]);
-                axis(c, "wait", waits[w]);
-                axis_number(c, "threads", threads);
-                measured(m, c, (50e3 - 20e3 * h) * (1 - 0.2 * w) * (1 + threads / 9000.0));
+                struct as_cell *c = synth_cell(m, &launch, device);
+                synth_axis(c, "what", whats[h]);
+                synth_axis(c, "wait", waits[w]);
+                synth_axis_number(c, "threads", threads);
+                synth_measured(m, c, (50e3 - 20e3 * h) * (1 - 0.2 * w) * (1 + threads / 9000.0));
             }
 }
 
@@ -286,30 +282,30 @@ static void alloc_cells(struct maker *m, const char *device)
     for (int o = 0; alloc_ops[o]; o++)
         for (int a = 0; a < 3; a++)
             for (uint64_t size = 32; size <= 1u << 30; size *= 32) {
-                struct as_cell *c = add_cell(m, &alloc, device);
-                axis(c, "op", alloc_ops[o]);
-                axis(c, "allocator", allocators[a]);
-                axis_number(c, "size", size);
-                measured(m, c, (o == 2 ? 1384 : 20 * (o + 1)) * (1 + a) * (1 + log2((double)size) / 8));
+                struct as_cell *c = synth_cell(m, &alloc, device);
+                synth_axis(c, "op", alloc_ops[o]);
+                synth_axis(c, "allocator", allocators[a]);
+                synth_axis_number(c, "size", size);
+                synth_measured(m, c, (o == 2 ? 1384 : 20 * (o + 1)) * (1 + a) * (1 + log2((double)size) / 8));
             }
 }
 
 static void without_number(struct maker *m, enum as_cell_status status, const char *reason, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct as_cell *c = add_cell(m, &latency, "opencl:0");
+        struct as_cell *c = synth_cell(m, &synth_latency, "opencl:0");
         if (!c)
             return;
-        axis(c, "allocator", "clSVMAlloc fine");
-        axis(c, "pattern", "random");
-        axis_number(c, "size", 1024u << (i % 20));
+        synth_axis(c, "allocator", "clSVMAlloc fine");
+        synth_axis(c, "pattern", "random");
+        synth_axis_number(c, "size", 1024u << (i % 20));
         c->status = status;
         as_copy_text(c->reason, sizeof c->reason, reason);
     }
 }
 
-static void fact(struct maker *m, const char *device, const char *object, const char *id, double v, const char *unit,
-                 double claimed, const char *sentence)
+void synth_fact(struct maker *m, const char *device, const char *object, const char *id, double v, const char *unit,
+                double claimed, const char *sentence)
 {
     struct as_error err;
     if (as_grow((void **)&m->r->facts, &m->facts_cap, m->r->facts_n + 1, sizeof *m->r->facts, &err) != AS_OK) {
@@ -335,30 +331,31 @@ static void fact(struct maker *m, const char *device, const char *object, const 
         f->evidence[i] = m->r->run.id * 100000 + 3 + (int64_t)(7 * i);
 }
 
-static void cpu_facts(struct maker *m)
+void synth_cpu_facts(struct maker *m)
 {
     double s = m->slower;
-    fact(m, "cpu", "core", "core.clock", 3.41e9 / s, "Hz", 2.3e9,
-         "The core runs at 3.41 GHz, not at the 2.3 GHz that the OS says.");
-    fact(m, "cpu", "L1", "cache.L1.size", 48 * 1024, "B", 48 * 1024, "L1 data holds 48 KiB.");
-    fact(m, "cpu", "L1", "cache.L1.latency", 1.46 * s, "ns", NAN, "A load that hits L1 takes 1.46 ns.");
-    fact(m, "cpu", "L1", "bandwidth.L1.read", 412 / s, "GB/s", NAN, "One thread reads 412 GB/s from L1.");
-    fact(m, "cpu", "L2", "cache.L2.size", 2.05 * 1048576, "B", 2097152, "L2 holds 2.05 MiB.");
-    fact(m, "cpu", "L2", "cache.L2.latency", 4.79 * s, "ns", NAN, "A load that hits L2 takes 4.79 ns.");
-    fact(m, "cpu", "L2", "bandwidth.L2.read", 121 / s, "GB/s", NAN, "One thread reads 121 GB/s from L2.");
-    fact(m, "cpu", "L3", "cache.L3.size", 190.0 * 1048576, "B", 260.0 * 1048576,
-         "Of L3, 190 MiB are this machine's, of 260 MiB claimed.");
-    fact(m, "cpu", "L3", "cache.L3.latency", 29 * s, "ns", NAN, "A load that hits L3 takes 29.0 ns.");
-    fact(m, "cpu", "memory", "memory.latency", 112 * s, "ns", NAN, "A load from memory takes 112 ns.");
-    fact(m, "cpu", "memory", "bandwidth.memory.triad", 28.7 / s, "GB/s", NAN, "Two threads move 28.7 GB/s by triad.");
-    fact(m, "cpu", "memory", "bandwidth.memory.read", 22 / s, "GB/s", 76.8, "Two threads read 22.0 GB/s.");
-    fact(m, "cpu", "TLB", "tlb.reach", 6.1 * 1048576, "B", NAN, "The TLB reaches 6.10 MiB with pages of 4 KiB.");
-    fact(m, "cpu", "memory", "store.nontemporal", 1.46, "x", NAN,
-         "Non-temporal stores pay: copy is 1.46 times as fast.");
-    fact(m, "cpu", "allocator:malloc", "memory.first_touch", 1384 * s, "ns", NAN,
-         "First touch of a page costs 1.38 µs.");
-    fact(m, "cpu", "memory", "memory.host_backing", NAN, "ns", NAN,
-         "Whether never-touched memory costs more than touched is not decided: the intervals overlap.");
+    synth_fact(m, "cpu", "core", "core.clock", 3.41e9 / s, "Hz", 2.3e9,
+               "The core runs at 3.41 GHz, not at the 2.3 GHz that the OS says.");
+    synth_fact(m, "cpu", "L1", "cache.L1.size", 48 * 1024, "B", 48 * 1024, "L1 data holds 48 KiB.");
+    synth_fact(m, "cpu", "L1", "cache.L1.latency", 1.46 * s, "ns", NAN, "A load that hits L1 takes 1.46 ns.");
+    synth_fact(m, "cpu", "L1", "bandwidth.L1.read", 412 / s, "GB/s", NAN, "One thread reads 412 GB/s from L1.");
+    synth_fact(m, "cpu", "L2", "cache.L2.size", 2.05 * 1048576, "B", 2097152, "L2 holds 2.05 MiB.");
+    synth_fact(m, "cpu", "L2", "cache.L2.latency", 4.79 * s, "ns", NAN, "A load that hits L2 takes 4.79 ns.");
+    synth_fact(m, "cpu", "L2", "bandwidth.L2.read", 121 / s, "GB/s", NAN, "One thread reads 121 GB/s from L2.");
+    synth_fact(m, "cpu", "L3", "cache.L3.size", 190.0 * 1048576, "B", 260.0 * 1048576,
+               "Of L3, 190 MiB are this machine's, of 260 MiB claimed.");
+    synth_fact(m, "cpu", "L3", "cache.L3.latency", 29 * s, "ns", NAN, "A load that hits L3 takes 29.0 ns.");
+    synth_fact(m, "cpu", "memory", "memory.latency", 112 * s, "ns", NAN, "A load from memory takes 112 ns.");
+    synth_fact(m, "cpu", "memory", "bandwidth.memory.triad", 28.7 / s, "GB/s", NAN,
+               "Two threads move 28.7 GB/s by triad.");
+    synth_fact(m, "cpu", "memory", "bandwidth.memory.read", 22 / s, "GB/s", 76.8, "Two threads read 22.0 GB/s.");
+    synth_fact(m, "cpu", "TLB", "tlb.reach", 6.1 * 1048576, "B", NAN, "The TLB reaches 6.10 MiB with pages of 4 KiB.");
+    synth_fact(m, "cpu", "memory", "store.nontemporal", 1.46, "x", NAN,
+               "Non-temporal stores pay: copy is 1.46 times as fast.");
+    synth_fact(m, "cpu", "allocator:malloc", "memory.first_touch", 1384 * s, "ns", NAN,
+               "First touch of a page costs 1.38 µs.");
+    synth_fact(m, "cpu", "memory", "memory.host_backing", NAN, "ns", NAN,
+               "Whether never-touched memory costs more than touched is not decided: the intervals overlap.");
 }
 
 static void run_record(struct as_report_run *r, int64_t id)
@@ -388,7 +385,7 @@ static void run_record(struct as_report_run *r, int64_t id)
         "31}}");
 }
 
-static struct as_device_info *device(struct as_report_run *r, const char *id, const char *backend, const char *name)
+struct as_device_info *synth_device(struct as_report_run *r, const char *id, const char *backend, const char *name)
 {
     struct as_device_info *d = &r->devices[r->devices_n++];
     *d = (struct as_device_info){.units = 2,
@@ -429,7 +426,7 @@ static void cores_json(struct as_buf *b, unsigned cores, unsigned per_l3, unsign
     }
 }
 
-static char *machine_json(unsigned packages, unsigned cores, unsigned per_l3)
+char *synth_machine_json(unsigned packages, unsigned cores, unsigned per_l3)
 {
     struct as_buf b = AS_BUF_INIT;
     unsigned core = 0;
@@ -449,169 +446,23 @@ static char *machine_json(unsigned packages, unsigned cores, unsigned per_l3)
 
 static void gpu_facts(struct maker *m, const char *id)
 {
-    fact(m, id, "L1", "cache.L1.latency", 16.3, "ns", NAN, "L1 answers in 16.3 ns.");
-    fact(m, id, "L1", "bandwidth.L1.read", 33200, "GB/s", NAN, "All units read 33.2 TB/s from L1.");
-    fact(m, id, "L2", "cache.L2.size", 44e6, "B", 60.0 * 1048576, "L2 holds 44 MB for one unit.");
-    fact(m, id, "L2", "cache.L2.latency", 141, "ns", NAN, "L2 answers in 141 ns.");
-    fact(m, id, "L2", "bandwidth.L2.read", 9800, "GB/s", NAN, "L2 gives 9.80 TB/s.");
-    fact(m, id, "memory", "bandwidth.memory.triad", 4372, "GB/s", 4814, "Triad moves 4.37 TB/s.");
-    fact(m, id, "memory", "memory.latency", 333, "ns", NAN, "Memory answers in 333 ns.");
-    fact(m, id, "launch", "launch.round_trip", 8200, "ns", NAN, "A launch and its wait take 8.20 µs.");
-}
-
-/* A device with memory of its own, as a driver describes it that lists no first cache. */
-static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsigned of)
-{
-    char id[32];
-    snprintf(id, sizeof id, "cuda:%u", number);
-    struct as_device_info *d = device(r, id, "cuda", "NVIDIA H200");
-    snprintf(d->bus_id, sizeof d->bus_id, "0000:%02u:00.0", number + 1);
-    snprintf(d->uuid, sizeof d->uuid, "GPU-5ede5d59-c949-3aca-4b28-%012u", number);
-    as_copy_text(d->driver, sizeof d->driver, "driver 580.1, CUDA 13.0");
-    d->units = 132;
-    d->siblings = of;
-    d->unit_local = 233472;
-    d->is_host_memory = false;
-    d->memory_bytes = 150000000000;
-    d->caches_n = 1;
-    d->caches[0] = (struct as_cache){2, 'u', 62914560, 128, 0, 132};
-    r->topologies[r->devices_n - 1] =
-        as_strdup("{\"type\":\"machine\",\"children\":[{\"type\":\"pci\",\"children\":[{\"type\":\"device\","
-                  "\"children\":[{\"type\":\"core\",\"name\":\"SM\",\"count\":132}]}]}]}");
-    return d;
-}
-
-/* Of two devices only the first one's way to the other was measured. */
-static void link_facts(struct maker *m, const char *id, unsigned number, unsigned of)
-{
-    fact(m, id, "link:host-0", "link.host-0.to", 55.3, "GB/s", NAN, "The link to the host carries 55.3 GB/s.");
-    fact(m, id, "link:host-0", "link.host-0.from", 54.1, "GB/s", NAN, "The link from the host carries 54.1 GB/s.");
-    fact(m, id, "link:host-0", "link.latency.host-0.load", 1100, "ns", NAN, "A load from the host takes 1.10 µs.");
-    fact(m, id, "link:host-0", "link.latency.host-0.atomic", 1140, "ns", NAN, "An atomic takes 1.14 µs.");
-    for (unsigned peer = 0; peer < of; peer++) {
-        char object[32], to[64], load[64];
-        if (peer == number || (of == 2 && number == 1))
-            continue;
-        snprintf(object, sizeof object, "link:%u", peer);
-        snprintf(to, sizeof to, "link.%u.to", peer);
-        snprintf(load, sizeof load, "link.latency.%u.load", peer);
-        fact(m, id, object, to, 368 + 2 * peer, "GB/s", NAN, "The link to the other device carries 368 GB/s.");
-        fact(m, id, object, load, 700 + 10 * peer, "ns", NAN, "A load from the other device takes 700 ns.");
-    }
-}
-
-/* The second device has a peak and no bandwidth that is trusted. */
-static void roofline_cells(struct maker *m, const char *id, bool levels)
-{
-    static const char *const types[] = {"f64", "f32"};
-    static const double peaks[] = {30.8e12, 66.3e12};
-    for (int t = 0; t < 2; t++) {
-        struct as_cell *c = add_cell(m, &roofline, id);
-        char peak[64], ridge[64];
-        axis(c, "type", types[t]);
-        axis_number(c, "threads", 0);
-        axis(c, "width", "best");
-        measured(m, c, peaks[t]);
-        snprintf(peak, sizeof peak, "arithmetic.peak.%s", types[t]);
-        fact(m, id, "arithmetic", peak, peaks[t], "ops/s", NAN, "Fused multiply-adds reach their peak.");
-        for (int level = 0; level < 4 && levels; level++) {
-            static const char *const names[] = {"memory", "L2", "L1", "LOCAL"};
-            static const double gbs[] = {4570, 9870, 33500, 33200};
-            snprintf(ridge, sizeof ridge, "ridge.%s.%s", types[t], names[level]);
-            fact(m, id, "arithmetic", ridge, peaks[t] / gbs[level] * 1e-9, "ops/B", NAN, "The ridge point lies there.");
-        }
-    }
-}
-
-static void fill_gpus(struct maker *m, unsigned n)
-{
-    struct as_report_run *r = m->r;
-    device(r, "cpu", "cpu", "AMD EPYC 9654 96-Core Processor");
-    r->topologies[0] = machine_json(1, 8, 8);
-    cpu_facts(m);
-    for (unsigned i = 0; i < n; i++) {
-        const char *id = gpu(r, i, n)->id;
-        fact(m, id, "core", "clock.core", 1.98e9, "Hz", 1.98e9, "The core runs at 1.98 GHz.");
-        fact(m, id, "L1", "onchip.L1.latency", 32, "cycles", NAN, "A load from L1 takes 32 cycles.");
-        fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "A unit loads 128 B a cycle.");
-        fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "A miss brings in 32 B.");
-        fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN, "A unit loads 127 B a cycle.");
-        fact(m, id, "L2", "onchip.L2.latency", 323, "cycles", NAN, "A load from L2 takes 323 cycles.");
-        fact(m, id, "memory", "bandwidth.memory.read.all", 4570, "GB/s", 4814, "Memory delivers 4.57 TB/s to read.");
-        link_facts(m, id, i, n);
-        roofline_cells(m, id, i == 0);
-    }
-    latency_cells(m, "cuda:0", 1.6, 1);
-}
-
-/* Visits around the cell's median, as the store would hand them out. */
-static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err)
-{
-    enum { VISITS = 3, EACH = 20 };
-    const struct as_report_run *r = context;
-    const struct as_cell *c = r->cells;
-    while (c < r->cells + r->cells_n && c->id != cell_id)
-        c++;
-    if (c == r->cells + r->cells_n)
-        return as_fail(err, AS_NOTFOUND, "no cell %lld", (long long)cell_id);
-    *out = (struct as_cell){.id = cell_id, .sum = {.n = VISITS * EACH}};
-    out->samples = calloc(VISITS * EACH, sizeof *out->samples);
-    out->sample_visit = calloc(VISITS * EACH, sizeof *out->sample_visit);
-    if (!out->samples || !out->sample_visit)
-        return as_nomem(err, VISITS * EACH * sizeof *out->samples, "samples");
-    for (int i = 0; i < VISITS * EACH; i++) {
-        out->samples[i] = c->sum.median * (1 + 0.001 * (i % EACH - EACH / 2 + 0.5) / EACH);
-        out->sample_visit[i] = i / EACH;
-    }
-    return AS_OK;
-}
-
-static void twin_cell(struct maker *m, const struct as_probe *probe, const char *device, const char *allocator,
-                      uint64_t size, double v)
-{
-    struct as_cell *c = add_cell(m, probe, device);
-    axis(c, "allocator", allocator);
-    axis(c, probe == &latency ? "pattern" : "op", probe == &latency ? "random" : "copy");
-    axis_number(c, "size", size);
-    if (c)
-        c->sum = (struct as_summary){.n = 60, .visits = 3, .median = v, .ci = {v * 0.999, v * 1.001}, .modes = 1};
-}
-
-/* One card under two backends, which differ in latency by 1.3 and agree in bandwidth; beside it another of its kind,
- * and the CPU under an API for devices. */
-static void fill_twins(struct maker *m)
-{
-    struct as_report_run *r = m->r;
-    struct as_error err;
-    device(r, "cpu", "cpu", "AMD EPYC 9654 96-Core Processor")->capabilities = AS_CAP_HOST_KERNELS;
-    gpu(r, 0, 2);
-    struct as_device_info *d = gpu(r, 1, 2);
-    as_copy_text(d->id, sizeof d->id, "opencl:0");
-    as_copy_text(d->backend, sizeof d->backend, "opencl");
-    d = device(r, "opencl:1", "opencl", "NVIDIA H200");
-    d->is_host_memory = false;
-    as_copy_text(d->uuid, sizeof d->uuid, "5ede5d59c9493aca4b28000000000000");
-    device(r, "opencl:2", "opencl", "pthread-genoa-AMD EPYC 9654")->is_host_cpu = true;
-    for (uint64_t size = 4096; size <= 1u << 26; size *= 16) {
-        twin_cell(m, &latency, "cuda:0", "cuMemAlloc", size, latency_at((double)size));
-        twin_cell(m, &latency, "cuda:0", "cuMemHostAlloc", size, 9 * latency_at((double)size));
-        twin_cell(m, &latency, "opencl:0", "clCreateBuffer", size, 2 * latency_at((double)size));
-        twin_cell(m, &latency, "opencl:1", "clCreateBuffer", size, 1.3 * latency_at((double)size));
-        twin_cell(m, &bandwidth, "cuda:0", "malloc", size, 4000);
-        twin_cell(m, &bandwidth, "opencl:1", "malloc", size, 4001);
-    }
-    twin_cell(m, &latency, "cpu", "malloc", 4096, 1.46);
-    twin_cell(m, &latency, "opencl:2", "malloc", 4096, 1.46);
-    m->failed |= as_twins_make(r, samples_of, r, &err) != AS_OK;
+    synth_fact(m, id, "L1", "cache.L1.latency", 16.3, "ns", NAN, "L1 answers in 16.3 ns.");
+    synth_fact(m, id, "L1", "bandwidth.L1.read", 33200, "GB/s", NAN, "All units read 33.2 TB/s from L1.");
+    synth_fact(m, id, "L2", "cache.L2.size", 44e6, "B", 60.0 * 1048576, "L2 holds 44 MB for one unit.");
+    synth_fact(m, id, "L2", "cache.L2.latency", 141, "ns", NAN, "L2 answers in 141 ns.");
+    synth_fact(m, id, "L2", "bandwidth.L2.read", 9800, "GB/s", NAN, "L2 gives 9.80 TB/s.");
+    synth_fact(m, id, "memory", "bandwidth.memory.triad", 4372, "GB/s", 4814, "Triad moves 4.37 TB/s.");
+    synth_fact(m, id, "memory", "memory.latency", 333, "ns", NAN, "Memory answers in 333 ns.");
+    synth_fact(m, id, "launch", "launch.round_trip", 8200, "ns", NAN, "A launch and its wait take 8.20 µs.");
 }
 
 static void fill_plain(struct maker *m, const char *scenario)
 {
     struct as_report_run *r = m->r;
-    device(r, "cpu", "cpu", "INTEL(R) XEON(R) PLATINUM 8581C CPU @ 2.30GHz");
-    r->topologies[0] = strcmp(scenario, "server") == 0 ? machine_json(2, 64, 8) : machine_json(1, 1, 1);
+    synth_device(r, "cpu", "cpu", "INTEL(R) XEON(R) PLATINUM 8581C CPU @ 2.30GHz");
+    r->topologies[0] = strcmp(scenario, "server") == 0 ? synth_machine_json(2, 64, 8) : synth_machine_json(1, 1, 1);
     struct as_device_info *d =
-        device(r, "opencl:0", "opencl", "pthread-sapphirerapids-INTEL(R) XEON(R) PLATINUM 8581C");
+        synth_device(r, "opencl:0", "opencl", "pthread-sapphirerapids-INTEL(R) XEON(R) PLATINUM 8581C");
     as_copy_text(d->driver, sizeof d->driver, "Portable Computing Language 3.1");
     if (strcmp(scenario, "gpu") == 0) {
         as_copy_text(d->id, sizeof d->id, "cuda:0");
@@ -625,11 +476,11 @@ static void fill_plain(struct maker *m, const char *scenario)
         d->caches[0] = (struct as_cache){1, 'd', 262144, 128, 0, 1};
         d->caches[1] = (struct as_cache){2, 'u', 62914560, 128, 0, 132};
     }
-    cpu_facts(m);
+    synth_cpu_facts(m);
     if (strcmp(scenario, "gpu") == 0)
         gpu_facts(m, "cuda:0");
-    latency_cells(m, "cpu", 1, 1);
-    latency_cells(m, d->id, 1.6, 1);
+    synth_latency_cells(m, "cpu", 1, 1);
+    synth_latency_cells(m, d->id, 1.6, 1);
     bandwidth_cells(m, "cpu", 1);
     c2c_cells(m, strcmp(scenario, "server") == 0 ? 24 : 4);
     launch_cells(m, d->id);
@@ -642,7 +493,7 @@ static void fill_plain(struct maker *m, const char *scenario)
 static void fill_hostile(struct maker *m)
 {
     struct as_report_run *r = m->r;
-    struct as_device_info *d = device(r, "cpu", "cpu", synth_hostile_html);
+    struct as_device_info *d = synth_device(r, "cpu", "cpu", synth_hostile_html);
     as_copy_text(d->vendor, sizeof d->vendor, synth_hostile_script);
     as_copy_text(d->driver, sizeof d->driver, synth_hostile_html);
     as_copy_text(d->allocators[0].name, sizeof d->allocators[0].name, synth_hostile_html);
@@ -660,15 +511,15 @@ static void fill_hostile(struct maker *m)
                   "'owned'</script>\",\"children\":[{\"type\":\"package\",\"name\":5,\"children\":[{\"type\":"
                   "\"L3\",\"size\":-5,\"children\":[{\"type\":\"core\",\"name\":\"<i>\",\"os_index\":\"x\"}]},"
                   "{\"type\":\"memory\",\"name\":\"</text><script>1</script>\"},7,null,{\"children\":[]}]}]}]}");
-    fact(m, "cpu", synth_hostile_html, synth_hostile_html, 5, "<u>", NAN, synth_hostile_html);
-    fact(m, synth_hostile_script, "L1", synth_hostile_script, 5, "B", 5, synth_hostile_script);
+    synth_fact(m, "cpu", synth_hostile_html, synth_hostile_html, 5, "<u>", NAN, synth_hostile_html);
+    synth_fact(m, synth_hostile_script, "L1", synth_hostile_script, 5, "B", 5, synth_hostile_script);
     for (int i = 0; i < 12; i++) {
-        struct as_cell *c = add_cell(m, i % 2 ? &latency : &bandwidth, i % 3 ? "cpu" : "</script><x>");
+        struct as_cell *c = synth_cell(m, i % 2 ? &synth_latency : &synth_bandwidth, i % 3 ? "cpu" : "</script><x>");
         if (!c)
             return;
-        axis(c, i % 4 ? "size" : "<h1>size", i % 5 ? "1024" : "</script><script>1");
-        axis(c, "__proto__", "constructor");
-        measured(m, c, i == 7 ? 1e308 : i == 8 ? -3 : i == 9 ? 0 : 5);
+        synth_axis(c, i % 4 ? "size" : "<h1>size", i % 5 ? "1024" : "</script><script>1");
+        synth_axis(c, "__proto__", "constructor");
+        synth_measured(m, c, i == 7 ? 1e308 : i == 8 ? -3 : i == 9 ? 0 : 5);
         if (i == 10)
             as_copy_text(c->unit, sizeof c->unit, "<s>&\"");
         if (i == 11)
@@ -693,19 +544,19 @@ static bool fill(struct as_report_run *r, const char *scenario, int64_t id, doub
     if (strcmp(scenario, "hostile") == 0) {
         fill_hostile(&m);
     } else if (strcmp(scenario, "gpus") == 0 || strcmp(scenario, "eight") == 0) {
-        fill_gpus(&m, strcmp(scenario, "gpus") == 0 ? 2 : 8);
+        synth_gpus(&m, strcmp(scenario, "gpus") == 0 ? 2 : 8);
     } else if (strcmp(scenario, "twins") == 0) {
-        fill_twins(&m);
+        synth_twins(&m);
     } else if (strcmp(scenario, "large") == 0) {
-        device(r, "cpu", "cpu", "A machine with 10,000 cells");
-        r->topologies[0] = machine_json(1, 2, 2);
-        cpu_facts(&m);
-        latency_cells(&m, "cpu", 1, 40);
+        synth_device(r, "cpu", "cpu", "A machine with 10,000 cells");
+        r->topologies[0] = synth_machine_json(1, 2, 2);
+        synth_cpu_facts(&m);
+        synth_latency_cells(&m, "cpu", 1, 40);
         bandwidth_cells(&m, "cpu", 72);
         launch_cells(&m, "cpu");
-        latency_cells(&m, "opencl:0", 1, 1);
+        synth_latency_cells(&m, "opencl:0", 1, 1);
     } else if (strcmp(scenario, "unsupported") == 0) {
-        device(r, "opencl:0", "opencl", "a device that cannot");
+        synth_device(r, "opencl:0", "opencl", "a device that cannot");
         without_number(&m, AS_CELL_UNSUPPORTED, "the device has no SVM", 40);
     } else if (strcmp(scenario, "empty") != 0) {
         fill_plain(&m, scenario);

@@ -1,0 +1,157 @@
+#include "base/text.h"
+#include "report/twins.h"
+#include "synth_inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A device with memory of its own, as a driver describes it that lists no first cache. */
+static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsigned of)
+{
+    char id[32];
+    snprintf(id, sizeof id, "cuda:%u", number);
+    struct as_device_info *d = synth_device(r, id, "cuda", "NVIDIA H200");
+    snprintf(d->bus_id, sizeof d->bus_id, "0000:%02u:00.0", number + 1);
+    snprintf(d->uuid, sizeof d->uuid, "GPU-5ede5d59-c949-3aca-4b28-%012u", number);
+    as_copy_text(d->driver, sizeof d->driver, "driver 580.1, CUDA 13.0");
+    d->units = 132;
+    d->siblings = of;
+    d->unit_local = 233472;
+    d->is_host_memory = false;
+    d->memory_bytes = 150000000000;
+    d->caches_n = 1;
+    d->caches[0] = (struct as_cache){2, 'u', 62914560, 128, 0, 132};
+    r->topologies[r->devices_n - 1] =
+        as_strdup("{\"type\":\"machine\",\"children\":[{\"type\":\"pci\",\"children\":[{\"type\":\"device\","
+                  "\"children\":[{\"type\":\"core\",\"name\":\"SM\",\"count\":132}]}]}]}");
+    return d;
+}
+
+/* Of two devices only the first one's way to the other was measured. */
+static void link_facts(struct maker *m, const char *id, unsigned number, unsigned of)
+{
+    synth_fact(m, id, "link:host-0", "link.host-0.to", 55.3, "GB/s", NAN, "The link to the host carries 55.3 GB/s.");
+    synth_fact(m, id, "link:host-0", "link.host-0.from", 54.1, "GB/s", NAN,
+               "The link from the host carries 54.1 GB/s.");
+    synth_fact(m, id, "link:host-0", "link.latency.host-0.load", 1100, "ns", NAN,
+               "A load from the host takes 1.10 µs.");
+    synth_fact(m, id, "link:host-0", "link.latency.host-0.atomic", 1140, "ns", NAN, "An atomic takes 1.14 µs.");
+    for (unsigned peer = 0; peer < of; peer++) {
+        char object[32], to[64], load[64];
+        if (peer == number || (of == 2 && number == 1))
+            continue;
+        snprintf(object, sizeof object, "link:%u", peer);
+        snprintf(to, sizeof to, "link.%u.to", peer);
+        snprintf(load, sizeof load, "link.latency.%u.load", peer);
+        synth_fact(m, id, object, to, 368 + 2 * peer, "GB/s", NAN, "The link to the other device carries 368 GB/s.");
+        synth_fact(m, id, object, load, 700 + 10 * peer, "ns", NAN, "A load from the other device takes 700 ns.");
+    }
+}
+
+/* The second device has a peak and no bandwidth that is trusted. */
+static void roofline_cells(struct maker *m, const char *id, bool levels)
+{
+    static const char *const types[] = {"f64", "f32"};
+    static const double peaks[] = {30.8e12, 66.3e12};
+    for (int t = 0; t < 2; t++) {
+        struct as_cell *c = synth_cell(m, &synth_roofline, id);
+        char peak[64], ridge[64];
+        synth_axis(c, "type", types[t]);
+        synth_axis_number(c, "threads", 0);
+        synth_axis(c, "width", "best");
+        synth_measured(m, c, peaks[t]);
+        snprintf(peak, sizeof peak, "arithmetic.peak.%s", types[t]);
+        synth_fact(m, id, "arithmetic", peak, peaks[t], "ops/s", NAN, "Fused multiply-adds reach their peak.");
+        for (int level = 0; level < 4 && levels; level++) {
+            static const char *const names[] = {"memory", "L2", "L1", "LOCAL"};
+            static const double gbs[] = {4570, 9870, 33500, 33200};
+            snprintf(ridge, sizeof ridge, "ridge.%s.%s", types[t], names[level]);
+            synth_fact(m, id, "arithmetic", ridge, peaks[t] / gbs[level] * 1e-9, "ops/B", NAN,
+                       "The ridge point lies there.");
+        }
+    }
+}
+
+void synth_gpus(struct maker *m, unsigned n)
+{
+    struct as_report_run *r = m->r;
+    synth_device(r, "cpu", "cpu", "AMD EPYC 9654 96-Core Processor");
+    r->topologies[0] = synth_machine_json(1, 8, 8);
+    synth_cpu_facts(m);
+    for (unsigned i = 0; i < n; i++) {
+        const char *id = gpu(r, i, n)->id;
+        synth_fact(m, id, "core", "clock.core", 1.98e9, "Hz", 1.98e9, "The core runs at 1.98 GHz.");
+        synth_fact(m, id, "L1", "onchip.L1.latency", 32, "cycles", NAN, "A load from L1 takes 32 cycles.");
+        synth_fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "A unit loads 128 B a cycle.");
+        synth_fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "A miss brings in 32 B.");
+        synth_fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN, "A unit loads 127 B a cycle.");
+        synth_fact(m, id, "L2", "onchip.L2.latency", 323, "cycles", NAN, "A load from L2 takes 323 cycles.");
+        synth_fact(m, id, "memory", "bandwidth.memory.read.all", 4570, "GB/s", 4814,
+                   "Memory delivers 4.57 TB/s to read.");
+        link_facts(m, id, i, n);
+        roofline_cells(m, id, i == 0);
+    }
+    synth_latency_cells(m, "cuda:0", 1.6, 1);
+}
+
+/* Visits around the cell's median, as the store would hand them out. */
+static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err)
+{
+    enum { VISITS = 3, EACH = 20 };
+    const struct as_report_run *r = context;
+    const struct as_cell *c = r->cells;
+    while (c < r->cells + r->cells_n && c->id != cell_id)
+        c++;
+    if (c == r->cells + r->cells_n)
+        return as_fail(err, AS_NOTFOUND, "no cell %lld", (long long)cell_id);
+    *out = (struct as_cell){.id = cell_id, .sum = {.n = VISITS * EACH}};
+    out->samples = calloc(VISITS * EACH, sizeof *out->samples);
+    out->sample_visit = calloc(VISITS * EACH, sizeof *out->sample_visit);
+    if (!out->samples || !out->sample_visit)
+        return as_nomem(err, VISITS * EACH * sizeof *out->samples, "samples");
+    for (int i = 0; i < VISITS * EACH; i++) {
+        out->samples[i] = c->sum.median * (1 + 0.001 * (i % EACH - EACH / 2 + 0.5) / EACH);
+        out->sample_visit[i] = i / EACH;
+    }
+    return AS_OK;
+}
+
+static void twin_cell(struct maker *m, const struct as_probe *probe, const char *device, const char *allocator,
+                      uint64_t size, double v)
+{
+    struct as_cell *c = synth_cell(m, probe, device);
+    synth_axis(c, "allocator", allocator);
+    synth_axis(c, probe == &synth_latency ? "pattern" : "op", probe == &synth_latency ? "random" : "copy");
+    synth_axis_number(c, "size", size);
+    if (c)
+        c->sum = (struct as_summary){.n = 60, .visits = 3, .median = v, .ci = {v * 0.999, v * 1.001}, .modes = 1};
+}
+
+/* One card under two backends, which differ in latency by 1.3 and agree in bandwidth; beside it another of its kind,
+ * and the CPU under an API for devices. */
+void synth_twins(struct maker *m)
+{
+    struct as_report_run *r = m->r;
+    struct as_error err;
+    synth_device(r, "cpu", "cpu", "AMD EPYC 9654 96-Core Processor")->capabilities = AS_CAP_HOST_KERNELS;
+    gpu(r, 0, 2);
+    struct as_device_info *d = gpu(r, 1, 2);
+    as_copy_text(d->id, sizeof d->id, "opencl:0");
+    as_copy_text(d->backend, sizeof d->backend, "opencl");
+    d = synth_device(r, "opencl:1", "opencl", "NVIDIA H200");
+    d->is_host_memory = false;
+    as_copy_text(d->uuid, sizeof d->uuid, "5ede5d59c9493aca4b28000000000000");
+    synth_device(r, "opencl:2", "opencl", "pthread-genoa-AMD EPYC 9654")->is_host_cpu = true;
+    for (uint64_t size = 4096; size <= 1u << 26; size *= 16) {
+        twin_cell(m, &synth_latency, "cuda:0", "cuMemAlloc", size, synth_latency_at((double)size));
+        twin_cell(m, &synth_latency, "cuda:0", "cuMemHostAlloc", size, 9 * synth_latency_at((double)size));
+        twin_cell(m, &synth_latency, "opencl:0", "clCreateBuffer", size, 2 * synth_latency_at((double)size));
+        twin_cell(m, &synth_latency, "opencl:1", "clCreateBuffer", size, 1.3 * synth_latency_at((double)size));
+        twin_cell(m, &synth_bandwidth, "cuda:0", "malloc", size, 4000);
+        twin_cell(m, &synth_bandwidth, "opencl:1", "malloc", size, 4001);
+    }
+    twin_cell(m, &synth_latency, "cpu", "malloc", 4096, 1.46);
+    twin_cell(m, &synth_latency, "opencl:2", "malloc", 4096, 1.46);
+    m->failed |= as_twins_make(r, samples_of, r, &err) != AS_OK;
+}

@@ -1,0 +1,252 @@
+/* The machine map and the roofline: what is drawn, what is said to be missing, and that any tree can be drawn. */
+#include "base/text.h"
+#include "look.h"
+#include "report/map.h"
+#include "report/page.h"
+#include "synth.h"
+
+#include <stdlib.h>
+
+/* The L1 of the plain run, known to end between 16 and 64 KiB only. */
+static void map_and_facts_mark_a_size_that_was_only_claimed(void **state)
+{
+    (void)state;
+    struct as_error err;
+    for (unsigned width = 360; width <= 1040; width += 680) {
+        struct as_buf svg = AS_BUF_INIT;
+        struct synth *s = synth_make("plain");
+        struct as_fact *f = NULL;
+        for (size_t i = 0; i < s->runs[0].facts_n; i++)
+            if (strcmp(s->runs[0].facts[i].id, "cache.L1.size") == 0)
+                f = &s->runs[0].facts[i];
+        assert_non_null(f);
+        f->value = 44.2 * 1024;
+        f->ci = (struct as_interval){16 * 1024, 64 * 1024};
+        f->claimed = 32 * 1024;
+        assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
+        assert_has(&svg, ">32 KiB</text>");
+        assert_has(&svg, ">claimed</text>");
+        assert_has(&svg, ">size, clock</text>");
+        assert_has(&svg, ">measured 16–64 KiB</text>");
+        assert_has(&svg, "L1 32 KiB claimed (measured 16–64 KiB), 1.46");
+        assert_hasnt(&svg, "44.2");
+        as_buf_clear(&svg);
+        assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
+        assert_has(&svg, "<b>32 KiB</b> <span>claimed; measured 16–64 KiB</span>");
+        f->claimed = 96 * 1024;
+        f->verdict = AS_REFUTED;
+        as_buf_clear(&svg);
+        assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
+        assert_has(&svg, ">16–64 KiB</text>");
+        assert_has(&svg, ">claimed 96 KiB</text>");
+        assert_has(&svg, "<b>16–64 KiB</b> <span>claimed 96 KiB</span>");
+        as_buf_finish(&svg);
+        synth_free(s);
+    }
+}
+
+static void map_draws_and_collapses(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("server");
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_has(&svg, "<svg xmlns=");
+    assert_has(&svg, "package 1");
+    assert_has(&svg, "× 8</text>");
+    assert_true(count(as_buf_get(&svg), "<rect class=\"node\"") < 60); /* of 128 cores with three caches each */
+    assert_has(&svg, "3.41\u00a0GHz");
+    assert_has(&svg, "claimed 2.30\u00a0GHz");
+    assert_has(&svg, "1.46\u00a0ns");
+    assert_hasnt(&svg, "nan");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
+static void map_without_a_tree_is_drawn_from_the_info(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_map_tree t;
+    struct as_device_info info = {.units = 132,
+                                  .memory_bytes = 1u << 30,
+                                  .caches_n = 2,
+                                  .caches = {{1, 'd', 1 << 18, 128, 0, 1}, {2, 'u', 1 << 26, 128, 0, 132}}};
+    assert_int_equal(as_map_tree_make(&info, NULL, false, &t, &err), AS_OK);
+    assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
+    assert_int_equal(t.rows, 1u << AS_MAP_CORE | 1u << 1 | 1u << 2 | 1u << AS_MAP_MEMORY);
+    assert_in_range(t.cols, 2, 12);
+    unsigned more = 0;
+    for (size_t i = 0; i < t.n; i++)
+        if (t.nodes[i].level == AS_MAP_MORE)
+            more = t.nodes[i].more;
+    assert_int_equal(more, 132);
+    as_map_tree_finish(&t);
+}
+
+/* Everything between a unit and what lies behind the links, with what is missing said. */
+static void map_shows_what_a_device_reaches(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_has(&svg, "132 SMs");
+    assert_has(&svg, ">SM</text>");
+    assert_has(&svg, ">shared</text>");
+    assert_has(&svg, ">228 KiB</text>");
+    assert_has(&svg, ">16.2\u00a0ns</text>"); /* 32 cycles at 1.98 GHz */
+    assert_has(&svg, ">32.0 cycles</text>");
+    assert_has(&svg, ">33.5\u00a0TB/s</text>"); /* 128 B a cycle of 132 units */
+    assert_has(&svg, ">163\u00a0ns</text>");
+    assert_has(&svg, ">host memory</text>");
+    assert_has(&svg, ">to 55.3, from 54.1</text>");
+    assert_has(&svg, ">memory of cuda:1</text>");
+    assert_has(&svg, ">370\u00a0GB/s</text>");
+    assert_has(&svg, ">memory of the other devices</text>"); /* cuda:1 has none measured */
+    assert_has(&svg, ">not measured</text>");
+    assert_hasnt(&svg, ">32 B</text>"); /* a sector is no size of a cache */
+    assert_hasnt(&svg, "nan");
+    as_buf_clear(&svg);
+    assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
+    assert_has(&svg, "<tr><th scope=\"row\">cuda:0<td>55.3\u00a0GB/s<small>1.10\u00a0µs</small>"
+                     "<td>–<td>370\u00a0GB/s<small>710\u00a0ns</small>");
+    assert_has(&svg, "<tr><th scope=\"row\">cuda:1<td>55.3\u00a0GB/s<small>1.10\u00a0µs</small><td>not measured<td>–");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
+/* A number that failed a gate is no number of the map, and is not passed over in silence either. */
+static void map_says_what_is_not_trusted(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    struct as_cell *c = &s->runs[0].cells[0];
+    as_copy_text(c->probe, sizeof c->probe, "topology");
+    c->status = AS_CELL_UNTRUSTED;
+    c->axes = (struct as_axes){.n = 0};
+    assert_int_equal(as_axes_add(&c->axes, "place", "memory", &err), AS_OK);
+    assert_int_equal(as_axes_add(&c->axes, "what", "latency", &err), AS_OK);
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 1);
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
+static void map_of_many_devices_draws_the_first(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("eight");
+    assert_int_equal(as_report_map(&s->runs[0], &page, &err), AS_OK);
+    assert_has(&page, "cuda:1, 132 SMs");
+    assert_hasnt(&page, "cuda:2, 132 SMs");
+    assert_has(&page, ">7 devices</text>");
+    assert_has(&page, ">370–382\u00a0GB/s</text>");
+    as_buf_clear(&page);
+    assert_int_equal(as_report_html(s->runs, 1, &page, &err), AS_OK);
+    assert_has(&page, "<tr><th scope=\"row\">cuda:7<td>0000:08:00.0<td>1.98\u00a0GHz<td>163\u00a0ns<td>not measured");
+    as_buf_finish(&page);
+    synth_free(s);
+}
+
+static void roofline_is_drawn_and_told(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf page = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    assert_int_equal(as_report_html(s->runs, 1, &page, &err), AS_OK);
+    const char *from = strstr(as_buf_get(&page), "Roofline of <code>cuda:0"), *to;
+    assert_non_null(from);
+    assert_non_null(to = strstr(from, "Roofline of <code>cuda:1"));
+    struct as_buf one = AS_BUF_INIT;
+    as_buf_add(&one, from, (size_t)(to - from));
+    assert_int_equal(count(as_buf_get(&one), "<svg class=\"roofline"), 2); /* wide and narrow */
+    assert_int_equal(count(as_buf_get(&one), "<circle "), 2 * 2 * 4);      /* types by levels */
+    assert_has(&one, ">f32 66.3\u00a0Top/s</text>");
+    assert_has(&one, ">L1 33.5\u00a0TB/s, shared 33.2\u00a0TB/s</text>"); /* too close for a name each */
+    assert_has(&one, ">memory 4.57\u00a0TB/s</text>");
+    assert_has(&one, "<th scope=\"col\">memory<small>4.57\u00a0TB/s</small>");
+    assert_has(&one, "<td>6.74<small>6.54 to 6.87</small>");
+    assert_hasnt(&one, "nan");
+    assert_hasnt(&one, "inf");
+    as_buf_finish(&one);
+    assert_non_null(strstr(to, "Not drawn: no bandwidth of all threads or units is trusted."));
+    as_buf_finish(&page);
+    synth_free(s);
+}
+
+static void map_survives_any_topology(void **state)
+{
+    (void)state;
+    static const char *const trees[] = {
+        "",
+        "[]",
+        "7",
+        "{",
+        "{\"type\":5}",
+        "{\"type\":\"machine\"}",
+        "{\"type\":\"machine\",\"children\":{\"a\":1}}",
+        ("{\"type\":\"machine\",\"children\":[null,1,\"x\",{},{\"type\":\"\"},{\"type\":\"L9\"},{\"type\":\"L\"},"
+         "{\"type\":\"memory\",\"size\":1e99},{\"type\":\"core\",\"os_index\":99999999999999999}]}"),
+        "{\"type\":\"device\",\"children\":[{\"type\":\"device\",\"children\":[{\"type\":\"core\"}]}]}",
+    };
+    struct as_error err;
+    struct as_device_info info = {.units = 0};
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        struct as_map_tree t;
+        assert_int_equal(as_map_tree_make(&info, trees[i], false, &t, &err), AS_OK);
+        assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
+        assert_true(t.cols >= 1);
+        as_map_tree_finish(&t);
+    }
+}
+
+static void map_of_a_deep_or_wide_tree_is_bounded(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_device_info info = {.units = 1};
+    struct as_map_tree t;
+    struct as_buf json = AS_BUF_INIT;
+    for (int i = 0; i < 1000; i++)
+        as_buf_str(&json, "{\"type\":\"package\",\"children\":[");
+    as_buf_str(&json, "{\"type\":\"core\"}");
+    for (int i = 0; i < 1000; i++)
+        as_buf_str(&json, "]}");
+    assert_int_equal(as_map_tree_make(&info, as_buf_get(&json), false, &t, &err), AS_OK);
+    assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
+    assert_true(t.n < 40);
+    as_map_tree_finish(&t);
+    as_buf_clear(&json);
+    as_buf_str(&json, "{\"type\":\"machine\",\"children\":[{\"type\":\"core\"}");
+    for (int i = 0; i < 20000; i++)
+        as_buf_printf(&json, ",{\"type\":\"L2\",\"size\":%d,\"children\":[{\"type\":\"core\"}]}", i % 2);
+    as_buf_str(&json, "]}");
+    assert_int_equal(as_map_tree_make(&info, as_buf_get(&json), false, &t, &err), AS_OK);
+    assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
+    as_map_tree_finish(&t);
+    as_buf_finish(&json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
+        cmocka_unit_test(map_draws_and_collapses),
+        cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
+        cmocka_unit_test(map_shows_what_a_device_reaches),
+        cmocka_unit_test(map_says_what_is_not_trusted),
+        cmocka_unit_test(map_of_many_devices_draws_the_first),
+        cmocka_unit_test(roofline_is_drawn_and_told),
+        cmocka_unit_test(map_survives_any_topology),
+        cmocka_unit_test(map_of_a_deep_or_wide_tree_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
