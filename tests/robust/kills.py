@@ -11,7 +11,7 @@ import time
 import harness
 from harness import MEASURED, OK, SLOW, expect, identity, kill
 
-CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..64KiB", "--set", "bandwidth.size=64KiB..1MiB", "--set",
+CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..16KiB", "--set", "bandwidth.size=64KiB..256KiB", "--set",
          "bandwidth.op=triad", "--set", "bandwidth.threads=1", "--set", "allocator=malloc", "--visits", "2"]
 KILLS = int(os.environ.get("ASSAY_KILLS", "16"))
 
