@@ -169,25 +169,36 @@ void rule_allocators(struct rule_context *c)
     curves_free(curves, n);
 }
 
-static void add_pair(struct rule_context *c, const struct as_cell *cell, const char *object, const char *id,
+/* Who hands lines to whom: the axis `peer`, what a fact of it is about, its name, and the words. */
+struct pair_kind {
+    const char *peer, *object, *id, *between;
+    const char *one; /* of the pair; NULL: the nearest and the farthest are not told apart */
+};
+static const struct pair_kind pair_kinds[] = {
+    {"cpu", "link:cpu-cpu", "c2c", "two cores", "CPU"},
+    {"device", "link:cpu-device", "c2c.device", "a core and the device", NULL},
+    {"unit", "link:unit-unit", "c2c.unit", "two units of the device", "unit"},
+};
+
+static void add_pair(struct rule_context *c, const struct as_cell *cell, const struct pair_kind *kind, const char *end,
                      const char *which)
 {
-    struct as_fact *f = fact_add(c, object, cell->unit, "%s", id);
+    struct as_fact *f = fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end);
     char value[96];
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "The %s pair, CPU %s and %s, hands a cache line over in %s", which, as_axes_text(&cell->axes, "from"),
-             as_axes_text(&cell->axes, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    fact_say(f, "The %s pair, %s %s and %s, hands a cache line over in %s", which, kind->one,
+             as_axes_text(&cell->axes, "from"), as_axes_text(&cell->axes, "to"),
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     fact_evidence(f, cell);
 }
 
-static void add_median_pair(struct rule_context *c, const struct as_cell *const *pairs, size_t n, bool device)
+static void add_median_pair(struct rule_context *c, const struct as_cell *const *pairs, size_t n,
+                            const struct pair_kind *kind)
 {
     double *v = malloc(n * sizeof *v);
-    struct as_fact *f = v ? fact_add(c, device ? "link:cpu-device" : "link:cpu-cpu", pairs[0]->unit,
-                                     device ? "c2c.device.median" : "c2c.median")
-                          : NULL;
+    struct as_fact *f = v ? fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
     char value[96];
     if (!v)
         c->status = as_nomem(c->err, n * sizeof *v, "pairs");
@@ -197,42 +208,43 @@ static void add_median_pair(struct rule_context *c, const struct as_cell *const 
         double median = as_median(v, n);
         fact_number(f, median, n == 1 ? cell_interval(pairs[0]) : spread_interval(v, n));
         fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-        fact_say(f, "A cache line goes one way between %s in %s (median of %zu pair%s)",
-                 device ? "a core and the device" : "two cores", value, n, n == 1 ? "" : "s");
+        fact_say(f, "A cache line goes one way between %s in %s (median of %zu pair%s)", kind->between, value, n,
+                 n == 1 ? "" : "s");
         for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
             fact_evidence(f, pairs[i]);
     }
     free(v);
 }
 
-static void core_to_core(struct rule_context *c, const struct as_cell **cells, size_t n, bool device)
+/* One kind of waiting in one kind of memory, so that all pairs are alike: those of the first cell. */
+static bool is_alike(const struct as_cell *cell, const struct as_cell *first)
 {
-    /* one kind of waiting, so that all pairs are alike: that of the first cell */
-    const char *op = NULL;
+    return strcmp(as_axes_text(&cell->axes, "op"), as_axes_text(&first->axes, "op")) == 0 &&
+           strcmp(as_axes_text(&cell->axes, "allocator"), as_axes_text(&first->axes, "allocator")) == 0;
+}
+
+static void core_to_core(struct rule_context *c, const struct as_cell **cells, size_t n, const struct pair_kind *kind)
+{
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        bool to_device = strcmp(as_axes_text(&cells[i]->axes, "peer"), "device") == 0;
-        if (to_device != device || as_axes_text(&cells[i]->axes, "from")[0] == '\0')
+        const struct as_cell *cell = cells[i];
+        if (strcmp(as_axes_text(&cell->axes, "peer"), kind->peer) != 0 ||
+            as_axes_text(&cell->axes, "from")[0] == '\0' || (kept && !is_alike(cell, cells[0])))
             continue;
-        if (!op)
-            op = as_axes_text(&cells[i]->axes, "op");
-        if (strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0) {
-            const struct as_cell *keep = cells[i];
-            cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kind of peer */
-            cells[kept++] = keep;
-        }
+        cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kinds of peer */
+        cells[kept++] = cell;
     }
     if (kept == 0)
         return;
-    add_median_pair(c, cells, kept, device);
+    add_median_pair(c, cells, kept, kind);
     const struct as_cell *near = cells[0], *far = cells[0];
     for (size_t i = 1; i < kept; i++) {
         near = cells[i]->sum.median < near->sum.median ? cells[i] : near;
         far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
     }
-    if (kept > 1 && !device) {
-        add_pair(c, near, "link:cpu-cpu", "c2c.min", "nearest");
-        add_pair(c, far, "link:cpu-cpu", "c2c.max", "farthest");
+    if (kept > 1 && kind->one) {
+        add_pair(c, near, kind, "min", "nearest");
+        add_pair(c, far, kind, "max", "farthest");
     }
 }
 
@@ -240,8 +252,8 @@ void rule_core_to_core(struct rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = cells_of(c, "c2c", &cells);
-    core_to_core(c, cells, n, false);
-    core_to_core(c, cells, n, true);
+    for (size_t i = 0; i < sizeof pair_kinds / sizeof *pair_kinds; i++)
+        core_to_core(c, cells, n, &pair_kinds[i]);
     free(cells);
 }
 

@@ -284,6 +284,9 @@ static void test_costs(void **state)
     add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
     add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=every");
     add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=load pairs=some");
+    add(&m, "c2c", "ns", 310, "peer=unit from=0 to=1 op=load pairs=every allocator=cuMemAlloc");
+    add(&m, "c2c", "ns", 390, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemAlloc");
+    add(&m, "c2c", "ns", 9000, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemHostAlloc");
     add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
     add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
     add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
@@ -298,6 +301,10 @@ static void test_costs(void **state)
     is_near(get(&m, "c2c.min")->value, 50, 0);
     is_near(get(&m, "c2c.max")->value, 140, 0);
     is_near(get(&m, "c2c.device.median")->value, 800, 0);
+    assert_non_null(strstr(get(&m, "c2c.min")->sentence, "CPU 0 and 2"));
+    is_near(get(&m, "c2c.unit.min")->value, 310, 0);
+    is_near(get(&m, "c2c.unit.max")->value, 390, 0); /* of the same memory */
+    assert_non_null(strstr(get(&m, "c2c.unit.max")->sentence, "unit 0 and 64"));
     is_near(get(&m, "launch.roundtrip.block")->value, 50000, 0);
     is_near(get(&m, "launch.submit.block")->value, 3000, 0);
     m.cells[1].sum.median = 1500;

@@ -239,7 +239,7 @@ static const struct as_cu_allocator allocators[] = {
     {"cuMemAllocAsync", get_pooled, release_pooled, NEEDS(MEMORY_POOLS_SUPPORTED), .why_not = "it has no memory pools",
      .sources = AS_CU_FROM_DEVICE, .in_order = true},
     {"cuMemCreate", get_mapped, release_mapped, NEEDS(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
-     .why_not = "it has no virtual memory management", .sources = AS_CU_FROM_DEVICE, .anywhere = true},
+     .why_not = "it has no virtual memory management", .sources = AS_CU_FROM_DEVICE, .anywhere = true, .granted = true},
     {"cuMemAllocManaged", MANAGED, NEEDS(MANAGED_MEMORY), .why_not = "it has no managed memory"},
     {"cuMemAllocManaged prefer device", ADVISED(PREFERRED_LOCATION)},
     {"cuMemAllocManaged prefer host", ADVISED(PREFERRED_LOCATION), .advise_host = true},

@@ -121,24 +121,19 @@ static void device_close(struct as_device *dev)
         if (!cu->sticky)
             api->cuCtxSynchronize();
         as_cu_forget_programs(cu);
+        as_cu_back_destroy(cu, &cu->back);
         if (cu->clock_out)
             api->cuMemFreeHost(cu->clock_out);
-        if (cu->back_end)
-            api->cuEventDestroy_v2(cu->back_end);
         if (cu->end)
             api->cuEventDestroy_v2(cu->end);
         if (cu->start)
             api->cuEventDestroy_v2(cu->start);
-        if (cu->back)
-            api->cuStreamDestroy_v2(cu->back);
         if (cu->stream)
             api->cuStreamDestroy_v2(cu->stream);
-        api->cuCtxSetCurrent(NULL);
         api->cuDevicePrimaryCtxRelease_v2(cu->id);
     }
-    for (size_t i = 0; i < cu->backend->found_n; i++)
-        if (cu->peers[i])
-            api->cuDevicePrimaryCtxRelease_v2(cu->backend->found[i].id);
+    as_cu_peers_close(cu);
+    api->cuCtxSetCurrent(NULL);
     free(cu);
     dev->ctx = NULL;
 }
@@ -178,14 +173,11 @@ static enum as_status create_queues(struct as_cu_device *cu, struct as_error *er
     if (!s)
         s = as_cu_check(api, cu, api->cuStreamCreate(&cu->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", err);
     if (!s)
-        s = as_cu_check(api, cu, api->cuStreamCreate(&cu->back, CU_STREAM_NON_BLOCKING), "cuStreamCreate", err);
-    if (!s)
         s = as_cu_check(api, cu, api->cuEventCreate(&cu->start, CU_EVENT_DEFAULT), "cuEventCreate", err);
     if (!s)
         s = as_cu_check(api, cu, api->cuEventCreate(&cu->end, CU_EVENT_BLOCKING_SYNC), "cuEventCreate", err);
-    if (!s)
-        s = as_cu_check(api, cu, api->cuEventCreate(&cu->back_end, CU_EVENT_DISABLE_TIMING), "cuEventCreate", err);
-    return s;
+    cu->back.context = cu->context;
+    return s ? s : as_cu_back_create(cu, &cu->back, err);
 }
 
 static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)

@@ -32,19 +32,26 @@ struct as_cu_built {
     size_t cubin_bytes;
 };
 
+/* The way back of copies: beside the first stream, driven by the device from whose memory they come. */
+struct as_cu_back {
+    CUcontext context;
+    CUstream stream;
+    CUevent end;
+};
+
 struct as_cu_device {
     struct as_cu_backend *backend;
     const struct as_cu_api *api;
     CUdevice id;
-    CUcontext context;     /* the primary one; current on the device's thread */
-    CUstream stream, back; /* the second runs beside the first */
+    CUcontext context; /* the primary one; current on the device's thread */
+    CUstream stream;
     CUevent start, end;
+    struct as_cu_back back;
     struct as_cu_built *built;
-    CUevent back_end;                   /* of the second stream */
-    void *clock_out;                    /* host memory that clock_kernel writes to */
-    CUfunction clock_kernel;            /* see as_cu_clock; NULL before its first use */
-    CUcontext peers[AS_CU_DEVICES_MAX]; /* contexts of other devices whose memory this one reaches, in found's order */
-    int sticky;                         /* an error after which the context is lost: every call fails with its text */
+    void *clock_out;                            /* host memory that clock_kernel writes to */
+    CUfunction clock_kernel;                    /* see as_cu_clock; NULL before its first use */
+    struct as_cu_back peers[AS_CU_DEVICES_MAX]; /* of other devices whose memory this one reaches, in found's order */
+    int sticky; /* an error after which the context is lost: every call fails with its text */
     struct as_error lost;
 };
 
@@ -69,6 +76,19 @@ enum as_status as_cu_check(const struct as_cu_api *api, struct as_cu_device *cu,
 /* To be called first by all that talks to the driver for a device: AS_FAILED with the first words where the context was
  * lost before, else the context is made current on this thread (another device may have been used in between). */
 enum as_status as_cu_alive(const struct as_cu_device *cu, struct as_error *err);
+
+/* ---- peers.c ---- */
+
+/* Makes the memory of device `index` (in found's order) reachable from this one and the other way round. own: id of
+ * this device, for the words. AS_UNSUPPORTED where the two have no path. */
+enum as_status as_cu_reach_peer(struct as_cu_device *cu, size_t index, const char *own, struct as_error *err);
+/* A second stream in this context, and the event that ends what is queued on it. Leaves the context current. */
+enum as_status as_cu_back_create(struct as_cu_device *cu, struct as_cu_back *back, struct as_error *err);
+/* Takes one that was never created, or not wholly. */
+void as_cu_back_destroy(const struct as_cu_device *cu, struct as_cu_back *back);
+/* The streams that copies have been queued on, all over. */
+enum as_status as_cu_settle(struct as_cu_device *cu, struct as_error *err);
+void as_cu_peers_close(struct as_cu_device *cu);
 
 /* ---- info.c ---- */
 

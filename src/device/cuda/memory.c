@@ -18,41 +18,6 @@ CUdeviceptr as_cu_address(const struct as_memory *mem)
     return ((const struct as_cu_block *)mem->ctx)->address;
 }
 
-/* All that was queued is done: what it wrote can be read, and nothing uses what is about to go. */
-static enum as_status settle_streams(struct as_cu_device *cu, struct as_error *err)
-{
-    const struct as_cu_api *api = cu->api;
-    enum as_status s = as_cu_check(api, cu, api->cuStreamSynchronize(cu->stream), "cuStreamSynchronize", err);
-    return s ? s : as_cu_check(api, cu, api->cuStreamSynchronize(cu->back), "cuStreamSynchronize", err);
-}
-
-/* Another device's context is kept until this device is closed: making one takes long, and its memory hangs on it. */
-static enum as_status reach_peer(struct as_cu_device *cu, size_t index, const char *own, struct as_error *err)
-{
-    const struct as_cu_api *api = cu->api;
-    CUdevice peer = cu->backend->found[index].id;
-    int can = 0;
-    enum as_status s =
-        as_cu_check(api, cu, api->cuDeviceCanAccessPeer(&can, cu->id, peer), "cuDeviceCanAccessPeer", err);
-    if (s || cu->peers[index])
-        return s;
-    if (!can)
-        return as_fail(err, AS_UNSUPPORTED, "'%s' cannot reach the memory of 'cuda:%zu': cuDeviceCanAccessPeer says no",
-                       own, index);
-    CUcontext context;
-    s = as_cu_check(api, NULL, api->cuDevicePrimaryCtxRetain(&context, peer), "cuDevicePrimaryCtxRetain", err);
-    if (s)
-        return s;
-    CUresult code = api->cuCtxEnablePeerAccess(context, 0);
-    if (code != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        s = as_cu_check(api, cu, code, "cuCtxEnablePeerAccess", err);
-    if (s)
-        api->cuDevicePrimaryCtxRelease_v2(peer);
-    else
-        cu->peers[index] = context;
-    return s;
-}
-
 static enum as_status find_home(struct as_device *dev, const struct as_cu_allocator *how, const char *owner,
                                 struct as_cu_home *out, struct as_error *err)
 {
@@ -67,9 +32,9 @@ static enum as_status find_home(struct as_device *dev, const struct as_cu_alloca
                        dev->info.id);
     if (!how->anywhere)
         return as_fail(err, AS_UNSUPPORTED, "allocator '%s' has no memory of another device", how->name);
-    enum as_status s = reach_peer(cu, (size_t)index, dev->info.id, err);
+    enum as_status s = as_cu_reach_peer(cu, (size_t)index, dev->info.id, err);
     if (!s)
-        *out = (struct as_cu_home){cu->peers[index], b->found[index].id};
+        *out = (struct as_cu_home){cu->peers[index].context, b->found[index].id};
     return s;
 }
 
@@ -102,7 +67,7 @@ static enum as_status obtain_at_home(struct as_cu_device *cu, const struct as_cu
     api->cuCtxSetCurrent(cu->context);
     if (s || !how->in_order)
         return s;
-    s = settle_streams(cu, err);
+    s = as_cu_settle(cu, err);
     if (s)
         release(cu, b);
     return s;
@@ -145,12 +110,12 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
     struct as_cu_block *b = mem->ctx;
     bool in_order = b->how->in_order;
     if (as_cu_alive(cu, NULL) == AS_OK)
-        settle_streams(cu, NULL);
+        as_cu_settle(cu, NULL);
     cu->api->cuCtxSetCurrent(b->home.context);
     release(cu, b);
     cu->api->cuCtxSetCurrent(cu->context);
     if (in_order && !cu->sticky)
-        settle_streams(cu, NULL);
+        as_cu_settle(cu, NULL);
     free((char *)mem - offsetof(struct held, memory));
 }
 
@@ -160,7 +125,7 @@ static enum as_status copy(struct as_cu_device *cu, const struct as_cu_block *b,
                            const void *from, uint64_t bytes, struct as_error *err)
 {
     const struct as_cu_api *api = cu->api;
-    enum as_status s = settle_streams(cu, err);
+    enum as_status s = as_cu_settle(cu, err);
     if (s)
         return s;
     char *plain = b->how->plain ? b->host : NULL;
@@ -174,7 +139,7 @@ static enum as_status copy(struct as_cu_device *cu, const struct as_cu_block *b,
     else
         s = as_cu_check(api, cu, api->cuMemcpyHtoDAsync_v2(b->address + offset, from, bytes, cu->stream),
                         "cuMemcpyHtoDAsync", err);
-    return s ? s : settle_streams(cu, err);
+    return s ? s : as_cu_settle(cu, err);
 }
 
 static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
@@ -185,7 +150,7 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
     if (s || mem->host)
         return s;
     if (b->host) {
-        s = settle_streams(cu, err);
+        s = as_cu_settle(cu, err);
         mem->host = s ? NULL : b->host;
         return s;
     }
@@ -269,18 +234,18 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     struct as_cu_block *blocks = calloc(count, sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
-    s = settle_streams(cu, err);
+    s = as_cu_settle(cu, err);
     size_t got = 0;
     uint64_t t0 = as_now_ns();
     while (got < count && !s && !(s = obtain(cu, how, &home, bytes, &blocks[got], err)))
         got++;
     if (!s && how->in_order)
-        s = settle_streams(cu, err);
+        s = as_cu_settle(cu, err);
     uint64_t t1 = as_now_ns();
     for (size_t i = 0; i < got; i++)
         release(cu, &blocks[i]);
     if (!s && how->in_order)
-        s = settle_streams(cu, err);
+        s = as_cu_settle(cu, err);
     uint64_t t2 = as_now_ns();
     *alloc_s = (double)(t1 - t0) * 1e-9;
     *free_s = (double)(t2 - t1) * 1e-9;

@@ -42,6 +42,7 @@ struct as_cu_allocator {
     uint64_t most;     /* bytes, 0: what is free */
     bool on_demand;    /* where the device can fault */
     bool anywhere;     /* also on another device */
+    bool granted;      /* another device reaches it only if it was granted access when it was mapped */
     bool coherent;     /* the host and a running kernel use it in place */
     bool in_order;     /* of the stream: done only when that is */
     bool plain;        /* memory of the process that the driver does not know */

@@ -206,6 +206,36 @@ static void test_peer(void **state)
     check_fails(get("cuMemAlloc", 4096, "opencl:0", &m, &err), AS_NOTFOUND, &err, "no device 'opencl:0'");
 }
 
+/* Both ways at once between own memory and another device's, or that of the host: each arrives. */
+static void test_copies_cross(void **state)
+{
+    enum { BYTES = 4096, BLOCKS = 4 };
+    static const char *const others[] = {"cuda:0", "cuda:1"}, *const kinds[] = {"cuMemAlloc", "cuMemCreate"};
+    static unsigned char in[BYTES], out[BYTES];
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        struct as_memory *m[BLOCKS];
+        struct as_timing t;
+        struct as_error err = {0};
+        for (size_t i = 0; i < BLOCKS; i++) {
+            check_ok(get(kinds[k / 2], BYTES, others[i % 2 ? k % 2 : 0], &m[i], &err), &err);
+            fill(in, sizeof in, (unsigned)i);
+            check_ok(o.dev.memory->write(&o.dev, m[i], 0, in, sizeof in, &err), &err);
+        }
+        struct as_copy copy = {.to = m[1], .from = m[0], .back_to = m[2], .back_from = m[3], .bytes = BYTES, .reps = 3};
+        check_ok(o.dev.queue->copy(&o.dev, &copy, &t, &err), &err);
+        for (size_t i = 1; i < 3; i++) {
+            fill(in, sizeof in, i == 1 ? 0 : 3);
+            check_ok(o.dev.memory->read(&o.dev, m[i], 0, out, sizeof out, &err), &err);
+            assert_memory_equal(in, out, sizeof in);
+        }
+        copy.back_from = m[0], copy.bytes = BYTES + 1;
+        check_fails(o.dev.queue->copy(&o.dev, &copy, &t, &err), AS_USAGE, &err, "does not fit");
+        for (size_t i = 0; i < BLOCKS; i++)
+            o.dev.memory->free(&o.dev, m[i]);
+    }
+}
+
 /* The same device twice: its context is one, and reaches the other device already. */
 static void test_opened_twice(void **state)
 {
@@ -273,6 +303,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_half_way, setup, teardown),
         cmocka_unit_test_setup_teardown(test_peer, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_copies_cross, setup, teardown),
         cmocka_unit_test_setup_teardown(test_opened_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_two_devices, setup, teardown),
         cmocka_unit_test_setup_teardown(test_why_not, setup, teardown),

@@ -66,8 +66,16 @@ API CUresult cuEventCreate(CUevent *event, unsigned int flags)
 API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     IN_CONTEXT(stream);
+    IN_CONTEXT(event);
     event->seconds = now();
     return CUDA_SUCCESS;
+}
+
+/* The event may be another context's. */
+API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
+{
+    IN_CONTEXT(stream);
+    return event && event->seconds > 0 && !flags ? CUDA_SUCCESS : fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
 }
 
 API CUresult cuEventSynchronize(CUevent event)

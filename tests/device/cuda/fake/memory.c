@@ -289,3 +289,14 @@ API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUst
         memcpy(to, POINTER(from), bytes);
     return code;
 }
+
+API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    IN_CONTEXT(stream);
+    CUresult code = reached(from, bytes);
+    if (!code)
+        code = reached(to, bytes);
+    if (!code)
+        memmove(POINTER(to), POINTER(from), bytes);
+    return code;
+}
