@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """assay beside its peers, and what assay itself costs: measured here and now, with a target and a verdict for each.
 
-bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads peers aa slowdown (default: overheads, and
-                                                        peers when a path is given)
+bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads peers gpu aa slowdown (default: overheads,
+                                                        and peers when a path of one for the CPU is given)
 Nothing here is a test: noise may break a verdict. The exit code is 0 when everything could be measured."""
 import argparse
 import os
@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import agreement  # noqa: E402  (beside this file)
+import gpu  # noqa: E402
 import overheads  # noqa: E402
 import peers  # noqa: E402
 from common import Assay, print_table  # noqa: E402
@@ -18,21 +19,25 @@ from common import Assay, print_table  # noqa: E402
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help="overheads, peers, aa, slowdown")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="overheads, peers, gpu, aa, slowdown")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds beside peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa (default 10)")
     parser.add_argument("--trials", type=int, default=60, help="trials for slowdown (default 60)")
     parser.add_argument("--big-store", help="a store of many runs, for the times of show and report")
-    for name, what in peers.PROGRAMS.items():
+    parser.add_argument("--suite", default="quick", help="for gpu: the suite that is run twice (default quick)")
+    for name, what in {**peers.PROGRAMS, **gpu.PROGRAMS}.items():
         parser.add_argument("--" + name, metavar="PATH", help=what)
     options = parser.parse_args()
-    paths = {n: getattr(options, n.replace("-", "_")) for n in peers.PROGRAMS}
+    paths = {n: getattr(options, n.replace("-", "_")) for n in {**peers.PROGRAMS, **gpu.PROGRAMS}}
+    given = {n: p for n, p in paths.items() if p}
+    of_cpu = {n: p for n, p in given.items() if n in peers.PROGRAMS}
     known = {"overheads": lambda a: overheads.measure(a, options.big_store),
-             "peers": lambda a: peers.measure(a, {n: p for n, p in paths.items() if p}, options.rounds),
+             "peers": lambda a: peers.measure(a, of_cpu, options.rounds),
+             "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite),
              "aa": lambda a: agreement.same_machine(a, options.runs),
              "slowdown": lambda a: agreement.scripted_slowdown(a, options.trials)}
-    chosen = options.parts or ["overheads"] + (["peers"] if any(paths.values()) else [])
+    chosen = options.parts or ["overheads"] + (["peers"] if of_cpu else [])
     for part in chosen:
         if part not in known:
             parser.error(f"no part '{part}'; there are {', '.join(known)}")

@@ -1,0 +1,209 @@
+"""A card beside its peers and its physical bounds: the same quantity by assay and by a peer, in one call."""
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+from common import ratio_interval, row
+
+PROGRAMS = {
+    "babelstream-cuda": "BabelStream, CUDA",
+    "gpu-latency": "gpu-benches' gpu-latency",
+    "gpu-l2-cache": "gpu-benches' gpu-l2-cache",
+    "nvbandwidth": "nvbandwidth",
+}
+ELEMENTS = 1 << 28
+SHARED_WORDS = 128  # bytes a cycle of a unit's shared memory: 32 banks of 4 bytes
+
+
+def output(command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+class Card:
+    """Cells of one device; each call is a run of its own."""
+
+    def __init__(self, assay, device):
+        self.assay, self.device = assay, device
+
+    def cells(self, probe, *options, budget="10s", **axes):
+        sets = [word for name, value in axes.items() for word in ("--set", f"{name}={value}")]
+        self.assay.command("run", probe, "--device", self.device, "--quiet", "--precision", "1%", "--budget", budget,
+                           *sets, *options)
+        return [c for c in self.assay.cells() if c["n"]]
+
+    def info(self):
+        export = json.loads(self.assay.command("export", "last", "--format", "json")[0])
+        return next(d for d in export["run"]["devices"] if d["id"] == self.device)
+
+
+def cycles(cell):
+    return cell["median"] * 1e-9 * cell["clock_hz"]
+
+
+def at_least(what, value, bound, unit, floor):
+    return row(what, f"{value:.4g} {unit}, {100 * value / bound:.1f}% of {bound:.4g}", f"at least {100 * floor:.1f}%",
+               value >= floor * bound)
+
+
+def beside(what, mine, theirs, unit, floor=None, share=None):
+    """mine, theirs: of the same rounds."""
+    ratio, low, high = ratio_interval(mine, theirs)
+    value = (f"{statistics.median(mine):.4g} {unit} / {statistics.median(theirs):.4g} = {ratio:.4f} "
+             f"({low:.4f} to {high:.4f})")
+    if floor is not None:
+        return row(what, value, f"at least {floor:.2f}", ratio >= floor)
+    return row(what, value, f"1 within {100 * share:.0f}%", abs(ratio - 1) <= share)
+
+
+def memory(card, paths, rounds):
+    """Main memory: triad beside BabelStream; triad, write and read against the physical peak."""
+    mine, theirs, rows = {}, [], []
+    for _ in range(rounds):
+        for cell in card.cells("bandwidth", op="triad,write,read", level="memory", size=3 * 8 * ELEMENTS, threads=0,
+                               allocator="first", touch="device"):
+            mine.setdefault(cell["axes"]["op"], []).append(cell)
+        if "babelstream-cuda" in paths:
+            text = output([paths["babelstream-cuda"], "-s", str(ELEMENTS), "-n", "40"])
+            theirs.append(float(re.search(r"^Triad\s+([0-9.]+)", text, re.M).group(1)) / 1000)
+    if theirs:
+        rows.append(beside("triad f64: assay / BabelStream", [c["median"] for c in mine["triad"]], theirs, "GB/s",
+                           floor=1.02))
+    peak = card.info()["peak_bandwidth"] * 1e-9
+    for op, floor in (("triad", 0.925), ("write", 0.96), ("read", 0.955)):
+        rows.append(at_least(f"{op} of the physical peak", statistics.median(c["median"] for c in mine[op]), peak,
+                             "GB/s", floor))
+    return rows
+
+
+def on_chip(card, paths):
+    rows = []
+    for name, axes in (("L1 a unit", {"what": "own", "size": "64KiB"}), ("shared memory a unit", {"what": "local"})):
+        best = max(c["median"] for c in card.cells("onchip_bandwidth", width=128, stride=1, **axes))
+        rows.append(at_least(name, best, SHARED_WORDS, "B/cycle", 0.99))
+    info, cells = None, card.cells("onchip_bandwidth", what="common", size="1MiB,4MiB,16MiB", width=128, stride=1,
+                                   units="all")
+    info = card.info()
+    mine = max(c["median"] * info["units"] * c["clock_hz"] * 1e-9 for c in cells)
+    sweep = card.cells("bandwidth", op="read", level="sweep", size="4MiB,8MiB,16MiB,32MiB", threads=0,
+                       allocator="first")
+    rows.append(row("L2, each word by one unit", ", ".join(f"{c['median']:.0f} GB/s of {c['axes']['size'] >> 20} MiB"
+                                                         for c in sweep), "", None))
+    if "gpu-l2-cache" in paths:
+        found = re.findall(r"(\d+) kB\s+\S+ms\s+\S+%\s+([0-9.]+) GB/s", output([paths["gpu-l2-cache"]]))
+        rows.append(beside("L2, all units read the same: assay / gpu-l2-cache", [mine],
+                           [max(float(rate) for _, rate in found)], "GB/s", floor=1.0))
+    return rows
+
+
+def latency(card, paths):
+    rows, sizes = [], "2KiB,8KiB,32KiB,128KiB,512KiB,2MiB,8MiB,512MiB"
+    walked = {c["axes"]["size"]: c for c in card.cells("latency", size=sizes, pattern="random", stride=128,
+                                                       allocator="first", instrument="timed", budget="20s")}
+    first = [cycles(c) for size, c in walked.items() if size <= 128 << 10]
+    rows.append(row("latency inside L1, highest / lowest", f"{max(first) / min(first):.4f}", "at most 1.01",
+                    max(first) / min(first) <= 1.01))
+    if "gpu-latency" in paths:
+        found = re.findall(r"^\s*\d+\s+\d+\s+([0-9.]+)\s+\S+\s+([0-9.]+)", output([paths["gpu-latency"]]), re.M)
+        theirs = {float(kib) * 1024: float(count) for kib, count in found}
+        for name, size, share in (("L1", 2 << 10, 0.01), ("L2", 2 << 20, 0.01), ("memory", 512 << 20, 0.02)):
+            near = min(theirs, key=lambda s: abs(s - size))
+            rows.append(beside(f"latency of {name}: assay / gpu-latency", [cycles(walked[size])], [theirs[near]],
+                               "cycles", share=share))
+    for size in ("32KiB", "2MiB", "256MiB"):
+        both = {c["axes"]["instrument"]: c["median"]
+                for c in card.cells("latency", size=size, pattern="random", stride=64, allocator="first",
+                                    instrument="timed,persistent")}
+        if len(both) == 2:
+            rows.append(beside(f"latency over {size}: persistent / timed", [both["persistent"]], [both["timed"]], "ns",
+                               share=0.02))
+    return rows
+
+
+def arithmetic(card):
+    rows = []
+    for cell in card.cells("roofline", type="f32,f64", threads=0, width="best", budget="15s"):
+        bound = cell["limit"] * cell["clock_hz"] / card.info()["clock_max_hz"]
+        rows.append(at_least(f"fma {cell['axes']['type']} at {cell['clock_hz'] * 1e-6:.0f} MHz", cell["median"] * 1e-12,
+                             bound * 1e-12, "TFLOP/s", 0.995))
+    return rows
+
+
+# nvbandwidth's test, what assay measures beside it, the least ratio or how near to 1.
+HOST_TESTS = (
+    ("host_to_device_memcpy_ce", "copy", {"from": "cuMemHostAlloc", "to": "cuMemAlloc", "how": "engine"}, 1.0),
+    ("device_to_host_memcpy_ce", "copy", {"from": "cuMemAlloc", "to": "cuMemHostAlloc", "how": "engine"}, 1.0),
+)
+PEER_TESTS = (
+    ("device_to_device_memcpy_write_ce", "link", {"direction": "to", "how": "engine"}, 1.0),
+    ("device_to_device_memcpy_read_ce", "link", {"direction": "from", "how": "engine"}, 1.0),
+    ("device_to_device_memcpy_write_sm", "link", {"direction": "to", "how": "kernel"}, 1.0),
+    ("device_to_device_memcpy_read_sm", "link", {"direction": "from", "how": "kernel"}, 1.0),
+    ("device_to_device_bidirectional_memcpy_write_ce", "link", {"direction": "both", "how": "engine"}, 1.0),
+)
+
+
+def rates(path, test):
+    """Numbers of the matrix that a test prints, without its sum."""
+    found = re.findall(r"^ *\d+((?: +(?:[0-9.]+|N/A))+) *$", output([path, "-t", test]), re.M)
+    return [float(v) for line in found for v in line.split() if v != "N/A"]
+
+
+def links(card, paths):
+    rows = []
+    if "nvbandwidth" not in paths:
+        return rows
+    for test, probe, axes, floor in HOST_TESTS:
+        (cell,) = card.cells(probe, direction="one", size="512MiB", **axes)
+        rows.append(beside(f"{test}: assay / nvbandwidth", [cell["median"]], [max(rates(paths["nvbandwidth"], test))],
+                           "GB/s", floor=floor))
+    if len(card.assay.command("devices", "--json")[0].split('"cuda:')) < 3:
+        return rows + [row("copies between devices", "one device", "", None)]
+    for test, probe, axes, floor in PEER_TESTS:
+        (cell,) = card.cells(probe, peer=1, allocator="cuMemAlloc", size="512MiB", **axes)
+        theirs = statistics.median(rates(paths["nvbandwidth"], test))
+        theirs *= 2 if axes["direction"] == "both" else 1  # it prints one direction of the two
+        rows.append(beside(f"{test}: assay / nvbandwidth", [cell["median"]], [theirs], "GB/s", floor=floor))
+    (cell,) = card.cells("link_latency", peer=1, allocator="cuMemAlloc", what="load")
+    theirs = statistics.median(rates(paths["nvbandwidth"], "device_to_device_latency_sm"))
+    rows.append(beside("latency of a load from the other device", [cell["median"]], [theirs], "ns", share=0.03))
+    return rows
+
+
+def repeated(card, suite):
+    """The suite twice: how long, what is trusted, what agrees."""
+    rows, runs = [], []
+    for _ in range(2):
+        _, seconds = card.assay.command("run", suite, "--device", card.device, "--quiet")
+        cells = card.assay.cells()
+        status = [c["status"] for c in cells]
+        measured = status.count("ok") + status.count("untrusted")
+        rows.append(row(f"{suite}: {measured} cells with numbers", f"{seconds:.0f} s, {status.count('untrusted')} untrusted",
+                        "at most 2%, none failed", status.count("untrusted") <= 0.02 * measured and
+                        not {"failed", "crashed", "timeout"} & set(status)))
+        runs.append({json.dumps([c["probe"], c["axes"]], sort_keys=True): c["median"]
+                     for c in cells if c["status"] == "ok"})
+    both = [(runs[0][k], runs[1][k]) for k in runs[0] if k in runs[1]]
+    near = sum(abs(a / b - 1) <= 0.01 for a, b in both)
+    rows.append(row(f"{suite} twice: {len(both)} cells trusted in both", f"{near} within 1%", "at least 98%",
+                    near >= 0.98 * len(both)))
+    return rows
+
+
+def measure(assay, paths, rounds, suite):
+    """paths: of the peers that are there; suite: to be run twice, or None."""
+    card = Card(assay, os.environ.get("ASSAY_BENCH_DEVICE", "cuda:0"))
+    rows = []
+    for part in (lambda: memory(card, paths, rounds), lambda: on_chip(card, paths), lambda: latency(card, paths),
+                 lambda: arithmetic(card), lambda: links(card, paths),
+                 lambda: repeated(card, suite) if suite else []):
+        found = part()
+        for line in found:
+            print(f"{line['what']}: {line['value']} ({line['target']}) {line['verdict']}", file=sys.stderr, flush=True)
+        rows += found
+    return rows
