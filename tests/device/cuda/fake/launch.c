@@ -1,13 +1,23 @@
-/* Streams, events, modules and launches of the stand-in. A kernel named "count" counts, as_clock tells a clock of 1.5
- * GHz, and all others do nothing. FAKE_CUDA_ONCE names a file that is removed by the first wait after a launch of
- * "count"; that wait then does what FAKE_CUDA says: "hang" it never ends, "lose" the context is lost. */
+/* Streams, events, modules and launches of the stand-in. The kernels of the launch probe and of the sentinel run on the
+ * host, as_clock tells a clock of 1.5 GHz, and all others do nothing. FAKE_CUDA_ONCE names a file that is removed by
+ * the first wait after a launch of "count"; that wait then does what FAKE_CUDA says: "hang" it never ends, "lose" the
+ * context is lost. */
 #include "inside.h"
+
+#include "device/dialect/host_prelude.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+_Thread_local struct as_host_item as_host_item;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "../../../../probes/launch/launch.kernel"
+#include "../../../../probes/sentinel/sentinel.kernel"
+#pragma GCC diagnostic pop
 
 static int counting; /* a launch of "count" was not waited for */
 
@@ -154,6 +164,42 @@ API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attrib
                : fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
 }
 
+static void run_count(void **p)
+{
+    count(*(u32 **)p[0]);
+}
+
+static void run_core(void **p)
+{
+    core(*(u32 **)p[0], *(const u32 **)p[1], *(const u32 *)p[2], *(const u32 *)p[3]);
+}
+
+static void run_memory(void **p)
+{
+    memory(*(u32 **)p[0], *(const u32 **)p[1], *(const u32 *)p[2], *(const u32 *)p[3]);
+}
+
+static void run_clock(void **p)
+{
+    u64 *out = *(u64 **)p[0], ns = *(const u64 *)p[1];
+    out[0] = ns * 3 / 2;
+    out[1] = ns;
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void **parameters); /* as one work-item */
+} kernels[] = {{"count", run_count}, {"core", run_core}, {"memory", run_memory}, {"as_clock", run_clock}};
+
+static void run_kernel(const char *name, unsigned groups, unsigned threads, void **parameters)
+{
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        for (unsigned i = 0; i < groups * threads && strcmp(kernels[k].name, name) == 0; i++) {
+            as_host_item = (struct as_host_item){i % threads, threads, i / threads, groups, NULL};
+            kernels[k].run(parameters);
+        }
+}
+
 API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                             unsigned int block_x, unsigned int block_y, unsigned int block_z,
                             unsigned int dynamic_bytes, CUstream stream, void **parameters, void **extra)
@@ -162,13 +208,7 @@ API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned i
     IN_CONTEXT(function->module);
     if (!grid_x || grid_y != 1 || grid_z != 1 || !block_x || block_y != 1 || block_z != 1 || dynamic_bytes || extra)
         return fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
-    if (strcmp(function->name, "count") == 0) {
-        ++**(unsigned **)parameters[0];
-        counting = 1;
-    } else if (strcmp(function->name, "as_clock") == 0) {
-        unsigned long long *out = *(unsigned long long **)parameters[0], ns = *(unsigned long long *)parameters[1];
-        out[0] = ns * 3 / 2;
-        out[1] = ns;
-    }
+    counting |= strcmp(function->name, "count") == 0;
+    run_kernel(function->name, grid_x, block_x, parameters);
     return CUDA_SUCCESS;
 }
