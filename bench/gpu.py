@@ -31,10 +31,10 @@ class Card:
     def __init__(self, assay, device):
         self.assay, self.device = assay, device
 
-    def cells(self, probe, *options, budget="10s", **axes):
+    def cells(self, probe, budget="10s", **axes):
         sets = [word for name, value in axes.items() for word in ("--set", f"{name}={value}")]
-        self.assay.command("run", probe, "--device", self.device, "--quiet", "--precision", "1%", "--budget", budget,
-                           *sets, *options)
+        self.assay.command("run", "probe:" + probe, "--device", self.device, "--quiet", "--precision", "1%",
+                           "--budget", budget, *sets)
         return [c for c in self.assay.cells() if c["n"]]
 
     def info(self):
@@ -65,9 +65,9 @@ def memory(card, paths, rounds):
     """Main memory: triad beside BabelStream; triad, write and read against the physical peak."""
     mine, theirs, rows = {}, [], []
     for _ in range(rounds):
-        for cell in card.cells("bandwidth", op="triad,write,read", level="memory", size=3 * 8 * ELEMENTS, threads=0,
-                               allocator="first", touch="device"):
-            mine.setdefault(cell["axes"]["op"], []).append(cell)
+        for op, size in (("triad", 3 * 8 * ELEMENTS), ("write", 8 * ELEMENTS), ("read", 8 * ELEMENTS)):
+            mine.setdefault(op, []).extend(card.cells("bandwidth", op=op, level="memory", size=size, threads=0,
+                                                      way="best", width="best", allocator="first", touch="device"))
         if "babelstream-cuda" in paths:
             text = output([paths["babelstream-cuda"], "-s", str(ELEMENTS), "-n", "40"])
             theirs.append(float(re.search(r"^Triad\s+([0-9.]+)", text, re.M).group(1)) / 1000)
@@ -86,12 +86,12 @@ def on_chip(card, paths):
     for name, axes in (("L1 a unit", {"what": "own", "size": "64KiB"}), ("shared memory a unit", {"what": "local"})):
         best = max(c["median"] for c in card.cells("onchip_bandwidth", width=128, stride=1, **axes))
         rows.append(at_least(name, best, SHARED_WORDS, "B/cycle", 0.99))
-    info, cells = None, card.cells("onchip_bandwidth", what="common", size="1MiB,4MiB,16MiB", width=128, stride=1,
-                                   units="all")
+    cells = card.cells("onchip_bandwidth", what="common", size="1MiB,4MiB,16MiB", width=128, stride=1,
+                                   units="every")
     info = card.info()
     mine = max(c["median"] * info["units"] * c["clock_hz"] * 1e-9 for c in cells)
     sweep = card.cells("bandwidth", op="read", level="sweep", size="4MiB,8MiB,16MiB,32MiB", threads=0,
-                       allocator="first")
+                       width="best", way="best", touch="device", allocator="first")
     rows.append(row("L2, each word by one unit", ", ".join(f"{c['median']:.0f} GB/s of {c['axes']['size'] >> 20} MiB"
                                                          for c in sweep), "", None))
     if "gpu-l2-cache" in paths:
@@ -162,7 +162,8 @@ def links(card, paths):
         (cell,) = card.cells(probe, direction="one", size="512MiB", **axes)
         rows.append(beside(f"{test}: assay / nvbandwidth", [cell["median"]], [max(rates(paths["nvbandwidth"], test))],
                            "GB/s", floor=floor))
-    if len(card.assay.command("devices", "--json")[0].split('"cuda:')) < 3:
+    devices = [json.loads(line)["id"] for line in card.assay.command("devices", "--json")[0].splitlines()]
+    if "cuda:1" not in devices:
         return rows + [row("copies between devices", "one device", "", None)]
     for test, probe, axes, floor in PEER_TESTS:
         (cell,) = card.cells(probe, peer=1, allocator="cuMemAlloc", size="512MiB", **axes)
@@ -183,7 +184,8 @@ def repeated(card, suite):
         cells = card.assay.cells()
         status = [c["status"] for c in cells]
         measured = status.count("ok") + status.count("untrusted")
-        rows.append(row(f"{suite}: {measured} cells with numbers", f"{seconds:.0f} s, {status.count('untrusted')} untrusted",
+        rows.append(row(f"{suite}: {measured} cells with numbers",
+                        f"{seconds:.0f} s, {status.count('untrusted')} untrusted",
                         "at most 2%, none failed", status.count("untrusted") <= 0.02 * measured and
                         not {"failed", "crashed", "timeout"} & set(status)))
         runs.append({json.dumps([c["probe"], c["axes"]], sort_keys=True): c["median"]

@@ -2,6 +2,8 @@
  * starts. */
 #include "chase_internal.h"
 
+#include "core/gates.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,8 @@ static const uint64_t PIECE = UINT64_C(16) << 20;
 static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
     (void)desc;
-    enum as_status s = as_timed_prepare(&c->timed, c->dev, "latency", "", as_kernel_latency, NULL, 1, err);
+    enum as_status s =
+        as_timed_prepare(&c->timed, c->dev, "latency", as_timed_sweep_kernel, as_kernel_latency, NULL, 1, err);
     return s ? s : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
 }
 
@@ -61,10 +64,16 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
     return as_timed_once(&c->timed, "relocate", args, 3, 8 * units, most < 64 ? most : 64, err);
 }
 
+/* A cache larger than a fraction of the buffer keeps what was written last, and a visit is too short to displace it: a
+ * tenth of the loads of 512 MiB hit the 60 MiB that an H200 has, and came out 4% too short. */
 enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
 {
     enum as_status s = as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
-    return s ? s : relocate(c, err);
+    if (!s)
+        s = relocate(c, err);
+    if (!s && !c->dev->info.is_host_memory && c->footprint >= 2 * as_reachable_cache(&c->dev->info, 1))
+        s = as_timed_evict(&c->timed, err);
+    return s;
 }
 
 /* The launch that only warms up is the control: its time is taken off where the kernel has no clock. */

@@ -26,6 +26,10 @@ static enum as_status check_axis(const struct as_probe *probe, const struct as_a
         return as_fail(err, AS_FAILED, "probe '%s': axis '%s' lacks help or a default", probe->name, axis->name);
     if (axis->type == AS_AXIS_WORD && axis->domain == AS_DOMAIN_NONE && !axis->words)
         return as_fail(err, AS_FAILED, "probe '%s': axis '%s' has no words", probe->name, axis->name);
+    for (size_t i = 0; axis->type == AS_AXIS_WORD && axis->words && axis->words[i]; i++)
+        if (strcmp(axis->words[i], "all") == 0)
+            return as_fail(err, AS_FAILED, "probe '%s': 'all' is every word of axis '%s' and cannot be one of them",
+                           probe->name, axis->name);
     if (strlen(axis->name) >= sizeof((struct as_axis_value *)0)->name)
         return as_fail(err, AS_FAILED, "probe '%s': the name of axis '%s' is too long", probe->name, axis->name);
     return AS_OK;

@@ -83,7 +83,9 @@ _Static_assert(sizeof ways / sizeof *ways + 2 == sizeof as_stream_way_words / si
 /* Repeated in one launch, the groups stay, and what other units have brought near is wanted, not what this one has. */
 static const struct way near_ways[] = {{"shared-stay-8-4x256", 256, 4, 8, 2},
                                        {"shared-stay-4-4x512", 512, 4, 4, 2},
-                                       {"shared-stay-2-8x512", 512, 8, 2, 2}};
+                                       {"shared-stay-2-8x512", 512, 8, 2, 2},
+                                       {"shared-stay-4-8x256", 256, 8, 4, 2},
+                                       {"shared-stay-1-8x1024", 1024, 8, 1, 2}};
 
 static size_t card_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {

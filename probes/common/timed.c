@@ -177,17 +177,45 @@ enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struc
     return s ? s : t->dev->queue->launch(t->dev, &l, &unused, err);
 }
 
-/* It is only read, but has to be backed. */
-enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)
+/* Pages of a host that were never written are all the same one; a card's memory is there once it is allocated. */
+static enum as_status back(struct as_device *dev, struct as_memory *block, struct as_error *err)
 {
     enum { PIECE = 16 << 20 };
-    uint64_t bytes = (4 * as_reachable_cache(&t->dev->info, 1) / PIECE + 1) * PIECE;
+    if (!dev->info.is_host_memory)
+        return AS_OK;
     char *zeros = calloc(1, PIECE);
-    enum as_status s = zeros ? as_timed_room(t->dev, bytes, err) : as_nomem(err, PIECE, "a block");
+    enum as_status s = zeros ? AS_OK : as_nomem(err, PIECE, "a block");
+    for (uint64_t at = 0; at < block->bytes && !s; at += PIECE)
+        s = dev->memory->write(dev, block, at, zeros, block->bytes - at < PIECE ? block->bytes - at : PIECE, err);
+    free(zeros);
+    return s;
+}
+
+static uint64_t evictor_bytes(const struct as_device *dev)
+{
+    return 4 * as_reachable_cache(&dev->info, 1) + (UINT64_C(16) << 20);
+}
+
+enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)
+{
+    uint64_t bytes = evictor_bytes(t->dev);
+    enum as_status s = as_timed_room(t->dev, bytes, err);
     if (!s)
         s = as_timed_keep_memory(t, bytes, out, err);
-    for (uint64_t at = 0; at < bytes && !s; at += PIECE)
-        s = t->dev->memory->write(t->dev, *out, at, zeros, PIECE, err);
-    free(zeros);
+    return s ? s : back(t->dev, *out, err);
+}
+
+enum as_status as_timed_evict(struct as_timed *t, struct as_error *err)
+{
+    struct as_memory *block = NULL;
+    uint64_t bytes = evictor_bytes(t->dev);
+    enum as_status s = as_timed_room(t->dev, bytes, err);
+    if (!s)
+        s = as_timed_memory(t->dev, bytes, &block, err);
+    if (!s)
+        s = back(t->dev, block, err);
+    if (!s)
+        s = as_timed_sweep(t, block, err);
+    t->dev->memory->free(t->dev, block);
     return s;
 }

@@ -66,5 +66,7 @@ extern const char as_timed_sweep_kernel[];
 enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err);
 /* A block so large that a sweep over it drives all else out of that cache. Kept. */
 enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err);
+/* One such sweep, over a block that is given back at once. */
+enum as_status as_timed_evict(struct as_timed *t, struct as_error *err);
 
 #endif

@@ -59,7 +59,7 @@ static const char *const full[] = {
     "from=first to=first how=kernel " SIZES,
     "from=cuMemHostAlloc to=cuMemAlloc how=all " SIZES,
     "from=cuMemAlloc to=cuMemHostAlloc how=all " SIZES,
-    "from=cuMemAlloc to=cuMemAlloc,cuMemHostAlloc direction=both how=all size=1MiB,64MiB,1GiB",
+    "from=cuMemAlloc to=cuMemAlloc,cuMemHostAlloc direction=both how=all size=1MiB,64MiB,256MiB",
     "from=cuMemHostAlloc to=cuMemHostAlloc how=all size=64MiB",
     "from=clCreateBuffer ALLOC_HOST_PTR to=clCreateBuffer " SIZES,
     "from=clCreateBuffer to=clCreateBuffer ALLOC_HOST_PTR " SIZES,

@@ -47,7 +47,7 @@ static const char *const full[] = {
     "what=readonly size=4KiB..1MiB x4",
     "what=local size=1KiB..128KiB x1",
     "what=constant size=512..64KiB x4",
-    "what=code size=1KiB..1MiB x4",
+    "what=code size=1KiB..256KiB x2",
     NULL,
 };
 

@@ -10,7 +10,7 @@ extern const char as_kernel_onchip_bandwidth[];
 
 static const char *const what_words[] = {"own", "common", "local", NULL};
 static const char *const width_words[] = {"32", "64", "128", NULL};
-static const char *const units_words[] = {"all", "one", NULL};
+static const char *const units_words[] = {"every", "one", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
@@ -32,15 +32,15 @@ static const struct as_axis axes[] = {
      .min = 1,
      .max = 64,
      .def = "1"},
-    {.name = "units", .help = "how many units read at once", .type = AS_AXIS_WORD, .words = units_words, .def = "all"},
+    {.name = "units", .help = "how many units read at once", .type = AS_AXIS_WORD, .words = units_words, .def = "every"},
     {0},
 };
 static const char *const quick[] = {"what=local width=128 stride=1", "what=local width=32 stride=1,2,16,32,33",
-                                    "what=own size=64KiB", "what=common size=16MiB units=all,one", NULL};
+                                    "what=own size=64KiB", "what=common size=16MiB units=every,one", NULL};
 static const char *const full[] = {"what=local width=all stride=1..33",
                                    "what=own size=8KiB..512KiB x2",
                                    "what=own size=64KiB width=all stride=1,2,4,8,16,32",
-                                   "what=common size=1MiB..128MiB x4 units=all",
+                                   "what=common size=1MiB..128MiB x4 units=every",
                                    "what=common size=1MiB..128MiB x2 units=one",
                                    "what=common size=16MiB width=all stride=1,2,4,8",
                                    NULL};

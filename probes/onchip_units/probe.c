@@ -8,7 +8,7 @@ extern const char as_method_onchip_units[];
 extern const char as_kernel_onchip_units[];
 
 enum what { ALL, NEAR, FAR, FOUND, MISSED, WHATS };
-static const char *const what_words[] = {"all", "near", "far", "found", "missed", NULL}; /* in this order */
+static const char *const what_words[] = {"hit", "near", "far", "found", "missed", NULL}; /* in this order */
 
 static const struct as_axis axes[] = {
     {.name = "what",

@@ -113,7 +113,8 @@ const struct as_command as_command_run = {
     .summary = "measure this machine",
     .about =
         "Measures suites, single probes, or suites from .ini files (by their path); without a name, the suite quick. "
-        "Every finished cell is stored at once. Ctrl-C ends the cell that is being measured and keeps the rest; "
+        "Where a suite and a probe share a name the suite is meant; 'probe:link' is the probe. Every finished cell is "
+        "stored at once. Ctrl-C ends the cell that is being measured and keeps the rest; "
         "'assay resume' goes on.\n\n"
         "On stderr: the cell that is being measured, the best numbers so far, and how long it will still take. On "
         "stdout: the numbers at the end, or with --json one event a line.",

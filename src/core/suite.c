@@ -314,26 +314,33 @@ static enum as_status suite_from_file(const char *path, struct as_suite *out, st
 
 enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err)
 {
+    static const char is_probe[] = "probe:", is_suite[] = "suite:";
+    const bool suites = strncmp(name, is_probe, sizeof is_probe - 1) != 0;
+    const bool probes = strncmp(name, is_suite, sizeof is_suite - 1) != 0;
     const char *names[128];
     size_t n = 0;
     *out = (struct as_suite){0};
-    for (size_t i = 0; as_suite_texts[i].name; i++) {
+    name += !suites ? sizeof is_probe - 1 : !probes ? sizeof is_suite - 1 : 0;
+    for (size_t i = 0; suites && as_suite_texts[i].name; i++) {
         if (strcmp(as_suite_texts[i].name, name) == 0)
             return as_suite_parse(name, as_suite_texts[i].text, out, err);
         if (n < 60)
             names[n++] = as_suite_texts[i].name;
     }
-    const struct as_probe *probe = as_probe_find(name);
+    const struct as_probe *probe = probes ? as_probe_find(name) : NULL;
     if (probe && !probe->hidden)
         return suite_of_probe(probe, out, err);
     size_t len = strlen(name);
     if (strchr(name, '/') || (len > 4 && strcmp(name + len - 4, ".ini") == 0))
         return suite_from_file(name, out, err);
-    for (const char *const *p = as_probe_names(); *p; p++)
+    for (const char *const *p = as_probe_names(); probes && *p; p++)
         names[n++] = *p;
     names[n] = NULL;
     const char *near = as_nearest(name, names);
-    return as_fail(err, AS_USAGE, "there is no suite or probe '%s'%s%s%s", name,
-                   near ? "; did you mean '" : "; see assay list suites and assay list probes", near ? near : "",
+    return as_fail(err, AS_USAGE, "there is no %s '%s'%s%s%s",
+                   suites && probes ? "suite or probe"
+                   : suites         ? "suite"
+                                    : "probe",
+                   name, near ? "; did you mean '" : "; see assay list suites and assay list probes", near ? near : "",
                    near ? "'?" : "");
 }

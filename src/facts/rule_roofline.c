@@ -68,7 +68,7 @@ static void add_own_roofs(struct rule_context *c, struct roof roofs[ROOFS_MAX], 
     for (size_t i = 0; i < have && c->info && c->info->units; i++)
         for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
             if (strcmp(as_axes_text(&cells[i]->axes, "what"), what[k][0]) != 0 ||
-                strcmp(as_axes_text(&cells[i]->axes, "units"), "all") != 0 || !(cells[i]->clock_hz > 0))
+                strcmp(as_axes_text(&cells[i]->axes, "units"), "every") != 0 || !(cells[i]->clock_hz > 0))
                 continue;
             double each = cells[i]->clock_hz * c->info->units * 1e-9;
             struct as_interval ci = cell_interval(cells[i]);

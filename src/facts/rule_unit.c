@@ -88,10 +88,10 @@ static void derive_bandwidth(struct rule_context *c)
     const struct as_cell **cells;
     struct curve *curves;
     size_t n = cells_of(c, "onchip_bandwidth", &cells), curves_n;
-    add_bandwidth(c, best_of(cells, n, "own", "all"), "L1", "L1", "its own cache");
-    add_bandwidth(c, best_of(cells, n, "common", "all"), "L2", "L2", "the shared cache while all units do");
+    add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", "its own cache");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the shared cache while all units do");
     add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the shared cache while no other does");
-    add_bandwidth(c, best_of(cells, n, "local", "all"), "LOCAL", "local", "LOCAL memory");
+    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", "LOCAL memory");
     free(cells);
     curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)

@@ -234,6 +234,33 @@ static void refused(const char *text, const char *part)
         fail_msg("'%s' does not say '%s'", err.text, part);
 }
 
+/* Where a name could be both, a prefix says which. */
+static void test_suites_and_probes(void **state)
+{
+    static const struct {
+        const char *name, *found, *why;
+    } rows[] = {{"alpha", "alpha", NULL},
+                {"probe:alpha", "alpha", NULL},
+                {"small", "small", NULL},
+                {"suite:small", "small", NULL},
+                {"probe:small", NULL, "there is no probe 'small'"},
+                {"suite:alpha", NULL, "there is no suite 'alpha'"},
+                {"probe:alpah", NULL, "did you mean 'alpha'?"},
+                {"probe:", NULL, "there is no probe ''"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_suite s;
+        struct as_error err = {0};
+        enum as_status st = as_suite_find(rows[i].name, &s, &err);
+        assert_int_equal(st, rows[i].found ? AS_OK : AS_USAGE);
+        if (st)
+            assert_non_null(strstr(err.text, rows[i].why));
+        else
+            assert_string_equal(s.name, rows[i].found);
+        as_suite_finish(&s);
+    }
+}
+
 static void test_bad_suites(void **state)
 {
     (void)state;
@@ -292,9 +319,16 @@ static void test_wrong_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_counts),   cmocka_unit_test(test_words),
-        cmocka_unit_test(test_plan),       cmocka_unit_test(test_sets),     cmocka_unit_test(test_lacking_device),
-        cmocka_unit_test(test_bad_suites), cmocka_unit_test(test_settings), cmocka_unit_test(test_wrong_sets),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_lacking_device),
+        cmocka_unit_test(test_suites_and_probes),
+        cmocka_unit_test(test_bad_suites),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_wrong_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,7 @@ static void test_bandwidth_and_banks(void **state)
     struct made *m = start();
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
-        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=all", stride);
+        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
         add(m, "onchip_bandwidth", "B/cycle", 127.5 / common_divisor(stride, 32), axes);
     }
     for (int i = 0; i < 12; i++) {
@@ -226,7 +226,7 @@ static void test_bandwidth_and_banks(void **state)
         snprintf(axes, sizeof axes, "what=common size=%.0f width=128 stride=1 units=one", round(size));
         add(m, "onchip_bandwidth", "B/cycle", 63 - past(size, 24 * MiB) * 20, axes);
     }
-    add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 units=all");
+    add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 units=every");
     derive(m);
     const struct as_fact *banks = get(m, "onchip.local.banks");
     assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
@@ -243,7 +243,7 @@ static void test_no_banks(void **state)
     struct made *m = start();
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
-        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=all", stride);
+        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
         add(m, "onchip_bandwidth", "B/cycle", 120 - stride * 0.1, axes);
     }
     derive(m);
@@ -333,9 +333,9 @@ static void test_own_ridges(void **state)
     (void)state;
     struct made *m = start();
     add(m, "roofline", "ops/s", 60e12, "type=f32 threads=0 width=best");
-    add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=all");
-    add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=all");
-    add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=all");
+    add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=every");
+    add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=every");
+    add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=every");
     add(m, "onchip_bandwidth", "B/cycle", 124, "what=common size=16777216 width=128 stride=1 units=one");
     derive(m);
     const struct as_fact *l1 = get(m, "ridge.f32.L1"), *local = get(m, "ridge.f32.LOCAL");

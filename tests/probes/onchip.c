@@ -38,11 +38,11 @@ static const struct visit visits[] = {
     {"onchip_lines", "what=fetch level=L1 distance=32 lines=0", 256},
     {"onchip_lines", "what=fetch level=L2 distance=64 lines=0", 256},
     {"onchip_lines", "what=ways level=L1 distance=4096 lines=9", 100},
-    {"onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=all", 3},
-    {"onchip_bandwidth", "what=own size=65536 width=32 stride=3 units=all", 3},
-    {"onchip_bandwidth", "what=common size=4194304 width=64 stride=1 units=all", 2},
-    {"onchip_bandwidth", "what=local size=0 width=32 stride=33 units=all", 5},
-    {"onchip_bandwidth", "what=local size=0 width=128 stride=2 units=all", 5},
+    {"onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=every", 3},
+    {"onchip_bandwidth", "what=own size=65536 width=32 stride=3 units=every", 3},
+    {"onchip_bandwidth", "what=common size=4194304 width=64 stride=1 units=every", 2},
+    {"onchip_bandwidth", "what=local size=0 width=32 stride=33 units=every", 5},
+    {"onchip_bandwidth", "what=local size=0 width=128 stride=2 units=every", 5},
     {"onchip_units", "what=near unit=0 filler=0", 1},
 };
 
@@ -139,9 +139,9 @@ static void test_applies(void **unused)
     assert_int_equal(applies(&t, "onchip_lines", "what=fetch level=L2 distance=64 lines=0"), AS_APPLIES);
     assert_int_equal(applies(&t, "onchip_lines", "what=fetch level=L1 distance=20 lines=0"), AS_INAPPLICABLE);
     assert_int_equal(applies(&t, "onchip_lines", "what=ways level=L2 distance=64 lines=4"), AS_PRUNED);
-    assert_int_equal(applies(&t, "onchip_bandwidth", "what=own size=64 width=128 stride=1 units=all"), AS_PRUNED);
-    assert_int_equal(applies(&t, "onchip_bandwidth", "what=local size=4096 width=32 stride=1 units=all"), AS_PRUNED);
-    assert_int_equal(applies(&t, "onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=all"), AS_APPLIES);
+    assert_int_equal(applies(&t, "onchip_bandwidth", "what=own size=64 width=128 stride=1 units=every"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip_bandwidth", "what=local size=4096 width=32 stride=1 units=every"), AS_PRUNED);
+    assert_int_equal(applies(&t, "onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=every"), AS_APPLIES);
     assert_int_equal(applies(&t, "onchip_units", "what=near unit=131 filler=0"), AS_APPLIES);
     assert_int_equal(applies(&t, "onchip_units", "what=near unit=132 filler=0"), AS_PRUNED);
     assert_int_equal(applies(&t, "onchip_groups", "threads=64 values=0 local=65536"), AS_PRUNED);

@@ -39,6 +39,9 @@ static void test_broken_records(void **unused)
 {
     static const struct as_axis nameless_default[] = {{.name = "size", .help = "bytes", .type = AS_AXIS_SIZE}, {0}};
     static const struct as_axis no_words[] = {{.name = "op", .help = "what", .type = AS_AXIS_WORD, .def = "a"}, {0}};
+    static const char *const words[] = {"one", "all", NULL};
+    static const struct as_axis reserved[] = {
+        {.name = "units", .help = "how many", .type = AS_AXIS_WORD, .def = "one", .words = words}, {0}};
     const struct as_probe good = *as_probe_find("latency");
     struct as_probe p = good;
     (void)unused;
@@ -55,6 +58,8 @@ static void test_broken_records(void **unused)
     expect_fault(&p, "size");
     p.axes = no_words;
     expect_fault(&p, "op");
+    p.axes = reserved;
+    expect_fault(&p, "'all' is every word of axis 'units'");
 }
 
 enum { CPU, PORTABLE, CARD, DEVICES };
