@@ -13,11 +13,12 @@ enum {
     LINE = 8,
     PIECES_UNIT = 8,
     GROUPS_UNIT = 16,
-    GROUP_SIZE = 256
+    GROUP_SIZE = 256,
+    GROWS = 4
 };
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
 /* In caches a trial repeats until it is long against the timer. */
-static const double TRIAL_S = 50e-6;
+static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, GROW_MOST = 1000;
 
 /* The best times so far of the kinds of streams that this process has tried: visits add to them, so that one disturbed
  * trial does not decide a run. The oldest is overwritten. One thread measures in a process. */
@@ -163,14 +164,16 @@ static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
     return p;
 }
 
+/* What a launch takes besides is small against a trial, so a trial is grown until it is long. */
 static enum as_status try_once(struct as_stream *s, size_t trial, double *seconds, struct as_error *err)
 {
     struct as_timing t;
     struct as_stream_part part = part_of(s, trial);
     enum as_status st = as_stream_launch(s, &part, &t, err);
-    double took = as_timing_seconds(&t);
-    if (!st && took < TRIAL_S && part.count == s->n) {
-        part.reps = took > TRIAL_S / 1000 ? (uint64_t)(TRIAL_S / took) + 1 : 1000;
+    double took = as_timing_seconds(&t), wanted = s->native ? TRIAL_S : DEVICE_TRIAL_S;
+    for (int i = 0; i < GROWS && !st && took < wanted / 2 && part.count == s->n; i++) {
+        double grow = took > wanted / GROW_MOST ? wanted / took : GROW_MOST;
+        part.reps = (uint64_t)((double)part.reps * grow) + 1;
         st = as_stream_launch(s, &part, &t, err);
         took = as_timing_seconds(&t);
     }

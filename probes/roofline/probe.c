@@ -257,7 +257,7 @@ static void fill_context(struct as_visit_context *vc, struct state *s)
     } else {
         snprintf(text, sizeof text, "%zu groups of %zu, %u chains", s->used->groups, s->used->group_size,
                  s->used->chains);
-        vc->sample_s = 2e-2; /* one launch: its start and end are small against it */
+        vc->sample_s = 4e-2; /* one launch: its start and end are small against it */
         set_limit(vc, s->bits);
         as_expect_code(vc, s->used->kernel, operation, (uint64_t)2 * AS_PEAK_PAIRS * s->used->chains);
     }

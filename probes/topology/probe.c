@@ -128,6 +128,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                                       .size = bytes,
                                       .threads = 1,
                                       .choose_width = true,
+                                      .barrier = vc->claims_memory,
                                       .seed = vc->seed};
         return as_stream_prepare(&s->stream, vc->dev, &read, err);
     }
