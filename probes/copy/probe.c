@@ -42,7 +42,7 @@ static const struct as_axis axes[] = {
      .def = "64MiB"},
     {0},
 };
-#define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB,1GiB"
+#define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
 static const char *const quick[] = {
     "from=host to=cuMemAlloc size=64MiB",
     "from=cuMemAlloc to=host size=64MiB",
@@ -53,8 +53,10 @@ static const char *const quick[] = {
     NULL,
 };
 static const char *const full[] = {
-    "from=all to=first how=all size=256MiB",
-    "from=first to=all how=all size=256MiB",
+    "from=all to=first how=all size=64MiB",
+    "from=first to=all how=engine size=64MiB",
+    "from=cuMemAlloc to=cuMemAlloc,cuMemAllocAsync,cuMemCreate,cuMemAllocManaged,cuMemHostAlloc how=kernel size=64MiB",
+    "from=cuMemAlloc,cuMemHostAlloc to=cuMemAlloc,cuMemHostAlloc size=1GiB",
     "from=host,first to=host,first " SIZES,
     "from=first to=first how=kernel " SIZES,
     "from=cuMemHostAlloc to=cuMemAlloc how=all " SIZES,

@@ -43,10 +43,11 @@ static const char *const quick[] = {"size=1KiB..4LLC allocator=thp",
                                     "size=4KiB..64KiB allocator=first",
                                     NULL};
 static const char *const full[] = {
-    "size=1KiB..4GiB x4 allocator=mmap,thp,hugetlb", "size=1KiB..4GiB x1 allocator=malloc pattern=random",
-    "size=1KiB..4GiB x2 allocator=mmap pattern=page", "size=1KiB..4GiB x1 allocator=thp pattern=page,stride",
-    "size=1KiB..1GiB x2 allocator=clCreateBuffer", "size=1KiB..4GiB x2 allocator=cuMemAlloc",
-    "size=4KiB,256KiB,8MiB,4LLC allocator=all", "size=4KiB..64MiB x2 stride=4KiB allocator=mmap,thp",
+    "size=1KiB..4LLC x4 allocator=mmap,thp,hugetlb", "size=1KiB..4GiB x1 allocator=malloc pattern=random",
+    "size=1KiB..4LLC x2 allocator=mmap pattern=page", "size=1KiB..4LLC x1 allocator=thp pattern=page,stride",
+    "size=1KiB..1GiB x2 allocator=clCreateBuffer", "size=1KiB..1GiB x2 allocator=cuMemAlloc",
+    "size=4GiB allocator=cuMemAlloc", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
+    "size=4KiB..64MiB x2 stride=4KiB allocator=mmap,thp",
 
     /* inside levels: at an edge the pages that one gets differ more than the instruments */
     "size=16KiB,512KiB,8MiB,256MiB allocator=first instrument=timed,persistent", NULL};

@@ -36,7 +36,7 @@ static const struct as_axis axes[] = {
 static const char *const quick[] = {"what=roundtrip wait=all threads=1", "what=submit,batch wait=block threads=1",
                                     "what=roundtrip wait=block threads=max",
                                     "what=graph-1,graph-100 wait=block threads=1", NULL};
-static const char *const full[] = {"what=all wait=all threads=all", NULL};
+static const char *const full[] = {"what=all wait=all threads=1,max", NULL};
 
 static bool is_graph(const char *what)
 {

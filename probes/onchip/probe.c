@@ -40,9 +40,9 @@ static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=local size=4KiB", NULL};
 static const char *const full[] = {
     "what=global size=1KiB..256MiB x2",
-    "what=global size=64KiB..512KiB x8",
+    "what=global size=64KiB..512KiB x4",
     "what=global size=16MiB..128MiB x4",
-    "what=global size=16KiB..512KiB x2 local=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
+    "what=global size=16KiB..512KiB x1 local=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
     "what=global size=64KiB..1MiB x4 stride=288", /* longer than a line, and no power of two */
     "what=readonly size=4KiB..1MiB x4",
     "what=local size=1KiB..128KiB x1",
