@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 700, GUARD = 20, ARRAY = MOST + GUARD, ARRAYS = 3 };
+enum { MOST = 700, GUARD = 20, ARRAYS = 3 };
 static const double untouched = 12345.5;
 
 _Thread_local struct as_host_item as_host_item;
@@ -59,6 +59,31 @@ _Thread_local struct as_host_item as_host_item;
 #undef Y
 #undef stream
 #undef fill
+
+/* The same by groups of one thread for a card. */
+#define UNROLL 2
+#define CACHE 0
+#define GROUP_SIZE 1
+#define OP 6
+#define stream device_read_again
+#define card card_read
+#define fill fill_for_card
+#include "../../probes/bandwidth/bandwidth.kernel"
+#undef OP
+#undef X
+#undef Y
+#undef ARRAY
+#undef LOAD
+#undef STORE
+#undef LOAD_ALL
+#undef LOAD_X
+#undef LOAD_Y
+#undef LOAD_O
+#undef stream
+#undef card
+#undef fill
+
+enum { ARRAY = MOST + GUARD };
 
 static double *make_arrays(void)
 {
@@ -229,9 +254,39 @@ static void test_device_fill(void **unused)
     free(memory);
 }
 
+/* Every pair is read once in each turn, whatever the number of groups is against that of tiles: powers of two tell
+ * which was not. */
+static void test_card_reads_all(void **unused)
+{
+    enum { TILE_PAIRS = UNROLL };
+    static double memory[64] __attribute__((aligned(16)));
+    (void)unused;
+    for (uint64_t n = 2; n <= 20; n += 2) {
+        uint64_t tiles = (n / 2 + TILE_PAIRS - 1) / TILE_PAIRS;
+        for (uint64_t i = 0; i < 64; i++)
+            memory[i] = i < n ? (double)(UINT64_C(1) << (2 * i)) : 1e300;
+        for (uint64_t groups = 1; groups <= tiles + 1; groups++)
+            for (uint32_t turns = 1; turns <= 3; turns++) {
+                double sum = 0, want = 0;
+                for (uint32_t g = 0; g < groups; g++) {
+                    double results[16] = {0};
+                    as_host_item = (struct as_host_item){0, 1, g, (uint32_t)groups, NULL};
+                    card_read(results, memory, n, 64, 0, turns, 0);
+                    sum += results[g];
+                }
+                for (uint64_t i = 0; i < n; i++)
+                    want += turns * memory[i];
+                if (sum != want)
+                    fail_msg("%u elements, %u groups, %u turns: %.17g, not %.17g", (unsigned)n, (unsigned)groups, turns,
+                             sum, want);
+            }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_native_kernels), cmocka_unit_test(test_slices),
-                                       cmocka_unit_test(test_device_kernel), cmocka_unit_test(test_device_fill)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_card_reads_all), cmocka_unit_test(test_native_kernels),
+                                       cmocka_unit_test(test_slices), cmocka_unit_test(test_device_kernel),
+                                       cmocka_unit_test(test_device_fill)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
