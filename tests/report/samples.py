@@ -1,0 +1,68 @@
+"""The stores under samples/: every reader of assay reads them, and what follows from their cells is what followed then."""
+import hashlib
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "robust"))
+import harness  # noqa: E402  (beside the robust tests)
+from harness import OK, expect  # noqa: E402
+
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
+H200 = os.path.join(SAMPLES, "h200-quick.db")
+
+
+def read(assay, *words):
+    """Runs a reader on the sample, which must not change."""
+    with open(H200, "rb") as f:
+        before = hashlib.sha256(f.read()).digest()
+    done = assay.run(*words, "--store", H200)
+    with open(H200, "rb") as f:
+        expect(hashlib.sha256(f.read()).digest() == before, f"'{words[0]}' leaves the sample as it is")
+    expect(done.code == OK, f"'{words[0]}' reads the sample", done)
+    return done.out
+
+
+def test_facts_of_the_h200(assay):
+    facts = {f["id"]: f for f in json.loads(read(assay, "facts", "--json"))["facts"]}
+    for name, low, high, unit in (("onchip.L1.latency", 31.9, 32.1, "cycles"), ("onchip.L1.size", 181 << 10, 256 << 10, "B"),
+                                  ("bandwidth.memory.read.all", 4600, 4700, "GB/s"),
+                                  ("bandwidth.memory.triad.all", 4350, 4450, "GB/s")):
+        expect(name in facts, f"fact {name}", sorted(facts))
+        fact = facts[name]
+        expect(fact["unit"] == unit and low <= fact["value"] <= high and fact["verdict"] == "supported", name, fact)
+        expect(fact["evidence"], f"{name} has evidence", fact)
+
+
+def test_cells_of_the_h200(assay):
+    run = json.loads(read(assay, "export", "--format", "json"))
+    cells = run["cells"]
+    count = {s: sum(c["status"] == s for c in cells) for s in ("ok", "untrusted", "unsupported")}
+    expect(count == {"ok": 103, "untrusted": 10, "unsupported": 6}, "as many of each kind as there were", count)
+    for cell in (c for c in cells if c["status"] == "ok"):
+        expect(cell["ci_low"] <= cell["median"] <= cell["ci_high"], "the interval holds the median", cell["axes"])
+        expect(all(g["state"] != "fail" for g in cell["gates"].values()), "no gate fails", cell["gates"])
+        expect(cell["gates"]["checksum"]["state"] != "fail" and cell["visits_counted"] >= 3, "checked", cell["axes"])
+
+
+def test_page_of_the_h200(assay):
+    page = os.path.join(assay.folder, "page.html")
+    read(assay, "report", "-o", page)
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    expect(os.path.getsize(page) < 3e6, "a page of less than 3 MB", os.path.getsize(page))
+    for words in ("NVIDIA H200", "132", "4.64 TB/s", "32.0 cycles", "Peak arithmetic"):
+        expect(words in text, f"the page says '{words}'")
+    expect(not re.search(r"(?:src|href)=[\"']?https?:", text), "and asks no network")
+
+
+def test_tables_of_the_h200(assay):
+    shown = read(assay, "show")
+    expect("119 cells: 103 ok, 10 untrusted, 6 unsupported" in shown, "the count", shown[:400])
+    same = read(assay, "compare", "1", "1")
+    expect("0 faster, 0 slower" in same, "a run differs not from itself", same[-300:])
+
+
+if __name__ == "__main__":
+    harness.main(globals())
