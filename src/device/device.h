@@ -111,6 +111,8 @@ struct as_memory {
     uint64_t page_size; /* really got, 0 unknown */
     void *ctx;
 };
+/* For backends: AS_USAGE unless so many bytes at offset lie inside of it. */
+enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err);
 struct as_memory_ops {
     enum as_status (*alloc)(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                             struct as_error *err);

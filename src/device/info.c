@@ -55,6 +55,14 @@ const struct as_allocator *as_info_allocator(const struct as_device_info *info, 
     return NULL;
 }
 
+enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
+{
+    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
+        return AS_OK;
+    return as_fail(err, AS_USAGE, "%llu bytes at %llu are outside of memory of %llu bytes", (unsigned long long)bytes,
+                   (unsigned long long)offset, (unsigned long long)mem->bytes);
+}
+
 double as_timing_seconds(const struct as_timing *t)
 {
     return isnan(t->device_s) ? t->host_s : t->device_s;

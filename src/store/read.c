@@ -1,233 +1,10 @@
-/* Reading. What a store holds may have been written by anyone: values out of range are refused, text is cut to fit. */
+/* Cells, visits and samples read. What a store holds may have been written by anyone: values out of range are refused,
+ * text is cut to fit. */
 #include "store/sql.h"
 
-#include "base/text.h"
-
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum as_status damaged(const struct as_store *store, const char *what, int64_t id, const char *why,
-                              struct as_error *err)
-{
-    return as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s", store->path, what, (long long)id, why);
-}
-
-static int get_small(struct as_row *row)
-{
-    int64_t v = as_get_int(row);
-    return v < 0 ? 0 : v > INT_MAX ? INT_MAX : (int)v;
-}
-
-static uint64_t get_whole(struct as_row *row)
-{
-    int64_t v = as_get_int(row);
-    return v < 0 ? 0 : (uint64_t)v;
-}
-
-static double get_time(struct as_row *row)
-{
-    double v = as_get_real(row);
-    return isfinite(v) ? v : 0;
-}
-
-static bool read_run(struct as_row *row, struct as_run *r, bool *counted)
-{
-    *r = (struct as_run){.id = as_get_int(row)};
-    as_copy_column(row, r->uuid, sizeof r->uuid);
-    r->started_at = get_time(row);
-    r->ended_at = get_time(row);
-    const char *state = as_get_text(row);
-    int which = 0;
-    while (which < AS_RUN_STATE_N && strcmp(as_run_state_word((enum as_run_state)which), state) != 0)
-        which++;
-    r->state = (enum as_run_state)which;
-    as_copy_column(row, r->suite, sizeof r->suite);
-    r->command = as_take_text(row);
-    r->seed = (uint64_t)as_get_int(row);
-    r->precision = as_get_real(row);
-    r->budget_s = get_time(row);
-    r->visits = get_small(row);
-    r->isolate = get_small(row);
-    as_copy_column(row, r->tool_version, sizeof r->tool_version);
-    as_copy_column(row, r->tool_commit, sizeof r->tool_commit);
-    as_copy_column(row, r->host, sizeof r->host);
-    r->provenance = as_take_text(row);
-    r->devices = as_take_text(row);
-    r->cells = get_small(row);
-    *counted = sqlite3_column_type(row->st, row->at) == SQLITE_INTEGER;
-    r->cells_ok = get_small(row);
-    return which < AS_RUN_STATE_N;
-}
-
-static enum as_status finish_run(struct as_store *store, struct as_run *r, bool known_state, bool counted,
-                                 struct as_error *err)
-{
-    if (!known_state)
-        return damaged(store, "run", r->id, "its state is none that a run can have", err);
-    if (counted)
-        return AS_OK;
-    struct as_row row = as_row_start(store, AS_SQL_COUNT_OK);
-    as_put_int(&row, r->id);
-    if (as_row_next(&row))
-        r->cells_ok = get_small(&row);
-    return as_row_end(&row, err);
-}
-
-static enum as_status all_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err)
-{
-    size_t cap = 0;
-    enum as_status s = AS_OK;
-    struct as_row row = as_row_start(store, AS_SQL_RUNS);
-    while (!s && as_row_next(&row)) {
-        bool counted;
-        s = as_grow((void **)runs, &cap, *n + 1, sizeof **runs, err);
-        if (s)
-            break;
-        struct as_run *r = &(*runs)[(*n)++];
-        bool known = read_run(&row, r, &counted);
-        s = finish_run(store, r, known, counted, err);
-    }
-    return s ? (as_row_end(&row, NULL), s) : as_row_end(&row, err);
-}
-
-enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err)
-{
-    bool begun;
-    *runs = NULL;
-    *n = 0;
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = all_runs(store, runs, n, err);
-    if (begun)
-        s = as_end(store, s, err);
-    if (s) {
-        as_runs_free(*runs, *n);
-        *runs = NULL;
-        *n = 0;
-    }
-    return s;
-}
-
-static enum as_status run_by_id(struct as_store *store, int64_t id, struct as_run *out, bool *found,
-                                struct as_error *err)
-{
-    struct as_row row = as_row_start(store, AS_SQL_RUN);
-    as_put_int(&row, id);
-    bool known = true, counted = true;
-    *found = as_row_next(&row);
-    if (*found)
-        known = read_run(&row, out, &counted);
-    enum as_status s = as_row_end(&row, err);
-    return s || !*found ? s : finish_run(store, out, known, counted, err);
-}
-
-/* A mistyped number such as "0" is not to be taken for the start of some run's uuid. */
-enum { UUID_START_MIN = 4 };
-
-/* "last", "-1", "-2": the id of the nth run from the end. */
-static enum as_status id_from_end(struct as_store *store, int64_t back, int64_t *id, bool *found, struct as_error *err)
-{
-    struct as_row row = as_row_start(store, AS_SQL_RUN_FROM_END);
-    as_put_int(&row, back);
-    *found = as_row_next(&row);
-    if (*found)
-        *id = as_get_int(&row);
-    return as_row_end(&row, err);
-}
-
-static enum as_status id_by_uuid(struct as_store *store, const char *name, int64_t *id, bool *found,
-                                 struct as_error *err)
-{
-    struct as_buf lower = AS_BUF_INIT, list = AS_BUF_INIT;
-    *found = false;
-    for (const char *at = name; *at; at++)
-        as_buf_char(&lower, *at >= 'A' && *at <= 'F' ? (char)(*at + 32) : *at);
-    enum as_status s = as_buf_check(&lower, err);
-    size_t n = 0;
-    if (!s) {
-        struct as_row row = as_row_start(store, AS_SQL_RUNS_BY_UUID);
-        as_put_text(&row, as_buf_get(&lower));
-        for (; as_row_next(&row); n++) {
-            *id = as_get_int(&row);
-            if (n < 5)
-                as_buf_printf(&list, "%s%lld (%.13s)", n ? ", " : "", (long long)*id, as_get_text(&row));
-            else
-                as_buf_str(&list, ", ...");
-        }
-        s = as_row_end(&row, err);
-    }
-    if (!s && n > 1)
-        s = as_fail(err, AS_USAGE, "'%s' is the start of several runs: %s; give more of it, or the number", name,
-                    as_buf_get(&list));
-    *found = n == 1;
-    as_buf_finish(&lower);
-    as_buf_finish(&list);
-    return s;
-}
-
-static enum as_status no_such_run(struct as_store *store, const char *name, struct as_error *err)
-{
-    struct as_row row = as_row_start(store, AS_SQL_RUN_IDS);
-    long long n = 0, first = 0, last = 0;
-    if (as_row_next(&row)) {
-        n = as_get_int(&row);
-        first = as_get_int(&row);
-        last = as_get_int(&row);
-    }
-    enum as_status s = as_row_end(&row, err);
-    if (s)
-        return s;
-    if (n == 0)
-        return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' makes one", store->path);
-    return as_fail(err, AS_NOTFOUND,
-                   "run '%.60s' is not in the store '%s': give a number from %lld to %lld, 'last', -2 "
-                   "(the one before the last) or %d or more characters of a uuid's start",
-                   name, store->path, first, last, UUID_START_MIN);
-}
-
-static enum as_status find_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err)
-{
-    int64_t id = 0;
-    uint64_t number;
-    bool found = false;
-    enum as_status s = AS_OK;
-    if (strcmp(name, "last") == 0) {
-        s = id_from_end(store, 0, &id, &found, err);
-    } else if (name[0] == '-' && as_parse_u64(name + 1, &number, NULL) == AS_OK) {
-        if (number >= 1 && number <= INT64_MAX)
-            s = id_from_end(store, (int64_t)number - 1, &id, &found, err);
-    } else {
-        /* digits may also start a uuid: a number counts first */
-        if (as_parse_u64(name, &number, NULL) == AS_OK && number <= INT64_MAX) {
-            s = run_by_id(store, (int64_t)number, out, &found, err);
-            if (s || found)
-                return s;
-        }
-        if (strlen(name) >= UUID_START_MIN && strspn(name, "0123456789abcdefABCDEF-") == strlen(name))
-            s = id_by_uuid(store, name, &id, &found, err);
-    }
-    if (!s && found)
-        s = run_by_id(store, id, out, &found, err);
-    return s || found ? s : no_such_run(store, name, err);
-}
-
-enum as_status as_store_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err)
-{
-    bool begun;
-    *out = (struct as_run){0};
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = find_run(store, name ? name : "last", out, err);
-    if (begun)
-        s = as_end(store, s, err);
-    if (s)
-        as_run_finish(out);
-    return s;
-}
 
 /* The state of a gate as its word; false when it is none. */
 static bool get_gate_state(struct as_row *row, enum as_gate_state *out)
@@ -245,28 +22,28 @@ static bool read_result(struct as_row *row, struct as_cell *c)
 {
     bool good = as_cell_status_parse(as_get_text(row), &c->status, NULL) == AS_OK;
     as_copy_column(row, c->reason, sizeof c->reason);
-    c->sum.n = (size_t)get_small(row);
-    c->sum.visits = (size_t)get_small(row);
+    c->sum.n = (size_t)as_get_small(row);
+    c->sum.visits = (size_t)as_get_small(row);
     c->sum.median = as_get_real(row);
     c->sum.ci.lo = as_get_real(row);
     c->sum.ci.hi = as_get_real(row);
     c->sum.mad = as_get_real(row);
     c->sum.min = as_get_real(row);
     c->sum.max = as_get_real(row);
-    c->sum.modes = (size_t)get_small(row);
+    c->sum.modes = (size_t)as_get_small(row);
     c->sum.mode[0] = as_get_real(row);
     c->sum.mode[1] = as_get_real(row);
     c->sum.mode_share0 = as_get_real(row);
     c->limit = as_get_real(row);
     c->clock_hz = as_get_real(row);
-    c->footprint = get_whole(row);
+    c->footprint = as_get_whole(row);
     for (size_t g = 0; g < AS_GATE_N; g++) {
         good &= get_gate_state(row, &c->gates[g].state);
         as_copy_column(row, c->gates[g].text, sizeof c->gates[g].text);
     }
-    c->visits_done = get_small(row);
-    c->duration_s = get_time(row);
-    c->started_at = get_time(row);
+    c->visits_done = as_get_small(row);
+    c->duration_s = as_get_time(row);
+    c->started_at = as_get_time(row);
     c->detail = as_take_text(row);
     return good;
 }
@@ -275,21 +52,21 @@ static enum as_status read_cell(struct as_row *row, struct as_cell *c, struct as
 {
     *c = (struct as_cell){.id = as_get_int(row)};
     c->run_id = as_get_int(row);
-    c->index = get_small(row);
+    c->index = as_get_small(row);
     as_copy_column(row, c->backend, sizeof c->backend);
     as_copy_column(row, c->device, sizeof c->device);
     as_copy_column(row, c->probe, sizeof c->probe);
     as_copy_column(row, c->metric, sizeof c->metric);
     as_copy_column(row, c->unit, sizeof c->unit);
-    c->better_less = get_small(row) != 0;
+    c->better_less = as_get_small(row) != 0;
     as_copy_column(row, c->counts, sizeof c->counts);
     struct as_error why;
     enum as_status s = as_axes_from_json(as_get_text(row), &c->axes, &why);
     c->key = (uint64_t)as_get_int(row);
     bool good = read_result(row, c);
     if (s)
-        return damaged(row->store, "cell", c->id, why.text, err);
-    return good ? AS_OK : damaged(row->store, "cell", c->id, "a status or a gate is none that there is", err);
+        return as_store_damaged(row->store, "cell", c->id, why.text, err);
+    return good ? AS_OK : as_store_damaged(row->store, "cell", c->id, "a status or a gate is none that there is", err);
 }
 
 static double double_at(const unsigned char *bytes)
@@ -318,18 +95,18 @@ static bool decode_samples(const unsigned char *bytes, size_t len, size_t n, dou
 /* Adds the samples of one visit to a cell's. */
 static enum as_status append_samples(struct as_row *row, struct as_cell *c, size_t *cap, struct as_error *err)
 {
-    int number = get_small(row);
-    size_t n = (size_t)get_small(row), len, cap_visit = *cap;
+    int number = as_get_small(row);
+    size_t n = (size_t)as_get_small(row), len, cap_visit = *cap;
     const unsigned char *bytes = as_get_bytes(row, &len);
     if (len != 8 * n)
-        return damaged(row->store, "cell", c->id, "samples are cut off", err);
+        return as_store_damaged(row->store, "cell", c->id, "samples are cut off", err);
     enum as_status s = as_grow((void **)&c->samples, cap, c->sum.n + n, sizeof *c->samples, err);
     if (!s)
         s = as_grow((void **)&c->sample_visit, &cap_visit, c->sum.n + n, sizeof *c->sample_visit, err);
     if (s)
         return s;
     if (!decode_samples(bytes, len, n, c->samples + c->sum.n))
-        return damaged(row->store, "cell", c->id, "a sample is not a number", err);
+        return as_store_damaged(row->store, "cell", c->id, "a sample is not a number", err);
     for (size_t i = 0; i < n; i++)
         c->sample_visit[c->sum.n++] = number;
     return AS_OK;
@@ -346,7 +123,7 @@ static enum as_status load_samples(struct as_store *store, struct as_cell *c, st
     c->sum.n = 0;
     while (!s && as_row_next(&row))
         s = append_samples(&row, c, &cap, err);
-    return s ? (as_row_end(&row, NULL), s) : as_row_end(&row, err);
+    return as_row_close(&row, s, err);
 }
 
 static enum as_status all_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
@@ -364,7 +141,7 @@ static enum as_status all_cells(struct as_store *store, const struct as_cell_fil
         if (!s)
             s = read_cell(&row, &(*cells)[(*n)++], err);
     }
-    s = s ? (as_row_end(&row, NULL), s) : as_row_end(&row, err);
+    s = as_row_close(&row, s, err);
     for (size_t i = 0; filter->with_samples && i < *n && !s; i++)
         s = load_samples(store, &(*cells)[i], err);
     return s;
@@ -397,7 +174,7 @@ static enum as_status one_cell(struct as_store *store, int64_t id, int with_samp
     as_put_int(&row, id);
     bool found = as_row_next(&row);
     enum as_status s = found ? read_cell(&row, out, err) : AS_OK;
-    s = s ? (as_row_end(&row, NULL), s) : as_row_end(&row, err);
+    s = as_row_close(&row, s, err);
     if (!s && !found)
         s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s': 'assay show' lists those of a run",
                     (long long)id, store->path);
@@ -433,22 +210,22 @@ static bool read_readings(struct as_row *row, struct as_readings *r)
 static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct as_error *err)
 {
     *v = (struct as_visit){.cell_id = as_get_int(row)};
-    v->number = get_small(row);
-    v->started_at = get_time(row);
+    v->number = as_get_small(row);
+    v->started_at = as_get_time(row);
     v->prepare_s = as_get_real(row);
     v->duration_s = as_get_real(row);
-    size_t n = (size_t)get_small(row), len;
+    size_t n = (size_t)as_get_small(row), len;
     const unsigned char *bytes = as_get_bytes(row, &len);
     if (len != 8 * n)
-        return damaged(row->store, "cell", v->cell_id, "samples are cut off", err);
+        return as_store_damaged(row->store, "cell", v->cell_id, "samples are cut off", err);
     v->samples = malloc(n ? len : 1);
     if (!v->samples)
         return as_nomem(err, len, "samples");
     v->n = n;
     if (!decode_samples(bytes, len, n, v->samples))
-        return damaged(row->store, "cell", v->cell_id, "a sample is not a number", err);
-    v->warmup = (size_t)get_whole(row);
-    v->reps = get_whole(row);
+        return as_store_damaged(row->store, "cell", v->cell_id, "a sample is not a number", err);
+    v->warmup = (size_t)as_get_whole(row);
+    v->reps = as_get_whole(row);
     v->sample_s = as_get_real(row);
     v->clock_hz = as_get_real(row);
     v->clock_lo = as_get_real(row);
@@ -457,17 +234,18 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     as_copy_column(row, v->checksum_text, sizeof v->checksum_text);
     good &= as_cell_status_parse(as_get_text(row), &v->status, NULL) == AS_OK;
     as_copy_column(row, v->reason, sizeof v->reason);
-    v->excluded = get_small(row) != 0;
-    v->worker = get_small(row);
+    v->excluded = as_get_small(row) != 0;
+    v->worker = as_get_small(row);
     v->limit = as_get_real(row);
     as_copy_column(row, v->limit_why, sizeof v->limit_why);
-    v->footprint = get_whole(row);
-    v->claims_memory = get_small(row) != 0;
+    v->footprint = as_get_whole(row);
+    v->claims_memory = as_get_small(row) != 0;
     v->detail = as_take_text(row);
     good &= get_gate_state(row, &v->code);
     as_copy_column(row, v->code_text, sizeof v->code_text);
     good &= read_readings(row, &v->readings);
-    return good ? AS_OK : damaged(row->store, "cell", v->cell_id, "a visit has a status that there is not", err);
+    return good ? AS_OK
+                : as_store_damaged(row->store, "cell", v->cell_id, "a visit has a status that there is not", err);
 }
 
 enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
@@ -484,7 +262,7 @@ enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t c
         if (!s)
             s = read_visit(&row, &(*visits)[(*n)++], err);
     }
-    s = s ? (as_row_end(&row, NULL), s) : as_row_end(&row, err);
+    s = as_row_close(&row, s, err);
     if (s) {
         as_visits_free(*visits, *n);
         *visits = NULL;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,12 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_VISITS_OF_CELL] = "SELECT " VISIT_COLUMNS " FROM visits WHERE cell_id = ? ORDER BY number",
 };
 
+enum as_status as_store_damaged(const struct as_store *store, const char *what, int64_t id, const char *why,
+                                struct as_error *err)
+{
+    return as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s", store->path, what, (long long)id, why);
+}
+
 struct as_row as_row_start(struct as_store *store, enum as_sql which)
 {
     struct as_row row = {.store = store, .at = 1, .rc = SQLITE_OK};
@@ -96,6 +103,12 @@ enum as_status as_row_end(struct as_row *row, struct as_error *err)
         sqlite3_clear_bindings(row->st);
     }
     return s;
+}
+
+enum as_status as_row_close(struct as_row *row, enum as_status status, struct as_error *err)
+{
+    enum as_status s = as_row_end(row, status ? NULL : err);
+    return status ? status : s;
 }
 
 enum as_status as_row_run(struct as_row *row, struct as_error *err)
@@ -156,11 +169,29 @@ int64_t as_get_int(struct as_row *row)
     return sqlite3_column_type(row->st, at) == SQLITE_INTEGER ? sqlite3_column_int64(row->st, at) : 0;
 }
 
+int as_get_small(struct as_row *row)
+{
+    int64_t v = as_get_int(row);
+    return v < 0 ? 0 : v > INT_MAX ? INT_MAX : (int)v;
+}
+
+uint64_t as_get_whole(struct as_row *row)
+{
+    int64_t v = as_get_int(row);
+    return v < 0 ? 0 : (uint64_t)v;
+}
+
 double as_get_real(struct as_row *row)
 {
     int at = row->at++, type = sqlite3_column_type(row->st, at);
     double v = type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_column_double(row->st, at) : NAN;
     return isfinite(v) ? v : NAN;
+}
+
+double as_get_time(struct as_row *row)
+{
+    double v = as_get_real(row);
+    return isfinite(v) ? v : 0;
 }
 
 const char *as_get_text(struct as_row *row)

@@ -65,6 +65,8 @@ struct as_row as_row_start(struct as_store *store, enum as_sql which);
 bool as_row_next(struct as_row *row);
 /* Resets the statement; AS_OK unless something failed on the way. */
 enum as_status as_row_end(struct as_row *row, struct as_error *err);
+/* The same after status, which comes first. */
+enum as_status as_row_close(struct as_row *row, enum as_status status, struct as_error *err);
 /* Runs it to its end. */
 enum as_status as_row_run(struct as_row *row, struct as_error *err);
 
@@ -77,11 +79,18 @@ void as_put_throttle(struct as_row *row, int bits); /* as its words; NULL when u
 void as_put_bytes(struct as_row *row, const void *bytes, size_t n);
 
 int64_t as_get_int(struct as_row *row);      /* 0 for anything else */
+int as_get_small(struct as_row *row);        /* 0 .. INT_MAX */
+uint64_t as_get_whole(struct as_row *row);   /* 0 for what is below it */
 double as_get_real(struct as_row *row);      /* NAN for anything else */
+double as_get_time(struct as_row *row);      /* 0 for anything else */
 const char *as_get_text(struct as_row *row); /* "" for anything else; until the next step */
 void as_copy_column(struct as_row *row, char *dst, size_t size);
 char *as_take_text(struct as_row *row); /* owned; NULL for NULL; out of memory is kept in rc */
 const void *as_get_bytes(struct as_row *row, size_t *n);
+
+/* AS_FORMAT: "the store '...' is damaged: cell 7: why" */
+enum as_status as_store_damaged(const struct as_store *store, const char *what, int64_t id, const char *why,
+                                struct as_error *err);
 
 /* Transactions. A reading one inside another is part of it. */
 enum as_status as_begin_write(struct as_store *store, struct as_error *err);

@@ -90,7 +90,7 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
     as_put_text(&row, as_buf_get(&axes));
     as_put_int(&row, (int64_t)c->key);
     put_result(&row, c);
-    s = s ? (as_row_end(&row, NULL), s) : as_row_run(&row, err);
+    s = s ? as_row_close(&row, s, err) : as_row_run(&row, err);
     if (!s) {
         c->id = sqlite3_last_insert_rowid(store->db);
         c->run_id = run_id;

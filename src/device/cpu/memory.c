@@ -115,17 +115,24 @@ static void drop_block(struct as_cpu_device *cpu, struct as_cpu_block *block)
     as_cpu_block_release(block);
 }
 
+static enum as_status find_allocator(const struct as_device *dev, const char *name, enum as_cpu_allocator *out,
+                                     struct as_error *err)
+{
+    enum as_status s = as_cpu_allocator_find(name, out, err);
+    const struct as_allocator *listed = as_info_allocator(&dev->info, name);
+    if (!s && listed && listed->why_not[0])
+        s = as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", name, listed->why_not);
+    return s;
+}
+
 static enum as_status get_block(struct as_device *dev, const struct as_memory_desc *desc, struct as_cpu_block *out,
                                 struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_cpu_allocator allocator;
-    enum as_status s = as_cpu_allocator_find(desc->allocator, &allocator, err);
+    enum as_status s = find_allocator(dev, desc->allocator, &allocator, err);
     if (s)
         return s;
-    const struct as_allocator *listed = as_info_allocator(&dev->info, desc->allocator);
-    if (listed && listed->why_not[0])
-        return as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", desc->allocator, listed->why_not);
     if (desc->bytes == 0)
         return as_fail(err, AS_USAGE, "a block of 0 bytes was asked for; ask for at least 1");
     uint64_t size = as_cpu_block_size(&cpu->pages, allocator, desc->bytes);
@@ -204,19 +211,11 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     return AS_OK;
 }
 
-static enum as_status check_range(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
-{
-    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
-        return AS_OK;
-    return as_fail(err, AS_USAGE, "%llu bytes at %llu lie outside of a block of %llu", (unsigned long long)bytes,
-                   (unsigned long long)offset, (unsigned long long)mem->bytes);
-}
-
 static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
                                    uint64_t bytes, struct as_error *err)
 {
     (void)dev;
-    enum as_status s = check_range(mem, offset, bytes, err);
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
         memcpy((char *)own(mem)->block.address + offset, from, bytes);
     return s;
@@ -226,7 +225,7 @@ static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, 
                                   uint64_t bytes, struct as_error *err)
 {
     (void)dev;
-    enum as_status s = check_range(mem, offset, bytes, err);
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
         memcpy(to, (const char *)own(mem)->block.address + offset, bytes);
     return s;
@@ -289,12 +288,9 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_cpu_allocator a;
-    enum as_status s = as_cpu_allocator_find(allocator, &a, err);
+    enum as_status s = find_allocator(dev, allocator, &a, err);
     if (s)
         return s;
-    const struct as_allocator *listed = as_info_allocator(&dev->info, allocator);
-    if (listed && listed->why_not[0])
-        return as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", allocator, listed->why_not);
     /* munmap of a piece of a reserved huge page fails; the others round by themselves */
     uint64_t size = a == AS_CPU_HUGETLB ? as_cpu_block_size(&cpu->pages, a, bytes) : bytes;
     if (size == 0 || size > PTRDIFF_MAX || count == 0 || count > 1u << 24)

@@ -199,9 +199,7 @@ static enum as_status get_static(struct as_cu_device *cu, struct as_cu_block *b,
     if (s)
         return s;
     snprintf(defines, sizeof defines, "-DAS_STATIC_BYTES=%llu", (unsigned long long)b->bytes);
-    snprintf(arch, sizeof arch, "sm_%d%d",
-             as_cu_attribute(api, b->home.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
-             as_cu_attribute(api, b->home.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 10);
+    as_cu_arch(api, b->home.device, arch, sizeof arch);
     const struct as_program_desc desc = {.name = "managed static", .source = source, .defines = defines};
     s = as_cu_compile(nvrtc, &desc, arch, &cubin, &bytes, err);
     if (!s)

@@ -86,9 +86,7 @@ enum as_status as_cu_copy(struct as_device *dev, const struct as_copy *copy, str
         as_cu_settle(cu, NULL); /* nothing waits for the way back then, and the caller frees the memory */
     if (s)
         return s;
-    float ms = NAN;
     out->host_s = (double)(t1 - t0) * 1e-9;
-    if (!cu->api->cuEventElapsedTime(&ms, cu->start, cu->end) && ms > 0)
-        out->device_s = (double)ms * 1e-3;
+    out->device_s = as_cu_elapsed(cu);
     return AS_OK;
 }

@@ -100,6 +100,8 @@ enum as_status as_cu_fill_info(struct as_device *dev, const struct as_cu_found *
 enum as_status as_cu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err);
 /* A device attribute, 0 where the driver does not know it. */
 int as_cu_attribute(const struct as_cu_api *api, CUdevice id, int attribute);
+/* "sm_90" */
+void as_cu_arch(const struct as_cu_api *api, CUdevice id, char *out, size_t size);
 
 /* ---- allocators.c: the table of allocators, with why some cannot be used ---- */
 
@@ -130,6 +132,8 @@ enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, con
 /* ---- queue.c, copy.c, clock.c ---- */
 
 extern const struct as_queue_ops as_cu_queue_ops;
+/* Seconds from the start event to the end event; NAN where the driver tells nonsense. */
+double as_cu_elapsed(const struct as_cu_device *cu);
 /* Lets a kernel take so much dynamic shared memory. */
 enum as_status as_cu_allow_local(struct as_cu_device *cu, struct as_kernel *kernel, size_t bytes, struct as_error *err);
 enum as_status as_cu_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,

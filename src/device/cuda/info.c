@@ -14,10 +14,21 @@ int as_cu_attribute(const struct as_cu_api *api, CUdevice id, int attribute)
 }
 
 /* An attribute that counts something; a driver that says less than nothing says nothing. */
+static unsigned count_at(const struct as_cu_api *api, CUdevice id, int attribute)
+{
+    int n = as_cu_attribute(api, id, attribute);
+    return n > 0 ? (unsigned)n : 0;
+}
+
 static unsigned count_of(const struct as_cu_device *cu, int attribute)
 {
-    int n = as_cu_attribute(cu->api, cu->id, attribute);
-    return n > 0 ? (unsigned)n : 0;
+    return count_at(cu->api, cu->id, attribute);
+}
+
+void as_cu_arch(const struct as_cu_api *api, CUdevice id, char *out, size_t size)
+{
+    snprintf(out, size, "sm_%u%u", count_at(api, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
+             count_at(api, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 1000);
 }
 
 void as_cu_place(const struct as_cu_api *api, struct as_cu_found *found)
@@ -119,9 +130,7 @@ static void fill_unit(struct as_device_info *info, const struct as_cu_device *cu
     info->unit_registers = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
     info->unit_local = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     info->group_local = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    snprintf(info->arch, sizeof info->arch, "sm_%u%u",
-             count_of(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
-             count_of(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 1000);
+    as_cu_arch(cu->api, cu->id, info->arch, sizeof info->arch);
     info->clock_max_hz = 1e3 * count_of(cu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 }
 

@@ -191,10 +191,9 @@ static enum as_status transfer(struct as_device *dev, const struct as_memory *me
                                const void *from, uint64_t bytes, struct as_error *err)
 {
     struct as_cu_device *cu = dev->ctx;
-    if (offset > mem->bytes || bytes > mem->bytes - offset)
-        return as_fail(err, AS_USAGE, "cuda: %llu bytes at %llu are outside of memory of %llu bytes",
-                       (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)mem->bytes);
-    enum as_status s = as_cu_alive(cu, err);
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
+    if (!s)
+        s = as_cu_alive(cu, err);
     if (s || bytes == 0)
         return s;
     if (!mem->host)

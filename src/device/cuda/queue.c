@@ -121,8 +121,7 @@ static enum as_status record(struct as_cu_device *cu, struct call *c, uint64_t r
     return s;
 }
 
-/* NAN where the driver tells nonsense. */
-static double device_seconds(const struct as_cu_device *cu)
+double as_cu_elapsed(const struct as_cu_device *cu)
 {
     float ms = NAN;
     if (cu->api->cuEventElapsedTime(&ms, cu->start, cu->end) || !(ms > 0))
@@ -148,7 +147,7 @@ static enum as_status run_timed(struct as_cu_device *cu, struct call *c, const s
     if (s)
         return s;
     out->host_s = (double)(t1 - t0) * 1e-9;
-    out->device_s = device_seconds(cu);
+    out->device_s = as_cu_elapsed(cu);
     return AS_OK;
 }
 

@@ -73,19 +73,11 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     return AS_OK;
 }
 
-static enum as_status check_range(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
-{
-    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
-        return AS_OK;
-    return as_fail(err, AS_USAGE, "%llu bytes at %llu lie outside of a block of %llu", (unsigned long long)bytes,
-                   (unsigned long long)offset, (unsigned long long)mem->bytes);
-}
-
 static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
                                    uint64_t bytes, struct as_error *err)
 {
     (void)dev;
-    enum as_status s = check_range(mem, offset, bytes, err);
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
         memcpy((char *)as_null_address(mem) + offset, from, bytes);
     return s;
@@ -95,7 +87,7 @@ static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, 
                                   uint64_t bytes, struct as_error *err)
 {
     (void)dev;
-    enum as_status s = check_range(mem, offset, bytes, err);
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
         memcpy(to, (const char *)as_null_address(mem) + offset, bytes);
     return s;

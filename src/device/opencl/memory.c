@@ -199,14 +199,6 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     return as_cl_check(code, "unmapping memory", err);
 }
 
-static enum as_status check_range(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
-{
-    if (offset <= mem->bytes && bytes <= mem->bytes - offset)
-        return AS_OK;
-    return as_fail(err, AS_USAGE, "opencl: %llu bytes at %llu are outside of memory of %llu bytes",
-                   (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)mem->bytes);
-}
-
 /* A map is the way to shared memory that the standard makes coherent; so is it for what is mapped anyway. to and from:
  * one of them is NULL and stands for the memory. */
 static enum as_status copy_mapped(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
@@ -226,7 +218,7 @@ static enum as_status memory_write(struct as_device *dev, struct as_memory *mem,
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
-    enum as_status s = check_range(mem, offset, bytes, err);
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (s || bytes == 0)
         return s;
     if (b->svm || mem->host)
@@ -240,7 +232,7 @@ static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, 
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
-    enum as_status s = check_range(mem, offset, bytes, err);
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (s || bytes == 0)
         return s;
     if (b->svm || mem->host)

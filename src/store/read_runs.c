@@ -1,0 +1,204 @@
+/* Runs read, and found by what a person calls them. */
+#include "store/sql.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_run(struct as_row *row, struct as_run *r, bool *counted)
+{
+    *r = (struct as_run){.id = as_get_int(row)};
+    as_copy_column(row, r->uuid, sizeof r->uuid);
+    r->started_at = as_get_time(row);
+    r->ended_at = as_get_time(row);
+    const char *state = as_get_text(row);
+    int which = 0;
+    while (which < AS_RUN_STATE_N && strcmp(as_run_state_word((enum as_run_state)which), state) != 0)
+        which++;
+    r->state = (enum as_run_state)which;
+    as_copy_column(row, r->suite, sizeof r->suite);
+    r->command = as_take_text(row);
+    r->seed = (uint64_t)as_get_int(row);
+    r->precision = as_get_real(row);
+    r->budget_s = as_get_time(row);
+    r->visits = as_get_small(row);
+    r->isolate = as_get_small(row);
+    as_copy_column(row, r->tool_version, sizeof r->tool_version);
+    as_copy_column(row, r->tool_commit, sizeof r->tool_commit);
+    as_copy_column(row, r->host, sizeof r->host);
+    r->provenance = as_take_text(row);
+    r->devices = as_take_text(row);
+    r->cells = as_get_small(row);
+    *counted = sqlite3_column_type(row->st, row->at) == SQLITE_INTEGER;
+    r->cells_ok = as_get_small(row);
+    return which < AS_RUN_STATE_N;
+}
+
+static enum as_status finish_run(struct as_store *store, struct as_run *r, bool known_state, bool counted,
+                                 struct as_error *err)
+{
+    if (!known_state)
+        return as_store_damaged(store, "run", r->id, "its state is none that a run can have", err);
+    if (counted)
+        return AS_OK;
+    struct as_row row = as_row_start(store, AS_SQL_COUNT_OK);
+    as_put_int(&row, r->id);
+    if (as_row_next(&row))
+        r->cells_ok = as_get_small(&row);
+    return as_row_end(&row, err);
+}
+
+static enum as_status all_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err)
+{
+    size_t cap = 0;
+    enum as_status s = AS_OK;
+    struct as_row row = as_row_start(store, AS_SQL_RUNS);
+    while (!s && as_row_next(&row)) {
+        bool counted;
+        s = as_grow((void **)runs, &cap, *n + 1, sizeof **runs, err);
+        if (s)
+            break;
+        struct as_run *r = &(*runs)[(*n)++];
+        bool known = read_run(&row, r, &counted);
+        s = finish_run(store, r, known, counted, err);
+    }
+    return as_row_close(&row, s, err);
+}
+
+enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err)
+{
+    bool begun;
+    *runs = NULL;
+    *n = 0;
+    enum as_status s = as_begin_read(store, &begun, err);
+    if (s)
+        return s;
+    s = all_runs(store, runs, n, err);
+    if (begun)
+        s = as_end(store, s, err);
+    if (s) {
+        as_runs_free(*runs, *n);
+        *runs = NULL;
+        *n = 0;
+    }
+    return s;
+}
+
+static enum as_status run_by_id(struct as_store *store, int64_t id, struct as_run *out, bool *found,
+                                struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_RUN);
+    as_put_int(&row, id);
+    bool known = true, counted = true;
+    *found = as_row_next(&row);
+    if (*found)
+        known = read_run(&row, out, &counted);
+    enum as_status s = as_row_end(&row, err);
+    return s || !*found ? s : finish_run(store, out, known, counted, err);
+}
+
+/* A mistyped number such as "0" is not to be taken for the start of some run's uuid. */
+enum { UUID_START_MIN = 4 };
+
+/* "last", "-1", "-2": the id of the nth run from the end. */
+static enum as_status id_from_end(struct as_store *store, int64_t back, int64_t *id, bool *found, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_RUN_FROM_END);
+    as_put_int(&row, back);
+    *found = as_row_next(&row);
+    if (*found)
+        *id = as_get_int(&row);
+    return as_row_end(&row, err);
+}
+
+static enum as_status id_by_uuid(struct as_store *store, const char *name, int64_t *id, bool *found,
+                                 struct as_error *err)
+{
+    struct as_buf lower = AS_BUF_INIT, list = AS_BUF_INIT;
+    *found = false;
+    for (const char *at = name; *at; at++)
+        as_buf_char(&lower, *at >= 'A' && *at <= 'F' ? (char)(*at + 32) : *at);
+    enum as_status s = as_buf_check(&lower, err);
+    size_t n = 0;
+    if (!s) {
+        struct as_row row = as_row_start(store, AS_SQL_RUNS_BY_UUID);
+        as_put_text(&row, as_buf_get(&lower));
+        for (; as_row_next(&row); n++) {
+            *id = as_get_int(&row);
+            if (n < 5)
+                as_buf_printf(&list, "%s%lld (%.13s)", n ? ", " : "", (long long)*id, as_get_text(&row));
+            else
+                as_buf_str(&list, ", ...");
+        }
+        s = as_row_end(&row, err);
+    }
+    if (!s && n > 1)
+        s = as_fail(err, AS_USAGE, "'%s' is the start of several runs: %s; give more of it, or the number", name,
+                    as_buf_get(&list));
+    *found = n == 1;
+    as_buf_finish(&lower);
+    as_buf_finish(&list);
+    return s;
+}
+
+static enum as_status no_such_run(struct as_store *store, const char *name, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_RUN_IDS);
+    long long n = 0, first = 0, last = 0;
+    if (as_row_next(&row)) {
+        n = as_get_int(&row);
+        first = as_get_int(&row);
+        last = as_get_int(&row);
+    }
+    enum as_status s = as_row_end(&row, err);
+    if (s)
+        return s;
+    if (n == 0)
+        return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' makes one", store->path);
+    return as_fail(err, AS_NOTFOUND,
+                   "run '%.60s' is not in the store '%s': give a number from %lld to %lld, 'last', -2 "
+                   "(the one before the last) or %d or more characters of a uuid's start",
+                   name, store->path, first, last, UUID_START_MIN);
+}
+
+static enum as_status find_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err)
+{
+    int64_t id = 0;
+    uint64_t number;
+    bool found = false;
+    enum as_status s = AS_OK;
+    if (strcmp(name, "last") == 0) {
+        s = id_from_end(store, 0, &id, &found, err);
+    } else if (name[0] == '-' && as_parse_u64(name + 1, &number, NULL) == AS_OK) {
+        if (number >= 1 && number <= INT64_MAX)
+            s = id_from_end(store, (int64_t)number - 1, &id, &found, err);
+    } else {
+        /* digits may also start a uuid: a number counts first */
+        if (as_parse_u64(name, &number, NULL) == AS_OK && number <= INT64_MAX) {
+            s = run_by_id(store, (int64_t)number, out, &found, err);
+            if (s || found)
+                return s;
+        }
+        if (strlen(name) >= UUID_START_MIN && strspn(name, "0123456789abcdefABCDEF-") == strlen(name))
+            s = id_by_uuid(store, name, &id, &found, err);
+    }
+    if (!s && found)
+        s = run_by_id(store, id, out, &found, err);
+    return s || found ? s : no_such_run(store, name, err);
+}
+
+enum as_status as_store_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err)
+{
+    bool begun;
+    *out = (struct as_run){0};
+    enum as_status s = as_begin_read(store, &begun, err);
+    if (s)
+        return s;
+    s = find_run(store, name ? name : "last", out, err);
+    if (begun)
+        s = as_end(store, s, err);
+    if (s)
+        as_run_finish(out);
+    return s;
+}
