@@ -87,7 +87,9 @@ struct state {
     struct as_device *dev;
     struct candidate candidates[CANDIDATES_MAX], *used;
     size_t candidates_n;
-    struct as_memory *result, *clocks; /* clocks: cycles and nanoseconds of the first thread; not of a native kernel */
+    struct as_memory *result;
+    struct as_memory *clocks; /* cycles and nanoseconds of each group; not of a native kernel */
+    uint64_t *clock;          /* as read after a launch */
     unsigned bits;
     bool native;
     uint32_t key;
@@ -193,8 +195,14 @@ static enum as_status allocate(struct state *s, struct as_error *err)
     struct as_memory_desc desc = {
         .allocator = s->dev->info.allocators[0].name, .bytes = most * s->bits / 8, .node = -1};
     enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->result, err);
-    desc.bytes = CLOCKS * sizeof(uint64_t);
-    return st || s->native ? st : s->dev->memory->alloc(s->dev, &desc, &s->clocks, err);
+    if (st || s->native)
+        return st;
+    size_t groups = 0;
+    for (size_t i = 0; i < s->candidates_n; i++)
+        groups = s->candidates[i].groups > groups ? s->candidates[i].groups : groups;
+    desc.bytes = CLOCKS * groups * sizeof *s->clock;
+    s->clock = malloc(desc.bytes);
+    return s->clock ? s->dev->memory->alloc(s->dev, &desc, &s->clocks, err) : as_nomem(err, desc.bytes, "clocks");
 }
 
 /* The fastest by operations a second in short launches, the best of three each. */
@@ -290,17 +298,24 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "roofline");
 }
 
-/* The true clock while the last launch ran, NAN where nothing counts it: under such a load it may be lower than what a
- * launch before or after it sees. */
+/* The true clock while the last launch ran, of all groups' units together, NAN where nothing counts it: under such a load
+ * it may be lower than what a launch before or after it sees, and units may differ. */
 static enum as_status read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
 {
-    uint64_t clocks[CLOCKS] = {0};
     *hz = t->cycles > 0 ? t->cycles / as_timing_seconds(t) : NAN;
     if (s->native)
         return AS_OK;
-    enum as_status st = s->dev->memory->read(s->dev, s->clocks, 0, clocks, sizeof clocks, err);
-    if (!st && clocks[0] > 0 && clocks[1] > 0)
-        *hz = 1e9 * (double)clocks[0] / (double)clocks[1];
+    enum as_status st = s->dev->memory->read(s->dev, s->clocks, 0, s->clock,
+                                             CLOCKS * s->used->groups * sizeof *s->clock, err);
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < s->used->groups && !st; i++)
+        if (s->clock[CLOCKS * i] > 0 && s->clock[CLOCKS * i + 1] > 0) {
+            sum += 1e9 * (double)s->clock[CLOCKS * i] / (double)s->clock[CLOCKS * i + 1];
+            known++;
+        }
+    if (known)
+        *hz = sum / (double)known;
     return st;
 }
 
@@ -375,6 +390,7 @@ static void finish(void *state)
         s->dev->memory->free(s->dev, s->result);
         s->dev->memory->free(s->dev, s->clocks);
     }
+    free(s->clock);
     free(s);
 }
 

@@ -177,7 +177,7 @@ struct pair_kind {
 static const struct pair_kind pair_kinds[] = {
     {"cpu", "link:cpu-cpu", "c2c", "two cores", "CPU"},
     {"device", "link:cpu-device", "c2c.device", "a core and the device", NULL},
-    {"unit", "link:unit-unit", "c2c.unit", "two units of the device", "unit"},
+    {"unit", "units", "c2c.unit", "two units of the device", "unit"},
 };
 
 static void add_pair(struct rule_context *c, const struct as_cell *cell, const struct pair_kind *kind, const char *end,

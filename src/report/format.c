@@ -84,6 +84,10 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
         as_format_size(b, (uint64_t)(v + 0.5));
         return;
     }
+    if (unit[0] == '\0' && v == floor(v) && fabs(v) < 1e9) { /* so is a count */
+        as_buf_printf(b, "%.0f", v);
+        return;
+    }
     double factor;
     const char *shown = pick_scale(v, unit, &factor);
     as_format_number(b, v / factor, 3);
@@ -117,7 +121,8 @@ void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const c
 enum as_said as_page_said(const struct as_fact *f)
 {
     const double wide = 0.10; /* of the value: from here on its middle would claim to know what is not known */
-    if (strcmp(f->unit, "B") != 0 || !isfinite(f->ci.lo) || !isfinite(f->ci.hi) || !isfinite(f->value) ||
+    const bool whole = strcmp(f->unit, "B") == 0 || f->unit[0] == '\0';
+    if (!whole || !isfinite(f->ci.lo) || !isfinite(f->ci.hi) || !isfinite(f->value) ||
         f->ci.hi - f->ci.lo <= wide * f->value)
         return AS_SAID_VALUE;
     return isfinite(f->claimed) && f->claimed >= f->ci.lo && f->claimed <= f->ci.hi ? AS_SAID_CLAIMED : AS_SAID_BRACKET;
@@ -142,7 +147,7 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
 {
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_BRACKET)
-        as_page_range(b, f->ci.lo, f->ci.hi, "B");
+        as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
     else
         as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
 }

@@ -42,7 +42,7 @@ static void numbers(struct as_page *p, const struct as_fact *f)
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_CLAIMED) {
         as_buf_str(b, " <span>claimed; measured ");
-        as_page_range(b, f->ci.lo, f->ci.hi, "B");
+        as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
         as_buf_str(b, "</span></p>");
         return;
     }
