@@ -108,8 +108,8 @@ static bool has_fault(const struct as_engine *e, const struct as_visit *v, enum 
                                 : host_excess(e, v) > as_yardstick_room(precision);
 }
 
-/* Leaves out the visits with this fault as long as enough others are left. */
-static void find_fault(const struct as_engine *e, const struct as_visit *visits, size_t n, enum fault kind,
+/* Leaves out the visits with this fault as long as enough others are left; false where they are not. */
+static bool find_fault(const struct as_engine *e, const struct as_visit *visits, size_t n, enum fault kind,
                        enum fault *fault)
 {
     bool has[VISITS_JUDGED] = {false};
@@ -118,9 +118,12 @@ static void find_fault(const struct as_engine *e, const struct as_visit *visits,
         has[i] = is_judged(&visits[i]) && has_fault(e, &visits[i], kind);
         left += is_judged(&visits[i]) && fault[i] == FAULT_NONE && !has[i];
     }
-    for (size_t i = 0; i < n && left >= as_visits_wanted(e->run->visits); i++)
+    if (left < as_visits_wanted(e->run->visits))
+        return false;
+    for (size_t i = 0; i < n; i++)
         if (has[i] && fault[i] == FAULT_NONE)
             fault[i] = kind;
+    return true;
 }
 
 static void say_fault(const struct as_engine *e, const struct as_visit *v, enum fault fault, char *out, size_t size)
@@ -133,15 +136,22 @@ static void say_fault(const struct as_engine *e, const struct as_visit *v, enum 
         snprintf(out, size, "%s", fault == FAULT_DRIFT ? "drift: the sentinel was off" : "");
 }
 
-static void add_host_to_text(const enum fault *fault, size_t n, struct as_gate_context *context)
+/* A number that rests on visits in which the host's core was slow is one of the neighbours, not of the machine. */
+static void judge_host(const struct as_engine *e, const struct as_visit *visits, size_t n, bool enough_left,
+                       struct as_gate_context *context)
 {
-    size_t slowed = 0, len = strlen(context->drift_text);
-    for (size_t i = 0; i < n; i++)
-        slowed += fault[i] == FAULT_HOST;
-    if (slowed)
-        snprintf(context->drift_text + len, sizeof context->drift_text - len,
-                 "; %zu visit%s left out in which the host's core was slower than usual", slowed,
-                 slowed == 1 ? "" : "s");
+    size_t slowed = 0, measured = 0, len = strlen(context->drift_text);
+    for (size_t i = 0; i < n; i++) {
+        measured += is_judged(&visits[i]);
+        slowed += is_judged(&visits[i]) && has_fault(e, &visits[i], FAULT_HOST);
+    }
+    if (!slowed)
+        return;
+    snprintf(context->drift_text + len, sizeof context->drift_text - len,
+             "; in %zu of %zu visits the host's core was slower than usual%s", slowed, measured,
+             enough_left ? "" : ", too few are left");
+    if (!enough_left && 2 * slowed > measured)
+        context->drift = AS_GATE_FAIL;
 }
 
 enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits,
@@ -151,9 +161,8 @@ enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell 
     enum as_status st = AS_OK;
     const size_t judged = n < VISITS_JUDGED ? n : VISITS_JUDGED;
     find_drift(e, cell, visits, judged, fault, context);
-    find_fault(e, visits, judged, FAULT_HOST, fault);
-    find_fault(e, visits, judged, FAULT_CLOCK, fault);
-    add_host_to_text(fault, judged, context);
+    judge_host(e, visits, judged, find_fault(e, visits, judged, FAULT_HOST, fault), context);
+    (void)find_fault(e, visits, judged, FAULT_CLOCK, fault); /* where too few would be left, the clock gate says it */
     for (size_t i = 0; i < judged && !st; i++) {
         const bool exclude = fault[i] != FAULT_NONE;
         if (!is_judged(&visits[i]) || exclude == (visits[i].excluded != 0))

@@ -229,7 +229,7 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
                         .probe = as_probe_find(order->probe),
                         .share_s = order->share_s,
                         .precision = order->precision,
-                        .fewest = order->alone ? AS_SAMPLES_ALONE : AS_SAMPLES_MIN};
+                        .fewest = order->alone ? AS_SAMPLES_ALONE : 1};
     m.vc = (struct as_visit_context){.dev = dev,
                                      .axes = &order->axes,
                                      .seed = order->seed,

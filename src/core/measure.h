@@ -17,8 +17,10 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
 
 enum {
     AS_SAMPLES_MAX = 2000, /* of one visit */
-    AS_SAMPLES_MIN = 3,    /* of one of several visits: taken even when the share is used up, if that is not too long */
-    AS_SAMPLES_ALONE = 6,  /* of a visit that is alone: the fewest that make an interval */
+    AS_SAMPLES_MIN = 3, /* of one of several visits, for which time is planned; one does where it is short, since more
+                           visits tell more than longer ones */
+    AS_SAMPLES_ALONE =
+        6, /* of a visit that is alone: the fewest that make an interval, also when its share is used up */
 };
 
 #endif

@@ -69,7 +69,8 @@ static void test_slow_host_is_left_out(void **unused)
     assert_int_equal(judge(&s), 2);
     assert_true(s.visits[1].excluded && s.visits[4].excluded);
     assert_string_equal(s.visits[1].reason, "drift: the host's core was 50% slower than usual");
-    assert_non_null(strstr(s.context.drift_text, "2 visits left out in which the host's core was slower than usual"));
+    assert_non_null(strstr(s.context.drift_text, "in 2 of 6 visits the host's core was slower than usual"));
+    assert_int_not_equal(s.context.drift, AS_GATE_FAIL);
     /* what the whole run read decides: it may have been slow all along */
     as_yardsticks_finish(&s.engine.yardsticks);
     for (int i = 0; i < USUAL; i++)
@@ -86,8 +87,11 @@ static void test_enough_must_be_left(void **unused)
     set_up(&s, 13000);
     slow(&s, 0), slow(&s, 1), slow(&s, 2);
     assert_int_equal(judge(&s), 3);
-    slow(&s, 3);
+    assert_int_not_equal(s.context.drift, AS_GATE_FAIL);
+    slow(&s, 3); /* then the number is not the machine's */
     assert_int_equal(judge(&s), 0);
+    assert_int_equal(s.context.drift, AS_GATE_FAIL);
+    assert_non_null(strstr(s.context.drift_text, "in 4 of 6 visits the host's core was slower than usual, too few"));
     as_yardsticks_finish(&s.engine.yardsticks);
 }
 
