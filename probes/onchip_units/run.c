@@ -1,7 +1,6 @@
 /* Launches on one chosen unit. */
 #include "onchip_units.h"
 
-
 enum { TRIES = 8, GROUPS_OF_UNIT = 4 };
 
 enum as_status onchip_units_on(struct onchip_units *u, struct as_kernel *kernel, const struct as_arg *args, size_t n,

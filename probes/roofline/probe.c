@@ -298,15 +298,15 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "roofline");
 }
 
-/* The true clock while the last launch ran, of all groups' units together, NAN where nothing counts it: under such a load
- * it may be lower than what a launch before or after it sees, and units may differ. */
+/* The true clock while the last launch ran, of all groups' units together, NAN where nothing counts it: under such a
+ * load it may be lower than what a launch before or after it sees, and units may differ. */
 static enum as_status read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
 {
     *hz = t->cycles > 0 ? t->cycles / as_timing_seconds(t) : NAN;
     if (s->native)
         return AS_OK;
-    enum as_status st = s->dev->memory->read(s->dev, s->clocks, 0, s->clock,
-                                             CLOCKS * s->used->groups * sizeof *s->clock, err);
+    enum as_status st =
+        s->dev->memory->read(s->dev, s->clocks, 0, s->clock, CLOCKS * s->used->groups * sizeof *s->clock, err);
     double sum = 0;
     size_t known = 0;
     for (size_t i = 0; i < s->used->groups && !st; i++)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum { TRIES = 3, TURNS = 8000, KNOWN_MIN = 8 };
-/* A core that does its yardstick 10% slower took 20% longer for calls into a driver, so half of what is asked for may be
- * taken; the yardstick itself scatters by less than a hundredth. */
+/* A core that does its yardstick 10% slower took 20% longer for calls into a driver, so half of what is asked for may
+ * be taken; the yardstick itself scatters by less than a hundredth. */
 static const double ROOM = 0.05, SHARE = 0.5;
 
 /* Four chains of shifts and exclusive ors, which fill the issue slots of a core: whoever shares it is felt. The

@@ -123,6 +123,12 @@ def children(pid):
     return found
 
 
+def lines(process):
+    """Events that a run with --json has written so far."""
+    process.files[0].seek(0)
+    return process.files[0].read().count(b"\n")
+
+
 def wait_for(condition, what, timeout=30):
     """The first true value of condition()."""
     end = time.monotonic() + timeout
@@ -144,6 +150,7 @@ def identity(cell):
 
 
 def main(names):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # 'nohup' leaves it ignored, and a run would inherit that
     tests = [(n, f) for n, f in names.items() if n.startswith("test_")]
     wanted = sys.argv[2:]
     tests = [(n, f) for n, f in tests if not wanted or n in wanted]

@@ -1,30 +1,23 @@
-"""The machine and the person around it: two runs at once, one CPU, little memory, signals, time budgets."""
+"""The machine and the person around it: two runs at once, one CPU, little memory, time budgets."""
 import glob
 import json
 import os
 import resource
-import signal
 import subprocess
 import time
 
 import harness
-from harness import FAILED, MEASURED, OK, SLOW, Skip, expect, expect_refused, identity
+from harness import FAILED, MEASURED, SLOW, Skip, expect, expect_refused, identity
 
 CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
 
 REAL = ["latency", "--device", "cpu", "--set", "size=4KiB,64KiB,1MiB", "--set", "allocator=malloc"]
 
 
-def lines(process):
-    """Events that a run with --json has written so far."""
-    process.files[0].seek(0)
-    return process.files[0].read().count(b"\n")
-
-
 def measuring(assay):
     """A run that measures for some seconds, and already does."""
     process = assay.start("run", *REAL, "--budget", "4s", "--json")
-    harness.wait_for(lambda: lines(process) > 2, "the first run to measure", harness.PATIENCE)
+    harness.wait_for(lambda: harness.lines(process) > 2, "the first run to measure", harness.PATIENCE)
     return process
 
 
@@ -47,62 +40,6 @@ def test_two_stores_one_machine(assay):
     done = assay.run("run", *REAL, "--no-wait", "--store", assay.path("other.db"))
     expect_refused(done, FAILED, "another run")
     expect(assay.finish(first).code in MEASURED, "the first")
-
-
-def interrupt(assay, number, to_group=False):
-    """Starts a long run, signals it once cells are there, and gives its end."""
-    process = assay.start("run", *CELLS, "--json", env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: lines(process) > 6, "the first cells")
-    began = time.monotonic()
-    (os.killpg if to_group else os.kill)(process.pid, number)
-    done = assay.finish(process, 30)
-    return done, time.monotonic() - began
-
-
-def check_interrupted(assay, done, seconds):
-    expect(done.code >= 0, "ends by itself, not by the signal", done)
-    expect("resume" in done.err + done.out, "says how to go on", done)
-    expect(seconds < 10, f"took {seconds:.1f} s to end")
-    before = [c for c in assay.cells() if c["n"]]
-    expect(before, "what was measured is kept")
-    resumed = assay.run("resume")
-    expect(resumed.code in MEASURED, "resumed", resumed)
-    cells = assay.cells()
-    expect(all(c["status"] != "planned" for c in cells), "every cell has its end")
-    expect(len({identity(c) for c in cells}) == len(cells), "none twice")
-
-
-def test_control_c(assay):
-    check_interrupted(assay, *interrupt(assay, signal.SIGINT, to_group=True))
-
-
-def test_terminate(assay):
-    check_interrupted(assay, *interrupt(assay, signal.SIGTERM))
-
-
-def test_hang_up(assay):
-    check_interrupted(assay, *interrupt(assay, signal.SIGHUP))
-
-
-def test_control_c_twice(assay):
-    """A person in a hurry: the second one ends it at once, and the store is whole."""
-    process = assay.start("run", *CELLS, env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store")
-    for _ in range(2):
-        harness.kill(process.pid, signal.SIGINT)
-        time.sleep(0.02)
-    assay.finish(process, 30)
-    expect(assay.run("list", "runs").code == OK, "the store can be read")
-
-
-def test_stopped_and_continued(assay):
-    """Ctrl-Z and fg."""
-    process = assay.start("run", *CELLS, env=assay.script(SLOW))
-    harness.wait_for(lambda: harness.children(process.pid), "a worker")
-    os.kill(process.pid, signal.SIGSTOP)
-    time.sleep(0.3)
-    os.kill(process.pid, signal.SIGCONT)
-    expect(assay.finish(process).code in MEASURED, "goes on")
 
 
 def test_one_cpu(assay):

@@ -16,8 +16,7 @@ def disturbed(assay, number):
     process = assay.start("run", *CELLS, "--json", env=dict(plain, **assay.script(SLOW)))
 
     def measuring():
-        process.files[0].seek(0)
-        return process.files[0].read().count(b"\n") > 4 and harness.children(process.pid)
+        return harness.lines(process) > 4 and harness.children(process.pid)
     (worker, *_) = harness.wait_for(measuring, "a worker that measures")
     harness.kill(worker, number)
     done = assay.finish(process)

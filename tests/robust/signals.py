@@ -1,0 +1,69 @@
+"""Signals that a person or a machine sends to a run: it ends soon or goes on, and what was measured is kept."""
+import os
+import signal
+import time
+
+import harness
+from harness import MEASURED, OK, SLOW, expect, identity
+
+CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
+
+
+def interrupt(assay, number, to_group=False):
+    """Starts a long run, signals it once cells are there, and gives its end."""
+    process = assay.start("run", *CELLS, "--json", env=assay.script(SLOW), start_new_session=True)
+    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells")
+    began = time.monotonic()
+    (os.killpg if to_group else os.kill)(process.pid, number)
+    done = assay.finish(process, 30)
+    return done, time.monotonic() - began
+
+
+def check_interrupted(assay, done, seconds):
+    expect(done.code >= 0, "ends by itself, not by the signal", done)
+    expect("resume" in done.err + done.out, "says how to go on", done)
+    expect(seconds < 10, f"took {seconds:.1f} s to end")
+    before = [c for c in assay.cells() if c["n"]]
+    expect(before, "what was measured is kept")
+    resumed = assay.run("resume")
+    expect(resumed.code in MEASURED, "resumed", resumed)
+    cells = assay.cells()
+    expect(all(c["status"] != "planned" for c in cells), "every cell has its end")
+    expect(len({identity(c) for c in cells}) == len(cells), "none twice")
+
+
+def test_control_c(assay):
+    check_interrupted(assay, *interrupt(assay, signal.SIGINT, to_group=True))
+
+
+def test_terminate(assay):
+    check_interrupted(assay, *interrupt(assay, signal.SIGTERM))
+
+
+def test_hang_up(assay):
+    check_interrupted(assay, *interrupt(assay, signal.SIGHUP))
+
+
+def test_control_c_twice(assay):
+    """A person in a hurry: the second one ends it at once, and the store is whole."""
+    process = assay.start("run", *CELLS, env=assay.script(SLOW), start_new_session=True)
+    harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store")
+    for _ in range(2):
+        harness.kill(process.pid, signal.SIGINT)
+        time.sleep(0.02)
+    assay.finish(process, 30)
+    expect(assay.run("list", "runs").code == OK, "the store can be read")
+
+
+def test_stopped_and_continued(assay):
+    """Ctrl-Z and fg."""
+    process = assay.start("run", *CELLS, env=assay.script(SLOW))
+    harness.wait_for(lambda: harness.children(process.pid), "a worker")
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGCONT)
+    expect(assay.finish(process).code in MEASURED, "goes on")
+
+
+if __name__ == "__main__":
+    harness.main(globals())
