@@ -197,7 +197,7 @@ static enum as_status allocate(struct state *s, struct as_error *err)
     enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->result, err);
     if (st || s->native)
         return st;
-    size_t groups = 0;
+    size_t groups = 1;
     for (size_t i = 0; i < s->candidates_n; i++)
         groups = s->candidates[i].groups > groups ? s->candidates[i].groups : groups;
     desc.bytes = CLOCKS * groups * sizeof *s->clock;
