@@ -57,7 +57,7 @@ def test_order_of_visible_devices(assay):
     """The same number is the same device, whatever order the driver gives them."""
     seen = set()
     for visible in ("0,1,2", "2,1,0", "1,2,0"):
-        run(assay, "runs", *CUDA, CUDA_VISIBLE_DEVICES=visible)
+        run(assay, "runs", *CUDA, "--set", "wait=block", CUDA_VISIBLE_DEVICES=visible)
         seen |= {d["bus_id"] for d in assay.export()["run"]["devices"]}
     expect(seen == {"0000:0a:03.0"}, "one bus id", seen)
 
