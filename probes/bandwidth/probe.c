@@ -82,8 +82,8 @@ static const char *const full[] = {
     "op=all level=memory threads=0,1,max store=all allocator=first",
     "op=read,triad level=memory threads=all allocator=first",
     "op=read level=memory threads=0,max allocator=all touch=all",
-    "op=triad level=memory threads=0,max allocator=malloc,mmap,thp,hugetlb,clCreateBuffer,clCreateBuffer "
-    "ALLOC_HOST_PTR",
+    "op=triad level=memory threads=max allocator=malloc,mmap,thp,hugetlb",
+    "op=triad level=memory threads=0 allocator=clCreateBuffer,clCreateBuffer ALLOC_HOST_PTR",
     "op=triad level=memory threads=0 allocator=cuMemAlloc,cuMemAllocAsync,cuMemCreate,cuMemAllocManaged,cuMemHostAlloc",
     "op=read,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=0,1 store=all width=all allocator=first",
     "op=copy,triad level=memory threads=0,max store=all width=all allocator=first",
