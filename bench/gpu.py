@@ -1,6 +1,5 @@
 """A card beside its peers and its physical bounds: the same quantity by assay and by a peer, in one call."""
 import json
-import os
 import re
 import statistics
 import subprocess
@@ -199,7 +198,7 @@ def repeated(card, suite):
 
 def measure(assay, paths, rounds, suite):
     """paths: of the peers that are there; suite: to be run twice, or None."""
-    card = Card(assay, os.environ.get("ASSAY_BENCH_DEVICE", "cuda:0"))
+    card = Card(assay, "cuda:0")
     rows = []
     for part in (lambda: memory(card, paths, rounds), lambda: on_chip(card, paths), lambda: latency(card, paths),
                  lambda: arithmetic(card), lambda: links(card, paths),

@@ -93,15 +93,6 @@ static inline _Atomic uint64_t *line_at(void *memory, unsigned line)
     return (_Atomic uint64_t *)(void *)((char *)memory + (size_t)line * C2C_STRIDE);
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static inline void pass_by_cas(_Atomic uint64_t *ball, uint64_t want)
 {
     uint64_t seen = want;
@@ -119,7 +110,7 @@ static inline void pass_by_load(_Atomic uint64_t *ball, uint64_t want)
 static inline void pass_by_pause(_Atomic uint64_t *ball, uint64_t want)
 {
     while (atomic_load_explicit(ball, memory_order_acquire) != want)
-        relax();
+        as_relax();
     atomic_store_explicit(ball, want + 1, memory_order_release);
 }
 

@@ -10,6 +10,19 @@ enum { AS_PEERS_MAX = 32, AS_NODES_MAX = 64 };
 /* "host", "every", "0" .. "31"; ends with NULL. */
 extern const char *const as_peer_words[];
 
+/* The axes that say who: they come first in a probe's list. */
+#define AS_PEER_AXES(peer_help)                                                                                        \
+    {.name = "peer", .help = (peer_help), .type = AS_AXIS_WORD, .words = as_peer_words, .def = "all"},                 \
+        {.name = "node",                                                                                               \
+         .help = "memory node of the host (0 for a device)",                                                           \
+         .type = AS_AXIS_COUNT,                                                                                        \
+         .max = AS_NODES_MAX - 1,                                                                                      \
+         .def = "0..7"},                                                                                               \
+    {                                                                                                                  \
+        .name = "allocator", .help = "kind of the memory at the other end", .type = AS_AXIS_WORD,                      \
+        .domain = AS_DOMAIN_ALLOCATOR, .def = "first"                                                                  \
+    }
+
 /* Does this pair make a cell? Reads the axes peer, node and allocator. Beyond eight devices only pairs at distances of
  * a power of two do, so that cells do not grow with the square. */
 enum as_applies as_peer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err);

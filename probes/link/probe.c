@@ -10,21 +10,8 @@ static const char *const direction_words[] = {"to", "from", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "peer",
-     .help = "the other end: the host, a device of the backend by its number, or every other device at the same time",
-     .type = AS_AXIS_WORD,
-     .words = as_peer_words,
-     .def = "all"},
-    {.name = "node",
-     .help = "memory node of the host (0 for a device)",
-     .type = AS_AXIS_COUNT,
-     .max = AS_NODES_MAX - 1,
-     .def = "0..7"},
-    {.name = "allocator",
-     .help = "kind of the memory at the other end",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
+    AS_PEER_AXES(
+        "the other end: the host, a device of the backend by its number, or every other device at the same time"),
     {.name = "direction",
      .help = "to the other end, from it, or both at the same time",
      .type = AS_AXIS_WORD,

@@ -15,21 +15,7 @@ enum { ADDS = 64, OVERHEADS = 5 };
 static const char *const what_words[] = {"load", "atomic", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "peer",
-     .help = "the other end: the host, or a device of the backend by its number",
-     .type = AS_AXIS_WORD,
-     .words = as_peer_words,
-     .def = "all"},
-    {.name = "node",
-     .help = "memory node of the host (0 for a device)",
-     .type = AS_AXIS_COUNT,
-     .max = AS_NODES_MAX - 1,
-     .def = "0..7"},
-    {.name = "allocator",
-     .help = "kind of the memory at the other end",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
+    AS_PEER_AXES("the other end: the host, or a device of the backend by its number"),
     {.name = "what",
      .help = "a load, or an atomic addition, that waits for the one before it",
      .type = AS_AXIS_WORD,

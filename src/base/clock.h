@@ -9,6 +9,15 @@ double as_now(void);           /* seconds, CLOCK_MONOTONIC (raw where there is o
 uint64_t as_now_ns(void);      /* the same in nanoseconds */
 double as_wall(void);          /* seconds since 1970, UTC */
 void as_sleep(double seconds); /* returns early on a signal */
+/* In a loop that waits: tells the core so, which leaves its sibling more. */
+static inline void as_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 /* "2026-11-21T09:05:00Z" into out (at least 21 bytes) */
 void as_format_wall(double wall, char *out, size_t size);
 

@@ -70,8 +70,7 @@ static bool is_judged(const struct as_visit *v)
     return v->n > 0 && v->number < AS_ISOLATED_VISIT;
 }
 
-/* Finds the visits of bad episodes and says so in the drift gate. None is to be left out where all are
- * bad. */
+/* Finds the visits of bad episodes and says so in the drift gate. None is to be left out where all are bad. */
 static void find_drift(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
                        enum fault *fault, struct as_gate_context *context)
 {

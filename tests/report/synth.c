@@ -16,130 +16,6 @@ const char *const synth_scenarios[] = {"plain", "two",   "three", "server",     
 
 enum { SYNTH_DEVICES_MAX = 10 };
 
-/* A registry of its own: the page must not depend on which probes a build has. */
-static const char *const patterns[] = {"random", "page", "stride", NULL};
-static const char *const ops[] = {"copy", "triad", "read", "write", NULL};
-static const char *const whats[] = {"roundtrip", "submit", "stream", NULL};
-static const char *const c2c_ops[] = {"cas", "load", "pause", NULL};
-static const char *const alloc_ops[] = {"alloc", "free", "touch fresh", NULL};
-static const struct as_axis latency_axes[] = {
-    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "malloc", NULL, NULL, NULL},
-    {"pattern", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "random", patterns, NULL, NULL},
-    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL, NULL},
-    {"stride", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 8, 0, "64", NULL, NULL, NULL},
-    {0}};
-static const struct as_axis bandwidth_axes[] = {
-    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "triad", ops, NULL, NULL},
-    {"store", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "regular", NULL, NULL, NULL},
-    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "all", NULL, NULL, "device"},
-    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL, NULL},
-    {0}};
-static const struct as_axis c2c_axes[] = {{"peer", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL, NULL},
-                                          {"from", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL, NULL},
-                                          {"to", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL, NULL},
-                                          {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "cas", c2c_ops, NULL, NULL},
-                                          {0}};
-static const struct as_axis launch_axes[] = {
-    {"what", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "roundtrip", whats, NULL, NULL},
-    {"wait", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "block", NULL, NULL, NULL},
-    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "1", NULL, NULL, NULL},
-    {0}};
-static const struct as_axis alloc_axes[] = {
-    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "alloc", alloc_ops, NULL, NULL},
-    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "all", NULL, NULL, NULL},
-    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1, 0, "1MiB", NULL, NULL, NULL},
-    {0}};
-static const struct as_axis roofline_axes[] = {
-    {"type", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "f32", NULL, NULL, NULL},
-    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 0, 0, "0", NULL, NULL, NULL},
-    {"width", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "best", NULL, NULL, NULL},
-    {0}};
-static const char method[] =
-    "# How it is measured\n\nA chain of *dependent* loads over a **random single cycle** (Sattolo), one element a "
-    "line: "
-    "`p = *p`.\n\n- warm up until the change-point test says so\n- sample until the interval is narrow\n\n"
-    "| level | bound |\n|---|---|\n| L1 | 5 cycles |\n\nSource: [multichase](https://example.org/multichase).\n\n"
-    "```\nwhile (reps--)\n    p = *(void **)p; /* <not a tag> */\n```\n\n> A limit.\n";
-const struct as_probe synth_latency = {.abi = AS_PROBE_ABI,
-                                       .name = "latency",
-                                       .title = "Memory latency",
-                                       .question = "How long does a load wait for its data, by size of what it walks?",
-                                       .metric = "latency",
-                                       .unit = "ns",
-                                       .better_less = true,
-                                       .counts = "time of one dependent load, loop and address included",
-                                       .axes = latency_axes,
-                                       .method = method,
-                                       .figure = "latency"};
-const struct as_probe synth_bandwidth = {.abi = AS_PROBE_ABI,
-                                         .name = "bandwidth",
-                                         .title = "Memory bandwidth",
-                                         .question = "How many bytes a second can be moved, by size and threads?",
-                                         .metric = "bandwidth",
-                                         .unit = "GB/s",
-                                         .counts = "bytes read plus bytes written; write-allocate not counted",
-                                         .axes = bandwidth_axes,
-                                         .method = method,
-                                         .figure = "bandwidth"};
-static const struct as_probe c2c = {.abi = AS_PROBE_ABI,
-                                    .name = "c2c",
-                                    .title = "Core to core",
-                                    .question = "How long does a line take from one core to another?",
-                                    .metric = "latency",
-                                    .unit = "ns",
-                                    .better_less = true,
-                                    .counts = "one way: half of the round trip",
-                                    .axes = c2c_axes,
-                                    .figure = "c2c"};
-static const struct as_probe launch = {.abi = AS_PROBE_ABI,
-                                       .name = "launch",
-                                       .title = "Kernel launch",
-                                       .question = "What does it cost to run an empty kernel?",
-                                       .metric = "time",
-                                       .unit = "ns",
-                                       .better_less = true,
-                                       .counts = "one launch",
-                                       .axes = launch_axes,
-                                       .figure = "launch"};
-static const struct as_probe alloc = {.abi = AS_PROBE_ABI,
-                                      .name = "alloc",
-                                      .title = "Allocation",
-                                      .question = "What do allocating, freeing and first touching memory cost?",
-                                      .metric = "time",
-                                      .unit = "ns",
-                                      .better_less = true,
-                                      .counts = "one block, or one page for touching",
-                                      .axes = alloc_axes,
-                                      .figure = "alloc"};
-const struct as_probe synth_roofline = {.abi = AS_PROBE_ABI,
-                                        .name = "roofline",
-                                        .title = "Peak arithmetic",
-                                        .question = "How many operations a second do the units do?",
-                                        .metric = "rate",
-                                        .unit = "ops/s",
-                                        .counts = "a fused multiply-add is two operations",
-                                        .axes = roofline_axes,
-                                        .figure = "roofline"};
-static const struct as_probe sentinel = {.abi = AS_PROBE_ABI, .name = "sentinel", .title = "Sentinel", .hidden = true};
-const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &c2c,      &launch,
-                                            &alloc,         &synth_roofline,  &sentinel, NULL};
-
-const struct as_probe *as_probe_find(const char *name)
-{
-    for (size_t i = 0; as_probes[i]; i++)
-        if (strcmp(as_probes[i]->name, name) == 0)
-            return as_probes[i];
-    return NULL;
-}
-
-const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name)
-{
-    for (size_t i = 0; probe->axes && probe->axes[i].name; i++)
-        if (strcmp(probe->axes[i].name, name) == 0)
-            return &probe->axes[i];
-    return NULL;
-}
-
 struct as_cell *synth_cell(struct maker *m, const struct as_probe *probe, const char *device)
 {
     struct as_error err;
@@ -215,6 +91,7 @@ double synth_latency_at(double size)
 
 void synth_latency_cells(struct maker *m, const char *device, double scale, int steps)
 {
+    const char *const *patterns = synth_latency.axes[1].words;
     static const char *const allocators[] = {"malloc", "mmap THP"};
     for (int a = 0; a < 2; a++)
         for (int p = 0; p < 3; p++)
@@ -235,6 +112,7 @@ void synth_latency_cells(struct maker *m, const char *device, double scale, int 
 
 static void bandwidth_cells(struct maker *m, const char *device, int steps)
 {
+    const char *const *ops = synth_bandwidth.axes[0].words;
     for (int o = 0; ops[o]; o++)
         for (int threads = 1; threads <= 2; threads++)
             for (int s = 0; s < 9 * steps; s++) {
@@ -250,25 +128,27 @@ static void bandwidth_cells(struct maker *m, const char *device, int steps)
 
 static void c2c_cells(struct maker *m, unsigned cores)
 {
-    for (int o = 0; c2c_ops[o]; o++)
+    const char *const *ops = synth_c2c.axes[3].words;
+    for (int o = 0; ops[o]; o++)
         for (unsigned i = 0; i < cores; i++)
             for (unsigned j = i + 1; j < cores; j++) {
-                struct as_cell *c = synth_cell(m, &c2c, "cpu");
+                struct as_cell *c = synth_cell(m, &synth_c2c, "cpu");
                 synth_axis(c, "peer", "cpu");
                 synth_axis_number(c, "from", i);
                 synth_axis_number(c, "to", j);
-                synth_axis(c, "op", c2c_ops[o]);
+                synth_axis(c, "op", ops[o]);
                 synth_measured(m, c, (1 + 0.2 * o) * (i / 4 == j / 4 ? 32 : i / 12 == j / 12 ? 57 : 121));
             }
 }
 
 static void launch_cells(struct maker *m, const char *device)
 {
+    const char *const *whats = synth_launch.axes[0].words;
     static const char *const waits[] = {"block", "spin", "yield"};
     for (int h = 0; whats[h]; h++)
         for (int w = 0; w < 3; w++)
             for (unsigned threads = 1; threads <= 4096; threads *= 64) {
-                struct as_cell *c = synth_cell(m, &launch, device);
+                struct as_cell *c = synth_cell(m, &synth_launch, device);
                 synth_axis(c, "what", whats[h]);
                 synth_axis(c, "wait", waits[w]);
                 synth_axis_number(c, "threads", threads);
@@ -278,12 +158,13 @@ static void launch_cells(struct maker *m, const char *device)
 
 static void alloc_cells(struct maker *m, const char *device)
 {
+    const char *const *ops = synth_alloc.axes[0].words;
     static const char *const allocators[] = {"malloc", "mmap", "mmap THP"};
-    for (int o = 0; alloc_ops[o]; o++)
+    for (int o = 0; ops[o]; o++)
         for (int a = 0; a < 3; a++)
             for (uint64_t size = 32; size <= 1u << 30; size *= 32) {
-                struct as_cell *c = synth_cell(m, &alloc, device);
-                synth_axis(c, "op", alloc_ops[o]);
+                struct as_cell *c = synth_cell(m, &synth_alloc, device);
+                synth_axis(c, "op", ops[o]);
                 synth_axis(c, "allocator", allocators[a]);
                 synth_axis_number(c, "size", size);
                 synth_measured(m, c, (o == 2 ? 1384 : 20 * (o + 1)) * (1 + a) * (1 + log2((double)size) / 8));

@@ -14,7 +14,8 @@ struct maker {
     bool failed;
 };
 
-extern const struct as_probe synth_latency, synth_bandwidth, synth_roofline;
+/* synth_probes.c */
+extern const struct as_probe synth_latency, synth_bandwidth, synth_c2c, synth_launch, synth_alloc, synth_roofline;
 
 struct as_cell *synth_cell(struct maker *m, const struct as_probe *probe, const char *device);
 void synth_axis_number(struct as_cell *c, const char *name, uint64_t v);

@@ -176,15 +176,6 @@ static enum as_status queue_submit(struct as_device *dev, const struct as_launch
     return s ? s : put_many(cu, &c, launch->reps, launch->kernel->name, err);
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static CUresult poll(const struct as_cu_device *cu, enum as_wait how)
 {
     CUresult code;
@@ -192,7 +183,7 @@ static CUresult poll(const struct as_cu_device *cu, enum as_wait how)
         if (how == AS_WAIT_YIELD)
             sched_yield();
         else
-            relax();
+            as_relax();
     }
     return code;
 }

@@ -136,15 +136,6 @@ static enum as_status queue_submit(struct as_device *dev, const struct as_launch
     return s ? s : as_cl_check(cl->api->clFlush(cl->queue), "clFlush", err);
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static enum as_status poll_event(struct as_cl_device *cl, enum as_wait how, struct as_error *err)
 {
     cl_int state = CL_QUEUED;
@@ -157,7 +148,7 @@ static enum as_status poll_event(struct as_cl_device *cl, enum as_wait how, stru
         if (how == AS_WAIT_YIELD)
             sched_yield();
         else
-            relax();
+            as_relax();
     }
 }
 

@@ -1,0 +1,127 @@
+/* A registry of its own: the page must not depend on which probes a build has. */
+#include "synth_inside.h"
+
+#include <string.h>
+
+static const char *const patterns[] = {"random", "page", "stride", NULL};
+static const char *const ops[] = {"copy", "triad", "read", "write", NULL};
+static const char *const whats[] = {"roundtrip", "submit", "stream", NULL};
+static const char *const c2c_ops[] = {"cas", "load", "pause", NULL};
+static const char *const alloc_ops[] = {"alloc", "free", "touch fresh", NULL};
+static const struct as_axis latency_axes[] = {
+    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "malloc", NULL, NULL, NULL},
+    {"pattern", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "random", patterns, NULL, NULL},
+    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL, NULL},
+    {"stride", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 8, 0, "64", NULL, NULL, NULL},
+    {0}};
+static const struct as_axis bandwidth_axes[] = {
+    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "triad", ops, NULL, NULL},
+    {"store", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "regular", NULL, NULL, NULL},
+    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "all", NULL, NULL, "device"},
+    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1024, 0, "1KiB..4LLC", NULL, NULL, NULL},
+    {0}};
+static const struct as_axis c2c_axes[] = {{"peer", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL, NULL},
+                                          {"from", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL, NULL},
+                                          {"to", "", AS_AXIS_COUNT, AS_DOMAIN_CPU, 0, 0, "all", NULL, NULL, NULL},
+                                          {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "cas", c2c_ops, NULL, NULL},
+                                          {0}};
+static const struct as_axis launch_axes[] = {
+    {"what", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "roundtrip", whats, NULL, NULL},
+    {"wait", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "block", NULL, NULL, NULL},
+    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 1, 0, "1", NULL, NULL, NULL},
+    {0}};
+static const struct as_axis alloc_axes[] = {
+    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "alloc", alloc_ops, NULL, NULL},
+    {"allocator", "", AS_AXIS_WORD, AS_DOMAIN_ALLOCATOR, 0, 0, "all", NULL, NULL, NULL},
+    {"size", "", AS_AXIS_SIZE, AS_DOMAIN_NONE, 1, 0, "1MiB", NULL, NULL, NULL},
+    {0}};
+static const struct as_axis roofline_axes[] = {
+    {"type", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "f32", NULL, NULL, NULL},
+    {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 0, 0, "0", NULL, NULL, NULL},
+    {"width", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "best", NULL, NULL, NULL},
+    {0}};
+static const char method[] =
+    "# How it is measured\n\nA chain of *dependent* loads over a **random single cycle** (Sattolo), one element a "
+    "line: "
+    "`p = *p`.\n\n- warm up until the change-point test says so\n- sample until the interval is narrow\n\n"
+    "| level | bound |\n|---|---|\n| L1 | 5 cycles |\n\nSource: [multichase](https://example.org/multichase).\n\n"
+    "```\nwhile (reps--)\n    p = *(void **)p; /* <not a tag> */\n```\n\n> A limit.\n";
+const struct as_probe synth_latency = {.abi = AS_PROBE_ABI,
+                                       .name = "latency",
+                                       .title = "Memory latency",
+                                       .question = "How long does a load wait for its data, by size of what it walks?",
+                                       .metric = "latency",
+                                       .unit = "ns",
+                                       .better_less = true,
+                                       .counts = "time of one dependent load, loop and address included",
+                                       .axes = latency_axes,
+                                       .method = method,
+                                       .figure = "latency"};
+const struct as_probe synth_bandwidth = {.abi = AS_PROBE_ABI,
+                                         .name = "bandwidth",
+                                         .title = "Memory bandwidth",
+                                         .question = "How many bytes a second can be moved, by size and threads?",
+                                         .metric = "bandwidth",
+                                         .unit = "GB/s",
+                                         .counts = "bytes read plus bytes written; write-allocate not counted",
+                                         .axes = bandwidth_axes,
+                                         .method = method,
+                                         .figure = "bandwidth"};
+const struct as_probe synth_c2c = {.abi = AS_PROBE_ABI,
+                                   .name = "c2c",
+                                   .title = "Core to core",
+                                   .question = "How long does a line take from one core to another?",
+                                   .metric = "latency",
+                                   .unit = "ns",
+                                   .better_less = true,
+                                   .counts = "one way: half of the round trip",
+                                   .axes = c2c_axes,
+                                   .figure = "c2c"};
+const struct as_probe synth_launch = {.abi = AS_PROBE_ABI,
+                                      .name = "launch",
+                                      .title = "Kernel launch",
+                                      .question = "What does it cost to run an empty kernel?",
+                                      .metric = "time",
+                                      .unit = "ns",
+                                      .better_less = true,
+                                      .counts = "one launch",
+                                      .axes = launch_axes,
+                                      .figure = "launch"};
+const struct as_probe synth_alloc = {.abi = AS_PROBE_ABI,
+                                     .name = "alloc",
+                                     .title = "Allocation",
+                                     .question = "What do allocating, freeing and first touching memory cost?",
+                                     .metric = "time",
+                                     .unit = "ns",
+                                     .better_less = true,
+                                     .counts = "one block, or one page for touching",
+                                     .axes = alloc_axes,
+                                     .figure = "alloc"};
+const struct as_probe synth_roofline = {.abi = AS_PROBE_ABI,
+                                        .name = "roofline",
+                                        .title = "Peak arithmetic",
+                                        .question = "How many operations a second do the units do?",
+                                        .metric = "rate",
+                                        .unit = "ops/s",
+                                        .counts = "a fused multiply-add is two operations",
+                                        .axes = roofline_axes,
+                                        .figure = "roofline"};
+static const struct as_probe sentinel = {.abi = AS_PROBE_ABI, .name = "sentinel", .title = "Sentinel", .hidden = true};
+const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &synth_c2c, &synth_launch,
+                                            &synth_alloc,   &synth_roofline,  &sentinel,  NULL};
+
+const struct as_probe *as_probe_find(const char *name)
+{
+    for (size_t i = 0; as_probes[i]; i++)
+        if (strcmp(as_probes[i]->name, name) == 0)
+            return as_probes[i];
+    return NULL;
+}
+
+const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name)
+{
+    for (size_t i = 0; probe->axes && probe->axes[i].name; i++)
+        if (strcmp(probe->axes[i].name, name) == 0)
+            return &probe->axes[i];
+    return NULL;
+}
