@@ -197,8 +197,8 @@ def test_a_machine_that_drifts(assay):
 
 def test_a_machine_that_changes_for_good(assay):
     """From the middle on all is 30% slower: no number of either half may pass as the machine's."""
-    script = dict(HONEST, sleep=True, drift={"factor": 1.3, "from_s": 2.5})
-    done = assay.null(script, "latency", "--set", "size=4KiB,16KiB,64KiB", "--budget", "6s", "--visits", "6",
+    script = dict(HONEST, sleep=True, drift={"factor": 1.3, "from_s": 5})
+    done = assay.null(script, "latency", "--set", "size=4KiB,16KiB,64KiB", "--budget", "12s", "--visits", "6",
                       "--precision", "0.1%")
     expect(done.code in MEASURED, "measured", done)
     expect("drift" in done.err + done.out, "the drift is named", done)
