@@ -31,10 +31,13 @@ static size_t memory_next;
 static uint64_t key_of(const struct as_stream *s)
 {
     struct {
-        uint64_t op, size, threads, flags, allocator, device;
+        uint64_t op, size, threads, grids, flags, allocator, device;
     } k = {(uint64_t)s->desc.op,
            s->desc.size,
            s->desc.threads,
+           s->native ? 0
+           : s->card ? UINT64_MAX
+                     : (uint64_t)s->desc.width, /* says what the candidates are */
            (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1 | (uint64_t)s->desc.way << 2,
            as_hash(s->desc.allocator, strlen(s->desc.allocator)),
            as_hash(s->dev->info.id, strlen(s->dev->info.id))};
