@@ -136,6 +136,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!s)
         return as_nomem(err, sizeof *s, "alloc");
     s->dev = vc->dev;
+    vc->host_work = true;
     s->allocator = as_axes_text(vc->axes, "allocator");
     s->size = as_axes_u64(vc->axes, "size");
     if (is_touch(vc->axes))

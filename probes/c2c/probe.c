@@ -90,6 +90,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     s->peer = peer_of(vc->axes);
     if (!s->peer)
         return as_fail(err, AS_USAGE, "there is no peer '%s'", as_axes_text(vc->axes, "peer"));
+    vc->host_work |= !as_word_is(vc->axes, "peer", "unit");
     s->pair[0] = (int)as_axes_u64(vc->axes, "from");
     s->pair[1] = (int)as_axes_u64(vc->axes, "to");
     s->patience = 1u << (vc->dev->info.is_host_memory ? 27 : 22);

@@ -7,6 +7,9 @@
 
 extern const char as_method_copy[];
 
+/* A smaller copy is over before the host has asked for the next. */
+enum { SUBMITTED = 1 << 20 };
+
 static const char *const plain_words[] = {"host", NULL};
 static const char *const direction_words[] = {"one", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
@@ -140,6 +143,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (s)
         return s;
     set_limit(vc, &desc);
+    /* Plain memory is brought to the engine by the host. */
+    vc->host_work |= !from.allocator || !to.allocator || desc.bytes < SUBMITTED;
     vc->footprint = as_transfer_footprint(&desc);
     vc->max_reps = 1 << 20;
     vc->sample_s = 1e-2;

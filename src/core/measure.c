@@ -52,7 +52,7 @@ static void read_clock(struct sampler *m)
 /* A scripted device has the time of its script, not of this core. */
 static void read_yardstick(struct sampler *m)
 {
-    if ((m->dev->info.capabilities & AS_CAP_SCRIPTED) || m->yardstick_n == YARDSTICKS_MAX ||
+    if (!m->vc.host_work || (m->dev->info.capabilities & AS_CAP_SCRIPTED) || m->yardstick_n == YARDSTICKS_MAX ||
         as_now() - m->yardstick_at < YARDSTICK_EVERY_S)
         return;
     m->yardstick[m->yardstick_n++] = as_yardstick_now();
@@ -230,14 +230,16 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
                         .share_s = order->share_s,
                         .precision = order->precision,
                         .fewest = order->alone ? AS_SAMPLES_ALONE : 1};
-    m.vc = (struct as_visit_context){.dev = dev,
-                                     .axes = &order->axes,
-                                     .seed = order->seed,
-                                     .visit = order->number,
-                                     .deadline = started + order->share_s,
-                                     .limit = NAN,
-                                     .min_reps = 1,
-                                     .max_reps = UINT64_C(1) << 40};
+    m.vc =
+        (struct as_visit_context){.dev = dev,
+                                  .axes = &order->axes,
+                                  .seed = order->seed,
+                                  .visit = order->number,
+                                  .deadline = started + order->share_s,
+                                  .limit = NAN,
+                                  .host_work = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->info.is_host_cpu,
+                                  .min_reps = 1,
+                                  .max_reps = UINT64_C(1) << 40};
     as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
                  dev->info.capabilities & AS_CAP_CODE ? "this probe asks for no instruction in particular"
                                                       : AS_CODE_NOT_COUNTED);

@@ -49,6 +49,7 @@ struct as_visit_context {
     /* filled by prepare */
     uint64_t footprint; /* bytes touched by a sample */
     bool claims_memory; /* sold as a number of main memory: the footprint gate looks */
+    bool host_work;     /* a core of the host does a part of what is timed; true from the start where it does all */
     double limit;       /* physical bound in the unit, NAN none */
     char limit_why[96];
     uint64_t min_reps, max_reps; /* 1 .. 2^40 unless set; equal: no calibration */
