@@ -40,6 +40,7 @@ typedef double2 f64x2;
 #define BARRIER() __syncthreads()
 #define LOOP_NOT_UNROLLED _Pragma("unroll 1")
 
+#define HAVE_VECTORS 0
 #define FMA_F32(a, b, c) __fmaf_rn(a, b, c)
 #define FMA_F64(a, b, c) __fma_rn(a, b, c)
 
@@ -156,16 +157,22 @@ typedef u32 atomic_u32;
     } else {                                                                                                           \
         AS_BY_SPACE(one, order, "sys")                                                                                 \
     }
-#define AS_FENCE(order)                                                                                                \
-    if (order == ORDER_SEQ_CST)                                                                                        \
-        asm volatile("fence.sc.sys;" ::: "memory");
+#define AS_FENCE(order, scope)                                                                                         \
+    if (order == ORDER_SEQ_CST) {                                                                                      \
+        if (scope == SCOPE_GROUP)                                                                                      \
+            asm volatile("fence.sc.cta;" ::: "memory");                                                                \
+        else if (scope == SCOPE_DEVICE)                                                                                \
+            asm volatile("fence.sc.gpu;" ::: "memory");                                                                \
+        else                                                                                                           \
+            asm volatile("fence.sc.sys;" ::: "memory");                                                                \
+    }
 
 FUNCTION u32 as_atomic_load(const u32 *p, int order, int scope)
 {
     u32 v;
 #define AS_ONE(order, scope, space, at)                                                                                \
     asm volatile("ld." order "." scope "." space ".u32 %0, [%1];" : "=r"(v) : at : "memory");
-    AS_FENCE(order)
+    AS_FENCE(order, scope)
     if (order == ORDER_RELAXED) {
         AS_BY_SCOPE(AS_ONE, "relaxed")
     } else {
@@ -178,7 +185,7 @@ FUNCTION void as_atomic_store(u32 *p, u32 v, int order, int scope)
 {
 #define AS_ONE(order, scope, space, at)                                                                                \
     asm volatile("st." order "." scope "." space ".u32 [%0], %1;" ::at, "r"(v) : "memory");
-    AS_FENCE(order)
+    AS_FENCE(order, scope)
     if (order == ORDER_RELAXED) {
         AS_BY_SCOPE(AS_ONE, "relaxed")
     } else {
@@ -186,11 +193,11 @@ FUNCTION void as_atomic_store(u32 *p, u32 v, int order, int scope)
     }
 #undef AS_ONE
 }
-#define AS_READ_MODIFY_WRITE(name, operation)                                                                          \
-    FUNCTION u32 name(u32 *p, u32 v, int order, int scope)                                                             \
+#define AS_READ_MODIFY_WRITE(type, name, operation)                                                                    \
+    FUNCTION type name(type *p, type v, int order, int scope)                                                          \
     {                                                                                                                  \
-        u32 old;                                                                                                       \
-        AS_FENCE(order)                                                                                                \
+        type old;                                                                                                      \
+        AS_FENCE(order, scope)                                                                                         \
         if (order == ORDER_RELAXED) {                                                                                  \
             AS_BY_SCOPE(operation, "relaxed")                                                                          \
         } else if (order == ORDER_ACQUIRE) {                                                                           \
@@ -202,19 +209,36 @@ FUNCTION void as_atomic_store(u32 *p, u32 v, int order, int scope)
         }                                                                                                              \
         return old;                                                                                                    \
     }
-#define AS_RMW(what, order, scope, space, at)                                                                          \
-    asm volatile("atom." order "." scope "." space "." what " %0, [%1], %2;" : "=r"(old) : at, "r"(v) : "memory");
-#define AS_ADD(order, scope, space, at) AS_RMW("add.u32", order, scope, space, at)
-#define AS_MIN(order, scope, space, at) AS_RMW("min.u32", order, scope, space, at)
-#define AS_MAX(order, scope, space, at) AS_RMW("max.u32", order, scope, space, at)
-#define AS_EXCHANGE(order, scope, space, at) AS_RMW("exch.b32", order, scope, space, at)
-AS_READ_MODIFY_WRITE(as_atomic_add, AS_ADD)
-AS_READ_MODIFY_WRITE(as_atomic_min, AS_MIN)
-AS_READ_MODIFY_WRITE(as_atomic_max, AS_MAX)
-AS_READ_MODIFY_WRITE(as_atomic_exchange, AS_EXCHANGE)
+#define AS_RMW(what, in, order, scope, space, at)                                                                      \
+    asm volatile("atom." order "." scope "." space "." what " %0, [%1], %2;" : "=" in(old) : at, in(v) : "memory");
+#define AS_ADD(order, scope, space, at) AS_RMW("add.u32", "r", order, scope, space, at)
+#define AS_MIN(order, scope, space, at) AS_RMW("min.u32", "r", order, scope, space, at)
+#define AS_MAX(order, scope, space, at) AS_RMW("max.u32", "r", order, scope, space, at)
+#define AS_EXCHANGE(order, scope, space, at) AS_RMW("exch.b32", "r", order, scope, space, at)
+#define AS_ADD_U64(order, scope, space, at) AS_RMW("add.u64", "l", order, scope, space, at)
+#define AS_ADD_F32(order, scope, space, at) AS_RMW("add.f32", "f", order, scope, space, at)
+#define AS_ADD_F64(order, scope, space, at) AS_RMW("add.f64", "d", order, scope, space, at)
+AS_READ_MODIFY_WRITE(u32, as_atomic_add, AS_ADD)
+AS_READ_MODIFY_WRITE(u32, as_atomic_min, AS_MIN)
+AS_READ_MODIFY_WRITE(u32, as_atomic_max, AS_MAX)
+AS_READ_MODIFY_WRITE(u32, as_atomic_exchange, AS_EXCHANGE)
+AS_READ_MODIFY_WRITE(u64, as_atomic_add_u64, AS_ADD_U64)
+AS_READ_MODIFY_WRITE(f32, as_atomic_add_f32, AS_ADD_F32)
+AS_READ_MODIFY_WRITE(f64, as_atomic_add_f64, AS_ADD_F64)
 #define ATOMIC_LOAD(p, order, scope) as_atomic_load(p, order, scope)
 #define ATOMIC_STORE(p, v, order, scope) as_atomic_store(p, v, order, scope)
 #define ATOMIC_ADD(p, v, order, scope) as_atomic_add(p, v, order, scope)
 #define ATOMIC_MIN(p, v, order, scope) as_atomic_min(p, v, order, scope)
 #define ATOMIC_MAX(p, v, order, scope) as_atomic_max(p, v, order, scope)
 #define ATOMIC_EXCHANGE(p, v, order, scope) as_atomic_exchange(p, v, order, scope)
+#define HAVE_ATOMIC_SEQ_CST 1
+#define HAVE_SCOPE_SYSTEM 1
+#define HAVE_ATOMIC_ADD_U64 1
+#define HAVE_ATOMIC_ADD_F32 1
+#define HAVE_ATOMIC_ADD_F64 1
+typedef u64 atomic_u64;
+typedef f32 atomic_f32;
+typedef f64 atomic_f64;
+#define ATOMIC_ADD_U64(p, v, order, scope) as_atomic_add_u64(p, v, order, scope)
+#define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v, order, scope)
+#define ATOMIC_ADD_F64(p, v, order, scope) as_atomic_add_f64(p, v, order, scope)

@@ -19,6 +19,10 @@
  *                            p points to GLOBAL or LOCAL memory; ORDER_RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL, _SEQ_CST;
  *                            SCOPE_GROUP, _DEVICE, _SYSTEM
  *   HAVE_ATOMIC_ORDERS       0: every order is relaxed and the scope is the device
+ *   HAVE_ATOMIC_SEQ_CST, HAVE_SCOPE_SYSTEM   0: there is no such order, no such scope
+ *   ATOMIC_ADD_U64(p, v, order, scope), _F32, _F64   on GLOBAL atomic_u64, atomic_f32, atomic_f64, where
+ *                            HAVE_ATOMIC_ADD_U64, _F32, _F64: 1 by an operation of the API, 2 by a loop of
+ *                            compare-and-swap, 0 not at all
  *   CYCLES()                 core cycles, where HAVE_CYCLES
  *   CONSTANT                 in front of an array at program scope with its values: constant memory
  *   CONSTANT_POINTER(type)   a pointer into such an array
@@ -29,6 +33,8 @@
  *   FOLLOW_SHARED(a)         the same from where all units see the same: past a unit's own cache
  *   FMA_F32(a, b, c)         a * b + c, rounded once; FMA_F64 where HAVE_F64
  *   f16x2, where HAVE_F16X2: two f16 that are computed with at once: MAKE_F16X2(low, high) from f32, FMA_F16X2(a, b, c)
+ *   VECTOR_F32(lanes), VECTOR_F64(lanes), where HAVE_VECTORS: 2, 4, 8 or 16 numbers that are computed with at once, for
+ *                            units whose work-items have vectors of their own; FMA_VECTOR(a, b, c)
  *   LOOP_NOT_UNROLLED        in front of a loop
  *   u32x2, u32x4             two and four u32 that are loaded at once: .x .y .z .w
  *   LOAD_F64X2(p)            two f64 that lie side by side, at once; STORE_F64X2(p, v); _ONCE: nobody needs them again;

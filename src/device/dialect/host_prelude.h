@@ -59,6 +59,7 @@ typedef struct {
 #define FOLLOW(a) (*(const u64 *)(uintptr_t)(a))
 #define FOLLOW_READ_ONLY(a) (*(const u64 *)(uintptr_t)(a))
 #define FOLLOW_SHARED(a) (*(const volatile u64 *)(uintptr_t)(a))
+#define HAVE_VECTORS 0
 #define FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
 #define FMA_F64(a, b, c) __builtin_fma(a, b, c)
 #define HAVE_F16X2 0
@@ -88,5 +89,29 @@ FUNCTION u32 as_host_atomic_bound(u32 *p, u32 v, int larger, int order)
         ;
     return old;
 }
+
+#define HAVE_ATOMIC_SEQ_CST 1
+#define HAVE_SCOPE_SYSTEM 1
+#define HAVE_ATOMIC_ADD_U64 1
+#define HAVE_ATOMIC_ADD_F32 2
+#define HAVE_ATOMIC_ADD_F64 2
+typedef uint64_t atomic_u64;
+typedef float atomic_f32;
+typedef double atomic_f64;
+#define ATOMIC_ADD_U64(p, v, order, scope) __atomic_fetch_add(p, v, order)
+#define ATOMIC_ADD_F32(p, v, order, scope) as_host_atomic_add_f32(p, v, order)
+#define ATOMIC_ADD_F64(p, v, order, scope) as_host_atomic_add_f64(p, v, order)
+#define AS_HOST_ADD(type, name)                                                                                        \
+    FUNCTION type name(type *p, type v, int order)                                                                     \
+    {                                                                                                                  \
+        type old, sum;                                                                                                 \
+        __atomic_load(p, &old, __ATOMIC_RELAXED);                                                                      \
+        do                                                                                                             \
+            sum = old + v;                                                                                             \
+        while (!__atomic_compare_exchange(p, &old, &sum, 1, order, __ATOMIC_RELAXED));                                 \
+        return old;                                                                                                    \
+    }
+AS_HOST_ADD(f32, as_host_atomic_add_f32)
+AS_HOST_ADD(f64, as_host_atomic_add_f64)
 
 #define HAVE_CYCLES 0

@@ -55,6 +55,11 @@ typedef half f16;
 #define FOLLOW_SHARED(a) (*(__global const volatile u64 *)(a))
 #define FMA_F32(a, b, c) fma((f32)(a), (f32)(b), (f32)(c))
 #define FMA_F64(a, b, c) fma((f64)(a), (f64)(b), (f64)(c))
+#define AS_JOIN(a, b) a##b
+#define HAVE_VECTORS 1
+#define VECTOR_F32(lanes) AS_JOIN(float, lanes)
+#define VECTOR_F64(lanes) AS_JOIN(double, lanes)
+#define FMA_VECTOR(a, b, c) fma(a, b, c)
 #if HAVE_F16
 typedef half2 f16x2;
 #define HAVE_F16X2 1
@@ -93,6 +98,57 @@ typedef atomic_uint atomic_u32;
 #define ATOMIC_MIN(p, v, order, scope) atomic_fetch_min_explicit(p, v, order, scope)
 #define ATOMIC_MAX(p, v, order, scope) atomic_fetch_max_explicit(p, v, order, scope)
 #define ATOMIC_EXCHANGE(p, v, order, scope) atomic_exchange_explicit(p, v, order, scope)
+#if __OPENCL_C_VERSION__ < 300 || defined(__opencl_c_atomic_order_seq_cst)
+#define HAVE_ATOMIC_SEQ_CST 1
+#else
+#define HAVE_ATOMIC_SEQ_CST 0
+#endif
+#if __OPENCL_C_VERSION__ < 300 || defined(__opencl_c_atomic_scope_all_devices)
+#define HAVE_SCOPE_SYSTEM 1
+#else
+#define HAVE_SCOPE_SYSTEM 0
+#endif
+#if defined(cl_khr_int64_base_atomics) && defined(cl_khr_int64_extended_atomics)
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#define HAVE_ATOMIC_ADD_U64 1
+typedef atomic_ulong atomic_u64;
+#define ATOMIC_ADD_U64(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
+#else
+#define HAVE_ATOMIC_ADD_U64 0
+#endif
+/* A floating addition that is not there is a loop of compare-and-swap on the bits. */
+#define AS_ADD_BY_SWAP(type, bits, held, to_bits, to_type, name)                                                       \
+    FUNCTION type name(volatile __global held *p, type v, memory_order order, memory_scope scope)                      \
+    {                                                                                                                  \
+        bits old = atomic_load_explicit(p, memory_order_relaxed, scope);                                               \
+        while (!atomic_compare_exchange_weak_explicit(p, &old, to_bits(to_type(old) + v), order, memory_order_relaxed, \
+                                                      scope))                                                          \
+            ;                                                                                                          \
+        return to_type(old);                                                                                           \
+    }
+#if defined(__opencl_c_ext_fp32_global_atomic_add)
+#define HAVE_ATOMIC_ADD_F32 1
+typedef atomic_float atomic_f32;
+#define ATOMIC_ADD_F32(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
+#else
+#define HAVE_ATOMIC_ADD_F32 2
+typedef atomic_uint atomic_f32;
+AS_ADD_BY_SWAP(f32, u32, atomic_uint, as_uint, as_float, as_atomic_add_f32)
+#define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v, order, scope)
+#endif
+#if HAVE_F64 && defined(__opencl_c_ext_fp64_global_atomic_add)
+#define HAVE_ATOMIC_ADD_F64 1
+typedef atomic_double atomic_f64;
+#define ATOMIC_ADD_F64(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
+#elif HAVE_F64 && HAVE_ATOMIC_ADD_U64
+#define HAVE_ATOMIC_ADD_F64 2
+typedef atomic_ulong atomic_f64;
+AS_ADD_BY_SWAP(f64, u64, atomic_ulong, as_ulong, as_double, as_atomic_add_f64)
+#define ATOMIC_ADD_F64(p, v, order, scope) as_atomic_add_f64(p, v, order, scope)
+#else
+#define HAVE_ATOMIC_ADD_F64 0
+#endif
 #else
 /* 1.2: relaxed order in the device only, so a kernel that needs more looks at HAVE_ATOMIC_ORDERS. */
 #define HAVE_ATOMIC_ORDERS 0
@@ -111,6 +167,36 @@ typedef volatile uint atomic_u32;
 #define ATOMIC_MIN(p, v, order, scope) atomic_min(p, v)
 #define ATOMIC_MAX(p, v, order, scope) atomic_max(p, v)
 #define ATOMIC_EXCHANGE(p, v, order, scope) atomic_xchg(p, v)
+#define HAVE_ATOMIC_SEQ_CST 0
+#define HAVE_SCOPE_SYSTEM 0
+#if defined(cl_khr_int64_base_atomics)
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#define HAVE_ATOMIC_ADD_U64 1
+typedef volatile ulong atomic_u64;
+#define ATOMIC_ADD_U64(p, v, order, scope) atom_add(p, (ulong)(v))
+#else
+#define HAVE_ATOMIC_ADD_U64 0
+#endif
+#define AS_ADD_BY_SWAP(type, bits, swap, to_bits, to_type, name)                                                       \
+    FUNCTION type name(volatile __global bits *p, type v)                                                              \
+    {                                                                                                                  \
+        bits old = *p, seen;                                                                                           \
+        while ((seen = swap(p, old, to_bits(to_type(old) + v))) != old)                                                \
+            old = seen;                                                                                                \
+        return to_type(old);                                                                                           \
+    }
+#define HAVE_ATOMIC_ADD_F32 2
+typedef volatile uint atomic_f32;
+AS_ADD_BY_SWAP(f32, u32, atomic_cmpxchg, as_uint, as_float, as_atomic_add_f32)
+#define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v)
+#if HAVE_F64 && HAVE_ATOMIC_ADD_U64
+#define HAVE_ATOMIC_ADD_F64 2
+typedef volatile ulong atomic_f64;
+AS_ADD_BY_SWAP(f64, u64, atom_cmpxchg, as_ulong, as_double, as_atomic_add_f64)
+#define ATOMIC_ADD_F64(p, v, order, scope) as_atomic_add_f64(p, v)
+#else
+#define HAVE_ATOMIC_ADD_F64 0
+#endif
 #endif
 
 /* A counter of core cycles beside the work: OpenCL C has none of its own. */

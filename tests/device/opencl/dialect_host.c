@@ -73,19 +73,64 @@ static void test_exchange_and_store(void **unused)
     assert_int_equal(ATOMIC_LOAD(&v, ORDER_ACQUIRE, SCOPE_DEVICE), 11);
 }
 
+static void test_additions_of_other_types(void **unused)
+{
+    atomic_u64 a = UINT64_C(0xffffffff);
+    atomic_f32 b = 1.5f;
+    atomic_f64 c = 0.25;
+    (void)unused;
+    assert_true(ATOMIC_ADD_U64(&a, 2, ORDER_RELAXED, SCOPE_SYSTEM) == UINT64_C(0xffffffff));
+    assert_true(a == UINT64_C(0x100000001));
+    assert_true(ATOMIC_ADD_F32(&b, 2, ORDER_SEQ_CST, SCOPE_SYSTEM) == 1.5f && b == 3.5f);
+    assert_true(ATOMIC_ADD_F64(&c, 1, ORDER_ACQ_REL, SCOPE_DEVICE) == 0.25 && c == 1.25);
+}
+
 /* A word that one prelude has and another has not would make a kernel that builds on one API only. */
 static void test_preludes_have_the_same_words(void **unused)
 {
-    static const char *const words[] = {"KERNEL(",        "ARG_GLOBAL(",   "ARG_VALUE(",    "ARG_INDICES",
-                                        "GLOBAL",         "LOCAL",         "FUNCTION",      "THREAD",
-                                        "THREADS",        "GROUP",         "GROUPS",        "GLOBAL_THREAD",
-                                        "GLOBAL_THREADS", "BARRIER(",      "ATOMIC_LOAD(",  "ATOMIC_STORE(",
-                                        "ATOMIC_ADD(",    "ATOMIC_MIN(",   "ATOMIC_MAX(",   "ATOMIC_EXCHANGE(",
-                                        "ORDER_RELAXED",  "ORDER_ACQUIRE", "ORDER_RELEASE", "ORDER_ACQ_REL",
-                                        "ORDER_SEQ_CST",  "SCOPE_GROUP",   "SCOPE_DEVICE",  "SCOPE_SYSTEM",
-                                        "HAVE_F64",       "HAVE_F16",      "HAVE_CYCLES",   "HAVE_ATOMIC_ORDERS"};
-    static const char *const types[] = {" u8;",  " u16;", " u32;", " u64;", " i8;",        " i16;",
-                                        " i32;", " i64;", " f32;", " f64;", " atomic_u32;"};
+    static const char *const words[] = {"KERNEL(",
+                                        "ARG_GLOBAL(",
+                                        "ARG_VALUE(",
+                                        "ARG_INDICES",
+                                        "GLOBAL",
+                                        "LOCAL",
+                                        "FUNCTION",
+                                        "THREAD",
+                                        "THREADS",
+                                        "GROUP",
+                                        "GROUPS",
+                                        "GLOBAL_THREAD",
+                                        "GLOBAL_THREADS",
+                                        "BARRIER(",
+                                        "ATOMIC_LOAD(",
+                                        "ATOMIC_STORE(",
+                                        "ATOMIC_ADD(",
+                                        "ATOMIC_MIN(",
+                                        "ATOMIC_MAX(",
+                                        "ATOMIC_EXCHANGE(",
+                                        "ORDER_RELAXED",
+                                        "ORDER_ACQUIRE",
+                                        "ORDER_RELEASE",
+                                        "ORDER_ACQ_REL",
+                                        "ORDER_SEQ_CST",
+                                        "SCOPE_GROUP",
+                                        "SCOPE_DEVICE",
+                                        "SCOPE_SYSTEM",
+                                        "HAVE_F64",
+                                        "HAVE_F16",
+                                        "HAVE_CYCLES",
+                                        "HAVE_ATOMIC_ORDERS",
+                                        "HAVE_ATOMIC_SEQ_CST",
+                                        "HAVE_SCOPE_SYSTEM",
+                                        "HAVE_ATOMIC_ADD_U64",
+                                        "HAVE_ATOMIC_ADD_F32",
+                                        "HAVE_ATOMIC_ADD_F64",
+                                        "ATOMIC_ADD_U64(",
+                                        "ATOMIC_ADD_F32(",
+                                        "ATOMIC_ADD_F64("};
+    static const char *const types[] = {" u8;",         " u16;",        " u32;",        " u64;",       " i8;",
+                                        " i16;",        " i32;",        " i64;",        " f32;",       " f64;",
+                                        " atomic_u32;", " atomic_u64;", " atomic_f32;", " atomic_f64;"};
     (void)unused;
     for (int d = 0; d < AS_DIALECT_N; d++) {
         const char *prelude = as_dialect_prelude((enum as_dialect)d);
@@ -113,9 +158,8 @@ static void test_source_keeps_its_lines(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernel_on_threads),
-        cmocka_unit_test(test_exchange_and_store),
-        cmocka_unit_test(test_preludes_have_the_same_words),
+        cmocka_unit_test(test_kernel_on_threads),        cmocka_unit_test(test_exchange_and_store),
+        cmocka_unit_test(test_additions_of_other_types), cmocka_unit_test(test_preludes_have_the_same_words),
         cmocka_unit_test(test_source_keeps_its_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
