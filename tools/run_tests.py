@@ -37,19 +37,20 @@ def build_folder(name):
     return os.path.join(TOP, "build-" + name)
 
 
-def meson_build(name, compiler, options, env, tally):
+def meson_build(name, compiler, options, arguments, env, tally):
     """Configures when needed and compiles; True when it went well."""
     folder, log = build_folder(name), ""
     if not shutil.which(compiler):
         tally.skip(f"build {name}", f"no {compiler}")
         return False
-    steps = [["meson", "compile", "-C", folder]]
-    if not os.path.exists(os.path.join(folder, "build.ninja")):
+    setup, compile_ = ["meson", "setup", folder, TOP] + options, ["ninja", "-C", folder]
+    is_set_up = os.path.exists(os.path.join(folder, "build.ninja"))
+    if not is_set_up:
         shutil.rmtree(folder, ignore_errors=True)
-        steps.insert(0, ["meson", "setup", folder, TOP] + options)
-    for step in steps:
-        say(f"{name}: {' '.join(step[:2])} with {compiler}")
-        done = subprocess.run(step, cwd=TOP, env=dict(env, CC=compiler), stdin=subprocess.DEVNULL,
+    for step in ([] if is_set_up else [setup]) + [compile_]:
+        say(f"{name}: {step[0]} with {compiler}")
+        targets = wanted_targets(folder, arguments) if step is compile_ else []
+        done = subprocess.run(step + targets, cwd=TOP, env=dict(env, CC=compiler), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         log += done.stdout
         if done.returncode:
@@ -59,13 +60,30 @@ def meson_build(name, compiler, options, env, tally):
     return True
 
 
+def wanted_targets(folder, arguments):
+    """What the tests of the suites named by --suite need; nothing, which is all, where none is named."""
+    suites = {value for option, value in zip(arguments, arguments[1:]) if option == "--suite"}
+    if not suites:
+        return []
+
+    def known(what):
+        return json.loads(subprocess.check_output(["meson", "introspect", folder, what]))
+
+    needs = {target for test in known("--tests") for target in test["depends"]
+             if suites & {suite.rpartition(":")[2] for suite in test["suite"]}}
+    return sorted(os.path.relpath(path, folder) for target in known("--targets") if target["id"] in needs
+                  for path in target["filename"])
+
+
 def meson_tests(name, arguments, env, tally):
     folder = build_folder(name)
     log = os.path.join(folder, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.unlink(log)
     say(f"{name}: tests")
-    subprocess.run(["meson", "test", "-C", folder, "--no-rebuild", "--quiet"] + arguments, cwd=TOP, env=env,
+    # Some tests mostly sleep, so there is one more than there are CPUs.
+    processes = str(len(os.sched_getaffinity(0)) + 1)
+    subprocess.run(["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--num-processes", processes] + arguments, cwd=TOP, env=env,
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if not os.path.exists(log):
         tally.fail(f"{name}: tests", "meson test left no log")
@@ -138,7 +156,7 @@ def main():
                 continue
             compiler, options, arguments = BUILDS[part]
             part_env = dict(env, **(SANITIZER_OPTIONS if part != "gcc" else {}))
-            if meson_build(part, compiler, options, part_env, tally):
+            if meson_build(part, compiler, options, arguments, part_env, tally):
                 meson_tests(part, arguments, part_env, tally)
     say(f"took {time.monotonic() - began:.0f} s")
     return tally.close()
