@@ -50,6 +50,8 @@ static const struct visit {
     {"roofline", "type=f32 threads=0 width=best", true},
     {"roofline", "type=f64 threads=0 width=best", true},
     {"roofline", "type=f16 threads=0 width=best", true},
+    {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=store", true},
+    {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=load", true},
     {"sentinel", "what=core", false},
     {"sentinel", "what=memory", false},
     {"onchip", "what=global size=65536 stride=64 local=0", true},

@@ -1,5 +1,5 @@
-/* Streams, events, modules and launches of the stand-in. The kernels of the launch probe and of the sentinel run on the
- * host, as_clock tells a clock of 1.5 GHz, and all others do nothing. FAKE_CUDA_ONCE names a file that is removed by
+/* Streams, events, modules and launches of the stand-in. The kernels of the probes launch and fault and of the sentinel run
+ * on the host, as_clock tells a clock of 1.5 GHz, and all others do nothing. FAKE_CUDA_ONCE names a file that is removed by
  * the first wait after a launch of "count"; that wait then does what FAKE_CUDA says: "hang" it never ends, "lose" the
  * context is lost. */
 #include "inside.h"
@@ -15,6 +15,7 @@
 _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "../../../../probes/fault/fault.kernel"
 #include "../../../../probes/launch/launch.kernel"
 #include "../../../../probes/sentinel/sentinel.kernel"
 #pragma GCC diagnostic pop
@@ -179,6 +180,11 @@ static void run_memory(void **p)
     memory(*(u32 **)p[0], *(const u32 **)p[1], *(const u32 *)p[2], *(const u32 *)p[3]);
 }
 
+static void run_touch(void **p)
+{
+    touch(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2], *(const u64 *)p[3], *(const u64 *)p[4], *(const u64 *)p[5]);
+}
+
 static void run_clock(void **p)
 {
     u64 *out = *(u64 **)p[0], ns = *(const u64 *)p[1];
@@ -189,7 +195,7 @@ static void run_clock(void **p)
 static const struct {
     const char *name;
     void (*run)(void **parameters); /* as one work-item */
-} kernels[] = {{"count", run_count}, {"core", run_core}, {"memory", run_memory}, {"as_clock", run_clock}};
+} kernels[] = {{"count", run_count}, {"core", run_core}, {"memory", run_memory}, {"touch", run_touch}, {"as_clock", run_clock}};
 
 static void run_kernel(const char *name, unsigned groups, unsigned threads, void **parameters)
 {

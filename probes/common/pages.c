@@ -1,0 +1,217 @@
+#include "pages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+extern const char as_kernel_fault[];
+
+enum { GROUP = 64, GROUPS_MAX = 1 << 12, LINE_WORDS = 8, ARGS = 6 };
+
+/* args: address, bytes of a page, number of pages, mark, load, address of the sums */
+static uint64_t value(const struct as_host_call *call, size_t arg)
+{
+    uint64_t v;
+    memcpy(&v, call->args[arg], sizeof v);
+    return v;
+}
+
+static void touch_pages(const struct as_host_call *call)
+{
+    char *at = (char *)(uintptr_t)value(call, 0);
+    uint64_t page = value(call, 1), pages = value(call, 2), mark = value(call, 3), sum = 0;
+    uint64_t first = pages * call->thread / call->threads, end = pages * (call->thread + 1) / call->threads;
+    if (!value(call, 4)) {
+        for (uint64_t i = first; i < end; i++)
+            *(volatile uint64_t *)(void *)(at + i * page) = mark + i;
+        return;
+    }
+    for (uint64_t i = first; i < end; i++)
+        sum += *(volatile const uint64_t *)(const void *)(at + i * page);
+    ((uint64_t *)(uintptr_t)value(call, 5))[(size_t)call->thread * LINE_WORDS] = sum;
+}
+static const struct as_host_kernel host_kernels[] = {{"touch", touch_pages}, {NULL, NULL}};
+
+uint64_t as_host_page(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    return page > 0 ? (uint64_t)page : 4096;
+}
+
+static const char *usable_allocator(const struct as_device_info *info)
+{
+    size_t i = 0;
+    while (i + 1 < info->allocators_n && info->allocators[i].why_not[0])
+        i++;
+    return info->allocators[i].name;
+}
+
+static enum as_status prepare_cpu(struct as_pages *p, unsigned threads, struct as_error *err)
+{
+    if (!(p->dev->info.capabilities & AS_CAP_HOST_KERNELS)) {
+        enum as_status s = as_device_open("cpu", &p->cpu, err);
+        if (s)
+            return s;
+        p->agent = &p->cpu.device;
+    }
+    p->threads = threads < p->agent->info.threads ? threads : p->agent->info.threads;
+    p->host_sums = calloc((size_t)p->threads * LINE_WORDS, sizeof *p->host_sums);
+    return p->host_sums ? AS_OK : as_nomem(err, (size_t)p->threads * LINE_WORDS * sizeof *p->host_sums, "sums");
+}
+
+static enum as_status prepare_device(struct as_pages *p, struct as_error *err)
+{
+    struct as_memory_desc sums = {.allocator = usable_allocator(&p->dev->info),
+                                  .bytes = (uint64_t)GROUPS_MAX * GROUP * sizeof(uint64_t),
+                                  .node = -1};
+    return p->dev->memory->alloc(p->dev, &sums, &p->sums, err);
+}
+
+enum as_status as_pages_prepare(struct as_pages *p, struct as_device *dev, unsigned threads, struct as_error *err)
+{
+    struct as_program_desc desc = {.name = "touch", .source = as_kernel_fault, .host = host_kernels};
+    *p = (struct as_pages){.dev = dev, .agent = dev, .page = as_host_page()};
+    enum as_status s = threads ? prepare_cpu(p, threads, err) : prepare_device(p, err);
+    if (!s)
+        s = p->agent->program->build(p->agent, &desc, &p->program, err);
+    return s ? s : p->agent->program->kernel(p->agent, p->program, "touch", &p->kernel, err);
+}
+
+void as_pages_finish(struct as_pages *p)
+{
+    if (!p->dev)
+        return;
+    p->agent->program->kernel_destroy(p->agent, p->kernel);
+    p->agent->program->destroy(p->agent, p->program);
+    p->dev->memory->free(p->dev, p->sums);
+    free(p->host_sums);
+    as_device_close(&p->cpu);
+    *p = (struct as_pages){0};
+}
+
+static void shape(const struct as_pages *p, const struct as_span *span, struct as_launch *l)
+{
+    uint64_t groups = (span->pages + GROUP - 1) / GROUP;
+    l->group_size = p->threads ? 1 : span->pages < GROUP ? (size_t)span->pages : GROUP;
+    l->groups = p->threads ? p->threads : groups < GROUPS_MAX ? (size_t)groups : GROUPS_MAX;
+}
+
+enum as_status as_pages_touch(struct as_pages *p, const struct as_span *span, double *seconds, struct as_error *err)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)span->memory->host + span->start;
+    const struct as_arg by_cpu[ARGS] = {
+        {.kind = AS_ARG_U64, .u.u64 = address},     {.kind = AS_ARG_U64, .u.u64 = p->page},
+        {.kind = AS_ARG_U64, .u.u64 = span->pages}, {.kind = AS_ARG_U64, .u.u64 = span->mark},
+        {.kind = AS_ARG_U64, .u.u64 = span->load},  {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p->host_sums}};
+    const struct as_arg by_device[ARGS] = {{.kind = AS_ARG_MEMORY, .u.memory = p->sums},
+                                           {.kind = AS_ARG_MEMORY, .u.memory = span->memory},
+                                           {.kind = AS_ARG_U64, .u.u64 = span->start / sizeof(uint64_t)},
+                                           {.kind = AS_ARG_U64, .u.u64 = p->page / sizeof(uint64_t)},
+                                           {.kind = AS_ARG_U64, .u.u64 = span->pages},
+                                           {.kind = AS_ARG_U64, .u.u64 = span->load ? 0 : span->mark}};
+    struct as_launch launch = {.kernel = p->kernel,
+                               .args = p->threads ? by_cpu : by_device,
+                               .args_n = ARGS,
+                               .reps = 1,
+                               .work = {.accesses = (double)span->pages, .footprint = (double)span->memory->bytes}};
+    struct as_timing timing;
+    shape(p, span, &launch);
+    if (p->threads && !span->memory->host)
+        return as_fail(err, AS_UNSUPPORTED, "the CPU does not see this memory");
+    enum as_status s = p->agent->queue->launch(p->agent, &launch, &timing, err);
+    *seconds = s ? NAN : timing.host_s;
+    return s;
+}
+
+enum as_status as_pages_sum(struct as_pages *p, const struct as_span *span, uint64_t *sum, struct as_error *err)
+{
+    struct as_launch l = {0};
+    enum as_status s = AS_OK;
+    *sum = 0;
+    for (unsigned i = 0; i < p->threads; i++)
+        *sum += p->host_sums[(size_t)i * LINE_WORDS];
+    if (p->threads)
+        return AS_OK;
+    shape(p, span, &l);
+    size_t n = l.groups * l.group_size;
+    uint64_t *each = malloc(n * sizeof *each);
+    if (!each)
+        return as_nomem(err, n * sizeof *each, "sums");
+    s = p->dev->memory->read(p->dev, p->sums, 0, each, n * sizeof *each, err);
+    for (size_t i = 0; i < n && !s; i++)
+        *sum += each[i];
+    free(each);
+    return s;
+}
+
+static uint64_t *word(const struct as_pages *p, const struct as_span *span, uint64_t i)
+{
+    return (uint64_t *)(void *)((char *)span->memory->host + span->start + i * p->page);
+}
+
+void as_pages_store_here(const struct as_pages *p, const struct as_span *span)
+{
+    for (uint64_t i = 0; i < span->pages; i++)
+        *(volatile uint64_t *)word(p, span, i) = span->mark + i;
+}
+
+bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *why, size_t why_size)
+{
+    for (uint64_t i = 0; i < span->pages; i++) {
+        if (*(volatile const uint64_t *)word(p, span, i) == span->mark + i)
+            continue;
+        snprintf(why, why_size, "page %llu of %llu does not hold what was written", (unsigned long long)i,
+                 (unsigned long long)span->pages);
+        return false;
+    }
+    return true;
+}
+
+double as_minor_faults(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) ? NAN : (double)u.ru_minflt;
+}
+
+uint64_t as_own_memory(const char *field)
+{
+    struct as_buf b = AS_BUF_INIT;
+    unsigned long long kib = 0;
+    const char *at;
+    if (as_buf_read_file(&b, "/proc/self/status", 65536, NULL) || !(at = strstr(as_buf_get(&b), field)) ||
+        sscanf(at + strlen(field), ": %llu", &kib) != 1)
+        kib = 0;
+    as_buf_finish(&b);
+    return (uint64_t)kib << 10;
+}
+
+enum as_status as_take_ballast(struct as_visit_context *vc, struct as_pages *p, struct as_memory **out,
+                               struct as_error *err)
+{
+    uint64_t peak = as_own_memory("VmHWM"), now = as_own_memory("VmRSS"), bytes = peak > now ? peak - now : 0;
+    uint64_t free_bytes = 0;
+    double unused;
+    *out = NULL;
+    bytes -= bytes % p->page;
+    as_note_number(vc, "ballast", (double)bytes);
+    if (bytes == 0)
+        return AS_OK;
+    enum as_status s = p->dev->device->memory_free(p->dev, &free_bytes, err);
+    if (s)
+        return s;
+    if (bytes > free_bytes / 4)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "this process had %llu MiB before; going beyond them takes more than a quarter of the free "
+                       "memory (measure this probe alone)",
+                       (unsigned long long)(bytes >> 20));
+    struct as_memory_desc want = {
+        .allocator = p->dev->info.allocators[0].name, .bytes = bytes, .node = -1, .fresh = true};
+    s = p->dev->memory->alloc(p->dev, &want, out, err);
+    if (!s)
+        s = p->dev->memory->map(p->dev, *out, err);
+    const struct as_span all = {.memory = *out, .pages = bytes / p->page};
+    return s ? s : as_pages_touch(p, &all, &unused, err);
+}

@@ -1,0 +1,287 @@
+#include "trial.h"
+
+#include "../common/prepare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { BLOCKS_MIN = 3, KEPT_MAX = 1 << 16 };
+static const uint64_t HELD_MAX = UINT64_C(4) << 30;
+/* Allocators keep smaller blocks after they were freed, and their pages with them; the C library's keeps none above
+ * 32 MiB. The CPU backend drops what a fresh block had. */
+static const uint64_t BLOCK_MIN = UINT64_C(40) << 20;
+
+static struct as_span last_span(const struct trials *t)
+{
+    return (struct as_span){
+        .memory = t->held[t->held_n - 1], .start = t->start, .pages = t->pages, .mark = t->mark, .load = t->load};
+}
+
+static void drop_blocks(struct trials *t)
+{
+    if (t->locked)
+        munlock(t->locked, t->locked_bytes);
+    t->locked = NULL;
+    while (t->held_n)
+        t->dev->memory->free(t->dev, t->held[--t->held_n]);
+}
+
+static bool host_sees(const struct trials *t)
+{
+    const struct as_allocator *a = as_info_allocator(&t->dev->info, as_axes_text(t->vc->axes, "allocator"));
+    return a && a->host_access;
+}
+
+/* Mapped where the CPU sees it: so that its address is known, and so that it exists for drivers that make a buffer at
+ * its first use. Mapping touches nothing. */
+static enum as_status add_block(struct trials *t, struct as_error *err)
+{
+    struct as_memory_desc want = {
+        .allocator = as_axes_text(t->vc->axes, "allocator"), .bytes = t->bytes, .node = -1, .fresh = true};
+    enum as_status s = as_grow((void **)&t->held, &t->held_cap, t->held_n + 1, sizeof(struct as_memory *), err);
+    if (!s)
+        s = t->dev->memory->alloc(t->dev, &want, &t->held[t->held_n], err);
+    if (s)
+        return s;
+    struct as_memory *m = t->held[t->held_n++];
+    return host_sees(t) ? t->dev->memory->map(t->dev, m, err) : AS_OK;
+}
+
+/* The heap keeps a word before a block, on the page where that starts: then the pages after it are touched. */
+static enum as_status find_shape(struct trials *t, struct as_error *err)
+{
+    const uint64_t page = t->toucher.page;
+    const bool cpu = (t->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    t->bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page;
+    enum as_status s = add_block(t, err);
+    if (s || (uintptr_t)t->held[0]->host % page == 0)
+        return s;
+    drop_blocks(t);
+    t->start = page;
+    t->bytes += page;
+    return add_block(t, err);
+}
+
+static enum as_status hand_over(struct trials *t, struct as_error *err)
+{
+    const struct as_span span = last_span(t);
+    if (t->minor)
+        as_pages_store_here(&t->toucher, &span);
+    return t->by_device && host_sees(t) ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
+}
+
+static enum as_status touch(struct trials *t, double *ns, struct as_error *err)
+{
+    const struct as_span span = last_span(t);
+    double seconds = NAN;
+    enum as_status s = as_pages_touch(&t->toucher, &span, &seconds, err);
+    *ns = seconds * 1e9 / (double)t->pages;
+    return s;
+}
+
+/* ---- the control: memory whose pages are there ---- */
+
+static bool lock_pages(struct trials *t, const struct as_span *span)
+{
+    char *at = (char *)span->memory->host + span->start;
+    size_t bytes = (size_t)(span->pages * t->toucher.page);
+    if (!(t->dev->info.capabilities & AS_CAP_HOST_KERNELS) || mlock(at, bytes))
+        return false;
+    t->locked = at;
+    t->locked_bytes = bytes;
+    return true;
+}
+
+static enum as_status start_control(struct trials *t, struct as_error *err)
+{
+    double unused;
+    const struct as_span span = last_span(t);
+    errno = 0;
+    if (lock_pages(t, &span)) {
+        as_note(t->vc, "prefault", "mlock");
+        return AS_OK;
+    }
+    as_note(t->vc, "prefault", errno ? strerror(errno) : "touched before");
+    enum as_status s = hand_over(t, err);
+    return s ? s : touch(t, &unused, err);
+}
+
+/* ---- memory that this process never had ---- */
+
+static enum as_status start_first(struct trials *t, struct as_error *err)
+{
+    uint64_t free_bytes = 0;
+    enum as_status s = t->dev->device->memory_free(t->dev, &free_bytes, err);
+    if (!s)
+        s = as_take_ballast(t->vc, &t->toucher, &t->ballast, err);
+    if (s)
+        return s;
+    t->limit = free_bytes / 4 < HELD_MAX ? free_bytes / 4 : HELD_MAX;
+    if (t->limit < BLOCKS_MIN * t->bytes)
+        t->limit = BLOCKS_MIN * t->bytes;
+    return t->limit <= free_bytes / 2
+               ? AS_OK
+               : as_fail(err, AS_UNSUPPORTED, "%d blocks of %llu MiB do not fit into half of the free memory",
+                         BLOCKS_MIN, (unsigned long long)(t->bytes >> 20));
+}
+
+enum as_status trials_prepare(struct trials *t, struct as_visit_context *vc, struct as_error *err)
+{
+    static const char *const whats[] = {"fault", "first", "control", NULL};
+    const bool one = as_word_is(vc->axes, "scenario", "cpu-one");
+    *t = (struct trials){.vc = vc, .dev = vc->dev, .mark = vc->seed >> 2 | 1};
+    t->what = (enum fault_what)as_word_index(vc->axes, "what", whats);
+    t->minor = as_word_is(vc->axes, "scenario", "device-minor");
+    t->by_device = t->minor || as_word_is(vc->axes, "scenario", "device-major");
+    t->load = as_word_is(vc->axes, "access", "load");
+    t->pages = as_axes_u64(vc->axes, "pages");
+    enum as_status s = as_pages_prepare(&t->toucher, t->dev, t->by_device ? 0 : one ? 1 : UINT32_MAX, err);
+    if (!s)
+        s = as_check_room(t->dev, t->pages * t->toucher.page, t->pages * t->toucher.page, err);
+    if (!s)
+        s = find_shape(t, err);
+    if (!s && t->what == FAULT_CONTROL)
+        s = start_control(t, err);
+    if (!s && t->what == FAULT_FIRST)
+        s = start_first(t, err);
+    as_note_number(vc, "threads", t->toucher.threads);
+    return s;
+}
+
+static enum as_status keep(struct trials *t, double ns, double again_ns, struct as_error *err)
+{
+    if (t->n == KEPT_MAX)
+        return AS_OK;
+    enum as_status s = as_grow((void **)&t->ns, &t->n_cap, t->n + 1, sizeof *t->ns, err);
+    if (!s)
+        s = as_grow((void **)&t->again_ns, &t->again_cap, t->n + 1, sizeof *t->again_ns, err);
+    if (s)
+        return s;
+    t->ns[t->n] = ns - again_ns;
+    t->again_ns[t->n++] = again_ns;
+    return AS_OK;
+}
+
+static enum as_status new_block(struct trials *t, struct as_error *err)
+{
+    if (t->what == FAULT_CONTROL)
+        return AS_OK;
+    if (t->what == FAULT_FIRST && t->limit < (t->held_n + 1) * t->bytes)
+        return as_fail(err, AS_TIMEOUT, "no memory is left that this process never had: %zu blocks are held",
+                       t->held_n);
+    if (t->what == FAULT_AGAIN)
+        drop_blocks(t);
+    enum as_status s = add_block(t, err);
+    return s ? s : hand_over(t, err);
+}
+
+enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct as_error *err)
+{
+    double first = 0, again = 0;
+    enum as_status s = new_block(t, err);
+    if (s)
+        return s;
+    double faults = as_minor_faults();
+    t->mark += t->pages;
+    s = touch(t, &first, err);
+    t->faults += as_minor_faults() - faults;
+    if (!s && t->what != FAULT_CONTROL) {
+        t->mark += t->pages;
+        s = touch(t, &again, err);
+    }
+    if (s)
+        return s;
+    *seconds = (first + again) * 1e-9 * (double)t->pages;
+    *ns = first - again;
+    return keep(t, first, again, err);
+}
+
+/* ---- what came of it ---- */
+
+/* Loads are checked by what they give of marks that the host has put there. */
+static enum as_status check_loads(struct trials *t, bool *good, char *why, size_t why_size, struct as_error *err)
+{
+    struct as_span span = last_span(t);
+    uint64_t want = span.pages * span.mark + span.pages * (span.pages - 1) / 2, got = 0;
+    double unused;
+    enum as_status s = t->dev->memory->map(t->dev, span.memory, err);
+    if (s)
+        return s;
+    as_pages_store_here(&t->toucher, &span);
+    if (t->by_device)
+        s = t->dev->memory->unmap(t->dev, span.memory, err);
+    if (!s)
+        s = touch(t, &unused, err);
+    if (!s)
+        s = as_pages_sum(&t->toucher, &span, &got, err);
+    *good = got == want;
+    snprintf(why, why_size, "the loads add up to %llu and not to %llu", (unsigned long long)got,
+             (unsigned long long)want);
+    return s;
+}
+
+static enum as_status check_stores(struct trials *t, bool *good, char *why, size_t why_size, struct as_error *err)
+{
+    const struct as_span span = last_span(t);
+    enum as_status s = t->dev->memory->map(t->dev, span.memory, err);
+    if (s)
+        return s;
+    *good = as_pages_hold(&t->toucher, &span, why, why_size);
+    return t->by_device ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
+}
+
+/* The kernel counts the faults of this process, which are all where the memory is the host's. A number of which it
+ * counted none says what the allocator kept, not what a fault costs. */
+static bool faults_fit(const struct trials *t, double page_size, char *why, size_t why_size)
+{
+    const struct as_device_info *info = &t->dev->info;
+    double pages = (double)t->pages * (double)t->toucher.page / fmax(page_size, (double)t->toucher.page);
+    double least = 0.9 * (double)t->n * floor(fmax(1, pages)), most = 0.1 * (double)t->n * (double)t->pages;
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_cpu)
+        return true;
+    if (info->capabilities & AS_CAP_SCRIPTED || t->n == KEPT_MAX || !isfinite(t->faults))
+        return true;
+    snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", t->faults, t->n,
+             (unsigned long long)t->pages);
+    /* What the driver itself touches for a launch is counted too. */
+    return t->what == FAULT_CONTROL ? t->pages < 64 || t->faults <= most : t->faults >= least;
+}
+
+bool trials_check(struct trials *t, char *why, size_t why_size)
+{
+    struct as_error err = {0};
+    double sum = 0;
+    bool good = false;
+    enum as_status s =
+        t->load ? check_loads(t, &good, why, why_size, &err) : check_stores(t, &good, why, why_size, &err);
+    double page_size = (double)t->held[t->held_n - 1]->page_size;
+    for (size_t i = 0; i < t->n; i++)
+        sum += t->ns[i];
+    as_note_number(t->vc, "trials", (double)t->n);
+    as_note_number(t->vc, "mean_ns", sum / (double)t->n);
+    as_note_number(t->vc, "median_ns", as_median(t->ns, t->n));
+    as_note_number(t->vc, "p95_ns", as_quantile(t->ns, t->n, 0.95));
+    as_note_number(t->vc, "control_ns", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
+    as_note_number(t->vc, "faults_per_page", t->faults / (double)t->n / (double)t->pages);
+    as_note_number(t->vc, "page_size", page_size);
+    if (s)
+        snprintf(why, why_size, "%s", err.text);
+    return !s && good && faults_fit(t, page_size, why, why_size);
+}
+
+void trials_finish(struct trials *t)
+{
+    if (!t->dev)
+        return;
+    drop_blocks(t);
+    free(t->held);
+    if (t->ballast)
+        t->dev->memory->free(t->dev, t->ballast);
+    free(t->ns);
+    free(t->again_ns);
+    as_pages_finish(&t->toucher);
+}
