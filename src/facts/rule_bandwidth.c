@@ -33,13 +33,11 @@ static double working_set(const struct as_cell *cell)
     return cell->footprint > 0 ? (double)cell->footprint : isfinite(size) ? size : 0;
 }
 
-static bool is_memory(const struct rule_context *c, const struct as_cell *cell)
+/* Only what was measured as memory: a sweep far above the last cache still finds a part of it there. */
+static bool is_memory(const struct as_cell *cell)
 {
-    double last = c->info ? (double)as_info_last_cache(c->info) : 0;
     const struct as_axis_value *level = as_axes_get(&cell->axes, "level");
-    if (level && strcmp(level->text, "memory") == 0)
-        return true;
-    return last > 0 && working_set(cell) >= 4 * last;
+    return level && strcmp(level->text, "memory") == 0;
 }
 
 static const struct as_cell *
@@ -87,8 +85,8 @@ static struct as_fact *add_bandwidth(struct rule_context *c, const struct as_cel
 
 static bool belongs_to_memory(const struct rule_context *c, const struct as_cell *cell, const void *unused)
 {
-    (void)unused;
-    return is_memory(c, cell);
+    (void)c, (void)unused;
+    return is_memory(cell);
 }
 
 void rule_memory_bandwidth(struct rule_context *c)
@@ -160,7 +158,7 @@ static const struct pair *best_pair(const struct rule_context *c, const struct p
     double fastest = 0;
     for (size_t i = 0; i < n; i++) {
         double fast = fmax(pairs[i].a->sum.median, pairs[i].b->sum.median);
-        if (fast > fastest && in_team(c, pairs[i].a, team) && is_memory(c, pairs[i].a) &&
+        if (fast > fastest && in_team(c, pairs[i].a, team) && is_memory(pairs[i].a) &&
             strcmp(as_axes_text(&pairs[i].a->axes, "op"), op) == 0) {
             best = &pairs[i];
             fastest = fast;

@@ -238,6 +238,8 @@ static void test_bandwidth(void **state)
     add(&m, "bandwidth", "GB/s", 18, "op=triad level=memory size=536870912 threads=1 store=nt width=64 allocator=thp");
     add(&m, "bandwidth", "GB/s", 50,
         "op=triad level=memory size=536870912 threads=4 store=regular width=64 allocator=thp");
+    add(&m, "bandwidth", "GB/s", 55,
+        "op=triad level=sweep size=536870912 threads=4 store=regular width=64 allocator=thp");
     add(&m, "bandwidth", "GB/s", 45, "op=triad level=memory size=536870912 threads=4 store=nt width=64 allocator=thp");
     add(&m, "bandwidth", "GB/s", 40,
         "op=copy level=memory size=536870912 threads=2 store=regular width=64 allocator=thp");
