@@ -33,11 +33,13 @@ const char *as_capability_word(unsigned bit); /* "svm atomics"; NULL for an unkn
 extern const char *const as_operation_words[];
 
 struct as_allocator {
-    char name[40];     /* by the API's own name: "malloc", "clSVMAlloc fine", ... */
-    char why_not[160]; /* empty: can be used; else why it cannot on this device */
-    bool host_access;  /* the host reads and writes it directly while it is mapped or always */
-    bool on_demand;    /* physical memory comes at first touch */
-    bool coherent;     /* while a kernel runs, it and the host see what the other stores there atomically */
+    char name[40];        /* by the API's own name: "malloc", "clSVMAlloc fine", ... */
+    char why_not[160];    /* empty: can be used; else why it cannot on this device */
+    bool host_access;     /* the host reads and writes it directly while it is mapped or always */
+    bool on_demand;       /* physical memory comes at first touch */
+    bool coherent;        /* while a kernel runs, it and the host see what the other stores there atomically */
+    char no_sharing[160]; /* empty: the host and a running kernel may use atomics there at once; else why they may not
+                           */
 };
 
 struct as_cache {

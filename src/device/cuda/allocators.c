@@ -261,6 +261,23 @@ static const struct as_cu_allocator allocators[] = {
 enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
 _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of allocators outgrew as_device_info");
 
+/* Whether atomics of the host and of a running kernel may meet there. Where pages go to whoever asks for them, only one
+ * has them at a time. */
+static void say_sharing(struct as_cu_device *cu, const struct as_cu_allocator *a, struct as_allocator *out)
+{
+    bool from_host = a->sources & AS_CU_FROM_HOST;
+    int needs =
+        a->coherent ? CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED : CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
+    if (!from_host)
+        as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host reaches it only by a copy");
+    else if (a->flags & CU_MEMHOSTALLOC_WRITECOMBINED)
+        as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host does not see it in its caches");
+    else if (!a->plain && as_cu_attribute(cu->api, cu->id, needs) <= 0)
+        snprintf(out->no_sharing, sizeof out->no_sharing, "the device has 0 for CU_DEVICE_ATTRIBUTE_%s",
+                 a->coherent ? "HOST_NATIVE_ATOMIC_SUPPORTED: its atomics there and the host's do not see each other"
+                             : "CONCURRENT_MANAGED_ACCESS: the host may not use it while a kernel runs");
+}
+
 void as_cu_list_allocators(struct as_device *dev)
 {
     struct as_cu_device *cu = dev->ctx;
@@ -273,6 +290,7 @@ void as_cu_list_allocators(struct as_device *dev)
                                      .on_demand = a->on_demand && (faults || a->plain),
                                      .coherent = a->coherent};
         as_copy_text(out->name, sizeof out->name, a->name);
+        say_sharing(cu, a, out);
         if (a->needs && as_cu_attribute(cu->api, cu->id, a->needs) <= 0)
             snprintf(out->why_not, sizeof out->why_not, "the device has 0 for %s: %s", a->needs_name, a->why_not);
     }

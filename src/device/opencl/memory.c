@@ -43,6 +43,12 @@ void as_cl_list_allocators(struct as_device *dev)
                                      .on_demand = (cl->type & CL_DEVICE_TYPE_CPU) != 0,
                                      .coherent = a->way == SVM_FINE && (cl->svm & CL_DEVICE_SVM_ATOMICS)};
         as_copy_text(out->name, sizeof out->name, a->name);
+        if (a->way != SVM_FINE)
+            as_copy_text(out->no_sharing, sizeof out->no_sharing,
+                         "the host has it only while it is mapped, and no kernel may use it then");
+        else if (!out->coherent)
+            as_copy_text(out->no_sharing, sizeof out->no_sharing,
+                         "CL_DEVICE_SVM_CAPABILITIES has no CL_DEVICE_SVM_ATOMICS");
         if (a->needs && !cl->api->clSVMAlloc)
             as_copy_text(out->why_not, sizeof out->why_not, "libOpenCL has no 'clSVMAlloc' (it came with OpenCL 2.0)");
         else if (a->needs && !(cl->svm & a->needs))

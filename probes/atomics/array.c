@@ -1,0 +1,155 @@
+/* The array that is updated, between two guards. It is written and read by the device's copies, so that it may lie
+ * where the host cannot see it. */
+#include "atomics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 4 << 20, PATTERN = 0xA5 };
+
+enum as_status atomics_array_create(struct atomics_array *a, struct as_device *dev, const char *allocator,
+                                    enum atomics_type type, uint64_t elements, struct as_error *err)
+{
+    *a = (struct atomics_array){
+        .dev = dev, .type = type, .elements = elements, .bytes = elements * atomics_type_bytes(type)};
+    struct as_memory_desc want = {.allocator = allocator, .bytes = a->bytes + 2 * ATOMICS_GUARD, .node = -1};
+    enum as_status s = as_check_room(dev, want.bytes, want.bytes, err);
+    if (s)
+        return s;
+    a->piece = malloc(PIECE);
+    return a->piece ? dev->memory->alloc(dev, &want, &a->memory, err) : as_nomem(err, PIECE, "a piece of the array");
+}
+
+void atomics_array_finish(struct atomics_array *a)
+{
+    if (a->dev)
+        a->dev->memory->free(a->dev, a->memory);
+    free(a->piece);
+    *a = (struct atomics_array){0};
+}
+
+static enum as_status fill(struct atomics_array *a, uint64_t at, uint64_t bytes, int value, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    memset(a->piece, value, bytes < PIECE ? bytes : PIECE);
+    for (uint64_t done = 0; done < bytes && !s; done += PIECE)
+        s = a->dev->memory->write(a->dev, a->memory, at + done, a->piece, bytes - done < PIECE ? bytes - done : PIECE,
+                                  err);
+    return s;
+}
+
+enum as_status atomics_array_clear(struct atomics_array *a, struct as_error *err)
+{
+    enum as_status s = fill(a, 0, ATOMICS_GUARD, PATTERN, err);
+    if (!s)
+        s = fill(a, ATOMICS_GUARD + a->bytes, ATOMICS_GUARD, PATTERN, err);
+    return s ? s : fill(a, ATOMICS_GUARD, a->bytes, 0, err);
+}
+
+static bool guard_is_whole(struct atomics_array *a, uint64_t at, enum as_status *s, struct as_error *err)
+{
+    if (!*s)
+        *s = a->dev->memory->read(a->dev, a->memory, at, a->piece, ATOMICS_GUARD, err);
+    for (size_t i = 0; i < ATOMICS_GUARD && !*s; i++)
+        if (a->piece[i] != PATTERN)
+            return false;
+    return true;
+}
+
+enum as_status atomics_array_guards(struct atomics_array *a, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    bool before = guard_is_whole(a, 0, &s, err), after = guard_is_whole(a, ATOMICS_GUARD + a->bytes, &s, err);
+    if (!s && !(before && after))
+        return as_fail(err, AS_FAILED, "memory %s the array was written", before ? "behind" : "in front of");
+    return s;
+}
+
+/* false: it holds no whole number of updates */
+static bool value_at(const struct atomics_array *a, size_t i, uint64_t *out)
+{
+    const unsigned char *at = a->piece + i * atomics_type_bytes(a->type);
+    uint32_t u32;
+    float f32;
+    double f64;
+    if (a->type == ATOMICS_U64) {
+        memcpy(out, at, sizeof *out);
+        return true;
+    }
+    if (a->type == ATOMICS_U32) {
+        memcpy(&u32, at, sizeof u32);
+        *out = u32;
+        return true;
+    }
+    memcpy(&f32, at, sizeof f32);
+    if (a->type == ATOMICS_F64)
+        memcpy(&f64, at, sizeof f64);
+    else
+        f64 = (double)f32;
+    if (!(f64 >= 0 && f64 < 0x1p53) || f64 != floor(f64))
+        return false;
+    *out = (uint64_t)f64;
+    return true;
+}
+
+/* Calls `see` with each element in turn. */
+static enum as_status walk(struct atomics_array *a, void (*see)(void *user, uint64_t i, uint64_t value), void *user,
+                           struct as_error *err)
+{
+    const size_t size = atomics_type_bytes(a->type);
+    for (uint64_t done = 0; done < a->bytes; done += PIECE) {
+        uint64_t now = a->bytes - done < PIECE ? a->bytes - done : PIECE, value;
+        enum as_status s = a->dev->memory->read(a->dev, a->memory, ATOMICS_GUARD + done, a->piece, now, err);
+        if (s)
+            return s;
+        for (size_t i = 0; i < now / size; i++) {
+            if (!value_at(a, i, &value))
+                return as_fail(err, AS_FAILED, "element %llu holds no number of updates",
+                               (unsigned long long)(done / size + i));
+            see(user, done / size + i, value);
+        }
+    }
+    return AS_OK;
+}
+
+static void add_up(void *user, uint64_t i, uint64_t value)
+{
+    uint64_t *sum = user;
+    (void)i;
+    *sum += value;
+}
+
+enum as_status atomics_array_sum(struct atomics_array *a, uint64_t *sum, struct as_error *err)
+{
+    *sum = 0;
+    return walk(a, add_up, sum, err);
+}
+
+struct comparison {
+    const uint32_t *most;
+    uint64_t short_by, wrong, wrong_value; /* wrong: 1 + the first element that holds too much */
+};
+
+static void compare_one(void *user, uint64_t i, uint64_t value)
+{
+    struct comparison *c = user;
+    if (value <= c->most[i])
+        c->short_by += c->most[i] - value;
+    else if (!c->wrong) {
+        c->wrong = i + 1;
+        c->wrong_value = value;
+    }
+}
+
+enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *most, uint64_t *short_by,
+                                     struct as_error *err)
+{
+    struct comparison c = {.most = most};
+    enum as_status s = walk(a, compare_one, &c, err);
+    *short_by = c.short_by;
+    if (!s && c.wrong)
+        return as_fail(err, AS_FAILED, "element %llu holds %llu, and %u updates of it were drawn",
+                       (unsigned long long)(c.wrong - 1), (unsigned long long)c.wrong_value, most[c.wrong - 1]);
+    return s;
+}

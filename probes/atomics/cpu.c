@@ -1,0 +1,165 @@
+/* Threads of the CPU that update the array. They belong to the CPU's own device, which places them: to the one that is
+ * measured, or to one that is opened beside it. */
+#include "atomics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 64 }; /* updates between two looks at whether to stop */
+
+struct atomics_cpu {
+    struct as_opened opened; /* beside another device */
+    struct as_device *dev;
+    struct as_program *program;
+    struct as_kernel *kernel;
+    struct atomics_line *lines;
+    void (*batch)(void *elements, uint64_t n, uint64_t updates, struct atomics_draw *r);
+    struct atomics_cpu_desc desc;
+    uint64_t seed, each;
+    _Alignas(128) _Atomic uint32_t go;
+    _Alignas(128) _Atomic uint32_t stop;
+};
+
+/* ---- one batch, by type and kind of update ---- */
+
+#define ADD_INTEGER(p, order) ((void)__atomic_fetch_add(p, 1, order))
+/* No CPU that is known adds floating numbers in memory. */
+#define ADD_FLOATING(p, order)                                                                                         \
+    do {                                                                                                               \
+        __typeof__(*(p)) seen_, sum_;                                                                                  \
+        __atomic_load(p, &seen_, __ATOMIC_RELAXED);                                                                    \
+        do                                                                                                             \
+            sum_ = seen_ + 1;                                                                                          \
+        while (!__atomic_compare_exchange(p, &seen_, &sum_, 1, order, __ATOMIC_RELAXED));                              \
+    } while (0)
+/* The control: a load, an addition, a store. It races, and is there to. */
+#define ADD_PLAIN(p, order) (*(volatile __typeof__(*(p)) *)(p) = *(volatile __typeof__(*(p)) *)(p) + 1)
+
+#define DEFINE_BATCH(name, type, add, order, attribute)                                                                \
+    attribute static void name(void *elements, uint64_t n, uint64_t updates, struct atomics_draw *r)                   \
+    {                                                                                                                  \
+        type *array = elements;                                                                                        \
+        for (uint64_t i = 0; i < updates; i++) {                                                                       \
+            type *p = &array[atomics_draw_next(r, n)];                                                                 \
+            add(p, order);                                                                                             \
+        }                                                                                                              \
+    }
+#define DEFINE_BATCHES(word, type, add)                                                                                \
+    DEFINE_BATCH(relaxed_##word, type, add, __ATOMIC_RELAXED, )                                                        \
+    DEFINE_BATCH(seq_cst_##word, type, add, __ATOMIC_SEQ_CST, )                                                        \
+    DEFINE_BATCH(plain_##word, type, ADD_PLAIN, , __attribute__((no_sanitize("thread"))))
+DEFINE_BATCHES(u32, uint32_t, ADD_INTEGER)
+DEFINE_BATCHES(u64, uint64_t, ADD_INTEGER)
+DEFINE_BATCHES(f32, float, ADD_FLOATING)
+DEFINE_BATCHES(f64, double, ADD_FLOATING)
+
+enum { RELAXED, SEQ_CST, PLAIN, KINDS };
+static void (*const batches[ATOMICS_TYPES][KINDS])(void *, uint64_t, uint64_t, struct atomics_draw *) = {
+    [ATOMICS_U32] = {relaxed_u32, seq_cst_u32, plain_u32},
+    [ATOMICS_U64] = {relaxed_u64, seq_cst_u64, plain_u64},
+    [ATOMICS_F32] = {relaxed_f32, seq_cst_f32, plain_f32},
+    [ATOMICS_F64] = {relaxed_f64, seq_cst_f64, plain_f64}};
+
+/* args: 0 the struct atomics_cpu as a number */
+static void host_histogram(const struct as_host_call *call)
+{
+    struct atomics_cpu *c;
+    struct atomics_draw draw;
+    memcpy(&c, call->args[0], sizeof c);
+    struct atomics_line *line = &c->lines[call->thread];
+    atomics_draw_start(&draw, c->seed, ATOMICS_CPU_THREAD + call->thread);
+    while (!atomic_load_explicit(&c->go, memory_order_acquire))
+        as_relax();
+    for (uint64_t done = 0; done < c->each && !atomic_load_explicit(&c->stop, memory_order_relaxed);) {
+        uint64_t now = c->each - done < BATCH ? c->each - done : BATCH;
+        c->batch(c->desc.elements, c->desc.n, now, &draw);
+        done += now;
+        atomic_store_explicit(&line->count, done, memory_order_relaxed);
+    }
+}
+static const struct as_host_kernel host_kernels[] = {{"histogram", host_histogram}, {NULL, NULL}};
+
+/* ---- the side ---- */
+
+static enum as_status set_up(struct atomics_cpu *c, struct as_device *dev, struct as_error *err)
+{
+    struct as_program_desc program = {.name = "atomics", .host = host_kernels};
+    enum as_status s = AS_OK;
+    c->dev = dev;
+    if (!(dev->info.capabilities & AS_CAP_HOST_KERNELS)) {
+        s = as_device_open("cpu", &c->opened, err);
+        c->dev = s ? NULL : &c->opened.device;
+    }
+    if (!s)
+        s = c->dev->program->build(c->dev, &program, &c->program, err);
+    if (!s)
+        s = c->dev->program->kernel(c->dev, c->program, "histogram", &c->kernel, err);
+    if (s)
+        return s;
+    c->lines = aligned_alloc(_Alignof(struct atomics_line), c->desc.threads * sizeof *c->lines);
+    return c->lines ? AS_OK : as_nomem(err, c->desc.threads * sizeof *c->lines, "counters");
+}
+
+enum as_status atomics_cpu_create(struct as_device *dev, const struct atomics_cpu_desc *desc, struct atomics_cpu **out,
+                                  struct as_error *err)
+{
+    struct atomics_cpu *c = *out = aligned_alloc(_Alignof(struct atomics_cpu), sizeof *c);
+    if (!c)
+        return as_nomem(err, sizeof *c, "threads of the CPU");
+    memset(c, 0, sizeof *c);
+    c->desc = *desc;
+    c->batch = batches[desc->type][desc->plain ? PLAIN : desc->seq_cst ? SEQ_CST : RELAXED];
+    return set_up(c, dev, err);
+}
+
+void atomics_cpu_destroy(struct atomics_cpu *c)
+{
+    if (!c)
+        return;
+    if (c->dev) {
+        c->dev->program->kernel_destroy(c->dev, c->kernel);
+        c->dev->program->destroy(c->dev, c->program);
+    }
+    if (c->opened.backend)
+        as_device_close(&c->opened);
+    free(c->lines);
+    free(c);
+}
+
+enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err)
+{
+    struct as_arg args[] = {{.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
+    struct as_launch l = {
+        .kernel = c->kernel, .args = args, .args_n = 1, .groups = c->desc.threads, .group_size = 1, .reps = 1};
+    c->seed = seed;
+    c->each = each;
+    for (unsigned i = 0; i < c->desc.threads; i++)
+        atomic_store_explicit(&c->lines[i].count, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->go, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->stop, 0, memory_order_relaxed);
+    return c->dev->queue->submit(c->dev, &l, err);
+}
+
+void atomics_cpu_go(struct atomics_cpu *c)
+{
+    atomic_store_explicit(&c->go, 1, memory_order_release);
+}
+
+void atomics_cpu_stop(struct atomics_cpu *c)
+{
+    atomic_store_explicit(&c->stop, 1, memory_order_relaxed);
+    atomics_cpu_go(c);
+}
+
+enum as_status atomics_cpu_wait(struct atomics_cpu *c, struct as_error *err)
+{
+    return c->dev->queue->wait(c->dev, AS_WAIT_BLOCK, err);
+}
+
+uint64_t atomics_cpu_count(const struct atomics_cpu *c)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < c->desc.threads; i++)
+        sum += atomic_load_explicit(&c->lines[i].count, memory_order_relaxed);
+    return sum;
+}
