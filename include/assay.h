@@ -62,6 +62,7 @@ struct assay_cell {
     size_t n; /* samples; the numbers below are NAN when it is 0 */
     double median, ci_low, ci_high, mad, min, max;
     const double *samples; /* n of them, in order of time */
+    double precision;      /* width of the interval that was asked for, as a fraction of the median; NAN unknown */
 };
 
 ASSAY_API const char *assay_version(void);
@@ -77,7 +78,7 @@ struct assay_options {
     size_t size;             /* sizeof(struct assay_options), so that it can grow */
     const char *devices;     /* "cpu", "cpu,opencl:0"; NULL: all that can be used */
     const char *const *sets; /* "size=1KiB..1MiB", NULL-terminated; NULL: none */
-    double precision;        /* 0: the suite's */
+    double precision;        /* of every cell; 0: the suite's, which may differ from probe to probe */
     double budget;           /* seconds; 0: the suite's */
     uint64_t seed;           /* 0: drawn, and stored */
 };

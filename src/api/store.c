@@ -82,6 +82,7 @@ void as_api_cell_view(const struct as_cell *from, struct as_api_cell *to)
         .min = n ? from->sum.min : NAN,
         .max = n ? from->sum.max : NAN,
         .samples = from->samples,
+        .precision = from->precision,
     };
 }
 

@@ -62,12 +62,24 @@ static enum as_status list_probes(const struct listing *l, struct as_error *err)
     return st;
 }
 
+/* "latency alloc (20%)": probes in order, with a precision of their own where they have one. */
+static void suite_probes(const struct as_suite *s, bool with_precision, struct as_buf *out)
+{
+    for (size_t g = 0; g < s->grids_n; g++) {
+        const struct as_grid *grid = &s->grids[g], *last = g ? grid - 1 : NULL;
+        const bool differs = with_precision && grid->precision > 0;
+        if (last && last->probe == grid->probe && !(differs && last->precision != grid->precision))
+            continue;
+        as_buf_printf(out, "%s%s", g ? " " : "", grid->probe->name);
+        if (differs)
+            as_buf_printf(out, " (%.3g%%)", 100 * grid->precision);
+    }
+}
+
 static void add_suite(const struct listing *l, struct as_table *t, const struct as_suite *s)
 {
     struct as_buf probes = AS_BUF_INIT, text = AS_BUF_INIT;
-    for (size_t g = 0; g < s->grids_n; g++)
-        if (g == 0 || s->grids[g].probe != s->grids[g - 1].probe)
-            as_buf_printf(&probes, "%s%s", g ? " " : "", s->grids[g].probe->name);
+    suite_probes(s, !l->json, &probes);
     if (l->json) {
         as_buf_char(&text, '{');
         as_ndjson_text(&text, "suite", s->name);

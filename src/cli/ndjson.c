@@ -91,6 +91,7 @@ void as_ndjson_cell(struct as_buf *b, const struct as_cell *c)
     as_ndjson_text(b, "unit", c->unit);
     as_ndjson_text(b, "better", c->better_less ? "less" : "more");
     as_ndjson_text(b, "counts", c->counts);
+    as_json_add_number(b, "precision", c->precision);
     as_ndjson_int(b, "n", (long long)c->sum.n);
     as_ndjson_int(b, "visits", (long long)c->sum.visits);
     as_json_add_number(b, "median", measured ? c->sum.median : NAN);

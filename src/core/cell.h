@@ -117,6 +117,7 @@ struct as_cell {
     struct as_axes axes;
     uint64_t key;
     char counts[160]; /* what the number counts, in words */
+    double precision; /* asked for: width of the interval, as a fraction of the median */
     enum as_cell_status status;
     char reason[256];      /* for every status but planned and ok */
     struct as_summary sum; /* n = 0 when nothing was measured */
@@ -145,7 +146,7 @@ struct as_run {
     char suite[64];              /* "quick", or the probes asked for */
     char *command;               /* command line as given; owned */
     uint64_t seed;
-    double precision; /* fraction */
+    double precision; /* of the suites in general; each cell has its own */
     double budget_s;  /* 0 none */
     int visits;       /* asked for */
     int isolate;

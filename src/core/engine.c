@@ -156,20 +156,21 @@ static enum as_status one_round(struct as_engine *e, int round, size_t *order, s
     return visit_all(e, order, n, round, FREE_SHARE_S, err);
 }
 
-static double relative_width(const struct as_cell *c)
+/* The interval's width against the one asked for. */
+static double excess_width(const struct as_cell *c)
 {
-    double w = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
+    double w = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median) / c->precision;
     return isfinite(w) ? w : INFINITY;
 }
 
 struct wanting {
     size_t index;
-    double width;
+    double excess;
 };
 
-static int widest_first(const void *a, const void *b)
+static int farthest_first(const void *a, const void *b)
 {
-    double x = ((const struct wanting *)a)->width, y = ((const struct wanting *)b)->width;
+    double x = ((const struct wanting *)a)->excess, y = ((const struct wanting *)b)->excess;
     return (x < y) - (x > y);
 }
 
@@ -182,9 +183,9 @@ static size_t find_wanting(const struct as_engine *e, int extra, size_t *order, 
         if (p->over || p->visits == 0 || p->visits >= e->rounds + extra)
             continue;
         if (wants_more(e, i) || p->clean < e->rounds)
-            w[n++] = (struct wanting){i, relative_width(&e->cells[i])};
+            w[n++] = (struct wanting){i, excess_width(&e->cells[i])};
     }
-    qsort(w, n, sizeof *w, widest_first);
+    qsort(w, n, sizeof *w, farthest_first);
     for (size_t i = 0; i < n; i++)
         order[i] = w[i].index;
     return n;
@@ -301,7 +302,7 @@ static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *de
         struct as_comparison c;
         struct as_sampled together = {alone.samples, alone.sample_visit, alone.sum.n},
                           single = {v->samples, number, v->n};
-        s = number ? as_compare(&together, &single, cell->better_less, e->run->precision, &c, err)
+        s = number ? as_compare(&together, &single, cell->better_less, cell->precision, &c, err)
                    : as_nomem(err, v->n * sizeof *number, "samples");
         if (!s) {
             *depend += c.verdict == AS_FASTER || c.verdict == AS_SLOWER;

@@ -153,8 +153,7 @@ static void say_seen(const struct seen *seen, struct as_buf *text)
         as_buf_printf(text, ", %.0f other process%s on the device", seen->users, seen->users == 1 ? "" : "es");
 }
 
-static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n, double precision,
-                       struct as_buf *text)
+static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n, struct as_buf *text)
 {
     double lo = INFINITY, hi = -INFINITY, sum = 0, within = 0;
     size_t known = 0, left_out = 0;
@@ -162,7 +161,7 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
     const struct seen seen = seen_in(visits, n);
     for (size_t i = 0; i < n; i++) {
         double hz, least, most;
-        left_out += visits[i].excluded && as_clock_moved(&visits[i]) > as_clock_room(precision);
+        left_out += visits[i].excluded && as_clock_moved(&visits[i]) > as_clock_room(cell->precision);
         if (!counts(&visits[i]) || !clock_of(&visits[i], &hz, &least, &most))
             continue;
         known++;
@@ -175,8 +174,9 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
     cell->clock_hz = known ? sum / (double)known : NAN;
     as_buf_clear(text);
     double between = known ? (hi - lo) / hi : 0;
-    enum as_gate_state state =
-        seen.slowed || within > as_clock_room(precision) || between > CLOCK_ROOM_VISITS ? AS_GATE_FAIL : AS_GATE_PASS;
+    enum as_gate_state state = seen.slowed || within > as_clock_room(cell->precision) || between > CLOCK_ROOM_VISITS
+                                   ? AS_GATE_FAIL
+                                   : AS_GATE_PASS;
     if (known) {
         as_format_value(text, cell->clock_hz, "Hz");
         if (by_sensor)
@@ -192,14 +192,14 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
     set_gate(&cell->gates[AS_GATE_CLOCK], state, text);
 }
 
-static void gate_noise(struct as_cell *cell, double precision, int visits, struct as_buf *text)
+static void gate_noise(struct as_cell *cell, int visits, struct as_buf *text)
 {
     const struct as_summary *s = &cell->sum;
     double width = (s->ci.hi - s->ci.lo) / fabs(s->median);
     size_t wanted = as_visits_wanted(visits);
-    int pass = width <= precision && s->visits >= wanted;
+    int pass = width <= cell->precision && s->visits >= wanted;
     as_buf_clear(text);
-    if (s->modes == 2 && (s->mode[1] - s->mode[0]) > precision * fabs(s->median)) {
+    if (s->modes == 2 && (s->mode[1] - s->mode[0]) > cell->precision * fabs(s->median)) {
         as_buf_str(text, "two modes: ");
         as_format_value(text, s->mode[0], cell->unit);
         as_buf_printf(text, " (%.0f%%) and ", 100 * s->mode_share0);
@@ -211,7 +211,7 @@ static void gate_noise(struct as_cell *cell, double precision, int visits, struc
         as_buf_printf(text, "%zu visit%s of the %zu that an interval needs to hold what differs between visits",
                       s->visits, s->visits == 1 ? "" : "s", wanted);
     else
-        as_buf_printf(text, "interval %.2f%% of the median, asked %.3g%%", 100 * width, 100 * precision);
+        as_buf_printf(text, "interval %.2f%% of the median, asked %.3g%%", 100 * width, 100 * cell->precision);
     set_gate(&cell->gates[AS_GATE_NOISE], pass ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
@@ -274,8 +274,8 @@ enum as_status as_gates_evaluate(struct as_cell *cell, const struct as_visit *vi
         gate_worst(&cell->gates[AS_GATE_CODE], visits, n, offsetof(struct as_visit, code),
                    offsetof(struct as_visit, code_text));
         gate_limit(cell, visits, n, &text);
-        gate_clock(cell, visits, n, context->precision, &text);
-        gate_noise(cell, context->precision, context->visits, &text);
+        gate_clock(cell, visits, n, &text);
+        gate_noise(cell, context->visits, &text);
         gate_footprint(cell, visits, n, context->last_cache, &text);
         cell->gates[AS_GATE_DRIFT].state = context->drift;
         as_copy_text(cell->gates[AS_GATE_DRIFT].text, sizeof cell->gates[0].text, context->drift_text);

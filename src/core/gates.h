@@ -6,7 +6,6 @@
 #include "device/device.h"
 
 struct as_gate_context {
-    double precision;         /* asked for */
     int visits;               /* asked for */
     uint64_t last_cache;      /* bytes of all last caches that the cell's threads reach; 0 unknown */
     enum as_gate_state drift; /* verdict of the sentinels, with its text */

@@ -100,21 +100,20 @@ static double host_excess(const struct as_engine *e, const struct as_visit *v)
     return as_yardstick_excess(&e->yardsticks, as_yardstick_of(v));
 }
 
-static bool has_fault(const struct as_engine *e, const struct as_visit *v, enum fault fault)
+static bool has_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v, enum fault fault)
 {
-    const double precision = e->run->precision;
-    return fault == FAULT_CLOCK ? as_clock_moved(v) > as_clock_room(precision)
-                                : host_excess(e, v) > as_yardstick_room(precision);
+    return fault == FAULT_CLOCK ? as_clock_moved(v) > as_clock_room(cell->precision)
+                                : host_excess(e, v) > as_yardstick_room(cell->precision);
 }
 
 /* Leaves out the visits with this fault as long as enough others are left; false where they are not. */
-static bool find_fault(const struct as_engine *e, const struct as_visit *visits, size_t n, enum fault kind,
-                       enum fault *fault)
+static bool find_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
+                       enum fault kind, enum fault *fault)
 {
     bool has[VISITS_JUDGED] = {false};
     size_t left = 0;
     for (size_t i = 0; i < n; i++) {
-        has[i] = is_judged(&visits[i]) && has_fault(e, &visits[i], kind);
+        has[i] = is_judged(&visits[i]) && has_fault(e, cell, &visits[i], kind);
         left += is_judged(&visits[i]) && fault[i] == FAULT_NONE && !has[i];
     }
     if (left < as_visits_wanted(e->run->visits))
@@ -136,13 +135,13 @@ static void say_fault(const struct as_engine *e, const struct as_visit *v, enum 
 }
 
 /* A number that rests on visits in which the host's core was slow is one of the neighbours, not of the machine. */
-static void judge_host(const struct as_engine *e, const struct as_visit *visits, size_t n, bool enough_left,
-                       struct as_gate_context *context)
+static void judge_host(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
+                       bool enough_left, struct as_gate_context *context)
 {
     size_t slowed = 0, measured = 0, len = strlen(context->drift_text);
     for (size_t i = 0; i < n; i++) {
         measured += is_judged(&visits[i]);
-        slowed += is_judged(&visits[i]) && has_fault(e, &visits[i], FAULT_HOST);
+        slowed += is_judged(&visits[i]) && has_fault(e, cell, &visits[i], FAULT_HOST);
     }
     if (!slowed)
         return;
@@ -160,8 +159,9 @@ enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell 
     enum as_status st = AS_OK;
     const size_t judged = n < VISITS_JUDGED ? n : VISITS_JUDGED;
     find_drift(e, cell, visits, judged, fault, context);
-    judge_host(e, visits, judged, find_fault(e, visits, judged, FAULT_HOST, fault), context);
-    (void)find_fault(e, visits, judged, FAULT_CLOCK, fault); /* where too few would be left, the clock gate says it */
+    judge_host(e, cell, visits, judged, find_fault(e, cell, visits, judged, FAULT_HOST, fault), context);
+    (void)find_fault(e, cell, visits, judged, FAULT_CLOCK,
+                     fault); /* where too few would be left, the clock gate says it */
     for (size_t i = 0; i < judged && !st; i++) {
         const bool exclude = fault[i] != FAULT_NONE;
         if (!is_judged(&visits[i]) || exclude == (visits[i].excluded != 0))

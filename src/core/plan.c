@@ -10,24 +10,29 @@
 
 enum { CELLS_MAX = 100000 };
 
-/* Hash set of (device, probe, axes), so that grids may overlap. */
+/* Which cell of the plan has which (probe, axes), so that grids may overlap. */
+struct key_slot {
+    uint64_t key; /* 0: free */
+    size_t cell;
+};
 struct key_set {
-    uint64_t *slot;
+    struct key_slot *slot;
     size_t cap, n;
 };
 
-static enum as_status key_set_add(struct key_set *set, uint64_t key, int *added, struct as_error *err)
+/* *cell: where it goes in the plan; when the key is known, where it is. */
+static enum as_status key_set_add(struct key_set *set, uint64_t key, size_t *cell, int *added, struct as_error *err)
 {
     if (key == 0)
         key = 1;
     if (2 * (set->n + 1) > set->cap) {
         size_t cap = set->cap ? 2 * set->cap : 1024;
-        uint64_t *slot = calloc(cap, sizeof *slot);
+        struct key_slot *slot = calloc(cap, sizeof *slot);
         if (!slot)
             return as_nomem(err, cap * sizeof *slot, "the plan");
         for (size_t i = 0; i < set->cap; i++)
-            for (size_t j = set->slot[i] % cap; set->slot[i]; j = (j + 1) % cap)
-                if (slot[j] == 0) {
+            for (size_t j = set->slot[i].key % cap; set->slot[i].key; j = (j + 1) % cap)
+                if (slot[j].key == 0) {
                     slot[j] = set->slot[i];
                     break;
                 }
@@ -36,13 +41,14 @@ static enum as_status key_set_add(struct key_set *set, uint64_t key, int *added,
         set->cap = cap;
     }
     size_t j = key % set->cap;
-    while (set->slot[j] && set->slot[j] != key)
+    while (set->slot[j].key && set->slot[j].key != key)
         j = (j + 1) % set->cap;
-    *added = set->slot[j] == 0;
+    *added = set->slot[j].key == 0;
     if (*added) {
-        set->slot[j] = key;
+        set->slot[j] = (struct key_slot){key, *cell};
         set->n++;
     }
+    *cell = set->slot[j].cell;
     return AS_OK;
 }
 
@@ -50,16 +56,18 @@ struct planner {
     struct as_plan *plan;
     size_t cap;
     const struct as_device_info *info;
+    double precision; /* of the grid's cells */
     struct key_set seen;
     struct as_error *err;
 };
 
-static void cell_init(struct as_cell *c, const struct as_device_info *info, const struct as_probe *probe,
+static void cell_init(struct as_cell *c, const struct planner *p, const struct as_probe *probe,
                       const struct as_axes *axes)
 {
-    *c = (struct as_cell){.limit = NAN, .clock_hz = NAN, .better_less = probe->better_less, .axes = *axes};
-    as_copy_text(c->backend, sizeof c->backend, info->backend);
-    as_copy_text(c->device, sizeof c->device, info->id);
+    *c = (struct as_cell){
+        .limit = NAN, .clock_hz = NAN, .better_less = probe->better_less, .axes = *axes, .precision = p->precision};
+    as_copy_text(c->backend, sizeof c->backend, p->info->backend);
+    as_copy_text(c->device, sizeof c->device, p->info->id);
     as_copy_text(c->probe, sizeof c->probe, probe->name);
     as_copy_text(c->metric, sizeof c->metric, probe->metric);
     as_copy_text(c->unit, sizeof c->unit, probe->unit);
@@ -107,6 +115,27 @@ static const char *allocator_reason(const struct as_device_info *info, const str
     return NULL;
 }
 
+/* Behind the others, unless it is there already: then the narrower precision holds. */
+static enum as_status keep_cell(struct planner *p, const struct as_cell *c)
+{
+    struct as_plan *plan = p->plan;
+    size_t at = plan->n;
+    int added;
+    enum as_status s = key_set_add(&p->seen, c->key, &at, &added, p->err);
+    if (!s && !added)
+        plan->cells[at].precision = fmin(plan->cells[at].precision, c->precision);
+    if (s || !added)
+        return s;
+    if (plan->n >= CELLS_MAX)
+        return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
+    if ((s = as_grow((void **)&plan->cells, &p->cap, plan->n + 1, sizeof *c, p->err)))
+        return s;
+    plan->cells[at] = *c;
+    plan->cells[at].index = (int)at;
+    plan->n++;
+    return AS_OK;
+}
+
 static enum as_status add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
 {
     struct as_error why = {0};
@@ -114,11 +143,7 @@ static enum as_status add_cell(struct planner *p, const struct as_probe *probe, 
     if (applies == AS_PRUNED)
         return AS_OK;
     struct as_cell c;
-    cell_init(&c, p->info, probe, axes);
-    int added;
-    enum as_status s = key_set_add(&p->seen, c.key, &added, p->err);
-    if (s || !added)
-        return s;
+    cell_init(&c, p, probe, axes);
     const char *allocator = allocator_reason(p->info, probe, axes);
     if (applies == AS_INAPPLICABLE)
         as_copy_text(c.reason, sizeof c.reason, why.text);
@@ -126,13 +151,7 @@ static enum as_status add_cell(struct planner *p, const struct as_probe *probe, 
         as_copy_text(c.reason, sizeof c.reason, allocator);
     if (c.reason[0] || too_large(p->info, probe, axes, c.reason, sizeof c.reason))
         c.status = AS_CELL_UNSUPPORTED;
-    if (p->plan->n >= CELLS_MAX)
-        return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
-    if ((s = as_grow((void **)&p->plan->cells, &p->cap, p->plan->n + 1, sizeof c, p->err)))
-        return s;
-    c.index = (int)p->plan->n;
-    p->plan->cells[p->plan->n++] = c;
-    return AS_OK;
+    return keep_cell(p, &c);
 }
 
 /* A device that lacks what the probe needs gets one cell that says so. */
@@ -146,19 +165,11 @@ static enum as_status add_incapable(struct planner *p, const struct as_probe *pr
         }
     struct as_cell c;
     const struct as_axes none = {0};
-    cell_init(&c, p->info, probe, &none);
+    cell_init(&c, p, probe, &none);
     c.status = AS_CELL_UNSUPPORTED;
     snprintf(c.reason, sizeof c.reason, "the device lacks: %s", as_buf_get(&words));
     as_buf_finish(&words);
-    int added;
-    enum as_status s = key_set_add(&p->seen, c.key, &added, p->err);
-    if (s || !added)
-        return s;
-    if ((s = as_grow((void **)&p->plan->cells, &p->cap, p->plan->n + 1, sizeof c, p->err)))
-        return s;
-    c.index = (int)p->plan->n;
-    p->plan->cells[p->plan->n++] = c;
-    return AS_OK;
+    return keep_cell(p, &c);
 }
 
 static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis)
@@ -259,12 +270,16 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
     struct planner p = {.plan = plan, .cap = plan->n, .info = info, .err = err};
     enum as_status s = AS_OK;
     int added;
-    for (size_t i = 0; i < plan->n && !s; i++)
+    for (size_t i = 0; i < plan->n && !s; i++) {
+        size_t at = i;
         if (strcmp(plan->cells[i].device, info->id) == 0)
-            s = key_set_add(&p.seen, plan->cells[i].key, &added, err);
-    for (size_t i = 0; i < suite->grids_n && !s; i++)
+            s = key_set_add(&p.seen, plan->cells[i].key, &at, &added, err);
+    }
+    for (size_t i = 0; i < suite->grids_n && !s; i++) {
+        p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
         if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info))
             s = add_grid(&p, &suite->grids[i], sets, sets_n);
+    }
     free(p.seen.slot);
     return s;
 }

@@ -25,13 +25,15 @@ struct as_grid_axis {
 };
 struct as_grid {
     const struct as_probe *probe;
+    double precision; /* asked of its cells; 0: the suite's */
     size_t n;
     struct as_grid_axis axis[AS_AXES_MAX];
 };
 
 /* A suite as data (suites/NAME.ini, built in; or a file named by the person).
  *   [suite]  title=, budget=60s, precision=5%, visits=3, devices=cpu,opencl
- *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...
+ *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
+ *                                precision = ... for the cells of this section
  */
 struct as_suite {
     char name[64];
@@ -61,7 +63,8 @@ struct as_plan {
     size_t n;
 };
 /* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
- * one probe only). A cell that is already in the plan is not added again. At most 100,000 cells. */
+ * one probe only). A cell that is already in the plan is not added again; the narrowest of the precisions that are
+ * asked of it holds. At most 100,000 cells. */
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);

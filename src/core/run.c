@@ -70,14 +70,24 @@ static enum as_status fill_run(struct as_run *run, const struct as_run_options *
     return s;
 }
 
+/* A precision that the person asks for holds for every cell, whatever suites and their sections say. */
+static void override_precision(struct as_suite *suite, double precision)
+{
+    suite->precision = precision;
+    for (size_t i = 0; i < suite->grids_n; i++)
+        suite->grids[i].precision = 0;
+}
+
 /* Several suites in one run: the tightest precision, the most visits, and the sum of budgets if all have one. */
-static void merge_settings(struct as_run *run, const struct as_suite *suites, size_t n, const struct as_run_options *o)
+static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, const struct as_run_options *o)
 {
     int all_have_budget = 1;
     run->precision = 1;
     run->visits = 1;
     run->budget_s = 0;
     for (size_t i = 0; i < n; i++) {
+        if (o->precision > 0)
+            override_precision(&suites[i], o->precision);
         run->precision = fmin(run->precision, suites[i].precision);
         run->visits = suites[i].visits > run->visits ? suites[i].visits : run->visits;
         run->budget_s += suites[i].budget_s;
@@ -85,8 +95,6 @@ static void merge_settings(struct as_run *run, const struct as_suite *suites, si
     }
     if (!all_have_budget)
         run->budget_s = 0;
-    if (o->precision > 0)
-        run->precision = o->precision;
     if (isfinite(o->budget_s) && o->budget_s >= 0)
         run->budget_s = o->budget_s;
     if (o->visits > 0)
@@ -94,14 +102,15 @@ static void merge_settings(struct as_run *run, const struct as_suite *suites, si
 }
 
 /* Every device gets its sentinels, behind the cells that were asked for. */
-static enum as_status add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, struct as_error *err)
+static enum as_status add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, double precision,
+                                    struct as_error *err)
 {
     const struct as_probe *probe = as_probe_find("sentinel");
     if (!probe)
         return AS_OK;
     struct as_grid grid = {.probe = probe};
     char devices[1][128] = {""};
-    struct as_suite suite = {.grids = &grid, .grids_n = 1, .grid_devices = devices};
+    struct as_suite suite = {.grids = &grid, .grids_n = 1, .grid_devices = devices, .precision = precision};
     enum as_status s = as_grid_set(&grid, "what", "all", err);
     for (size_t i = 0; i < n && !s; i++)
         s = as_plan_add(plan, &suite, &slots[i].info, NULL, 0, err);
@@ -188,7 +197,7 @@ static enum as_status find_suites(const struct as_run_options *o, struct as_suit
 }
 
 static enum as_status make_plan(const struct as_run_options *o, const struct as_suite *suites,
-                                const struct as_slot *slots, size_t slots_n, struct as_plan *plan,
+                                const struct as_slot *slots, size_t slots_n, double precision, struct as_plan *plan,
                                 size_t *sentinels_first, struct as_error *err)
 {
     struct as_device_info *infos = calloc(slots_n, sizeof *infos);
@@ -205,7 +214,7 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
         s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices");
     *sentinels_first = plan->n;
     if (!s)
-        s = add_sentinels(plan, slots, slots_n, err);
+        s = add_sentinels(plan, slots, slots_n, precision, err);
     for (size_t i = 0; i < plan->n; i++)
         plan->cells[i].index = (int)i;
     return s;
@@ -238,14 +247,14 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
                           err);
     if (!s && needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
-    if (!s)
-        s = make_plan(options, suites, e.slots, e.slots_n, &plan, &e.sentinels_first, err);
-    if (!s)
-        s = fill_run(&run, options, name, e.slots, e.slots_n, err);
     if (!s) {
         merge_settings(&run, suites, options->suites_n, options);
-        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+        s = make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
     }
+    if (!s)
+        s = fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!s)
+        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
     if (!s) {
         e.run = &run;
         e.cells = plan.cells;
@@ -389,22 +398,26 @@ static enum as_status plan_replay(const struct as_cell *old, const struct as_slo
         return as_nomem(err, sizeof *plan->cells, "the plan");
     plan->n = 1;
     struct as_cell *c = plan->cells;
-    *c = (struct as_cell){
-        .better_less = old->better_less, .axes = old->axes, .key = old->key, .limit = NAN, .clock_hz = NAN};
+    *c = (struct as_cell){.better_less = old->better_less,
+                          .axes = old->axes,
+                          .key = old->key,
+                          .precision = old->precision,
+                          .limit = NAN,
+                          .clock_hz = NAN};
     memcpy(c->backend, old->backend, sizeof c->backend);
     memcpy(c->device, old->device, sizeof c->device);
     memcpy(c->probe, old->probe, sizeof c->probe);
     memcpy(c->metric, old->metric, sizeof c->metric);
     memcpy(c->unit, old->unit, sizeof c->unit);
     memcpy(c->counts, old->counts, sizeof c->counts);
-    enum as_status s = add_sentinels(plan, slot, 1, err);
+    enum as_status s = add_sentinels(plan, slot, 1, old->precision, err);
     for (size_t i = 0; i < plan->n; i++)
         plan->cells[i].index = (int)i;
     return s;
 }
 
-static enum as_status compare_cells(struct as_store *store, int64_t old_id, int64_t new_id, double tolerance,
-                                    struct as_comparison *out, struct as_error *err)
+static enum as_status compare_cells(struct as_store *store, int64_t old_id, int64_t new_id, struct as_comparison *out,
+                                    struct as_error *err)
 {
     struct as_cell a = {0}, b = {0};
     enum as_status s = as_store_cell(store, old_id, 1, &a, err);
@@ -415,7 +428,7 @@ static enum as_status compare_cells(struct as_store *store, int64_t old_id, int6
                     (long long)(a.sum.n ? new_id : old_id), a.sum.n ? b.reason : a.reason);
     if (!s) {
         struct as_sampled x = {a.samples, a.sample_visit, a.sum.n}, y = {b.samples, b.sample_visit, b.sum.n};
-        s = as_compare(&x, &y, a.better_less, tolerance, out, err);
+        s = as_compare(&x, &y, a.better_less, a.precision, out, err);
     }
     as_cell_finish(&a);
     as_cell_finish(&b);
@@ -446,7 +459,7 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
     if (!s)
         s = fill_run(&run, options, name, e.slots, e.slots_n, err);
     if (!s) {
-        run.precision = old_run.precision;
+        run.precision = old.precision;
         run.visits = old_run.visits;
         run.budget_s = isfinite(options->budget_s) && options->budget_s >= 0 ? options->budget_s : 0;
         s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
@@ -459,7 +472,7 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
             s = carry_out(&e, result, err);
     }
     if (!s && run.state == AS_RUN_COMPLETE)
-        s = compare_cells(store, cell_id, plan.cells[0].id, run.precision, out, err);
+        s = compare_cells(store, cell_id, plan.cells[0].id, out, err);
     finish_engine(&e);
     as_slots_close(e.slots, e.slots_n);
     as_plan_finish(&plan);

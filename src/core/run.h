@@ -32,7 +32,7 @@ struct as_run_options {
     const char *devices; /* "cpu,opencl:0" "all"; NULL: as the suite says */
     const char *const *sets;
     size_t sets_n;
-    double precision; /* NAN: the suite's */
+    double precision; /* of every cell; NAN: the suite's */
     double budget_s;  /* NAN: the suite's; 0: none */
     int visits;       /* 0: the suite's */
     uint64_t seed;

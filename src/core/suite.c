@@ -94,8 +94,10 @@ static enum as_status grid_from_text(struct as_grid *grid, const char *text, str
 struct suite_parser {
     struct as_suite *suite;
     char section[64];
-    int current;     /* index of the open grid, -1 none */
-    int used_preset; /* the section asked for the probe's own grids */
+    int current;       /* index of the open grid, -1 none */
+    int used_preset;   /* the section asked for the probe's own grids */
+    double precision;  /* of the section; 0: the suite's */
+    char devices[128]; /* likewise; "" */
     struct as_error *err;
     enum as_status status;
 };
@@ -113,8 +115,8 @@ static enum as_status add_grid(struct suite_parser *p, const struct as_probe *pr
     if (!devices)
         return as_nomem(p->err, (s->grids_n + 1) * sizeof *devices, "a suite");
     s->grid_devices = devices;
-    s->grids[s->grids_n] = (struct as_grid){.probe = probe};
-    s->grid_devices[s->grids_n][0] = 0;
+    s->grids[s->grids_n] = (struct as_grid){.probe = probe, .precision = p->precision};
+    memcpy(s->grid_devices[s->grids_n], p->devices, sizeof p->devices);
     p->current = (int)s->grids_n++;
     return AS_OK;
 }
@@ -136,9 +138,19 @@ static enum as_status unknown_probe(const char *name, struct as_error *err)
                    near ? "; did you mean '" : "; see assay list probes", near ? near : "", near ? "'?" : "");
 }
 
-static enum as_status suite_member(struct as_suite *s, const char *name, const char *value, struct as_error *err)
+static enum as_status parse_precision(const char *value, double *out, struct as_error *err)
 {
     double d;
+    enum as_status st = as_parse_percent(value, &d, err);
+    if (!st && !(d > 0 && d <= 1))
+        st = as_fail(err, AS_USAGE, "precision '%s' is not between 0 and 100%%", value);
+    if (!st)
+        *out = d;
+    return st;
+}
+
+static enum as_status suite_member(struct as_suite *s, const char *name, const char *value, struct as_error *err)
+{
     enum as_status st;
     if (strcmp(name, "title") == 0) {
         as_copy_text(s->title, sizeof s->title, value);
@@ -150,14 +162,8 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
     }
     if (strcmp(name, "budget") == 0)
         return as_parse_duration(value, &s->budget_s, err);
-    if (strcmp(name, "precision") == 0) {
-        if ((st = as_parse_percent(value, &d, err)))
-            return st;
-        if (!(d > 0 && d <= 1))
-            return as_fail(err, AS_USAGE, "precision '%s' is not between 0 and 100%%", value);
-        s->precision = d;
-        return AS_OK;
-    }
+    if (strcmp(name, "precision") == 0)
+        return parse_precision(value, &s->precision, err);
     if (strcmp(name, "visits") == 0) {
         uint64_t v;
         if ((st = as_parse_u64(value, &v, err)))
@@ -181,6 +187,8 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     as_copy_text(probe_name, sizeof probe_name, section);
     probe_name[strcspn(probe_name, ".")] = 0;
     p->used_preset = 0;
+    p->precision = 0;
+    p->devices[0] = 0;
     p->current = -1;
     if (strcmp(section, "suite") == 0)
         return AS_OK;
@@ -190,14 +198,26 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     return add_grid(p, probe);
 }
 
+/* What holds for every grid of the section, those that a preset brings later too. */
+static enum as_status section_member(struct suite_parser *p, const char *name, const char *value)
+{
+    enum as_status st = AS_OK;
+    if (strcmp(name, "devices") == 0)
+        as_copy_text(p->devices, sizeof p->devices, value);
+    else
+        st = parse_precision(value, &p->precision, p->err);
+    for (size_t i = (size_t)p->current; i < p->suite->grids_n; i++) {
+        memcpy(p->suite->grid_devices[i], p->devices, sizeof p->devices);
+        p->suite->grids[i].precision = p->precision;
+    }
+    return st;
+}
+
 static enum as_status grid_member(struct suite_parser *p, const char *name, const char *value)
 {
     struct as_grid *g = &p->suite->grids[p->current];
-    if (strcmp(name, "devices") == 0) {
-        for (size_t i = (size_t)p->current; i < p->suite->grids_n; i++)
-            as_copy_text(p->suite->grid_devices[i], sizeof p->suite->grid_devices[i], value);
-        return AS_OK;
-    }
+    if (strcmp(name, "devices") == 0 || strcmp(name, "precision") == 0)
+        return section_member(p, name, value);
     int preset = strcmp(name, "grids") == 0;
     if (p->used_preset || (preset && g->n))
         return as_fail(p->err, AS_USAGE, "'grids' stands alone in its section; put other axes in a section of its own");

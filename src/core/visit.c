@@ -73,7 +73,7 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
 {
     struct as_cell *cell = &e->cells[index];
     const struct as_slot *slot = as_engine_slot(e, cell);
-    struct as_gate_context context = {.precision = e->run->precision, .visits = e->run->visits, .drift = AS_GATE_NA};
+    struct as_gate_context context = {.visits = e->run->visits, .drift = AS_GATE_NA};
     if (slot)
         context.last_cache = as_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
     enum as_status s = AS_OK;
@@ -193,7 +193,7 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
         .number = e->progress[index].visits,
         .seed =
             as_hash(&(uint64_t[]){e->run->seed, cell->key, (uint64_t)e->progress[index].visits}, 3 * sizeof(uint64_t)),
-        .precision = e->run->precision,
+        .precision = cell->precision,
         .alone = e->run->visits < 2,
         .share_s = share_s};
     as_copy_text(order.probe, sizeof order.probe, cell->probe);

@@ -10,9 +10,10 @@
 #include <string.h>
 
 static const char *const before[] = {"run", "cell", "backend", "device", "probe", NULL};
-static const char *const after[] = {"metric", "unit",   "counts",   "better",    "status",     "reason",       "n",
-                                    "visits", "median", "ci_low",   "ci_high",   "mad",        "min",          "max",
-                                    "modes",  "limit",  "clock_hz", "footprint", "started_at", "failed_gates", NULL};
+static const char *const after[] = {"metric",    "unit",       "counts",       "better", "precision", "status",
+                                    "reason",    "n",          "visits",       "median", "ci_low",    "ci_high",
+                                    "mad",       "min",        "max",          "modes",  "limit",     "clock_hz",
+                                    "footprint", "started_at", "failed_gates", NULL};
 
 struct columns {
     char (*names)[sizeof((struct as_axis_value *)0)->name];
@@ -114,6 +115,7 @@ static void write_row(const struct as_cell *c, const struct columns *columns, st
     text(out, c->unit);
     text(out, c->counts);
     text(out, c->better_less ? "less" : "more");
+    number(out, c->precision);
     text(out, as_cell_status_word(c->status));
     text(out, c->reason);
     number(out, (double)c->sum.n);

@@ -213,7 +213,7 @@ static enum as_status check_foreign(const struct import *in, const struct as_pla
 
 static enum as_status import_cell(struct import *in, const char *list, size_t i, const json_t *j, bool hidden)
 {
-    struct cell_in c = {.j = j, .place.format = in->format};
+    struct cell_in c = {.j = j, .place.format = in->format, .cell.precision = in->run.precision};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
     enum as_status s = as_fields_read(as_cell_fields, as_cell_fields_n, j, &c.place, &c.cell, in->err);
     if (!s)

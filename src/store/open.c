@@ -115,6 +115,23 @@ static int wait_a_little(void *user, int times)
     return 1;
 }
 
+/* A connection of the store's. On failure too *db may have to be closed. */
+static int connect(struct as_store *store, const char *name, int flags, sqlite3 **db)
+{
+    int rc =
+        sqlite3_open_v2(name, db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_busy_handler(*db, wait_a_little, store);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_limit(*db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
+        sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
+        rc = sqlite3_exec(*db, pragmas, NULL, NULL, NULL);
+    }
+    return rc;
+}
+
 static enum as_status open_database(struct as_store *store, int flags, struct as_error *err)
 {
     struct as_buf name = AS_BUF_INIT;
@@ -126,18 +143,8 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
         return s;
     sqlite3_close(store->db);
     store->db = NULL;
-    int rc = sqlite3_open_v2(as_buf_get(&name), &store->db,
-                             flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+    int rc = connect(store, as_buf_get(&name), flags, &store->db);
     as_buf_finish(&name);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_busy_handler(store->db, wait_a_little, store);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    if (rc == SQLITE_OK) {
-        sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
-        sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 0);
-        rc = sqlite3_exec(store->db, pragmas, NULL, NULL, NULL);
-    }
     return rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
 }
 
@@ -154,6 +161,28 @@ static enum as_status mend(struct as_store *store, struct as_error *err)
     return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
 }
 
+/* Who only reads an older store gets a copy in memory that is brought up to date; the file stays as it is. */
+static enum as_status read_older(struct as_store *store, struct as_error *err)
+{
+    sqlite3 *copy = NULL;
+    int rc = connect(store, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &copy);
+    if (rc == SQLITE_OK) {
+        sqlite3_backup *backup = sqlite3_backup_init(copy, "main", store->db, "main");
+        rc = backup ? sqlite3_backup_step(backup, -1) : sqlite3_extended_errcode(copy);
+        rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
+        sqlite3_backup_finish(backup);
+    }
+    enum as_status s = rc == SQLITE_OK ? as_schema_migrate(&as_store_schema, store->path, copy, err)
+                                       : as_sql_fail_at(store->path, copy, rc, err);
+    if (s) {
+        sqlite3_close(copy);
+        return s;
+    }
+    sqlite3_close(store->db);
+    store->db = copy;
+    return AS_OK;
+}
+
 static enum as_status open_read(struct as_store *store, struct as_error *err)
 {
     enum as_schema_kind kind;
@@ -164,11 +193,7 @@ static enum as_status open_read(struct as_store *store, struct as_error *err)
         s = as_schema_look(&as_store_schema, store->path, store->db, &kind, err);
     if (!s && kind == AS_SCHEMA_EMPTY)
         s = as_fail(err, AS_NOTFOUND, "the store '%s' is empty: 'assay run' fills it", store->path);
-    if (!s && kind == AS_SCHEMA_OLDER)
-        s = as_fail(err, AS_FORMAT,
-                    "the store '%s' was made by an older assay: the next 'assay run' brings it up to date",
-                    store->path);
-    return s;
+    return !s && kind == AS_SCHEMA_OLDER ? read_older(store, err) : s;
 }
 
 static enum as_status open_write(struct as_store *store, struct as_error *err)

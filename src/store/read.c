@@ -63,6 +63,7 @@ static enum as_status read_cell(struct as_row *row, struct as_cell *c, struct as
     struct as_error why;
     enum as_status s = as_axes_from_json(as_get_text(row), &c->axes, &why);
     c->key = (uint64_t)as_get_int(row);
+    c->precision = as_get_real(row);
     bool good = read_result(row, c);
     if (s)
         return as_store_damaged(row->store, "cell", c->id, why.text, err);

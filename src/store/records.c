@@ -65,6 +65,7 @@ const struct as_field as_cell_fields[] = {
     {"unit", AS_FIELD(as_cell, unit, AS_FIELD_TEXT), NULL, 0},
     {"counts", AS_FIELD(as_cell, counts, AS_FIELD_TEXT_OR_NULL), NULL, 0},
     {"better", AS_FIELD(as_cell, better_less, AS_FIELD_WORD), better, 0},
+    {"precision", AS_FIELD(as_cell, precision, AS_FIELD_REAL), NULL, 3},
     {"n", AS_FIELD(as_cell, sum.n, AS_FIELD_SIZE), NULL, 0},
     {"visits_counted", AS_FIELD(as_cell, sum.visits, AS_FIELD_SIZE), NULL, 0},
     {"median", AS_FIELD(as_cell, sum.median, AS_FIELD_REAL), NULL, 0},

@@ -116,7 +116,12 @@ static const char version_2[] =
     "ALTER TABLE visits ADD COLUMN utilisation REAL;"
     "ALTER TABLE visits ADD COLUMN sensor_reads REAL;";
 
-static const char *const steps[] = {version_1, version_2};
+/* Each cell was asked for the precision of its run. NULL: unknown, as in an imported run. */
+static const char version_3[] =
+    "ALTER TABLE cells ADD COLUMN precision REAL;"
+    "UPDATE cells SET precision = (SELECT runs.precision FROM runs WHERE runs.id = cells.run_id);";
+
+static const char *const steps[] = {version_1, version_2, version_3};
 const struct as_schema as_store_schema = {.version = sizeof steps / sizeof *steps, .steps = steps};
 
 static int read_number(sqlite3 *db, const char *sql, int64_t *out)

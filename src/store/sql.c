@@ -11,7 +11,7 @@
     "id, uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, visits, isolate, "              \
     "tool_version, "                                                                                                   \
     "tool_commit, host, provenance, devices, cells, cells_ok"
-#define PLAN_COLUMNS "run_id, position, backend, device, probe, metric, unit, better_less, counts, axes, key"
+#define PLAN_COLUMNS "run_id, position, backend, device, probe, metric, unit, better_less, counts, axes, key, precision"
 #define RESULT_COLUMNS                                                                                                 \
     "status, reason, n, visits, median, ci_low, ci_high, mad, min, max, modes, mode_low, mode_high, "                  \
     "mode_share, bound, clock_hz, footprint, gate_checksum, gate_checksum_text, gate_limit, "                          \
@@ -45,7 +45,7 @@ static const char *const texts[AS_SQL_N] = {
                        "status = 'ok' AND probe <> '" AS_HIDDEN_PROBE "') END "
                        "WHERE id = ?1 AND (?2 OR cells_ok IS NOT NULL)",
     [AS_SQL_ADD_CELL] =
-        "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?)",
+        "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?,?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?,?,?) WHERE id = ?",
     [AS_SQL_ADD_VISIT] = "INSERT INTO visits(" VISIT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?)",
     [AS_SQL_EXCLUDE_VISIT] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",

@@ -1,6 +1,7 @@
 /* The store: one SQLite file that keeps runs. One writer at a time, a rollback journal (folders of users are often on
- * network file systems), the schema versioned (PRAGMA user_version, application_id "ASAY") and migrated at open.
- * Errors name the path and say what to do. Every file that is opened is hostile until checked. */
+ * network file systems), the schema versioned (PRAGMA user_version, application_id "ASAY"). An older store is brought
+ * up to date when it is opened for writing; who only reads it gets such a copy in memory. Errors name the path and say
+ * what to do. Every file that is opened is hostile until checked. */
 #ifndef AS_STORE_STORE_H
 #define AS_STORE_STORE_H
 
@@ -9,7 +10,7 @@
 struct as_store;
 
 enum as_store_mode {
-    AS_STORE_READ,  /* must exist; never written (a read-only store works) */
+    AS_STORE_READ,  /* must exist; never written (a read-only store works, an older one too) */
     AS_STORE_WRITE, /* created with its folders when absent */
 };
 /* path NULL: the default (as_store_default_path). */
@@ -65,8 +66,8 @@ void as_visits_free(struct as_visit *visits, size_t n);
 enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 
 /* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
- * machine code; exports of version 1 are read as well. */
-enum { AS_EXPORT_FORMAT = 2 };
+ * machine code, version 3 the precision of each cell; exports of older versions are read as well. */
+enum { AS_EXPORT_FORMAT = 3 };
 enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, struct as_buf *out,
                                     struct as_error *err);
 enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, struct as_buf *out,

@@ -89,6 +89,7 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
     as_put_text(&row, c->counts);
     as_put_text(&row, as_buf_get(&axes));
     as_put_int(&row, (int64_t)c->key);
+    as_put_real(&row, c->precision);
     put_result(&row, c);
     s = s ? as_row_close(&row, s, err) : as_row_run(&row, err);
     if (!s) {

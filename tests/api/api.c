@@ -63,6 +63,7 @@ static int see(void *user, const struct assay_cell *cell)
     for (size_t i = 0; i < cell->n; i++)
         assert_true(cell->samples[i] >= cell->min && cell->samples[i] <= cell->max);
     assert_true(cell->ci_low <= cell->median && cell->median <= cell->ci_high);
+    assert_true(cell->precision == 0.05);
     for (size_t i = 0; i < s->n; i++)
         assert_true(s->id[i] != cell->id); /* each is told once */
     s->id[s->n] = cell->id;
@@ -71,7 +72,8 @@ static int see(void *user, const struct assay_cell *cell)
 }
 
 static const char *const sets[] = {"size=4KiB,64KiB", "allocator=malloc", "pattern=random", NULL};
-static const struct assay_options options = {.size = sizeof options, .devices = "null", .sets = sets, .seed = 5};
+static const struct assay_options options = {
+    .size = sizeof options, .devices = "null", .sets = sets, .precision = 0.05, .seed = 5};
 
 static void test_run(void **state)
 {

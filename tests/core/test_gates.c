@@ -26,8 +26,8 @@ static void set_up(struct scene *s)
 {
     struct as_rng rng;
     as_rng_seed(&rng, 7);
-    *s = (struct scene){.cell = {.unit = "GB/s"},
-                        .context = {.precision = 0.02, .last_cache = 32 << 20, .drift = AS_GATE_PASS}};
+    *s = (struct scene){.cell = {.unit = "GB/s", .precision = 0.02},
+                        .context = {.last_cache = 32 << 20, .drift = AS_GATE_PASS}};
     for (int v = 0; v < VISITS; v++) {
         for (int i = 0; i < N; i++)
             s->samples[v][i] = 20 * (1 + 0.005 * as_rng_normal(&rng));
@@ -249,7 +249,7 @@ static void test_noise(void **state)
     (void)state;
     struct scene s;
     set_up(&s);
-    s.context.precision = 1e-5;
+    s.cell.precision = 1e-5;
     fails_only(&s, AS_GATE_NOISE);
 }
 
@@ -275,7 +275,7 @@ static void test_two_modes(void **state)
     for (int v = 0; v < VISITS; v++)
         for (int i = 0; i < N; i += 3)
             s.samples[v][i] *= 1.3;
-    s.context.precision = 0.2;
+    s.cell.precision = 0.2;
     judge(&s);
     assert_int_equal(s.cell.sum.modes, 2);
     assert_true(fabs(s.cell.sum.mode[0] - 20) < 0.5 && fabs(s.cell.sum.mode[1] - 26) < 0.5);

@@ -25,7 +25,7 @@ struct scene {
 
 static void set_up(struct scene *s, double usual_ns)
 {
-    *s = (struct scene){.run = {.visits = VISITS, .precision = 0.02}};
+    *s = (struct scene){.run = {.visits = VISITS}, .cell = {.precision = 0.02}};
     s->engine = (struct as_engine){.run = &s->run};
     snprintf(s->cell.device, sizeof s->cell.device, "cpu");
     snprintf(s->cell.probe, sizeof s->cell.probe, "latency");

@@ -213,6 +213,57 @@ static void test_sets(void **state)
     as_plan_finish(&plan);
 }
 
+static void plan_of(const char *text, struct as_plan *plan)
+{
+    struct as_suite s;
+    struct as_error err = {0};
+    struct as_device_info info = machine();
+    if (as_suite_parse("x", text, &s, &err) || as_plan_add(plan, &s, &info, NULL, 0, &err))
+        fail_msg("%s", err.text);
+    as_suite_finish(&s);
+}
+
+static double precision_of(const struct as_plan *plan, const char *probe, unsigned size)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (strcmp(plan->cells[i].probe, probe) == 0 && as_axes_u64(&plan->cells[i].axes, "size") == size)
+            return plan->cells[i].precision;
+    fail_msg("no cell of %s with size %u", probe, size);
+    return NAN;
+}
+
+/* Each section may ask for its own precision, in front of its grids or behind them. */
+static void test_precision(void **state)
+{
+    (void)state;
+    struct as_plan plan = {0};
+    plan_of("[suite]\nprecision = 2%\n[alpha]\nsize = 128, 256\n[alpha.wide]\nprecision = 20%\nsize = 512\n"
+            "[alpha.preset]\nprecision = 0.5\ngrids = quick\n[alpha.other]\nsize = 64\nprecision = 7%\n"
+            "[beta]\ngrids = quick\nprecision = 30%\n",
+            &plan);
+    assert_true(precision_of(&plan, "alpha", 128) == 0.02 && precision_of(&plan, "alpha", 256) == 0.02);
+    assert_true(precision_of(&plan, "alpha", 512) == 0.2);
+    assert_true(precision_of(&plan, "alpha", 1024) == 0.5 && precision_of(&plan, "alpha", 8192) == 0.5);
+    assert_true(precision_of(&plan, "alpha", 64) == 0.07);
+    assert_true(plan.cells[plan.n - 1].precision == 0.3 && strcmp(plan.cells[plan.n - 1].probe, "beta") == 0);
+    /* of a cell that several ask for, the narrowest holds, whoever comes first, and it stays one cell */
+    const size_t n = plan.n;
+    plan_of("[suite]\nprecision = 4%\n[alpha]\nsize = 512, 128\n", &plan);
+    assert_int_equal(plan.n, n);
+    assert_true(precision_of(&plan, "alpha", 512) == 0.04 && precision_of(&plan, "alpha", 128) == 0.02);
+    as_plan_finish(&plan);
+}
+
+/* So does the list of devices of a section. */
+static void test_devices_before_a_preset(void **state)
+{
+    (void)state;
+    struct as_plan plan = {0};
+    plan_of("[alpha]\ndevices = opencl\ngrids = quick\n[alpha.here]\nsize = 64\n", &plan);
+    assert_int_equal(plan.n, 1);
+    as_plan_finish(&plan);
+}
+
 static void test_lacking_device(void **state)
 {
     (void)state;
@@ -272,6 +323,12 @@ static void test_bad_suites(void **state)
     refused("op=copy\n", "before the first");
     refused("[suite]\nprecison=1%\n[alpha]\nop=copy\n", "did you mean 'precision'?");
     refused("[suite]\nprecision=0\n[alpha]\nop=copy\n", "not between 0 and 100%");
+    refused("[alpha]\nop=copy\nprecision=0%\n", "not between 0 and 100%");
+    refused("[alpha]\nop=copy\nprecision=0%\n", "suite 'x', line 3");
+    refused("[alpha]\nprecision=101%\nop=copy\n", "suite 'x', line 2");
+    refused("[alpha]\nprecision=nan\nop=copy\n", "line 2");
+    refused("[alpha]\nprecision=wide\nop=copy\n", "\"wide\" is not a share");
+    refused("[alpha]\nprecison=1%\nop=copy\n", "no axis 'precison'");
     refused("[suite]\nvisits=0\n[alpha]\nop=copy\n", "not between 1 and 100");
     refused("[alpha]\ngrids=quick\nop=copy\n", "stands alone");
     refused("[alpha]\nop=copy\ngrids=quick\n", "stands alone");
@@ -324,6 +381,8 @@ int main(void)
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_devices_before_a_preset),
         cmocka_unit_test(test_lacking_device),
         cmocka_unit_test(test_suites_and_probes),
         cmocka_unit_test(test_bad_suites),

@@ -49,6 +49,7 @@ static void check_suite(const struct as_suite *suite)
     fuzz_require(suite->budget_s >= 0, "a budget below zero");
     for (size_t i = 0; i < suite->grids_n; i++) {
         const struct as_grid *g = &suite->grids[i];
+        fuzz_require(g->precision >= 0 && g->precision <= 1, "a section's precision that is none");
         fuzz_require(g->probe != NULL && g->n <= AS_AXES_MAX, "a grid without probe or with too many axes");
         for (size_t k = 0; k < g->n; k++) {
             fuzz_require(as_probe_axis(g->probe, g->axis[k].name) != NULL, "an axis that the probe lacks");

@@ -91,6 +91,7 @@ def test_suite_files(assay):
         ("typo", "[latncy]\nsize = 1KiB\n", ["latency", "line"]),
         ("axis", "[latency]\nszie = 1KiB\n", ["size", "line 2"]),
         ("setting", "[suite]\nbudgt = 3s\n[latency]\ngrids = quick\n", ["budget", "line 2"]),
+        ("precision", "[latency]\nsize = 1KiB\nprecision = 0%\n", ["precision.ini", "line 3", "between 0 and 100%"]),
         ("nothing", "; a comment\n", ["no probe"]),
         ("garbage", "\x7fELF\x02\x01", []),
         ("huge", "[latency]\nsize = 1KiB\n" + "# " + "x" * 100000, []),

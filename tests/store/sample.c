@@ -57,7 +57,7 @@ void sample_run(struct as_run *run, uint64_t seed)
 
 static void start(struct as_cell *cell, int position, const char *probe)
 {
-    *cell = (struct as_cell){.index = position, .limit = NAN, .clock_hz = NAN};
+    *cell = (struct as_cell){.index = position, .precision = position % 2 ? 0.05 : 0.01, .limit = NAN, .clock_hz = NAN};
     as_copy_text(cell->backend, sizeof cell->backend, "cpu");
     as_copy_text(cell->device, sizeof cell->device, "cpu");
     as_copy_text(cell->probe, sizeof cell->probe, probe);

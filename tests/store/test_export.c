@@ -9,6 +9,8 @@
 
 extern const char export_version_1[]; /* of the corpus of the import fuzzer */
 extern const unsigned export_version_1_size;
+extern const char export_version_2[];
+extern const unsigned export_version_2_size;
 
 static int set_up_run(void **state)
 {
@@ -114,6 +116,8 @@ static void test_export_content(void **state)
     assert_int_equal(json_array_size(json_object_get(json_array_get(visits, 1), "samples")), 7); /* left out */
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(json_object_get(cell, "gates"), "drift"), "state")), "pass");
+    assert_true(json_real_value(json_object_get(cell, "precision")) == 0.01);
+    assert_true(json_real_value(json_object_get(json_array_get(cells, 1), "precision")) == 0.05);
     cell = json_array_get(cells, 2);
     assert_true(json_is_null(json_object_get(cell, "median")));
     assert_true(json_is_null(json_object_get(cell, "started_at")));
@@ -153,10 +157,10 @@ static void test_changed_exports_are_refused(void **state)
     static const struct {
         const char *from, *to, *place;
     } changes[] = {
-        {"\"format_version\":2", "\"format_version\":3", "newer assay (format 3, this one knows 2)"},
-        {"\"format_version\":2", "\"format_version\":\"2\"", "format_version"},
-        {"\"format_version\":2,", "", "format_version"},
-        {"\"format_version\":2,", "\"format_version\":2,\"format_version\":2,", "line 1"},
+        {"\"format_version\":3", "\"format_version\":4", "newer assay (format 4, this one knows 3)"},
+        {"\"format_version\":3", "\"format_version\":\"3\"", "format_version"},
+        {"\"format_version\":3,", "", "format_version"},
+        {"\"format_version\":3,", "\"format_version\":3,\"format_version\":3,", "line 1"},
         {"\"sentinels\":", "\"guards\":", "sentinels"},
         {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "member other than"},
         {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},
@@ -181,6 +185,8 @@ static void test_changed_exports_are_refused(void **state)
         {"\"n\":14", "\"n\":15", "cells[0].samples"},
         {"\"n\":14", "\"n\":1000000000000", "cells[0].samples"},
         {"\"n\":14", "\"n\":-1", "cells[0].n"},
+        {"\"precision\":0.05", "\"precision\":\"5%\"", "cells[1].precision"},
+        {"\"precision\":0.05,", "", "cells[1].precision"},
         {"\"modes\":2", "\"modes\":3", "cells[0].modes"},
         {"\"median\":", "\"median\":1e9,\"was\":", "cells[0].was"},
         {"\"gates\":{\"checksum\"", "\"gates\":{\"check\"", "cells[0].gates"},
@@ -288,6 +294,22 @@ static void test_export_of_version_1(void **state)
     free(text);
 }
 
+/* As assay wrote it when a run had one precision: its cells were asked for that. */
+static void test_export_of_version_2(void **state)
+{
+    struct fixture *f = *state;
+    struct as_cell *cells;
+    int64_t id;
+    size_t n;
+    second_store(f);
+    assert_non_null(strstr(export_version_2, "{\"format_version\":2,"));
+    check(f, as_store_import_json(f->store, export_version_2, export_version_2_size, &id, &f->err));
+    check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = id}, &cells, &n, &f->err));
+    assert_int_equal(n, 1);
+    assert_true(cells[0].precision == 0.01);
+    as_cells_free(cells, n);
+}
+
 static void test_csv(void **state)
 {
     struct fixture *f = *state;
@@ -298,7 +320,7 @@ static void test_csv(void **state)
     const char *text = as_buf_get(&out);
     const char *head =
         "run,cell,backend,device,probe,size,pattern,allocator,stride,op,threads,metric,unit,counts,better,"
-        "status,reason,n,visits,median,ci_low,ci_high,mad,min,max,modes,limit,clock_hz,footprint,"
+        "precision,status,reason,n,visits,median,ci_low,ci_high,mad,min,max,modes,limit,clock_hz,footprint,"
         "started_at,failed_gates\r\n";
     assert_memory_equal(text, head, strlen(head));
     size_t rows = 0;
@@ -342,9 +364,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_run, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_export_import_export),        TEST(test_export_content),
-        TEST(test_changed_exports_are_refused), TEST(test_hostile_texts),
-        TEST(test_export_of_version_1),         TEST(test_csv),
+        TEST(test_export_import_export),
+        TEST(test_export_content),
+        TEST(test_changed_exports_are_refused),
+        TEST(test_hostile_texts),
+        TEST(test_export_of_version_1),
+        TEST(test_export_of_version_2),
+        TEST(test_csv),
         cmocka_unit_test(test_damaged_details),
     };
     setlocale(LC_ALL, "");

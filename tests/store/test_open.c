@@ -297,23 +297,17 @@ static void test_migration(void **state)
     assert_non_null(strstr(f->err.text, "newer assay (schema 3, this one knows 2)"));
 }
 
-/* A store that version 0.1.0 of schema 1 made: the next one that writes brings it up to date, and all of it is there.
- */
-static void test_store_of_version_1(void **state)
+/* All that a store of schema 1 had, through the eyes of today. */
+static void check_version_1(struct fixture *f)
 {
-    struct fixture *f = *state;
     struct as_visit *visits;
     struct as_cell cell;
     size_t n;
-    run_sql(f->path, store_version_1);
-    assert_int_equal(ask(f->path, "PRAGMA user_version"), 1);
-    refused(f, AS_STORE_READ, AS_FORMAT, "older assay");
-    assert_int_equal(ask(f->path, "PRAGMA user_version"), 1); /* reading changes nothing */
-    must_open(f, AS_STORE_WRITE);
     check(f, as_store_verify(f->store, &f->err));
     check(f, as_store_cell(f->store, 1, 1, &cell, &f->err));
     assert_string_equal(cell.probe, "latency");
     assert_int_equal(cell.sum.n, 12);
+    assert_true(cell.precision == 0.5); /* that of its run */
     check(f, as_store_visits(f->store, 0, 1, &visits, &n, &f->err));
     assert_int_equal(n, 2);
     for (size_t i = 0; i < n; i++) {
@@ -328,9 +322,79 @@ static void test_store_of_version_1(void **state)
     }
     as_visits_free(visits, n);
     as_cell_finish(&cell);
+}
+
+/* A store that version 0.1.0 of schema 1 made: it can be read as it is, and the next one that writes brings it up to
+ * date. */
+static void test_store_of_version_1(void **state)
+{
+    struct fixture *f = *state;
+    run_sql(f->path, store_version_1);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 1);
+    must_open(f, AS_STORE_READ);
+    check_version_1(f);
+    must_close(f);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 1); /* reading changes nothing */
+    must_open(f, AS_STORE_WRITE);
+    check_version_1(f);
     must_close(f);
     assert_int_equal(ask(f->path, "PRAGMA user_version"), as_store_schema.version);
     must_open(f, AS_STORE_READ);
+    check_version_1(f);
+}
+
+static void check_precisions(struct fixture *f)
+{
+    static const double wanted[] = {0.5, 0.25, NAN}; /* of runs 1, 2, 3 */
+    struct as_cell *cells;
+    size_t n;
+    check(f, as_store_cells(f->store, &(struct as_cell_filter){.hidden = 1}, &cells, &n, &f->err));
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++) {
+        const double precision = wanted[cells[i].run_id - 1];
+        assert_true(isnan(precision) ? isnan(cells[i].precision) : cells[i].precision == precision);
+    }
+    as_cells_free(cells, n);
+}
+
+/* A store of schema 2 knows the precision of its runs only. */
+static void test_store_of_version_2(void **state)
+{
+    static const char runs[] =
+        "CREATE TEMP TABLE r AS SELECT * FROM runs;"
+        "UPDATE r SET id = 2, uuid = '22222222', precision = 0.25; INSERT INTO runs SELECT * FROM r;"
+        "UPDATE r SET id = 3, uuid = '33333333', precision = NULL; INSERT INTO runs SELECT * FROM r;"
+        "CREATE TEMP TABLE c AS SELECT * FROM cells WHERE id = 1;"
+        "UPDATE c SET id = 3, run_id = 2; INSERT INTO cells SELECT * FROM c;"
+        "UPDATE c SET id = 4, run_id = 3; INSERT INTO cells SELECT * FROM c;";
+    static const char columns[] = "SELECT count(*) FROM pragma_table_info('cells') WHERE name = 'precision'";
+    struct fixture *f = *state;
+    const struct as_schema two = {2, as_store_schema.steps};
+    enum as_schema_kind kind;
+    run_sql(f->path, store_version_1);
+    assert_int_equal(migrate(f, &two, &kind), AS_OK);
+    run_sql(f->path, runs);
+    must_open(f, AS_STORE_READ);
+    check_precisions(f);
+    must_close(f);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 2);
+    assert_int_equal(ask(f->path, columns), 0);
+    must_open(f, AS_STORE_WRITE);
+    check_precisions(f);
+    must_close(f);
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), as_store_schema.version);
+    assert_int_equal(ask(f->path, columns), 1);
+}
+
+/* Nothing is made up for rows that belong to nothing, nor is the file touched. */
+static void test_damaged_store_of_version_1(void **state)
+{
+    struct fixture *f = *state;
+    run_sql(f->path, store_version_1);
+    run_sql(f->path, "PRAGMA foreign_keys = OFF; DELETE FROM runs");
+    refused(f, AS_STORE_READ, AS_FORMAT, "belong to nothing");
+    refused(f, AS_STORE_WRITE, AS_FORMAT, "belong to nothing");
+    assert_int_equal(ask(f->path, "PRAGMA user_version"), 1);
 }
 
 static void test_failed_migration_leaves_it_as_it_was(void **state)
@@ -366,6 +430,8 @@ int main(void)
         TEST(test_damaged_store),
         TEST(test_migration),
         TEST(test_store_of_version_1),
+        TEST(test_store_of_version_2),
+        TEST(test_damaged_store_of_version_1),
         TEST(test_failed_migration_leaves_it_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

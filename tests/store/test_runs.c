@@ -30,6 +30,7 @@ static void assert_same_cell(const struct as_cell *a, const struct as_cell *b)
     assert_string_equal(a->unit, b->unit);
     assert_int_equal(a->better_less, b->better_less);
     assert_string_equal(a->counts, b->counts);
+    assert_true(a->precision == b->precision);
     assert_true(a->key == b->key);
     assert_int_equal(a->axes.n, b->axes.n);
     for (size_t i = 0; i < a->axes.n; i++) {

@@ -1,0 +1,129 @@
+"""Each cell is held to the precision that was asked of it: by its section of the suite, or on the command line by all."""
+import contextlib
+import csv
+import io
+import signal
+import sqlite3
+import time
+
+import harness
+from harness import MEASURED, OK, UNTRUSTED, expect
+
+# So much noise that no number of samples gives an interval of 0.01%, and any few one of 50%; memory so slow that a sample
+# has few accesses, which then take no real time.
+NOISY = {"execute": True, "noise": {"sd": 0.05}, "levels": [{"size": 0, "ns": 1000, "gbs": 1}]}
+SUITE = """[suite]
+precision = 0.01%
+visits = 4
+devices = null
+[latency]
+size = 4KiB
+[latency.wide]
+size = 256KiB
+precision = 50%
+"""
+NARROW, WIDE = 4096, 262144
+
+
+def suite(assay, text=SUITE):
+    path = assay.path("noisy.ini")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def by_size(cells):
+    return {c["axes"]["size"]: c for c in cells}
+
+
+def asked(cells):
+    return {size: c["precision"] for size, c in by_size(cells).items()}
+
+
+def test_a_section_of_its_own(assay):
+    done = assay.null(NOISY, suite(assay), "--isolate")
+    expect(done.code == UNTRUSTED, "one of two cells is untrusted", done)
+    export = assay.export()
+    cells = by_size(export["cells"])
+    expect(asked(export["cells"]) == {NARROW: 0.0001, WIDE: 0.5}, "what was asked of each", asked(export["cells"]))
+    expect(export["run"]["precision"] == 0.0001, "and in general", export["run"]["precision"])
+    expect(all(c["precision"] == 0.0001 for c in export["sentinels"]), "of the sentinels too", export["sentinels"])
+    narrow, wide = cells[NARROW], cells[WIDE]
+    expect(narrow["status"] == "untrusted" and narrow["gates"]["noise"]["state"] == "fail", "the narrow one", narrow)
+    expect(wide["status"] == "ok", "the wide one is trusted", wide["gates"])
+    expect("asked 0.01%" in narrow["gates"]["noise"]["text"], "its gate says it", narrow["gates"]["noise"])
+    expect("asked 50%" in wide["gates"]["noise"]["text"], "each gate says its own", wide["gates"]["noise"])
+    most = {size: max(v["n"] + v["warmup"] for v in c["visits"]) for size, c in cells.items()}
+    expect(most[WIDE] < 60 < most[NARROW], "samples are taken until it is reached, no longer", most)
+    expect(wide["detail"]["isolated"].startswith("same"), "alone it differs by less than that", wide["detail"])
+
+
+def test_where_it_is_shown(assay):
+    assay.null(NOISY, suite(assay))
+    wide = by_size(assay.cells())[WIDE]
+    told = assay.run("explain", str(wide["id"]))
+    expect("50% of the median asked for" in told.out, "'explain' shows it", told)
+    done = assay.run("export", "--format", "csv")
+    rows = {int(row["size"]): row["precision"] for row in csv.DictReader(io.StringIO(done.out))}
+    expect(rows == {NARROW: "0.0001", WIDE: "0.5"}, "the table has it", rows)
+    shown = assay.run("show", "--json")
+    expect('"precision":0.5' in shown.out and '"precision":0.0001' in shown.out, "and the events", shown)
+
+
+def test_the_command_line_overrides(assay):
+    done = assay.null(NOISY, suite(assay), "--precision", "50%")
+    expect(done.code == OK, "all are trusted", done)
+    expect(asked(assay.cells()) == {NARROW: 0.5, WIDE: 0.5}, "asked of all", asked(assay.cells()))
+    done = assay.null(NOISY, suite(assay), "--precision", "0.01%")
+    expect(done.code == UNTRUSTED, "none is", done)
+    expect(asked(assay.cells()) == {NARROW: 0.0001, WIDE: 0.0001}, "asked of all", asked(assay.cells()))
+    expect(all(c["status"] == "untrusted" for c in assay.cells()), "untrusted", assay.cells())
+
+
+def test_replay_asks_the_same(assay):
+    assay.null(NOISY, suite(assay))
+    for size, wanted in ((WIDE, 0.5), (NARROW, 0.0001)):
+        cell = by_size(assay.cells(1))[size]
+        done = assay.run("replay", str(cell["id"]), env=assay.script(NOISY))
+        export = assay.export()
+        expect(asked(export["cells"]) == {size: wanted}, "as it was asked for", done)
+        expect(export["run"]["precision"] == wanted, "of the whole run, which is this cell", export["run"])
+        expect((export["cells"][0]["status"] == "ok") == (size == WIDE), "and judged by it", export["cells"][0]["gates"])
+
+
+def both_visited(assay):
+    """Does the store hold two visits of each cell?"""
+    with contextlib.closing(sqlite3.connect(assay.store)) as db, contextlib.suppress(sqlite3.Error):
+        return db.execute("SELECT count(*) FROM cells WHERE probe = 'latency' AND visits_done >= 2").fetchone() == (2,)
+    return False
+
+
+def test_resume_asks_the_same(assay):
+    """Killed between its visits, the run goes on with what the store knows of each cell."""
+    process = assay.start("run", suite(assay, SUITE.replace("visits = 4", "visits = 20")), "--device", "null",
+                          env=assay.script(dict(NOISY, sleep=True)))
+    while process.poll() is None and not both_visited(assay):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    killed = assay.finish(process)
+    expect(killed.code == -signal.SIGKILL, "killed on the way", killed)
+    done = assay.run("resume", env=assay.script(NOISY))
+    expect(done.code == UNTRUSTED, "gone on with", done)
+    cells = by_size(assay.cells())
+    expect(asked(assay.cells()) == {NARROW: 0.0001, WIDE: 0.5}, "what was asked of each stays", asked(assay.cells()))
+    expect(cells[WIDE]["status"] == "ok" and cells[NARROW]["status"] == "untrusted", "and holds", cells)
+
+
+def test_suites_that_meet(assay):
+    """Of a cell that two suites ask for, the narrower precision holds."""
+    first, second = assay.path("first.ini"), assay.path("second.ini")
+    for path, precision in ((first, "50%"), (second, "20%")):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"[latency]\nsize = 4KiB\nprecision = {precision}\n[suite]\nvisits = 3\n")
+    done = assay.null(NOISY, first, second)
+    expect(done.code in MEASURED, "measured", done)
+    expect(asked(assay.cells()) == {NARROW: 0.2}, "once, and narrow", asked(assay.cells()))
+
+
+if __name__ == "__main__":
+    harness.main(globals())
