@@ -32,6 +32,7 @@ static const struct field info_fields[] = {
     I(UNSIGNED, units),
     I(UNSIGNED, threads),
     I(UNSIGNED, warp),
+    I(UNSIGNED, vector_bytes),
     I(UNSIGNED, unit_threads),
     I(UNSIGNED, unit_registers),
     I(U64, unit_local),
@@ -51,6 +52,8 @@ static const struct field info_fields[] = {
     I(TEXT, sensor),
     I(TEXT, sensor_why),
     I(DOUBLE, sensor_read_s),
+    I(TEXT, bus),
+    I(DOUBLE, bus_bandwidth),
     I(TEXT, unfit),
 };
 static const struct field cache_fields[] = {C(UNSIGNED, level), C(U64, size), C(UNSIGNED, line), C(UNSIGNED, ways),

@@ -181,6 +181,13 @@ static struct as_fact *add_pair(struct rule_context *c, const struct as_cell *ce
                     host ? axis(cell, "node") : "", what);
 }
 
+/* To the host goes the bus that the driver tells of. */
+static void claim_bus(const struct rule_context *c, const struct as_cell *cell, struct as_fact *f)
+{
+    if (c->info && c->info->bus_bandwidth > 0 && strcmp(axis(cell, "peer"), "host") == 0)
+        f->claimed = c->info->bus_bandwidth * 1e-9 * (strcmp(axis(cell, "direction"), "both") == 0 ? 2 : 1);
+}
+
 void rule_link(struct rule_context *c)
 {
     static const char *const kind[] = {"peer", "node", "direction", NULL};
@@ -195,6 +202,7 @@ void rule_link(struct rule_context *c)
             break;
         fact_number(f, cells[i]->sum.median, cell_interval(cells[i]));
         fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        claim_bus(c, cells[i], f);
         fact_say(f, "The link %s %s carries %s, by %s", strcmp(direction, "both") == 0 ? "to and from" : direction,
                  peer_text(cells[i], peer, sizeof peer), value,
                  strcmp(axis(cells[i], "how"), "kernel") == 0 ? "a kernel" : "the copy engine");

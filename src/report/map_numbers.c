@@ -235,8 +235,8 @@ static void name_link(struct as_map_link *l, const struct as_device_info *info, 
     } else {
         const char *node = alone ? "" : ends->name + strcspn(ends->name, "-");
         snprintf(l->name, sizeof l->name, "host%.16s", node);
-        snprintf(l->about, sizeof l->about, node[0] ? "host memory, node %.16s" : "host memory",
-                 node + (node[0] == '-'));
+        snprintf(l->about, sizeof l->about, "host memory%s%.16s%s%.24s", node[0] ? ", node " : "",
+                 node + (node[0] == '-'), info->bus[0] ? " over " : "", info->bus);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "sensor/sensor.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 extern const struct as_sensor as_sensor_nvml, as_sensor_host, as_sensor_script;
@@ -75,6 +76,22 @@ void as_sensing_close(struct as_sensing *s)
     *s = (struct as_sensing){.read_s = NAN};
 }
 
+/* Transfers a second of a lane by generation, and the share of the bits that are data (PCI Express base specifications
+ * 1.0 to 6.0: 8b/10b, 128b/130b, and 242 of the 256 bytes of a flit). */
+static void describe_bus(const struct as_sensor_reading *now, struct as_device_info *info)
+{
+    static const struct {
+        double transfers, data;
+    } generations[] = {{2.5e9, 8 / 10.0},   {5e9, 8 / 10.0},     {8e9, 128 / 130.0},
+                       {16e9, 128 / 130.0}, {32e9, 128 / 130.0}, {64e9, 242 / 256.0}};
+    double generation = now->pcie_generation_max, width = now->pcie_width_max;
+    if (!(generation >= 1 && generation <= sizeof generations / sizeof *generations && width >= 1 && width <= 64))
+        return;
+    size_t i = (size_t)generation - 1;
+    snprintf(info->bus, sizeof info->bus, "PCIe %zu.0 x%.0f", i + 1, width);
+    info->bus_bandwidth = generations[i].transfers * generations[i].data * width / 8;
+}
+
 void as_sensing_describe(struct as_sensing *s, struct as_device_info *info)
 {
     struct as_sensor_reading now;
@@ -83,6 +100,7 @@ void as_sensing_describe(struct as_sensing *s, struct as_device_info *info)
     as_copy_text(info->sensor_why, sizeof info->sensor_why, s->why_not);
     info->sensor_read_s = isfinite(s->read_s) ? s->read_s : 0;
     as_sensing_read(s, AS_SENSOR_ALL, &now);
+    describe_bus(&now, info);
     int slowed = now.throttle > 0 ? now.throttle & ~(int)AS_THROTTLE_HARMLESS : 0;
     if (slowed) {
         as_buf_str(&b, "throttled by ");

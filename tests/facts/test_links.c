@@ -149,6 +149,7 @@ static void test_links(void **unused)
     struct made m;
     (void)unused;
     start(&m);
+    m.info.bus_bandwidth = 63e9;
     add(&m, "link", "GB/s", 350, "peer=1 node=0 allocator=own direction=to how=engine size=268435456");
     add(&m, "link", "GB/s", 370, "peer=1 node=0 allocator=own direction=to how=kernel size=268435456");
     add(&m, "link", "GB/s", 700, "peer=1 node=0 allocator=own direction=both how=engine size=268435456");
@@ -164,10 +165,12 @@ static void test_links(void **unused)
     says(f, "The link to device 1 carries 370");
     says(f, "by a kernel");
     assert_string_equal(f->object, "link:1");
+    assert_true(isnan(f->claimed));
     says(get(&m, "link.1.both", 700), "to and from device 1");
     f = get(&m, "link.host-1.from", 20);
     says(f, "from the host's memory node 1");
     assert_string_equal(f->object, "link:host-1");
+    assert_true(f->claimed == 63);
     says(get(&m, "link.every.to", 1000), "every other device");
     assert_null(find(&m, "link.2.to"));
     says(get(&m, "link.latency.1.load", 800), "A load from memory of device 1 takes 800 ns");
