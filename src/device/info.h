@@ -88,6 +88,8 @@ struct as_device_info {
     double sensor_read_s; /* what one reading costs, 0 unknown */
     char unfit[160];      /* what the sensor saw at opening that makes numbers unfit; "" nothing */
     size_t caches_n;
+    char bus[24];         /* "PCIe 5.0 x16": what joins it to the host at its best, "" unknown */
+    double bus_bandwidth; /* bytes/s that such a bus carries each way, before packets' headers; 0 unknown */
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;
     struct as_allocator allocators[AS_ALLOCATORS_MAX];
