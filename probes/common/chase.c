@@ -47,6 +47,7 @@ void as_chase_note(struct as_visit_context *vc, const struct as_chase *c)
         as_note_number(vc, "steps_before", (double)(c->before * c->way->steps));
     if (c->timed.overhead_s > 0 && !(c->timed.record[0].has & AS_HAS_NANOS))
         as_note_number(vc, "control_ns", c->timed.overhead_s * 1e9);
+    as_timed_note(vc, &c->timed);
 }
 
 static enum as_status walk_once(struct as_chase *c, uint64_t reps, struct as_chase_walked *w, struct as_error *err)

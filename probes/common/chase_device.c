@@ -16,17 +16,20 @@ static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc
     (void)desc;
     enum as_status s =
         as_timed_prepare(&c->timed, c->dev, "latency", as_timed_sweep_kernel, as_kernel_latency, NULL, 1, err);
+    if (!s)
+        s = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
     return s ? s : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
 }
 
-static struct as_launch walk_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[5])
+static struct as_launch walk_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[6])
 {
     args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory};
-    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->memory};
-    args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8};
-    args[3] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)c->before};
-    args[4] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
-    struct as_launch l = as_timed_group(c->kernel, args, 5, 1, 1);
+    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.choice};
+    args[2] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->memory};
+    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8};
+    args[4] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)c->before};
+    args[5] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
+    struct as_launch l = as_timed_group(c->kernel, args, 6, 1, 1);
     l.work.accesses = ((double)c->before + turns) * AS_CHASE_STEPS;
     l.work.footprint = (double)c->footprint;
     return l;
@@ -79,7 +82,7 @@ enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
 /* The launch that only warms up is the control: its time is taken off where the kernel has no clock. */
 static enum as_status fill(struct as_chase *c, struct as_error *err)
 {
-    struct as_arg args[5];
+    struct as_arg args[6];
     const struct as_launch control = walk_launch(c, 0, args);
     enum as_status s = as_chase_fill_device(c, err);
     return s ? s : as_timed_overhead(&c->timed, &control, err);
@@ -87,7 +90,7 @@ static enum as_status fill(struct as_chase *c, struct as_error *err)
 
 static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
 {
-    struct as_arg args[5];
+    struct as_arg args[6];
     double launch_s;
     const struct as_launch l = walk_launch(c, (uint32_t)reps, args);
     enum as_status s = as_timed_launch(&c->timed, &l, &launch_s, err);

@@ -5,7 +5,7 @@
 
 #include "prepare.h"
 
-/* The same layout as in the kernels: see timed_record in timed_kernels.h. */
+/* The same layout as in the kernels: see timed_record in timed.kernel. */
 enum { AS_RECORD_WORDS = 8 };
 struct as_record {
     uint64_t value;         /* what the group came to: a position, a sum */
@@ -24,7 +24,10 @@ struct as_timed {
     struct as_memory *memory; /* the records */
     struct as_record *record; /* as read after a launch */
     size_t records;
-    double overhead_s; /* of a launch that does nothing */
+    double overhead_s;        /* of a launch that does nothing */
+    struct as_memory *choice; /* set by as_timed_stand, which all kernels that ask for their PART need */
+    bool tells_unit;
+    uint32_t unit; /* 1 + number of the one on which launches of one group run, 0: whichever */
     struct as_kernel *kernels[AS_TIMED_KEPT], *sweep;
     struct as_memory *blocks[AS_TIMED_KEPT];
     size_t kernels_n, blocks_n;
@@ -43,6 +46,21 @@ enum as_status as_timed_once(struct as_timed *t, const char *name, const struct 
  */
 enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
                                struct as_error *err);
+/* From here on a launch of one group by as_timed_launch runs on this unit, alone, wherever kernels can tell on which
+ * one they run; elsewhere nothing changes. A launch of more groups is on all units as ever. The kernels take t->choice
+ * as their argument 1 and ask for their PART (timed.kernel). Units differ in how far they are from a cache that they
+ * share: so what is compared runs on the same one. */
+enum { AS_TIMED_UNIT = 0 }; /* where nothing else is asked for: the same in all probes */
+enum as_status as_timed_stand(struct as_timed *t, uint32_t unit, struct as_error *err);
+/* Into the cell: the unit, where one is chosen. */
+void as_timed_note(struct as_visit_context *vc, const struct as_timed *t);
+/* For launches that do not go through as_timed_launch. What is launched for `wanted`; after it and once record[0] is
+ * read, whether it came to run on the unit; and after AS_TIMED_TRIES that did not, words. */
+enum { AS_TIMED_TRIES = 8 };
+enum as_status as_timed_aim(struct as_timed *t, const struct as_launch *wanted, struct as_launch *aimed,
+                            struct as_error *err);
+bool as_timed_hit(const struct as_timed *t, const struct as_launch *wanted);
+enum as_status as_timed_gave_up(const struct as_timed *t, struct as_error *err);
 /* The same launch with nothing to do, several times: the overhead. */
 enum as_status as_timed_overhead(struct as_timed *t, const struct as_launch *nothing, struct as_error *err);
 /* AS_UNSUPPORTED with words where kernels of the device lack one of these, as the last launch says. */

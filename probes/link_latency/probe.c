@@ -62,12 +62,14 @@ struct state {
     struct as_device *dev;
     struct as_place place;
     char owner[1][32];
-    struct as_chase chase; /* what=load */
-    struct as_program *program;
-    struct as_kernel *add; /* what=atomic */
-    struct as_memory *counter, *result;
+    struct as_chase chase;      /* what=load */
+    struct as_timed timed;      /* what=atomic, by a device's kernel */
+    struct as_program *program; /* by the CPU's own */
+    struct as_memory *result;
     double overhead_s;
-    bool atomic, wrong;
+    struct as_kernel *add; /* of either */
+    struct as_memory *counter;
+    bool atomic, native, wrong;
     uint32_t want, counted, returned; /* of the last sample, or of the first that was wrong */
 };
 
@@ -83,30 +85,72 @@ static void host_add(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"add", host_add}, {NULL, NULL}};
 
-static enum as_status launch_adds(struct state *s, uint32_t turns, double *seconds, struct as_error *err)
+static enum as_status build_native(struct state *s, struct as_error *err)
 {
-    struct as_arg args[3] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result},
-                             {.kind = AS_ARG_MEMORY, .u.memory = s->counter},
-                             {.kind = AS_ARG_U32, .u.u32 = turns}};
-    struct as_launch launch = {.kernel = s->add,
-                               .args = args,
-                               .args_n = 3,
-                               .groups = 1,
-                               .group_size = 1,
-                               .reps = 1,
-                               .work = {.accesses = (double)turns * ADDS, .footprint = 64}};
+    struct as_program_desc desc = {.name = "link_latency", .host = host_kernels};
+    struct as_memory_desc result = {.allocator = s->dev->info.allocators[0].name, .bytes = 64, .node = -1};
+    enum as_status st = s->dev->program->build(s->dev, &desc, &s->program, err);
+    if (!st)
+        st = s->dev->program->kernel(s->dev, s->program, "add", &s->add, err);
+    return st ? st : s->dev->memory->alloc(s->dev, &result, &s->result, err);
+}
+
+static enum as_status build_device(struct state *s, struct as_error *err)
+{
+    enum as_status st = as_timed_prepare(&s->timed, s->dev, "link_latency", "", as_kernel_link_latency, NULL, 1, err);
+    if (!st)
+        st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
+    return st ? st : as_timed_kernel(&s->timed, "add", &s->add, err);
+}
+
+static struct as_launch launch_of(const struct state *s, uint32_t turns, struct as_arg args[4])
+{
+    size_t n = 0;
+    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->native ? s->result : s->timed.memory};
+    if (!s->native)
+        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice};
+    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->counter};
+    args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
+    struct as_launch l = as_timed_group(s->add, args, n, 1, 1);
+    l.work = (struct as_work){.accesses = (double)turns * ADDS, .footprint = 64};
+    return l;
+}
+
+/* What the last addition returned, and the seconds of all. */
+static enum as_status make_adds(struct state *s, uint32_t turns, struct as_sample *out, uint32_t *returned,
+                                struct as_error *err)
+{
+    struct as_arg args[4];
     struct as_timing t;
-    enum as_status st = s->dev->queue->launch(s->dev, &launch, &t, err);
-    *seconds = as_timing_seconds(&t);
-    return st;
+    double launch_s;
+    const struct as_launch l = launch_of(s, turns, args);
+    if (!s->native) {
+        enum as_status st = as_timed_launch(&s->timed, &l, &launch_s, err);
+        out->seconds = as_timed_seconds(&s->timed, launch_s);
+        out->clock_hz = as_timed_clock(&s->timed);
+        *returned = (uint32_t)s->timed.record[0].value;
+        return st;
+    }
+    enum as_status st = s->dev->queue->launch(s->dev, &l, &t, err);
+    launch_s = st ? NAN : as_timing_seconds(&t);
+    out->seconds = launch_s > s->overhead_s ? launch_s - s->overhead_s : launch_s;
+    return st ? st : s->dev->memory->read(s->dev, s->result, 0, returned, sizeof *returned, err);
 }
 
 static enum as_status measure_overhead(struct state *s, struct as_error *err)
 {
+    struct as_arg args[4];
+    struct as_sample nothing;
+    uint32_t unused;
     double took[OVERHEADS];
+    const struct as_launch l = launch_of(s, 0, args);
     enum as_status st = AS_OK;
-    for (size_t i = 0; i < OVERHEADS && !st; i++)
-        st = launch_adds(s, 0, &took[i], err);
+    if (!s->native)
+        return as_timed_overhead(&s->timed, &l, err);
+    for (size_t i = 0; i < OVERHEADS && !st; i++) {
+        st = make_adds(s, 0, &nothing, &unused, err);
+        took[i] = nothing.seconds;
+    }
     if (!st)
         s->overhead_s = as_median(took, OVERHEADS);
     return st;
@@ -114,23 +158,19 @@ static enum as_status measure_overhead(struct state *s, struct as_error *err)
 
 static enum as_status prepare_adds(struct state *s, struct as_visit_context *vc, struct as_error *err)
 {
-    struct as_program_desc desc = {.name = "link_latency", .source = as_kernel_link_latency, .host = host_kernels};
     struct as_memory_desc counter = {.allocator = as_axes_text(vc->axes, "allocator"),
                                      .bytes = 4096,
                                      .node = -1,
                                      .owner = s->owner[0][0] ? s->owner[0] : NULL};
-    struct as_memory_desc result = {.allocator = s->dev->info.allocators[0].name, .bytes = 64, .node = -1};
-    enum as_status st = s->dev->program->build(s->dev, &desc, &s->program, err);
-    if (!st)
-        st = s->dev->program->kernel(s->dev, s->program, "add", &s->add, err);
+    s->native = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    enum as_status st = s->native ? build_native(s, err) : build_device(s, err);
     if (!st)
         st = s->dev->memory->alloc(s->dev, &counter, &s->counter, err);
-    if (!st)
-        st = s->dev->memory->alloc(s->dev, &result, &s->result, err);
     if (st)
         return st;
     as_expect_code(vc, s->add, "atomic.global", ADDS);
     vc->footprint = sizeof(uint32_t);
+    as_timed_note(vc, &s->timed);
     return measure_overhead(s, err);
 }
 
@@ -140,15 +180,12 @@ static enum as_status sample_adds(struct state *s, uint64_t reps, struct as_samp
     uint32_t counted = 0, returned = 0, want = (uint32_t)reps * ADDS;
     enum as_status st = s->dev->memory->write(s->dev, s->counter, 0, &zero, sizeof zero, err);
     if (!st)
-        st = launch_adds(s, (uint32_t)reps, &out->seconds, err);
+        st = make_adds(s, (uint32_t)reps, out, &returned, err);
     if (!st)
         st = s->dev->memory->read(s->dev, s->counter, 0, &counted, sizeof counted, err);
-    if (!st)
-        st = s->dev->memory->read(s->dev, s->result, 0, &returned, sizeof returned, err);
     if (st)
         return st;
-    double took = out->seconds - s->overhead_s;
-    out->value = (took > 0 ? took : out->seconds) / (double)want * 1e9;
+    out->value = out->seconds / (double)want * 1e9;
     if (!s->wrong) {
         s->want = want;
         s->counted = counted;
@@ -169,6 +206,7 @@ static enum as_status prepare_walk(struct state *s, struct as_visit_context *vc,
                                  .seed = vc->seed,
                                  .owner = s->owner[0][0] ? s->owner[0] : NULL};
     enum as_status st = as_chase_prepare(&s->chase, s->dev, &desc, err);
+    as_timed_note(vc, &s->chase.timed);
     vc->footprint = s->chase.footprint;
     return st;
 }
@@ -199,7 +237,11 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    return s->atomic ? sample_adds(s, reps, out, err) : as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
+    if (s->atomic)
+        return sample_adds(s, reps, out, err);
+    enum as_status st = as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
+    out->clock_hz = s->chase.clock_hz;
+    return st;
 }
 
 static bool check(void *state, char *why, size_t why_size)
@@ -222,6 +264,7 @@ static void finish(void *state)
         s->dev->program->destroy(s->dev, s->program);
         s->dev->memory->free(s->dev, s->counter);
         s->dev->memory->free(s->dev, s->result);
+        as_timed_finish(&s->timed);
     }
     as_place_end(&s->place);
     free(s);

@@ -19,11 +19,12 @@ static uint64_t position(const struct onchip *o, uint64_t steps)
     return o->what == ONCHIP_CONSTANT || o->what == ONCHIP_LOCAL ? bytes : bytes / 8;
 }
 
-static size_t fill_args(const struct onchip *o, uint32_t turns, struct as_arg args[6])
+static size_t fill_args(const struct onchip *o, uint32_t turns, struct as_arg args[7])
 {
     size_t n = 0;
     uint64_t start = o->what == ONCHIP_CODE ? 0 : position(o, o->walked);
     args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.memory};
+    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.choice};
     if (o->chain)
         args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->chain};
     if (o->what == ONCHIP_CODE) {
@@ -48,7 +49,7 @@ static uint64_t expected(const struct onchip *o, uint32_t turns)
     return position(o, o->walked + all * ONCHIP_STEPS);
 }
 
-static struct as_launch make_launch(const struct onchip *o, uint32_t turns, struct as_arg args[6])
+static struct as_launch make_launch(const struct onchip *o, uint32_t turns, struct as_arg args[7])
 {
     size_t n = fill_args(o, turns, args);
     size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
@@ -62,14 +63,14 @@ static struct as_launch make_launch(const struct onchip *o, uint32_t turns, stru
 
 enum as_status onchip_control(struct onchip *o, struct as_error *err)
 {
-    struct as_arg args[6];
+    struct as_arg args[7];
     const struct as_launch control = make_launch(o, 0, args);
     return as_timed_overhead(&o->timed, &control, err);
 }
 
 enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
 {
-    struct as_arg args[6];
+    struct as_arg args[7];
     double launch_s;
     const struct as_launch l = make_launch(o, turns, args);
     bool global = o->what == ONCHIP_GLOBAL || o->what == ONCHIP_READONLY;

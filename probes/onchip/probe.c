@@ -103,7 +103,9 @@ static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struc
 static enum as_status first_launches(struct onchip *o, struct as_visit_context *vc, struct as_error *err)
 {
     double ns, seconds;
-    enum as_status s = onchip_control(o, err);
+    enum as_status s = as_timed_stand(&o->timed, AS_TIMED_UNIT, err);
+    if (!s)
+        s = onchip_control(o, err);
     if (!s && o->local_bytes)
         s = as_timed_need(&o->timed, AS_HAS_LOCAL, err);
     if (!s)
@@ -114,6 +116,7 @@ static enum as_status first_launches(struct onchip *o, struct as_visit_context *
         as_limit_one_cycle(vc, as_timed_clock(&o->timed));
     if (!(o->timed.record[0].has & AS_HAS_NANOS))
         as_note_number(vc, "control_ns", o->timed.overhead_s * 1e9);
+    as_timed_note(vc, &o->timed);
     return AS_OK;
 }
 

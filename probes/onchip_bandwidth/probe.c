@@ -192,6 +192,7 @@ static enum as_status launch(struct state *s, uint32_t before, uint32_t turns, d
     uint64_t chunk = p->threads * p->unroll, chunks = p->elements / chunk;
     uint64_t shift = !p->common ? 0 : chunks > p->groups ? chunks / p->groups * chunk : chunk;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->buffer},
                             {.kind = AS_ARG_U32, .u.u32 = 0},
@@ -200,7 +201,7 @@ static enum as_status launch(struct state *s, uint32_t before, uint32_t turns, d
                             {.kind = AS_ARG_U64, .u.u64 = piece_elements(p)},
                             {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->elements},
                             {.kind = AS_ARG_U32, .u.u32 = (uint32_t)shift}};
-    struct as_launch l = as_timed_group(s->kernel, args, p->local ? 6 : 9, p->groups, p->threads);
+    struct as_launch l = as_timed_group(s->kernel, args, p->local ? 7 : 10, p->groups, p->threads);
     l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->groups);
     return as_timed_launch(&s->timed, &l, seconds, err);
 }
@@ -216,8 +217,12 @@ static enum as_status build(struct state *s, struct as_visit_context *vc, struct
                                          defines, p->groups, err);
     if (!st)
         st = as_timed_keep_kernel(&s->timed, "read", &s->kernel, err);
-    if (!st)
-        as_expect_code(vc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
+    if (st)
+        return st;
+    as_expect_code(vc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
+    st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
+    if (p->groups == 1)
+        as_timed_note(vc, &s->timed);
     return st;
 }
 

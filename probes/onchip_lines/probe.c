@@ -87,11 +87,12 @@ static enum as_status walk(struct state *s, uint32_t before, uint32_t turns, dou
                            struct as_error *err)
 {
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->chain},
                             {.kind = AS_ARG_U64, .u.u64 = position(s, s->walked)},
                             {.kind = AS_ARG_U32, .u.u32 = before},
                             {.kind = AS_ARG_U32, .u.u32 = turns}};
-    struct as_launch l = as_timed_group(s->walk, args, 5, 1, 1);
+    struct as_launch l = as_timed_group(s->walk, args, 6, 1, 1);
     l.work.accesses = (double)turns * STEPS;
     enum as_status st = as_timed_sweep(&s->timed, s->cold_shared ? s->other : s->chain, err);
     if (!st)
@@ -154,8 +155,11 @@ static enum as_status build(struct state *s, struct as_visit_context *vc, struct
                                          as_kernel_onchip_lines, s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
     if (!st)
         st = as_timed_keep_kernel(&s->timed, "walk", &s->walk, err);
-    if (!st)
-        as_expect_code(vc, s->walk, "load.global", STEPS);
+    if (st)
+        return st;
+    as_expect_code(vc, s->walk, "load.global", STEPS);
+    st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
+    as_timed_note(vc, &s->timed);
     return st;
 }
 

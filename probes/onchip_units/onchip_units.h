@@ -10,7 +10,7 @@ enum { UNITS_STEPS = 16, UNITS_PLACES = 4096 };
 struct onchip_units {
     struct as_timed timed;
     struct as_kernel *walk, *each;
-    struct as_memory *chain, *places, *ticket, *took, *other;
+    struct as_memory *chain, *places, *took, *other;
     uint64_t *place; /* words of the chain, UNITS_PLACES of them */
     uint64_t *used;  /* those that are walked */
     uint64_t used_n;
@@ -34,9 +34,6 @@ enum as_status onchip_units_choose(struct onchip_units *u, bool near, struct as_
 
 /* run.c */
 
-/* Launches groups until one of them starts on the unit. The ticket is the kernel's argument 2. */
-enum as_status onchip_units_on(struct onchip_units *u, struct as_kernel *kernel, const struct as_arg *args, size_t n,
-                               double *seconds, struct as_error *err);
 /* turns of UNITS_STEPS steps, in the state of the caches that the experiment asks for. */
 enum as_status onchip_units_walk(struct onchip_units *u, uint32_t turns, double *ns, double *seconds,
                                  struct as_error *err);

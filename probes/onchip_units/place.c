@@ -60,13 +60,13 @@ static enum as_status time_each(struct onchip_units *u, uint64_t *took, struct a
     struct as_device *dev = u->timed.dev;
     double seconds;
     struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory}, {.kind = AS_ARG_MEMORY, .u.memory = u->chain},
-        {.kind = AS_ARG_MEMORY, .u.memory = u->ticket},       {.kind = AS_ARG_U32, .u.u32 = u->unit},
-        {.kind = AS_ARG_MEMORY, .u.memory = u->places},       {.kind = AS_ARG_MEMORY, .u.memory = u->took},
-        {.kind = AS_ARG_U64, .u.u64 = UNITS_PLACES}};
+        {.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory}, {.kind = AS_ARG_MEMORY, .u.memory = u->timed.choice},
+        {.kind = AS_ARG_MEMORY, .u.memory = u->chain},        {.kind = AS_ARG_MEMORY, .u.memory = u->places},
+        {.kind = AS_ARG_MEMORY, .u.memory = u->took},         {.kind = AS_ARG_U64, .u.u64 = UNITS_PLACES}};
+    const struct as_launch l = as_timed_group(u->each, args, 6, 1, 1);
     enum as_status st = as_timed_sweep(&u->timed, u->chain, err);
     if (!st)
-        st = onchip_units_on(u, u->each, args, 7, &seconds, err);
+        st = as_timed_launch(&u->timed, &l, &seconds, err);
     if (!st)
         st = dev->memory->read(dev, u->took, 0, took, UNITS_PLACES * sizeof *took, err);
     return st;

@@ -68,11 +68,12 @@ static enum as_status build(struct onchip_units *u, struct as_visit_context *vc,
         st = as_timed_keep_kernel(&u->timed, "walk", &u->walk, err);
     if (!st)
         st = as_timed_keep_kernel(&u->timed, "each", &u->each, err);
-    if (!st) {
-        as_expect_code(vc, u->walk, "load.global", UNITS_STEPS);
-        as_expect_code(vc, u->each, "load.global", UNITS_STEPS);
-    }
-    return st;
+    if (st)
+        return st;
+    as_expect_code(vc, u->walk, "load.global", UNITS_STEPS);
+    as_expect_code(vc, u->each, "load.global", UNITS_STEPS);
+    st = as_timed_stand(&u->timed, u->unit, err);
+    return st ? st : as_timed_need(&u->timed, AS_HAS_UNIT, err);
 }
 
 static enum as_status allocate(struct onchip_units *u, struct as_error *err)
@@ -82,8 +83,7 @@ static enum as_status allocate(struct onchip_units *u, struct as_error *err)
         uint64_t bytes;
     } all[] = {{&u->chain, chain_bytes(&u->timed.dev->info)},
                {&u->places, UNITS_PLACES * sizeof(uint64_t)},
-               {&u->took, 3 * UNITS_PLACES * sizeof(uint64_t)},
-               {&u->ticket, 64}};
+               {&u->took, 3 * UNITS_PLACES * sizeof(uint64_t)}};
     enum as_status st = AS_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && !st; i++)
         st = as_timed_keep_memory(&u->timed, all[i].bytes, all[i].memory, err);

@@ -1,38 +1,17 @@
 /* Launches on one chosen unit. */
 #include "onchip_units.h"
 
-enum { TRIES = 8, GROUPS_OF_UNIT = 4 };
-
-enum as_status onchip_units_on(struct onchip_units *u, struct as_kernel *kernel, const struct as_arg *args, size_t n,
-                               double *seconds, struct as_error *err)
-{
-    static const uint32_t zero;
-    static const struct as_record none;
-    struct as_device *dev = u->timed.dev;
-    struct as_launch l = as_timed_group(kernel, args, n, (size_t)GROUPS_OF_UNIT * dev->info.units, 1);
-    for (int i = 0; i < TRIES; i++) {
-        enum as_status st = dev->memory->write(dev, u->ticket, 0, &zero, sizeof zero, err);
-        if (!st)
-            st = dev->memory->write(dev, u->timed.memory, 0, &none, sizeof none, err);
-        if (!st)
-            st = as_timed_launch(&u->timed, &l, seconds, err);
-        if (st || u->timed.record[0].unit)
-            return st;
-    }
-    return as_fail(err, AS_UNSUPPORTED, "none of %d launches put a group on unit %u, or kernels cannot tell their unit",
-                   TRIES, u->unit);
-}
-
 static enum as_status walk_on(struct onchip_units *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
                               struct as_error *err)
 {
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = u->timed.choice},
                             {.kind = AS_ARG_MEMORY, .u.memory = u->chain},
-                            {.kind = AS_ARG_MEMORY, .u.memory = u->ticket},
-                            {.kind = AS_ARG_U32, .u.u32 = unit},
                             {.kind = AS_ARG_U64, .u.u64 = u->used[as_cycle_at(&u->cycle, from)]},
                             {.kind = AS_ARG_U32, .u.u32 = turns}};
-    return onchip_units_on(u, u->walk, args, 6, seconds, err);
+    const struct as_launch l = as_timed_group(u->walk, args, 5, 1, 1);
+    enum as_status st = as_timed_stand(&u->timed, unit, err);
+    return st ? st : as_timed_launch(&u->timed, &l, seconds, err);
 }
 
 enum as_status onchip_units_walk(struct onchip_units *u, uint32_t turns, double *ns, double *seconds,

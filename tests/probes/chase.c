@@ -27,14 +27,12 @@ static u64 follow(u64 at)
 }
 #undef FOLLOW
 #define FOLLOW(at) follow(at)
-#define CYCLES_NOW() (2 * STEP_NS * steps_made)
-#define NANOS_NOW() (STEP_NS * steps_made)
-static void timed_record(u64 *r, u64 value, u64 c0, u64 c1, u64 n0, u64 n1)
-{
-    struct as_record record = {.value = value, .cycles = c1 - c0, .nanos = n1 - n0};
-    record.has = has_clock ? AS_HAS_CYCLES | AS_HAS_NANOS : 0;
-    memcpy(r, &record, sizeof record);
-}
+#undef HAVE_CYCLES
+#define HAVE_CYCLES 1
+#define CYCLES() (2 * STEP_NS * steps_made)
+#define HAVE_NANOS 1
+#define NANOS() (STEP_NS * steps_made)
+#include "../../probes/common/timed.kernel"
 #define PERSISTENT
 #include "../../probes/latency/latency.kernel"
 
@@ -42,18 +40,25 @@ static void run_kernel(const char *name, void *const *args)
 {
     u64 a, b;
     u32 before, turns, most;
+    struct as_record *record = args[0];
     as_host_item = (struct as_host_item){.threads = 1, .groups = 1};
     if (strcmp(name, "walk") == 0) {
-        memcpy(&a, args[2], sizeof a);
-        memcpy(&before, args[3], sizeof before);
-        memcpy(&turns, args[4], sizeof turns);
-        walk(args[0], args[1], a, before, turns);
+        memcpy(&a, args[3], sizeof a);
+        memcpy(&before, args[4], sizeof before);
+        memcpy(&turns, args[5], sizeof turns);
+        walk(args[0], args[1], args[2], a, before, turns);
+        record->has = has_clock ? record->has : 0;
+        return;
+    }
+    if (strcmp(name, "tell") == 0) {
+        tell(args[0]);
         return;
     }
     if (strcmp(name, "persist") == 0) {
-        memcpy(&a, args[3], sizeof a);
-        memcpy(&most, args[4], sizeof most);
-        persist(args[0], args[1], args[2], a, most);
+        memcpy(&a, args[4], sizeof a);
+        memcpy(&most, args[5], sizeof most);
+        persist(args[0], args[1], args[2], args[3], a, most);
+        record->has = has_clock ? record->has : 0;
         return;
     }
     assert_string_equal(name, "relocate");

@@ -195,6 +195,7 @@ static enum as_status toy_launch(struct as_device *dev, const struct as_launch *
     fill_args(l, args, values);
     *out = (struct as_timing){.host_s = 0, .device_s = NAN, .cycles = NAN};
     t->launches++;
+    t->groups = l->groups;
     if (t->lose_launches > 0) {
         t->lose_launches--;
         out->host_s = 1e-9;
@@ -227,6 +228,7 @@ static enum as_status toy_submit(struct as_device *dev, const struct as_launch *
 {
     struct toy *t = toy_of(dev);
     t->launches++;
+    t->groups = l->groups;
     if (t->lose_launches > 0) {
         t->lose_launches--;
         return AS_OK;

@@ -16,6 +16,7 @@ struct toy {
     uint64_t free_bytes;
     double alloc_s, first_alloc_s; /* an allocation takes so long; the first one ever besides; a free twice as long */
     unsigned launches, allocations, live; /* counted */
+    size_t groups;                        /* of the launch that runs */
     struct toy_running *running;
 };
 void toy_init(struct toy *t, unsigned capabilities);

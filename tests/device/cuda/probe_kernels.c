@@ -222,7 +222,7 @@ static void visit(const struct visit *v)
         fail_msg("%s %s does not apply: %s", v->probe, v->axes, err.text);
     enum as_status s = toy_prepare(&t, probe, v->axes, &made, &err);
     /* Where nothing runs no unit is found, and nothing says that a launch may ask for memory. */
-    bool excused = strstr(err.text, "put a group on unit") || strstr(err.text, "cannot ask for LOCAL");
+    bool excused = strstr(err.text, "on which unit they run") || strstr(err.text, "cannot ask for LOCAL");
     if (s != AS_OK && !(s == AS_UNSUPPORTED && excused))
         fail_msg("%s %s for %s: %s", v->probe, v->axes, arch, err.text);
     if (v->code && made.vc.code != AS_GATE_PASS)
