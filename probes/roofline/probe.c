@@ -10,7 +10,7 @@
 extern const char as_method_roofline[];
 extern const char as_kernel_roofline[];
 
-enum { CANDIDATES_MAX = 8, CHAINS_MAX = 8, TRIALS = 3, OPS = 2 /* a multiplication and an addition */ };
+enum { CANDIDATES_MAX = 8, LANES_MAX = 16, TRIALS = 3, OPS = 2 /* a multiplication and an addition */ };
 enum { CLOCKS = 2 };
 static const double TRIAL_S = 300e-6;
 
@@ -78,7 +78,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 /* A way to do it: a native kernel, or a grid and a number of chains. */
 struct candidate {
     enum as_peak_width width;
-    unsigned chains;
+    unsigned lanes, chains;
     size_t groups, group_size;
     struct as_program *program;
     struct as_kernel *kernel;
@@ -100,8 +100,7 @@ struct state {
 /* Numbers that a thread leaves behind, and how many of them there are. */
 static uint64_t results_of(const struct state *s, const struct candidate *c)
 {
-    unsigned lanes = s->native ? as_peak_lanes(s->bits, c->width) : s->bits == 16 ? 2 : 1;
-    return (uint64_t)c->groups * c->group_size * c->chains * lanes;
+    return (uint64_t)c->groups * c->group_size * c->chains * c->lanes * (s->bits == 16 ? 2 : 1);
 }
 
 static enum as_status launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
@@ -147,6 +146,7 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
             continue;
         struct candidate *c = &s->candidates[s->candidates_n++];
         *c = (struct candidate){.width = (enum as_peak_width)w,
+                                .lanes = as_peak_lanes(s->bits, (enum as_peak_width)w),
                                 .chains = AS_PEAK_CHAINS,
                                 .groups = (size_t)as_axes_u64(a, "threads"),
                                 .group_size = 1};
@@ -160,29 +160,59 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
     return s->candidates_n ? AS_OK : as_fail(err, AS_UNSUPPORTED, "this CPU has no fused multiply-adds");
 }
 
-/* Full units, in groups of three sizes, with chains enough for the latency alone and with more. */
-static enum as_status list_grids(struct state *s, struct as_error *err)
+static enum as_status add_grid(struct state *s, struct candidate grid, struct as_error *err)
 {
-    static const unsigned chains[] = {4, CHAINS_MAX}, sizes[] = {256, 512, 1024};
+    struct candidate *c = &s->candidates[s->candidates_n++];
+    char defines[64];
+    *c = grid;
+    snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u", s->bits, c->lanes, c->chains);
+    struct as_program_desc desc = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
+    enum as_status st = s->dev->program->build(s->dev, &desc, &c->program, err);
+    return st ? st : s->dev->program->kernel(s->dev, c->program, "peak", &c->kernel, err);
+}
+
+/* Full units, in groups of three sizes, with chains enough for the latency alone and with more. */
+static enum as_status list_scalars(struct state *s, struct as_error *err)
+{
+    static const unsigned chains[] = {4, 8}, sizes[] = {256, 512, 1024};
     const struct as_device_info *info = &s->dev->info;
     size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < 3; i++) {
-            struct candidate *c = &s->candidates[s->candidates_n];
-            size_t size = info->threads && info->threads < sizes[i] ? info->threads : sizes[i];
-            char defines[64];
-            *c = (struct candidate){
-                .chains = chains[k], .groups = units * (held / size ? held / size : 1), .group_size = size};
-            snprintf(defines, sizeof defines, "-DTYPE=%u -DCHAINS=%u", s->bits, c->chains);
-            struct as_program_desc desc = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
-            s->candidates_n++;
-            enum as_status st = s->dev->program->build(s->dev, &desc, &c->program, err);
-            if (!st)
-                st = s->dev->program->kernel(s->dev, c->program, "peak", &c->kernel, err);
-            if (st)
-                return st;
-        }
-    return AS_OK;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < 6 && !st; i++) {
+        size_t size = info->threads && info->threads < sizes[i % 3] ? info->threads : sizes[i % 3];
+        st = add_grid(s,
+                      (struct candidate){.lanes = 1,
+                                         .chains = chains[i / 3],
+                                         .groups = units * (held / size ? held / size : 1),
+                                         .group_size = size},
+                      err);
+    }
+    return st;
+}
+
+/* Threads that compute with vectors: of half, once and twice the size that the device says, as compilers may have
+ * narrower or wider ones than the driver knows, and scalars. A unit runs one thread after the other, so that a few of
+ * them do, and their starts take little of the time. */
+static enum as_status list_vectors(struct state *s, struct as_error *err)
+{
+    static const unsigned chains[] = {8, 12};
+    unsigned own = s->dev->info.vector_bytes * 8 / s->bits;
+    const unsigned lanes[] = {own / 2, own, own * 2};
+    struct candidate grid = {
+        .lanes = 1, .chains = 8, .groups = 4 * (size_t)(s->dev->info.units ? s->dev->info.units : 1), .group_size = 4};
+    enum as_status st = add_grid(s, grid, err);
+    for (size_t i = 0; i < 6 && !st; i++) {
+        grid.lanes = lanes[i / 2];
+        grid.chains = chains[i % 2];
+        if (grid.lanes > 1 && grid.lanes <= LANES_MAX && (grid.lanes & (grid.lanes - 1)) == 0)
+            st = add_grid(s, grid, err);
+    }
+    return st;
+}
+
+static enum as_status list_grids(struct state *s, struct as_error *err)
+{
+    return s->dev->info.vector_bytes && s->bits != 16 ? list_vectors(s, err) : list_scalars(s, err);
 }
 
 static enum as_status allocate(struct state *s, struct as_error *err)
@@ -263,8 +293,10 @@ static void fill_context(struct as_visit_context *vc, struct state *s)
     if (s->native) {
         snprintf(text, sizeof text, "%s, %d chains", width_words[s->used->width], AS_PEAK_CHAINS);
     } else {
-        snprintf(text, sizeof text, "%zu groups of %zu, %u chains", s->used->groups, s->used->group_size,
-                 s->used->chains);
+        int n = snprintf(text, sizeof text, "%zu groups of %zu, %u chains", s->used->groups, s->used->group_size,
+                         s->used->chains);
+        if (s->used->lanes > 1)
+            snprintf(text + n, sizeof text - (size_t)n, " of %u lanes", s->used->lanes);
         vc->sample_s = 4e-2; /* one launch: its start and end are small against it */
         set_limit(vc, s->bits);
         as_expect_code(vc, s->used->kernel, operation, (uint64_t)2 * AS_PEAK_PAIRS * s->used->chains);

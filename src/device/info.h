@@ -25,6 +25,7 @@ enum as_capability {
     AS_CAP_GRAPHS = 1u << 11,     /* launches can be recorded once and submitted as one */
     AS_CAP_CODE = 1u << 12,       /* counts the instructions of its machine code */
     AS_CAP_CYCLES = 1u << 13,     /* kernels have CYCLES() and NANOS() */
+    AS_CAP_FREE_COUNT = 1u << 14, /* memory_free is what the driver itself counts */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics"; NULL for an unknown bit */
 /* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
@@ -66,6 +67,7 @@ struct as_device_info {
     unsigned units;          /* cores, compute units, SMs */
     unsigned threads;        /* logical CPUs usable by this process; for others the largest group */
     unsigned warp;           /* lanes that go together; 1 on a CPU; preferred group multiple elsewhere */
+    unsigned vector_bytes;   /* of the vectors that one thread computes with; 0 where it has scalars only */
     unsigned unit_threads;   /* threads that one unit holds at a time, 0 unknown */
     unsigned unit_registers; /* 32-bit registers of one unit, 0 unknown */
     uint64_t unit_local;     /* bytes of LOCAL memory of one unit, 0 unknown; of one group at most: */
@@ -86,10 +88,10 @@ struct as_device_info {
     char sensor[16];      /* what watches it ("nvml"), "" none */
     char sensor_why[280]; /* why none does, or what it cannot tell */
     double sensor_read_s; /* what one reading costs, 0 unknown */
-    char unfit[160];      /* what the sensor saw at opening that makes numbers unfit; "" nothing */
-    size_t caches_n;
     char bus[24];         /* "PCIe 5.0 x16": what joins it to the host at its best, "" unknown */
     double bus_bandwidth; /* bytes/s that such a bus carries each way, before packets' headers; 0 unknown */
+    char unfit[160];      /* what the sensor saw at opening that makes numbers unfit; "" nothing */
+    size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;
     struct as_allocator allocators[AS_ALLOCATORS_MAX];

@@ -16,16 +16,22 @@ extern const struct as_probe as_probe_roofline;
 _Thread_local struct as_host_item as_host_item;
 
 #define CHAINS 4
+#define LANES 1
 #define TYPE 64
 #define peak peak_f64
 #define real real_f64
 #define operand operand_f64
+#define scalar scalar_f64
 #include "../../probes/roofline/roofline.kernel"
 #undef TYPE
 #undef peak
 #undef real
 #undef operand
+#undef scalar
 #undef REAL
+#undef SET
+#undef SMALL
+#undef SCALE
 #undef FMA
 #undef CYCLES_NOW
 #undef NANOS_NOW
@@ -33,11 +39,37 @@ _Thread_local struct as_host_item as_host_item;
 #define peak peak_f32
 #define real real_f32
 #define operand operand_f32
+#define scalar scalar_f32
 #include "../../probes/roofline/roofline.kernel"
-#undef TYPE
 #undef peak
 #undef real
 #undef operand
+
+/* A multiply-add that rounds twice. */
+static float rounded_twice(float x, float y, float z)
+{
+    volatile float product = x * y;
+    return product + z;
+}
+#undef scalar
+#undef REAL
+#undef SET
+#undef SMALL
+#undef SCALE
+#undef FMA
+#undef CYCLES_NOW
+#undef NANOS_NOW
+#undef FMA_F32
+#define FMA_F32(x, y, z) rounded_twice(x, y, z)
+#define peak peak_unfused
+#define real real_unfused
+#define operand operand_unfused
+#define scalar scalar_unfused
+#include "../../probes/roofline/roofline.kernel"
+#undef peak
+#undef real
+#undef operand
+#undef scalar
 
 enum { THREADS_OF_TOY = 4 };
 
@@ -129,6 +161,20 @@ static void test_device_kernel(void **unused)
     assert_int_equal(clocks[0] + clocks[1], 0); /* the host dialect has no clock, and says so */
 }
 
+static void test_fused_or_not_is_seen(void **unused)
+{
+    float fused[CHAINS], unfused[CHAINS];
+    uint64_t clocks[2];
+    (void)unused;
+    as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
+    peak_f32(fused, -1, 20, 21, 5, 2, clocks);
+    peak_unfused(unfused, -1, 20, 21, 5, 2, clocks);
+    for (uint32_t i = 0; i < CHAINS; i++) {
+        assert_true(fused[i] == (float)as_peak_start(5, i) + 2.0f * AS_PEAK_PAIRS);
+        assert_true(unfused[i] != fused[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_native_kernels),
         cmocka_unit_test(test_wrong_results_are_seen),
         cmocka_unit_test(test_device_kernel),
+        cmocka_unit_test(test_fused_or_not_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@
 
 #include "base/buf.h"
 
-enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_N };
+enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_HIP, AS_DIALECT_N };
 const char *as_dialect_prelude(enum as_dialect d);
 /* prelude + "#line 1" + source into out */
 void as_dialect_source(enum as_dialect d, const char *source, struct as_buf *out);

@@ -98,6 +98,8 @@ static unsigned capabilities(const struct as_cl_device *cl)
         caps |= AS_CAP_FP16;
     if ((cl->svm & shared) == shared)
         caps |= AS_CAP_SVM_ATOMICS;
+    if (!is_cpu(cl) && as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query"))
+        caps |= AS_CAP_FREE_COUNT;
     return caps;
 }
 
@@ -112,6 +114,22 @@ static unsigned lanes(const struct as_cl_device *cl)
             return (unsigned)n;
     }
     return 1;
+}
+
+/* Of the vectors that a work-item's own arithmetic has; a device whose work-items are scalars says 1 for each type. */
+static unsigned vector_bytes(const struct as_cl_device *cl)
+{
+    static const struct {
+        cl_device_info query;
+        unsigned bytes;
+    } types[] = {{CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4}, {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 8}};
+    unsigned most = 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        uint64_t lanes = as_cl_device_number(cl->api, cl->id, types[i].query);
+        if (lanes > 1 && lanes <= 16 && lanes * types[i].bytes > most)
+            most = (unsigned)lanes * types[i].bytes;
+    }
+    return most;
 }
 
 static void add_cache(struct as_device_info *info, struct as_cache cache)
@@ -192,6 +210,7 @@ enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *
     info->units = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->threads = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->warp = lanes(cl);
+    info->vector_bytes = vector_bytes(cl);
     info->clock_max_hz = 1e6 * (double)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
     info->numa_nodes = 1;
     fill_memory(dev);
