@@ -1,271 +1,39 @@
-/* Every kernel of the probes as NVRTC compiles it for three generations, without a GPU: each program is the one that
- * its probe asks for, and where the probe expects something of the machine code, it is there. A kernel for which no row
- * below stands is missed by name. Skipped where there is no NVRTC. */
-#include "../../probes/toy_device.h"
-
-#include "base/text.h"
+/* Every kernel of the probes as NVRTC compiles it for three generations, without a GPU. Skipped where there is no
+ * NVRTC. */
+#include "../kernel_visits.h"
 #include "device/cuda/cuda.h"
-#include "probe_kernels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
-/* From the folders of the registered probes. */
-#define DECLARE(name) extern const char as_kernel_##name[];
-#define ROW(name) {#name, as_kernel_##name},
-AS_PROBE_KERNELS(DECLARE)
-static const struct {
-    const char *name, *source;
-} kernels[] = {AS_PROBE_KERNELS(ROW)};
-enum { KERNELS = sizeof kernels / sizeof *kernels };
-
-static const struct visit {
-    const char *probe, *axes;
-    bool code; /* the probe says what the machine code must hold */
-} visits[] = {
-    {"latency", "size=65536 pattern=random allocator=toy stride=64", true},
-    {"latency", "size=65536 pattern=random allocator=toy stride=64 instrument=persistent", true},
-    {"bandwidth",
-     "op=triad level=memory size=1048576 threads=0 store=regular width=best allocator=toy touch=cpu way=best", true},
-    {"bandwidth",
-     "op=read level=memory size=1048576 threads=0 store=regular width=512 allocator=toy touch=cpu way=once", true},
-    {"bandwidth",
-     "op=copy level=sweep size=1048576 threads=0 store=regular width=128 allocator=toy touch=device way=best", true},
-    {"bandwidth", "op=dot level=sweep size=1048576 threads=0 store=regular width=256 allocator=toy touch=cpu way=best",
-     true},
-    {"bandwidth",
-     "op=write level=sweep size=1048576 threads=0 store=regular width=scalar allocator=toy touch=cpu way=best", true},
-    {"c2c", "peer=device from=0 to=0 op=load pairs=every allocator=toy", true},
-    {"c2c", "peer=device from=0 to=0 op=relaxed pairs=every allocator=toy", true},
-    {"c2c", "peer=unit from=0 to=1 op=load pairs=every allocator=toy", true},
-    {"c2c", "peer=unit from=0 to=1 op=relaxed pairs=every allocator=upfront", true},
-    {"launch", "what=roundtrip wait=block threads=1", false},
-    {"copy", "from=toy to=toy direction=one how=kernel size=1048576", true},
-    {"link_latency", "peer=host node=0 allocator=upfront what=atomic size=2097152 stride=128", true},
-    {"roofline", "type=f32 threads=0 width=best", true},
-    {"roofline", "type=f64 threads=0 width=best", true},
-    {"roofline", "type=f16 threads=0 width=best", true},
-    {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=store", true},
-    {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=load", true},
-    {"sentinel", "what=core", false},
-    {"sentinel", "what=memory", false},
-    {"onchip", "what=global size=65536 stride=64 local=0", true},
-    {"onchip", "what=readonly size=65536 stride=64 local=0", true},
-    {"onchip", "what=constant size=65536 stride=64 local=0", true},
-    {"onchip", "what=local size=4096 stride=64 local=0", true},
-    {"onchip", "what=local size=131072 stride=64 local=0", true},
-    {"onchip", "what=code size=16384 stride=64 local=0", true},
-    {"onchip_lines", "what=fetch level=L1 distance=32 lines=0", true},
-    {"onchip_lines", "what=fetch level=L2 distance=64 lines=0", true},
-    {"onchip_lines", "what=ways level=L1 distance=4096 lines=8", true},
-    {"onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=every", true},
-    {"onchip_bandwidth", "what=own size=65536 width=32 stride=4 units=every", true},
-    {"onchip_bandwidth", "what=common size=4194304 width=64 stride=1 units=one", true},
-    {"onchip_bandwidth", "what=local size=0 width=32 stride=33 units=every", true},
-    {"onchip_bandwidth", "what=local size=0 width=64 stride=2 units=every", true},
-    {"onchip_bandwidth", "what=local size=0 width=128 stride=1 units=every", true},
-    {"onchip_units", "what=near unit=1 filler=0", true},
-    {"onchip_groups", "threads=64 values=128 local=0", false},
-};
-enum { VISITS = sizeof visits / sizeof *visits };
-
-/* What one visit built another may ask for again. */
-struct compiled {
-    struct compiled *next;
-    uint64_t key;
-    unsigned char *cubin;
-    size_t bytes;
-};
-struct named {
-    const struct compiled *in;
-    char name[32];
-};
-
 static struct as_nvrtc_api nvrtc;
-static struct compiled *all;
-static const char *arch;
-static bool seen[KERNELS];
 
-static uint64_t key_of(const struct as_program_desc *desc)
+static enum as_status compile(const struct as_program_desc *desc, const char *arch, unsigned char **code, size_t *bytes,
+                              struct as_error *err)
 {
-    const char *defines = desc->defines ? desc->defines : "";
-    const uint64_t parts[] = {as_hash(desc->source, strlen(desc->source)), as_hash(defines, strlen(defines)),
-                              as_hash(arch, strlen(arch))};
-    return as_hash(parts, sizeof parts);
-}
-
-static enum as_status build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
-                            struct as_error *err)
-{
-    struct as_error why = {0};
-    struct compiled *p = all;
-    uint64_t key = key_of(desc);
-    (void)dev, (void)err;
-    for (size_t k = 0; k < KERNELS; k++)
-        seen[k] |= strstr(desc->source, kernels[k].source) != NULL;
-    while (p && p->key != key)
-        p = p->next;
-    if (!p) {
-        p = calloc(1, sizeof *p);
-        assert_non_null(p);
-        if (as_cu_compile(&nvrtc, desc, arch, &p->cubin, &p->bytes, &why))
-            fail_msg("%s %s for %s: %s", desc->name, desc->defines ? desc->defines : "", arch, why.text);
-        p->key = key;
-        p->next = all;
-        all = p;
-    }
-    *out = (struct as_program *)(void *)p;
-    return AS_OK;
-}
-
-static void destroy(struct as_device *dev, struct as_program *program)
-{
-    (void)dev, (void)program; /* stays for the next visit */
-}
-
-static void forget_all(void)
-{
-    while (all) {
-        struct compiled *next = all->next;
-        free(all->cubin);
-        free(all);
-        all = next;
-    }
-}
-
-static enum as_status kernel(struct as_device *dev, struct as_program *program, const char *name,
-                             struct as_kernel **out, struct as_error *err)
-{
-    struct named *k = calloc(1, sizeof *k);
-    uint64_t bytes;
-    (void)dev;
-    assert_non_null(k);
-    k->in = (const struct compiled *)(const void *)program;
-    as_copy_text(k->name, sizeof k->name, name);
-    *out = (struct as_kernel *)(void *)k;
-    return as_cubin_code_bytes(k->in->cubin, k->in->bytes, name, &bytes, err);
-}
-
-static void kernel_destroy(struct as_device *dev, struct as_kernel *k)
-{
-    (void)dev;
-    free(k);
-}
-
-static enum as_status count(struct as_device *dev, struct as_kernel *k, const char *operation, uint64_t *n,
-                            struct as_error *err)
-{
-    const struct named *named = (const struct named *)(const void *)k;
-    (void)dev;
-    return as_cubin_count(named->in->cubin, named->in->bytes, named->name, operation, n, err);
-}
-
-static enum as_status info(struct as_device *dev, struct as_kernel *k, size_t group_size, size_t local_bytes,
-                           struct as_kernel_info *out, struct as_error *err)
-{
-    const struct named *named = (const struct named *)(const void *)k;
-    (void)dev, (void)group_size, (void)local_bytes;
-    *out = (struct as_kernel_info){.max_threads = 1024};
-    return as_cubin_code_bytes(named->in->cubin, named->in->bytes, named->name, &out->code_bytes, err);
-}
-
-/* Nothing runs: what is compiled is all that counts. */
-static enum as_status launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
-                             struct as_error *err)
-{
-    (void)dev, (void)l, (void)err;
-    *out = (struct as_timing){.host_s = 1e-2, .device_s = 1e-2};
-    return AS_OK;
-}
-
-static const struct as_program_ops program_ops = {.build = build,
-                                                  .destroy = destroy,
-                                                  .kernel = kernel,
-                                                  .kernel_destroy = kernel_destroy,
-                                                  .count = count,
-                                                  .kernel_info = info};
-
-static void start(struct toy *t)
-{
-    static struct as_queue_ops queue;
-    toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_ASYNC | AS_CAP_FP64 | AS_CAP_FP16 |
-                    AS_CAP_SVM_ATOMICS);
-    queue = *t->dev.queue;
-    queue.launch = launch;
-    t->dev.queue = &queue;
-    t->dev.program = &program_ops;
-    t->dev.info.units = 2;
-    t->dev.info.warp = 32;
-    t->dev.info.threads = 1024;
-    t->dev.info.unit_threads = 2048;
-    t->dev.info.group_local = 227 << 10;
-    t->dev.info.is_host_memory = false;
-    t->dev.info.caches_n = 1;
-    t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
-    t->dev.info.allocators[1].host_access = true;
-}
-
-static void visit(const struct visit *v)
-{
-    const struct as_probe *probe = as_probe_find(v->probe);
-    struct as_error err = {0};
-    struct toy_visit made;
-    struct toy t;
-    start(&t);
-    assert_non_null(probe);
-    if (probe->applies && toy_applies(&t, probe, v->axes, &err) != AS_APPLIES)
-        fail_msg("%s %s does not apply: %s", v->probe, v->axes, err.text);
-    enum as_status s = toy_prepare(&t, probe, v->axes, &made, &err);
-    /* Where nothing runs no unit is found, and nothing says that a launch may ask for memory. */
-    bool excused = strstr(err.text, "on which unit they run") || strstr(err.text, "cannot ask for LOCAL");
-    if (s != AS_OK && !(s == AS_UNSUPPORTED && excused))
-        fail_msg("%s %s for %s: %s", v->probe, v->axes, arch, err.text);
-    if (v->code && made.vc.code != AS_GATE_PASS)
-        fail_msg("%s %s for %s: the code gate says '%s'", v->probe, v->axes, arch, made.vc.code_text);
-    toy_finish(probe, &made);
-    assert_int_equal(t.live, 0);
+    return as_cu_compile(&nvrtc, desc, arch, code, bytes, err);
 }
 
 static void test_arch(void **state)
 {
+    static const struct kernel_compiler by = {32, 227, NULL, compile, as_cubin_count, as_cubin_code_bytes};
     struct as_error err = {0};
     if (!nvrtc.library && as_nvrtc_load(&nvrtc, &err)) {
         print_message("%s\n", err.text);
         skip();
     }
-    arch = *state;
-    memset(seen, 0, sizeof seen);
-    for (size_t i = 0; i < VISITS; i++)
-        visit(&visits[i]);
-    forget_all();
-    for (size_t k = 0; k < KERNELS; k++)
-        if (!seen[k])
-            fail_msg("no visit above builds %s.kernel", kernels[k].name);
-}
-
-/* A new kernel is missed at once, also where there is no NVRTC. */
-static void test_every_kernel_has_a_visit(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < KERNELS; k++) {
-        size_t v = 0;
-        while (v < VISITS && strcmp(visits[v].probe, kernels[k].name) != 0)
-            v++;
-        if (v == VISITS)
-            fail_msg("%s.kernel has no visit in this test", kernels[k].name);
-    }
+    kernel_visits_check(&by, *state);
 }
 
 int main(void)
 {
     static char old[] = "sm_80", middle[] = "sm_90a", recent[] = "sm_100";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel_has_a_visit), cmocka_unit_test_prestate(test_arch, old),
+        cmocka_unit_test(kernel_visits_complete), cmocka_unit_test_prestate(test_arch, old),
         cmocka_unit_test_prestate(test_arch, middle), cmocka_unit_test_prestate(test_arch, recent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

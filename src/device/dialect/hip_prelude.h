@@ -1,0 +1,196 @@
+/* The kernel dialect for HIP C++ as clang and hiprtc compile it for AMD GPUs: without a header, so that all of it is
+ * the compiler's own words. Words: see dialect.h. */
+#define KERNEL(name) extern "C" __attribute__((global)) void name
+#define ARG_GLOBAL(index, type, name) type *name
+#define ARG_VALUE(index, type, name) type name
+#define ARG_INDICES
+#define GLOBAL
+#define LOCAL __attribute__((shared))
+#define FUNCTION static inline __attribute__((device, always_inline))
+#define CONSTANT static __attribute__((constant)) const
+#define CONSTANT_POINTER(type) const type *
+#define LOCAL_POINTER(type) type *
+#define HAVE_LOCAL_DYNAMIC 1
+extern __attribute__((shared, aligned(16))) unsigned char as_dynamic[];
+#define LOCAL_DYNAMIC(type, name) type *name = (type *)as_dynamic
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef float f32;
+typedef double f64;
+typedef _Float16 f16;
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+typedef f64 f64x2 __attribute__((ext_vector_type(2)));
+#define HAVE_F64 1
+#define HAVE_F16 1
+#define HAVE_VECTORS 0
+
+/* The launch fills whole groups, so that the grid's size is a multiple of the group's. */
+#define THREAD ((u32)__builtin_amdgcn_workitem_id_x())
+#define THREADS ((u32)__builtin_amdgcn_workgroup_size_x())
+#define GROUP ((u32)__builtin_amdgcn_workgroup_id_x())
+#define GROUPS ((u32)__builtin_amdgcn_grid_size_x() / THREADS)
+#define GLOBAL_THREAD ((u64)GROUP * THREADS + THREAD)
+#define GLOBAL_THREADS ((u64)__builtin_amdgcn_grid_size_x())
+#define LOOP_NOT_UNROLLED _Pragma("unroll 1")
+FUNCTION void BARRIER(void)
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+#define FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
+#define FMA_F64(a, b, c) __builtin_fma(a, b, c)
+
+/* Two f16 in a register. */
+#define HAVE_F16X2 1
+typedef f16 f16x2 __attribute__((ext_vector_type(2)));
+FUNCTION f16x2 MAKE_F16X2(f32 low, f32 high)
+{
+    f16x2 v = {(f16)low, (f16)high};
+    return v;
+}
+FUNCTION f16x2 FMA_F16X2(f16x2 a, f16x2 b, f16x2 c)
+{
+    f16x2 v;
+    asm("v_pk_fma_f16 %0, %1, %2, %3" : "=v"(v) : "v"(a), "v"(b), "v"(c));
+    return v;
+}
+
+/* An address that is the same for all lanes is loaded by the scalar unit, through a cache of its own, and one atomic
+ * operation is then done for all lanes of a wave. What is probed is what each lane does; so the compiler is not to know
+ * that addresses are the same. A number that went through a vector register is one of its lane's own. */
+FUNCTION u64 as_own_address(u64 a)
+{
+    asm volatile("" : "+v"(a));
+    return a;
+}
+/* The offset instead of the pointer: of a pointer it would forget which memory it points to. */
+template <typename type> FUNCTION type *as_own_pointer(type *p)
+{
+    u32 none = 0;
+    asm("" : "+v"(none));
+    return p + none;
+}
+#define AS_GLOBAL_U64(a) ((const __attribute__((address_space(1))) u64 *)(a))
+FUNCTION u64 FOLLOW(u64 a)
+{
+    return *AS_GLOBAL_U64(as_own_address(a));
+}
+/* Vectors have no other path for what nobody writes; the scalar unit's is the one of CONSTANT. */
+FUNCTION u64 FOLLOW_READ_ONLY(u64 a)
+{
+    return *AS_GLOBAL_U64(as_own_address(a));
+}
+FUNCTION u64 FOLLOW_SHARED(u64 a)
+{
+    return __hip_atomic_load(AS_GLOBAL_U64(as_own_address(a)), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+FUNCTION f64x2 LOAD_F64X2(const f64x2 *p)
+{
+    return *p;
+}
+FUNCTION f64x2 LOAD_ONCE_F64X2(const f64x2 *p)
+{
+    return __builtin_nontemporal_load(p);
+}
+/* What goes past a unit's own cache without waiting for what was asked for before has 64 bits at most. */
+FUNCTION f64x2 LOAD_SHARED_F64X2(const f64x2 *p)
+{
+    const f64 *one = (const f64 *)p;
+    f64x2 v = {__hip_atomic_load(one, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT),
+               __hip_atomic_load(one + 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)};
+    return v;
+}
+FUNCTION void STORE_F64X2(f64x2 *p, f64x2 v)
+{
+    *p = v;
+}
+FUNCTION void STORE_ONCE_F64X2(f64x2 *p, f64x2 v)
+{
+    __builtin_nontemporal_store(v, p);
+}
+
+/* A counter is read when what was loaded before has come. Chips of gfx11 count cycles in 20 bits, which is too few for
+ * what is timed here. */
+#if defined(__GFX9__) || defined(__GFX10__)
+#define HAVE_CYCLES 1
+FUNCTION u64 CYCLES(void)
+{
+    u64 c;
+    asm volatile("s_waitcnt vmcnt(0) lgkmcnt(0)\n\ts_memtime %0\n\ts_waitcnt lgkmcnt(0)" : "=s"(c)::"memory");
+    return c;
+}
+#elif defined(__GFX12__)
+#define HAVE_CYCLES 1
+FUNCTION u64 CYCLES(void)
+{
+    u64 c;
+    asm volatile("s_wait_loadcnt 0x0\n\ts_wait_dscnt 0x0\n\ts_wait_kmcnt 0x0" ::: "memory");
+    c = __builtin_readcyclecounter();
+    asm volatile("" : "+s"(c)::"memory");
+    return c;
+}
+#else
+#define HAVE_CYCLES 0
+#endif
+
+/* The counter of constant rate. AS_WALL_KHZ is its rate, as the driver tells it. */
+#if defined(AS_WALL_KHZ) && AS_WALL_KHZ > 0
+#define HAVE_NANOS 1
+FUNCTION u64 NANOS(void)
+{
+    u64 ticks;
+#if defined(__GFX9__) || defined(__GFX10__)
+    asm volatile("s_memrealtime %0\n\ts_waitcnt lgkmcnt(0)" : "=s"(ticks)::"memory");
+#elif defined(__GFX12__)
+    asm volatile("s_sendmsg_rtn_b64 %0, sendmsg(MSG_RTN_GET_REALTIME)\n\ts_wait_kmcnt 0x0" : "=s"(ticks)::"memory");
+#else
+    asm volatile("s_sendmsg_rtn_b64 %0, sendmsg(MSG_RTN_GET_REALTIME)\n\ts_waitcnt lgkmcnt(0)" : "=s"(ticks)::"memory");
+#endif
+    return ticks / AS_WALL_KHZ * 1000000 + ticks % AS_WALL_KHZ * 1000000 / AS_WALL_KHZ;
+}
+#else
+#define HAVE_NANOS 0
+#endif
+/* What a kernel can read is where in the chip its unit lies, with gaps where units are switched off: no number from 0
+ * on. */
+#define HAVE_UNIT 0
+
+#define HAVE_ATOMIC_ORDERS 1
+#define ORDER_RELAXED __ATOMIC_RELAXED
+#define ORDER_ACQUIRE __ATOMIC_ACQUIRE
+#define ORDER_RELEASE __ATOMIC_RELEASE
+#define ORDER_ACQ_REL __ATOMIC_ACQ_REL
+#define ORDER_SEQ_CST __ATOMIC_SEQ_CST
+#define SCOPE_GROUP __HIP_MEMORY_SCOPE_WORKGROUP
+#define SCOPE_DEVICE __HIP_MEMORY_SCOPE_AGENT
+#define SCOPE_SYSTEM __HIP_MEMORY_SCOPE_SYSTEM
+typedef u32 atomic_u32;
+#define ATOMIC_LOAD(p, order, scope) __hip_atomic_load(p, order, scope)
+#define ATOMIC_STORE(p, v, order, scope) __hip_atomic_store(p, v, order, scope)
+#define ATOMIC_ADD(p, v, order, scope) __hip_atomic_fetch_add(as_own_pointer(p), v, order, scope)
+#define ATOMIC_MIN(p, v, order, scope) __hip_atomic_fetch_min(as_own_pointer(p), v, order, scope)
+#define ATOMIC_MAX(p, v, order, scope) __hip_atomic_fetch_max(as_own_pointer(p), v, order, scope)
+#define ATOMIC_EXCHANGE(p, v, order, scope) __hip_atomic_exchange(as_own_pointer(p), v, order, scope)
+#define HAVE_ATOMIC_SEQ_CST 1
+#define HAVE_SCOPE_SYSTEM 1
+/* The API has all three; of floating numbers the compiler makes an instruction or a loop, as the chip allows. */
+#define HAVE_ATOMIC_ADD_U64 1
+#define HAVE_ATOMIC_ADD_F32 1
+#define HAVE_ATOMIC_ADD_F64 1
+typedef u64 atomic_u64;
+typedef f32 atomic_f32;
+typedef f64 atomic_f64;
+#define ATOMIC_ADD_U64(p, v, order, scope) ATOMIC_ADD(p, v, order, scope)
+#define ATOMIC_ADD_F32(p, v, order, scope) ATOMIC_ADD(p, v, order, scope)
+#define ATOMIC_ADD_F64(p, v, order, scope) ATOMIC_ADD(p, v, order, scope)
