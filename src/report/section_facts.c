@@ -1,3 +1,4 @@
+#include "report/fold.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -125,22 +126,38 @@ static bool device_seen(const struct as_page *p, size_t run, size_t index)
     return false;
 }
 
+static void list(struct as_page *p, const char *device, bool folded)
+{
+    as_buf_str(p->out, "<ul class=\"facts\">\n");
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].facts_n; i++) {
+            const struct as_fact *f = &p->runs[r].facts[i];
+            if (strcmp(f->device, device) == 0 && !seen_in_earlier_run(p, r, f) &&
+                as_fact_is_folded(p->runs[r].facts, p->runs[r].facts_n, i) == folded)
+                fact_of_all(p, r, f);
+        }
+    as_buf_str(p->out, "</ul>\n");
+}
+
 static void facts_of_device(struct as_page *p, const char *device, const char *name)
 {
-    struct as_buf *b = p->out;
+    struct as_buf *b = p->out, more = AS_BUF_INIT;
     as_buf_str(b, "<h3><code>");
     as_buf_html(b, device);
     as_buf_str(b, "</code> ");
     as_buf_html(b, name);
-    as_buf_str(b, "</h3>\n<ul class=\"facts\">\n");
-    for (size_t r = 0; r < p->n; r++) {
-        for (size_t i = 0; i < p->runs[r].facts_n; i++) {
-            const struct as_fact *f = &p->runs[r].facts[i];
-            if (strcmp(f->device, device) == 0 && !seen_in_earlier_run(p, r, f))
-                fact_of_all(p, r, f);
-        }
+    as_buf_str(b, "</h3>\n");
+    list(p, device, false);
+    for (size_t r = 0; r < p->n && more.len == 0; r++)
+        as_folded_text(p->runs[r].facts, p->runs[r].facts_n, device, &more);
+    if (more.len > 0) {
+        as_buf_str(b, "<details class=\"more\"><summary>");
+        as_buf_html(b, as_buf_get(&more));
+        as_buf_str(b, "</summary>\n");
+        list(p, device, true);
+        as_buf_str(b, "</details>\n");
     }
-    as_buf_str(b, "</ul>\n");
+    as_buf_finish(&more);
 }
 
 void as_page_facts(struct as_page *p)

@@ -2,6 +2,7 @@
 #include "report/terminal.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "report/fold.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -249,16 +250,11 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
 {
     bool titled = false;
     const char *device = "";
-    size_t allocators = 0; /* many, and each also stands among the numbers */
-    struct as_buf line = AS_BUF_INIT;
+    struct as_buf line = AS_BUF_INIT, more = AS_BUF_INIT;
     for (size_t i = 0; i < run->facts_n; i++) {
         const struct as_fact *f = &run->facts[i];
-        if (f->verdict == AS_UNDECIDED)
+        if (f->verdict == AS_UNDECIDED || as_fact_is_folded(run->facts, run->facts_n, i))
             continue;
-        if (strncmp(f->id, "alloc.", 6) == 0) {
-            allocators++;
-            continue;
-        }
         if (!titled)
             as_text_title(out, "Facts", style);
         titled = true;
@@ -272,8 +268,14 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
-    if (titled && allocators)
-        as_buf_printf(out, "  and %zu on what allocators cost: 'assay facts' has all of them\n", allocators);
+    if (titled && as_folded_text(run->facts, run->facts_n, NULL, &more)) {
+        as_buf_clear(&line);
+        as_buf_str(&line, "and ");
+        as_buf_terminal(&line, as_buf_get(&more));
+        as_buf_str(&line, ": 'assay facts' has all of them");
+        as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
+    }
+    as_buf_finish(&more);
     as_buf_finish(&line);
 }
 

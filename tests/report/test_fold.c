@@ -1,0 +1,60 @@
+/* Many facts about one object are folded, few are not. */
+#include "base/text.h"
+#include "report/fold.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { COPIES = 12, FACTS = COPIES + 3 };
+
+static void many_of_an_object_are_folded(void **state)
+{
+    static struct as_fact facts[FACTS];
+    struct as_buf text = AS_BUF_INIT;
+    (void)state;
+    for (size_t i = 0; i < FACTS; i++) {
+        bool copy = i > 0 && i <= COPIES;
+        as_copy_text(facts[i].device, sizeof facts[i].device, "cuda:0");
+        as_copy_text(facts[i].object, sizeof facts[i].object, copy ? "copy" : "L2");
+        as_copy_text(facts[i].id, sizeof facts[i].id, copy ? "copy.engine" : "cache.L2.size");
+    }
+    for (size_t i = 0; i < FACTS; i++)
+        assert_int_equal(as_fact_is_folded(facts, FACTS, i), i > 6 && i <= COPIES);
+    assert_int_equal(as_folded_text(facts, FACTS, "cuda:0", &text), 6);
+    assert_string_equal(as_buf_get(&text), "6 more on copy");
+    as_buf_clear(&text);
+    assert_int_equal(as_folded_text(facts, FACTS, "cpu", &text), 0);
+    assert_int_equal(as_folded_text(facts, 8, NULL, &text), 0);
+    assert_int_equal(text.len, 0);
+    as_copy_text(facts[12].device, sizeof facts[12].device, "cuda:1"); /* of another device: none of them */
+    assert_false(as_fact_is_folded(facts, FACTS, 12));
+    assert_int_equal(as_folded_text(facts, FACTS, NULL, &text), 5);
+    as_buf_finish(&text);
+}
+
+static void all_allocators_are_one_matter(void **state)
+{
+    static struct as_fact facts[20];
+    struct as_buf text = AS_BUF_INIT;
+    (void)state;
+    for (size_t i = 0; i < 20; i++) {
+        snprintf(facts[i].object, sizeof facts[i].object, "allocator:%zu", i);
+        snprintf(facts[i].id, sizeof facts[i].id, "alloc.%zu", i);
+    }
+    assert_int_equal(as_folded_text(facts, 20, NULL, &text), 14);
+    assert_string_equal(as_buf_get(&text), "14 more on what allocators cost");
+    as_buf_finish(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_of_an_object_are_folded),
+        cmocka_unit_test(all_allocators_are_one_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
