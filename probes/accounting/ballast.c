@@ -1,0 +1,68 @@
+#include "ballast.h"
+
+#include "counters.h"
+
+#include <math.h>
+#include <sys/mman.h>
+
+enum { IN_A_ROW = 2 };
+static const uint64_t CHUNK = UINT64_C(4) << 20; /* for each CPU: far more than their counts are behind */
+static const double SEEN = 0.9;
+
+enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, uint64_t most, struct as_error *err)
+{
+    *b = (struct ballast){.used = {0}};
+    for (int huge = 0; huge < 2; huge++) {
+        void *at = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == MAP_FAILED)
+            return as_nomem(err, most, "ballast");
+        madvise(at, most, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+        b->memory[huge] = (struct as_memory){.host = at, .bytes = most};
+    }
+    return as_pages_prepare(&b->cpus, dev, UINT32_MAX, err);
+}
+
+static double free_now(void)
+{
+    struct counter_reading now;
+    counters_read("", NULL, &now);
+    return -now.bytes[isfinite(now.bytes[COUNTER_NODES]) ? COUNTER_NODES : COUNTER_AVAILABLE];
+}
+
+static enum as_status take(struct ballast *b, struct as_memory *memory, uint64_t *used, struct as_error *err)
+{
+    const uint64_t chunk = CHUNK * b->cpus.threads;
+    double before = free_now(), unused;
+    int seen = 0;
+    while (seen < IN_A_ROW) {
+        if (memory->bytes - *used < chunk)
+            return as_fail(err, AS_TIMEOUT,
+                           "after %llu MiB of ballast the system still hands out pages that it does not count as free",
+                           (unsigned long long)(*used >> 20));
+        const struct as_span span = {
+            .memory = memory, .start = *used, .pages = chunk / b->cpus.page, .mark = *used | 1};
+        enum as_status s = as_pages_touch(&b->cpus, &span, &unused, err);
+        if (s)
+            return s;
+        double now = free_now();
+        seen = before - now >= SEEN * (double)chunk ? seen + 1 : 0;
+        before = now;
+        *used += chunk;
+    }
+    return AS_OK;
+}
+
+enum as_status ballast_take(struct ballast *b, bool huge, struct as_error *err)
+{
+    enum as_status s = take(b, &b->memory[0], &b->used[0], err);
+    return s || !huge ? s : take(b, &b->memory[1], &b->used[1], err);
+}
+
+void ballast_finish(struct ballast *b)
+{
+    as_pages_finish(&b->cpus);
+    for (int huge = 0; huge < 2; huge++)
+        if (b->memory[huge].host)
+            munmap(b->memory[huge].host, b->memory[huge].bytes);
+    *b = (struct ballast){.used = {0}};
+}

@@ -1,0 +1,91 @@
+#include "counters.h"
+
+#include "base/text.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const counter_words[] = {"MemAvailable", "NUMA nodes", "VmRSS", "smaps_rollup", "driver", NULL};
+
+enum { FILE_MAX = 1 << 17, NODES_MAX = 1024 };
+
+/* "Rss:   1234 kB" after its name at the start of a line, or behind "Node 0 ": bytes, NAN when it is not there. */
+static double field(const char *text, const char *name)
+{
+    unsigned long long kib;
+    size_t n = strlen(name);
+    for (const char *at = strstr(text, name); at; at = strstr(at + n, name))
+        if ((at == text || at[-1] == '\n' || at[-1] == ' ') && sscanf(at + n, ": %llu", &kib) == 1)
+            return (double)kib * 1024;
+    return NAN;
+}
+
+static double file_field(const char *root, const char *path, const char *name, char *why, size_t why_size)
+{
+    struct as_buf file = AS_BUF_INIT, text = AS_BUF_INIT;
+    struct as_error err = {0};
+    double v = NAN;
+    as_buf_printf(&file, "%s%s", root, path);
+    if (as_buf_read_file(&text, as_buf_get(&file), FILE_MAX, &err))
+        as_copy_text(why, why_size, err.text);
+    else if (!isfinite(v = field(as_buf_get(&text), name)))
+        snprintf(why, why_size, "'%.80s' has no line '%s'", path, name);
+    as_buf_finish(&file);
+    as_buf_finish(&text);
+    return v;
+}
+
+/* All nodes together: where a block lies is the allocator's business. */
+static double nodes_free(const char *root, char *why, size_t why_size)
+{
+    static const char folder[] = "/sys/devices/system/node";
+    char path[512], file[512];
+    double sum = 0;
+    unsigned nodes = 0, number;
+    snprintf(path, sizeof path, "%s%s", root, folder);
+    DIR *d = opendir(path);
+    const struct dirent *e;
+    while (d && (e = readdir(d)) != NULL && nodes < NODES_MAX) {
+        if (sscanf(e->d_name, "node%u", &number) != 1)
+            continue;
+        snprintf(file, sizeof file, "%s/node%u/meminfo", folder, number);
+        sum += file_field(root, file, "MemFree", why, why_size);
+        nodes++;
+    }
+    if (d)
+        closedir(d);
+    if (nodes == 0)
+        snprintf(why, why_size, "the kernel lists no NUMA nodes in '%s'", folder);
+    return nodes ? sum : NAN;
+}
+
+static double driver_free(struct as_device *dev, char *why, size_t why_size)
+{
+    struct as_error err = {0};
+    uint64_t bytes = 0;
+    if (!dev || !(dev->info.capabilities & AS_CAP_FREE_COUNT))
+        as_copy_text(why, why_size,
+                     dev && dev->info.capabilities & AS_CAP_HOST_KERNELS
+                         ? "memory of the CPU has no driver that counts it"
+                         : "its driver has no count of free memory");
+    else if (dev->device->memory_free(dev, &bytes, &err))
+        as_copy_text(why, why_size, err.text);
+    else
+        return (double)bytes;
+    return NAN;
+}
+
+void counters_read(const char *root, struct as_device *dev, struct counter_reading *out)
+{
+    *out = (struct counter_reading){{0}, {""}};
+    const size_t size = sizeof out->why[0];
+    out->bytes[COUNTER_AVAILABLE] =
+        -file_field(root, "/proc/meminfo", "MemAvailable", out->why[COUNTER_AVAILABLE], size);
+    out->bytes[COUNTER_NODES] = -nodes_free(root, out->why[COUNTER_NODES], size);
+    out->bytes[COUNTER_RSS] = file_field(root, "/proc/self/status", "VmRSS", out->why[COUNTER_RSS], size);
+    out->bytes[COUNTER_ROLLUP] = file_field(root, "/proc/self/smaps_rollup", "Rss", out->why[COUNTER_ROLLUP], size);
+    out->bytes[COUNTER_DRIVER] = -driver_free(dev, out->why[COUNTER_DRIVER], size);
+}
