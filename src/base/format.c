@@ -86,6 +86,15 @@ static const struct scale scales[] = {
     {"ops/s", "ops/s", 0, 1},
 };
 
+bool as_unit_is_count(const char *unit)
+{
+    static const char *const counts[] = {"updates"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (strcmp(counts[i], unit) == 0)
+            return true;
+    return false;
+}
+
 void as_format_value(struct as_buf *b, double v, const char *unit)
 {
     if (!isfinite(v)) {
@@ -99,6 +108,10 @@ void as_format_value(struct as_buf *b, double v, const char *unit)
     if (strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0) {
         as_format_number(b, v, 3);
         as_buf_str(b, unit);
+        return;
+    }
+    if (as_unit_is_count(unit) && fabs(v) < 1e15) {
+        as_buf_printf(b, v == floor(v) ? "%.0f %s" : "%.1f %s", v, unit);
         return;
     }
     const char *shown = unit;

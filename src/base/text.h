@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ void as_format_size(struct as_buf *b, uint64_t bytes);
 void as_format_number(struct as_buf *b, double v, int digits);
 /* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 us; (153.2,"GB/s") 153 GB/s */
 void as_format_value(struct as_buf *b, double v, const char *unit);
+/* Is a number of this unit a count of what happened ("updates")? It is exact as it stands, and may be 0. */
+bool as_unit_is_count(const char *unit);
 /* 850 ms, 42 s, 3 min 20 s */
 void as_format_duration(struct as_buf *b, double seconds);
 

@@ -195,10 +195,15 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
 static void gate_noise(struct as_cell *cell, int visits, struct as_buf *text)
 {
     const struct as_summary *s = &cell->sum;
+    as_buf_clear(text);
+    if (as_unit_is_count(cell->unit)) {
+        as_buf_str(text, "a count is exact, and what differs from run to run is a part of what is found");
+        set_gate(&cell->gates[AS_GATE_NOISE], AS_GATE_NA, text);
+        return;
+    }
     double width = (s->ci.hi - s->ci.lo) / fabs(s->median);
     size_t wanted = as_visits_wanted(visits);
     int pass = width <= cell->precision && s->visits >= wanted;
-    as_buf_clear(text);
     if (s->modes == 2 && (s->mode[1] - s->mode[0]) > cell->precision * fabs(s->median)) {
         as_buf_str(text, "two modes: ");
         as_format_value(text, s->mode[0], cell->unit);

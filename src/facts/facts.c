@@ -61,6 +61,14 @@ const struct rule fact_rules[] = {
      "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best "
      "bandwidth of memory or of a cache, all threads",
      "a program that passes the ridge's rate at fewer operations a byte"},
+    {"atomic updates", rule_atomics,
+     "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted cell "
+     "with the other agent at work to the one without, all else equal",
+     "a faster cell, or a pair of agents at work together that keeps less"},
+    {"lost updates", rule_atomics_lost,
+     "a fixed number of additions of 1 against the sum of the array, exactly: one that is lost in any run is enough",
+     "a run with the same memory, type and scope in which an update is lost; where some are said to be lost, runs in "
+     "which none ever is"},
     {"on-chip caches", rule_onchip,
      "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the "
      "distance from which on the next load misses too; ways by the fewest lines that drive each other out",
@@ -86,7 +94,8 @@ const char *as_fact_verdict_word(enum as_fact_verdict v)
 
 static bool usable(const struct as_cell *cell)
 {
-    return cell->status == AS_CELL_OK && cell->sum.n > 0 && isfinite(cell->sum.median) && cell->sum.median > 0;
+    return cell->status == AS_CELL_OK && cell->sum.n > 0 && isfinite(cell->sum.median) &&
+           (cell->sum.median > 0 || as_unit_is_count(cell->unit));
 }
 
 /* The devices in the order of the run's list, then those that only cells name. */

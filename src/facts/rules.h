@@ -16,7 +16,7 @@ struct rule_context {
     const struct rule *rule;
     const char *device;
     const struct as_device_info *info;  /* NULL when the run does not say */
-    const struct as_cell *const *cells; /* usable ones of the device: trusted, with a finite median above 0 */
+    const struct as_cell *const *cells; /* usable ones of the device: trusted, with a finite median above 0, of counts also 0 */
     size_t n;
     struct fact_list *facts;
     struct as_error *err;
@@ -98,6 +98,8 @@ void rule_direct_access(struct rule_context *c);
 void rule_link(struct rule_context *c);
 void rule_link_latency(struct rule_context *c);
 void rule_roofline(struct rule_context *c);
+void rule_atomics(struct rule_context *c);
+void rule_atomics_lost(struct rule_context *c);
 void rule_onchip(struct rule_context *c);
 void rule_onchip_units(struct rule_context *c);
 void rule_listed(struct rule_context *c);
