@@ -94,12 +94,13 @@ struct atomics_gpu_desc {
 enum as_status atomics_gpu_create(struct as_visit_context *vc, const struct atomics_gpu_desc *desc,
                                   struct atomics_gpu **out, struct as_error *err);
 void atomics_gpu_destroy(struct atomics_gpu *g); /* takes NULL */
-/* `each` updates of each thread, or a few less where they make no whole batches; UINT64_MAX: until it is stopped. */
+/* So many updates of each thread, or a few less, make whole batches; at least 1. */
+uint64_t atomics_gpu_whole(const struct atomics_gpu *g, uint64_t each);
+/* `each` updates of each thread, a number that makes whole batches; UINT64_MAX: until it is stopped. */
 enum as_status atomics_gpu_start(struct atomics_gpu *g, uint64_t seed, uint64_t each, struct as_error *err);
 void atomics_gpu_stop(struct atomics_gpu *g);
 enum as_status atomics_gpu_wait(struct atomics_gpu *g, struct as_error *err);
 uint64_t atomics_gpu_count(const struct atomics_gpu *g);       /* watched: at any time; else after it was waited for */
-uint64_t atomics_gpu_each(const struct atomics_gpu *g);        /* updates that each thread was asked for */
 uint64_t atomics_gpu_groups_seen(const struct atomics_gpu *g); /* that did anything */
 
 /* ---- both.c: the sides together ---- */

@@ -163,10 +163,22 @@ static enum as_status choose_batch(struct atomics_gpu *g, struct as_error *err)
     return s;
 }
 
+/* Few updates are made in eight batches or some more, so that it is seen when the first are done. */
+static uint32_t batch_for(const struct atomics_gpu *g, uint64_t each)
+{
+    return each / 8 == 0 ? 1 : each / 8 < g->batch ? (uint32_t)(each / 8) : g->batch;
+}
+
+uint64_t atomics_gpu_whole(const struct atomics_gpu *g, uint64_t each)
+{
+    each = each ? each : 1;
+    return each / batch_for(g, each) * batch_for(g, each);
+}
+
 enum as_status atomics_gpu_start(struct atomics_gpu *g, uint64_t seed, uint64_t each, struct as_error *err)
 {
     struct as_arg args[7];
-    g->used = each < 8 * (uint64_t)g->batch ? (uint32_t)((each + 7) / 8) : g->batch;
+    g->used = batch_for(g, each);
     uint64_t batches = each == UINT64_MAX ? g->forever : each / g->used;
     g->batches = batches < UINT32_MAX ? (uint32_t)batches : UINT32_MAX;
     struct as_launch l = make_launch(g, seed, args);
@@ -208,11 +220,6 @@ uint64_t atomics_gpu_groups_seen(const struct atomics_gpu *g)
     for (size_t i = 0; i < g->groups; i++)
         seen += batches_of(g, i) != 0;
     return seen;
-}
-
-uint64_t atomics_gpu_each(const struct atomics_gpu *g)
-{
-    return (uint64_t)g->used * g->batches;
 }
 
 /* ---- the side ---- */

@@ -45,6 +45,7 @@ static const char *const full[] = {
 
 struct state {
     struct atomics both;
+    struct as_visit_context *vc;
     uint64_t made; /* updates since the array was 0 */
 };
 
@@ -75,18 +76,11 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!s)
         return as_nomem(err, sizeof *s, "atomics");
     enum as_status st = atomics_prepare(&s->both, vc, false, true, err);
-    struct atomics_rates first;
-    if (!st)
-        st = atomics_rate(&s->both, WINDOW_S / 3, &first, err);
     if (st)
         return st;
-    s->made = s->both.last.cpu + s->both.last.device;
+    s->vc = vc;
     set_limit(vc, &s->both);
     vc->sample_s = WINDOW_S;
-    if (s->both.cpu && s->both.gpu)
-        as_note_number(vc, "other_side", s->both.of_cpu ? first.device : first.cpu);
-    if (s->both.gpu)
-        as_note_number(vc, "groups_running", (double)atomics_gpu_groups_seen(s->both.gpu));
     return AS_OK;
 }
 
@@ -97,6 +91,10 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     enum as_status st = atomics_rate(&s->both, WINDOW_S * (double)reps, &r, err);
     if (st)
         return st;
+    if (s->made == 0 && s->both.cpu && s->both.gpu)
+        as_note_number(s->vc, "other_side", s->both.of_cpu ? r.device : r.cpu);
+    if (s->made == 0 && s->both.gpu)
+        as_note_number(s->vc, "groups_running", (double)atomics_gpu_groups_seen(s->both.gpu));
     s->made += s->both.last.cpu + s->both.last.device;
     out->value = s->both.of_cpu ? r.cpu : r.device;
     out->seconds = r.seconds;

@@ -10,7 +10,7 @@ extern const char as_method_atomics_lost[];
 enum {
     TOTAL_MOST = 1 << 22, /* below 2^24, to which an f32 counts */
     TOTAL_LEAST = 1 << 10,
-    TRIAL_EACH = 1024,      /* of a CPU's thread, when its speed is looked for */
+    TRIAL_EACH = 1024,      /* of a device's thread, when its speed is looked for */
     COMPARED_MOST = 1 << 20 /* elements that are looked at one by one */
 };
 static const double RUN_S = 0.15, TRIAL_S = 0.01;
@@ -45,9 +45,10 @@ static const char *const full[] = {
 
 struct state {
     struct atomics both;
-    uint64_t cpu_each, device_each;
-    uint64_t made, in_sum; /* of the last run */
-    bool missing;          /* a side did not do what it was asked for */
+    struct as_visit_context *vc;
+    uint64_t cpu_each, device_each; /* 0: not chosen yet */
+    uint64_t made, in_sum;          /* of the last run */
+    bool missing;                   /* a side did not do what it was asked for */
 };
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -60,13 +61,15 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return atomics_applies(info, a, both, true, err);
 }
 
-/* Updates a second of each side, roughly. */
+/* Updates a second of each side, roughly. A device that nobody can watch is timed by its second launch. */
 static enum as_status try_speed(struct atomics *s, struct atomics_rates *out, struct as_error *err)
 {
     double seconds;
-    if (s->cpu && s->gpu)
+    if (s->cpu)
         return atomics_rate(s, TRIAL_S, out, err);
-    enum as_status st = atomics_run(s, TRIAL_EACH, TRIAL_EACH, &seconds, err);
+    enum as_status st = atomics_run(s, 0, TRIAL_EACH, &seconds, err);
+    if (!st)
+        st = atomics_run(s, 0, TRIAL_EACH, &seconds, err);
     *out = (struct atomics_rates){.cpu = (double)s->last.cpu / seconds, .device = (double)s->last.device / seconds};
     return st;
 }
@@ -89,6 +92,10 @@ static enum as_status choose_total(struct state *s, struct as_error *err)
         total /= 2;
     s->cpu_each = each_of(total * r.cpu / all, s->both.cpu_threads);
     s->device_each = each_of(total * r.device / all, s->both.device_threads);
+    if (s->both.gpu)
+        s->device_each = atomics_gpu_whole(s->both.gpu, s->device_each);
+    as_note_number(s->vc, "updates_by_cpu", (double)s->both.cpu_threads * (double)s->cpu_each);
+    as_note_number(s->vc, "updates_by_device", (double)s->both.device_threads * (double)s->device_each);
     return AS_OK;
 }
 
@@ -99,14 +106,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!s)
         return as_nomem(err, sizeof *s, "atomics_lost");
     enum as_status st = atomics_prepare(&s->both, vc, as_word_is(vc->axes, "op", "plain"), false, err);
-    if (!st)
-        st = choose_total(s, err);
+    s->vc = vc;
     vc->sample_s = RUN_S;
-    as_note_number(vc, "updates_of_each_cpu_thread", s->both.cpu ? (double)s->cpu_each : 0);
-    as_note_number(vc, "updates_of_each_device_thread", s->both.gpu ? (double)s->device_each : 0);
-    as_note_number(vc, "updates",
-                   (double)s->both.cpu_threads * (double)s->cpu_each +
-                       (double)s->both.device_threads * (double)s->device_each);
     return st;
 }
 
@@ -115,16 +116,17 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     struct state *s = state;
     struct atomics *b = &s->both;
     (void)reps; /* always 1 */
-    enum as_status st = atomics_array_clear(&b->array, err);
+    enum as_status st = s->cpu_each ? AS_OK : choose_total(s, err);
+    if (!st)
+        st = atomics_array_clear(&b->array, err);
     if (!st)
         st = atomics_run(b, s->cpu_each, s->device_each, &out->seconds, err);
     if (!st)
         st = atomics_array_sum(&b->array, &s->in_sum, err);
     if (st)
         return st;
-    uint64_t device_each = b->gpu ? atomics_gpu_each(b->gpu) : 0;
     s->made = b->last.cpu + b->last.device;
-    s->missing |= s->made != b->cpu_threads * s->cpu_each + b->device_threads * device_each;
+    s->missing |= s->made != b->cpu_threads * s->cpu_each + b->device_threads * s->device_each;
     out->value = s->made > s->in_sum ? (double)(s->made - s->in_sum) : 0;
     return AS_OK;
 }
@@ -149,7 +151,7 @@ static enum as_status compare(struct state *s, uint64_t *short_by, struct as_err
     for (unsigned t = 0; b->cpu && t < b->cpu_threads; t++)
         replay(most, b, ATOMICS_CPU_THREAD + t, s->cpu_each);
     for (size_t t = 0; b->gpu && t < b->device_threads; t++)
-        replay(most, b, t, atomics_gpu_each(b->gpu));
+        replay(most, b, t, s->device_each);
     enum as_status st = atomics_array_compare(&b->array, most, short_by, err);
     free(most);
     return st;
