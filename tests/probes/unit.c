@@ -206,7 +206,7 @@ static void test_others_do_not_end(void **unused)
 /* The host would wait for a counter that nobody moves. */
 static void test_host_is_told_that_nobody_walks(void **unused)
 {
-    u64 result[8] = {0}, chain[2] = {0};
+    u64 result[8] = {0}, chain[1] = {(u64)(uintptr_t)chain};
     u32 choice[4] = {AS_TIMED_UNIT + 1}, shared[128] = {0};
     (void)unused;
     for (u32 g = 0; g < 3; g++) {
