@@ -41,6 +41,14 @@ const struct rule fact_rules[] = {
      "a machine whose memory is backed in full from the start and shows the same difference"},
     {"allocation cost", rule_allocators, "median time of one call, memory untouched, at the smallest and largest size",
      "the same call timed alone in a loop of another length"},
+    {"page faults", rule_fault,
+     "time of a page at its first touch less that at its second, by how many are touched at once: one for the latency, "
+     "the least of the curve for the throughput; ratios of two cells that differ in one thing only",
+     "a count of faults that differs, or the same touch timed by another program with another result"},
+    {"who counts memory", rule_accounting,
+     "change of a counter as a share of a block of known size: seen when all of the interval is above 80%, not seen "
+     "when all of it is below 20%",
+     "a block of another size at which the counter says another share"},
     {"core to core", rule_core_to_core,
      "one-way time of a cache line between two cores, over all pairs measured: median, nearest and farthest pair",
      "pairs that were not measured and lie outside"},

@@ -103,5 +103,7 @@ void rule_atomics_lost(struct rule_context *c);
 void rule_onchip(struct rule_context *c);
 void rule_onchip_units(struct rule_context *c);
 void rule_listed(struct rule_context *c);
+void rule_fault(struct rule_context *c);
+void rule_accounting(struct rule_context *c);
 
 #endif

@@ -1,0 +1,182 @@
+/* What page faults cost, by who touches and on what memory. */
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 32 };
+static const double AT_CEILING = 1.1; /* times the least time of a page */
+
+static const char *axis(const struct as_cell *cell, const char *name)
+{
+    return as_axes_text(&cell->axes, name);
+}
+
+/* "all threads of the CPU, thp" */
+static const char *who(const struct as_cell *cell, char *out, size_t size)
+{
+    static const char *const words[][2] = {{"cpu-one", "one thread of the CPU"},
+                                           {"cpu-all", "all threads of the CPU"},
+                                           {"device-major", "the device, first"},
+                                           {"device-minor", "the device, after the CPU"}};
+    const char *text = axis(cell, "scenario");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        text = strcmp(words[i][0], text) == 0 ? words[i][1] : text;
+    snprintf(out, size, "%s; %s%s", text, axis(cell, "allocator"),
+             strcmp(axis(cell, "access"), "load") == 0 ? ", loads" : "");
+    return out;
+}
+
+static struct as_fact *add(struct rule_context *c, const struct as_cell *cell, const char *unit, const char *kind)
+{
+    char object[48];
+    snprintf(object, sizeof object, "allocator:%.36s", axis(cell, "allocator"));
+    return fact_add(c, object, unit, "fault.%s.%s.%s%s", kind, axis(cell, "scenario"), axis(cell, "allocator"),
+                    strcmp(axis(cell, "access"), "load") == 0 ? ".load" : "");
+}
+
+static void add_latency(struct rule_context *c, const struct as_cell *cell)
+{
+    char value[96], mean[32], p95[32], text[96];
+    const struct as_interval none = {NAN, NAN};
+    struct as_fact *f = add(c, cell, cell->unit, "latency");
+    if (!f)
+        return;
+    fact_number(f, cell->sum.median, cell_interval(cell));
+    fact_value_text(cell_note(cell, "mean_ns"), none, "ns", mean, sizeof mean);
+    fact_value_text(cell_note(cell, "p95_ns"), none, "ns", p95, sizeof p95);
+    fact_say(f, "A single page fault takes %s (%s; in the last visit %s on average, one of twenty more than %s)",
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), who(cell, text, sizeof text), mean, p95);
+    fact_evidence(f, cell);
+}
+
+/* "1.12 million pages/s (1.10 to 1.13)" */
+static const char *rate_text(double v, struct as_interval ci, char *out, size_t size)
+{
+    const bool millions = v >= 1e6;
+    const double by = millions ? 1e6 : 1e3;
+    struct as_buf b = AS_BUF_INIT;
+    as_format_number(&b, v / by, 3);
+    as_buf_printf(&b, " %s pages/s (", millions ? "million" : "thousand");
+    as_format_number(&b, ci.lo / by, 3);
+    as_buf_str(&b, " to ");
+    as_format_number(&b, ci.hi / by, 3);
+    as_buf_char(&b, ')');
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+    return out;
+}
+
+/* The most pages a second, and from how many on. */
+static void add_ceiling(struct rule_context *c, const struct curve *curve)
+{
+    size_t best = 0, from = 0;
+    for (size_t i = 1; i < curve->n; i++)
+        best = curve->y[i] < curve->y[best] ? i : best;
+    while (curve->y[from] > AT_CEILING * curve->y[best])
+        from++;
+    const struct as_cell *cell = curve->cells[best];
+    char value[96], text[96];
+    struct as_fact *f = add(c, cell, "pages/s", "throughput");
+    if (!f)
+        return;
+    const struct as_interval ci = curve->ci[best];
+    fact_number(f, 1e9 / curve->y[best],
+                (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
+    fact_say(f, "Page faults are served at up to %s, nearly that from %.0f pages on (%s)",
+             rate_text(f->value, f->ci, value, sizeof value), curve->x[from], who(cell, text, sizeof text));
+    curve_evidence(f, curve, 0, curve->n - 1);
+}
+
+static void curves(struct rule_context *c)
+{
+    struct curve *curves;
+    size_t n;
+    curves_make(c, "fault", "pages", &curves, &n);
+    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
+        if (strcmp(axis(curves[i].cells[0], "what"), "fault") != 0)
+            continue;
+        if (curves[i].x[0] == 1)
+            add_latency(c, curves[i].cells[0]);
+        if (curves[i].n > 1 || curves[i].x[0] > 1)
+            add_ceiling(c, &curves[i]);
+        added++;
+    }
+    curves_free(curves, n);
+}
+
+/* Two cells that differ in one axis; the fact is how many times longer a page takes in the first. The ratio stands
+ * between the two halves of what it says. */
+static const struct comparison {
+    const char *axis, *a, *b;
+    const char *id, *says, *then;
+    const char *not_so;
+} comparisons[] = {
+    {"allocator", "mmap", "thp", "huge_pages", "Transparent huge pages make first touches ", " as fast",
+     "Transparent huge pages do not make first touches faster: "},
+    {"scenario", "cpu-one", "cpu-all", "threads", "All threads of the CPU are served ", " the faults of one",
+     "All threads of the CPU together are served no more faults than one: "},
+    {"scenario", "device-major", "device-minor", "prefault",
+     "Where the CPU touched first, the device's own first touch is ", " as fast",
+     "That the CPU touched first does not make the device's own first touch faster: "},
+    {"what", "first", "fault", "host_backing", "Memory that the process never had takes ",
+     " the time of pages given back before, since something below the system backs it",
+     "Memory that the process never had takes no longer than pages given back before: "},
+};
+
+static double pages_of(const struct pair *p)
+{
+    return as_axes_number(&p->a->axes, "pages");
+}
+
+static void add_comparison(struct rule_context *c, const struct comparison *how, const struct pair *p)
+{
+    char ratio[96], text[96];
+    struct as_fact *f = add(c, p->b, "x", how->id);
+    if (!f)
+        return;
+    fact_number(f, p->a->sum.median / p->b->sum.median,
+                as_ratio_interval(p->a->sum.median, cell_interval(p->a), p->b->sum.median, cell_interval(p->b)));
+    f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
+    fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio);
+    who(p->b, text, sizeof text);
+    const bool so = f->verdict == AS_SUPPORTED;
+    fact_say(f, "%s%s%s (%s, %.0f pages)", so ? how->says : how->not_so, ratio, so ? how->then : "", text, pages_of(p));
+    fact_evidence(f, p->a);
+    fact_evidence(f, p->b);
+}
+
+/* Of each kind the pair with the most pages. */
+static void compare(struct rule_context *c, const struct comparison *how)
+{
+    struct pair *pairs;
+    size_t n, kept = 0;
+    pairs_make(c, "fault", how->axis, how->a, how->b, &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        if (strcmp(axis(pairs[i].b, "what"), "fault") != 0)
+            continue;
+        while (k < kept && (strcmp(axis(pairs[k].b, "scenario"), axis(pairs[i].b, "scenario")) != 0 ||
+                            strcmp(axis(pairs[k].b, "allocator"), axis(pairs[i].b, "allocator")) != 0 ||
+                            strcmp(axis(pairs[k].b, "access"), axis(pairs[i].b, "access")) != 0))
+            k++;
+        if (k == FACTS_MAX)
+            continue;
+        if (k == kept || pages_of(&pairs[i]) > pages_of(&pairs[k]))
+            pairs[k] = pairs[i];
+        kept += k == kept;
+    }
+    for (size_t k = 0; k < kept; k++)
+        add_comparison(c, how, &pairs[k]);
+    free(pairs);
+}
+
+void rule_fault(struct rule_context *c)
+{
+    curves(c);
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        compare(c, &comparisons[i]);
+}
