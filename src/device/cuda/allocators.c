@@ -2,31 +2,18 @@
 #include "device/cuda/memory.h"
 
 #include "base/text.h"
-#include "device/host.h"
+#include "device/card.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MIB (UINT64_C(1) << 20)
 
 enum {
-    LEFT_MIB = 256,     /* of a device's memory that nobody is to take: contexts, other processes, the display */
     MANAGED_MIB = 1024, /* managed memory pushes others' pages out instead of failing */
     STATIC_MIB = 256,   /* a module has to be loaded whole */
 };
-
-static uint64_t round_up(uint64_t bytes, uint64_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
-static uint64_t host_page(void)
-{
-    long page = sysconf(_SC_PAGESIZE);
-    return page > 0 ? (uint64_t)page : 4096;
-}
 
 static enum as_status get_plain(struct as_cu_device *cu, struct as_cu_block *b, struct as_error *err)
 {
@@ -65,7 +52,7 @@ static enum as_status get_mapped(struct as_cu_device *cu, struct as_cu_block *b,
     CUresult code = api->cuMemGetAllocationGranularity(&page, &where, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     if (code || page == 0)
         return as_cu_check(api, cu, code ? code : CUDA_ERROR_NOT_SUPPORTED, "cuMemGetAllocationGranularity", err);
-    uint64_t bytes = round_up(b->bytes, page);
+    uint64_t bytes = as_card_round_up(b->bytes, page);
     enum as_status s = as_cu_check(api, cu, api->cuMemCreate(&handle, bytes, &where, 0), "cuMemCreate", err);
     if (s)
         return s;
@@ -151,7 +138,7 @@ static enum as_status get_malloc(struct as_cu_device *cu, struct as_cu_block *b,
 {
     (void)cu;
     /* Whole pages, so that nothing else lies in them. */
-    if (posix_memalign(&b->host, host_page(), round_up(b->bytes, host_page()))) {
+    if (posix_memalign(&b->host, as_card_host_page(), as_card_round_up(b->bytes, as_card_host_page()))) {
         b->host = NULL;
         return as_nomem(err, b->bytes, "host memory for a device");
     }
@@ -172,7 +159,7 @@ static enum as_status get_registered(struct as_cu_device *cu, struct as_cu_block
     enum as_status s = get_malloc(cu, b, err);
     if (s)
         return s;
-    uint64_t bytes = round_up(b->bytes, host_page());
+    uint64_t bytes = as_card_round_up(b->bytes, as_card_host_page());
     CUresult code = cu->api->cuMemHostRegister_v2(b->host, bytes, CU_MEMHOSTREGISTER_DEVICEMAP);
     s = as_cu_check(cu->api, cu, code, "cuMemHostRegister", err);
     b->taken = s ? 0 : bytes;
@@ -311,57 +298,35 @@ enum as_status as_cu_find_allocator(const struct as_device *dev, const char *nam
     return as_fail(err, AS_USAGE, "cuda has no allocator '%s'; assay devices lists them", name);
 }
 
-/* "asked for 200 GiB, 139 GiB are free" */
-static enum as_status too_much(enum as_status s, uint64_t bytes, uint64_t limit, const char *what, struct as_error *err)
-{
-    struct as_buf b = AS_BUF_INIT;
-    as_buf_str(&b, "cuda: asked for ");
-    as_format_size(&b, bytes);
-    as_buf_str(&b, ", ");
-    as_format_size(&b, limit);
-    as_buf_str(&b, what);
-    s = as_fail(err, s, "%s", as_buf_get(&b));
-    as_buf_finish(&b);
-    return s;
-}
-
 enum as_status as_cu_check_host(uint64_t bytes, struct as_error *err)
 {
-    uint64_t half = as_host_memory_available() / 2;
-    return bytes <= half ? AS_OK
-                         : too_much(AS_NOMEM, bytes, half, " are half of the host memory that is available", err);
+    return as_card_check_host("cuda", bytes, err);
 }
 
 static enum as_status check_device(struct as_cu_device *cu, const struct as_cu_home *home, uint64_t bytes,
                                    struct as_error *err)
 {
     const struct as_cu_api *api = cu->api;
-    const uint64_t left = LEFT_MIB * MIB;
     size_t free = 0, total = 0;
     enum as_status s = as_cu_check(api, cu, api->cuCtxSetCurrent(home->context), "cuCtxSetCurrent", err);
     if (!s)
         s = as_cu_check(api, cu, api->cuMemGetInfo_v2(&free, &total), "cuMemGetInfo", err);
     api->cuCtxSetCurrent(cu->context);
-    if (s)
-        return s;
-    if (bytes > total)
-        return too_much(AS_UNSUPPORTED, bytes, free, " are free", err);
-    if (bytes > free || free - bytes < left)
-        return too_much(AS_NOMEM, bytes, free, " are free, of which 256 MiB are left alone", err);
-    return AS_OK;
+    return s ? s : as_card_check_free("cuda", bytes, free, total, err);
 }
 
 enum as_status as_cu_check_size(struct as_cu_device *cu, const struct as_cu_allocator *how,
                                 const struct as_cu_home *home, uint64_t bytes, uint64_t count, struct as_error *err)
 {
-    if (bytes == 0 || bytes > INT64_MAX || count == 0 || count > INT64_MAX / bytes)
-        return as_fail(err, AS_USAGE, "cuda: %llu blocks of %llu bytes cannot be allocated", (unsigned long long)count,
-                       (unsigned long long)bytes);
+    enum as_status s = as_card_check_count("cuda", bytes, count, err);
+    if (s)
+        return s;
     if (how->most && bytes > how->most)
-        return too_much(AS_UNSUPPORTED, bytes, how->most, " is the most that is taken of this kind", err);
+        return as_card_too_much(AS_UNSUPPORTED, "cuda", bytes, how->most, " is the most that is taken of this kind",
+                                err);
     /* What comes at first touch is only promised; each block could still be touched whole. */
     uint64_t all = how->on_demand ? bytes : bytes * count;
-    enum as_status s = how->sources & AS_CU_FROM_HOST ? as_cu_check_host(all, err) : AS_OK;
+    s = how->sources & AS_CU_FROM_HOST ? as_cu_check_host(all, err) : AS_OK;
     if (s)
         return s;
     return how->sources & AS_CU_FROM_DEVICE ? check_device(cu, home, all, err) : AS_OK;

@@ -1,33 +1,16 @@
 /* The true clock of the units: cycle counter and global timer, read together twice. */
 #include "device/cuda/cuda.h"
 
+#include "device/card.h"
+
 #include <math.h>
 
-/* The timer steps by up to a microsecond, so that a step is waited for before each reading; the window between is long
- * against what is left of it. A timer that stands still is given up: then nothing was counted. */
-static const char source[] = "KERNEL(as_clock)(ARG_GLOBAL(0, u64, out), ARG_VALUE(1, u64, ns) ARG_INDICES)\n"
-                             "{\n"
-                             "    u64 before = NANOS(), t0 = before, t1, c0, c1;\n"
-                             "    u32 patience = 1u << 20;\n"
-                             "    while (t0 == before && --patience)\n"
-                             "        t0 = NANOS();\n"
-                             "    c0 = CYCLES();\n"
-                             "    do\n"
-                             "        before = NANOS();\n"
-                             "    while (before - t0 < ns && --patience);\n"
-                             "    t1 = before;\n"
-                             "    while (t1 == before && --patience)\n"
-                             "        t1 = NANOS();\n"
-                             "    c1 = CYCLES();\n"
-                             "    out[0] = patience ? c1 - c0 : 0;\n"
-                             "    out[1] = patience ? t1 - t0 : 0;\n"
-                             "}\n";
 enum { WINDOW_NS = 60000 };
 
 static enum as_status prepare(struct as_device *dev, struct as_error *err)
 {
     struct as_cu_device *cu = dev->ctx;
-    const struct as_program_desc desc = {.name = "clock", .source = source};
+    const struct as_program_desc desc = {.name = "clock", .source = as_card_clock_source};
     struct as_program *program = NULL;
     struct as_kernel *kernel = NULL;
     enum as_status s = dev->program->build(dev, &desc, &program, err);

@@ -111,7 +111,7 @@ enum as_status as_cu_memory_free(struct as_device *dev, uint64_t *bytes, struct 
 CUdeviceptr as_cu_address(const struct as_memory *mem);
 extern const struct as_memory_ops as_cu_memory_ops;
 
-/* ---- program.c, cache.c ---- */
+/* ---- program.c ---- */
 
 /* Compiles dialect source to a cubin for an architecture ("sm_90a") without a device; *cubin is the caller's (free).
  * Used by tests where there is NVRTC and no GPU. */

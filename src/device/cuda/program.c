@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "device/cuda/cache.h"
+#include "device/code_cache.h"
 #include "device/dialect/dialect.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static enum as_status make_module(struct as_device *dev, const struct as_program
                                   struct as_error *err)
 {
     struct as_cu_device *cu = dev->ctx;
-    if (as_cu_cache_get(b->key, &b->cubin, &b->cubin_bytes)) {
+    if (as_code_cache_get(b->key, &b->cubin, &b->cubin_bytes)) {
         if (!load_module(cu, b, err))
             return AS_OK;
         free(b->cubin);
@@ -43,7 +43,7 @@ static enum as_status make_module(struct as_device *dev, const struct as_program
     if (!s)
         s = load_module(cu, b, err);
     if (!s)
-        as_cu_cache_put(b->key, b->cubin, b->cubin_bytes);
+        as_code_cache_put(b->key, b->cubin, b->cubin_bytes);
     return s;
 }
 

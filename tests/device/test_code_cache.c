@@ -1,6 +1,6 @@
-/* The cache of cubins in a folder of its own: what was put is got, and whatever is wrong with a file, the folder or the
+/* The cache of code in a folder of its own: what was put is got, and whatever is wrong with a file, the folder or the
  * environment, it has nothing and stays usable. */
-#include "device/cuda/cache.h"
+#include "device/code_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum { KEY = 0x1234, BYTES = 1000 };
 static char home[] = "/tmp/assay-cache-XXXXXX";
-static unsigned char cubin[BYTES];
+static unsigned char code[BYTES];
 
 static void in_folder(char *out, size_t size, const char *name)
 {
@@ -37,8 +37,8 @@ static int set_up(void **state)
     (void)state;
     if (!mkdtemp(home))
         return 1;
-    for (size_t i = 0; i < sizeof cubin; i++)
-        cubin[i] = (unsigned char)(i * 7);
+    for (size_t i = 0; i < sizeof code; i++)
+        code[i] = (unsigned char)(i * 7);
     snprintf(path, sizeof path, "%s/cache", home);
     return setenv("XDG_CACHE_HOME", path, 1) || unsetenv("ASSAY_CACHE");
 }
@@ -54,12 +54,12 @@ static bool has(uint64_t key)
 {
     unsigned char *got = NULL;
     size_t bytes = 0;
-    if (!as_cu_cache_get(key, &got, &bytes)) {
+    if (!as_code_cache_get(key, &got, &bytes)) {
         assert_null(got);
         return false;
     }
-    assert_int_equal(bytes, sizeof cubin);
-    assert_memory_equal(got, cubin, sizeof cubin);
+    assert_int_equal(bytes, sizeof code);
+    assert_memory_equal(got, code, sizeof code);
     free(got);
     return true;
 }
@@ -83,10 +83,10 @@ static void test_put_and_get(void **state)
     char path[200];
     (void)state;
     assert_false(has(KEY));
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     assert_true(has(KEY));
     assert_false(has(KEY + 1));
-    as_cu_cache_put(KEY, cubin, sizeof cubin); /* again: replaced, nothing left over */
+    as_code_cache_put(KEY, code, sizeof code); /* again: replaced, nothing left over */
     assert_true(has(KEY));
     assert_int_equal(count_files(), 1);
     in_folder(path, sizeof path, "");
@@ -117,8 +117,8 @@ static void test_damaged(void **state)
     char path[200];
     unsigned char whole[2 * BYTES];
     (void)state;
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
-    in_folder(path, sizeof path, "0000000000001234.cubin");
+    as_code_cache_put(KEY, code, sizeof code);
+    in_folder(path, sizeof path, "0000000000001234.code");
     size_t n = read_file(path, whole, sizeof whole);
     assert_in_range(n, BYTES + 1, sizeof whole - 1);
     for (size_t cut = 0; cut < n; cut++) {
@@ -131,7 +131,7 @@ static void test_damaged(void **state)
         assert_false(has(KEY));
         whole[at] ^= 0x40;
     }
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     assert_true(has(KEY));
 }
 
@@ -140,9 +140,9 @@ static void test_renamed(void **state)
 {
     char from[200], to[200];
     (void)state;
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
-    in_folder(from, sizeof from, "0000000000001234.cubin");
-    in_folder(to, sizeof to, "0000000000001235.cubin");
+    as_code_cache_put(KEY, code, sizeof code);
+    in_folder(from, sizeof from, "0000000000001234.code");
+    in_folder(to, sizeof to, "0000000000001235.code");
     assert_int_equal(rename(from, to), 0);
     assert_false(has(KEY + 1));
     assert_int_equal(unlink(to), 0);
@@ -153,14 +153,14 @@ static void test_no_plain_file(void **state)
 {
     char path[200];
     (void)state;
-    in_folder(path, sizeof path, "0000000000001234.cubin");
+    in_folder(path, sizeof path, "0000000000001234.code");
     (void)unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_false(has(KEY));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_false(has(KEY));
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     assert_false(has(KEY));
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(count_files(), 0); /* what could not take its name is gone too */
@@ -169,10 +169,10 @@ static void test_no_plain_file(void **state)
 static void test_off(void **state)
 {
     (void)state;
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     assert_int_equal(setenv("ASSAY_CACHE", "off", 1), 0);
     assert_false(has(KEY));
-    as_cu_cache_put(KEY + 2, cubin, sizeof cubin);
+    as_code_cache_put(KEY + 2, code, sizeof code);
     assert_int_equal(unsetenv("ASSAY_CACHE"), 0);
     assert_true(has(KEY));
     assert_false(has(KEY + 2));
@@ -185,25 +185,25 @@ static void test_bounded(void **state)
     char path[200], name[40];
     (void)state;
     remove_all();
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     in_folder(path, sizeof path, "notes.txt");
-    write_file(path, cubin, 1);
+    write_file(path, code, 1);
     for (int i = 0; i < OLD; i++) {
-        snprintf(name, sizeof name, "%016x.cubin", 0x10000 + i);
+        snprintf(name, sizeof name, "%016x.code", 0x10000 + i);
         in_folder(path, sizeof path, name);
-        write_file(path, cubin, 1);
+        write_file(path, code, 1);
         const struct timespec then[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
         assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
     }
-    as_cu_cache_put(KEY + 1, cubin, sizeof cubin);
+    as_code_cache_put(KEY + 1, code, sizeof code);
     assert_true(has(KEY));
     assert_true(has(KEY + 1));
     assert_in_range(count_files(), 100, 4097);
     in_folder(path, sizeof path, "notes.txt");
     assert_int_equal(access(path, F_OK), 0);
-    in_folder(path, sizeof path, "0000000000010000.cubin"); /* the oldest */
+    in_folder(path, sizeof path, "0000000000010000.code"); /* the oldest */
     assert_int_not_equal(access(path, F_OK), 0);
-    snprintf(name, sizeof name, "%016x.cubin", 0x10000 + OLD - 1);
+    snprintf(name, sizeof name, "%016x.code", 0x10000 + OLD - 1);
     in_folder(path, sizeof path, name);
     assert_int_equal(access(path, F_OK), 0);
 }
@@ -214,19 +214,19 @@ static void test_bounded_bytes(void **state)
     char path[200], name[40];
     (void)state;
     remove_all();
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     for (int i = 0; i < 10; i++) {
-        snprintf(name, sizeof name, "%016x.cubin", 0x10000 + i);
+        snprintf(name, sizeof name, "%016x.code", 0x10000 + i);
         in_folder(path, sizeof path, name);
-        write_file(path, cubin, 1);
+        write_file(path, code, 1);
         assert_int_equal(truncate(path, 40 << 20), 0); /* a hole: takes no room */
         const struct timespec then[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
         assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
     }
-    as_cu_cache_put(KEY + 1, cubin, sizeof cubin);
+    as_code_cache_put(KEY + 1, code, sizeof code);
     assert_true(has(KEY));
     assert_in_range(count_files(), 3, 8);
-    in_folder(path, sizeof path, "0000000000010000.cubin");
+    in_folder(path, sizeof path, "0000000000010000.code");
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
@@ -236,18 +236,18 @@ static void test_no_folder(void **state)
     char path[200];
     (void)state;
     snprintf(path, sizeof path, "%s/cache/assay/notes", home);
-    write_file(path, cubin, 1);
+    write_file(path, code, 1);
     assert_int_equal(setenv("XDG_CACHE_HOME", path, 1), 0);
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     assert_false(has(KEY));
     assert_int_equal(setenv("XDG_CACHE_HOME", "relative", 1), 0);
     assert_int_equal(unsetenv("HOME"), 0);
-    as_cu_cache_put(KEY, cubin, sizeof cubin);
+    as_code_cache_put(KEY, code, sizeof code);
     assert_false(has(KEY));
     assert_int_equal(setenv("HOME", home, 1), 0);
-    as_cu_cache_put(KEY, cubin, sizeof cubin); /* ~/.cache */
+    as_code_cache_put(KEY, code, sizeof code); /* ~/.cache */
     assert_true(has(KEY));
-    snprintf(path, sizeof path, "%s/.cache/assay/0000000000001234.cubin", home);
+    snprintf(path, sizeof path, "%s/.cache/assay/0000000000001234.code", home);
     assert_int_equal(unlink(path), 0);
     snprintf(path, sizeof path, "%s/.cache/assay", home);
     assert_int_equal(rmdir(path), 0);

@@ -1,4 +1,4 @@
-#include "device/cuda/cache.h"
+#include "device/code_cache.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In front of the cubin. The numbers are of the machine that wrote them: a cache does not travel. */
+/* In front of the code. The numbers are of the machine that wrote them: a cache does not travel. */
 struct header {
     char magic[8];
     uint64_t key, bytes, hash;
@@ -19,7 +19,7 @@ struct header {
 /* Counts up when the compiler is given other options than before: they are not part of the key. */
 static const char magic[8] = "assay01";
 
-enum { FILES_MAX = 4096, BYTES_MAX = 256 << 20, CUBIN_MAX = 16 << 20 };
+enum { FILES_MAX = 4096, BYTES_MAX = 256 << 20, CODE_MAX = 16 << 20 };
 
 /* "$XDG_CACHE_HOME/assay" or "~/.cache/assay", made where it is not there; "" without a home. */
 static void folder(struct as_buf *out)
@@ -43,22 +43,22 @@ static bool path_of(uint64_t key, struct as_buf *out)
     folder(out);
     if (!out->len || out->failed)
         return false;
-    as_buf_printf(out, "/%016llx.cubin", (unsigned long long)key);
+    as_buf_printf(out, "/%016llx.code", (unsigned long long)key);
     return !out->failed;
 }
 
-static bool read_whole(FILE *f, uint64_t key, unsigned char **cubin, size_t *bytes)
+static bool read_whole(FILE *f, uint64_t key, unsigned char **code, size_t *bytes)
 {
     struct header h;
     if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, magic, sizeof magic) != 0 || h.key != key || h.bytes == 0 ||
-        h.bytes > CUBIN_MAX)
+        h.bytes > CODE_MAX)
         return false;
     unsigned char *p = malloc(h.bytes);
     if (!p || fread(p, 1, h.bytes, f) != h.bytes || as_hash(p, h.bytes) != h.hash) {
         free(p);
         return false;
     }
-    *cubin = p;
+    *code = p;
     *bytes = h.bytes;
     return true;
 }
@@ -74,13 +74,13 @@ static FILE *open_plain(const char *path)
     return f;
 }
 
-bool as_cu_cache_get(uint64_t key, unsigned char **cubin, size_t *bytes)
+bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes)
 {
     struct as_buf path = AS_BUF_INIT;
     bool got = false;
     FILE *f = path_of(key, &path) ? open_plain(as_buf_get(&path)) : NULL;
     if (f) {
-        got = read_whole(f, key, cubin, bytes);
+        got = read_whole(f, key, code, bytes);
         if (got)
             (void)futimens(fileno(f), NULL); /* the oldest is the one not used for longest */
         fclose(f);
@@ -109,7 +109,7 @@ static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *byte
     for (struct dirent *e; found < *n && (e = readdir(folder));) {
         struct file *f = &files[found];
         size_t length = strlen(e->d_name);
-        if (!strstr(e->d_name, ".cubin") || length >= sizeof f->name ||
+        if (!strstr(e->d_name, ".code") || length >= sizeof f->name ||
             fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
             continue;
         memcpy(f->name, e->d_name, length + 1);
@@ -146,22 +146,22 @@ static void bound(void)
     as_buf_finish(&path);
 }
 
-static bool write_whole(FILE *f, const struct header *h, const unsigned char *cubin)
+static bool write_whole(FILE *f, const struct header *h, const unsigned char *code)
 {
-    bool good = fwrite(h, sizeof *h, 1, f) == 1 && fwrite(cubin, 1, h->bytes, f) == h->bytes;
+    bool good = fwrite(h, sizeof *h, 1, f) == 1 && fwrite(code, 1, h->bytes, f) == h->bytes;
     return fclose(f) == 0 && good;
 }
 
-void as_cu_cache_put(uint64_t key, const unsigned char *cubin, size_t bytes)
+void as_code_cache_put(uint64_t key, const unsigned char *code, size_t bytes)
 {
     struct as_buf path = AS_BUF_INIT, temporary = AS_BUF_INIT;
-    struct header h = {.key = key, .bytes = bytes, .hash = as_hash(cubin, bytes)};
+    struct header h = {.key = key, .bytes = bytes, .hash = as_hash(code, bytes)};
     memcpy(h.magic, magic, sizeof magic);
-    if (bytes && bytes <= CUBIN_MAX && path_of(key, &path)) {
+    if (bytes && bytes <= CODE_MAX && path_of(key, &path)) {
         bound();
         as_buf_printf(&temporary, "%s.%ld", as_buf_get(&path), (long)getpid());
         FILE *f = fopen(as_buf_get(&temporary), "wbxe");
-        if (f && (!write_whole(f, &h, cubin) || rename(as_buf_get(&temporary), as_buf_get(&path))))
+        if (f && (!write_whole(f, &h, code) || rename(as_buf_get(&temporary), as_buf_get(&path))))
             (void)unlink(as_buf_get(&temporary));
     }
     as_buf_finish(&path);
