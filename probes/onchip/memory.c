@@ -30,7 +30,7 @@ static size_t fill_args(const struct onchip *o, uint32_t turns, struct as_arg ar
     if (o->what == ONCHIP_CODE) {
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
-    } else if (o->what == ONCHIP_GLOBAL || o->what == ONCHIP_READONLY) {
+    } else if (onchip_is_global(o->what)) {
         args[n++] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = start};
     } else {
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)start};
@@ -73,7 +73,7 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
     struct as_arg args[7];
     double launch_s;
     const struct as_launch l = make_launch(o, turns, args);
-    bool global = o->what == ONCHIP_GLOBAL || o->what == ONCHIP_READONLY;
+    bool global = onchip_is_global(o->what);
     enum as_status s = global ? as_timed_sweep(&o->timed, o->chain, err) : AS_OK;
     if (!s)
         s = as_timed_launch(&o->timed, &l, &launch_s, err);
@@ -91,7 +91,8 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
 
 /* ---- what it walks ---- */
 
-/* LOCAL memory is addressed by an offset in bytes; global memory by an address, which only the device knows. */
+/* LOCAL memory is addressed by an offset in bytes; global memory by an address, which only the device knows, where it
+ * is loaded from. */
 static enum as_status write_chain(struct onchip *o, struct as_error *err)
 {
     struct as_device *dev = o->timed.dev;
@@ -101,14 +102,18 @@ static enum as_status write_chain(struct onchip *o, struct as_error *err)
     if (o->what == ONCHIP_LOCAL)
         return as_cycle_write(&o->cycle, dev, o->chain, o->stride, 1, sizeof(uint32_t), err);
     enum as_status s = as_cycle_write(&o->cycle, dev, o->chain, o->stride, 8, sizeof(uint64_t), err);
+    if (o->what == ONCHIP_ATOMIC) /* counts in words */
+        return s;
     size_t units = dev->info.units ? dev->info.units : 1;
     return s ? s : as_timed_once(&o->timed, "bind", args, 3, 4 * units, BIND_THREADS, err);
 }
 
 enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *vc, struct as_error *err)
 {
-    static const char *const operations[ONCHIP_WHATS] = {
-        [ONCHIP_GLOBAL] = "load.global", [ONCHIP_READONLY] = "load.global", [ONCHIP_LOCAL] = "load.local"};
+    static const char *const operations[ONCHIP_WHATS] = {[ONCHIP_GLOBAL] = "load.global",
+                                                         [ONCHIP_READONLY] = "load.global",
+                                                         [ONCHIP_LOCAL] = "load.local",
+                                                         [ONCHIP_ATOMIC] = "atomic.global"};
     char defines[64];
     bool local = o->what == ONCHIP_LOCAL, at_launch = local && o->size > DECLARED_MAX;
     if (at_launch)

@@ -5,9 +5,19 @@
 #include "../common/chase.h"
 #include "../common/timed.h"
 
-enum onchip_what { ONCHIP_GLOBAL, ONCHIP_READONLY, ONCHIP_CONSTANT, ONCHIP_LOCAL, ONCHIP_CODE, ONCHIP_WHATS };
+enum onchip_what {
+    ONCHIP_GLOBAL,
+    ONCHIP_READONLY,
+    ONCHIP_CONSTANT,
+    ONCHIP_LOCAL,
+    ONCHIP_CODE,
+    ONCHIP_ATOMIC,
+    ONCHIP_WHATS
+};
 extern const char *const onchip_what_words[]; /* in this order, ends with NULL */
 enum onchip_what onchip_what_of(const struct as_axes *axes);
+/* Is it a walk over global memory, by one way or another? */
+bool onchip_is_global(enum onchip_what what);
 
 struct onchip {
     struct as_timed timed;

@@ -7,12 +7,12 @@
 
 extern const char as_method_onchip[];
 
-const char *const onchip_what_words[] = {"global", "readonly", "constant", "local", "code", NULL};
+const char *const onchip_what_words[] = {"global", "readonly", "constant", "local", "code", "atomic", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
      .help = "a load from global memory; by the path for data that nobody writes; from constant memory; from a group's "
-             "LOCAL memory; an instruction of a loop of so many bytes of code",
+             "LOCAL memory; an instruction of a loop of so many bytes of code; an atomic addition to global memory",
      .type = AS_AXIS_WORD,
      .words = onchip_what_words,
      .def = "global"},
@@ -22,7 +22,7 @@ static const struct as_axis axes[] = {
      .min = 512,
      .def = "16KiB"},
     {.name = "stride",
-     .help = "bytes from element to element, a multiple of 8; global and readonly only",
+     .help = "bytes from element to element, a multiple of 8; global, readonly and atomic only",
      .type = AS_AXIS_SIZE,
      .min = 8,
      .max = 1 << 20,
@@ -36,14 +36,19 @@ static const struct as_axis axes[] = {
 };
 enum { LOCAL_SMALL = 4096 }; /* in both grids once: where a device says why it has no cells */
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
-                                    "what=global size=181KiB,256KiB,362KiB,512KiB", "what=global size=4MiB..128MiB x1",
-                                    "what=local size=4KiB", NULL};
+                                    "what=global size=181KiB,256KiB,362KiB,512KiB",
+                                    "what=global size=4MiB..128MiB x1",
+                                    "what=atomic size=4MiB..128MiB x1",
+                                    "what=local size=4KiB",
+                                    NULL};
 static const char *const full[] = {
     "what=global size=1KiB..256MiB x2",
     "what=global size=64KiB..512KiB x4",
     "what=global size=16MiB..128MiB x4",
     "what=global size=16KiB..512KiB x1 local=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
     "what=global size=64KiB..1MiB x4 stride=288", /* longer than a line, and no power of two */
+    "what=atomic size=1MiB,4MiB",
+    "what=atomic size=16MiB..256MiB x4",
     "what=readonly size=4KiB..1MiB x4",
     "what=local size=1KiB..128KiB x1",
     "what=constant size=512..64KiB x4",
@@ -54,6 +59,11 @@ static const char *const full[] = {
 enum onchip_what onchip_what_of(const struct as_axes *a)
 {
     return (enum onchip_what)as_word_index(a, "what", onchip_what_words);
+}
+
+bool onchip_is_global(enum onchip_what what)
+{
+    return what == ONCHIP_GLOBAL || what == ONCHIP_READONLY || what == ONCHIP_ATOMIC;
 }
 
 static enum as_applies refuse(struct as_error *err, const char *why)
@@ -67,7 +77,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     enum onchip_what what = onchip_what_of(a);
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
     double local = as_axes_number(a, "local");
-    bool walks = what == ONCHIP_GLOBAL || what == ONCHIP_READONLY;
+    bool walks = onchip_is_global(what);
     if (info->is_host_memory)
         return what == ONCHIP_LOCAL && size == LOCAL_SMALL
                    ? refuse(err, "it works in the host's memory, through the host's caches: the probe latency has them")
@@ -96,7 +106,7 @@ static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struc
                                                           struct as_error *) = {
     [ONCHIP_GLOBAL] = onchip_memory_prepare,     [ONCHIP_READONLY] = onchip_memory_prepare,
     [ONCHIP_CONSTANT] = onchip_constant_prepare, [ONCHIP_LOCAL] = onchip_memory_prepare,
-    [ONCHIP_CODE] = onchip_code_prepare,
+    [ONCHIP_CODE] = onchip_code_prepare,         [ONCHIP_ATOMIC] = onchip_memory_prepare,
 };
 
 /* The control and a short walk, by which the clock becomes known. */
@@ -179,7 +189,8 @@ const struct as_probe as_probe_onchip = {
     .metric = "time",
     .unit = "ns",
     .better_less = true,
-    .counts = "time of one dependent load of one thread, averaged over a walk; code: of one instruction of one warp",
+    .counts = "time of one dependent load (or atomic addition) of one thread, averaged over a walk; code: of one "
+              "instruction of one warp",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
     .quick = quick,

@@ -29,15 +29,19 @@ static double claimed_size(const struct rule_context *c, unsigned level)
     return 0;
 }
 
-/* One path to memory: its cells' `what`, how its levels are called, and what ids begin with. */
-struct path {
+/* One path to memory: its cells' `what`, how its levels are called, what ids begin with, and where it begins. Atomic
+ * additions are done in the cache that all units share, where a line has its one place: they see the whole of it, while
+ * loads may keep a line of a far part in the near one too. */
+enum path_index { PATH_GLOBAL, PATH_READONLY, PATH_CONSTANT, PATH_CODE, PATH_ATOMIC, PATHS };
+static const struct path {
     const char *what, *id, *kind, *loads;
-};
-static const struct path paths[] = {
-    {"global", "", "", "A dependent load"},
-    {"readonly", "readonly.", "read-only ", "A dependent load by the read-only path"},
-    {"constant", "constant.", "constant ", "A dependent load from constant memory"},
-    {"code", "code.", "instruction ", "An instruction of one warp"},
+    size_t first; /* level of its first plateau */
+} paths[PATHS] = {
+    [PATH_GLOBAL] = {"global", "", "", "A dependent load", 1},
+    [PATH_READONLY] = {"readonly", "readonly.", "read-only ", "A dependent load by the read-only path", 1},
+    [PATH_CONSTANT] = {"constant", "constant.", "constant ", "A dependent load from constant memory", 1},
+    [PATH_CODE] = {"code", "code.", "instruction ", "An instruction of one warp", 1},
+    [PATH_ATOMIC] = {"atomic", "whole.", "", "A dependent atomic addition", 2},
 };
 
 struct seen {
@@ -71,7 +75,8 @@ static void add_latency(struct rule_context *c, const struct seen *s)
 /* A cache that also holds LOCAL memory is as large as the claim less what was taken, which nobody claims. */
 static void judge_claim(struct rule_context *c, const struct seen *s, struct as_fact *f)
 {
-    double claim = s->path == &paths[0] && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
+    bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
+    double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
     char lo[32], hi[32], said[32];
     fact_value_text(f->ci.lo, none, "B", lo, sizeof lo);
     fact_value_text(f->ci.hi, none, "B", hi, sizeof hi);
@@ -87,6 +92,9 @@ static void judge_claim(struct rule_context *c, const struct seen *s, struct as_
         fact_value_text(s->local, none, "B", said, sizeof said);
         fact_say(f, "The %s cache ends between %s and %s while a group holds %s of LOCAL memory", s->name, lo, hi,
                  said);
+    } else if (s->part) {
+        fact_say(f, "Loads of one unit stay in the L%zu cache, or a part of it, up to between %s and %s", s->level, lo,
+                 hi);
     } else
         fact_say(f, "The %s cache ends between %s and %s", s->name, lo, hi);
 }
@@ -136,20 +144,29 @@ static size_t second_level(const struct rule_context *c, const struct as_plateau
     return best;
 }
 
-/* With LOCAL memory held only the first level is another. */
-static void derive_path(struct rule_context *c, const struct curve *curve, const struct path *path)
+static void name_level(struct seen *s)
+{
+    snprintf(s->name, sizeof s->name, s->part ? "%sL%zu (part)" : "%sL%zu", s->path->kind, s->level);
+}
+
+/* With LOCAL memory held only the first level is another. whole_known: another path tells where the second level ends,
+ * so all that this one shows of it are parts. */
+static void derive_path(struct rule_context *c, const struct curve *curve, const struct path *path, bool whole_known)
 {
     struct as_plateau p[LEVELS_MAX];
     size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
-    bool global = path == &paths[0];
+    bool global = path == &paths[PATH_GLOBAL];
     double local = axis(curve->cells[0], "local");
     size_t second = global ? second_level(c, p, n) : n;
-    for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
-        struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = i + 1, .local = local};
-        s.part = global && i > 0 && i < second;
-        s.level = global && i > 0 ? 2 : i + 1;
-        snprintf(s.name, sizeof s.name, s.part ? "%sL%zu (part)" : "%sL%zu", path->kind, s.level);
+    bool first_only = local > 0 || path == &paths[PATH_ATOMIC];
+    for (size_t i = 0; i < n && i <= second && !(first_only && i > 0); i++) {
+        struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .local = local};
+        s.part = global && i > 0 && (i < second || whole_known);
+        s.level = global && i > 0 ? 2 : s.level;
+        name_level(&s);
         add_size(c, &s);
+        s.part &= i > 1 || !whole_known; /* how long the nearest part takes is how long the level takes */
+        name_level(&s);
         if (local == 0 && (i + 1 < n || n == 1))
             add_latency(c, &s);
     }
@@ -215,15 +232,25 @@ static void derive_local(struct rule_context *c)
     free(cells);
 }
 
+static bool shows_whole(const struct curve *curve)
+{
+    struct as_plateau p[LEVELS_MAX];
+    return path_of(curve) == &paths[PATH_ATOMIC] && curve->n >= POINTS_MIN &&
+           as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX) > 0 && isfinite(p[0].knee);
+}
+
 static void derive_sizes(struct rule_context *c)
 {
     struct curve *curves;
     size_t n;
+    bool whole_known = false;
     curves_make(c, "onchip", "size", &curves, &n);
+    for (size_t i = 0; i < n; i++)
+        whole_known |= shows_whole(&curves[i]);
     for (size_t i = 0; i < n; i++) {
         const struct path *path = path_of(&curves[i]);
         if (path)
-            derive_path(c, &curves[i], path);
+            derive_path(c, &curves[i], path, whole_known);
     }
     derive_line(c, curves, n);
     curves_free(curves, n);

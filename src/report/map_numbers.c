@@ -32,6 +32,7 @@ static const struct source {
     enum as_map_kind kind;
 } sources[] = {
     {"Hz", "", "", AS_MAP_HOLDS},
+    {"B", "onchip.whole.", ".size", AS_MAP_HOLDS},
     {"B", "", ".size", AS_MAP_HOLDS},
     {"B", "", ".unit.local", AS_MAP_HOLDS},
     {"ns", "", ".latency", AS_MAP_LATENCY},
@@ -44,7 +45,9 @@ enum { SOURCES = sizeof sources / sizeof *sources };
 
 static size_t source_of(const struct as_fact *f)
 {
-    size_t i = strstr(f->id, ".one_unit.") ? (size_t)SOURCES : 0; /* a row is told of all units together */
+    /* A row is told of all units together, and of loads. */
+    bool other = strstr(f->id, ".one_unit.") || (starts_with(f->id, "onchip.whole.") && strcmp(f->unit, "B") != 0);
+    size_t i = other ? (size_t)SOURCES : 0;
     while (i < SOURCES && !(strcmp(f->unit, sources[i].unit) == 0 && starts_with(f->id, sources[i].head) &&
                             ends_with(f->id, sources[i].tail)))
         i++;

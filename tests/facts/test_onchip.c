@@ -165,6 +165,29 @@ static void test_part(void **state)
     end(m);
 }
 
+/* Atomic additions see the whole of a cache of which one unit's loads keep a part twice. */
+static void test_whole(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    static const double loads[] = {33, 260, 700}, loads_end[] = {256 * KiB, 28 * MiB};
+    static const double atomics[] = {600, 1100}, atomics_end[] = {50 * MiB};
+    add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, loads_end, loads, 2);
+    add_walk(m, "atomic", 4 * MiB, 512 * MiB, 0, 64, atomics_end, atomics, 1);
+    derive(m);
+    const struct as_fact *whole = get(m, "onchip.whole.L2.size"), *part = get(m, "onchip.L2.part.size");
+    holds(whole, 50 * MiB * 1.07);
+    assert_string_equal(whole->object, "L2");
+    assert_int_equal(whole->verdict, AS_SUPPORTED);
+    assert_true(whole->claimed == 50 * MiB);
+    holds(part, 28 * MiB * 1.07);
+    assert_true(isnan(part->claimed));
+    holds(get(m, "onchip.L2.latency"), 260);
+    holds(get(m, "onchip.whole.L2.latency"), 600);
+    assert_null(find(m, "onchip.L2.size"));
+    end(m);
+}
+
 static void test_line(void **state)
 {
     (void)state;
@@ -384,17 +407,12 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_part),
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_sector_and_ways),
-        cmocka_unit_test(test_bandwidth_and_banks),
-        cmocka_unit_test(test_no_banks),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_own_ridges),
-        cmocka_unit_test(test_local_and_miss),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_part),
+        cmocka_unit_test(test_whole),           cmocka_unit_test(test_line),
+        cmocka_unit_test(test_sector_and_ways), cmocka_unit_test(test_bandwidth_and_banks),
+        cmocka_unit_test(test_no_banks),        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_groups),          cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_own_ridges),      cmocka_unit_test(test_local_and_miss),
         cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
