@@ -70,6 +70,7 @@ struct as_launch {
     size_t group_size; /* work-items of a group; 1 on a CPU */
     uint64_t reps;     /* so many launches back to back; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
     unsigned flags;
+    unsigned queue;     /* of submit: 0 the device's own, n the n-th of as_queue_ops.queues */
     const int *cpus;    /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
     size_t local_bytes; /* LOCAL memory of a group that the kernel takes as LOCAL_DYNAMIC; 0 on a CPU */
     struct as_work work;
@@ -83,6 +84,8 @@ struct as_timing {
 };
 /* device_s where there is one, else host_s. */
 double as_timing_seconds(const struct as_timing *t);
+
+enum { AS_QUEUES_MAX = 128 };
 
 enum as_wait { AS_WAIT_BLOCK, AS_WAIT_SPIN, AS_WAIT_YIELD };
 
@@ -170,6 +173,11 @@ struct as_queue_ops {
     /* (optional, with AS_CAP_ASYNC) queues it and returns; wait ends when all that was submitted is done */
     enum as_status (*submit)(struct as_device *dev, const struct as_launch *launch, struct as_error *err);
     enum as_status (*wait)(struct as_device *dev, enum as_wait how, struct as_error *err);
+    /* (optional, with AS_CAP_QUEUES) n further queues, numbered from 1, instead of those that were there, which have to
+     * be empty; 0: none. The last `urgent` of them have the highest priority, AS_UNSUPPORTED where there are none. */
+    enum as_status (*queues)(struct as_device *dev, size_t n, size_t urgent, struct as_error *err);
+    /* (optional, with AS_CAP_QUEUES) ends when all that was submitted to that queue is done */
+    enum as_status (*wait_queue)(struct as_device *dev, unsigned queue, struct as_error *err);
     /* (optional, with AS_CAP_COPY) runs it and waits */
     enum as_status (*copy)(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                            struct as_error *err);

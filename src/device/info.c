@@ -7,7 +7,7 @@
 static const char *const capability_words[] = {
     "host kernels", "source", "pin",      "clock", "fp64",   "fp16", "svm atomics",
     "async",        "events", "scripted", "copy",  "graphs", "code", "cycles",
-    "free count",
+    "free count",   "queues",
 };
 
 const char *const as_operation_words[] = {

@@ -26,6 +26,7 @@ enum as_capability {
     AS_CAP_CODE = 1u << 12,       /* counts the instructions of its machine code */
     AS_CAP_CYCLES = 1u << 13,     /* kernels have CYCLES() and NANOS() */
     AS_CAP_FREE_COUNT = 1u << 14, /* memory_free is what the driver itself counts */
+    AS_CAP_QUEUES = 1u << 15,     /* has further queues, whose launches do not wait for one another */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics"; NULL for an unknown bit */
 /* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",

@@ -54,6 +54,10 @@ const struct rule fact_rules[] = {
      "pairs that were not measured and lie outside"},
     {"launch cost", rule_launch, "median time of an empty kernel, by what is counted and how the host waits",
      "an empty kernel of another shape with another cost"},
+    {"queues", rule_concurrency,
+     "the share that one kernel has of the time from the first call to the last end, with one queue over the least with "
+     "more; a kernel's time behind work that fills the device, in a queue of the same priority over one of the highest",
+     "a time line of the device on which another number of these kernels overlap"},
     {"copies", rule_copy, "the largest copy that was measured, by kind of memory and by what copies",
      "a copy between the same kinds of memory that is faster and passes the same gates"},
     {"copy or direct access", rule_direct_access,

@@ -93,6 +93,7 @@ void rule_first_touch(struct rule_context *c);
 void rule_allocators(struct rule_context *c);
 void rule_core_to_core(struct rule_context *c);
 void rule_launch(struct rule_context *c);
+void rule_concurrency(struct rule_context *c);
 void rule_copy(struct rule_context *c);
 void rule_direct_access(struct rule_context *c);
 void rule_link(struct rule_context *c);

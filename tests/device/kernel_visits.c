@@ -51,6 +51,7 @@ static const struct visit {
     {"c2c", "peer=unit from=0 to=1 op=load pairs=every allocator=toy", CODE},
     {"c2c", "peer=unit from=0 to=1 op=relaxed pairs=every allocator=upfront", CODE},
     {"launch", "what=roundtrip wait=block threads=1", PLAIN},
+    {"concurrency", "what=busy queues=2 priority=same", PLAIN},
     {"copy", "from=toy to=toy direction=one how=kernel size=1048576", CODE},
     {"link_latency", "peer=host node=0 allocator=upfront what=atomic size=2097152 stride=128", CODE},
     {"roofline", "type=f32 threads=0 width=best", CODE},
@@ -229,6 +230,12 @@ static enum as_status launch(struct as_device *dev, const struct as_launch *l, s
     return AS_OK;
 }
 
+static enum as_status queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
+{
+    (void)dev, (void)n, (void)urgent, (void)err;
+    return AS_OK;
+}
+
 static const struct as_program_ops program_ops = {.build = build,
                                                   .destroy = destroy,
                                                   .kernel = kernel,
@@ -240,9 +247,10 @@ static void start(struct toy *t)
 {
     static struct as_queue_ops queue;
     toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_ASYNC | AS_CAP_FP64 | AS_CAP_FP16 |
-                    AS_CAP_SVM_ATOMICS);
+                    AS_CAP_SVM_ATOMICS | AS_CAP_QUEUES);
     queue = *t->dev.queue;
     queue.launch = launch;
+    queue.queues = queues;
     t->dev.queue = &queue;
     t->dev.program = &program_ops;
     t->dev.info.units = 2;

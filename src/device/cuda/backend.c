@@ -121,6 +121,7 @@ static void device_close(struct as_device *dev)
         if (!cu->sticky)
             api->cuCtxSynchronize();
         as_cu_forget_programs(cu);
+        as_cu_queues_close(cu);
         as_cu_back_destroy(cu, &cu->back);
         if (cu->clock_out)
             api->cuMemFreeHost(cu->clock_out);

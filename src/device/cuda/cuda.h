@@ -47,6 +47,8 @@ struct as_cu_device {
     CUstream stream;
     CUevent start, end;
     struct as_cu_back back;
+    CUstream more[AS_QUEUES_MAX]; /* further queues */
+    size_t more_n;
     struct as_cu_built *built;
     void *clock_out;                            /* host memory that clock_kernel writes to */
     CUfunction clock_kernel;                    /* see as_cu_clock; NULL before its first use */
@@ -128,6 +130,14 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
 /* Bytes of the kernel's code. */
 enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, const char *name, uint64_t *n,
                                    struct as_error *err);
+
+/* ---- queues.c: further queues ---- */
+
+/* The stream of that number, 0 the device's own. */
+enum as_status as_cu_stream(const struct as_cu_device *cu, unsigned queue, CUstream *out, struct as_error *err);
+enum as_status as_cu_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err);
+enum as_status as_cu_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err);
+void as_cu_queues_close(struct as_cu_device *cu);
 
 /* ---- queue.c, copy.c, clock.c ---- */
 

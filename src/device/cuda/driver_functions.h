@@ -49,6 +49,8 @@
     X(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                               \
     X(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                                \
     X(cuStreamCreate, (CUstream * stream, unsigned int flags))                                                         \
+    X(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags, int priority))                               \
+    X(cuCtxGetStreamPriorityRange, (int *least, int *greatest))                                                        \
     X(cuStreamDestroy_v2, (CUstream stream))                                                                           \
     X(cuStreamSynchronize, (CUstream stream))                                                                          \
     X(cuStreamQuery, (CUstream stream))                                                                                \

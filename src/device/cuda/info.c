@@ -109,7 +109,7 @@ static void fill_names(struct as_device_info *info, const struct as_cu_device *c
 static unsigned capabilities(const struct as_cu_device *cu)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
-                    AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_FREE_COUNT;
+                    AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_QUEUES | AS_CAP_FREE_COUNT;
     unsigned major = count_of(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     if (major > 5 || (major == 5 && count_of(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) >= 3))
         caps |= AS_CAP_FP16;

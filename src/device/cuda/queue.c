@@ -13,6 +13,7 @@ enum { ARGS_MAX = 24, NODES_MAX = 1 << 16 };
 /* A launch as the driver takes it. */
 struct call {
     CUfunction function;
+    CUstream stream;
     unsigned groups, group_size, local_bytes;
     CUdeviceptr addresses[ARGS_MAX];
     void *parameters[ARGS_MAX];
@@ -60,9 +61,13 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
         s = check_shape(dev, l, err);
     if (!s)
         s = as_cu_allow_local(cu, l->kernel, l->local_bytes, err);
+    CUstream stream = NULL;
+    if (!s)
+        s = as_cu_stream(cu, l->queue, &stream, err);
     if (s)
         return s;
     *c = (struct call){.function = l->kernel->function,
+                       .stream = stream,
                        .groups = (unsigned)l->groups,
                        .group_size = (unsigned)l->group_size,
                        .local_bytes = (unsigned)l->local_bytes};
@@ -77,7 +82,7 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
 
 static CUresult put(const struct as_cu_device *cu, struct call *c)
 {
-    return cu->api->cuLaunchKernel(c->function, c->groups, 1, 1, c->group_size, 1, 1, c->local_bytes, cu->stream,
+    return cu->api->cuLaunchKernel(c->function, c->groups, 1, 1, c->group_size, 1, 1, c->local_bytes, c->stream,
                                    c->parameters, NULL);
 }
 
@@ -206,5 +211,7 @@ const struct as_queue_ops as_cu_queue_ops = {
     .launch = queue_launch,
     .submit = queue_submit,
     .wait = queue_wait,
+    .queues = as_cu_queues,
+    .wait_queue = as_cu_wait_queue,
     .copy = as_cu_copy,
 };

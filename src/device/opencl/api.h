@@ -44,6 +44,7 @@
 
 /* Since 2.0: NULL where the loader is older. */
 #define AS_CL_OPTIONAL(X)                                                                                              \
+    X(clCreateCommandQueueWithProperties)                                                                              \
     X(clSVMAlloc)                                                                                                      \
     X(clSVMFree)                                                                                                       \
     X(clEnqueueSVMMemcpy)                                                                                              \

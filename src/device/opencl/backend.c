@@ -110,6 +110,7 @@ static void device_close(struct as_device *dev)
     if (cl->last)
         cl->api->clReleaseEvent(cl->last);
     as_cl_forget_programs(cl);
+    as_cl_queues_close(cl);
     if (cl->back)
         cl->api->clReleaseCommandQueue(cl->back);
     if (cl->queue)

@@ -90,7 +90,7 @@ static void fill_uuid(struct as_device_info *info, const struct as_cl_api *api, 
 
 static unsigned capabilities(const struct as_cl_device *cl)
 {
-    unsigned caps = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_COPY;
+    unsigned caps = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_COPY | AS_CAP_QUEUES;
     const cl_device_svm_capabilities shared = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
     if (as_cl_device_number(cl->api, cl->id, CL_DEVICE_DOUBLE_FP_CONFIG))
         caps |= AS_CAP_FP64;

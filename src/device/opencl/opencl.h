@@ -34,6 +34,8 @@ struct as_cl_device {
     cl_context context;
     cl_command_queue queue;
     cl_command_queue back; /* for a copy that goes the other way at the same time; NULL before the first */
+    cl_command_queue more[AS_QUEUES_MAX]; /* further queues */
+    size_t more_n;
     cl_event last;         /* of the last submitted command, NULL when none is outstanding */
     struct as_cl_built *built;
     cl_device_svm_capabilities svm;
@@ -90,6 +92,14 @@ struct as_cl_place {
 struct as_cl_place as_cl_place(const struct as_memory *mem);
 enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                           struct as_error *err);
+/* ---- queues.c: further queues ---- */
+
+/* The queue of that number; NULL with AS_USAGE in err when there is none. */
+cl_command_queue as_cl_queue(const struct as_cl_device *cl, unsigned queue, struct as_error *err);
+enum as_status as_cl_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err);
+enum as_status as_cl_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err);
+void as_cl_queues_close(struct as_cl_device *cl);
+
 void as_cl_forget_programs(struct as_cl_device *cl);
 
 extern const struct as_memory_ops as_cl_memory_ops;

@@ -43,12 +43,12 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
     return AS_OK;
 }
 
-static enum as_status enqueue(struct as_cl_device *cl, const struct as_launch *launch, cl_event *event,
-                              struct as_error *err)
+static enum as_status enqueue(struct as_cl_device *cl, cl_command_queue queue, const struct as_launch *launch,
+                              cl_event *event, struct as_error *err)
 {
     size_t local = launch->group_size, global = launch->groups * local;
     cl_int code =
-        cl->api->clEnqueueNDRangeKernel(cl->queue, launch->kernel->kernel, 1, NULL, &global, &local, 0, NULL, event);
+        cl->api->clEnqueueNDRangeKernel(queue, launch->kernel->kernel, 1, NULL, &global, &local, 0, NULL, event);
     return as_cl_check(code, launch->kernel->name, err);
 }
 
@@ -99,7 +99,7 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     for (uint64_t i = 0; i < launch->reps && !s; i++) {
         bool is_last = i + 1 == launch->reps;
         cl_event *event = i == 0 ? &first : is_last ? &last : NULL;
-        s = enqueue(cl, launch, event, err);
+        s = enqueue(cl, cl->queue, launch, event, err);
         if (!s && !is_last && (i + 1) % OUTSTANDING_MAX == 0)
             s = finish(cl, NULL, err);
     }
@@ -121,19 +121,20 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
 static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
-    enum as_status s = check_shape(dev, launch, err);
+    cl_command_queue queue = as_cl_queue(cl, launch->queue, err);
+    enum as_status s = queue ? check_shape(dev, launch, err) : AS_USAGE;
     if (!s)
         s = set_args(cl, launch, err);
     for (uint64_t i = 0; i < launch->reps && !s; i++) {
         cl_event event = NULL;
-        bool is_last = i + 1 == launch->reps;
-        s = enqueue(cl, launch, is_last ? &event : NULL, err);
+        bool keep = i + 1 == launch->reps && launch->queue == 0;
+        s = enqueue(cl, queue, launch, keep ? &event : NULL, err);
         if (event) {
             forget(cl, &cl->last);
             cl->last = event;
         }
     }
-    return s ? s : as_cl_check(cl->api->clFlush(cl->queue), "clFlush", err);
+    return s ? s : as_cl_check(cl->api->clFlush(queue), "clFlush", err);
 }
 
 static enum as_status poll_event(struct as_cl_device *cl, enum as_wait how, struct as_error *err)
@@ -164,5 +165,7 @@ const struct as_queue_ops as_cl_queue_ops = {
     .launch = queue_launch,
     .submit = queue_submit,
     .wait = queue_wait,
+    .queues = as_cl_queues,
+    .wait_queue = as_cl_wait_queue,
     .copy = as_cl_copy,
 };

@@ -58,6 +58,27 @@ static void test_order_is_pci(void **state)
     unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
+/* All of them are given back when others are opened and at the end; the stand-in says what was not. */
+static void test_further_queues(void **state)
+{
+    struct as_error err = {0};
+    struct opened o;
+    (void)state;
+    fake("");
+    open_cuda(&o, 0);
+    const struct as_queue_ops *q = o.dev.queue;
+    assert_true(o.dev.info.capabilities & AS_CAP_QUEUES);
+    assert_int_equal(q->queues(&o.dev, AS_QUEUES_MAX, 1, &err), AS_OK);
+    assert_int_equal(q->wait_queue(&o.dev, AS_QUEUES_MAX, &err), AS_OK);
+    assert_int_equal(q->queues(&o.dev, 2, 0, &err), AS_OK);
+    check_fails(q->wait_queue(&o.dev, 3, &err), AS_USAGE, &err, "there is no queue 3, the last is 2");
+    check_fails(q->queues(&o.dev, 1, 2, &err), AS_USAGE, &err, "2 are urgent");
+    fake("equal");
+    check_fails(q->queues(&o.dev, 2, 1, &err), AS_UNSUPPORTED, &err, "the device has no priorities");
+    assert_int_equal(q->queues(&o.dev, 2, 0, &err), AS_OK);
+    close_cuda(&o);
+}
+
 static void test_info(void **state)
 {
     struct opened o;
@@ -184,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_device),
         cmocka_unit_test(test_order_is_pci),
+        cmocka_unit_test(test_further_queues),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_hostile_info),
         cmocka_unit_test(test_topology_is_json),

@@ -1,4 +1,5 @@
 /* The OpenCL backend on whatever driver this machine has (PoCL on one without a GPU); skipped where there is none. */
+#include "../check.h"
 #include "device/device.h"
 
 #include <math.h>
@@ -106,6 +107,44 @@ static void test_every_allocator(void **unused)
         assert_int_equal(out[0], 0);
         dev.memory->free(&dev, m);
     }
+    dev.program->kernel_destroy(&dev, k);
+    dev.program->destroy(&dev, p);
+}
+
+/* Every queue's launches are done when it was waited for, and a queue that is not there is refused. */
+static void test_further_queues(void **unused)
+{
+    struct as_error err = {0};
+    struct as_program *p = build("-DBIAS=0");
+    struct as_kernel *k = kernel(p, "count");
+    struct as_memory *m[4] = {NULL};
+    const struct as_memory_desc want = {.allocator = "clCreateBuffer", .bytes = 64, .node = -1};
+    const uint32_t zeros[16] = {0};
+    uint32_t values[16];
+    (void)unused;
+    must(dev.queue->queues(&dev, 3, 0, &err), &err);
+    for (unsigned q = 1; q <= 4; q++) {
+        must(dev.memory->alloc(&dev, &want, &m[q - 1], &err), &err);
+        must(dev.memory->write(&dev, m[q - 1], 0, zeros, sizeof zeros, &err), &err);
+        const struct as_arg arg = {.kind = AS_ARG_MEMORY, .u.memory = m[q - 1]};
+        const struct as_launch l = {
+            .kernel = k, .args = &arg, .args_n = 1, .groups = 10, .group_size = 64, .reps = q, .queue = q};
+        if (q == 4)
+            check_fails(dev.queue->submit(&dev, &l, &err), AS_USAGE, &err, "there is no queue 4, the last is 3");
+        else
+            must(dev.queue->submit(&dev, &l, &err), &err);
+    }
+    for (unsigned q = 1; q <= 4; q++) {
+        if (q < 4)
+            must(dev.queue->wait_queue(&dev, q, &err), &err);
+        must(dev.memory->read(&dev, m[q - 1], 0, values, sizeof values, &err), &err);
+        assert_int_equal(values[0], q < 4 ? q * 640 : 0);
+        dev.memory->free(&dev, m[q - 1]);
+    }
+    check_fails(dev.queue->wait_queue(&dev, 4, &err), AS_USAGE, &err, "there is no queue 4");
+    check_fails(dev.queue->queues(&dev, AS_QUEUES_MAX + 1, 0, &err), AS_USAGE, &err, "at most 128");
+    must(dev.queue->queues(&dev, 0, 0, &err), &err);
+    check_fails(dev.queue->wait_queue(&dev, 1, &err), AS_USAGE, &err, "there is no queue 1");
     dev.program->kernel_destroy(&dev, k);
     dev.program->destroy(&dev, p);
 }
@@ -261,10 +300,15 @@ static void test_copies(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record_is_whole),    cmocka_unit_test(test_every_allocator),
-        cmocka_unit_test(test_groups_and_atomics), cmocka_unit_test(test_programs_are_kept),
-        cmocka_unit_test(test_compiler_is_heard),  cmocka_unit_test(test_alloc_is_timed),
-        cmocka_unit_test(test_many_launches),      cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_record_is_whole),
+        cmocka_unit_test(test_every_allocator),
+        cmocka_unit_test(test_groups_and_atomics),
+        cmocka_unit_test(test_further_queues),
+        cmocka_unit_test(test_programs_are_kept),
+        cmocka_unit_test(test_compiler_is_heard),
+        cmocka_unit_test(test_alloc_is_timed),
+        cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_copies),
     };
     struct as_error err = {0};
     if (as_backend_opencl.open(&backend, &err) || as_backend_opencl.open_device(backend, 0, &dev, &err)) {

@@ -1,7 +1,7 @@
-/* Streams, events, modules and launches of the stand-in. The kernels of the probes launch and fault and of the sentinel run
- * on the host, as_clock tells a clock of 1.5 GHz, and all others do nothing. FAKE_CUDA_ONCE names a file that is removed by
- * the first wait after a launch of "count"; that wait then does what FAKE_CUDA says: "hang" it never ends, "lose" the
- * context is lost. */
+/* Streams, events, modules and launches of the stand-in. The kernels of the probes concurrency, launch and fault and of
+ * the sentinel run on the host, as_clock tells a clock of 1.5 GHz, and all others do nothing. FAKE_CUDA_ONCE names a
+ * file that is removed by the first wait after a launch of "count"; that wait then does what FAKE_CUDA says: "hang" it
+ * never ends, "lose" the context is lost. */
 #include "inside.h"
 
 #include "device/dialect/host_prelude.h"
@@ -15,6 +15,8 @@
 _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#define LANES 32
+#include "../../../../probes/concurrency/concurrency.kernel"
 #include "../../../../probes/fault/fault.kernel"
 #include "../../../../probes/launch/launch.kernel"
 #include "../../../../probes/sentinel/sentinel.kernel"
@@ -48,6 +50,21 @@ API CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
     MAKE(CUstream_st, stream);
     return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : fake_broke(__func__, CUDA_SUCCESS);
+}
+
+API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    ENTER();
+    *least = 0;
+    *greatest = fake_asked("equal") ? 0 : -5;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    MAKE(CUstream_st, stream);
+    return flags == CU_STREAM_NON_BLOCKING && priority <= 0 && priority >= -5 ? CUDA_SUCCESS
+                                                                              : fake_broke(__func__, CUDA_SUCCESS);
 }
 
 API CUresult cuStreamDestroy_v2(CUstream stream)
@@ -170,6 +187,11 @@ static void run_count(void **p)
     count(*(u32 **)p[0]);
 }
 
+static void run_busy(void **p)
+{
+    busy(*(u32 **)p[0], *(u32 **)p[1], *(const u32 *)p[2], *(const u32 *)p[3], *(const u32 *)p[4], *(const u32 *)p[5]);
+}
+
 static void run_core(void **p)
 {
     core(*(u32 **)p[0], *(const u32 **)p[1], *(const u32 *)p[2], *(const u32 *)p[3]);
@@ -195,7 +217,8 @@ static void run_clock(void **p)
 static const struct {
     const char *name;
     void (*run)(void **parameters); /* as one work-item */
-} kernels[] = {{"count", run_count}, {"core", run_core}, {"memory", run_memory}, {"touch", run_touch}, {"as_clock", run_clock}};
+} kernels[] = {{"busy", run_busy},     {"count", run_count}, {"core", run_core},
+               {"memory", run_memory}, {"touch", run_touch}, {"as_clock", run_clock}};
 
 static void run_kernel(const char *name, unsigned groups, unsigned threads, void **parameters)
 {
