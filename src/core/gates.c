@@ -179,8 +179,7 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
                                    : AS_GATE_PASS;
     if (known) {
         as_format_value(text, cell->clock_hz, "Hz");
-        if (by_sensor)
-            as_buf_printf(text, " by %s", seen.sensor);
+        as_buf_printf(text, " by %s", by_sensor ? seen.sensor : "the device itself");
         as_buf_printf(text, ", moved %.1f%% within a visit, %.1f%% between visits", 100 * within, 100 * between);
         if (left_out)
             as_buf_printf(text, ", %zu of %zu visits left out in which it moved more", left_out, n);

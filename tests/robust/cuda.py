@@ -1,13 +1,14 @@
 """What goes wrong with CUDA, from the command line to the driver: the driver and NVRTC are stand-ins that need no GPU, and
 whose kernel "count" counts. What is said, the exit code, and that nothing else is lost.
 
-ASSAY_FAKE_CUDA and ASSAY_FAKE_NVRTC are the stand-ins' folders."""
+ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC and ASSAY_FAKE_NVML are the stand-ins' folders."""
 import os
 
 import harness
 from harness import FAILED, MEASURED, NOTHING, USAGE, expect, expect_refused
 
 DRIVER, COMPILER = os.environ["ASSAY_FAKE_CUDA"], os.environ["ASSAY_FAKE_NVRTC"]
+SENSOR = os.environ["ASSAY_FAKE_NVML"]
 LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1"]
 CUDA = [*LAUNCH, "--device", "cuda:0"]
 
@@ -34,8 +35,35 @@ def measured(cells):
 def test_all_is_well(assay):
     done = run(assay, "runs", *CUDA)
     expect(done.code in MEASURED and len(measured(assay.cells())) == 3, "every cell is measured", done)
-    listed = assay.run("devices", env=cuda(assay))
-    expect("cuda:0: no sensor: nvml: " in listed.out, "why there is no sensor", listed)
+
+
+def sensed(assay, folder):
+    """The device, its cells and what devices prints, with NVML from this folder."""
+    env = cuda(assay, LD_LIBRARY_PATH=f"{DRIVER}:{COMPILER}:{folder}", FAKE_NVML="self")
+    done = assay.run("run", *CUDA, env=env)
+    expect(done.code in MEASURED, "it measures", done)
+    return assay.export()["run"]["devices"][0], assay.cells(), assay.run("devices", env=env)
+
+
+def test_sensor_is_there_or_missing(assay):
+    """Without NVML every cell is measured all the same, the clock is known by the device itself, and the loss has a reason."""
+    wrong = assay.path("no-nvml")
+    os.mkdir(wrong)
+    os.symlink(os.path.join(DRIVER, "libcuda.so.1"), os.path.join(wrong, "libnvidia-ml.so.1"))
+    device, cells, listed = sensed(assay, SENSOR)
+    expect(device["sensor"] == "nvml" and not device["sensor_why"], "the control has a sensor", device)
+    expect("cuda:0: no sensor" not in listed.out, "and devices does not say that it has none", listed)
+    told = [c["gates"]["clock"]["text"] for c in cells]
+    expect(all("not throttled" in t for t in told), "its readings stand in the clock gate", told)
+    device, cells, listed = sensed(assay, wrong)
+    expect(not device["sensor"] and device["sensor_why"].startswith("nvml: "), "no sensor, and why", device)
+    expect("libnvidia-ml.so.1" in device["sensor_why"] or "nvmlInit_v2" in device["sensor_why"], "what is wrong", device)
+    expect("cuda:0: no sensor: nvml: " in listed.out, "devices says it too", listed)
+    expect(len(measured(cells)) == len(cells) == 3, "every cell is measured", cells)
+    for cell in cells:
+        clock = cell["gates"]["clock"]
+        expect(clock["state"] == "pass" and "by the device itself" in clock["text"], "the clock is still known", cell)
+        expect("throttled" not in clock["text"], "and nothing is said that only the sensor knows", cell)
 
 
 def test_no_driver_starts(assay):
@@ -63,7 +91,11 @@ def test_order_of_visible_devices(assay):
 
 
 def test_device_is_taken(assay):
-    expect_refused(run(assay, "busy", *CUDA), FAILED, "cuda:0", "another process")
+    expect_refused(run(assay, "busy", *CUDA), NOTHING, "cuda:0", "another process")
+    done = run(assay, "busy", *LAUNCH, "--device", "cuda:0,null")
+    expect(done.code == NOTHING and "another process" in done.err, "also beside another one", done)
+    listed = assay.run("devices", env=cuda(assay, "busy"))
+    expect(listed.code == 0 and "another process" in " ".join(listed.out.split()), "devices says it", listed)
 
 
 def test_no_compiler(assay):
@@ -75,6 +107,15 @@ def test_no_compiler(assay):
     expect(done.code == NOTHING, "nothing can be measured", done)
     for cell in assay.cells():
         expect(cell["status"] == "unsupported" and "libnvrtc" in cell["reason"], "the reason is stored", cell)
+
+
+def test_several_queues(assay):
+    done = run(assay, "runs", "concurrency", "--device", "cuda:0", "--set", "what=rate", "--set", "queues=1,16",
+               "--visits", "1")
+    expect(done.code in MEASURED and len(measured(assay.cells())) == 2, "every launch of every queue counts", done)
+    done = run(assay, "runs equal", "concurrency", "--device", "cuda:0", "--set", "what=behind", "--set", "queues=1",
+               "--set", "priority=high", "--visits", "1")
+    expect(done.code == NOTHING and "has no priorities" in done.out, "nothing to gain where all are equal", done)
 
 
 def test_more_memory_than_there_is(assay):

@@ -158,7 +158,7 @@ static enum as_status create_context(struct as_cu_device *cu, size_t index, stru
     if (code)
         cu->context = NULL;
     if (code == CUDA_ERROR_DEVICE_UNAVAILABLE)
-        return as_fail(err, AS_BUSY,
+        return as_fail(err, AS_UNSUPPORTED,
                        "'cuda:%zu' is taken (%d): another process has it for itself, or its compute mode keeps all "
                        "out; nvidia-smi shows both",
                        index, code);

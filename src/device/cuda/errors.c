@@ -15,7 +15,7 @@ static const struct code_status statuses[] = {
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, AS_UNSUPPORTED},
     {CUDA_ERROR_NO_BINARY_FOR_GPU, AS_UNSUPPORTED},
     {CUDA_ERROR_NOT_PERMITTED, AS_UNSUPPORTED},
-    {CUDA_ERROR_DEVICE_UNAVAILABLE, AS_BUSY},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, AS_UNSUPPORTED},
 };
 
 /* All later calls for a context give the same error again; only a new process gets out of it. */

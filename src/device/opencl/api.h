@@ -66,8 +66,8 @@ enum as_status as_cl_load(struct as_cl_api *api, struct as_error *err);
 
 /* "CL_OUT_OF_RESOURCES"; "unknown OpenCL error" for a code that the standard does not have */
 const char *as_cl_error_name(cl_int code);
-/* AS_OK for CL_SUCCESS; else sets "opencl: <what> gave CL_... (-5)". Memory that ran out is AS_NOMEM, a program that
- * does not compile and all else AS_FAILED. */
+/* AS_OK for CL_SUCCESS; else sets "opencl: <what> gave CL_... (-5)". Memory that ran out is AS_NOMEM, a device
+ * that others keep to themselves AS_UNSUPPORTED, a program that does not compile and all else AS_FAILED. */
 enum as_status as_cl_check(cl_int code, const char *what, struct as_error *err);
 
 #endif

@@ -251,6 +251,11 @@ static void test_unavailable(void **unused)
     assert_int_equal(as_backend_opencl.open(&backend, &err), AS_OK);
     assert_int_equal(as_backend_opencl.open_device(backend, 0, &dev, &err), AS_UNSUPPORTED);
     assert_int_equal(as_backend_opencl.open_device(backend, 7, &dev, &err), AS_NOTFOUND);
+    fake("taken");
+    assert_int_equal(as_backend_opencl.open_device(backend, 0, &dev, &err), AS_UNSUPPORTED);
+    assert_string_equal(err.text,
+                        "opencl: clCreateContext gave CL_DEVICE_NOT_AVAILABLE (-2): another process has it for "
+                        "itself, or its mode keeps all out");
     as_backend_opencl.close(backend);
 }
 

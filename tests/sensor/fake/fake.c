@@ -1,10 +1,9 @@
-/* A libnvidia-ml for tests: one device at 0000:01:00.0 whose numbers are known, and errors on demand.
- * FAKE_NVML in the environment is a list of words, looked at in every call:
- *   noinit    it cannot be initialised        hostile  error texts are such as no terminal should see
- *   lost      no call but init answers        instant  tells the power of the moment
- *   thermal, cap, idle, strange  throttle reasons      growing  one more uncorrected ECC error in each call
- *   self      this process is on the device   other    another process is      crowd    more than fit
- *   liar      says that there are more processes than it was given room for, without an error */
+/* A libnvidia-ml for tests: one device at 0000:01:00.0, which is also the first of the stand-in for CUDA, whose numbers
+ * are known, and errors on demand. FAKE_NVML in the environment is a list of words, looked at in every call: noinit it
+ * cannot be initialised        hostile  error texts are such as no terminal should see lost      no call but init
+ * answers        instant  tells the power of the moment thermal, cap, idle, strange  throttle reasons      growing  one
+ * more uncorrected ECC error in each call self      this process is on the device   other    another process is crowd
+ * more than fit liar      says that there are more processes than it was given room for, without an error */
 #include "sensor/nvml_api.h"
 
 #include <stdlib.h>
@@ -53,7 +52,7 @@ API const char *nvmlErrorString(nvml_return code)
 API nvml_return nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, nvml_device *out)
 {
     *out = &device;
-    return strcmp(bus_id, "0000:01:00.0") == 0 ? NVML_SUCCESS : 6;
+    return strcmp(bus_id, "0000:01:00.0") == 0 || strcmp(bus_id, "0000:0a:03.0") == 0 ? NVML_SUCCESS : 6;
 }
 API nvml_return nvmlDeviceGetClockInfo(nvml_device d, unsigned which, unsigned *mhz)
 {

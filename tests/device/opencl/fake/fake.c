@@ -2,6 +2,7 @@
  * FAKE_OPENCL in the environment is a list of words:
  *   none      no platform          empty   platforms without devices      norun   kernels end with an error
  *   nomem     no buffers           nobuild programs do not compile        off     devices are not available
+ *   taken   no context can be made
  * It knows no OpenCL above 1.2, so nothing of shared virtual memory is in it. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -118,8 +119,8 @@ API cl_context clCreateContext(const cl_context_properties *p, cl_uint n, const 
                                void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *user, cl_int *e)
 {
     (void)p, (void)n, (void)ids, (void)f, (void)user;
-    *e = CL_SUCCESS;
-    return (cl_context)(void *)&context;
+    *e = asked("taken") ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
+    return asked("taken") ? NULL : (cl_context)(void *)&context;
 }
 API cl_int clReleaseContext(cl_context c)
 {
