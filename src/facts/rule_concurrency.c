@@ -9,26 +9,41 @@ static struct as_interval ratio(const struct as_cell *a, const struct as_cell *b
 }
 
 /* The cell of one queue over the one of those with more whose share of a kernel is least. */
-static void add_gain(struct rule_context *c, const struct curve *v, const char *what)
+static const struct as_cell *least_share(const struct curve *v, double *queues)
 {
     size_t best = 1;
-    if (v->n < 2 || v->x[0] != 1 || !cell_is(v->cells[0], "what", what))
-        return;
     for (size_t i = 2; i < v->n; i++)
         best = v->y[i] < v->y[best] ? i : best;
-    const struct as_cell *one = v->cells[0], *most = v->cells[best];
-    struct as_fact *f = fact_add(c, "concurrency", "x", "concurrency.%s", what);
+    *queues = v->x[best];
+    return v->cells[best];
+}
+
+static void add_at_once(struct rule_context *c, const struct curve *v)
+{
+    double queues;
+    char value[96];
+    const struct as_cell *one = v->cells[0], *most = least_share(v, &queues);
+    struct as_fact *f = fact_add(c, "concurrency", "", "concurrency.kernels");
     if (!f)
         return;
-    char value[96];
     fact_number(f, one->sum.median / most->sum.median, ratio(one, most));
-    if (what[0] == 'b')
-        fact_say(f,
-                 "%s as many kernels of one thread end in a given time from %g queues as from one: so many run at once",
-                 fact_value_text(f->value, f->ci, f->unit, value, sizeof value), v->x[best]);
-    else
-        fact_say(f, "Empty kernels spread over %g queues are launched at %s the rate of one queue", v->x[best],
-                 fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    fact_say(f, "%s kernels of one thread run at once, from %g queues%s",
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queues,
+             f->value > 0.9 * v->x[v->n - 1] ? ", which is as many as were tried" : "");
+    curve_evidence(f, v, 0, v->n - 1);
+}
+
+static void add_rate(struct rule_context *c, const struct curve *v)
+{
+    double queues;
+    char value[96];
+    const struct as_cell *one = v->cells[0], *most = least_share(v, &queues);
+    struct as_fact *f = fact_add(c, "concurrency", "x", "concurrency.rate");
+    if (!f)
+        return;
+    fact_number(f, one->sum.median / most->sum.median, ratio(one, most));
+    fact_say(f, "Empty kernels in turn into %g queues are through at %s the rate of one queue", queues,
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -56,8 +71,11 @@ void rule_concurrency(struct rule_context *c)
     size_t n;
     curves_make(c, "concurrency", "queues", &curves, &n);
     for (size_t i = 0; i < n; i++) {
-        add_gain(c, &curves[i], "rate");
-        add_gain(c, &curves[i], "busy");
+        bool known = curves[i].n > 1 && curves[i].x[0] == 1;
+        if (known && cell_is(curves[i].cells[0], "what", "busy"))
+            add_at_once(c, &curves[i]);
+        else if (known && cell_is(curves[i].cells[0], "what", "rate"))
+            add_rate(c, &curves[i]);
     }
     curves_free(curves, n);
     add_priority(c);

@@ -208,13 +208,44 @@ static void test_peaks_and_ridges(void **unused)
     end(&m);
 }
 
+/* A kernel alone takes 400 us; 16 of them in as many queues 1 ms, so 6.4 were at work at once. */
+static void test_queues(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    add(&m, "concurrency", "ns", 62.5e3, "what=busy queues=16 priority=same");
+    derive(&m);
+    assert_null(find(&m, "concurrency.kernels")); /* against what? */
+    add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
+    add(&m, "concurrency", "ns", 200e3, "what=busy queues=2 priority=same");
+    add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
+    add(&m, "concurrency", "ns", 2500, "what=rate queues=16 priority=same");
+    add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
+    derive(&m);
+    const struct as_fact *f = get(&m, "concurrency.kernels", 6.4);
+    says(f, "6.4");
+    says(f, "from 16 queues");
+    assert_null(strstr(f->sentence, "as many as were tried"));
+    assert_int_equal(f->evidence_n, 3);
+    get(&m, "concurrency.rate", 0.8);
+    assert_null(find(&m, "concurrency.priority"));
+    add(&m, "concurrency", "ns", 0.5e6, "what=behind queues=1 priority=high");
+    derive(&m);
+    f = get(&m, "concurrency.priority", 6);
+    assert_int_equal(f->evidence_n, 2);
+    m.cells[0].sum.median = 25e3; /* all 16 */
+    m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
+    derive(&m);
+    says(get(&m, "concurrency.kernels", 16), "as many as were tried");
+    end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_copy_or_direct),
-        cmocka_unit_test(test_links),
-        cmocka_unit_test(test_peaks_and_ridges),
+        cmocka_unit_test(test_copies),           cmocka_unit_test(test_copy_or_direct), cmocka_unit_test(test_links),
+        cmocka_unit_test(test_peaks_and_ridges), cmocka_unit_test(test_queues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
