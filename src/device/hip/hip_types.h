@@ -1,0 +1,116 @@
+/* What of the HIP runtime and of hiprtc is used here: types and constants with the names, sizes and values that the
+ * libraries were built with, so that no SDK is needed to build. A test compares every one with the library's own
+ * headers where those are installed; what is newer than they are stands in the last enum. */
+#ifndef AS_DEVICE_HIP_HIP_TYPES_H
+#define AS_DEVICE_HIP_HIP_TYPES_H
+
+#include <stddef.h>
+
+/* The API's enums are int in its ABI. */
+typedef int hipError_t;
+typedef int hipDevice_t;
+typedef int hipDeviceAttribute_t;
+typedef int hipFunction_attribute;
+typedef int hipStreamCaptureMode;
+typedef int hipMemcpyKind;
+typedef int hiprtcResult;
+
+typedef void *hipDeviceptr_t;
+typedef struct ihipModule_t *hipModule_t;
+typedef struct ihipModuleSymbol_t *hipFunction_t;
+typedef struct ihipStream_t *hipStream_t;
+typedef struct ihipEvent_t *hipEvent_t;
+typedef struct ihipGraph *hipGraph_t;
+typedef struct hipGraphNode *hipGraphNode_t;
+typedef struct hipGraphExec *hipGraphExec_t;
+typedef struct _hiprtcProgram *hiprtcProgram;
+
+typedef struct hipUUID_t {
+    char bytes[16];
+} hipUUID;
+
+/* Filled by the runtime, and read at one place only: see info.c. */
+struct hipDeviceProp_t;
+
+enum {
+    hipSuccess = 0,
+    hipErrorInvalidValue = 1,
+    hipErrorOutOfMemory = 2,
+    hipErrorNotInitialized = 3,
+    hipErrorDeinitialized = 4,
+    hipErrorInsufficientDriver = 35,
+    hipErrorNoDevice = 100,
+    hipErrorInvalidDevice = 101,
+    hipErrorInvalidImage = 200,
+    hipErrorInvalidContext = 201,
+    hipErrorNoBinaryForGpu = 209,
+    hipErrorECCNotCorrectable = 214,
+    hipErrorPeerAccessUnsupported = 217,
+    hipErrorOperatingSystem = 304,
+    hipErrorInvalidHandle = 400,
+    hipErrorNotFound = 500,
+    hipErrorNotReady = 600,
+    hipErrorIllegalAddress = 700,
+    hipErrorLaunchOutOfResources = 701,
+    hipErrorLaunchTimeOut = 702,
+    hipErrorPeerAccessAlreadyEnabled = 704,
+    hipErrorContextIsDestroyed = 709,
+    hipErrorAssert = 710,
+    hipErrorLaunchFailure = 719,
+    hipErrorNotSupported = 801,
+    hipErrorUnknown = 999,
+    hipErrorRuntimeMemory = 1052,
+    hipErrorRuntimeOther = 1053,
+};
+
+enum {
+    hipDeviceAttributeCanMapHostMemory = 3,
+    hipDeviceAttributeClockRate = 5,
+    hipDeviceAttributeConcurrentManagedAccess = 9,
+    hipDeviceAttributeHostNativeAtomicSupported = 15,
+    hipDeviceAttributeIntegrated = 16,
+    hipDeviceAttributeL2CacheSize = 19,
+    hipDeviceAttributeManagedMemory = 24,
+    hipDeviceAttributeMaxThreadsPerBlock = 56,
+    hipDeviceAttributeMaxThreadsPerMultiProcessor = 57,
+    hipDeviceAttributeMemoryBusWidth = 59,
+    hipDeviceAttributeMemoryClockRate = 60,
+    hipDeviceAttributeMultiprocessorCount = 63,
+    hipDeviceAttributePageableMemoryAccess = 65,
+    hipDeviceAttributePciBusId = 67,
+    hipDeviceAttributePciDeviceId = 68,
+    hipDeviceAttributePciDomainID = 69,
+    hipDeviceAttributeMaxRegistersPerBlock = 71,
+    hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
+    hipDeviceAttributeWarpSize = 87,
+    hipDeviceAttributeMaxSharedMemoryPerMultiprocessor = 10002,
+    hipDeviceAttributeFineGrainSupport = 10016,
+};
+
+enum {
+    HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+    HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+    HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+    HIP_FUNC_ATTRIBUTE_NUM_REGS = 4,
+};
+
+enum {
+    hipStreamNonBlocking = 1,
+    hipStreamCaptureModeThreadLocal = 1,
+    hipEventBlockingSync = 1,
+    hipEventDisableTiming = 2,
+    hipMemAttachGlobal = 1,
+    hipMemcpyDefault = 4,
+    hipHostMallocMapped = 2,
+    hipHostMallocCoherent = 0x40000000,
+    hipHostRegisterMapped = 2,
+    hipDeviceMallocFinegrained = 1,
+};
+#define hipHostMallocNonCoherent 0x80000000u
+
+enum { HIPRTC_SUCCESS = 0, HIPRTC_ERROR_OUT_OF_MEMORY = 1 };
+
+/* Not in the headers that the test compares with. */
+enum { hipDeviceAttributeWallClockRate = 10017 };
+
+#endif

@@ -1,0 +1,97 @@
+/* Where a device is, and what is compiled for it. */
+#include "device/hip/hip.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int as_hip_attribute(const struct as_hip_api *api, int id, int attribute)
+{
+    int value = 0;
+    return api->hipDeviceGetAttribute(&value, attribute, id) == hipSuccess ? value : 0;
+}
+
+unsigned as_hip_count(const struct as_hip_api *api, int id, int attribute)
+{
+    int n = as_hip_attribute(api, id, attribute);
+    return n > 0 ? (unsigned)n : 0;
+}
+
+void as_hip_place(const struct as_hip_api *api, struct as_hip_found *found)
+{
+    char text[32] = "";
+    unsigned domain, bus, device, function = 0;
+    if (api->hipDeviceGetPCIBusId(text, sizeof text - 1, found->id) ||
+        sscanf(text, "%8x:%4x:%4x.%4x", &domain, &bus, &device, &function) < 3) {
+        domain = as_hip_count(api, found->id, hipDeviceAttributePciDomainID);
+        bus = as_hip_count(api, found->id, hipDeviceAttributePciBusId);
+        device = as_hip_count(api, found->id, hipDeviceAttributePciDeviceId);
+        function = 0;
+    }
+    bus &= 0xFF, device &= 0x1F, function &= 7;
+    found->place = (uint64_t)domain << 16 | bus << 8 | device << 3 | function;
+    snprintf(found->bus_id, sizeof found->bus_id, "%04x:%02x:%02x.%x", domain, bus, device, function);
+}
+
+/* Two digits for minor version and stepping, hexadecimal, stand behind the generation: "gfx90a", "gfx1100". */
+static unsigned generation_of(const char *arch)
+{
+    size_t n = strlen(arch);
+    char digits[8] = "";
+    if (n < 6 || n > 8)
+        return 0;
+    memcpy(digits, arch + 3, n - 5);
+    return (unsigned)strtoul(digits, NULL, 10);
+}
+
+/* "gfx", letters and digits, and features: ":sramecc+:xnack-". */
+static bool is_target(const char *name)
+{
+    return strncmp(name, "gfx", 3) == 0 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789:+-") == strlen(name);
+}
+
+/* Whether a chip replays page faults is chosen when the process starts, and the target's name says it; a name without
+ * a sign leaves it open, and only HSA_XNACK tells. A chip without the feature has no such word. */
+void as_hip_parse_target(const char *name, const char *environment, struct as_hip_target *out)
+{
+    *out = (struct as_hip_target){0};
+    if (!is_target(name) || strlen(name) >= sizeof out->name || strcspn(name, ":") >= sizeof out->arch)
+        return;
+    as_copy_text(out->name, sizeof out->name, name);
+    as_copy_text(out->arch, sizeof out->arch, name);
+    out->arch[strcspn(out->arch, ":")] = 0;
+    out->generation = generation_of(out->arch);
+    const char *feature = strstr(name, ":xnack");
+    bool asked = environment && strcmp(environment, "1") == 0;
+    if (feature && feature[6] == '+')
+        out->xnack = AS_HIP_XNACK_ON;
+    else if (feature && feature[6] == '-')
+        out->xnack = AS_HIP_XNACK_OFF;
+    else if (feature)
+        out->xnack = asked ? AS_HIP_XNACK_ON : AS_HIP_XNACK_OFF;
+}
+
+/* The name stands in a struct that grew with ROCm 6, under a function of another name since then; it is all that is
+ * read of it. */
+enum { PROPERTIES_BYTES = 4096, NAME_AT = 396, NAME_AT_R0600 = 1160, NAME_BYTES = 256 };
+
+void as_hip_find_target(const struct as_hip_api *api, int id, struct as_hip_target *out)
+{
+    union {
+        char bytes[PROPERTIES_BYTES];
+        max_align_t align;
+    } properties = {.bytes = ""};
+    struct hipDeviceProp_t *p = (struct hipDeviceProp_t *)(void *)&properties;
+    hipError_t code = hipErrorNotSupported;
+    if (api->hipGetDevicePropertiesR0600)
+        code = api->hipGetDevicePropertiesR0600(p, id);
+    else if (api->hipGetDeviceProperties)
+        code = api->hipGetDeviceProperties(p, id);
+    char *name = properties.bytes + (api->hipGetDevicePropertiesR0600 ? NAME_AT_R0600 : NAME_AT);
+    name[NAME_BYTES - 1] = 0;
+    as_hip_parse_target(code ? "" : name, getenv("HSA_XNACK"), out);
+    out->wall_khz = as_hip_count(api, id, hipDeviceAttributeWallClockRate);
+}

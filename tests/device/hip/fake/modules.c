@@ -1,0 +1,206 @@
+/* Modules of the stand-in: libraries for the host that say they are for AMD GPUs; and how their kernels run. */
+#include "inside.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { MACHINE_AMDGPU = 0xe0, MACHINE_HOST_AT = offsetof(Elf64_Ehdr, e_machine), STACK = 64 << 10 };
+
+/* ---- modules ---- */
+
+static struct ihipModuleSymbol_t *symbols; /* of all modules, for as long as the process lives */
+
+/* The image is as long as its table of sections says, which stands at its end. */
+static bool write_library(const char *path, const void *image)
+{
+    static const Elf64_Half host =
+#ifdef __x86_64__
+        EM_X86_64;
+#else
+        EM_AARCH64;
+#endif
+    Elf64_Ehdr head;
+    memcpy(&head, image, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_machine != MACHINE_AMDGPU)
+        return false;
+    size_t bytes = head.e_shoff + (size_t)head.e_shnum * head.e_shentsize;
+    head.e_machine = host;
+    FILE *f = fopen(path, "wb");
+    bool good = f && fwrite(&head, sizeof head, 1, f) == 1 &&
+                fwrite((const char *)image + sizeof head, bytes - sizeof head, 1, f) == 1;
+    return f && fclose(f) == 0 && good;
+}
+
+API hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+{
+    char path[] = "/tmp/assay-fake-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return hipErrorUnknown;
+    close(fd);
+    void *library = write_library(path, image) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    (void)unlink(path);
+    if (!library)
+        return hipErrorInvalidImage;
+    struct ihipModule_t *m = calloc(1, sizeof *m);
+    m->library = library;
+    m->table = dlsym(library, "fake_table");
+    void *current = dlsym(library, "fake_current");
+    memcpy(&m->current, &current, sizeof current);
+    fake_count(1);
+    *module = m;
+    return hipSuccess;
+}
+
+API hipError_t hipModuleUnload(hipModule_t module)
+{
+    if (!module)
+        return fake_broke(__func__, hipErrorInvalidHandle);
+    for (struct ihipModuleSymbol_t *s = symbols; s; s = s->next)
+        s->entry = s->module == module ? NULL : s->entry;
+    dlclose(module->library);
+    free(module);
+    fake_count(-1);
+    return hipSuccess;
+}
+
+API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name)
+{
+    for (const struct fake_entry *e = module->table; e && e->name; e++) {
+        if (strcmp(e->name, name) != 0 || e->count > 24)
+            continue;
+        struct ihipModuleSymbol_t *s = calloc(1, sizeof *s);
+        *s = (struct ihipModuleSymbol_t){module, e, symbols};
+        *function = symbols = s;
+        return hipSuccess;
+    }
+    return hipErrorNotFound;
+}
+
+API hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipFunction_t function)
+{
+    *value = attribute == HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? GROUP_MOST
+             : attribute == HIP_FUNC_ATTRIBUTE_NUM_REGS            ? 32
+                                                                   : 0;
+    return function && function->entry ? hipSuccess : fake_broke(__func__, hipErrorInvalidHandle);
+}
+
+API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t function, int block_size,
+                                                                  size_t dynamic_bytes)
+{
+    if (!function || block_size < 1 || block_size > GROUP_MOST || dynamic_bytes > LOCAL_BYTES)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    *blocks = 2048 / block_size > 16 ? 16 : 2048 / block_size;
+    return hipSuccess;
+}
+
+/* ---- a group: its work-items take turns on one thread, each until it ends or meets the others ---- */
+
+struct fiber {
+    jmp_buf at;
+    struct fake_item item;
+    char *stack;
+    bool begun, over;
+};
+struct group {
+    const struct launch *l;
+    struct fiber *fibers;
+    jmp_buf back;
+    unsigned running;
+};
+static __thread struct group *group;
+
+static void meet(void)
+{
+    struct fiber *f = &group->fibers[group->running];
+    if (_setjmp(f->at) == 0)
+        _longjmp(group->back, 1);
+}
+
+static void fiber_main(void)
+{
+    const struct launch *l = group->l;
+    l->kernel->entry->call(l->kernel->entry->function, (void **)(uintptr_t)l->arguments);
+    group->fibers[group->running].over = true;
+    _longjmp(group->back, 1);
+}
+
+static void resume(struct fiber *f)
+{
+    if (_setjmp(group->back) != 0)
+        return;
+    if (f->begun)
+        _longjmp(f->at, 1);
+    ucontext_t start;
+    f->begun = true;
+    getcontext(&start);
+    start.uc_stack.ss_sp = f->stack;
+    start.uc_stack.ss_size = STACK;
+    start.uc_link = NULL;
+    makecontext(&start, fiber_main, 0);
+    setcontext(&start);
+}
+
+/* A stack that its item has left is the next one's. */
+static void run_group(const struct launch *l, unsigned index, struct fiber *fibers, const struct fake_item **current)
+{
+    struct group g = {.l = l, .fibers = fibers};
+    char *spare = NULL;
+    unsigned left = l->threads;
+    group = &g;
+    for (unsigned i = 0; i < l->threads; i++)
+        fibers[i] = (struct fiber){.item = {i, l->threads, index, l->groups, meet}};
+    while (left > 0)
+        for (g.running = 0; g.running < l->threads; g.running++) {
+            struct fiber *f = &fibers[g.running];
+            if (f->over)
+                continue;
+            if (!f->stack) {
+                f->stack = spare ? spare : malloc(STACK);
+                spare = NULL;
+            }
+            *current = &f->item;
+            resume(f);
+            if (f->over) {
+                free(spare);
+                spare = f->stack;
+                left--;
+            }
+        }
+    free(spare);
+}
+
+struct share {
+    struct launch *l;
+    unsigned next;
+};
+
+static void *run_groups(void *context)
+{
+    struct share *s = context;
+    const struct fake_item **current = s->l->kernel->module->current();
+    struct fiber *fibers = malloc(s->l->threads * sizeof *fibers);
+    for (unsigned i; (i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED)) < s->l->groups;)
+        run_group(s->l, i, fibers, current);
+    free(fibers);
+    return NULL;
+}
+
+void fake_run(struct launch *l)
+{
+    struct share s = {.l = l};
+    pthread_t others[UNITS - 1];
+    unsigned n = 0;
+    while (n < UNITS - 1 && n + 1 < l->groups && pthread_create(&others[n], NULL, run_groups, &s) == 0)
+        n++;
+    run_groups(&s);
+    while (n > 0)
+        pthread_join(others[--n], NULL);
+}

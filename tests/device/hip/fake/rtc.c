@@ -1,0 +1,195 @@
+/* The stand-in's compiler: a program becomes a library for the host, by the clang that FAKE_HIP_CLANG names ("clang"),
+ * and says that it is for AMD GPUs. */
+#include "inside.h"
+
+#include "device/dialect/dialect.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NAMES_MAX = 32, WORDS_MAX = 64, MACHINE_AMDGPU = 0xe0, CODE_MAX = 64 << 20 };
+
+extern const char fake_on_host[];
+
+struct _hiprtcProgram {
+    char *source, *log;
+    unsigned char *code;
+    size_t code_bytes;
+};
+
+API hiprtcResult hiprtcVersion(int *major, int *minor)
+{
+    *major = 9;
+    *minor = 0;
+    return HIPRTC_SUCCESS;
+}
+
+API const char *hiprtcGetErrorString(hiprtcResult code)
+{
+    return code ? "HIPRTC_ERROR_COMPILATION" : "HIPRTC_SUCCESS";
+}
+
+API hiprtcResult hiprtcCreateProgram(hiprtcProgram *program, const char *source, const char *name, int headers_n,
+                                     const char **headers, const char **header_names)
+{
+    (void)name, (void)headers, (void)header_names;
+    *program = calloc(1, sizeof **program);
+    (*program)->source = strdup(source);
+    return headers_n ? (hiprtcResult)fake_broke(__func__, 3) : HIPRTC_SUCCESS;
+}
+
+API hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program)
+{
+    free((*program)->source);
+    free((*program)->log);
+    free((*program)->code);
+    free(*program);
+    *program = NULL;
+    return HIPRTC_SUCCESS;
+}
+
+/* "X(walk) X(bind)": whatever stands in the source as a kernel, each name once. */
+static void list_names(struct as_buf *out, const char *source)
+{
+    static const char word[] = "KERNEL(";
+    char names[NAMES_MAX][64];
+    size_t n = 0;
+    for (const char *at = source; (at = strstr(at, word)) && n < NAMES_MAX;) {
+        at += sizeof word - 1;
+        snprintf(names[n], sizeof *names, "%.*s", (int)strcspn(at, ")"), at);
+        size_t known = 0;
+        while (strcmp(names[known], names[n]) != 0)
+            known++;
+        if (known == n)
+            as_buf_printf(out, " X(%s)", names[n++]);
+    }
+}
+
+/* The source behind the prelude for AMD GPUs, behind one for the host instead. */
+static bool write_source(const char *path, const char *source)
+{
+    const char *prelude = as_dialect_prelude(AS_DIALECT_HIP);
+    size_t n = strlen(prelude);
+    if (strncmp(source, prelude, n) != 0)
+        return false;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "#include <time.h>\n");
+    as_buf_str(&b, as_dialect_prelude(AS_DIALECT_HOST));
+    as_buf_str(&b, "\n#define AS_KERNEL_NAMES(X)");
+    list_names(&b, source + n);
+    as_buf_str(&b, "\n");
+    as_buf_str(&b, fake_on_host);
+    as_buf_str(&b, "\nnamespace outer {\nAS_KERNEL_NAMES(FAKE_NONE)\nnamespace inner {\n");
+    as_buf_str(&b, source + n);
+    as_buf_str(&b, "\nFAKE_TABLE\n}\n}\n");
+    FILE *f = fopen(path, "w");
+    bool good = f && !b.failed && fputs(as_buf_get(&b), f) >= 0;
+    good = f && fclose(f) == 0 && good;
+    as_buf_finish(&b);
+    return good;
+}
+
+static bool compile(const char *folder, int options_n, const char **options)
+{
+    char source[80], out[80], log[80], *words[WORDS_MAX] = {NULL};
+    const char *clang = getenv("FAKE_HIP_CLANG");
+    const char *const fixed[] = {clang ? clang : "clang",
+                                 "-x",
+                                 "c++",
+                                 "-std=c++17",
+                                 "-O1",
+                                 "-w",
+                                 "-fPIC",
+                                 "-shared",
+                                 "-fvisibility=hidden",
+                                 "-fno-builtin",
+                                 "-fno-exceptions",
+                                 "-fno-rtti",
+                                 "-o",
+                                 out,
+                                 source};
+    size_t n = 0;
+    int status = -1;
+    snprintf(source, sizeof source, "%s/k.cpp", folder);
+    snprintf(out, sizeof out, "%s/k.so", folder);
+    snprintf(log, sizeof log, "%s/log", folder);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        words[n++] = (char *)(uintptr_t)fixed[i];
+    for (int i = 0; i < options_n && n < WORDS_MAX - 1; i++)
+        if (strncmp(options[i], "-D", 2) == 0)
+            words[n++] = (char *)(uintptr_t)options[i];
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (fd >= 0 && dup2(fd, 2) >= 0)
+            execvp(words[0], words);
+        _exit(127);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void put_machine(unsigned char *code, Elf64_Half machine)
+{
+    memcpy(code + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
+}
+
+API hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int options_n, const char **options)
+{
+    static const char *const files[] = {"k.cpp", "k.so", "log"};
+    char folder[] = "/tmp/assay-fake-XXXXXX", path[80];
+    struct as_buf b = AS_BUF_INIT;
+    if (fake_asked("abort"))
+        abort();
+    if (options_n < 1 || strncmp(options[0], "--offload-arch=gfx", 18) != 0)
+        return fake_broke(__func__, 5);
+    if (!mkdtemp(folder))
+        return 11;
+    snprintf(path, sizeof path, "%s/k.cpp", folder);
+    bool good = write_source(path, program->source) && compile(folder, options_n, options);
+    snprintf(path, sizeof path, "%s/%s", folder, good ? "k.so" : "log");
+    if (as_buf_read_file(&b, path, CODE_MAX, NULL) == AS_OK) {
+        unsigned char **to = good ? &program->code : (unsigned char **)&program->log;
+        *to = calloc(b.len + 1, 1);
+        memcpy(*to, as_buf_get(&b), b.len);
+        program->code_bytes = good ? b.len : 0;
+    }
+    if (program->code_bytes)
+        put_machine(program->code, MACHINE_AMDGPU);
+    as_buf_finish(&b);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder);
+    return program->code_bytes ? HIPRTC_SUCCESS : 6;
+}
+
+API hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t *bytes)
+{
+    *bytes = program->code_bytes;
+    return HIPRTC_SUCCESS;
+}
+
+API hiprtcResult hiprtcGetCode(hiprtcProgram program, char *code)
+{
+    memcpy(code, program->code, program->code_bytes);
+    return HIPRTC_SUCCESS;
+}
+
+API hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t *bytes)
+{
+    *bytes = program->log ? strlen(program->log) : 0;
+    return HIPRTC_SUCCESS;
+}
+
+API hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char *log)
+{
+    strcpy(log, program->log ? program->log : "");
+    return HIPRTC_SUCCESS;
+}
