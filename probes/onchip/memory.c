@@ -123,7 +123,8 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, vc->seed);
     enum as_status s = as_timed_room(vc->dev, o->size, err);
     if (!s)
-        s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_timed_sweep_kernel, as_kernel_onchip, defines, 1, err);
+        s = as_timed_prepare(&o->timed, vc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_timed_sweep_kernel,
+                             as_kernel_onchip, defines, 1, err);
     if (!s)
         s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
     if (!s)

@@ -45,7 +45,7 @@ static const char *const full[] = {"what=local width=32 stride=1..33",
                                    "what=local width=64,128 stride=1,2,4,8,16,32",
                                    "what=own size=8KiB..512KiB x2",
                                    "what=own size=64KiB width=all stride=1,2,4,8,16,32",
-                                   "what=common size=1MiB..128MiB x4 units=every",
+                                   "what=common size=1MiB..64MiB x2 units=every",
                                    "what=common size=1MiB..128MiB x2 units=one",
                                    "what=common size=16MiB width=all stride=1,2,4,8",
                                    NULL};

@@ -22,7 +22,7 @@ static const double FOR_ROUNDS = 0.75;
 /* Of the budget, for starting workers anew. */
 static const double RENEW_SHARE = 0.03;
 
-enum { EXTRA_VISITS = 5 };
+enum { EXTRA_VISITS = 12 };
 
 static int stopped(struct as_engine *e)
 {
