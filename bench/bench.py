@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay beside its peers, and what assay itself costs: measured here and now, with a target and a verdict for each.
 
-bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads peers gpu aa slowdown (default: overheads,
+bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads peers upm gpu aa slowdown (default: overheads,
                                                         and peers when a path of one for the CPU is given)
 Nothing here is a test: noise may break a verdict. The exit code is 0 when everything could be measured."""
 import argparse
@@ -14,12 +14,13 @@ import agreement  # noqa: E402  (beside this file)
 import gpu  # noqa: E402
 import overheads  # noqa: E402
 import peers  # noqa: E402
+import upm  # noqa: E402
 from common import Assay, print_table  # noqa: E402
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help="overheads, peers, gpu, aa, slowdown")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="overheads, peers, upm, gpu, aa, slowdown")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds beside peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa (default 10)")
@@ -34,6 +35,7 @@ def main():
     of_cpu = {n: p for n, p in given.items() if n in peers.PROGRAMS}
     known = {"overheads": lambda a: overheads.measure(a, options.big_store),
              "peers": lambda a: peers.measure(a, of_cpu, options.rounds),
+             "upm": lambda a: upm.measure(a, options.rounds),
              "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite),
              "aa": lambda a: agreement.same_machine(a, options.runs),
              "slowdown": lambda a: agreement.scripted_slowdown(a, options.trials)}

@@ -5,11 +5,14 @@
 #include <math.h>
 #include <sys/mman.h>
 
-enum { IN_A_ROW = 2 };
-static const uint64_t CHUNK = UINT64_C(4) << 20; /* for each CPU: far more than their counts are behind */
+enum { IN_A_ROW = 2, CHUNKS = 16 };
+/* For each CPU: twice what a list is filled up with at once when it is empty, but not more for all than a part of the
+ * whole. */
+static const uint64_t CHUNK = UINT64_C(16) << 20, CHUNK_LEAST = UINT64_C(1) << 20;
 static const double SEEN = 0.9;
 
-enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, uint64_t most, struct as_error *err)
+enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, unsigned threads, uint64_t most,
+                               struct as_error *err)
 {
     *b = (struct ballast){.used = {0}};
     for (int huge = 0; huge < 2; huge++) {
@@ -19,7 +22,7 @@ enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, uint64_
         madvise(at, most, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
         b->memory[huge] = (struct as_memory){.host = at, .bytes = most};
     }
-    return as_pages_prepare(&b->cpus, dev, UINT32_MAX, err);
+    return as_pages_prepare(&b->cpus, dev, threads, err);
 }
 
 static double free_now(void)
@@ -31,7 +34,8 @@ static double free_now(void)
 
 static enum as_status take(struct ballast *b, struct as_memory *memory, uint64_t *used, struct as_error *err)
 {
-    const uint64_t chunk = CHUNK * b->cpus.threads;
+    const uint64_t part = memory->bytes / CHUNKS / b->cpus.threads / CHUNK_LEAST * CHUNK_LEAST;
+    const uint64_t chunk = (part > CHUNK ? CHUNK : part > CHUNK_LEAST ? part : CHUNK_LEAST) * b->cpus.threads;
     double before = free_now(), unused;
     int seen = 0;
     while (seen < IN_A_ROW) {

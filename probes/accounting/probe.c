@@ -75,6 +75,7 @@ struct state {
     struct as_pages toucher;
     struct as_memory *block;
     struct ballast ballast;
+    uint64_t page;
     enum moment moment;
     size_t counter;
     uint64_t bytes, mark, room;           /* room: for the ballast */
@@ -86,7 +87,7 @@ struct state {
 
 static struct as_span span_of(const struct state *s)
 {
-    return (struct as_span){.memory = s->block, .pages = s->bytes / s->toucher.page, .mark = s->mark};
+    return (struct as_span){.memory = s->block, .pages = s->bytes / s->page, .mark = s->mark};
 }
 
 static enum as_status allocate(struct state *s, struct as_error *err)
@@ -105,12 +106,11 @@ static enum as_status touch(struct state *s, struct as_error *err)
 {
     const struct as_span span = span_of(s);
     double unused;
-    if (!by_cpu(s))
-        return as_pages_touch(&s->toucher, &span, &unused, err);
-    enum as_status st = s->dev->memory->map(s->dev, s->block, err);
-    if (st)
+    enum as_status st = by_cpu(s) ? s->dev->memory->map(s->dev, s->block, err) : AS_OK;
+    if (!st)
+        st = as_pages_touch(&s->toucher, &span, &unused, err);
+    if (st || !by_cpu(s))
         return st;
-    as_pages_store_here(&s->toucher, &span);
     return s->dev->memory->map(s->dev, s->block, err); /* which page size it got is known now */
 }
 
@@ -123,7 +123,7 @@ static enum as_status look(struct state *s, struct as_error *err)
     as_rng_seed(&rng, s->vc->seed + s->mark);
     for (int i = 0; i < LOOKED_AT && !st; i++) {
         uint64_t page = i ? as_rng_below(&rng, span.pages) : span.pages - 1, got = 0;
-        st = s->dev->memory->read(s->dev, s->block, page * s->toucher.page, &got, sizeof got, err);
+        st = s->dev->memory->read(s->dev, s->block, page * s->page, &got, sizeof got, err);
         if (st || got == span.mark + page || s->wrong)
             continue;
         s->wrong = true;
@@ -159,7 +159,7 @@ static enum as_status go(struct state *s, struct as_error *err)
         st = allocate(s, err);
     if (!st && s->moment > ALLOCATED)
         st = touch(s, err);
-    s->huge |= !st && s->block && s->block->page_size > s->toucher.page;
+    s->huge |= !st && s->block && s->block->page_size > s->page;
     if (!st && s->moment == FREED)
         release(s);
     counters_read("", s->dev, &s->after);
@@ -179,7 +179,7 @@ static enum as_status choose_bytes(struct state *s, struct as_error *err)
     s->bytes = as_axes_u64(s->vc->axes, "size");
     s->room = as_host_memory_available() / 4;
     s->room = s->room < BALLAST_MOST ? s->room : BALLAST_MOST;
-    s->bytes = (s->bytes < free_bytes / 8 ? s->bytes : free_bytes / 8) / s->toucher.page * s->toucher.page;
+    s->bytes = (s->bytes < free_bytes / 8 ? s->bytes : free_bytes / 8) / s->page * s->page;
     if (s->bytes > ROUND)
         s->bytes -= s->bytes % ROUND;
     return s->bytes >= BLOCK_LEAST || s->bytes == as_axes_u64(s->vc->axes, "size")
@@ -197,19 +197,19 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     s->vc = vc;
     s->dev = vc->dev;
     s->mark = vc->seed >> 2 | 1;
+    s->page = as_host_page();
     s->moment = (enum moment)as_word_index(vc->axes, "moment", moment_words);
     s->counter = as_word_index(vc->axes, "counter", counter_words);
-    s->toucher = (struct as_pages){.page = as_host_page()};
     vc->min_reps = vc->max_reps = 1;
     enum as_status st = AS_OK;
-    if (s->moment > ALLOCATED && !by_cpu(s))
-        st = as_pages_prepare(&s->toucher, s->dev, 0, err);
+    if (s->moment > ALLOCATED)
+        st = as_pages_prepare(&s->toucher, s->dev, by_cpu(s) ? 1 : 0, err);
     if (!st)
         st = choose_bytes(s, err);
     vc->footprint = s->bytes;
     as_note_number(vc, "bytes", (double)s->bytes);
     if (!st && is_of_system(s))
-        st = ballast_prepare(&s->ballast, s->dev, s->room, err);
+        st = ballast_prepare(&s->ballast, s->dev, by_cpu(s) ? 1 : UINT32_MAX, s->room, err);
     /* Once for nothing: what the driver takes for itself at the first launch is not the block's, and the lists of pages
      * of the block's size are to be emptied. */
     return st ? st : go(s, err);

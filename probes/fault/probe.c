@@ -11,7 +11,7 @@
 extern const char as_method_fault[];
 
 enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000 };
-static const double WARMUP_S = 0.05; /* warming up takes no longer, whatever a trial costs */
+static const double WARMUP_S = 0.4; /* warming up takes no longer, whatever a trial costs */
 
 static const char *const scenario_words[] = {"cpu-one", "cpu-all", "device-major", "device-minor", NULL};
 static const char *const what_words[] = {"fault", "first", "control", NULL};
