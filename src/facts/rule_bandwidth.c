@@ -112,14 +112,22 @@ struct window {
     double before; /* bytes of the next smaller cache */
 };
 
+/* Units of a card have caches that no driver tells of, in one memory with their LOCAL memory. The ways among which
+ * "best" chooses read past them; the others find there what a unit has read before. */
+static double untold_cache(const struct rule_context *c, const struct as_cell *cell)
+{
+    bool card = !c->info->is_host_memory && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
+    return card && strcmp(as_axes_text(&cell->axes, "width"), "best") != 0 ? (double)c->info->unit_local : 0;
+}
+
 static bool belongs_to_cache(const struct rule_context *c, const struct as_cell *cell, const void *what)
 {
     const struct window *w = what;
     double threads = threads_of(c, cell), units = c->info->units ? c->info->units : 1;
     double many = threads >= 1 ? threads : units;
     double shared = w->cache->shared ? w->cache->shared : 1, instances = fmax(1, floor(many / shared));
-    double set = working_set(cell);
-    return set > 0 && set >= 2 * w->before * many && set <= 0.75 * (double)w->cache->size * instances;
+    double set = working_set(cell), before = fmax(w->before, untold_cache(c, cell));
+    return set > 0 && set >= 2 * before * many && set <= 0.75 * (double)w->cache->size * instances;
 }
 
 void rule_cache_bandwidth(struct rule_context *c)

@@ -263,7 +263,9 @@ static void test_bandwidth(void **state)
     assert_int_equal(get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
     assert_false(has(&m, "stores.nontemporal.copy.1"));
     m.info.capabilities = AS_CAP_SOURCE; /* a device has no threads to choose */
+    m.info.unit_local = 1 << 20;         /* what is read there is not told from what is read in the cache behind it */
     derive(&m);
+    assert_false(has(&m, "bandwidth.L2.read.all"));
     assert_false(has(&m, "bandwidth.memory.triad.1"));
     is_near(get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
     assert_null(strstr(get(&m, "bandwidth.memory.triad.all")->sentence, "thread"));
