@@ -40,12 +40,13 @@ typedef f64 f64x2 __attribute__((ext_vector_type(2)));
 #define GLOBAL_THREAD ((u64)GROUP * THREADS + THREAD)
 #define GLOBAL_THREADS ((u64)__builtin_amdgcn_grid_size_x())
 #define LOOP_NOT_UNROLLED _Pragma("unroll 1")
-FUNCTION void BARRIER(void)
+FUNCTION void as_barrier(void)
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+#define BARRIER() as_barrier()
 
 #define FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
 #define FMA_F64(a, b, c) __builtin_fma(a, b, c)

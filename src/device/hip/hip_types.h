@@ -1,6 +1,7 @@
 /* What of the HIP runtime and of hiprtc is used here: types and constants with the names, sizes and values that the
  * libraries were built with, so that no SDK is needed to build. A test compares every one with the library's own
- * headers where those are installed; what is newer than they are stands in the last enum. */
+ * headers where those are installed; what is newer than they are
+ * stands at the end. */
 #ifndef AS_DEVICE_HIP_HIP_TYPES_H
 #define AS_DEVICE_HIP_HIP_TYPES_H
 
@@ -112,5 +113,7 @@ enum { HIPRTC_SUCCESS = 0, HIPRTC_ERROR_OUT_OF_MEMORY = 1 };
 
 /* Not in the headers that the test compares with. */
 enum { hipDeviceAttributeWallClockRate = 10017 };
+/* Where the target's name stands in what hipGetDeviceProperties and hipGetDevicePropertiesR0600 fill. */
+enum { AS_HIP_TARGET_AT = 396, AS_HIP_TARGET_AT_R0600 = 1160, AS_HIP_TARGET_BYTES = 256 };
 
 #endif

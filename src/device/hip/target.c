@@ -76,7 +76,7 @@ void as_hip_parse_target(const char *name, const char *environment, struct as_hi
 
 /* The name stands in a struct that grew with ROCm 6, under a function of another name since then; it is all that is
  * read of it. */
-enum { PROPERTIES_BYTES = 4096, NAME_AT = 396, NAME_AT_R0600 = 1160, NAME_BYTES = 256 };
+enum { PROPERTIES_BYTES = 4096 };
 
 void as_hip_find_target(const struct as_hip_api *api, int id, struct as_hip_target *out)
 {
@@ -90,8 +90,8 @@ void as_hip_find_target(const struct as_hip_api *api, int id, struct as_hip_targ
         code = api->hipGetDevicePropertiesR0600(p, id);
     else if (api->hipGetDeviceProperties)
         code = api->hipGetDeviceProperties(p, id);
-    char *name = properties.bytes + (api->hipGetDevicePropertiesR0600 ? NAME_AT_R0600 : NAME_AT);
-    name[NAME_BYTES - 1] = 0;
+    char *name = properties.bytes + (api->hipGetDevicePropertiesR0600 ? AS_HIP_TARGET_AT_R0600 : AS_HIP_TARGET_AT);
+    name[AS_HIP_TARGET_BYTES - 1] = 0;
     as_hip_parse_target(code ? "" : name, getenv("HSA_XNACK"), out);
     out->wall_khz = as_hip_count(api, id, hipDeviceAttributeWallClockRate);
 }

@@ -10,9 +10,9 @@
  *   apu        devices and host have one memory
  *   xnack      page faults are replayed
  *   unknown    the chip is one that nobody has heard of
- *   abort      the compiler ends the process, as the real one does where it does not know the chip
- * FAKE_HIP_ONCE names a file that is removed by the first wait after a launch of "count"; that wait then does what
- * FAKE_HIP says: "hang" it never ends, "lose" the device is lost. */
+ * FAKE_HIP_ONCE names a file that is removed by the one that does what FAKE_HIP says: "hang" the first wait after a
+ * launch of "count" never ends, "lose" the device is lost in it, "abort" the compiler ends the process, as the real one
+ * does where it does not know the chip. */
 #include "inside.h"
 
 #include <pthread.h>

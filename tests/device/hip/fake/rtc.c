@@ -144,7 +144,8 @@ API hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int options_n, cons
     static const char *const files[] = {"k.cpp", "k.so", "log"};
     char folder[] = "/tmp/assay-fake-XXXXXX", path[80];
     struct as_buf b = AS_BUF_INIT;
-    if (fake_asked("abort"))
+    const char *once = getenv("FAKE_HIP_ONCE");
+    if (fake_asked("abort") && !(once && unlink(once)))
         abort();
     if (options_n < 1 || strncmp(options[0], "--offload-arch=gfx", 18) != 0)
         return fake_broke(__func__, 5);

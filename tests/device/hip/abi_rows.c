@@ -1,0 +1,33 @@
+/* Sizes and values as one header has them: ours, or with AS_SDK the library's. Built once with each. */
+#ifdef AS_SDK
+#include <hip/hip_runtime_api.h>
+#include <hip/hiprtc.h>
+#define ROWS abi_sdk
+#else
+#include "device/hip/hip_types.h"
+#define ROWS abi_ours
+#endif
+
+#include "abi.h"
+#include "abi_list.h"
+
+#include <stddef.h>
+
+#define CONSTANT(name) {#name, (long long)(name)},
+#define TYPE(name) {"sizeof " #name, (long long)sizeof(name)},
+
+/* What is known of a struct that is not declared. */
+#ifdef AS_SDK
+#define TARGET_AT offsetof(hipDeviceProp_t, gcnArchName)
+#else
+#define TARGET_AT AS_HIP_TARGET_AT
+#endif
+
+const struct abi_row ROWS[] = {
+    /* clang-format off */
+    CONSTANTS(CONSTANT)
+    TYPES(TYPE)
+    /* clang-format on */
+    {"hipDeviceProp_t.gcnArchName", (long long)(TARGET_AT)},
+    {NULL, 0},
+};

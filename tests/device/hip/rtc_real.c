@@ -1,0 +1,80 @@
+/* The real compiler, where it is installed, without a device: every program of the probes for the chip that argv[1]
+ * names. An old version ends the process where it does not know the chip. */
+#include "../check.h"
+#include "../kernel_visits.h"
+#include "device/hip/hip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct as_hiprtc_api rtc;
+static struct as_hip_target target;
+
+static enum as_status compile(const struct as_program_desc *desc, const char *arch, unsigned char **code, size_t *bytes,
+                              struct as_error *err)
+{
+    (void)arch;
+    return as_hip_compile(&rtc, desc, &target, code, bytes, err);
+}
+
+/* Nothing is counted without an assembler's help: see instructions.c. */
+static enum as_status count(const unsigned char *code, size_t bytes, const char *kernel, const char *operation,
+                            uint64_t *n, struct as_error *err)
+{
+    (void)operation;
+    *n = 1u << 20;
+    uint64_t length;
+    return as_hip_code_bytes(code, bytes, kernel, &length, err);
+}
+
+static void test_probes(void **state)
+{
+    static const struct kernel_compiler by = {64, 64, NULL, compile, count, as_hip_code_bytes};
+    (void)state;
+    kernel_visits_check(&by, target.arch);
+}
+
+static void test_managed_static(void **state)
+{
+    static const struct as_program_desc desc = {
+        .name = "static",
+        .source = "__attribute__((device, managed)) unsigned char as_static[100];\n"
+                  "KERNEL(as_where)(ARG_GLOBAL(0, u64, out) ARG_INDICES) { out[0] = (u64)&as_static[0]; }\n"};
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    struct as_error err = {0};
+    (void)state;
+    check_ok(as_hip_compile(&rtc, &desc, &target, &code, &bytes, &err), &err);
+    free(code);
+}
+
+static void test_errors(void **state)
+{
+    static const struct as_program_desc desc = {.name = "wrong",
+                                                .source = "KERNEL(k)(ARG_GLOBAL(0, u32, p)) { p = x; }"};
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    struct as_error err = {0};
+    (void)state;
+    check_fails(as_hip_compile(&rtc, &desc, &target, &code, &bytes, &err), AS_FAILED, &err, "undeclared identifier");
+    assert_null(code);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_probes), cmocka_unit_test(test_managed_static),
+                                       cmocka_unit_test(test_errors)};
+    struct as_hip_api api;
+    struct as_error err = {0};
+    if (argc != 2)
+        return 2;
+    as_hip_parse_target(argv[1], NULL, &target);
+    target.wall_khz = 100000;
+    /* The compiler without its runtime is enough. */
+    void *runtime = as_hip_load(&api, &err) ? NULL : api.library;
+    if (as_hiprtc_load(&rtc, runtime, &err)) {
+        printf("skipped: %s\n", err.text);
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
