@@ -100,6 +100,7 @@ static void device_close(struct as_device *dev)
     if (!hip->sticky)
         api->hipDeviceSynchronize();
     as_hip_forget_programs(hip);
+    as_hip_queues_close(hip);
     as_hip_back_destroy(hip, &hip->back);
     as_hip_peers_close(hip);
     if (hip->clock_out)

@@ -59,6 +59,8 @@ struct as_hip_device {
     hipStream_t stream;
     hipEvent_t start, end;
     struct as_hip_back back;
+    hipStream_t more[AS_QUEUES_MAX]; /* further queues */
+    size_t more_n;
     struct as_hip_built *built;
     void *clock_out;                              /* host memory that clock_kernel writes to */
     hipFunction_t clock_kernel;                   /* see as_hip_clock; NULL before its first use */
@@ -142,6 +144,14 @@ extern const struct as_program_ops as_hip_program_ops;
 /* Bytes of the kernel's code. */
 enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
                                  struct as_error *err);
+
+/* ---- queues.c: further queues ---- */
+
+/* The stream of that number, 0 the device's own. */
+enum as_status as_hip_stream(const struct as_hip_device *hip, unsigned queue, hipStream_t *out, struct as_error *err);
+enum as_status as_hip_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err);
+enum as_status as_hip_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err);
+void as_hip_queues_close(struct as_hip_device *hip);
 
 /* ---- queue.c, copy.c, clock.c ---- */
 

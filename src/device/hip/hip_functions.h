@@ -33,6 +33,8 @@
     X(hipError_t, hipMemcpyDtoHAsync, (void *to, hipDeviceptr_t from, size_t bytes, hipStream_t stream))               \
     X(hipError_t, hipMemcpyAsync, (void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream))  \
     X(hipError_t, hipStreamCreateWithFlags, (hipStream_t * stream, unsigned int flags))                                \
+    X(hipError_t, hipStreamCreateWithPriority, (hipStream_t * stream, unsigned int flags, int priority))               \
+    X(hipError_t, hipDeviceGetStreamPriorityRange, (int *least, int *greatest))                                        \
     X(hipError_t, hipStreamDestroy, (hipStream_t stream))                                                              \
     X(hipError_t, hipStreamSynchronize, (hipStream_t stream))                                                          \
     X(hipError_t, hipStreamQuery, (hipStream_t stream))                                                                \

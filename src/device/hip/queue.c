@@ -13,6 +13,7 @@ enum { ARGS_MAX = 24, NODES_MAX = 1 << 16 };
 /* A launch as the driver takes it. */
 struct call {
     hipFunction_t function;
+    hipStream_t stream;
     unsigned groups, group_size, local_bytes;
     void *addresses[ARGS_MAX];
     void *parameters[ARGS_MAX];
@@ -47,9 +48,13 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
     enum as_status s = as_hip_alive(hip, err);
     if (!s)
         s = check_shape(dev, l, err);
+    hipStream_t stream = NULL;
+    if (!s)
+        s = as_hip_stream(hip, l->queue, &stream, err);
     if (s)
         return s;
     *c = (struct call){.function = l->kernel->function,
+                       .stream = stream,
                        .groups = (unsigned)l->groups,
                        .group_size = (unsigned)l->group_size,
                        .local_bytes = (unsigned)l->local_bytes};
@@ -64,8 +69,8 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
 
 static hipError_t put(const struct as_hip_device *hip, struct call *c)
 {
-    return hip->api->hipModuleLaunchKernel(c->function, c->groups, 1, 1, c->group_size, 1, 1, c->local_bytes,
-                                           hip->stream, c->parameters, NULL);
+    return hip->api->hipModuleLaunchKernel(c->function, c->groups, 1, 1, c->group_size, 1, 1, c->local_bytes, c->stream,
+                                           c->parameters, NULL);
 }
 
 static enum as_status put_many(struct as_hip_device *hip, struct call *c, uint64_t reps, const char *name,
@@ -188,5 +193,7 @@ const struct as_queue_ops as_hip_queue_ops = {
     .launch = queue_launch,
     .submit = queue_submit,
     .wait = queue_wait,
+    .queues = as_hip_queues,
+    .wait_queue = as_hip_wait_queue,
     .copy = as_hip_copy,
 };

@@ -138,6 +138,39 @@ static void test_counts(void **state)
     o.dev.program->kernel_destroy(&o.dev, k);
 }
 
+/* Each further queue does its own, and none waits for another: the first one's kernel ends when the second's has run.
+ */
+static void test_further_queues(void **state)
+{
+    struct as_kernel *hear = kernel("hear"), *tick = kernel("tick");
+    struct as_error err = {0};
+    const struct as_queue_ops *q = o.dev.queue;
+    uint32_t word = 0;
+    (void)state;
+    assert_true(o.dev.info.capabilities & AS_CAP_QUEUES);
+    check_ok(q->queues(&o.dev, 3, 1, &err), &err);
+    check_ok(o.dev.memory->write(&o.dev, b, 0, &word, sizeof word, &err), &err);
+    const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = b}}};
+    struct as_launch l = {
+        .kernel = hear, .args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1, .queue = 1};
+    check_ok(q->submit(&o.dev, &l, &err), &err);
+    l.kernel = tick, l.queue = 3;
+    check_ok(q->submit(&o.dev, &l, &err), &err);
+    check_ok(q->wait_queue(&o.dev, 3, &err), &err);
+    check_ok(q->wait_queue(&o.dev, 1, &err), &err);
+    check_ok(o.dev.memory->read(&o.dev, b, 0, &word, sizeof word, &err), &err);
+    assert_int_equal(word, 2);
+    l.queue = 4;
+    check_fails(q->submit(&o.dev, &l, &err), AS_USAGE, &err, "there is no queue 4, the last is 3");
+    fake("equal");
+    check_fails(q->queues(&o.dev, 2, 1, &err), AS_UNSUPPORTED, &err, "the device has no priorities");
+    check_ok(q->queues(&o.dev, AS_QUEUES_MAX, 0, &err), &err);
+    check_ok(q->queues(&o.dev, 0, 0, &err), &err);
+    fake("");
+    o.dev.program->kernel_destroy(&o.dev, hear);
+    o.dev.program->kernel_destroy(&o.dev, tick);
+}
+
 /* The host goes on while a kernel runs, and each sees what the other stores. */
 static void test_runs_beside_the_host(void **state)
 {
@@ -202,9 +235,13 @@ static void test_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),      cmocka_unit_test(test_kinds_of_numbers),
-        cmocka_unit_test(test_counts),      cmocka_unit_test(test_runs_beside_the_host),
-        cmocka_unit_test(test_kernel_info), cmocka_unit_test(test_what_is_wrong),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_kinds_of_numbers),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_further_queues),
+        cmocka_unit_test(test_runs_beside_the_host),
+        cmocka_unit_test(test_kernel_info),
+        cmocka_unit_test(test_what_is_wrong),
     };
     setenv("ASSAY_CACHE", "off", 1);
     return cmocka_run_group_tests(tests, setup, teardown);

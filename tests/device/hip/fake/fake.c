@@ -7,6 +7,7 @@
  *   fault      the next wait ends with an illegal address, and the device is lost
  *   nopeer     no device reaches another    peererror peer access cannot be switched on
  *   plain      attributes of everything newer than plain memory are 0
+ *   equal      streams have no priorities
  *   apu        devices and host have one memory
  *   xnack      page faults are replayed
  *   unknown    the chip is one that nobody has heard of

@@ -138,6 +138,21 @@ API hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)
     return fake_is_lost() ? hipErrorIllegalAddress : hipSuccess;
 }
 
+API hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = fake_asked("equal") ? 0 : 1;
+    *greatest = fake_asked("equal") ? 0 : -1;
+    return hipSuccess;
+}
+
+/* All streams are equal here: what a priority does is not told by it. */
+API hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned int flags, int priority)
+{
+    if (priority < -1 || priority > 1)
+        return fake_broke(__func__, hipErrorInvalidValue);
+    return hipStreamCreateWithFlags(stream, flags);
+}
+
 API hipError_t hipStreamDestroy(hipStream_t stream)
 {
     pthread_mutex_lock(&lock);
