@@ -54,6 +54,8 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
     for (char *w = strtok_r(options, " ", &save); w && n < WORDS_MAX - 1; w = strtok_r(NULL, " ", &save))
         words[n++] = w;
     words[n] = NULL;
+    if (n == 0)
+        return as_fail(err, AS_USAGE, "ASSAY_HIP_CLANG is empty");
     int status = run(words, complaints);
     if (status == 0)
         return as_buf_read_file(text, out, TEXT_MAX, err);

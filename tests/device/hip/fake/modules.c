@@ -183,6 +183,7 @@ static void run_group(const struct launch *l, unsigned index, struct fiber *fibe
             }
         }
     free(spare);
+    group = NULL;
 }
 
 struct share {

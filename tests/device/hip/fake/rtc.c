@@ -191,6 +191,7 @@ API hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t *bytes)
 
 API hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char *log)
 {
-    strcpy(log, program->log ? program->log : "");
+    if (program->log)
+        memcpy(log, program->log, strlen(program->log));
     return HIPRTC_SUCCESS;
 }
