@@ -63,12 +63,8 @@ static void *work(void *arg)
 static double touch_all(void)
 {
     double first, last;
-    if (threads == 1) {
-        touch(0);
-    } else {
-        pthread_barrier_wait(&ready);
-        pthread_barrier_wait(&done);
-    }
+    pthread_barrier_wait(&ready);
+    pthread_barrier_wait(&done);
     first = start_s[0], last = end_s[0];
     for (long i = 1; i < threads; i++) {
         first = start_s[i] < first ? start_s[i] : first;
@@ -114,16 +110,16 @@ int main(int argc, char **argv)
     double seconds = atof(argv[4]);
     if (pages < threads || threads < 1 || threads > THREADS_MAX)
         return 2;
-    if (threads == 1)
-        pin(0);
     pthread_barrier_init(&ready, NULL, (unsigned)threads + 1);
     pthread_barrier_init(&done, NULL, (unsigned)threads + 1);
-    for (long i = 0; i < threads && threads > 1; i++) {
+    for (long i = 0; i < threads; i++) {
         pthread_t thread;
         number[i] = i;
         if (pthread_create(&thread, NULL, work, &number[i]))
             return 1;
     }
+    if (threads == 1)
+        pin(0); /* after its threads, which would inherit it */
     for (int i = 0; i < WARMUPS; i++)
         trial(huge);
     double end = now() + seconds;

@@ -1,6 +1,7 @@
 #include "pages.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 extern const char as_kernel_fault[];
 
-enum { GROUP = 64, GROUPS_MAX = 1 << 12, LINE_WORDS = 8, ARGS = 6 };
+enum { GROUP = 64, GROUPS_MAX = 1 << 12, LINE_WORDS = 8, CPU_WORD = 1, ARGS = 6 };
 
 /* args: address, bytes of a page, number of pages, mark, load, address of the sums */
 static uint64_t value(const struct as_host_call *call, size_t arg)
@@ -24,6 +25,9 @@ static void touch_pages(const struct as_host_call *call)
     char *at = (char *)(uintptr_t)value(call, 0);
     uint64_t page = value(call, 1), pages = value(call, 2), mark = value(call, 3), sum = 0;
     uint64_t first = pages * call->thread / call->threads, end = pages * (call->thread + 1) / call->threads;
+    uint64_t *sums = (uint64_t *)(uintptr_t)value(call, 5);
+    if (call->thread == 0)
+        sums[CPU_WORD] = (uint64_t)sched_getcpu();
     if (!value(call, 4)) {
         for (uint64_t i = first; i < end; i++)
             *(volatile uint64_t *)(void *)(at + i * page) = mark + i;
@@ -31,7 +35,7 @@ static void touch_pages(const struct as_host_call *call)
     }
     for (uint64_t i = first; i < end; i++)
         sum += *(volatile const uint64_t *)(const void *)(at + i * page);
-    ((uint64_t *)(uintptr_t)value(call, 5))[(size_t)call->thread * LINE_WORDS] = sum;
+    sums[(size_t)call->thread * LINE_WORDS] = sum;
 }
 static const struct as_host_kernel host_kernels[] = {{"touch", touch_pages}, {NULL, NULL}};
 
@@ -124,6 +128,11 @@ enum as_status as_pages_touch(struct as_pages *p, const struct as_span *span, do
     enum as_status s = p->agent->queue->launch(p->agent, &launch, &timing, err);
     *seconds = s ? NAN : timing.host_s;
     return s;
+}
+
+int as_pages_cpu(const struct as_pages *p)
+{
+    return p->threads ? (int)p->host_sums[CPU_WORD] : -1;
 }
 
 enum as_status as_pages_sum(struct as_pages *p, const struct as_span *span, uint64_t *sum, struct as_error *err)

@@ -11,7 +11,7 @@ struct as_pages {
     struct as_program *program;
     struct as_kernel *kernel;
     struct as_memory *sums; /* by the device: what each of its threads loaded */
-    uint64_t *host_sums;    /* by the CPU: a line a thread */
+    uint64_t *host_sums;    /* by the CPU: a line a thread; beside the first one's, on which CPU it ran */
     unsigned threads;       /* of the CPU; 0: the device touches */
     uint64_t page;          /* base page of the host */
 };
@@ -29,6 +29,8 @@ struct as_span {
 /* *seconds: by the host's clock, from the first thread's start to the last one's end on the CPU, from before the launch
  * to after the wait on a device. */
 enum as_status as_pages_touch(struct as_pages *p, const struct as_span *span, double *seconds, struct as_error *err);
+/* The CPU on which the first thread of the last touch ran; -1 where a device touched. */
+int as_pages_cpu(const struct as_pages *p);
 /* The sum that the last touch with load = true gave. */
 enum as_status as_pages_sum(struct as_pages *p, const struct as_span *span, uint64_t *sum, struct as_error *err);
 /* The calling thread stores the marks; the memory is mapped. */

@@ -83,6 +83,24 @@ static enum as_status touch(struct trials *t, double *ns, struct as_error *err)
     return s;
 }
 
+/* Pages go back to the CPU that frees them and are handed out there first, still in its caches. So the thread that maps
+ * and frees is put on the CPU of the one that touches, as if it were one thread. */
+static enum as_status go_along(struct trials *t, struct as_error *err)
+{
+    double unused;
+    if (t->by_device || t->toucher.threads != 1)
+        return AS_OK;
+    enum as_status s = touch(t, &unused, err);
+    int cpu = s ? -1 : as_pages_cpu(&t->toucher);
+    cpu_set_t there;
+    CPU_ZERO(&there);
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof t->home, &t->home))
+        return s;
+    CPU_SET((size_t)cpu, &there);
+    t->moved = sched_setaffinity(0, sizeof there, &there) == 0;
+    return AS_OK;
+}
+
 /* ---- the control: memory whose pages are there ---- */
 
 static bool lock_pages(struct trials *t, const struct as_span *span)
@@ -144,6 +162,8 @@ enum as_status trials_prepare(struct trials *t, struct as_visit_context *vc, str
         s = as_check_room(t->dev, t->pages * t->toucher.page, t->pages * t->toucher.page, err);
     if (!s)
         s = find_shape(t, err);
+    if (!s)
+        s = go_along(t, err);
     if (!s && t->what == FAULT_CONTROL)
         s = start_control(t, err);
     if (!s && t->what == FAULT_FIRST)
@@ -278,6 +298,8 @@ void trials_finish(struct trials *t)
     if (!t->dev)
         return;
     drop_blocks(t);
+    if (t->moved)
+        sched_setaffinity(0, sizeof t->home, &t->home);
     free(t->held);
     if (t->ballast)
         t->dev->memory->free(t->dev, t->ballast);

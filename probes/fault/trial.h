@@ -4,6 +4,8 @@
 
 #include "../common/pages.h"
 
+#include <sched.h>
+
 enum fault_what { FAULT_AGAIN, FAULT_FIRST, FAULT_CONTROL }; /* in the order of the words of the axis `what` */
 
 struct trials {
@@ -19,6 +21,8 @@ struct trials {
     size_t locked_bytes;
     uint64_t pages, start, bytes, limit; /* bytes of a block; start: before the first page; limit: bytes held */
     uint64_t mark;
+    cpu_set_t home; /* of the calling thread, while it is moved */
+    bool moved;
     double faults;         /* the kernel's count over all timed touches */
     double *ns, *again_ns; /* a page, of each trial: with the fault, and touched again */
     size_t n, n_cap, again_cap;
