@@ -10,9 +10,9 @@
 extern const char as_method_roofline[];
 extern const char as_kernel_roofline[];
 
-enum { CANDIDATES_MAX = 8, LANES_MAX = 16, TRIALS = 3, OPS = 2 /* a multiplication and an addition */ };
+enum { CANDIDATES_MAX = 12, LANES_MAX = 16, TRIALS = 3, OPS = 2 /* a multiplication and an addition */ };
 enum { CLOCKS = 2 };
-static const double TRIAL_S = 300e-6;
+static const double TRIAL_S = 2e-3;
 
 static const char *const type_words[] = {"f32", "f64", "f16", NULL};
 static const char *const width_words[] = {"scalar", "128", "256", "512", "best", NULL};
@@ -171,21 +171,23 @@ static enum as_status add_grid(struct state *s, struct candidate grid, struct as
     return st ? st : s->dev->program->kernel(s->dev, c->program, "peak", &c->kernel, err);
 }
 
-/* Full units, in groups of three sizes, with chains enough for the latency alone and with more. */
+/* Full units, with chains enough for the latency alone and with more; and units with few threads that have more chains
+ * each, which share out their time and the code that is fetched among fewer. */
 static enum as_status list_scalars(struct state *s, struct as_error *err)
 {
-    static const unsigned chains[] = {4, 8}, sizes[] = {256, 512, 1024};
+    static const struct {
+        unsigned chains, size, unit_groups; /* 0: as many as a unit holds */
+    } grids[] = {{4, 256, 0}, {4, 512, 0}, {4, 1024, 0}, {8, 256, 0},  {8, 512, 0}, {8, 1024, 0},
+                 {8, 256, 1}, {8, 512, 1}, {8, 1024, 1}, {12, 256, 1}, {12, 512, 1}};
+    _Static_assert(sizeof grids / sizeof *grids <= CANDIDATES_MAX, "room for all grids");
     const struct as_device_info *info = &s->dev->info;
     size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
     enum as_status st = AS_OK;
-    for (size_t i = 0; i < 6 && !st; i++) {
-        size_t size = info->threads && info->threads < sizes[i % 3] ? info->threads : sizes[i % 3];
-        st = add_grid(s,
-                      (struct candidate){.lanes = 1,
-                                         .chains = chains[i / 3],
-                                         .groups = units * (held / size ? held / size : 1),
-                                         .group_size = size},
-                      err);
+    for (size_t i = 0; i < sizeof grids / sizeof *grids && !st; i++) {
+        size_t size = info->threads && info->threads < grids[i].size ? info->threads : grids[i].size;
+        size_t fit = grids[i].unit_groups ? grids[i].unit_groups : held / size ? held / size : 1;
+        struct candidate grid = {.lanes = 1, .chains = grids[i].chains, .groups = units * fit, .group_size = size};
+        st = add_grid(s, grid, err);
     }
     return st;
 }

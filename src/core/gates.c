@@ -188,6 +188,8 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
         state = seen.slowed ? AS_GATE_FAIL : AS_GATE_NA;
     }
     say_seen(&seen, text);
+    if (as_unit_is_count(cell->unit)) /* the same at any clock */
+        state = AS_GATE_NA;
     set_gate(&cell->gates[AS_GATE_CLOCK], state, text);
 }
 

@@ -158,6 +158,11 @@ enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell 
     enum fault fault[VISITS_JUDGED] = {FAULT_NONE};
     enum as_status st = AS_OK;
     const size_t judged = n < VISITS_JUDGED ? n : VISITS_JUDGED;
+    if (as_unit_is_count(cell->unit)) {
+        context->drift = AS_GATE_NA;
+        snprintf(context->drift_text, sizeof context->drift_text, "a count is the same however fast the machine is");
+        return AS_OK;
+    }
     find_drift(e, cell, visits, judged, fault, context);
     judge_host(e, cell, visits, judged, find_fault(e, cell, visits, judged, FAULT_HOST, fault), context);
     (void)find_fault(e, cell, visits, judged, FAULT_CLOCK,

@@ -337,7 +337,7 @@ static void test_listed(void **state)
     add(m, "topology", "ns", 0.008, "place=L2 what=bandwidth");
     add(m, "topology", "ns", 310, "place=memory what=latency");
     add(m, "topology", "ns", 0.016, "place=memory what=bandwidth");
-    add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0");
+    add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0 width=best");
     derive(m);
     const struct as_fact *read = get(m, "listed.memory.read");
     assert_string_equal(read->unit, "GB/s");
