@@ -39,7 +39,7 @@ def test_cells_of_the_h200(assay):
     run = json.loads(read(assay, "export", "--format", "json"))
     cells = run["cells"]
     count = {s: sum(c["status"] == s for c in cells) for s in ("ok", "untrusted", "unsupported")}
-    expect(count == {"ok": 103, "untrusted": 10, "unsupported": 6}, "as many of each kind as there were", count)
+    expect(count == {"ok": 122, "untrusted": 3, "unsupported": 6}, "as many of each kind as there were", count)
     for cell in (c for c in cells if c["status"] == "ok"):
         expect(cell["ci_low"] <= cell["median"] <= cell["ci_high"], "the interval holds the median", cell["axes"])
         expect(all(g["state"] != "fail" for g in cell["gates"].values()), "no gate fails", cell["gates"])
@@ -52,14 +52,14 @@ def test_page_of_the_h200(assay):
     with open(page, encoding="utf-8") as f:
         text = f.read()
     expect(os.path.getsize(page) < 3e6, "a page of less than 3 MB", os.path.getsize(page))
-    for words in ("NVIDIA H200", "132", "4.64 TB/s", "32.0 cycles", "Peak arithmetic"):
+    for words in ("NVIDIA H200", "132", "4.64 TB/s", "32.0 cycles", "Peak arithmetic", "PCIe 5.0 x16"):
         expect(words in text, f"the page says '{words}'")
     expect(not re.search(r"(?:src|href)=[\"']?https?:", text), "and asks no network")
 
 
 def test_tables_of_the_h200(assay):
     shown = read(assay, "show")
-    expect("119 cells: 103 ok, 10 untrusted, 6 unsupported" in shown, "the count", shown[:400])
+    expect("131 cells: 122 ok, 3 untrusted, 6 unsupported" in shown, "the count", shown[:400])
     same = read(assay, "compare", "1", "1")
     expect("0 faster, 0 slower" in same, "a run differs not from itself", same[-300:])
 
