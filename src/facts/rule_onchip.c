@@ -10,6 +10,7 @@
 enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
 static const struct as_interval none = {NAN, NAN};
 static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
+static const double MISSES = 1.03;  /* of atomic additions, which differ by less than 1% in a cache */
 
 /* ---- what all have ---- */
 
@@ -144,9 +145,56 @@ static size_t second_level(const struct rule_context *c, const struct as_plateau
     return best;
 }
 
+static void end_between(const struct curve *curve, struct as_plateau *p, size_t last)
+{
+    p->last = last;
+    p->knee_ci = (struct as_interval){curve->x[last], curve->x[last + 1]};
+    p->knee = sqrt(p->knee_ci.lo * p->knee_ci.hi);
+}
+
+/* Where the grid ends before the curve is flat again, the last plateau ends before the first point that is past it. */
+static void end_last(const struct curve *curve, struct as_plateau *p)
+{
+    if (!isfinite(p->knee) && p->last + 1 < curve->n && curve->ci[p->last + 1].lo > STEP_UP * p->level)
+        end_between(curve, p, p->last);
+}
+
+/* Atomic additions take the same time wherever in the cache the line lies, so the first that take longer for good miss.
+ */
+static size_t whole_plateau(const struct curve *curve, struct as_plateau *out)
+{
+    size_t past = curve->n;
+    double level = as_median(curve->y, curve->n < 3 ? curve->n : 3);
+    while (past > 0 && curve->ci[past - 1].lo > MISSES * level)
+        past--;
+    if (past < 2)
+        return 0;
+    *out = (struct as_plateau){.first = 0, .last = past - 1, .level = level, .ci = curve->ci[0], .knee = NAN};
+    for (size_t i = 1; i < past; i++)
+        out->ci = (struct as_interval){fmin(out->ci.lo, curve->ci[i].lo), fmax(out->ci.hi, curve->ci[i].hi)};
+    if (past < curve->n)
+        end_between(curve, out, past - 1);
+    return 1;
+}
+
 static void name_level(struct seen *s)
 {
     snprintf(s->name, sizeof s->name, s->part ? "%sL%zu (part)" : "%sL%zu", s->path->kind, s->level);
+}
+
+/* Behind the first level, of several plateaus only the one over most octaves: where loads find ever less of what they
+ * need, the curve has short ones that are no level. */
+static size_t keep_widest(const struct curve *curve, struct as_plateau *p, size_t n)
+{
+    double most = 0;
+    for (size_t i = 1; i < n; i++) {
+        double octaves = log2(curve->x[p[i].last] / curve->x[p[i].first]);
+        if (octaves <= most)
+            continue;
+        most = octaves;
+        p[1] = p[i];
+    }
+    return n < 2 ? n : 2;
 }
 
 /* With LOCAL memory held only the first level is another. whole_known: another path tells where the second level ends,
@@ -154,20 +202,24 @@ static void name_level(struct seen *s)
 static void derive_path(struct rule_context *c, const struct curve *curve, const struct path *path, bool whole_known)
 {
     struct as_plateau p[LEVELS_MAX];
-    size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
+    size_t n = path == &paths[PATH_ATOMIC] ? whole_plateau(curve, p)
+                                           : as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
     bool global = path == &paths[PATH_GLOBAL];
+    if (n > 0)
+        end_last(curve, &p[n - 1]);
     double local = axis(curve->cells[0], "local");
+    if (global && whole_known)
+        n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
-    bool first_only = local > 0 || path == &paths[PATH_ATOMIC];
-    for (size_t i = 0; i < n && i <= second && !(first_only && i > 0); i++) {
+    for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
         struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .local = local};
         s.part = global && i > 0 && (i < second || whole_known);
         s.level = global && i > 0 ? 2 : s.level;
         name_level(&s);
         add_size(c, &s);
-        s.part &= i > 1 || !whole_known; /* how long the nearest part takes is how long the level takes */
+        s.part &= !whole_known; /* how long the part takes that one unit reaches is how long the level takes */
         name_level(&s);
-        if (local == 0 && (i + 1 < n || n == 1))
+        if (local == 0 && (isfinite(p[i].knee) || n == 1))
             add_latency(c, &s);
     }
 }
@@ -234,9 +286,8 @@ static void derive_local(struct rule_context *c)
 
 static bool shows_whole(const struct curve *curve)
 {
-    struct as_plateau p[LEVELS_MAX];
-    return path_of(curve) == &paths[PATH_ATOMIC] && curve->n >= POINTS_MIN &&
-           as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX) > 0 && isfinite(p[0].knee);
+    struct as_plateau p[1];
+    return path_of(curve) == &paths[PATH_ATOMIC] && whole_plateau(curve, p) > 0 && isfinite(p[0].knee);
 }
 
 static void derive_sizes(struct rule_context *c)
