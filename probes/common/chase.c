@@ -18,10 +18,17 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
 {
     bool native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     *c = (struct as_chase){.dev = dev, .stride = desc->stride, .way = ways[native][desc->persistent], .clock_hz = NAN};
+    const uint64_t spread = desc->spread;
+    if (spread && (spread < 8 || (spread & (spread - 1)) || (desc->stride & (desc->stride - 1)) ||
+                   spread > desc->stride || desc->persistent))
+        return as_fail(err, AS_USAGE,
+                       "a chase spreads its elements over cache lines of a power of two bytes, by a "
+                       "stride that is a power of two, and times itself");
     if (desc->stride < 8 || desc->stride % 8 || desc->size < 2 * desc->stride)
         return as_fail(err, AS_USAGE, "a chase needs a stride that is a multiple of 8 bytes and a size of two of them");
     as_cycle_init(&c->cycle, desc->pattern, desc->size / desc->stride, desc->stride, 4096, desc->seed);
-    c->footprint = c->cycle.lines * c->stride;
+    c->spread = spread;
+    c->footprint = c->cycle.lines * (spread ? spread : c->stride);
     c->at = as_cycle_at(&c->cycle, 0);
     if (c->way->warms)
         c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + c->way->steps - 1) / c->way->steps : 1;
@@ -31,6 +38,20 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
     if (!s)
         s = c->way->build(c, desc, err);
     return s ? s : c->way->fill(c, err);
+}
+
+uint64_t as_chase_offset(const struct as_chase *c, uint64_t element)
+{
+    const uint64_t lines = c->spread ? c->stride / c->spread : 1;
+    uint64_t sum = 0;
+    for (uint64_t rest = lines > 1 ? element : 0; rest; rest /= lines)
+        sum += rest % lines;
+    return element * c->stride + sum % lines * c->spread;
+}
+
+double as_chase_sample_s(const struct as_chase *c)
+{
+    return c->before ? fmax(5e-3, 2 * c->timed.overhead_s) : 0;
 }
 
 void as_chase_expect(struct as_visit_context *vc, const struct as_chase *c)

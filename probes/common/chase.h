@@ -49,6 +49,7 @@ struct as_chase {
     const struct as_chase_way *way; /* the CPU's own kernels or a device's, timed or persistent */
     struct as_cycle cycle;
     uint64_t stride;
+    uint64_t spread; /* bytes of a cache line where elements are spread, else 0 */
     struct as_memory *memory;
     struct as_kernel *kernel;
     struct as_memory *result;   /* of the CPU's kernels; what a persistent walk shares with who reads its counter */
@@ -60,7 +61,7 @@ struct as_chase {
     double clock_hz;            /* in the last walk, NAN where the kernel cannot tell */
     bool lost;                  /* a walk did not end where it must */
     unsigned missed;            /* persistent walks that were over before they were read, at most 2 */
-    uint64_t footprint;         /* bytes */
+    uint64_t footprint;         /* bytes; of spread elements those of their cache lines */
 };
 struct as_chase_desc {
     const char *allocator;
@@ -71,10 +72,20 @@ struct as_chase_desc {
     bool fresh;
     const char *owner; /* id of the device on which the buffer lies, NULL own */
     bool persistent;   /* the walk runs on while a thread of the host reads how far it is */
+    uint64_t spread;   /* bytes of a cache line: each element lies in another line of its stride (as_chase_offset), and
+                          nothing is written between elements; a power of two, as the stride then is; 0: each element
+                          starts its stride */
 };
 enum { AS_CHASE_STEPS = 64, AS_CHASE_COUNTED = 200 }; /* accesses of one repetition, and of a persistent walk's */
 enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,
                                 struct as_error *err);
+/* Bytes from the start of the buffer to an element. Spread elements fill the sets of every cache evenly, as elements
+ * that lie side by side do: which line of its stride one takes is the sum of the digits of its number, to the base of
+ * lines in a stride. */
+uint64_t as_chase_offset(const struct as_chase *c, uint64_t element);
+/* Seconds of a sample: long against a tick of a kernel's clock, or against what a launch and its control scatter; 0:
+ * the engine's choice. */
+double as_chase_sample_s(const struct as_chase *c);
 /* For the code gate: every step of the walk is a load. */
 void as_chase_expect(struct as_visit_context *vc, const struct as_chase *c);
 /* The allocator whose memory a kernel and the host can both use while the kernel runs, as a device's persistent walk

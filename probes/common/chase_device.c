@@ -26,7 +26,7 @@ static struct as_launch walk_launch(const struct as_chase *c, uint32_t turns, st
     args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory};
     args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.choice};
     args[2] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->memory};
-    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8};
+    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = as_chase_offset(c, c->at) / 8};
     args[4] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)c->before};
     args[5] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
     struct as_launch l = as_timed_group(c->kernel, args, 6, 1, 1);
@@ -67,12 +67,41 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
     return as_timed_once(&c->timed, "relocate", args, 3, 8 * units, most < 64 ? most : 64, err);
 }
 
+/* Spread elements lie apart, and what is between them stays as it is: the device puts each of a dense list to its
+ * place.
+ */
+static enum as_status place(struct as_chase *c, struct as_error *err)
+{
+    const uint64_t n = c->cycle.lines, bytes = 2 * n * sizeof(uint64_t);
+    struct as_memory *list = NULL;
+    uint64_t *pairs = malloc(bytes);
+    if (!pairs)
+        return as_nomem(err, bytes, "a chase");
+    for (uint64_t i = 0; i < n; i++) {
+        pairs[2 * i] = as_chase_offset(c, i) / 8;
+        pairs[2 * i + 1] = as_chase_offset(c, as_cycle_next(&c->cycle, i)) / 8;
+    }
+    enum as_status s = as_timed_memory(c->dev, bytes, &list, err);
+    if (!s)
+        s = c->dev->memory->write(c->dev, list, 0, pairs, bytes, err);
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                                  {.kind = AS_ARG_MEMORY, .u.memory = list},
+                                  {.kind = AS_ARG_U64, .u.u64 = n}};
+    const struct as_device_info *info = &c->dev->info;
+    size_t units = info->units ? info->units : 1, most = info->threads ? info->threads : 1;
+    if (!s)
+        s = as_timed_once(&c->timed, "place", args, 3, 8 * units, most < 64 ? most : 64, err);
+    c->dev->memory->free(c->dev, list);
+    free(pairs);
+    return s;
+}
+
 /* A cache larger than a fraction of the buffer keeps what was written last, and a visit is too short to displace it: a
  * tenth of the loads of 512 MiB hit the 60 MiB that an H200 has, and came out 4% too short. */
 enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
 {
-    enum as_status s = as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
-    if (!s)
+    enum as_status s = c->spread ? place(c, err) : as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
+    if (!s && !c->spread)
         s = relocate(c, err);
     if (!s && !c->dev->info.is_host_memory && c->footprint >= 2 * as_reachable_cache(&c->dev->info, 1))
         s = as_timed_evict(&c->timed, err);

@@ -10,14 +10,14 @@ enum { FILL_TOGETHER = 8 << 20 };
 #define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
 #define TIMES16(x) x x x x x x x x x x x x x x x x
 
-/* args: 0 result (u64), 1 buffer, 2 start line (u64), 3 stride (u64) */
+/* args: 0 result (u64), 1 buffer, 2 bytes to the start (u64), 3 stride (u64) */
 static void host_walk(const struct as_host_call *call)
 {
     char *base = call->args[1];
     uint64_t start, stride;
     memcpy(&start, call->args[2], sizeof start);
     memcpy(&stride, call->args[3], sizeof stride);
-    void *p = base + start * stride;
+    void *p = base + start;
     for (uint64_t r = call->reps; r; r--) {
 #if defined(__x86_64__)
         __asm__ volatile(TIMES16(STEP4) : "+r"(p) : : "memory");
@@ -38,10 +38,10 @@ void as_chase_host_fill(const struct as_host_call *call)
     memcpy(&c, call->args[1], sizeof c);
     uint64_t each = c->cycle.lines / call->threads, first = each * call->thread;
     uint64_t count = call->thread + 1 == call->threads ? c->cycle.lines - first : each;
-    char *at = (char *)call->args[0] + first * c->stride;
-    for (uint64_t k = 0; k < count; k++) {
-        void *target = (char *)call->args[0] + as_cycle_next(&c->cycle, first + k) * c->stride;
-        memcpy(at + k * c->stride, &target, sizeof target);
+    char *base = call->args[0];
+    for (uint64_t k = first; k < first + count; k++) {
+        void *target = base + as_chase_offset(c, as_cycle_next(&c->cycle, k));
+        memcpy(base + as_chase_offset(c, k), &target, sizeof target);
     }
 }
 static const struct as_host_kernel host_kernels[] = {{"walk", host_walk}, {"fill", as_chase_host_fill}, {NULL, NULL}};
@@ -52,7 +52,7 @@ static enum as_status launch_fill(struct as_chase *c, struct as_error *err)
     struct as_kernel *fill = NULL;
     struct as_arg args[2] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
                              {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
-    bool help = c->dev->info.numa_nodes <= 1 && c->footprint >= FILL_TOGETHER && c->dev->info.threads > 1;
+    bool help = c->dev->info.numa_nodes <= 1 && c->memory->bytes >= FILL_TOGETHER && c->dev->info.threads > 1;
     struct as_launch l = {.args = args,
                           .args_n = 2,
                           .groups = help ? c->dev->info.threads : 1,
@@ -94,7 +94,7 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     struct as_timing t;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->result},
                             {.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                            {.kind = AS_ARG_U64, .u.u64 = c->at},
+                            {.kind = AS_ARG_U64, .u.u64 = as_chase_offset(c, c->at)},
                             {.kind = AS_ARG_U64, .u.u64 = c->stride}};
     struct as_launch l = {.kernel = c->kernel,
                           .args = args,

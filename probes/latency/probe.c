@@ -88,14 +88,11 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 /* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
 enum { FRESH_MAX = 8 << 20 };
 
-/* Long against a tick of a kernel's clock, or against what a launch and its control scatter. A persistent walk is read
- * ten times in a visit, half a second long where there is time for that. */
+/* A persistent walk is read ten times in a visit, half a second long where there is time for that. */
 static double sample_length(const struct as_visit_context *vc, const struct as_chase *c, bool persistent)
 {
     double left = vc->deadline - as_now();
-    if (persistent)
-        return fmin(fmax(left / 10, 5e-3), 0.5);
-    return c->before ? fmax(5e-3, 2 * c->timed.overhead_s) : 0;
+    return persistent ? fmin(fmax(left / 10, 5e-3), 0.5) : as_chase_sample_s(c);
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)

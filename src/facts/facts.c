@@ -20,6 +20,10 @@ const struct rule fact_rules[] = {
      "the first knee of the ratio of two latency curves over the same sizes that differ in the TLB only: base pages "
      "over huge pages, or random over all over random within a page",
      "a count of TLB misses that rises at another size"},
+    {"address translation", rule_translation,
+     "time of a load in a walk of one load to a page less that in as many cache lines side by side; steps of the "
+     "difference over the number of pages, of at least a tenth of the control",
+     "a count of TLB misses that rises at another number of pages, or another control of the same footprint"},
     {"memory bandwidth", rule_memory_bandwidth,
      "the best trusted cell of the operation whose working set is at least four times the last cache",
      "a faster cell that passes the same gates"},
@@ -55,7 +59,8 @@ const struct rule fact_rules[] = {
     {"launch cost", rule_launch, "median time of an empty kernel, by what is counted and how the host waits",
      "an empty kernel of another shape with another cost"},
     {"queues", rule_concurrency,
-     "the share that one kernel has of the time from the first call to the last end, with one queue over the least with "
+     "the share that one kernel has of the time from the first call to the last end, with one queue over the least "
+     "with "
      "more; a kernel's time behind work that fills the device, in a queue of the same priority over one of the highest",
      "a time line of the device on which another number of these kernels overlap"},
     {"copies", rule_copy, "the largest copy that was measured, by kind of memory and by what copies",
@@ -74,7 +79,8 @@ const struct rule fact_rules[] = {
      "bandwidth of memory or of a cache, all threads",
      "a program that passes the ridge's rate at fewer operations a byte"},
     {"atomic updates", rule_atomics,
-     "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted cell "
+     "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted "
+     "cell "
      "with the other agent at work to the one without, all else equal",
      "a faster cell, or a pair of agents at work together that keeps less"},
     {"lost updates", rule_atomics_lost,

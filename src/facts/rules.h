@@ -106,5 +106,6 @@ void rule_onchip_units(struct rule_context *c);
 void rule_listed(struct rule_context *c);
 void rule_fault(struct rule_context *c);
 void rule_accounting(struct rule_context *c);
+void rule_translation(struct rule_context *c);
 
 #endif

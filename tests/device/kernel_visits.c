@@ -57,6 +57,7 @@ static const struct visit {
     {"roofline", "type=f32 threads=0 width=best", CODE},
     {"roofline", "type=f64 threads=0 width=best", CODE},
     {"roofline", "type=f16 threads=0 width=best", CODE},
+    {"tlb", "pages=16 stride=4096 allocator=upfront", CODE},
     {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=store", CODE},
     {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=load", CODE},
     {"atomics",

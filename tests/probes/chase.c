@@ -61,6 +61,11 @@ static void run_kernel(const char *name, void *const *args)
         record->has = has_clock ? record->has : 0;
         return;
     }
+    if (strcmp(name, "place") == 0) {
+        memcpy(&a, args[2], sizeof a);
+        place(args[0], args[1], a);
+        return;
+    }
     assert_string_equal(name, "relocate");
     memcpy(&a, args[1], sizeof a);
     memcpy(&b, args[2], sizeof b);
@@ -303,6 +308,48 @@ static void test_control_is_taken_off(void **unused)
     assert_int_equal(p.toy.live, 0);
 }
 
+/* ---- elements apart ---- */
+
+/* Each lies in its own stride, and all together in the sets of any cache evenly: of as many sets as there are elements
+ * each is met once. */
+static void test_spread_elements_fill_all_sets(void **unused)
+{
+    static const uint64_t strides[] = {4096, 65536, 1 << 21};
+    (void)unused;
+    for (size_t i = 0; i < 3; i++)
+        for (uint64_t n = 16; n <= 1 << 18; n *= 2) {
+            const struct as_chase c = {.stride = strides[i], .spread = 64};
+            char *seen = calloc(1, n);
+            assert_non_null(seen);
+            for (uint64_t e = 0; e < n; e++) {
+                uint64_t at = as_chase_offset(&c, e), set = at / 64 % n;
+                assert_true(at / strides[i] == e && at % 64 == 0);
+                assert_int_equal(seen[set], 0);
+                seen[set] = 1;
+            }
+            free(seen);
+        }
+}
+
+static void test_spread_walks(void **unused)
+{
+    static const uint64_t counts[] = {2, 16, 1000, 4097};
+    (void)unused;
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 2; k++) {
+            struct play p;
+            struct as_error err = {0};
+            struct as_chase_desc d = {
+                .allocator = "toy", .size = counts[i] * 4096, .stride = 4096, .spread = 64, .seed = 3};
+            toy_init(&p.toy, kinds[k]);
+            p.toy.kernel = run_kernel;
+            if (as_chase_prepare(&p.chase, &p.toy.dev, &d, &err))
+                fail_msg("%s", err.text);
+            assert_int_equal(p.chase.footprint, counts[i] * 64);
+            assert_true(walk_and_end(&p));
+        }
+}
+
 /* ---- the persistent walk ---- */
 
 static const unsigned persistent_kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE | AS_CAP_ASYNC};
@@ -428,6 +475,10 @@ static void test_refusals(void **unused)
         {.allocator = "toy", .size = 64, .stride = 64},
         {.allocator = "toy", .size = 1024, .stride = 12},
         {.allocator = "toy", .size = 1024, .stride = 0},
+        {.allocator = "toy", .size = 1 << 20, .stride = 4096, .spread = 96},
+        {.allocator = "toy", .size = 1 << 20, .stride = 4096 + 64, .spread = 64},
+        {.allocator = "toy", .size = 1 << 20, .stride = 64, .spread = 128},
+        {.allocator = "toy", .size = 1 << 20, .stride = 4096, .spread = 64, .persistent = true},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -485,6 +536,8 @@ int main(void)
         cmocka_unit_test(test_persistent_visit),
         cmocka_unit_test(test_where_a_persistent_walk_cannot_be),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_spread_elements_fill_all_sets),
+        cmocka_unit_test(test_spread_walks),
         cmocka_unit_test(test_latency_visit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,95 @@
+#include "events.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    uint32_t type;
+    uint64_t config;
+} kinds[] = {
+    [AS_EVENT_TLB_MISSES] = {"misses of the data TLB", PERF_TYPE_HW_CACHE,
+                             PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+                                 PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
+    [AS_EVENT_MINOR_FAULTS] = {"minor faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
+};
+
+struct reading {
+    uint64_t value, enabled, running;
+};
+
+static enum as_status refused(enum as_event event, int code, struct as_error *err)
+{
+    const char *name = kinds[event].name;
+    if (code == EACCES || code == EPERM)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "the system does not let this process count %s; kernel.perf_event_paranoid=2 or less allows it",
+                       name);
+    if (code == ENOENT || code == EOPNOTSUPP || code == ENODEV || code == EINVAL)
+        return as_fail(err, AS_UNSUPPORTED, "this CPU, or the virtual machine around it, has no counter for %s", name);
+    return as_fail(err, AS_UNSUPPORTED, "%s cannot be counted: %s", name, strerror(code));
+}
+
+static enum as_status add_thread(struct as_events *e, enum as_event event, int thread, struct as_error *err)
+{
+    struct perf_event_attr a = {.type = kinds[event].type,
+                                .size = sizeof a,
+                                .config = kinds[event].config,
+                                .exclude_kernel = 1,
+                                .exclude_hv = 1,
+                                .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING};
+    if (e->n == AS_EVENT_THREADS_MAX)
+        return as_fail(err, AS_UNSUPPORTED, "the process has more than %d threads to count in", AS_EVENT_THREADS_MAX);
+    long fd = syscall(SYS_perf_event_open, &a, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd >= 0)
+        e->fd[e->n++] = (int)fd;
+    else if (errno != ESRCH) /* a thread that ended meanwhile */
+        return refused(event, errno, err);
+    return AS_OK;
+}
+
+enum as_status as_events_open(struct as_events *e, enum as_event event, struct as_error *err)
+{
+    const struct dirent *entry;
+    enum as_status s = AS_OK;
+    e->n = 0;
+    DIR *d = opendir("/proc/self/task");
+    if (!d)
+        return as_fail(err, AS_UNSUPPORTED, "the threads of the process are not listed in /proc: %s", strerror(errno));
+    while (!s && (entry = readdir(d)) != NULL) {
+        char *end;
+        long thread = strtol(entry->d_name, &end, 10);
+        if (thread > 0 && *end == 0)
+            s = add_thread(e, event, (int)thread, err);
+    }
+    closedir(d);
+    if (s)
+        as_events_close(e);
+    return s;
+}
+
+enum as_status as_events_read(const struct as_events *e, uint64_t *count, struct as_error *err)
+{
+    *count = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        struct reading r;
+        if (read(e->fd[i], &r, sizeof r) != (ssize_t)sizeof r)
+            return as_fail(err, AS_UNSUPPORTED, "an event counter cannot be read: %s", strerror(errno));
+        if (r.running < r.enabled)
+            return as_fail(err, AS_UNSUPPORTED,
+                           "the event counters are shared with another program; end what else counts events");
+        *count += r.value;
+    }
+    return AS_OK;
+}
+
+void as_events_close(struct as_events *e)
+{
+    while (e->n)
+        close(e->fd[--e->n]);
+}
