@@ -24,6 +24,11 @@ const struct rule fact_rules[] = {
      "time of a load in a walk of one load to a page less that in as many cache lines side by side; steps of the "
      "difference over the number of pages, of at least a tenth of the control",
      "a count of TLB misses that rises at another number of pages, or another control of the same footprint"},
+    {"events of pages", rule_page_events,
+     "the CPU's count of loads that missed the data TLB, seen from a tenth of the loads on; the system's count of "
+     "minor "
+     "faults over the pages that were read",
+     "another counter of the same events that differs"},
     {"memory bandwidth", rule_memory_bandwidth,
      "the best trusted cell of the operation whose working set is at least four times the last cache",
      "a faster cell that passes the same gates"},

@@ -107,5 +107,6 @@ void rule_listed(struct rule_context *c);
 void rule_fault(struct rule_context *c);
 void rule_accounting(struct rule_context *c);
 void rule_translation(struct rule_context *c);
+void rule_page_events(struct rule_context *c);
 
 #endif

@@ -58,6 +58,7 @@ static const struct visit {
     {"roofline", "type=f64 threads=0 width=best", CODE},
     {"roofline", "type=f16 threads=0 width=best", CODE},
     {"tlb", "pages=16 stride=4096 allocator=upfront", CODE},
+    {"page_events", "what=faults pages=100 stride=4096 allocator=upfront touch=device", PLAIN},
     {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=store", CODE},
     {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=load", CODE},
     {"atomics",

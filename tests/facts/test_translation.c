@@ -173,12 +173,36 @@ static void test_no_control(void **unused)
     assert_null(as_fact_find(facts, facts_n, "cpu", "tlb.reach1.mmap.4096"));
 }
 
+static void test_events(void **unused)
+{
+    (void)unused;
+    static const double misses[][2] = {{16, 3}, {64, 900}, {256, 20000}, {1024, 65000}};
+    for (size_t i = 0; i < 4; i++) {
+        char axes[128];
+        snprintf(axes, sizeof axes, "what=misses;pages=%.0f;stride=4096;allocator=mmap;touch=cpu", misses[i][0]);
+        add("page_events", "events", misses[i][1], 0, axes);
+    }
+    add("page_events", "events", 16, 0, "what=misses;pages=16;stride=4096;allocator=thp;touch=cpu");
+    add("page_events", "events", 0, 0, "what=faults;pages=1000;stride=4096;allocator=upfront;touch=cpu");
+    add("page_events", "events", 1002, 0, "what=faults;pages=1000;stride=4096;allocator=shared;touch=device");
+    derive();
+    const struct as_fact *f = get("tlb.misses.mmap.4096");
+    assert_true(f->value == 256 && f->ci.lo == 64 && f->ci.hi == 256);
+    says("tlb.misses.mmap.4096", "of 1024 pages 99%");
+    f = get("tlb.misses.thp.4096");
+    assert_true(isnan(f->value));
+    says("tlb.misses.thp.4096", "Fewer than one load in ten");
+    f = get("page_events.faults.upfront.cpu");
+    assert_true(f->value == 0);
+    says("page_events.faults.shared.device", "which the device touched first, has 1002 events: 1 minor faults a page");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_levels, clean),     cmocka_unit_test_teardown(test_none, clean),
         cmocka_unit_test_teardown(test_small_step, clean), cmocka_unit_test_teardown(test_huge_pages, clean),
-        cmocka_unit_test_teardown(test_no_control, clean),
+        cmocka_unit_test_teardown(test_no_control, clean), cmocka_unit_test_teardown(test_events, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
