@@ -40,7 +40,7 @@ static enum as_status take(struct ballast *b, struct as_memory *memory, uint64_t
     int seen = 0;
     while (seen < IN_A_ROW) {
         if (memory->bytes - *used < chunk)
-            return as_fail(err, AS_TIMEOUT,
+            return as_fail(err, AS_UNSUPPORTED,
                            "after %llu MiB of ballast the system still hands out pages that it does not count as free",
                            (unsigned long long)(*used >> 20));
         const struct as_span span = {
