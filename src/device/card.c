@@ -101,6 +101,14 @@ enum as_status as_card_check_host(const char *api, uint64_t bytes, struct as_err
                : as_card_too_much(AS_NOMEM, api, bytes, half, " are half of the host memory that is available", err);
 }
 
+enum as_status as_card_check_managed(const char *api, uint64_t bytes, uint64_t free, struct as_error *err)
+{
+    uint64_t host = as_host_memory_available(), most = (free < host ? free : host) / 10;
+    return bytes <= most ? AS_OK
+                         : as_card_too_much(AS_UNSUPPORTED, api, bytes, most,
+                                            " are a tenth of what is free, and no more is taken of this kind", err);
+}
+
 enum as_status as_card_check_free(const char *api, uint64_t bytes, uint64_t free, uint64_t total, struct as_error *err)
 {
     if (bytes > total)

@@ -20,6 +20,9 @@ enum as_status as_card_too_much(enum as_status s, const char *api, uint64_t byte
                                 struct as_error *err);
 /* AS_NOMEM where so much memory of the host would be more than half of what is left. */
 enum as_status as_card_check_host(const char *api, uint64_t bytes, struct as_error *err);
+/* Managed memory is at home on both sides and pushes others' pages out: AS_UNSUPPORTED for more than a tenth of what is
+ * free on the side that has less. */
+enum as_status as_card_check_managed(const char *api, uint64_t bytes, uint64_t free, struct as_error *err);
 /* Whether so much fits into what is free of a device's memory, with some left alone: AS_UNSUPPORTED for what never
  * does, AS_NOMEM for what does not now. */
 enum as_status as_card_check_free(const char *api, uint64_t bytes, uint64_t free, uint64_t total, struct as_error *err);

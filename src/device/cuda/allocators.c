@@ -303,7 +303,7 @@ enum as_status as_cu_check_host(uint64_t bytes, struct as_error *err)
     return as_card_check_host("cuda", bytes, err);
 }
 
-static enum as_status check_device(struct as_cu_device *cu, const struct as_cu_home *home, uint64_t bytes,
+static enum as_status check_device(struct as_cu_device *cu, const struct as_cu_home *home, uint64_t bytes, bool managed,
                                    struct as_error *err)
 {
     const struct as_cu_api *api = cu->api;
@@ -312,6 +312,8 @@ static enum as_status check_device(struct as_cu_device *cu, const struct as_cu_h
     if (!s)
         s = as_cu_check(api, cu, api->cuMemGetInfo_v2(&free, &total), "cuMemGetInfo", err);
     api->cuCtxSetCurrent(cu->context);
+    if (!s && managed)
+        s = as_card_check_managed("cuda", bytes, free, err);
     return s ? s : as_card_check_free("cuda", bytes, free, total, err);
 }
 
@@ -329,5 +331,6 @@ enum as_status as_cu_check_size(struct as_cu_device *cu, const struct as_cu_allo
     s = how->sources & AS_CU_FROM_HOST ? as_cu_check_host(all, err) : AS_OK;
     if (s)
         return s;
-    return how->sources & AS_CU_FROM_DEVICE ? check_device(cu, home, all, err) : AS_OK;
+    bool managed = how->most && how->sources & AS_CU_FROM_HOST;
+    return how->sources & AS_CU_FROM_DEVICE ? check_device(cu, home, all, managed, err) : AS_OK;
 }

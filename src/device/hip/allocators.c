@@ -250,7 +250,8 @@ enum as_status as_hip_find_allocator(const struct as_device *dev, const char *na
     return as_fail(err, AS_USAGE, "hip has no allocator '%s'; assay devices lists them", name);
 }
 
-static enum as_status check_device(struct as_hip_device *hip, int home, uint64_t bytes, struct as_error *err)
+static enum as_status check_device(struct as_hip_device *hip, int home, uint64_t bytes, bool managed,
+                                   struct as_error *err)
 {
     const struct as_hip_api *api = hip->api;
     size_t free = 0, total = 0;
@@ -258,6 +259,8 @@ static enum as_status check_device(struct as_hip_device *hip, int home, uint64_t
     if (!s)
         s = as_hip_check(api, hip, api->hipMemGetInfo(&free, &total), "hipMemGetInfo", err);
     api->hipSetDevice(hip->id);
+    if (!s && managed)
+        s = as_card_check_managed("hip", bytes, free, err);
     return s ? s : as_card_check_free("hip", bytes, free, total, err);
 }
 
@@ -276,5 +279,6 @@ enum as_status as_hip_check_size(struct as_hip_device *hip, const struct as_hip_
     s = from_host ? as_card_check_host("hip", all, err) : AS_OK;
     if (s)
         return s;
-    return how->sources & AS_HIP_FROM_DEVICE ? check_device(hip, home, all, err) : AS_OK;
+    bool managed = how->most && how->sources & AS_HIP_FROM_HOST;
+    return how->sources & AS_HIP_FROM_DEVICE ? check_device(hip, home, all, managed, err) : AS_OK;
 }
