@@ -88,7 +88,7 @@ static const struct scale scales[] = {
 
 bool as_unit_is_count(const char *unit)
 {
-    static const char *const counts[] = {"updates", "events"};
+    static const char *const counts[] = {"updates", "events", "instructions"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (strcmp(counts[i], unit) == 0)
             return true;

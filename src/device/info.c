@@ -5,17 +5,19 @@
 #include <string.h>
 
 static const char *const capability_words[] = {
-    "host kernels", "source", "pin",      "clock", "fp64",   "fp16", "svm atomics",
-    "async",        "events", "scripted", "copy",  "graphs", "code", "cycles",
-    "free count",   "queues",
+    "host kernels", "source",   "pin",  "clock",  "fp64", "fp16",   "svm atomics", "async",
+    "events",       "scripted", "copy", "graphs", "code", "cycles", "free count",  "queues",
 };
 
 const char *const as_operation_words[] = {
-    "load.global", "load.global.128", "store.global",  "store.global.128", "load.local",   "store.local",
-    "load.const",  "load.async",      "atomic.global", "atomic.generic",   "atomic.local", "fma.f16",
-    "fma.f32",     "fma.f64",         "add.f32",       "add.f64",          "mul.f32",      "mul.f64",
-    "mad.i32",     "add.i32",         "logic.i32",     "shift.i32",        "matrix",       "clock",
-    "branch",      "shuffle",         "barrier",       "convert",          "special",      NULL,
+    "load.global",   "load.global.128", "store.global", "store.global.128",
+    "load.local",    "store.local",     "load.const",   "load.async",
+    "atomic.global", "atomic.generic",  "atomic.local", "fma.f16",
+    "fma.f32",       "fma.f64",         "add.f32",      "add.f64",
+    "mul.f32",       "mul.f64",         "mad.i32",      "add.i32",
+    "logic.i32",     "shift.i32",       "matrix",       "clock",
+    "branch",        "shuffle",         "barrier",      "convert",
+    "special",       "swap.global",     "any",          NULL,
 };
 
 const char *as_capability_word(unsigned bit)

@@ -31,7 +31,8 @@ enum as_capability {
 const char *as_capability_word(unsigned bit); /* "svm atomics"; NULL for an unknown bit */
 /* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
  * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or
- * more, "atomic.generic" those whose address says at run time what memory it is of. Ends with NULL. */
+ * more, "atomic.generic" those whose address says at run time what memory it is of, "swap.global" those of
+ * "atomic.global" that compare and swap, "any" all but those that do nothing. Ends with NULL. */
 extern const char *const as_operation_words[];
 
 struct as_allocator {

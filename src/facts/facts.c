@@ -92,6 +92,10 @@ const struct rule fact_rules[] = {
      "a fixed number of additions of 1 against the sum of the array, exactly: one that is lost in any run is enough",
      "a run with the same memory, type and scope in which an update is lost; where some are said to be lost, runs in "
      "which none ever is"},
+    {"machine code", rule_codegen,
+     "instructions of the machine code that a longer row of the same operation has more than a shorter one, by their "
+     "operation codes",
+     "a disassembly of the same functions or kernels that holds another instruction for the operation"},
     {"on-chip caches", rule_onchip,
      "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the "
      "distance from which on the next load misses too; ways by the fewest lines that drive each other out",

@@ -101,6 +101,7 @@ void rule_link_latency(struct rule_context *c);
 void rule_roofline(struct rule_context *c);
 void rule_atomics(struct rule_context *c);
 void rule_atomics_lost(struct rule_context *c);
+void rule_codegen(struct rule_context *c);
 void rule_onchip(struct rule_context *c);
 void rule_onchip_units(struct rule_context *c);
 void rule_listed(struct rule_context *c);

@@ -16,6 +16,7 @@ enum which {
     CONSTANT, /* from the bank (bits 54 to 58) of CONSTANT arrays; a kernel's arguments come the same way from another
                */
     CLOCK,    /* reads the cycle counter (bits 72 to 79): the code also reads the global timer, or gives 0 */
+    EVERY,    /* whatever the code, but for the one that does nothing */
     PRODUCT,  /* multiplies: a first factor (bits 24 to 31) that is always 0 or a constant (bits 32 to 63) that is 1 is
                  how the compiler copies, adds and makes constants on this pipe */
 };
@@ -27,6 +28,7 @@ enum {
     COUNTER_CYCLES = 0x50,
     REGISTER_ZERO = 0xff,
     FORM_CONSTANT = 4, /* of bits 9 to 11: the second factor is a constant */
+    NOTHING = 0x118,
     ONE_I32 = 1,
     ONE_F16X2 = 0x3c003c00,
 };
@@ -69,6 +71,8 @@ static const struct operation operations[] = {
     {"barrier", ANY, {0x11d}},
     {"convert", ANY, {0x105, 0x106, 0x107, 0x110, 0x111, 0x112, 0x113, 0x03e, 0x043, 0x045}},
     {"special", ANY, {0x108}},
+    {"swap.global", ANY, {0x1a9}},
+    {"any", EVERY, {0}},
 };
 
 struct view {
@@ -159,7 +163,7 @@ static bool does(const struct operation *o, const unsigned char instruction[INST
         high = high << 8 | instruction[8 + i];
     }
     unsigned code = (unsigned)low & OPERATION_MASK;
-    if (!has_code(o, code))
+    if (o->which != EVERY && !has_code(o, code))
         return false;
     switch (o->which) {
     case WIDE:
@@ -168,6 +172,8 @@ static bool does(const struct operation *o, const unsigned char instruction[INST
         return (low >> 54 & 0x1f) == BANK_CONSTANT;
     case CLOCK:
         return (high >> 8 & 0xff) == COUNTER_CYCLES;
+    case EVERY:
+        return code != NOTHING;
     case PRODUCT:
         return multiplies(low);
     case ANY:

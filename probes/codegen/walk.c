@@ -1,0 +1,87 @@
+/* Where the instructions of a function start. Words of 32 bits start at each fourth byte. Those of x86-64 have any
+ * length, and who knows it best is the processor: it stops after each one in a single step, and what is noted is where.
+ * So nothing is guessed from bytes that may be in the middle of another instruction. */
+#include "codegen.h"
+
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#if defined(__x86_64__)
+
+enum { TRAP_FLAG = 0x100 };
+
+static struct {
+    const unsigned char *start;
+    size_t bytes;
+    unsigned char *marks;
+    size_t seen;
+} stepping;
+
+static void on_step(int number, siginfo_t *info, void *context)
+{
+    const ucontext_t *u = context;
+    (void)number, (void)info;
+    uintptr_t at = (uintptr_t)u->uc_mcontext.gregs[REG_RIP] - (uintptr_t)stepping.start;
+    if (at >= stepping.bytes)
+        return;
+    stepping.marks[at] = 1;
+    stepping.seen++;
+}
+
+static enum as_status step_through(const struct codegen_native *f, union codegen_data *d, unsigned char *marks,
+                                   struct as_error *err)
+{
+    struct sigaction now = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO}, before;
+    union codegen_data warm = *d;
+    sigset_t trap, mask;
+    f->run(&warm); /* what a call goes to is looked up at its first time */
+    stepping.start = f->start;
+    stepping.bytes = (size_t)(f->stop - f->start);
+    stepping.marks = marks;
+    stepping.seen = 0;
+    sigemptyset(&trap);
+    sigaddset(&trap, SIGTRAP);
+    if (sigaction(SIGTRAP, &now, &before) || pthread_sigmask(SIG_UNBLOCK, &trap, &mask))
+        return as_fail(err, AS_UNSUPPORTED, "the processor's single steps cannot be seen: no handler can be set");
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
+    f->run(d);
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(unsigned long long)TRAP_FLAG);
+    (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    (void)sigaction(SIGTRAP, &before, NULL);
+    return stepping.seen ? AS_OK
+                         : as_fail(err, AS_UNSUPPORTED, "the system does not hand on the processor's single steps");
+}
+
+#elif defined(__aarch64__)
+
+static enum as_status step_through(const struct codegen_native *f, union codegen_data *d, unsigned char *marks,
+                                   struct as_error *err)
+{
+    (void)err;
+    for (size_t at = 0; at + 4 <= (size_t)(f->stop - f->start); at += 4)
+        marks[at] = 1;
+    f->run(d);
+    return AS_OK;
+}
+
+#else
+
+static enum as_status step_through(const struct codegen_native *f, union codegen_data *d, unsigned char *marks,
+                                   struct as_error *err)
+{
+    (void)f, (void)d, (void)marks;
+    return as_fail(err, AS_UNSUPPORTED, "the instructions of this kind of CPU cannot be told apart");
+}
+
+#endif
+
+enum as_status codegen_walk(const struct codegen_native *f, union codegen_data *d,
+                            unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err)
+{
+    if (f->stop <= f->start || f->stop - f->start > CODEGEN_CODE_MAX)
+        return as_fail(err, AS_UNSUPPORTED, "the function has %td bytes of code, and at most %d can be looked through",
+                       f->stop - f->start, (int)CODEGEN_CODE_MAX);
+    memset(marks, 0, CODEGEN_CODE_MAX);
+    return step_through(f, d, marks, err);
+}

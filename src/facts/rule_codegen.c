@@ -1,0 +1,99 @@
+/* Which operations are one instruction and which are not: a sentence for each kind, atomics apart from the others. */
+#include "base/text.h"
+#include "facts/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { NATIVE, LOOP, CALL, SEQUENCE };
+enum { ROOM = 200 }; /* letters of a list; what has no room is counted */
+
+static enum kind kind_of(const struct as_cell *cell)
+{
+    if (cell_note(cell, "native") == 1)
+        return NATIVE;
+    return cell_note(cell, "swaps") > 0 ? LOOP : cell_note(cell, "calls") > 0 ? CALL : SEQUENCE;
+}
+
+static bool is_atomic(const struct as_cell *cell)
+{
+    return strncmp(as_axes_text(&cell->axes, "op"), "atomic_", strlen("atomic_")) == 0;
+}
+
+/* One name for all orders and scopes of an atomic, one for each target of the rest. */
+static void name_of(const struct as_cell *cell, struct as_buf *out)
+{
+    as_buf_printf(out, "%.20s %.8s%s", as_axes_text(&cell->axes, "op"), as_axes_text(&cell->axes, "type"),
+                  cell_is(cell, "target", "v3") && !is_atomic(cell) ? " (x86-64-v3)" : "");
+}
+
+/* Is the same named by an earlier cell of this kind? */
+static bool is_named(const struct as_cell *const *cells, size_t i, const char *name)
+{
+    bool found = false;
+    for (size_t k = 0; k < i && !found; k++) {
+        struct as_buf b = AS_BUF_INIT;
+        name_of(cells[k], &b);
+        found = is_atomic(cells[k]) == is_atomic(cells[i]) && kind_of(cells[k]) == kind_of(cells[i]) &&
+                strcmp(as_buf_get(&b), name) == 0;
+        as_buf_finish(&b);
+    }
+    return found;
+}
+
+static const struct {
+    bool atomic;
+    enum kind kind;
+    const char *id, *sentence;
+} sorts[] = {
+    {true, NATIVE, "codegen.atomics.native", "Atomics that the machine code does by an instruction of their own"},
+    {true, LOOP, "codegen.atomics.loops",
+     "NOT native, but loops of compare-and-swap that turn again whenever another thread comes between"},
+    {true, CALL, "codegen.atomics.calls", "Atomics for which the machine code calls a function"},
+    {true, SEQUENCE, "codegen.atomics.sequences", "Atomics that are sequences of other instructions"},
+    {false, NATIVE, "codegen.arithmetic.native", "Arithmetic that has an instruction of its own"},
+    {false, CALL, "codegen.arithmetic.calls", "NOT native: arithmetic for which the machine code calls a function"},
+    {false, SEQUENCE, "codegen.arithmetic.sequences",
+     "Arithmetic without an instruction of its own, done by a sequence of others"},
+};
+
+static void add(struct rule_context *c, const struct as_cell *const *cells, size_t n, size_t sort)
+{
+    struct as_buf list = AS_BUF_INIT, name = AS_BUF_INIT;
+    struct as_fact *f = NULL;
+    size_t more = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_atomic(cells[i]) != sorts[sort].atomic || kind_of(cells[i]) != sorts[sort].kind)
+            continue;
+        if (!f && !(f = fact_add(c, "core", "", "%s", sorts[sort].id)))
+            break;
+        fact_evidence(f, cells[i]);
+        as_buf_clear(&name);
+        name_of(cells[i], &name);
+        if (is_named(cells, i, as_buf_get(&name)))
+            continue;
+        if (list.len + name.len < ROOM)
+            as_buf_printf(&list, "%s%s", list.len ? ", " : "", as_buf_get(&name));
+        else
+            more++;
+    }
+    if (more)
+        as_buf_printf(&list, " and %zu more", more);
+    if (f) {
+        f->verdict = AS_SUPPORTED;
+        fact_say(f, "%s: %s", sorts[sort].sentence, as_buf_get(&list));
+    }
+    as_buf_finish(&list);
+    as_buf_finish(&name);
+}
+
+void rule_codegen(struct rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "codegen", &cells);
+    for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++)
+        add(c, cells, n, s);
+    free(cells);
+}

@@ -1,0 +1,86 @@
+/* What the compiler makes of the probe codegen's kernels for three generations, with known answers: additions in global
+ * memory of every type are one instruction and no loop, whether their result is used or not. Skipped where there is no
+ * NVRTC. */
+#include "device/cuda/cuda.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+extern const char as_kernel_codegen[];
+
+enum { MORE = 8 }; /* copies in the longer kernel than in the shorter */
+#define ATOMIC(value, element, add, order, scope, dropped, op)                                                         \
+    "-DOP=" op " -DVALUE=" value " -DELEMENT=" element " -DADD=" add " -DHAS_ADD=1 -DFMA=FMA_F32 -DORDER=ORDER_" order \
+    " -DSCOPE=SCOPE_" scope " -DDROPPED=" dropped " -DNEEDS_ORDER=1 -DNEEDS_SEQ_CST=0 -DNEEDS_SYSTEM=1 -DNEEDS_F64=0"
+#define PLAIN(value, fma, op)                                                                                          \
+    "-DOP=" op " -DVALUE=" value " -DELEMENT=u32 -DADD=ATOMIC_ADD -DHAS_ADD=1 -DFMA=" fma                              \
+    " -DORDER=ORDER_RELAXED -DSCOPE=0 -DDROPPED=0 -DNEEDS_ORDER=0 -DNEEDS_SEQ_CST=0 -DNEEDS_SYSTEM=0 -DNEEDS_F64=1"
+static const struct {
+    const char *defines, *word;
+    int exact; /* instructions for one operation; 0: more than one */
+} rows[] = {
+    {ATOMIC("u32", "atomic_u32", "ATOMIC_ADD", "RELAXED", "DEVICE", "0", "0"), "atomic.global", 1},
+    {ATOMIC("u64", "atomic_u64", "ATOMIC_ADD_U64", "RELAXED", "SYSTEM", "0", "0"), "atomic.global", 1},
+    {ATOMIC("f32", "atomic_f32", "ATOMIC_ADD_F32", "RELAXED", "DEVICE", "0", "0"), "atomic.global", 1},
+    {ATOMIC("f64", "atomic_f64", "ATOMIC_ADD_F64", "RELAXED", "SYSTEM", "0", "0"), "atomic.global", 1},
+    {ATOMIC("f64", "atomic_f64", "ATOMIC_ADD_F64", "RELAXED", "SYSTEM", "1", "0"), "atomic.global", 1},
+    {ATOMIC("u32", "atomic_u32", "ATOMIC_ADD", "SEQ_CST", "SYSTEM", "0", "0"), "atomic.global", 0},
+    {ATOMIC("u32", "atomic_u32", "ATOMIC_ADD", "RELAXED", "DEVICE", "0", "1"), "atomic.global", 1},
+    {ATOMIC("u32", "atomic_u32", "ATOMIC_ADD", "RELAXED", "DEVICE", "0", "3"), "atomic.global", 1},
+    {PLAIN("f32", "FMA_F32", "4"), "add.f32", 1},
+    {PLAIN("f64", "FMA_F64", "5"), "mul.f64", 1},
+    {PLAIN("f32", "FMA_F32", "6"), "fma.f32", 1},
+    {PLAIN("f64", "FMA_F64", "6"), "fma.f64", 1},
+    {PLAIN("f64", "FMA_F64", "7"), NULL, 0},
+    {PLAIN("u64", "FMA_F64", "7"), NULL, 0},
+};
+
+static struct as_nvrtc_api nvrtc;
+
+static int more(const unsigned char *cubin, size_t bytes, const char *word)
+{
+    uint64_t few = 0, many = 0;
+    assert_int_equal(as_cubin_count(cubin, bytes, "few", word, &few, NULL), AS_OK);
+    assert_int_equal(as_cubin_count(cubin, bytes, "many", word, &many, NULL), AS_OK);
+    return (int)many - (int)few;
+}
+
+static void test_arch(void **state)
+{
+    const char *arch = *state;
+    struct as_error err = {0};
+    if (!nvrtc.library && as_nvrtc_load(&nvrtc, &err)) {
+        print_message("%s\n", err.text);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct as_program_desc desc = {
+            .name = "codegen", .source = as_kernel_codegen, .defines = rows[i].defines};
+        unsigned char *cubin = NULL;
+        size_t bytes = 0;
+        if (as_cu_compile(&nvrtc, &desc, arch, &cubin, &bytes, &err))
+            fail_msg("row %zu for %s: %s", i, arch, err.text);
+        int all = more(cubin, bytes, "any");
+        print_message("%s, row %zu: %g instructions\n", arch, i, (double)all / MORE);
+        if (rows[i].exact ? all != MORE * rows[i].exact : all <= MORE)
+            fail_msg("row %zu for %s: %d instructions more for %d operations", i, arch, all, (int)MORE);
+        if (rows[i].word && more(cubin, bytes, rows[i].word) != MORE)
+            fail_msg("row %zu for %s: not one %s each", i, arch, rows[i].word);
+        assert_int_equal(more(cubin, bytes, "swap.global"), 0);
+        free(cubin);
+    }
+}
+
+int main(void)
+{
+    static char old[] = "sm_80", middle[] = "sm_90a", recent[] = "sm_100";
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_arch, old),
+                                       cmocka_unit_test_prestate(test_arch, middle),
+                                       cmocka_unit_test_prestate(test_arch, recent)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
