@@ -34,7 +34,7 @@ static const char *const quick[] = {"pages=16..16384 x1 stride=4KiB allocator=mm
                                     "pages=16..16384 x1 stride=0 allocator=thp",
                                     "pages=16..512 x1 stride=2MiB allocator=thp",
                                     "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=clCreateBuffer",
-                                    "pages=16..2048 x1 stride=0,2MiB allocator=cuMemAlloc,hipMalloc",
+                                    "pages=16..16384 x1 stride=0,2MiB allocator=cuMemAlloc,hipMalloc",
                                     NULL};
 static const char *const full[] = {"pages=16..1048576 x2 stride=4KiB allocator=mmap",
                                    "pages=16..1048576 x2 stride=0 allocator=thp,hugetlb",
@@ -81,7 +81,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const uint64_t stride = as_axes_u64(a, "stride");
-    return 5 + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 200e6;
+    return 5 + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 1e9;
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
