@@ -40,6 +40,10 @@ struct as_option {
     {                                                                                                                  \
         "colour", 0, "WHEN", "colours on stdout: auto, always or never (default: auto, on a terminal)", false          \
     }
+#define AS_OPTION_REFS                                                                                                 \
+    {                                                                                                                  \
+        "refs", 0, "NAME", "published figures beside the facts: a name of 'assay list refs', or a CSV file", false     \
+    }
 #define AS_OPTION_END                                                                                                  \
     {                                                                                                                  \
         NULL, 0, NULL, NULL, false                                                                                     \

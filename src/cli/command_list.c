@@ -195,6 +195,45 @@ static enum as_status list_gates(const struct listing *l, struct as_error *err)
     return st;
 }
 
+static enum as_status add_refs(const struct listing *l, struct as_table *t, const char *name, struct as_error *err)
+{
+    struct as_refs refs;
+    struct as_buf value = AS_BUF_INIT;
+    enum as_status st = as_refs_load(name, &refs, err);
+    for (size_t i = 0; i < refs.n && !l->json; i++) {
+        const struct as_ref *ref = &refs.v[i];
+        as_buf_clear(&value);
+        as_ref_value(ref, &value);
+        as_table_add(t, refs.name, AS_PAINT_STRONG);
+        as_table_add(t, ref->device, AS_PAINT_NONE);
+        as_table_add(t, ref->metric, AS_PAINT_NONE);
+        as_table_add(t, as_buf_get(&value), AS_PAINT_NONE);
+        as_table_add(t, ref->conditions, AS_PAINT_DIM);
+        as_table_add(t, ref->source, AS_PAINT_DIM);
+    }
+    if (!st && l->json) {
+        as_refs_to_json(&refs, NULL, 0, l->out);
+        as_buf_char(l->out, '\n');
+    }
+    as_buf_finish(&value);
+    as_refs_finish(&refs);
+    return st;
+}
+
+static enum as_status list_refs(const struct listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"refs", "of", "what", ">published", "conditions", "source", NULL};
+    struct as_table t;
+    enum as_status st = AS_OK;
+    as_table_init(&t, heads);
+    for (size_t i = 0; as_refs_name(i) && !st; i++)
+        st = add_refs(l, &t, as_refs_name(i), err);
+    if (!st && !l->json)
+        st = as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    return st;
+}
+
 static void json_device(const struct as_found_device *d, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, info = AS_BUF_INIT;
@@ -268,12 +307,12 @@ static const struct {
     enum as_status (*list)(const struct listing *l, struct as_error *err);
 } lists[] = {
     {"probes", list_probes},   {"suites", list_suites}, {"runs", list_runs},
-    {"devices", list_devices}, {"gates", list_gates},
+    {"devices", list_devices}, {"gates", list_gates},   {"refs", list_refs},
 };
 
 static int run_listing(const struct as_command *command, const struct as_args *args, const char *what)
 {
-    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", NULL};
+    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", "refs", NULL};
     struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
@@ -285,7 +324,7 @@ static int run_listing(const struct as_command *command, const struct as_args *a
     if (!st && i == sizeof lists / sizeof *lists) {
         const char *near = as_nearest(what, names);
         st = as_fail(&err, AS_USAGE, "there is no list of '%s'%s%s%s", what,
-                     near ? "; did you mean '" : "; there are probes, suites, runs, devices and gates",
+                     near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates and refs",
                      near ? near : "", near ? "'?" : "");
     }
     if (!st)
@@ -314,9 +353,11 @@ static const struct as_option list_options[] = {
 };
 const struct as_command as_command_list = {
     .name = "list",
-    .args = "probes|suites|runs|devices|gates",
+    .args = "probes|suites|runs|devices|gates|refs",
     .summary = "list what there is",
-    .about = "Probes and suites are those of this build, runs those of the store, devices those of this machine.",
+    .about =
+        "Probes and suites are those of this build, runs those of the store, devices those of this machine. Refs are "
+        "published figures of other machines, which facts and reports show beside what was measured (--refs).",
     .example = "assay list runs\nassay list probes --json",
     .options = list_options,
     .min_args = 1,

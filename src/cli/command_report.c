@@ -30,6 +30,8 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     const char *const *names = args->words ? args->word : last;
     size_t n = args->words ? args->words : 1, loaded = 0;
     struct as_report_run *runs = calloc(n, sizeof *runs);
+    const char *published = as_args_value(args, "refs");
+    struct as_refs refs = {0};
     struct as_store *store = NULL;
     struct as_buf page = AS_BUF_INIT;
     struct as_error err = {0};
@@ -38,11 +40,13 @@ static int run_report(const struct as_command *command, const struct as_args *ar
         st = as_fail(&err, AS_USAGE, "the page needs a file: -o FILE, or -o - for stdout");
     if (!st)
         st = as_session_check_output(path, &err);
+    if (!st && published)
+        st = as_refs_load(published, &refs, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
     for (size_t i = 0; i < n && !st; i++)
         if (!(st = as_report_load(store, names[i], &runs[i], &err)))
-            loaded++;
+            runs[loaded++].refs = published ? &refs : NULL;
     if (!st)
         st = as_report_html(runs, loaded, &page, &err);
     int code = st ? as_cli_misuse(command, &err) : deliver(&page, path);
@@ -50,12 +54,14 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     for (size_t i = 0; i < loaded; i++)
         as_report_run_finish(&runs[i]);
     free(runs);
+    as_refs_finish(&refs);
     as_store_close(store);
     return code;
 }
 
 static const struct as_option report_options[] = {
     {"output", 'o', "FILE", "where the page goes, - for stdout; must be given", false},
+    AS_OPTION_REFS,
     AS_OPTION_STORE,
     AS_OPTION_END,
 };
@@ -66,7 +72,8 @@ const struct as_command as_command_report = {
     .about =
         "One self-contained HTML file that needs no network: the machine map, facts, a section for every probe, and "
         "what was not measured and why. Several runs are shown beside each other. Without a RUN, the last.",
-    .example = "assay report -o report.html\nassay report 3 4 -o before-after.html",
+    .example =
+        "assay report -o report.html\nassay report 3 4 -o before-after.html\nassay report --refs mi300a -o report.html",
     .options = report_options,
     .max_args = -1,
     .run = run_report,

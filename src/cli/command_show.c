@@ -112,7 +112,29 @@ const struct as_command as_command_show = {
     .run = run_show,
 };
 
-static void print_fact(const struct as_fact *f, const struct as_table_style *style, struct as_buf *out)
+/* Published figures of other machines that stand beside a fact. */
+static void print_refs(const struct as_refs *refs, const struct as_fact *f, const struct as_table_style *style,
+                       struct as_buf *out)
+{
+    for (size_t i = 0; i < refs->n; i++) {
+        const struct as_ref *ref = &refs->v[i];
+        struct as_buf text = AS_BUF_INIT, value = AS_BUF_INIT;
+        if (!as_ref_is_beside(ref, f))
+            continue;
+        as_ref_value(ref, &value);
+        as_buf_printf(&text, "Published, %s: %s, %s (%s; %s).", ref->chip, as_buf_get(&value), ref->metric,
+                      ref->conditions, ref->source);
+        as_buf_clear(&value);
+        as_buf_terminal(&value, as_buf_get(&text));
+        as_buf_str(out, "  ");
+        as_text_fill(out, as_buf_get(&value), style->width, 4, 2);
+        as_buf_finish(&value);
+        as_buf_finish(&text);
+    }
+}
+
+static void print_fact(const struct as_fact *f, const struct as_refs *refs, const struct as_table_style *style,
+                       struct as_buf *out)
 {
     static const enum as_paint paint[] = {
         [AS_SUPPORTED] = AS_PAINT_GOOD, [AS_REFUTED] = AS_PAINT_BAD, [AS_UNDECIDED] = AS_PAINT_DIM};
@@ -130,6 +152,7 @@ static void print_fact(const struct as_fact *f, const struct as_table_style *sty
     as_buf_char(out, '\n');
     as_buf_terminal(&text, f->sentence);
     as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    print_refs(refs, f, style, out);
     as_buf_clear(&text);
     as_buf_printf(&text, "Rule: %s. Refuted by: %s.", f->rule, f->refuted_by);
     as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
@@ -143,32 +166,67 @@ static void print_fact(const struct as_fact *f, const struct as_table_style *sty
     as_buf_finish(&text);
 }
 
+/* Those figures that no fact of the run stands beside. */
+static size_t count_alone(const struct as_refs *refs, const struct as_report_run *run)
+{
+    size_t alone = 0;
+    for (size_t i = 0; i < refs->n; i++) {
+        size_t k = 0;
+        while (k < run->facts_n && !as_ref_is_beside(&refs->v[i], &run->facts[k]))
+            k++;
+        alone += k == run->facts_n;
+    }
+    return alone;
+}
+
+static void facts_json(const struct as_report_run *run, const struct as_refs *refs, struct as_buf *out)
+{
+    as_buf_printf(out, "{\"run\":%lld,\"facts\":", (long long)run->run.id);
+    as_facts_to_json(run->facts, run->facts_n, out);
+    if (refs->n) {
+        as_buf_str(out, ",\"references\":");
+        as_refs_to_json(refs, run->facts, run->facts_n, out);
+    }
+    as_buf_str(out, "}\n");
+}
+
+static void facts_text(const struct as_report_run *run, const struct as_refs *refs, const struct as_table_style *style,
+                       struct as_buf *out)
+{
+    as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, run->facts_n, run->facts_n == 1 ? "" : "s");
+    for (size_t i = 0; i < run->facts_n; i++)
+        print_fact(&run->facts[i], refs, style, out);
+    if (refs->n) {
+        as_buf_printf(out, "\nOf %zu published figures of ", refs->n);
+        as_buf_terminal(out, refs->name);
+        as_buf_printf(out, " %zu stand beside no fact of this run.\n", count_alone(refs, run));
+    }
+}
+
 static int run_facts(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
     struct as_report_run run = {0};
+    struct as_refs refs = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    if (as_cli_style(args, &style, &err) || load(args, as_args_word(args, 0), &run, &err))
-        return as_cli_misuse(command, &err);
-    if (as_args_flag(args, "json")) {
-        as_buf_printf(&out, "{\"run\":%lld,\"facts\":", (long long)run.run.id);
-        as_facts_to_json(run.facts, run.facts_n, &out);
-        as_buf_str(&out, "}\n");
-    } else {
-        as_buf_printf(&out, "Run %lld: %zu fact%s\n", (long long)run.run.id, run.facts_n, run.facts_n == 1 ? "" : "s");
-        for (size_t i = 0; i < run.facts_n; i++)
-            print_fact(&run.facts[i], &style, &out);
-    }
+    const char *names = as_args_value(args, "refs");
+    enum as_status st = as_cli_style(args, &style, &err);
+    if (!st && names)
+        st = as_refs_load(names, &refs, &err);
+    if (!st)
+        st = load(args, as_args_word(args, 0), &run, &err);
+    if (!st && as_args_flag(args, "json"))
+        facts_json(&run, &refs, &out);
+    else if (!st)
+        facts_text(&run, &refs, &style, &out);
     as_report_run_finish(&run);
-    return as_cli_print(&out, AS_EXIT_OK);
+    as_refs_finish(&refs);
+    return st ? as_cli_misuse(command, &err) : as_cli_print(&out, AS_EXIT_OK);
 }
 
 static const struct as_option facts_options[] = {
-    AS_OPTION_COLOUR,
-    AS_OPTION_JSON,
-    AS_OPTION_STORE,
-    AS_OPTION_END,
+    AS_OPTION_COLOUR, AS_OPTION_JSON, AS_OPTION_REFS, AS_OPTION_STORE, AS_OPTION_END,
 };
 const struct as_command as_command_facts = {
     .name = "facts",
@@ -177,7 +235,7 @@ const struct as_command as_command_facts = {
     .about =
         "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
         "cells it rests on; 'assay explain CELL' shows one of those.",
-    .example = "assay facts\nassay facts 3 --json",
+    .example = "assay facts\nassay facts 3 --json\nassay facts --refs mi300a",
     .options = facts_options,
     .max_args = 1,
     .run = run_facts,

@@ -147,38 +147,50 @@ static enum as_status list_devices(const struct as_fact_input *in, const char **
     return st;
 }
 
-static enum as_status derive_device(const struct as_fact_input *in, const char *device, const struct as_cell **scratch,
-                                    struct fact_list *facts, struct as_error *err)
+static enum as_status look_at_device(const struct as_fact_input *in, const char *device, const struct as_cell **scratch,
+                                     device_fn visit, void *user, struct as_error *err)
 {
-    struct rule_context c = {.device = device, .cells = scratch, .facts = facts, .err = err};
+    struct rule_context c = {.device = device, .cells = scratch, .err = err};
     for (size_t i = 0; i < in->cells_n; i++)
         if (usable(&in->cells[i]) && strcmp(in->cells[i].device, device) == 0)
             scratch[c.n++] = &in->cells[i];
     for (size_t i = 0; i < in->devices_n && !c.info; i++)
         if (strcmp(in->devices[i].id, device) == 0)
             c.info = &in->devices[i];
-    for (size_t r = 0; c.n > 0 && r < fact_rules_n && !c.status; r++) {
-        c.rule = &fact_rules[r];
-        c.rule->derive(&c);
-    }
-    return c.status;
+    return visit(&c, user);
 }
 
-enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **facts, size_t *n, struct as_error *err)
+enum as_status facts_each_device(const struct as_fact_input *in, device_fn visit, void *user, struct as_error *err)
 {
-    struct fact_list list = {0};
     const char **devices = NULL;
     size_t devices_n = 0;
-    *facts = NULL;
-    *n = 0;
     const struct as_cell **scratch = malloc((in->cells_n + 1) * sizeof *scratch);
     if (!scratch)
         return as_nomem(err, in->cells_n * sizeof *scratch, "cells");
     enum as_status st = list_devices(in, &devices, &devices_n, err);
     for (size_t d = 0; d < devices_n && !st; d++)
-        st = derive_device(in, devices[d], scratch, &list, err);
+        st = look_at_device(in, devices[d], scratch, visit, user, err);
     free(scratch);
     free(devices);
+    return st;
+}
+
+static enum as_status derive_device(struct rule_context *c, void *facts)
+{
+    c->facts = facts;
+    for (size_t r = 0; c->n > 0 && r < fact_rules_n && !c->status; r++) {
+        c->rule = &fact_rules[r];
+        c->rule->derive(c);
+    }
+    return c->status;
+}
+
+enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **facts, size_t *n, struct as_error *err)
+{
+    struct fact_list list = {0};
+    *facts = NULL;
+    *n = 0;
+    enum as_status st = facts_each_device(in, derive_device, &list, err);
     if (st) {
         free(list.v);
         return st;

@@ -101,9 +101,7 @@ static const struct as_cell *reading(const struct as_cell *const *cells, size_t 
     return best;
 }
 
-/* Passes over the data from which copying it first takes less time; infinite when direct reading is as fast as that of
- * the device's own memory. */
-static double passes(double copy, double direct, double own)
+double passes_to_pay(double copy, double direct, double own)
 {
     return direct < own ? (1 / copy) / (1 / direct - 1 / own) : INFINITY;
 }
@@ -116,13 +114,13 @@ static void add_direct(struct rule_context *c, const struct as_cell *copy, const
     if (!f)
         return;
     struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
-    double value = passes(copy->sum.median, direct->sum.median, own->sum.median);
-    double high = passes(cc.lo, cd.hi, co.lo);
+    double value = passes_to_pay(copy->sum.median, direct->sum.median, own->sum.median);
+    double high = passes_to_pay(cc.lo, cd.hi, co.lo);
     char reads[96], copies[96];
     fact_value_text(direct->sum.median, cd, direct->unit, reads, sizeof reads);
     fact_value_text(copy->sum.median, cc, copy->unit, copies, sizeof copies);
     if (isfinite(value) && isfinite(high)) {
-        fact_number(f, value, (struct as_interval){passes(cc.hi, cd.lo, co.hi), high});
+        fact_number(f, value, (struct as_interval){passes_to_pay(cc.hi, cd.lo, co.hi), high});
         f->verdict = AS_SUPPORTED;
         fact_say(f,
                  "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays from %.3g passes on",

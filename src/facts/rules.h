@@ -15,8 +15,9 @@ struct rule;
 struct rule_context {
     const struct rule *rule;
     const char *device;
-    const struct as_device_info *info;  /* NULL when the run does not say */
-    const struct as_cell *const *cells; /* usable ones of the device: trusted, with a finite median above 0, of counts also 0 */
+    const struct as_device_info *info; /* NULL when the run does not say */
+    const struct as_cell *const
+        *cells; /* usable ones of the device: trusted, with a finite median above 0, of counts also 0 */
     size_t n;
     struct fact_list *facts;
     struct as_error *err;
@@ -32,6 +33,10 @@ struct rule {
 
 extern const struct rule fact_rules[];
 extern const size_t fact_rules_n;
+
+/* Visits the devices of a run, those without a usable cell too, in the order of the run's list. */
+typedef enum as_status (*device_fn)(struct rule_context *c, void *user);
+enum as_status facts_each_device(const struct as_fact_input *in, device_fn visit, void *user, struct as_error *err);
 
 /* Adds a fact and returns it, with the device, rule and NANs filled in; NULL when out of memory (noted in c). Valid
  * until the next is added. The id may hold text of axes: what is no letter, digit, dot, dash or underscore becomes "_".
@@ -80,6 +85,10 @@ bool allocator_is_huge(const char *name);
 struct as_interval cell_interval(const struct as_cell *cell);
 /* Does a claim lie in the interval, give or take a share of it? */
 bool claim_fits(double claimed, struct as_interval ci, double share);
+
+/* Passes over the data from which copying it first takes less time; infinite when direct access is as fast as that of
+ * the device's own memory. Of bandwidths. */
+double passes_to_pay(double copy, double direct, double own);
 
 /* The rules, by file */
 void rule_cache_levels(struct rule_context *c);

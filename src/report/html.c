@@ -149,6 +149,10 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
     struct as_buf *b = p->out;
     as_buf_str(b, "<nav aria-label=\"Contents\"><ul><li><a href=\"#map\">Machine map</a></li>"
                   "<li><a href=\"#facts\">Facts</a></li>");
+    if (as_page_has_advice(p))
+        as_buf_str(b, "<li><a href=\"#advice\">Advice</a></li>");
+    if (as_page_has_refs(p))
+        as_buf_str(b, "<li><a href=\"#refs\">Published figures</a></li>");
     if (as_page_has_twins(p))
         as_buf_str(b, "<li><a href=\"#twins\">Two backends</a></li>");
     for (size_t i = 0; i < n; i++) {
@@ -221,6 +225,10 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     st = as_page_maps(&page);
     if (st == AS_OK)
         as_page_facts(&page);
+    if (st == AS_OK)
+        as_page_advice(&page);
+    if (st == AS_OK)
+        as_page_refs(&page);
     if (st == AS_OK)
         as_page_twins(&page);
     for (size_t i = 0; i < probes_n && st == AS_OK; i++)

@@ -12,6 +12,7 @@ void as_report_run_finish(struct as_report_run *r)
     free(r->topologies);
     free(r->devices);
     free(r->facts);
+    free(r->advice);
     free(r->twins);
     as_cells_free(r->cells, r->cells_n);
     as_run_finish(&r->run);
@@ -82,6 +83,8 @@ enum as_status as_report_load(struct as_store *store, const char *name, struct a
                                         .devices_n = out->devices_n};
     if (!s)
         s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
+    if (!s)
+        s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
     for (size_t i = 0; i < out->cells_n && !s; i++) /* behind the facts, whose rules read cells as they are stored */
         as_shown_cell(&out->cells[i]);
     if (!s)

@@ -57,6 +57,10 @@ void as_markdown(struct as_buf *out, const char *text, int base);
 /* Sections, in the order of the page. */
 enum as_status as_page_maps(struct as_page *p);
 void as_page_facts(struct as_page *p);
+bool as_page_has_advice(const struct as_page *p); /* any that is known */
+void as_page_advice(struct as_page *p);
+bool as_page_has_refs(const struct as_page *p);
+void as_page_refs(struct as_page *p);
 bool as_page_has_twins(const struct as_page *p);
 void as_page_twins(struct as_page *p);
 enum as_status as_page_probe(struct as_page *p, const char *name);

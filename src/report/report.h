@@ -5,7 +5,9 @@
 
 #include "core/cell.h"
 #include "device/device.h"
+#include "facts/advice.h"
 #include "facts/facts.h"
+#include "facts/refs.h"
 
 /* A cell that two backends measured on one piece of hardware. */
 struct as_twin {
@@ -23,7 +25,10 @@ struct as_report_run {
     size_t devices_n;
     struct as_fact *facts;
     size_t facts_n;
-    struct as_twin *twins; /* by pair of devices; those that differ first */
+    struct as_advice *advice;
+    size_t advice_n;
+    const struct as_refs *refs; /* published figures to show beside the facts, not owned; NULL none */
+    struct as_twin *twins;      /* by pair of devices; those that differ first */
     size_t twins_n;
 };
 void as_report_run_finish(struct as_report_run *r);

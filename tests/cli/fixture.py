@@ -4,7 +4,7 @@ import subprocess
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>"
 GATES = ("checksum", "limit", "clock", "noise", "code", "footprint", "drift")
-UNITS = {"latency": "ns", "bandwidth": "GB/s"}
+UNITS = {"latency": "ns", "bandwidth": "GB/s", "alloc": "ns"}
 
 
 def samples(level, spread):
@@ -25,7 +25,7 @@ def cell(number, probe, axes, level, device="cpu", status="ok", failed=(), reaso
     return {"id": number, "position": number - 1, "backend": device.split(":")[0], "device": device, "driver": "test",
             "probe": probe, "axes": axes, "key": "", "status": status,
             "reason": reason, "metric": probe, "unit": UNITS[probe], "counts": "one thing after the other",
-            "better": "less" if probe == "latency" else "more", "n": len(values),
+            "better": "more" if probe == "bandwidth" else "less", "n": len(values),
             "visits_counted": 3 if level else 0, "median": level or None,
             "ci_low": ordered[8] if level else None, "ci_high": ordered[15] if level else None,
             "mad": abs(ordered[6] - level) if level else None, "min": ordered[0] if level else None,
@@ -57,7 +57,7 @@ def run(factor=1.0, host="anvil", extra=()):
         cells.append(cell(len(cells) + 1, "bandwidth", axes, level / factor))
     axes = {"size": 1 << 50, "op": "triad", "threads": 1}
     cells.append(cell(len(cells) + 1, "bandwidth", axes, 0, status="unsupported", reason="too large " + HOSTILE))
-    cells += [cell(len(cells) + 1, *e) for e in extra]
+    cells += [cell(number, *e) for number, e in enumerate(extra, len(cells) + 1)]
     return {"format_version": 1,
             "run": {"id": 7, "uuid": f"0a1b2c3d-0000-4000-8000-0000000{round(100 * factor):03}{len(extra):02}",
                     "started_at": 1795000000.0, "ended_at": 1795000058.0, "state": "complete", "suite": "quick",
@@ -68,3 +68,14 @@ def run(factor=1.0, host="anvil", extra=()):
                     "devices": [{"id": "cpu", "backend": "cpu", "name": "Test CPU " + HOSTILE, "units": 2,
                                  "threads": 2}]},
             "cells": cells, "sentinels": []}
+
+
+def ported():
+    """What advice for ports needs: bandwidth by allocator on all threads, and the calls of two allocators."""
+    extra = [("bandwidth", {"op": "triad", "level": "memory", "size": 1 << 30, "threads": 2, "store": "regular",
+                            "allocator": name}, level) for name, level in (("mmap", 20.0), ("thp", 25.0))]
+    for name, alloc, free in (("malloc", 20.0, 30.0), ("mmap", 900.0, 1500.0)):
+        for size in (32, 1 << 20):
+            extra += [("alloc", {"op": op, "allocator": name, "size": size}, level)
+                      for op, level in (("alloc", alloc), ("free", free))]
+    return run(extra=extra)

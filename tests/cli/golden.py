@@ -16,7 +16,7 @@ CASES = [
     ("short", [], 0, {}),
     ("help", ["help"], 0, {}),
     *[("help-" + name, ["help", name], 0, {}) for name in (
-        "run", "resume", "replay", "show", "compare", "facts", "explain", "report", "export", "import", "list",
+        "run", "resume", "replay", "show", "compare", "facts", "advise", "explain", "report", "export", "import", "list",
         "devices", "doctor", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),
@@ -30,6 +30,11 @@ CASES = [
     ("list-runs", ["list", "runs"], 0, {}),
     ("list-runs-json", ["list", "runs", "--json"], 0, {}),
     ("list-gates", ["list", "gates"], 0, {}),
+    ("list-refs", ["list", "refs"], 0, {}),
+    ("facts-refs", ["facts", "1", "--refs", "mi300a"], 0, {}),
+    ("advise", ["advise", "1"], 0, {}),
+    ("advise-ported", ["advise", "--store", "ported.db"], 0, {}),
+    ("advise-json", ["advise", "--store", "ported.db", "--json"], 0, {}),
     ("explain-cell", ["explain", "1"], 0, {}),
     ("explain-cell-utf8", ["explain", "8"], 0, {"LC_ALL": "C.UTF-8"}),
     ("explain-cell-without-number", ["explain", "18"], 0, {}),
@@ -55,14 +60,14 @@ def prepare(folder):
     """Runs 1 and 2 in the store, the second 20% slower, and exports beside it."""
     extra = [("latency", {"size": 1 << 31, "pattern": "random", "allocator": "mmap", "stride": 64}, 115.0)]
     files = {"one.json": fixture.run(), "two.json": fixture.run(1.2, host="bellows"),
-             "partly.json": fixture.run(extra=extra)}
+             "partly.json": fixture.run(extra=extra), "ported.json": fixture.ported()}
     files["partly.json"]["cells"] = files["partly.json"]["cells"][3:]
     for name, run in files.items():
         fixture.set_keys(run, CELL_KEY)
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             json.dump(run, f)
-    for name in ("one.json", "two.json"):
-        subprocess.run([PROGRAM, "import", name], cwd=folder, env=environment(folder), check=True,
+    for name, store in (("one.json", "store.db"), ("two.json", "store.db"), ("ported.json", "ported.db")):
+        subprocess.run([PROGRAM, "import", name, "--store", store], cwd=folder, env=environment(folder), check=True,
                        stdout=subprocess.DEVNULL)
 
 

@@ -64,7 +64,7 @@ REFUSED = [
     (["import", "foreign.json"], 1, ["foreign.json"]),
     (["list"], 2, ["needs probes"]),
     (["list", "prbes"], 2, ["did you mean 'probes'?"]),
-    (["list", "everything"], 2, ["probes, suites, runs, devices and gates"]),
+    (["list", "everything"], 2, ["probes, suites, runs, devices, gates and refs"]),
     (["devices", "cpu"], 2, ["does not take 'cpu'"]),
     (["doctor", "--store", ""], 2, ["--store needs"]),
     (["doctor", "--fix"], 2, ["no option '--fix'"]),

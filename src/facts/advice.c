@@ -1,0 +1,183 @@
+/* The questions that a port to shared memory asks, and who answers each. */
+#include "facts/advice.h"
+
+#include "base/text.h"
+#include "facts/advice_topics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIAD                                                                                                          \
+    {                                                                                                                  \
+        {"op", "triad"}, {"level", "memory"},                                                                          \
+        {                                                                                                              \
+            "store", "regular"                                                                                         \
+        }                                                                                                              \
+    }
+#define TRIAD_ALL "bandwidth --set op=triad --set allocator=all"
+
+static const struct topic topics[] = {
+    {.name = "device-heavy",
+     .question = "Which allocator for memory that mostly the device uses?",
+     .of = OF_DEVICE,
+     .advise = advise_allocator,
+     .wanted = {"bandwidth", TRIAD, WHOLE_DEVICE, false},
+     .does = "the device streams at",
+     .lacks = "bandwidth of the device on two allocators",
+     .run = TRIAD_ALL},
+    {.name = "cpu-heavy",
+     .question = "Which allocator for memory that mostly the CPU uses?",
+     .of = OF_CPU,
+     .advise = advise_allocator,
+     .wanted = {"bandwidth", TRIAD, THREADS, false},
+     .does = "the CPU streams at",
+     .lacks = "bandwidth of the CPU's threads on two allocators",
+     .run = TRIAD_ALL},
+    {.name = "shared",
+     .question = "Which allocator for memory that CPU and device both use?",
+     .of = OF_DEVICE,
+     .advise = advise_shared,
+     .wanted = {"bandwidth", TRIAD, WHOLE_DEVICE, false},
+     .lacks = "bandwidth of the device on memory that the host can use too",
+     .run = TRIAD_ALL},
+    {.name = "short-lived",
+     .question = "Which allocator for memory that is soon freed?",
+     .of = OF_BOTH,
+     .advise = advise_short_lived,
+     .lacks = "the time to allocate and to free the same size by two allocators",
+     .run = "alloc --set op=alloc,free --set allocator=all"},
+    {.name = "first-touch",
+     .question = "Who should touch memory first?",
+     .of = OF_DEVICE,
+     .advise = advise_first_touch,
+     .lacks = "bandwidth on one allocator after the first touch of each side",
+     .run = TRIAD_ALL " --set touch=all"},
+    {.name = "pre-fault",
+     .question = "How to touch fresh memory of the CPU?",
+     .of = OF_CPU,
+     .advise = advise_prefault_cpu,
+     .lacks = "page faults of one thread and of all, or of two page sizes",
+     .run = "fault --set scenario=cpu-one,cpu-all --set allocator=mmap,thp --set pages=10000"},
+    {.name = "pre-fault",
+     .question = "Does it pay that the CPU touches pages before the device does?",
+     .of = OF_DEVICE,
+     .advise = advise_prefault_device,
+     .lacks = "page faults of the device with and without a touch by the CPU before",
+     .run = "fault --set scenario=all --set allocator=all --set pages=10000"},
+    {.name = "copies",
+     .question = "Are explicit copies to the device's own memory worth removing?",
+     .of = OF_DEVICE,
+     .advise = advise_copies,
+     .lacks = "a copy into the device's memory, and the bandwidth of both memories",
+     .run = "copy bandwidth --set copy.from=all --set copy.to=first --set copy.how=engine --set bandwidth.op=triad "
+            "--set bandwidth.allocator=all"},
+    {.name = "counter",
+     .question = "May CPU and device update the same counter at once?",
+     .of = OF_DEVICE,
+     .advise = advise_counter,
+     .lacks = "counts of updates by CPU and device at the same time",
+     .run = "atomics_lost --set allocator=all"},
+};
+
+struct advice_list {
+    struct as_advice *v;
+    size_t n, cap;
+    const struct as_fact *facts;
+    size_t facts_n;
+};
+
+static void lacking(const struct topic *t, struct as_advice *a)
+{
+    struct as_buf command = AS_BUF_INIT;
+    a->numbers_n = 0;
+    a->sentence[0] = '\0';
+    advice_say(a, "Not known: trusted cells are lacking (%s)", t->lacks);
+    as_buf_printf(&command, "assay run %s --device %s", t->run, a->device);
+    as_copy_text(a->command, sizeof a->command, as_buf_get(&command));
+    as_buf_finish(&command);
+}
+
+static enum as_status advise_device(struct rule_context *c, void *user)
+{
+    struct advice_list *list = user;
+    const bool cpu = strcmp(c->device, "cpu") == 0;
+    struct fact_list facts = {(struct as_fact *)list->facts, list->facts_n, list->facts_n}; /* read only here */
+    c->facts = &facts;
+    for (size_t i = 0; i < sizeof topics / sizeof *topics && !c->status; i++) {
+        const struct topic *t = &topics[i];
+        if (t->of == (cpu ? OF_DEVICE : OF_CPU))
+            continue;
+        void *grown = list->v;
+        if ((c->status = as_grow(&grown, &list->cap, list->n + 1, sizeof *list->v, c->err)))
+            break;
+        list->v = grown;
+        struct as_advice *a = &list->v[list->n++];
+        *a = (struct as_advice){.topic = t->name, .question = t->question};
+        as_copy_text(a->device, sizeof a->device, c->device);
+        a->known = t->advise(c, t, a);
+        if (!a->known)
+            lacking(t, a);
+    }
+    return c->status;
+}
+
+enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_fact *facts, size_t facts_n,
+                                struct as_advice **advice, size_t *n, struct as_error *err)
+{
+    struct advice_list list = {.facts = facts, .facts_n = facts_n};
+    enum as_status st = facts_each_device(in, advise_device, &list, err);
+    *advice = NULL;
+    *n = 0;
+    if (st) {
+        free(list.v);
+        return st;
+    }
+    *advice = list.v;
+    *n = list.n;
+    return AS_OK;
+}
+
+static void json_text(struct as_buf *out, const char *name, const char *text)
+{
+    as_buf_printf(out, "\"%s\":", name);
+    as_buf_json_str(out, text);
+    as_buf_char(out, ',');
+}
+
+static void json_number(struct as_buf *out, const char *name, double v)
+{
+    as_buf_printf(out, "\"%s\":", name);
+    if (isfinite(v))
+        as_buf_printf(out, "%.17g,", v);
+    else
+        as_buf_str(out, "null,");
+}
+
+void as_advice_to_json(const struct as_advice *advice, size_t n, struct as_buf *out)
+{
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        const struct as_advice *a = &advice[i];
+        as_buf_str(out, i ? ",{" : "{");
+        json_text(out, "device", a->device);
+        json_text(out, "topic", a->topic);
+        json_text(out, "question", a->question);
+        as_buf_printf(out, "\"known\":%s,\"warning\":%s,", a->known ? "true" : "false", a->warning ? "true" : "false");
+        json_text(out, "sentence", a->sentence);
+        json_text(out, "command", a->command);
+        as_buf_str(out, "\"numbers\":[");
+        for (size_t k = 0; k < a->numbers_n; k++) {
+            const struct as_advice_number *number = &a->numbers[k];
+            as_buf_str(out, k ? ",{" : "{");
+            json_text(out, "what", number->what);
+            json_number(out, "value", number->value);
+            json_number(out, "ci_low", number->ci.lo);
+            json_number(out, "ci_high", number->ci.hi);
+            json_text(out, "unit", number->unit);
+            as_buf_printf(out, "\"cell\":%lld}", (long long)number->cell);
+        }
+        as_buf_str(out, "]}");
+    }
+    as_buf_char(out, ']');
+}

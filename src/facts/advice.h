@@ -1,0 +1,36 @@
+/* Advice for porting to memory that CPU and device share, from the trusted cells and facts of one run. Each sentence
+ * stands on cells; where those are lacking nothing is advised, but the command named that would measure them. */
+#ifndef AS_FACTS_ADVICE_H
+#define AS_FACTS_ADVICE_H
+
+#include "facts/facts.h"
+
+enum { AS_ADVICE_NUMBERS_MAX = 12 };
+
+/* A number that an advice rests on. */
+struct as_advice_number {
+    int64_t cell;
+    char what[96]; /* "bandwidth, 'hipMalloc'" */
+    double value;
+    struct as_interval ci;
+    char unit[16];
+};
+
+struct as_advice {
+    const char *topic;    /* "device-heavy", "shared", "pre-fault", ... */
+    const char *question; /* what it answers */
+    char device[32];
+    bool known;         /* else trusted cells are lacking */
+    bool warning;       /* something is wrong with this use of the memory, not only slow */
+    char sentence[640]; /* what to do and why, or what is lacking */
+    char command[192];  /* what would measure it; "" when it is known */
+    struct as_advice_number numbers[AS_ADVICE_NUMBERS_MAX];
+    size_t numbers_n;
+};
+/* *advice is the caller's (free). facts: those of the same input. Order: by device, then by topic. */
+enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_fact *facts, size_t facts_n,
+                                struct as_advice **advice, size_t *n, struct as_error *err);
+/* JSON array. */
+void as_advice_to_json(const struct as_advice *advice, size_t n, struct as_buf *out);
+
+#endif

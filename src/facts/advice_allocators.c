@@ -1,0 +1,174 @@
+/* Which allocator: by bandwidth of one side, by use of both, by the time of its calls. */
+#include "facts/advice_topics.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "use 'a' or 'b', which ..." from choices of which the first `same` are alike. */
+static void say_choice(struct as_advice *a, const struct choice *choices, size_t same, const char *does)
+{
+    struct as_buf names = AS_BUF_INIT;
+    char value[96];
+    choices_names(choices, same, &names);
+    fact_value_text(choices[0].value, choices[0].ci, choices[0].cell->unit, value, sizeof value);
+    if (same > 1)
+        advice_say(a, "use %s, which cannot be told apart: with '%s' %s %s", as_buf_get(&names), choices[0].allocator,
+                   does, value);
+    else
+        advice_say(a, "use %s: %s %s", as_buf_get(&names), does, value);
+    as_buf_finish(&names);
+}
+
+/* The next and the last of those that are not as good. */
+static void say_others(struct as_advice *a, const struct choice *choices, size_t n, size_t same)
+{
+    const size_t shown[2] = {same, n - 1};
+    for (size_t i = 0; i < 2 && shown[i] < n; i++) {
+        const struct choice *other = &choices[shown[i]];
+        char ratio[96];
+        if (i == 1 && shown[1] == shown[0])
+            break;
+        fact_value_text(other->value / choices[0].value,
+                        as_ratio_interval(other->value, other->ci, choices[0].value, choices[0].ci), "x", ratio,
+                        sizeof ratio);
+        advice_say(a, "%s '%s' %s of that", i ? "," : ";", other->allocator, ratio);
+    }
+}
+
+static void add_numbers(struct as_advice *a, const struct choice *choices, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        advice_number(a, choices[i].cell, "%s, '%s'", choices[i].cell->metric, choices[i].allocator);
+}
+
+bool advise_allocator(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    struct choice choices[CHOICES_MAX];
+    size_t n = choose(c, &t->wanted, choices), same = choices_best(choices, n, t->wanted.less);
+    if (n < 2)
+        return false;
+    advice_say(a, "Of %zu with trusted cells ", n);
+    say_choice(a, choices, same, t->does);
+    say_others(a, choices, n, same);
+    add_numbers(a, choices, n);
+    return true;
+}
+
+/* Of the allocators that the host reaches too, by what the driver says of them. */
+bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    struct choice choices[CHOICES_MAX];
+    size_t n = choose(c, &t->wanted, choices), kept = 0, could = 0;
+    if (n == 0 || !c->info)
+        return false;
+    struct choice own = choices[0];
+    for (size_t i = 0; i < c->info->allocators_n; i++)
+        could += c->info->allocators[i].host_access && !c->info->allocators[i].why_not[0];
+    for (size_t i = 0; i < n; i++) {
+        const struct as_allocator *allocator = as_info_allocator(c->info, choices[i].allocator);
+        if (allocator && allocator->host_access)
+            choices[kept++] = choices[i];
+    }
+    if (kept == 0 || (kept == 1 && could > 1))
+        return false;
+    size_t same = choices_best(choices, kept, t->wanted.less);
+    advice_say(a, "Of %zu with trusted cells that both sides reach ", kept);
+    say_choice(a, choices, same, "in repeated passes the device streams at");
+    const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
+    const bool out_of_reach = fastest && !fastest->host_access;
+    if (out_of_reach) {
+        char ratio[96];
+        fact_value_text(choices[0].value / own.value,
+                        as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci), "x", ratio,
+                        sizeof ratio);
+        advice_say(a, ", %s of what it does in '%s', which the host does not reach", ratio, own.allocator);
+    }
+    say_others(a, choices, kept, same);
+    const struct as_allocator *best = as_info_allocator(c->info, choices[0].allocator);
+    if (best && !best->coherent)
+        advice_say(a, ". While a kernel runs the host must keep away from it: the driver promises no coherence");
+    add_numbers(a, choices, kept);
+    if (out_of_reach)
+        add_numbers(a, &own, 1);
+    return true;
+}
+
+/* ---- short-lived ---- */
+
+static const struct as_cell *free_of(const struct rule_context *c, const struct as_cell *alloc)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "alloc") == 0 && strcmp(as_axes_text(&c->cells[i]->axes, "op"), "free") == 0 &&
+            cells_alike(c->cells[i], alloc, "op"))
+            return c->cells[i];
+    return NULL;
+}
+
+/* Time of both calls, for each allocator that has both. */
+static size_t lives_of(struct rule_context *c, const char *size, struct choice out[CHOICES_MAX])
+{
+    const struct wanted wanted = {"alloc", {{"op", "alloc"}, {"size", size}}, ANY_TEAM, true};
+    size_t n = choose(c, &wanted, out), kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = free_of(c, out[i].cell);
+        if (!cell)
+            continue;
+        const struct as_interval ci = cell_interval(cell);
+        out[kept] = out[i];
+        out[kept].value += cell->sum.median;
+        out[kept].ci.lo += ci.lo;
+        out[kept++].ci.hi += ci.hi;
+    }
+    choices_sort(out, kept, true);
+    return kept;
+}
+
+static void say_lives(struct rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
+{
+    char size[32];
+    size_t same = choices_best(lives, n, true);
+    fact_value_text(as_axes_number(&lives[0].cell->axes, "size"), (struct as_interval){NAN, NAN}, "B", size,
+                    sizeof size);
+    advice_say(a, "%sFor %s: ", a->sentence[0] ? ". " : "", size);
+    say_choice(a, lives, same, "allocating and freeing takes");
+    say_others(a, lives, n, same);
+    const struct as_allocator *best = c->info ? as_info_allocator(c->info, lives[0].allocator) : NULL;
+    if (best && best->on_demand)
+        advice_say(a, " (untouched: its pages come at first touch)");
+    for (size_t i = 0; i < n && i < 3; i++) {
+        advice_number(a, lives[i].cell, "allocate %s, '%s'", size, lives[i].allocator);
+        advice_number(a, free_of(c, lives[i].cell), "free %s, '%s'", size, lives[i].allocator);
+    }
+}
+
+bool advise_short_lived(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    struct choice lives[CHOICES_MAX];
+    const char *small = NULL, *large = NULL;
+    double low = INFINITY, high = 0;
+    (void)t;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct as_axes *axes = &c->cells[i]->axes;
+        double size = as_axes_number(axes, "size");
+        if (strcmp(c->cells[i]->probe, "alloc") != 0 || strcmp(as_axes_text(axes, "op"), "alloc") != 0 ||
+            (size >= low && size <= high) || lives_of(c, as_axes_text(axes, "size"), lives) < 2)
+            continue;
+        if (size < low) {
+            low = size;
+            small = as_axes_text(axes, "size");
+        }
+        if (size > high) {
+            high = size;
+            large = as_axes_text(axes, "size");
+        }
+    }
+    if (!small)
+        return false;
+    say_lives(c, a, lives, lives_of(c, small, lives));
+    if (high > low)
+        say_lives(c, a, lives, lives_of(c, large, lives));
+    return true;
+}

@@ -1,0 +1,121 @@
+#include "facts/choose.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ALIKE = 0.02; /* a difference that would change nobody's choice */
+
+static bool is_wanted(const struct as_cell *cell, const struct wanted *w)
+{
+    if (strcmp(cell->probe, w->probe) != 0 || !as_axes_text(&cell->axes, "allocator")[0])
+        return false;
+    for (size_t i = 0; w->axes[i][0]; i++)
+        if (strcmp(as_axes_text(&cell->axes, w->axes[i][0]), w->axes[i][1]) != 0)
+            return false;
+    double threads = as_axes_number(&cell->axes, "threads");
+    return w->team == ANY_TEAM || (w->team == WHOLE_DEVICE ? threads == 0 : threads > 0);
+}
+
+static size_t group_of(const struct rule_context *c, const struct wanted *w, const struct as_cell *like,
+                       struct choice out[CHOICES_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n && n < CHOICES_MAX; i++) {
+        const struct as_cell *cell = c->cells[i];
+        if (!is_wanted(cell, w) || !cells_alike(cell, like, "allocator"))
+            continue;
+        const char *allocator = as_axes_text(&cell->axes, "allocator");
+        size_t k = 0;
+        while (k < n && strcmp(out[k].allocator, allocator) != 0)
+            k++;
+        if (k == n)
+            out[n++] = (struct choice){allocator, cell, cell->sum.median, cell_interval(cell)};
+    }
+    return n;
+}
+
+size_t choose(struct rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX])
+{
+    struct choice group[CHOICES_MAX];
+    size_t best = 0;
+    double best_threads = -1;
+    for (size_t i = 0; i < c->n; i++) {
+        if (!is_wanted(c->cells[i], w))
+            continue;
+        size_t n = group_of(c, w, c->cells[i], group);
+        double threads = as_axes_number(&c->cells[i]->axes, "threads");
+        threads = isfinite(threads) ? threads : 0;
+        if (n < best || (n == best && threads <= best_threads))
+            continue;
+        best = n;
+        best_threads = threads;
+        memcpy(out, group, n * sizeof *out);
+    }
+    choices_sort(out, best, w->less);
+    return best;
+}
+
+/* Few of them: by insertion, so that those alike stay in the order of the run. */
+void choices_sort(struct choice *choices, size_t n, bool less)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i;
+             k > 0 && (less ? choices[k].value < choices[k - 1].value : choices[k].value > choices[k - 1].value); k--) {
+            struct choice swap = choices[k];
+            choices[k] = choices[k - 1];
+            choices[k - 1] = swap;
+        }
+}
+
+size_t choices_best(const struct choice *choices, size_t n, bool less)
+{
+    size_t same = n > 0;
+    for (; same < n; same++) {
+        const struct choice *better = &choices[0], *other = &choices[same];
+        struct as_interval ratio = less ? as_ratio_interval(better->value, better->ci, other->value, other->ci)
+                                        : as_ratio_interval(other->value, other->ci, better->value, better->ci);
+        if (!(ratio.hi >= 1 - ALIKE))
+            break;
+    }
+    return same;
+}
+
+void choices_names(const struct choice *choices, size_t n, struct as_buf *out)
+{
+    for (size_t i = 0; i < n; i++)
+        as_buf_printf(out, "%s'%s'", i == 0 ? "" : i + 1 == n ? " or " : ", ", choices[i].allocator);
+}
+
+void advice_say(struct as_advice *a, const char *fmt, ...)
+{
+    struct as_buf text = AS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    as_buf_str(&text, a->sentence);
+    as_buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    as_copy_text(a->sentence, sizeof a->sentence, as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+void advice_number(struct as_advice *a, const struct as_cell *cell, const char *fmt, ...)
+{
+    for (size_t i = 0; i < a->numbers_n; i++)
+        if (a->numbers[i].cell == cell->id)
+            return;
+    if (a->numbers_n == AS_ADVICE_NUMBERS_MAX)
+        return;
+    struct as_advice_number *number = &a->numbers[a->numbers_n++];
+    struct as_buf text = AS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    as_buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    *number = (struct as_advice_number){.cell = cell->id, .value = cell->sum.median, .ci = cell_interval(cell)};
+    as_copy_text(number->what, sizeof number->what, as_buf_get(&text));
+    as_copy_text(number->unit, sizeof number->unit, cell->unit);
+    as_buf_finish(&text);
+}

@@ -1,0 +1,311 @@
+/* Who touches first, whether to copy, and whether both sides may count in one place. */
+#include "facts/advice_topics.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ALIKE = 0.02; /* a difference of bandwidth that would change nobody's mind */
+
+static const char *axis(const struct as_cell *cell, const char *name)
+{
+    return as_axes_text(&cell->axes, name);
+}
+
+static const char *cell_text(const struct as_cell *cell, char out[96])
+{
+    return fact_value_text(cell->sum.median, cell_interval(cell), cell->unit, out, 96);
+}
+
+static struct as_interval ratio_of(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_ratio_interval(a->sum.median, cell_interval(a), b->sum.median, cell_interval(b));
+}
+
+static const char *ratio_text(const struct as_cell *a, const struct as_cell *b, char out[96])
+{
+    return fact_value_text(a->sum.median / b->sum.median, ratio_of(a, b), "x", out, 96);
+}
+
+/* ---- first touch ---- */
+
+/* How surely and how far apart two cells are: 0 where their intervals allow that they are alike. */
+static double apart(const struct pair *p)
+{
+    struct as_interval r = ratio_of(p->b, p->a);
+    return r.lo > 1 + ALIKE ? r.lo - 1 : r.hi < 1 - ALIKE ? 1 - r.hi : 0;
+}
+
+bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    struct pair *pairs;
+    size_t n, most = 0;
+    char ratio[96], one[96], other[96];
+    (void)t;
+    pairs_make(c, "bandwidth", "touch", "cpu", "device", &pairs, &n);
+    for (size_t i = 1; i < n; i++)
+        most = apart(&pairs[i]) > apart(&pairs[most]) ? i : most;
+    if (n > 0 && apart(&pairs[most]) > 0) {
+        const struct pair *p = &pairs[most];
+        bool device = p->b->sum.median > p->a->sum.median;
+        advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s (%s)",
+                   device ? "device" : "CPU", axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
+                   cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
+                   ratio_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
+    } else if (n > 0) {
+        advice_say(a,
+                   "Touch memory where that is convenient: in %zu comparison%s the device's bandwidth does not depend "
+                   "on who touched first (device against CPU, '%s': %s)",
+                   n, n == 1 ? "" : "s", axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
+    }
+    for (size_t i = 0; i < n; i++) {
+        advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", axis(pairs[i].a, "allocator"));
+        advice_number(a, pairs[i].b, "bandwidth, '%s', the device first", axis(pairs[i].b, "allocator"));
+    }
+    free(pairs);
+    return n > 0;
+}
+
+/* ---- page faults ---- */
+
+/* The pair of page fault cells with the most pages. */
+static bool largest_pair(struct rule_context *c, const char *name, const char *a_text, const char *b_text,
+                         struct pair *out)
+{
+    struct pair *pairs;
+    size_t n;
+    double most = 0;
+    pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        double pages = as_axes_number(&pairs[i].a->axes, "pages");
+        if (strcmp(axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most))
+            continue;
+        most = pages;
+        *out = pairs[i];
+    }
+    free(pairs);
+    return most > 0;
+}
+
+static void add_pair(struct as_advice *a, const struct pair *p)
+{
+    const struct as_cell *cells[2] = {p->a, p->b};
+    for (size_t i = 0; i < 2; i++)
+        advice_number(a, cells[i], "a page, %s, '%s', %s pages", axis(cells[i], "scenario"),
+                      axis(cells[i], "allocator"), axis(cells[i], "pages"));
+}
+
+/* What may make first touches by the CPU cheaper. */
+static const struct {
+    const char *axis, *a, *b;
+    const char *do_it, *leave_it;
+} cheaper[] = {
+    {"scenario", "cpu-one", "cpu-all", "Touch large blocks with all threads", "More threads do not help a first touch"},
+    {"allocator", "mmap", "thp", "Ask for transparent huge pages", "Transparent huge pages do not help a first touch"},
+};
+
+bool advise_prefault_cpu(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    char ratio[96], before[96], after[96];
+    (void)t;
+    for (size_t i = 0; i < sizeof cheaper / sizeof *cheaper; i++) {
+        struct pair p;
+        if (!largest_pair(c, cheaper[i].axis, cheaper[i].a, cheaper[i].b, &p))
+            continue;
+        bool helps = ratio_of(p.a, p.b).lo > 1;
+        advice_say(a, "%s%s: a page of %s then takes %s instead of %s (%s as fast)", a->sentence[0] ? ". " : "",
+                   helps ? cheaper[i].do_it : cheaper[i].leave_it, axis(p.a, "pages"), cell_text(p.b, after),
+                   cell_text(p.a, before), ratio_text(p.a, p.b, ratio));
+        add_pair(a, &p);
+    }
+    return a->numbers_n > 0;
+}
+
+/* The CPU's own touch of the same pages, by all threads where that was measured. */
+static const struct as_cell *touch_by_cpu(const struct rule_context *c, const struct as_cell *like)
+{
+    static const char *const teams[] = {"cpu-all", "cpu-one"};
+    for (size_t k = 0; k < sizeof teams / sizeof *teams; k++)
+        for (size_t i = 0; i < c->n; i++)
+            if (strcmp(c->cells[i]->probe, "fault") == 0 && strcmp(axis(c->cells[i], "scenario"), teams[k]) == 0 &&
+                cells_alike(c->cells[i], like, "scenario"))
+                return c->cells[i];
+    return NULL;
+}
+
+/* One after the other: the CPU's touch and the device's after it, against the device's alone. */
+static void say_in_turn(struct as_advice *a, const struct pair *p, const struct as_cell *cpu)
+{
+    struct as_interval one = cell_interval(cpu), then = cell_interval(p->b), alone = cell_interval(p->a);
+    struct as_interval both = {one.lo + then.lo, one.hi + then.hi};
+    char text[96];
+    fact_value_text(cpu->sum.median + p->b->sum.median, both, cpu->unit, text, sizeof text);
+    advice_say(a, ". Where it cannot, both in turn take %s a page: %s", text,
+               both.hi < alone.lo   ? "pre-fault even then"
+               : both.lo > alone.hi ? "let the device fault"
+                                    : "neither is seen to be better");
+    advice_number(a, cpu, "a page, %s, '%s', %s pages", axis(cpu, "scenario"), axis(cpu, "allocator"),
+                  axis(cpu, "pages"));
+}
+
+bool advise_prefault_device(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    struct pair p;
+    char ratio[96], before[96], after[96];
+    (void)t;
+    if (!largest_pair(c, "scenario", "device-major", "device-minor", &p))
+        return false;
+    cell_text(p.a, before);
+    cell_text(p.b, after);
+    ratio_text(p.a, p.b, ratio);
+    add_pair(a, &p);
+    if (ratio_of(p.a, p.b).lo > 1) {
+        advice_say(a,
+                   "Touch '%s' by the CPU where that can go on beside the device's work: the device then takes %s a "
+                   "page instead of %s (%s as fast)",
+                   axis(p.a, "allocator"), after, before, ratio);
+        const struct as_cell *cpu = touch_by_cpu(c, p.a);
+        if (cpu)
+            say_in_turn(a, &p, cpu);
+    } else {
+        advice_say(a,
+                   "Let the device touch '%s' first: after the CPU it takes %s a page, against %s without (%s as fast)",
+                   axis(p.a, "allocator"), after, before, ratio);
+    }
+    return true;
+}
+
+/* ---- copies ---- */
+
+/* The bandwidth of the device on this memory, of the operation. */
+static const struct as_cell *streaming(const struct rule_context *c, const char *op, const char *allocator,
+                                       const struct as_cell *like)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct as_cell *cell = c->cells[i];
+        if (strcmp(cell->probe, "bandwidth") == 0 && strcmp(axis(cell, "op"), op) == 0 &&
+            strcmp(axis(cell, "allocator"), allocator) == 0 && as_axes_number(&cell->axes, "threads") == 0 &&
+            strcmp(axis(cell, "level"), "memory") == 0 && (!like || cells_alike(cell, like, "allocator")))
+            return cell;
+    }
+    return NULL;
+}
+
+/* A copy by the engines from memory that the host fills into the device's own. */
+static bool is_legacy_copy(const struct rule_context *c, const struct as_cell *cell, const char *own)
+{
+    if (strcmp(cell->probe, "copy") != 0 || strcmp(axis(cell, "direction"), "one") != 0 ||
+        strcmp(axis(cell, "how"), "engine") != 0 || strcmp(axis(cell, "to"), own) != 0 ||
+        strcmp(axis(cell, "from"), own) == 0)
+        return false;
+    const struct as_allocator *from = c->info ? as_info_allocator(c->info, axis(cell, "from")) : NULL;
+    return from && from->host_access;
+}
+
+static bool has_larger(const struct rule_context *c, const struct as_cell *copy, const char *own)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (is_legacy_copy(c, c->cells[i], own) && strcmp(axis(c->cells[i], "from"), axis(copy, "from")) == 0 &&
+            as_axes_number(&c->cells[i]->axes, "size") > as_axes_number(&copy->axes, "size"))
+            return true;
+    return false;
+}
+
+static void say_copy(struct as_advice *a, const struct as_cell *copy, const struct as_cell *direct,
+                     const struct as_cell *own)
+{
+    const char *from = axis(copy, "from");
+    struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
+    double passes = passes_to_pay(copy->sum.median, direct->sum.median, own->sum.median);
+    double high = passes_to_pay(cc.lo, cd.hi, co.lo);
+    advice_say(a, "%s'%s' ", a->sentence[0] ? "; " : "From ", from);
+    if (isfinite(passes) && isfinite(high))
+        advice_say(a, "they pay from %.3g passes over the data on (%.3g to %.3g)", passes,
+                   passes_to_pay(cc.hi, cd.lo, co.hi), high);
+    else
+        advice_say(a, "remove them: in repeated passes the device is not seen to be slower there than in '%s'",
+                   axis(own, "allocator"));
+    advice_number(a, copy, "copy, '%s' to '%s'", from, axis(copy, "to"));
+    advice_number(a, direct, "bandwidth, '%s'", from);
+    advice_number(a, own, "bandwidth, '%s'", axis(own, "allocator"));
+}
+
+bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    static const char *const ops[] = {"read", "triad"}; /* a pass is one of these; the first that was measured */
+    const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";
+    (void)t;
+    for (size_t k = 0; k < sizeof ops / sizeof *ops && !a->numbers_n; k++)
+        for (size_t i = 0; i < c->n; i++) {
+            const struct as_cell *copy = c->cells[i], *direct, *near;
+            if (!is_legacy_copy(c, copy, own) || has_larger(c, copy, own))
+                continue;
+            direct = streaming(c, ops[k], axis(copy, "from"), NULL);
+            near = direct ? streaming(c, ops[k], own, direct) : NULL;
+            if (near && a->numbers_n + 3 <= AS_ADVICE_NUMBERS_MAX)
+                say_copy(a, copy, direct, near);
+        }
+    return a->numbers_n > 0;
+}
+
+/* ---- counters ---- */
+
+static const struct as_cell *cell_of(const struct rule_context *c, int64_t id)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->cells[i]->id == id)
+            return c->cells[i];
+    return NULL;
+}
+
+static void add_evidence(const struct rule_context *c, struct as_advice *a, const struct as_fact *f, const char *what)
+{
+    const struct as_cell *cell = f->evidence_n ? cell_of(c, f->evidence[0]) : NULL;
+    if (cell)
+        advice_number(a, cell, "%s, '%s', %s", what, axis(cell, "allocator"), axis(cell, "type"));
+}
+
+/* Facts of both sides at work; each kind with what is said before their allocators. */
+static size_t say_facts(struct rule_context *c, struct as_advice *a, const char *prefix, enum as_fact_verdict verdict,
+                        const char *before, const char *what)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const struct as_cell *cell = f->evidence_n ? cell_of(c, f->evidence[0]) : NULL;
+        if (strcmp(f->device, c->device) != 0 || strncmp(f->id, prefix, strlen(prefix)) != 0 || f->verdict != verdict ||
+            !cell)
+            continue;
+        advice_say(a, "%s'%s'", said ? ", " : before, axis(cell, "allocator"));
+        if (verdict == AS_REFUTED)
+            advice_say(a, " (%s, scope %s: up to %.0f lost)", axis(cell, "type"), axis(cell, "scope"), f->value);
+        add_evidence(c, a, f, what);
+        said++;
+    }
+    return said;
+}
+
+bool advise_counter(struct rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    (void)t;
+    size_t lost =
+        say_facts(c, a, "lost.both.", AS_REFUTED, "UPDATES ARE LOST: do not share a counter in ", "updates lost");
+    a->warning = lost > 0;
+    size_t good = say_facts(c, a, "lost.both.", AS_SUPPORTED,
+                            lost ? ". No update was lost, for the types and scopes measured, in "
+                                 : "They may, by atomic updates: none was lost in ",
+                            "updates lost");
+    if (lost + good == 0)
+        return false;
+    struct as_advice controls = {0};
+    if (say_facts(c, &controls, "lost.control.both.", AS_SUPPORTED, "", "updates lost without atomics"))
+        advice_say(a, ". Without atomics updates are lost in %s, so a loss is seen", controls.sentence);
+    else
+        advice_say(a, ". No control without atomics lost any, so that none is lost says little");
+    for (size_t i = 0; i < controls.numbers_n && a->numbers_n < AS_ADVICE_NUMBERS_MAX; i++)
+        a->numbers[a->numbers_n++] = controls.numbers[i];
+    return true;
+}

@@ -1,0 +1,31 @@
+/* What can be advised on: a table (advice.c) of these. Inside facts only. */
+#ifndef AS_FACTS_ADVICE_TOPICS_H
+#define AS_FACTS_ADVICE_TOPICS_H
+
+#include "facts/choose.h"
+
+struct topic;
+
+/* Fills in the sentence and numbers and returns true, or returns false where trusted cells are lacking. */
+typedef bool (*advise_fn)(struct rule_context *c, const struct topic *t, struct as_advice *a);
+
+struct topic {
+    const char *name, *question;
+    enum { OF_BOTH, OF_CPU, OF_DEVICE } of;
+    advise_fn advise;
+    struct wanted wanted; /* of those that choose among allocators */
+    const char *does;     /* "streams at": what the cell of a choice does at its value */
+    const char *lacks;    /* what is missing where nothing is said */
+    const char *run;      /* what would measure it: probe and settings */
+};
+
+bool advise_allocator(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_short_lived(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_prefault_cpu(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_prefault_device(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_counter(struct rule_context *c, const struct topic *t, struct as_advice *a);
+
+#endif

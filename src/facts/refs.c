@@ -1,0 +1,265 @@
+#include "facts/refs.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 20, FIGURES_MAX = 4096, COLUMNS = 8 };
+enum { VALUE = 4 };
+
+extern const char as_refs_mi300a[];
+static const struct {
+    const char *name, *text;
+} built_in[] = {{"mi300a", as_refs_mi300a}};
+enum { BUILT_IN = sizeof built_in / sizeof *built_in };
+
+/* Where the text of a column goes; the value is a number and has no room of its own. */
+static const struct column {
+    const char *name;
+    size_t at, size;
+    bool may_be_empty;
+} columns[COLUMNS] = {
+#define ROOM(member) offsetof(struct as_ref, member), sizeof((struct as_ref *)0)->member
+    {"chip", ROOM(chip), false},
+    {"device", ROOM(device), false},
+    {"fact", ROOM(fact), true},
+    {"metric", ROOM(metric), false},
+    {"value", 0, 64, false},
+    {"unit", ROOM(unit), false},
+    {"conditions", ROOM(conditions), false},
+    {"source", ROOM(source), false},
+#undef ROOM
+};
+
+struct reader {
+    const char *name, *at, *end;
+    size_t line;
+    struct as_error *err;
+};
+
+static enum as_status damaged(const struct reader *r, const char *what, const char *subject)
+{
+    return as_fail(r->err, AS_FORMAT, "references '%s', line %zu: %s%s%s%s", r->name, r->line, what,
+                   subject ? " '" : "", subject ? subject : "", subject ? "'" : "");
+}
+
+/* The rest of a field that began with a quote; doubled quotes are one. */
+static enum as_status quoted(struct reader *r, struct as_buf *out)
+{
+    for (r->at++; r->at < r->end; r->at++) {
+        if ((unsigned char)*r->at < ' ')
+            return damaged(r, "a control character, or a quoted field that does not end on its line", NULL);
+        if (*r->at != '"') {
+            as_buf_char(out, *r->at);
+            continue;
+        }
+        if (r->at + 1 == r->end || r->at[1] != '"') {
+            r->at++;
+            return AS_OK;
+        }
+        as_buf_char(out, *r->at++);
+    }
+    return damaged(r, "a quoted field does not end", NULL);
+}
+
+static bool ends_field(const struct reader *r)
+{
+    return r->at == r->end || *r->at == ',' || *r->at == '\n' ||
+           (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n');
+}
+
+static enum as_status field(struct reader *r, struct as_buf *out)
+{
+    as_buf_clear(out);
+    if (r->at < r->end && *r->at == '"') {
+        enum as_status st = quoted(r, out);
+        if (st)
+            return st;
+        return ends_field(r) ? as_buf_check(out, r->err) : damaged(r, "text beside a quoted field", NULL);
+    }
+    for (; !ends_field(r); r->at++) {
+        if (*r->at == '"')
+            return damaged(r, "text beside a quoted field", NULL);
+        if ((unsigned char)*r->at < ' ')
+            return damaged(r, "a control character", NULL);
+        as_buf_char(out, *r->at);
+    }
+    return as_buf_check(out, r->err);
+}
+
+static enum as_status take_value(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    char low[64];
+    const char *to = strstr(text, " to ");
+    as_copy_text(low, sizeof low, text);
+    if (to)
+        low[to - text] = '\0';
+    if (as_parse_double(low, &ref->lo, NULL) || as_parse_double(to ? to + strlen(" to ") : low, &ref->hi, NULL))
+        return damaged(r, "the value is no number", text);
+    if (ref->lo > ref->hi)
+        return damaged(r, "the ends of the value are the wrong way round", text);
+    return AS_OK;
+}
+
+static enum as_status take_field(const struct reader *r, size_t column, const char *text, struct as_ref *ref)
+{
+    const struct column *c = &columns[column];
+    if (!text[0] && !c->may_be_empty)
+        return damaged(r, "nothing in the column", c->name);
+    if (strlen(text) >= c->size)
+        return damaged(r, "more text than there is room for in the column", c->name);
+    if (column == VALUE)
+        return take_value(r, text, ref);
+    as_copy_text((char *)ref + c->at, c->size, text);
+    return AS_OK;
+}
+
+/* One line; ref NULL: the header. */
+static enum as_status take_line(struct reader *r, struct as_buf *text, struct as_ref *ref)
+{
+    for (size_t i = 0; i < COLUMNS; i++) {
+        enum as_status st = field(r, text);
+        if (st)
+            return st;
+        if (!ref && strcmp(as_buf_get(text), columns[i].name) != 0)
+            return damaged(r, "the header lacks the column", columns[i].name);
+        if (ref && (st = take_field(r, i, as_buf_get(text), ref)))
+            return st;
+        bool more = r->at < r->end && *r->at == ',';
+        if (more != (i + 1 < COLUMNS))
+            return damaged(r, more ? "too many columns, after" : "too few columns, after", columns[i].name);
+        r->at += more;
+    }
+    if (ref && strcmp(ref->device, "cpu") != 0 && strcmp(ref->device, "device") != 0 && strcmp(ref->device, "any") != 0)
+        return damaged(r, "the device is cpu, device or any, not", ref->device);
+    r->at += r->at < r->end && *r->at == '\r';
+    r->at += r->at < r->end;
+    r->line++;
+    return AS_OK;
+}
+
+enum as_status as_refs_parse(const char *name, const char *text, size_t len, struct as_refs *out, struct as_error *err)
+{
+    struct reader r = {name, text, text + len, 1, err};
+    struct as_buf room = AS_BUF_INIT;
+    size_t cap = 0;
+    *out = (struct as_refs){0};
+    as_copy_text(out->name, sizeof out->name, name);
+    enum as_status st = AS_OK;
+    if (len > TEXT_MAX)
+        st = as_fail(err, AS_FORMAT, "references '%s' are larger than %d bytes", name, TEXT_MAX);
+    if (!st)
+        st = take_line(&r, &room, NULL);
+    while (!st && r.at < r.end) {
+        if (out->n == FIGURES_MAX) {
+            st = damaged(&r, "more figures than can be shown", NULL);
+            break;
+        }
+        st = as_grow((void **)&out->v, &cap, out->n + 1, sizeof *out->v, err);
+        if (st)
+            break;
+        out->v[out->n] = (struct as_ref){0};
+        if (!(st = take_line(&r, &room, &out->v[out->n])))
+            out->n++;
+    }
+    if (!st && out->n == 0)
+        st = damaged(&r, "there is no figure", NULL);
+    as_buf_finish(&room);
+    if (st)
+        as_refs_finish(out);
+    return st;
+}
+
+enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_error *err)
+{
+    const char *names[BUILT_IN + 1] = {0};
+    struct as_buf text = AS_BUF_INIT;
+    *out = (struct as_refs){0};
+    for (size_t i = 0; i < BUILT_IN; i++) {
+        names[i] = built_in[i].name;
+        if (strcmp(name, names[i]) == 0)
+            return as_refs_parse(name, built_in[i].text, strlen(built_in[i].text), out, err);
+    }
+    enum as_status st = as_buf_read_file(&text, name, TEXT_MAX, err);
+    const char *near = st && !strchr(name, '/') && !strchr(name, '.') ? as_nearest(name, names) : NULL;
+    if (near)
+        st = as_fail(err, AS_USAGE, "there are no references '%s'; did you mean '%s'?", name, near);
+    else if (st && !strchr(name, '/') && !strchr(name, '.'))
+        st = as_fail(err, AS_USAGE, "there are no references '%s'; see 'assay list refs', or name a CSV file", name);
+    if (!st)
+        st = as_refs_parse(name, as_buf_get(&text), text.len, out, err);
+    as_buf_finish(&text);
+    return st;
+}
+
+const char *as_refs_name(size_t i)
+{
+    return i < BUILT_IN ? built_in[i].name : NULL;
+}
+
+void as_refs_finish(struct as_refs *refs)
+{
+    free(refs->v);
+    *refs = (struct as_refs){0};
+}
+
+bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
+{
+    const bool cpu = strcmp(fact->device, "cpu") == 0;
+    if (strcmp(ref->unit, fact->unit) != 0 || !isfinite(fact->value) ||
+        strcmp(ref->device, cpu ? "device" : "cpu") == 0)
+        return false;
+    char id[sizeof ref->fact], *save = NULL;
+    as_copy_text(id, sizeof id, ref->fact);
+    for (char *one = strtok_r(id, " ", &save); one; one = strtok_r(NULL, " ", &save))
+        if (as_glob(one, fact->id))
+            return true;
+    return false;
+}
+
+void as_ref_value(const struct as_ref *ref, struct as_buf *out)
+{
+    as_format_value(out, ref->lo, ref->unit);
+    if (ref->hi > ref->lo) {
+        as_buf_str(out, " to ");
+        as_format_value(out, ref->hi, ref->unit);
+    }
+}
+
+static void json_text(struct as_buf *out, const char *name, const char *text)
+{
+    as_buf_printf(out, "\"%s\":", name);
+    as_buf_json_str(out, text);
+    as_buf_char(out, ',');
+}
+
+void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out)
+{
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < refs->n; i++) {
+        const struct as_ref *ref = &refs->v[i];
+        as_buf_str(out, i ? ",{" : "{");
+        json_text(out, "refs", refs->name);
+        json_text(out, "chip", ref->chip);
+        json_text(out, "device", ref->device);
+        json_text(out, "metric", ref->metric);
+        as_buf_printf(out, "\"low\":%.17g,\"high\":%.17g,", ref->lo, ref->hi);
+        json_text(out, "unit", ref->unit);
+        json_text(out, "conditions", ref->conditions);
+        json_text(out, "source", ref->source);
+        as_buf_str(out, "\"beside\":[");
+        for (size_t k = 0, said = 0; k < n; k++) {
+            if (!as_ref_is_beside(ref, &facts[k]))
+                continue;
+            as_buf_str(out, said++ ? ",{\"device\":" : "{\"device\":");
+            as_buf_json_str(out, facts[k].device);
+            as_buf_str(out, ",\"fact\":");
+            as_buf_json_str(out, facts[k].id);
+            as_buf_char(out, '}');
+        }
+        as_buf_str(out, "]}");
+    }
+    as_buf_char(out, ']');
+}

@@ -1,0 +1,40 @@
+/* Published figures of machines, to stand beside what was measured: never as measured. They come from CSV files, those
+ * in refs/ that are built in, or a user's own; everything in them is hostile until checked, and escaped on the way out.
+ */
+#ifndef AS_FACTS_REFS_H
+#define AS_FACTS_REFS_H
+
+#include "facts/facts.h"
+
+struct as_ref {
+    char chip[32];
+    char device[8];  /* whose figure: "cpu", "device" (what a CPU drives), or "any" */
+    char fact[256];  /* ids of facts that it may stand beside, with * and ?, apart by blanks; "" when there is none */
+    char metric[96]; /* what the number is */
+    double lo, hi;   /* the figure; a source that gives a range has two ends */
+    char unit[16];
+    char conditions[128];
+    char source[64]; /* who says so, with section and figure */
+};
+struct as_refs {
+    char name[64];    /* "mi300a", or the file */
+    struct as_ref *v; /* owned */
+    size_t n;
+};
+
+/* The text of a CSV file: a header with the names of the columns (chip, device, fact, metric, value, unit, conditions,
+ * source), then one figure a line; value is a number, or two with " to " between. Refused whole, with the line. */
+enum as_status as_refs_parse(const char *name, const char *text, size_t len, struct as_refs *out, struct as_error *err);
+/* Those that are built in, by name; else the file of this name. */
+enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_error *err);
+const char *as_refs_name(size_t i); /* of those that are built in; NULL after the last */
+void as_refs_finish(struct as_refs *refs);
+
+/* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? */
+bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
+/* "57.0 ns", "100 ns to 108 ns" */
+void as_ref_value(const struct as_ref *ref, struct as_buf *out);
+/* JSON array; each with the facts that it stands beside. */
+void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out);
+
+#endif

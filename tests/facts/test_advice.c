@@ -1,0 +1,266 @@
+/* Advice on synthetic cells: what is said with trusted cells, and that nothing is said without. */
+#include "base/text.h"
+#include "facts/advice.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CELLS_MAX = 64 };
+static struct as_cell cells[CELLS_MAX];
+static size_t cells_n;
+static struct as_device_info infos[2];
+static struct as_advice *advice;
+static size_t advice_n;
+
+static int start(void **unused)
+{
+    (void)unused;
+    cells_n = 0;
+    infos[0] = (struct as_device_info){.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS};
+    infos[1] = (struct as_device_info){.id = "hip:0",
+                                       .backend = "hip",
+                                       .allocators_n = 3,
+                                       .allocators = {{.name = "own"},
+                                                      {.name = "pinned", .host_access = true},
+                                                      {.name = "managed", .host_access = true}}};
+    return 0;
+}
+
+static int clean(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < cells_n; i++)
+        free(cells[i].detail);
+    free(advice);
+    advice = NULL;
+    return 0;
+}
+
+/* axes: "name=text;name=text" */
+static struct as_cell *add(const char *device, const char *probe, const char *unit, double median, const char *axes)
+{
+    assert_true(cells_n < CELLS_MAX);
+    struct as_cell *c = &cells[cells_n++];
+    *c = (struct as_cell){.id = (int64_t)cells_n, .status = AS_CELL_OK, .clock_hz = NAN, .limit = NAN};
+    snprintf(c->device, sizeof c->device, "%s", device);
+    snprintf(c->probe, sizeof c->probe, "%s", probe);
+    snprintf(c->metric, sizeof c->metric, "%s", probe);
+    snprintf(c->unit, sizeof c->unit, "%s", unit);
+    c->sum = (struct as_summary){
+        .n = 30, .visits = 3, .median = median, .ci = {median * 0.99, median * 1.01}, .min = median, .max = median};
+    char text[256], *save = NULL;
+    snprintf(text, sizeof text, "%s", axes);
+    for (char *part = strtok_r(text, ";", &save); part; part = strtok_r(NULL, ";", &save)) {
+        char *value = strchr(part, '=');
+        *value++ = 0;
+        assert_int_equal(as_axes_add(&c->axes, part, value, NULL), AS_OK);
+    }
+    return c;
+}
+
+static struct as_cell *triad(const char *device, double value, const char *allocator, int threads, const char *touch)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes, "op=triad;level=memory;size=1000;threads=%d;store=regular;allocator=%s;touch=%s",
+             threads, allocator, touch);
+    return add(device, "bandwidth", "GB/s", value, axes);
+}
+
+static void life(double alloc, double freeing, const char *allocator, const char *size)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes, "op=alloc;allocator=%s;size=%s", allocator, size);
+    add("hip:0", "alloc", "ns", alloc, axes);
+    snprintf(axes, sizeof axes, "op=free;allocator=%s;size=%s", allocator, size);
+    add("hip:0", "alloc", "ns", freeing, axes);
+}
+
+static void fault(const char *device, double ns, const char *scenario, const char *allocator)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes, "scenario=%s;what=fault;allocator=%s;pages=10000;access=store", scenario, allocator);
+    add(device, "fault", "ns", ns, axes);
+}
+
+static void lost(double most, const char *allocator, const char *op)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes,
+             "agent=device;elements=1;type=u64;cpu_threads=2;device_threads=64;scope=system;order=relaxed;allocator=%s;"
+             "op=%s",
+             allocator, op);
+    struct as_cell *c = add("hip:0", "atomics_lost", "updates", most, axes);
+    c->detail = strdup("{\"updates_by_cpu\":1000,\"updates_by_device\":24}");
+}
+
+static const struct as_advice *get(const char *device, const char *topic)
+{
+    if (!advice) {
+        struct as_run run = {.id = 1};
+        struct as_fact_input in = {&run, cells, cells_n, infos, 2};
+        struct as_fact *facts;
+        size_t facts_n;
+        assert_int_equal(as_facts_derive(&in, &facts, &facts_n, NULL), AS_OK);
+        assert_int_equal(as_advice_derive(&in, facts, facts_n, &advice, &advice_n, NULL), AS_OK);
+        free(facts);
+    }
+    for (size_t i = 0; i < advice_n; i++)
+        if (strcmp(advice[i].device, device) == 0 && strcmp(advice[i].topic, topic) == 0)
+            return &advice[i];
+    fail_msg("no advice on '%s' for %s", topic, device);
+    return NULL;
+}
+
+static void says(const struct as_advice *a, const char *what)
+{
+    if (!strstr(a->sentence, what))
+        fail_msg("'%s' does not say '%s'", a->sentence, what);
+    assert_true(a->known);
+    assert_string_equal(a->command, "");
+    assert_true(a->numbers_n > 0);
+}
+
+static void test_without_cells_commands_are_named(void **unused)
+{
+    (void)unused;
+    triad("hip:0", 100, "own", 0, "cpu");
+    triad("hip:0", 90, "pinned", 0, "cpu")->status = AS_CELL_UNTRUSTED;
+    fault("hip:0", 500, "device-major", "managed");
+    const struct as_advice *a = get("hip:0", "device-heavy");
+    assert_string_equal(a->command, "assay run bandwidth --set op=triad --set allocator=all --device hip:0");
+    assert_true(advice_n > 8);
+    for (size_t i = 0; i < advice_n; i++) {
+        assert_false(advice[i].known);
+        assert_int_equal(advice[i].numbers_n, 0);
+        assert_non_null(strstr(advice[i].sentence, "Not known: trusted cells are lacking"));
+        assert_int_equal(strncmp(advice[i].command, "assay run ", 10), 0);
+    }
+}
+
+static void test_allocators_by_side(void **unused)
+{
+    (void)unused;
+    triad("hip:0", 1000, "managed", 0, "cpu");
+    triad("hip:0", 3500, "own", 0, "cpu");
+    triad("hip:0", 2000, "pinned", 0, "cpu");
+    triad("hip:0", 9000, "pinned", 0, "device"); /* another first touch: not to be compared with these */
+    triad("cpu", 10, "mmap", 1, "cpu");
+    triad("cpu", 200, "mmap", 8, "cpu");
+    triad("cpu", 201, "thp", 8, "cpu");
+    says(get("hip:0", "device-heavy"), "Of 3 with trusted cells use 'own': the device streams at 3.50 TB/s");
+    says(get("hip:0", "device-heavy"), "'pinned' 0.571x");
+    says(get("hip:0", "device-heavy"), ", 'managed' 0.286x");
+    assert_int_equal(get("hip:0", "device-heavy")->numbers[0].cell, 2);
+    says(get("hip:0", "shared"), "Of 2 with trusted cells that both sides reach use 'pinned': in repeated passes the "
+                                 "device streams at 2.00 TB/s");
+    says(get("hip:0", "shared"), "of what it does in 'own', which the host does not reach");
+    says(get("hip:0", "shared"), "the driver promises no coherence");
+    says(get("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which cannot be told apart");
+    says(get("hip:0", "first-touch"), "Let the device touch 'pinned' first");
+}
+
+static void test_short_lives(void **unused)
+{
+    (void)unused;
+    life(10, 10, "own", "32");
+    life(15, 90, "pinned", "32");
+    life(5000, 900, "own", "1048576");
+    life(100, 100, "pinned", "1048576");
+    add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* its free is not known */
+    says(get("hip:0", "short-lived"), "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
+    says(get("hip:0", "short-lived"), "For 1 MiB: use 'pinned': allocating and freeing takes 200 ns");
+}
+
+static void test_prefaults(void **unused)
+{
+    (void)unused;
+    fault("hip:0", 900, "device-major", "managed");
+    fault("hip:0", 110, "device-minor", "managed");
+    fault("hip:0", 270, "cpu-all", "managed");
+    fault("cpu", 1000, "cpu-one", "mmap");
+    fault("cpu", 250, "cpu-all", "mmap");
+    fault("cpu", 1200, "cpu-one", "thp");
+    says(get("hip:0", "pre-fault"), "Touch 'managed' by the CPU where that can go on beside the device's work");
+    says(get("hip:0", "pre-fault"), "both in turn take 380 ns");
+    says(get("hip:0", "pre-fault"), "pre-fault even then");
+    assert_int_equal(get("hip:0", "pre-fault")->numbers_n, 3);
+    says(get("cpu", "pre-fault"), "Touch large blocks with all threads: a page of 10000 then takes 250 ns");
+    says(get("cpu", "pre-fault"), "Transparent huge pages do not help");
+}
+
+static void test_prefaults_that_do_not_pay(void **unused)
+{
+    (void)unused;
+    fault("hip:0", 900, "device-major", "managed");
+    fault("hip:0", 800, "device-minor", "managed");
+    fault("hip:0", 270, "cpu-one", "managed");
+    says(get("hip:0", "pre-fault"), "let the device fault");
+}
+
+static void test_copies(void **unused)
+{
+    (void)unused;
+    triad("hip:0", 4000, "own", 0, "cpu");
+    triad("hip:0", 50, "pinned", 0, "cpu");
+    triad("hip:0", 4100, "managed", 0, "cpu");
+    add("hip:0", "copy", "GB/s", 50, "from=pinned;to=own;direction=one;how=engine;size=64");
+    add("hip:0", "copy", "GB/s", 1, "from=pinned;to=own;direction=one;how=engine;size=8"); /* a smaller one */
+    add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
+    add("hip:0", "copy", "GB/s", 60, "from=far;to=own;direction=one;how=engine;size=64"); /* not the host's */
+    triad("hip:0", 40, "far", 0, "cpu");
+    const struct as_advice *a = get("hip:0", "copies");
+    assert_null(strstr(a->sentence, "'far'"));
+    says(a, "From 'pinned' they pay from 1.01 passes over the data on");
+    says(a, "; 'managed' remove them: in repeated passes the device is not seen to be slower there than in 'own'");
+    assert_int_equal(a->numbers_n, 5); /* the device's own memory once */
+}
+
+static void test_counters(void **unused)
+{
+    (void)unused;
+    lost(0, "pinned", "add");
+    lost(500, "pinned", "plain");
+    says(get("hip:0", "counter"), "They may, by atomic updates: none was lost in 'pinned'");
+    says(get("hip:0", "counter"), "Without atomics updates are lost in 'pinned', so a loss is seen");
+    assert_false(get("hip:0", "counter")->warning);
+}
+
+static void test_lost_updates_are_loud(void **unused)
+{
+    (void)unused;
+    lost(0, "pinned", "add");
+    lost(7, "managed", "add");
+    lost(0, "managed", "plain");
+    const struct as_advice *a = get("hip:0", "counter");
+    says(a, "UPDATES ARE LOST: do not share a counter in 'managed' (u64, scope system: up to 7 lost)");
+    says(a, "No update was lost, for the types and scopes measured, in 'pinned'");
+    says(a, "No control without atomics lost any");
+    assert_true(a->warning);
+    struct as_buf json = AS_BUF_INIT;
+    as_advice_to_json(a, 1, &json);
+    assert_non_null(strstr(as_buf_get(&json), "\"topic\":\"counter\""));
+    assert_non_null(strstr(as_buf_get(&json), "\"known\":true,\"warning\":true,"));
+    assert_non_null(strstr(as_buf_get(&json), "\"value\":7,"));
+    as_buf_finish(&json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, clean),
+        cmocka_unit_test_setup_teardown(test_allocators_by_side, start, clean),
+        cmocka_unit_test_setup_teardown(test_short_lives, start, clean),
+        cmocka_unit_test_setup_teardown(test_prefaults, start, clean),
+        cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, clean),
+        cmocka_unit_test_setup_teardown(test_copies, start, clean),
+        cmocka_unit_test_setup_teardown(test_counters, start, clean),
+        cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
