@@ -72,8 +72,8 @@ def test_a_cache_sold_as_memory(assay):
 
 def test_a_clock_that_halves(assay):
     """In the middle of a visit."""
-    fault = {"do": "clock-half", "from": 60, "min_footprint": 262144, "max_footprint": 262144}
-    done = assay.null(dict(HONEST, faults=[fault]), *CELLS, "--precision", "0.1%", "--budget", "4s")
+    fault = {"do": "clock-half", "from": 30, "min_footprint": 262144, "max_footprint": 262144}
+    done = assay.null(dict(HONEST, faults=[fault]), *CELLS, "--precision", "0.1%", "--visits", "4", "--budget", "6s")
     expect(done.code == UNTRUSTED, "untrusted cells are told by the exit code", done)
     for cell in assay.cells():
         struck = cell["axes"]["size"] == 262144
@@ -180,8 +180,8 @@ def test_two_modes(assay):
 
 def test_a_machine_that_drifts(assay):
     """An episode in the middle of the run: the visits in it are excluded, and the numbers are those of the rest."""
-    script = dict(HONEST, sleep=True, drift={"factor": 1.6, "from_s": 2.5, "to_s": 4})
-    done = assay.null(script, "latency", "--set", "size=1KiB..8MiB", "--precision", "0.2%", "--budget", "10s",
+    script = dict(HONEST, sleep=True, drift={"factor": 1.6, "from_s": 4, "to_s": 7})
+    done = assay.null(script, "latency", "--set", "size=1KiB..8MiB", "--precision", "0.2%", "--budget", "16s",
                       "--visits", "6")
     expect(done.code in MEASURED, "measured", done)
     expect("drift" in done.err or "drift" in done.out, "the episode is named", done)
