@@ -30,7 +30,7 @@ const struct rule fact_rules[] = {
      "faults over the pages that were read",
      "another counter of the same events that differs"},
     {"memory bandwidth", rule_memory_bandwidth,
-     "the best trusted cell of the operation whose working set is at least four times the last cache",
+     "the best trusted cell of the operation that was measured as memory: the footprint gate has looked at it",
      "a faster cell that passes the same gates"},
     {"cache bandwidth", rule_cache_bandwidth,
      "the best trusted cell of the operation whose working set lies between the cache before and three quarters of "
