@@ -1,8 +1,9 @@
 /* Advice on synthetic cells: what is said with trusted cells, and that nothing is said without. */
+#include "made.h"
+
 #include "base/text.h"
 #include "facts/advice.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +12,7 @@
 
 #include <cmocka.h>
 
-enum { CELLS_MAX = 64 };
-static struct as_cell cells[CELLS_MAX];
-static size_t cells_n;
+static struct made m = {.share = 0.01};
 static struct as_device_info infos[2];
 static struct as_advice *advice;
 static size_t advice_n;
@@ -21,7 +20,6 @@ static size_t advice_n;
 static int start(void **unused)
 {
     (void)unused;
-    cells_n = 0;
     infos[0] = (struct as_device_info){.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS};
     infos[1] = (struct as_device_info){.id = "hip:0",
                                        .backend = "hip",
@@ -35,32 +33,17 @@ static int start(void **unused)
 static int clean(void **unused)
 {
     (void)unused;
-    for (size_t i = 0; i < cells_n; i++)
-        free(cells[i].detail);
+    made_end(&m);
     free(advice);
     advice = NULL;
     return 0;
 }
 
-/* axes: "name=text;name=text" */
 static struct as_cell *add(const char *device, const char *probe, const char *unit, double median, const char *axes)
 {
-    assert_true(cells_n < CELLS_MAX);
-    struct as_cell *c = &cells[cells_n++];
-    *c = (struct as_cell){.id = (int64_t)cells_n, .status = AS_CELL_OK, .clock_hz = NAN, .limit = NAN};
-    snprintf(c->device, sizeof c->device, "%s", device);
-    snprintf(c->probe, sizeof c->probe, "%s", probe);
-    snprintf(c->metric, sizeof c->metric, "%s", probe);
-    snprintf(c->unit, sizeof c->unit, "%s", unit);
-    c->sum = (struct as_summary){
-        .n = 30, .visits = 3, .median = median, .ci = {median * 0.99, median * 1.01}, .min = median, .max = median};
-    char text[256], *save = NULL;
-    snprintf(text, sizeof text, "%s", axes);
-    for (char *part = strtok_r(text, ";", &save); part; part = strtok_r(NULL, ";", &save)) {
-        char *value = strchr(part, '=');
-        *value++ = 0;
-        assert_int_equal(as_axes_add(&c->axes, part, value, NULL), AS_OK);
-    }
+    struct as_cell *c = made_add(&m, probe, unit, median, axes);
+    as_copy_text(c->device, sizeof c->device, device);
+    as_copy_text(c->metric, sizeof c->metric, probe);
     return c;
 }
 
@@ -103,7 +86,7 @@ static const struct as_advice *get(const char *device, const char *topic)
 {
     if (!advice) {
         struct as_run run = {.id = 1};
-        struct as_fact_input in = {&run, cells, cells_n, infos, 2};
+        struct as_fact_input in = {&run, m.cells, m.n, infos, 2};
         struct as_fact *facts;
         size_t facts_n;
         assert_int_equal(as_facts_derive(&in, &facts, &facts_n, NULL), AS_OK);

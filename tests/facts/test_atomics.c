@@ -1,48 +1,18 @@
 /* The rules of atomic updates on synthetic cells: rates alone, what is kept beside the other agent, and lost updates.
  */
-#include "base/clock.h"
-#include "base/text.h"
-#include "facts/facts.h"
+#include "made.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-struct made {
-    struct as_cell cells[32];
-    size_t n;
-    struct as_device_info info;
-    struct as_fact *facts;
-    size_t facts_n;
-};
-
 static void start(struct made *m)
 {
-    *m = (struct made){.info = {.id = "cuda:0", .backend = "cuda"}};
-}
-
-static struct as_cell *add(struct made *m, const char *probe, const char *unit, double median, const char *axes)
-{
-    struct as_cell *c = &m->cells[m->n++];
-    *c = (struct as_cell){.id = (int64_t)m->n, .status = AS_CELL_OK, .clock_hz = NAN, .limit = NAN};
-    as_copy_text(c->device, sizeof c->device, "cuda:0");
-    as_copy_text(c->probe, sizeof c->probe, probe);
-    as_copy_text(c->unit, sizeof c->unit, unit);
-    c->sum = (struct as_summary){
-        .n = 30, .visits = 3, .median = median, .ci = {median * 0.99, median * 1.01}, .min = median, .max = median};
-    char text[256], *save = NULL;
-    as_copy_text(text, sizeof text, axes);
-    for (char *part = strtok_r(text, " ", &save); part; part = strtok_r(NULL, " ", &save)) {
-        char *value = strchr(part, '=');
-        *value++ = '\0';
-        assert_int_equal(as_axes_add(&c->axes, part, value, NULL), AS_OK);
-    }
-    return c;
+    *m = (struct made){.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 }
 
 static void rate(struct made *m, double value, const char *agent, int cpu, int device, const char *scope)
@@ -51,7 +21,7 @@ static void rate(struct made *m, double value, const char *agent, int cpu, int d
     snprintf(axes, sizeof axes,
              "agent=%s elements=1024 type=u64 cpu_threads=%d device_threads=%d scope=%s order=relaxed allocator=pinned",
              agent, cpu, device, scope);
-    add(m, "atomics", "ops/s", value, axes);
+    made_add(m, "atomics", "ops/s", value, axes);
 }
 
 static struct as_cell *lost(struct made *m, double value, const char *type, const char *op, int cpu)
@@ -61,37 +31,9 @@ static struct as_cell *lost(struct made *m, double value, const char *type, cons
              "agent=device elements=1 type=%s cpu_threads=%d device_threads=64 scope=system order=relaxed "
              "allocator=pinned op=%s",
              type, cpu, op);
-    struct as_cell *c = add(m, "atomics_lost", "updates", value, axes);
+    struct as_cell *c = made_add(m, "atomics_lost", "updates", value, axes);
     c->detail = strdup("{\"updates_by_cpu\":1000,\"updates_by_device\":24}");
     return c;
-}
-
-static void derive(struct made *m)
-{
-    struct as_run run = {.id = 1};
-    struct as_fact_input in = {&run, m->cells, m->n, &m->info, 1};
-    assert_int_equal(as_facts_derive(&in, &m->facts, &m->facts_n, NULL), AS_OK);
-}
-
-static void end(struct made *m)
-{
-    for (size_t i = 0; i < m->n; i++)
-        free(m->cells[i].detail);
-    free(m->facts);
-}
-
-static const struct as_fact *find(const struct made *m, const char *id)
-{
-    const struct as_fact *f = as_fact_find(m->facts, m->facts_n, "cuda:0", id);
-    if (!f)
-        fail_msg("there is no fact '%s'", id);
-    return f;
-}
-
-static void says(const struct as_fact *f, const char *what)
-{
-    if (!strstr(f->sentence, what))
-        fail_msg("'%s' does not say '%s'", f->sentence, what);
 }
 
 static void test_rates_and_what_is_kept(void **unused)
@@ -107,20 +49,20 @@ static void test_rates_and_what_is_kept(void **unused)
     rate(&m, 5e7, "cpu", 4, 64, "system");     /* an eighth */
     rate(&m, 8e8, "device", 4, 64, "device");  /* of its own scope's 1e9 */
     rate(&m, 7e8, "device", 4, 128, "device"); /* nothing to compare with */
-    derive(&m);
-    const struct as_fact *f = find(&m, "atomics.cpu.1024.u64");
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "atomics.cpu.1024.u64");
     assert_true(f->value == 4e8);
-    says(f, "1024 elements of u64 (4 threads, 'pinned')");
-    assert_true(find(&m, "atomics.device.1024.u64")->value == 2e9);
-    f = find(&m, "atomics.shared.cpu.1024.u64.pinned");
+    made_says(f, "1024 elements of u64 (4 threads, 'pinned')");
+    assert_true(made_get(&m, "atomics.device.1024.u64")->value == 2e9);
+    f = made_get(&m, "atomics.shared.cpu.1024.u64.pinned");
     assert_true(fabs(f->value - 0.125) < 1e-9);
     assert_true(f->ci.lo < 0.125 && f->ci.hi > 0.125);
-    says(f,
-         "the CPU keeps 12% of its rate alone (4 threads of the CPU, 64 of the device, the least of 2, at most 50%)");
-    f = find(&m, "atomics.shared.device.1024.u64.pinned");
+    made_says(
+        f, "the CPU keeps 12% of its rate alone (4 threads of the CPU, 64 of the device, the least of 2, at most 50%)");
+    f = made_get(&m, "atomics.shared.device.1024.u64.pinned");
     assert_true(fabs(f->value - 0.8) < 1e-9);
     assert_int_equal(f->evidence_n, 2);
-    end(&m);
+    made_end(&m);
 }
 
 static void test_lost_updates(void **unused)
@@ -134,23 +76,25 @@ static void test_lost_updates(void **unused)
     lost(&m, 0, "u64", "add", 2)->sum.max = 3; /* in one run only */
     lost(&m, 500, "u64", "plain", 2);
     lost(&m, 0, "u64", "plain", 0);
-    derive(&m);
-    const struct as_fact *f = find(&m, "lost.device.pinned");
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "lost.device.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_int_equal(f->evidence_n, 2);
-    says(f, "No atomic update is lost in 'pinned' by threads of the device: every one of 6.14e+04 is in the sum, in 2");
-    assert_int_equal(find(&m, "lost.both.pinned")->verdict, AS_SUPPORTED);
-    f = find(&m, "lost.both.pinned.u64.system");
+    made_says(
+        f, "No atomic update is lost in 'pinned' by threads of the device: every one of 6.14e+04 is in the sum, in 2");
+    assert_int_equal(made_get(&m, "lost.both.pinned")->verdict, AS_SUPPORTED);
+    f = made_get(&m, "lost.both.pinned.u64.system");
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(f->value == 3);
-    says(f, "UPDATES ARE LOST in 'pinned' where CPU and device at the same time add to 1 element of u64, scope system: "
-            "up to 3 of 1024, in 1 cell");
-    f = find(&m, "lost.control.both.pinned");
+    made_says(
+        f, "UPDATES ARE LOST in 'pinned' where CPU and device at the same time add to 1 element of u64, scope system: "
+           "up to 3 of 1024, in 1 cell");
+    f = made_get(&m, "lost.control.both.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
-    says(f, "up to 500 of 1024, so a loss is seen");
-    f = find(&m, "lost.control.device.pinned");
+    made_says(f, "up to 500 of 1024, so a loss is seen");
+    f = made_get(&m, "lost.control.device.pinned");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    end(&m);
+    made_end(&m);
 }
 
 /* What a gate failed is used for nothing, and where the probes did not run nothing is said. */
@@ -162,9 +106,9 @@ static void test_untrusted_cells_say_nothing(void **unused)
     lost(&m, 7, "u64", "add", 2)->status = AS_CELL_UNTRUSTED;
     rate(&m, 1e8, "cpu", 1, 0, "system");
     m.cells[m.n - 1].status = AS_CELL_UNTRUSTED;
-    derive(&m);
+    made_derive(&m);
     assert_int_equal(m.facts_n, 0);
-    end(&m);
+    made_end(&m);
 }
 
 int main(void)

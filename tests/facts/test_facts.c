@@ -1,7 +1,8 @@
 /* Rules on synthetic cells with known answers, and on hostile ones. */
+#include "made.h"
+
 #include "base/clock.h"
 #include "base/text.h"
-#include "facts/facts.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,50 +16,10 @@
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)
 
-struct made {
-    struct as_cell *cells;
-    size_t n, cap;
-    struct as_device_info info;
-    struct as_fact *facts;
-    size_t facts_n;
-};
-
-/* axes: "size=1024 op=read" */
-static struct as_cell *add(struct made *m, const char *probe, const char *unit, double median, const char *axes)
-{
-    if (m->n == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 64;
-        m->cells = realloc(m->cells, m->cap * sizeof *m->cells);
-        assert_non_null(m->cells);
-    }
-    struct as_cell *c = &m->cells[m->n++];
-    *c = (struct as_cell){.id = (int64_t)m->n, .status = AS_CELL_OK, .clock_hz = NAN, .limit = NAN};
-    strcpy(c->device, m->info.id);
-    snprintf(c->probe, sizeof c->probe, "%s", probe);
-    snprintf(c->unit, sizeof c->unit, "%s", unit);
-    c->sum = (struct as_summary){.n = 30,
-                                 .visits = 3,
-                                 .median = median,
-                                 .ci = {median * 0.995, median * 1.005},
-                                 .min = median,
-                                 .max = median,
-                                 .modes = 1};
-    char text[256], *save = NULL;
-    snprintf(text, sizeof text, "%s", axes);
-    for (char *part = strtok_r(text, " ", &save); part; part = strtok_r(NULL, " ", &save)) {
-        char *value = strchr(part, '=');
-        struct as_axis_value *v = &c->axes.v[c->axes.n++];
-        *value++ = '\0';
-        snprintf(v->name, sizeof v->name, "%s", part);
-        snprintf(v->text, sizeof v->text, "%s", value);
-        v->number = as_parse_double(value, &v->number, NULL) ? NAN : v->number;
-    }
-    return c;
-}
-
 static void start(struct made *m)
 {
-    *m = (struct made){.info = {.id = "cpu",
+    *m = (struct made){.share = 0.005,
+                       .info = {.id = "cpu",
                                 .backend = "cpu",
                                 .units = 4,
                                 .threads = 4,
@@ -69,38 +30,6 @@ static void start(struct made *m)
     m->info.caches[1] = (struct as_cache){.level = 1, .kind = 'i', .size = 32768, .shared = 1};
     m->info.caches[2] = (struct as_cache){.level = 2, .kind = 'u', .size = 1048576, .shared = 1};
     m->info.caches[3] = (struct as_cache){.level = 3, .kind = 'u', .size = 33554432, .shared = 4};
-}
-
-static void derive(struct made *m)
-{
-    struct as_run run = {.id = 1};
-    struct as_fact_input in = {&run, m->cells, m->n, &m->info, 1};
-    free(m->facts);
-    assert_int_equal(as_facts_derive(&in, &m->facts, &m->facts_n, NULL), AS_OK);
-}
-
-static void end(struct made *m)
-{
-    free(m->cells);
-    free(m->facts);
-}
-
-static const struct as_fact *get(const struct made *m, const char *id)
-{
-    const struct as_fact *f = as_fact_find(m->facts, m->facts_n, "cpu", id);
-    if (!f) {
-        for (size_t i = 0; i < m->facts_n; i++)
-            print_message("have %s: %s\n", m->facts[i].id, m->facts[i].sentence);
-        fail_msg("no fact %s", id);
-        abort();
-    }
-    assert_true(f->sentence[0] && f->rule[0] && f->refuted_by[0] && f->evidence_n > 0);
-    return f;
-}
-
-static bool has(const struct made *m, const char *id)
-{
-    return as_fact_find(m->facts, m->facts_n, "cpu", id) != NULL;
 }
 
 static void is_near(double a, double b, double share)
@@ -122,7 +51,7 @@ static void add_curve(struct made *m, const char *allocator, const char *pattern
         char axes[160];
         double size = round(4 * KiB * exp2((double)i / octave_points));
         snprintf(axes, sizeof axes, "size=%.0f pattern=%s allocator=%s stride=64", size, pattern, allocator);
-        add(m, "latency", "ns", latency_at(size, tlb), axes)->clock_hz = 3.4e9;
+        made_add(m, "latency", "ns", latency_at(size, tlb), axes)->clock_hz = 3.4e9;
     }
 }
 
@@ -134,7 +63,7 @@ static void test_cache(void **state)
         start(&m);
         add_curve(&m, "mmap", "random", 6 * MiB, octave_points);
         add_curve(&m, "thp", "random", INFINITY, octave_points);
-        derive(&m);
+        made_derive(&m);
         static const struct {
             const char *level;
             double size, ns;
@@ -142,26 +71,26 @@ static void test_cache(void **state)
         for (size_t i = 0; i < 3; i++) {
             char id[64];
             snprintf(id, sizeof id, "cache.%s.size", levels[i].level);
-            const struct as_fact *f = get(&m, id);
+            const struct as_fact *f = made_get(&m, id);
             assert_true(f->ci.lo <= levels[i].size && levels[i].size <= f->ci.hi);
             assert_true(f->claimed == levels[i].size);
             assert_int_equal(f->verdict, AS_SUPPORTED);
             assert_string_equal(f->object, levels[i].level);
             snprintf(id, sizeof id, "cache.%s.latency", levels[i].level);
-            is_near(get(&m, id)->value, levels[i].ns, 0.01);
+            is_near(made_get(&m, id)->value, levels[i].ns, 0.01);
             snprintf(id, sizeof id, "cache.%s.latency_cycles", levels[i].level);
-            is_near(get(&m, id)->value, levels[i].ns * 3.4, 0.01);
+            is_near(made_get(&m, id)->value, levels[i].ns * 3.4, 0.01);
         }
-        is_near(get(&m, "memory.latency")->value, 110, 0.01);
-        assert_string_equal(get(&m, "memory.latency")->object, "memory");
-        const struct as_fact *tlb = get(&m, "tlb.reach");
+        is_near(made_get(&m, "memory.latency")->value, 110, 0.01);
+        assert_string_equal(made_get(&m, "memory.latency")->object, "memory");
+        const struct as_fact *tlb = made_get(&m, "tlb.reach");
         assert_int_equal(tlb->verdict, AS_SUPPORTED);
         assert_true(tlb->ci.lo <= 6 * MiB && 6 * MiB <= tlb->ci.hi);
-        is_near(get(&m, "tlb.cost")->value, 1.5, 0.01);
-        assert_int_equal(get(&m, "tlb.cost")->verdict, AS_SUPPORTED);
-        is_near(get(&m, "clock.core")->value, 3.4e9, 1e-6);
-        assert_int_equal(get(&m, "clock.core")->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
-        end(&m);
+        is_near(made_get(&m, "tlb.cost")->value, 1.5, 0.01);
+        assert_int_equal(made_get(&m, "tlb.cost")->verdict, AS_SUPPORTED);
+        is_near(made_get(&m, "clock.core")->value, 3.4e9, 1e-6);
+        assert_int_equal(made_get(&m, "clock.core")->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
+        made_end(&m);
     }
 }
 
@@ -175,12 +104,12 @@ static void test_cache_with_hole(void **state)
     for (size_t i = 0; i < m.n; i++)
         if (as_axes_number(&m.cells[i].axes, "size") == 32 * KiB)
             m.cells[i].status = AS_CELL_UNTRUSTED;
-    derive(&m);
-    const struct as_fact *f = get(&m, "cache.L1.size");
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "cache.L1.size");
     assert_true(f->ci.lo == 16 * KiB && f->ci.hi == 64 * KiB && f->claimed == 32 * KiB);
     assert_int_equal(f->verdict, AS_SUPPORTED);
-    assert_true(get(&m, "cache.L2.size")->ci.lo == MiB);
-    end(&m);
+    assert_true(made_get(&m, "cache.L2.size")->ci.lo == MiB);
+    made_end(&m);
 }
 
 /* A claim that the curve does not bear out, a cache that cannot be told, an untrusted curve */
@@ -191,19 +120,19 @@ static void test_cache_claims(void **state)
     start(&m);
     m.info.caches[3].size = 272629760; /* a slice of it is all that one gets */
     add_curve(&m, "thp", "random", INFINITY, 2);
-    derive(&m);
-    assert_int_equal(get(&m, "cache.L3.size")->verdict, AS_REFUTED);
-    assert_int_equal(get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
-    assert_true(has(&m, "memory.latency"));
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
+    assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
+    assert_non_null(made_find(&m, "memory.latency"));
     m.info.caches_n = 0;
-    derive(&m);
-    assert_true(isnan(get(&m, "cache.L2.size")->claimed));
-    is_near(get(&m, "cache.L2.latency")->value, 4.8, 0.01);
+    made_derive(&m);
+    assert_true(isnan(made_get(&m, "cache.L2.size")->claimed));
+    is_near(made_get(&m, "cache.L2.latency")->value, 4.8, 0.01);
     for (size_t i = 0; i < m.n; i++)
         m.cells[i].status = AS_CELL_UNTRUSTED;
-    derive(&m);
+    made_derive(&m);
     assert_int_equal(m.facts_n, 0);
-    end(&m);
+    made_end(&m);
 }
 
 static void test_tlb_by_pattern(void **state)
@@ -213,18 +142,18 @@ static void test_tlb_by_pattern(void **state)
     start(&m);
     add_curve(&m, "mmap", "random", 8 * MiB, 1);
     add_curve(&m, "mmap", "page", INFINITY, 1);
-    derive(&m);
-    assert_int_equal(get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
-    assert_true(get(&m, "tlb.reach")->ci.lo <= 8 * MiB && get(&m, "tlb.reach")->ci.hi >= 8 * MiB);
-    end(&m);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
+    assert_true(made_get(&m, "tlb.reach")->ci.lo <= 8 * MiB && made_get(&m, "tlb.reach")->ci.hi >= 8 * MiB);
+    made_end(&m);
     start(&m);
     add_curve(&m, "mmap", "random", INFINITY, 1);
     add_curve(&m, "thp", "random", INFINITY, 1);
-    derive(&m);
-    assert_int_equal(get(&m, "tlb.reach")->verdict, AS_UNDECIDED);
-    assert_true(isnan(get(&m, "tlb.reach")->value));
-    assert_int_equal(get(&m, "tlb.cost")->verdict, AS_UNDECIDED);
-    end(&m);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_UNDECIDED);
+    assert_true(isnan(made_get(&m, "tlb.reach")->value));
+    assert_int_equal(made_get(&m, "tlb.cost")->verdict, AS_UNDECIDED);
+    made_end(&m);
 }
 
 static void test_bandwidth(void **state)
@@ -233,43 +162,50 @@ static void test_bandwidth(void **state)
     struct made m;
     start(&m);
     m.info.peak_bandwidth = 100e9;
-    add(&m, "bandwidth", "GB/s", 14,
-        "op=triad level=memory size=536870912 threads=1 store=regular width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 18, "op=triad level=memory size=536870912 threads=1 store=nt width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 50,
-        "op=triad level=memory size=536870912 threads=4 store=regular width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 55,
-        "op=triad level=sweep size=536870912 threads=4 store=regular width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 45, "op=triad level=memory size=536870912 threads=4 store=nt width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 40,
-        "op=copy level=memory size=536870912 threads=2 store=regular width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 40.1, "op=copy level=memory size=536870912 threads=2 store=nt width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 300, "op=read level=sweep size=16384 threads=1 store=regular width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 290, "op=read level=sweep size=8192 threads=1 store=regular width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 120, "op=read level=sweep size=262144 threads=1 store=regular width=64 allocator=thp");
-    add(&m, "bandwidth", "GB/s", 60, "op=read level=sweep size=8388608 threads=1 store=regular width=64 allocator=thp");
-    derive(&m);
-    is_near(get(&m, "bandwidth.memory.triad.1")->value, 18, 0);
-    is_near(get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
-    is_near(get(&m, "bandwidth.memory.triad.all")->claimed, 100, 1e-12);
-    is_near(get(&m, "bandwidth.L1.read.1")->value, 300, 0);
-    is_near(get(&m, "bandwidth.L2.read.1")->value, 120, 0);
-    is_near(get(&m, "bandwidth.L3.read.1")->value, 60, 0);
-    const struct as_fact *f = get(&m, "stores.nontemporal.triad.1");
+    made_add(&m, "bandwidth", "GB/s", 14,
+             "op=triad level=memory size=536870912 threads=1 store=regular width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 18,
+             "op=triad level=memory size=536870912 threads=1 store=nt width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 50,
+             "op=triad level=memory size=536870912 threads=4 store=regular width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 55,
+             "op=triad level=sweep size=536870912 threads=4 store=regular width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 45,
+             "op=triad level=memory size=536870912 threads=4 store=nt width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 40,
+             "op=copy level=memory size=536870912 threads=2 store=regular width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 40.1,
+             "op=copy level=memory size=536870912 threads=2 store=nt width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 300,
+             "op=read level=sweep size=16384 threads=1 store=regular width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 290,
+             "op=read level=sweep size=8192 threads=1 store=regular width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 120,
+             "op=read level=sweep size=262144 threads=1 store=regular width=64 allocator=thp");
+    made_add(&m, "bandwidth", "GB/s", 60,
+             "op=read level=sweep size=8388608 threads=1 store=regular width=64 allocator=thp");
+    made_derive(&m);
+    is_near(made_get(&m, "bandwidth.memory.triad.1")->value, 18, 0);
+    is_near(made_get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
+    is_near(made_get(&m, "bandwidth.memory.triad.all")->claimed, 100, 1e-12);
+    is_near(made_get(&m, "bandwidth.L1.read.1")->value, 300, 0);
+    is_near(made_get(&m, "bandwidth.L2.read.1")->value, 120, 0);
+    is_near(made_get(&m, "bandwidth.L3.read.1")->value, 60, 0);
+    const struct as_fact *f = made_get(&m, "stores.nontemporal.triad.1");
     is_near(f->value, 18.0 / 14, 1e-12);
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < f->value && f->value < f->ci.hi && f->ci.lo > 1.27);
-    assert_int_equal(get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
-    assert_int_equal(get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
-    assert_false(has(&m, "stores.nontemporal.copy.1"));
+    assert_int_equal(made_get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
+    assert_int_equal(made_get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
+    assert_null(made_find(&m, "stores.nontemporal.copy.1"));
     m.info.capabilities = AS_CAP_SOURCE; /* a device has no threads to choose */
     m.info.unit_local = 1 << 20;         /* what is read there is not told from what is read in the cache behind it */
-    derive(&m);
-    assert_false(has(&m, "bandwidth.L2.read.all"));
-    assert_false(has(&m, "bandwidth.memory.triad.1"));
-    is_near(get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
-    assert_null(strstr(get(&m, "bandwidth.memory.triad.all")->sentence, "thread"));
-    end(&m);
+    made_derive(&m);
+    assert_null(made_find(&m, "bandwidth.L2.read.all"));
+    assert_null(made_find(&m, "bandwidth.memory.triad.1"));
+    is_near(made_get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
+    assert_null(strstr(made_get(&m, "bandwidth.memory.triad.all")->sentence, "thread"));
+    made_end(&m);
 }
 
 static void test_costs(void **state)
@@ -277,45 +213,45 @@ static void test_costs(void **state)
     (void)state;
     struct made m;
     start(&m);
-    add(&m, "alloc", "ns", 1400, "op=first-touch allocator=mmap size=16777216");
-    add(&m, "alloc", "ns", 700, "op=touch-again allocator=mmap size=16777216");
-    add(&m, "alloc", "ns", 50, "op=touch-mapped allocator=mmap size=16777216");
-    add(&m, "alloc", "ns", 9000, "op=first-touch allocator=mmap size=1048576");
-    add(&m, "alloc", "ns", 20, "op=alloc allocator=malloc size=32");
-    add(&m, "alloc", "ns", 4000, "op=alloc allocator=malloc size=1073741824");
-    add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=every");
-    add(&m, "c2c", "ns", 50, "peer=cpu from=0 to=2 op=cas pairs=every");
-    add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
-    add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=every");
-    add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=load pairs=some");
-    add(&m, "c2c", "ns", 310, "peer=unit from=0 to=1 op=load pairs=every allocator=cuMemAlloc");
-    add(&m, "c2c", "ns", 390, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemAlloc");
-    add(&m, "c2c", "ns", 9000, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemHostAlloc");
-    add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
-    add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
-    add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
-    derive(&m);
-    is_near(get(&m, "memory.host_backing.mmap")->value, 700, 1e-9);
-    assert_int_equal(get(&m, "memory.host_backing.mmap")->verdict, AS_SUPPORTED);
-    assert_string_equal(get(&m, "memory.host_backing.mmap")->object, "allocator:mmap");
-    is_near(get(&m, "memory.fault.mmap")->value, 650, 1e-9);
-    is_near(get(&m, "alloc.malloc.alloc.32_B")->value, 20, 0);
-    is_near(get(&m, "alloc.malloc.alloc.1_GiB")->value, 4000, 0);
-    is_near(get(&m, "c2c.median")->value, 60, 0);
-    is_near(get(&m, "c2c.min")->value, 50, 0);
-    is_near(get(&m, "c2c.max")->value, 140, 0);
-    is_near(get(&m, "c2c.device.median")->value, 800, 0);
-    assert_non_null(strstr(get(&m, "c2c.min")->sentence, "CPU 0 and 2"));
-    is_near(get(&m, "c2c.unit.min")->value, 310, 0);
-    is_near(get(&m, "c2c.unit.max")->value, 390, 0); /* of the same memory */
-    assert_non_null(strstr(get(&m, "c2c.unit.max")->sentence, "unit 0 and 64"));
-    is_near(get(&m, "launch.roundtrip.block")->value, 50000, 0);
-    is_near(get(&m, "launch.submit.block")->value, 3000, 0);
+    made_add(&m, "alloc", "ns", 1400, "op=first-touch allocator=mmap size=16777216");
+    made_add(&m, "alloc", "ns", 700, "op=touch-again allocator=mmap size=16777216");
+    made_add(&m, "alloc", "ns", 50, "op=touch-mapped allocator=mmap size=16777216");
+    made_add(&m, "alloc", "ns", 9000, "op=first-touch allocator=mmap size=1048576");
+    made_add(&m, "alloc", "ns", 20, "op=alloc allocator=malloc size=32");
+    made_add(&m, "alloc", "ns", 4000, "op=alloc allocator=malloc size=1073741824");
+    made_add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=every");
+    made_add(&m, "c2c", "ns", 50, "peer=cpu from=0 to=2 op=cas pairs=every");
+    made_add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
+    made_add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=every");
+    made_add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=load pairs=some");
+    made_add(&m, "c2c", "ns", 310, "peer=unit from=0 to=1 op=load pairs=every allocator=cuMemAlloc");
+    made_add(&m, "c2c", "ns", 390, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemAlloc");
+    made_add(&m, "c2c", "ns", 9000, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemHostAlloc");
+    made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
+    made_add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
+    made_add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
+    made_derive(&m);
+    is_near(made_get(&m, "memory.host_backing.mmap")->value, 700, 1e-9);
+    assert_int_equal(made_get(&m, "memory.host_backing.mmap")->verdict, AS_SUPPORTED);
+    assert_string_equal(made_get(&m, "memory.host_backing.mmap")->object, "allocator:mmap");
+    is_near(made_get(&m, "memory.fault.mmap")->value, 650, 1e-9);
+    is_near(made_get(&m, "alloc.malloc.alloc.32_B")->value, 20, 0);
+    is_near(made_get(&m, "alloc.malloc.alloc.1_GiB")->value, 4000, 0);
+    is_near(made_get(&m, "c2c.median")->value, 60, 0);
+    is_near(made_get(&m, "c2c.min")->value, 50, 0);
+    is_near(made_get(&m, "c2c.max")->value, 140, 0);
+    is_near(made_get(&m, "c2c.device.median")->value, 800, 0);
+    assert_non_null(strstr(made_get(&m, "c2c.min")->sentence, "CPU 0 and 2"));
+    is_near(made_get(&m, "c2c.unit.min")->value, 310, 0);
+    is_near(made_get(&m, "c2c.unit.max")->value, 390, 0); /* of the same memory */
+    assert_non_null(strstr(made_get(&m, "c2c.unit.max")->sentence, "unit 0 and 64"));
+    is_near(made_get(&m, "launch.roundtrip.block")->value, 50000, 0);
+    is_near(made_get(&m, "launch.submit.block")->value, 3000, 0);
     m.cells[1].sum.median = 1500;
     m.cells[1].sum.ci = (struct as_interval){1490, 1510};
-    derive(&m);
-    assert_int_equal(get(&m, "memory.host_backing.mmap")->verdict, AS_REFUTED);
-    end(&m);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "memory.host_backing.mmap")->verdict, AS_REFUTED);
+    made_end(&m);
 }
 
 static void test_json(void **state)
@@ -323,8 +259,8 @@ static void test_json(void **state)
     (void)state;
     struct made m;
     start(&m);
-    add(&m, "launch", "ns", 50000, "what=roundtrip wait=<script>\"\x1b[31m threads=1");
-    derive(&m);
+    made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=<script>\"\x1b[31m threads=1");
+    made_derive(&m);
     struct as_buf out = AS_BUF_INIT;
     as_facts_to_json(m.facts, m.facts_n, &out);
     assert_int_equal(as_buf_check(&out, NULL), AS_OK);
@@ -339,7 +275,7 @@ static void test_json(void **state)
     as_facts_to_json(NULL, 0, &out);
     assert_string_equal(as_buf_get(&out), "[]");
     as_buf_finish(&out);
-    end(&m);
+    made_end(&m);
 }
 
 /* Nothing, one cell, no devices, and numbers that are none */
@@ -375,8 +311,8 @@ static void test_hostile(void **state)
         start(&m);
         size_t count = round < 10 ? 1 : 1 + (size_t)as_rng_below(&r, 200);
         for (size_t i = 0; i < count; i++) {
-            struct as_cell *c = add(&m, probes[as_rng_below(&r, 7)], "ns", values[as_rng_below(&r, 8)],
-                                    axes[as_rng_below(&r, sizeof axes / sizeof *axes)]);
+            struct as_cell *c = made_add(&m, probes[as_rng_below(&r, 7)], "ns", values[as_rng_below(&r, 8)],
+                                         axes[as_rng_below(&r, sizeof axes / sizeof *axes)]);
             c->sum.ci.lo = values[as_rng_below(&r, 8)];
             c->sum.ci.hi = values[as_rng_below(&r, 8)];
             c->clock_hz = values[as_rng_below(&r, 8)];
@@ -396,7 +332,7 @@ static void test_hostile(void **state)
             assert_true(isfinite(facts[i].value) || facts[i].verdict == AS_UNDECIDED);
         }
         free(facts);
-        end(&m);
+        made_end(&m);
     }
 }
 
@@ -412,23 +348,23 @@ static void test_many(void **state)
     for (int i = 0; i < 2500; i++) {
         snprintf(axes, sizeof axes, "size=%d pattern=random allocator=%s stride=64", 4096 + i * 4096,
                  i % 2 ? "mmap" : "thp");
-        add(&m, "latency", "ns", latency_at(i * 4096.0, INFINITY) * (1 + 0.01 * as_rng_double(&r)), axes)->clock_hz =
-            3e9;
+        made_add(&m, "latency", "ns", latency_at(i * 4096.0, INFINITY) * (1 + 0.01 * as_rng_double(&r)), axes)
+            ->clock_hz = 3e9;
         snprintf(axes, sizeof axes, "op=%s level=memory size=%d threads=%d store=%s width=64 allocator=thp", ops[i % 4],
                  1 << 29, 1 + i / 8, i / 4 % 2 ? "nt" : "regular");
-        add(&m, "bandwidth", "GB/s", 10 + as_rng_double(&r), axes);
+        made_add(&m, "bandwidth", "GB/s", 10 + as_rng_double(&r), axes);
         snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=every", i / 50, 50 + i % 50);
-        add(&m, "c2c", "ns", 50 + as_rng_double(&r), axes);
+        made_add(&m, "c2c", "ns", 50 + as_rng_double(&r), axes);
         snprintf(axes, sizeof axes, "op=%s allocator=a%d size=%d", i % 2 ? "first-touch" : "touch-again", i / 2 % 40,
                  4096 + i);
-        add(&m, "alloc", "ns", 50 + as_rng_double(&r), axes);
+        made_add(&m, "alloc", "ns", 50 + as_rng_double(&r), axes);
     }
     double start_s = as_now();
-    derive(&m);
+    made_derive(&m);
     print_message("%zu cells: %zu facts in %.1f ms\n", m.n, m.facts_n, 1e3 * (as_now() - start_s));
-    assert_true(has(&m, "c2c.median") && has(&m, "bandwidth.memory.read.all"));
+    assert_true(made_find(&m, "c2c.median") && made_find(&m, "bandwidth.memory.read.all"));
     assert_true(m.facts_n < 200);
-    end(&m);
+    made_end(&m);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* The rules of what lies on a device's chip, on synthetic cells of a device that is known. */
-#include "base/clock.h"
+#include "made.h"
+
 #include "base/text.h"
-#include "facts/facts.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,20 +15,13 @@
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)
 
-enum { CELLS_MAX = 1024 };
-struct made {
-    struct as_cell cells[CELLS_MAX];
-    size_t n;
-    struct as_device_info info;
-    struct as_fact *facts;
-    size_t facts_n;
-};
-
 /* 256 KiB of L1 with LOCAL memory taken off it, lines of 128 bytes; 32 banks; 50 MiB of L2 of which half is near. */
 static struct made *start(void)
 {
     struct made *m = calloc(1, sizeof *m);
     assert_non_null(m);
+    m->share = 0.002;
+    m->clock_hz = 2e9;
     m->info = (struct as_device_info){.id = "cuda:0",
                                       .backend = "cuda",
                                       .units = 132,
@@ -40,60 +33,10 @@ static struct made *start(void)
     return m;
 }
 
-static struct as_cell *add(struct made *m, const char *probe, const char *unit, double median, const char *axes)
-{
-    assert_true(m->n < CELLS_MAX);
-    struct as_cell *c = &m->cells[m->n++];
-    *c = (struct as_cell){.id = (int64_t)m->n, .status = AS_CELL_OK, .clock_hz = 2e9, .limit = NAN};
-    snprintf(c->device, sizeof c->device, "cuda:0");
-    snprintf(c->probe, sizeof c->probe, "%s", probe);
-    snprintf(c->unit, sizeof c->unit, "%s", unit);
-    c->sum = (struct as_summary){
-        .n = 30, .visits = 3, .median = median, .ci = {median * 0.998, median * 1.002}, .min = median, .max = median};
-    char text[256], *save = NULL;
-    snprintf(text, sizeof text, "%s", axes);
-    for (char *part = strtok_r(text, " ", &save); part; part = strtok_r(NULL, " ", &save)) {
-        char *value = strchr(part, '=');
-        struct as_axis_value *v = &c->axes.v[c->axes.n++];
-        *value++ = '\0';
-        snprintf(v->name, sizeof v->name, "%s", part);
-        snprintf(v->text, sizeof v->text, "%s", value);
-        v->number = as_parse_double(value, &v->number, NULL) ? NAN : v->number;
-    }
-    return c;
-}
-
-static void derive(struct made *m)
-{
-    struct as_run run = {.id = 1};
-    struct as_fact_input in = {&run, m->cells, m->n, &m->info, 1};
-    assert_int_equal(as_facts_derive(&in, &m->facts, &m->facts_n, NULL), AS_OK);
-}
-
 static void end(struct made *m)
 {
-    for (size_t i = 0; i < m->n; i++)
-        free(m->cells[i].detail);
-    free(m->facts);
+    made_end(m);
     free(m);
-}
-
-static const struct as_fact *find(const struct made *m, const char *id)
-{
-    return as_fact_find(m->facts, m->facts_n, "cuda:0", id);
-}
-
-static const struct as_fact *get(const struct made *m, const char *id)
-{
-    const struct as_fact *f = find(m, id);
-    if (!f) {
-        for (size_t i = 0; i < m->facts_n; i++)
-            print_message("have %s: %s\n", m->facts[i].id, m->facts[i].sentence);
-        fail_msg("no fact %s", id);
-        abort();
-    }
-    assert_true(f->sentence[0] && f->rule[0] && f->evidence_n > 0);
-    return f;
 }
 
 static void holds(const struct as_fact *f, double value)
@@ -118,7 +61,7 @@ static void add_walk(struct made *m, const char *what, double from, double to, d
         for (size_t i = 0; i < levels; i++)
             c += past(size, ends[i]) * (cycles[i + 1] - cycles[i]);
         snprintf(axes, sizeof axes, "what=%s size=%.0f stride=%.0f local=%.0f", what, round(size), stride, local);
-        add(m, "onchip", "ns", c / 2, axes);
+        made_add(m, "onchip", "ns", c / 2, axes);
     }
 }
 
@@ -133,18 +76,18 @@ static void test_sizes(void **state)
     add_walk(m, "global", 16 * KiB, 512 * KiB, 100 * KiB, 64, carved, cycles, 2);
     add_walk(m, "constant", 512, 64 * KiB, 0, 64, constant_ends, constant_cycles, 2);
     add_walk(m, "code", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
-    derive(m);
-    holds(get(m, "onchip.L1.size"), 256 * KiB * 1.07);
-    holds(get(m, "onchip.L1.latency"), 33);
-    assert_string_equal(get(m, "onchip.L1.latency")->unit, "cycles");
-    holds(get(m, "onchip.L2.latency"), 260);
-    assert_int_equal(get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
-    assert_true(get(m, "onchip.L2.size")->claimed == 50 * MiB);
-    holds(get(m, "onchip.L1.size.local102400"), 156 * KiB * 1.07);
-    holds(get(m, "onchip.constant.L1.size"), 2 * KiB * 1.07);
-    holds(get(m, "onchip.constant.L2.size"), 32 * KiB * 1.07);
-    holds(get(m, "onchip.code.L1.size"), 128 * KiB * 1.07);
-    assert_null(find(m, "onchip.L3.size"));
+    made_derive(m);
+    holds(made_get(m, "onchip.L1.size"), 256 * KiB * 1.07);
+    holds(made_get(m, "onchip.L1.latency"), 33);
+    assert_string_equal(made_get(m, "onchip.L1.latency")->unit, "cycles");
+    holds(made_get(m, "onchip.L2.latency"), 260);
+    assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
+    assert_true(made_get(m, "onchip.L2.size")->claimed == 50 * MiB);
+    holds(made_get(m, "onchip.L1.size.local102400"), 156 * KiB * 1.07);
+    holds(made_get(m, "onchip.constant.L1.size"), 2 * KiB * 1.07);
+    holds(made_get(m, "onchip.constant.L2.size"), 32 * KiB * 1.07);
+    holds(made_get(m, "onchip.code.L1.size"), 128 * KiB * 1.07);
+    assert_null(made_find(m, "onchip.L3.size"));
     end(m);
 }
 
@@ -155,13 +98,12 @@ static void test_part(void **state)
     struct made *m = start();
     static const double cycles[] = {33, 220, 300, 700}, ends[] = {256 * KiB, 12 * MiB, 50 * MiB};
     add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, ends, cycles, 3);
-    derive(m);
-    holds(get(m, "onchip.L2.part.size"), 12 * MiB * 1.07);
-    assert_int_equal(get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
+    made_derive(m);
+    holds(made_get(m, "onchip.L2.part.size"), 12 * MiB * 1.07);
+    assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
     m->info.caches[0].size = 20 << 20;
-    free(m->facts);
-    derive(m);
-    assert_int_equal(get(m, "onchip.L2.size")->verdict, AS_REFUTED);
+    made_derive(m);
+    assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_REFUTED);
     end(m);
 }
 
@@ -174,17 +116,17 @@ static void test_whole(void **state)
     static const double atomics[] = {600, 1100}, atomics_end[] = {50 * MiB};
     add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, loads_end, loads, 2);
     add_walk(m, "atomic", 4 * MiB, 512 * MiB, 0, 64, atomics_end, atomics, 1);
-    derive(m);
-    const struct as_fact *whole = get(m, "onchip.whole.L2.size"), *part = get(m, "onchip.L2.part.size");
+    made_derive(m);
+    const struct as_fact *whole = made_get(m, "onchip.whole.L2.size"), *part = made_get(m, "onchip.L2.part.size");
     holds(whole, 50 * MiB * 1.07);
     assert_string_equal(whole->object, "L2");
     assert_int_equal(whole->verdict, AS_SUPPORTED);
     assert_true(whole->claimed == 50 * MiB);
     holds(part, 28 * MiB * 1.07);
     assert_true(isnan(part->claimed));
-    holds(get(m, "onchip.L2.latency"), 260);
-    holds(get(m, "onchip.whole.L2.latency"), 600);
-    assert_null(find(m, "onchip.L2.size"));
+    holds(made_get(m, "onchip.L2.latency"), 260);
+    holds(made_get(m, "onchip.whole.L2.latency"), 600);
+    assert_null(made_find(m, "onchip.L2.size"));
     end(m);
 }
 
@@ -196,8 +138,8 @@ static void test_line(void **state)
     const double dense[] = {256 * KiB}, wide[] = {256 * KiB * 288 / 128};
     add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 64, dense, cycles, 1);
     add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 288, wide, cycles, 1);
-    derive(m);
-    holds(get(m, "onchip.L1.line.stride288"), 128);
+    made_derive(m);
+    holds(made_get(m, "onchip.L1.line.stride288"), 128);
     end(m);
 }
 
@@ -209,23 +151,23 @@ static void test_sector_and_ways(void **state)
     for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
         char axes[96];
         snprintf(axes, sizeof axes, "what=fetch level=L1 distance=%d lines=0", distances[i]);
-        add(m, "onchip_lines", "ns", distances[i] < 32 ? 75 : 130, axes);
+        made_add(m, "onchip_lines", "ns", distances[i] < 32 ? 75 : 130, axes);
         snprintf(axes, sizeof axes, "what=fetch level=L2 distance=%d lines=0", distances[i]);
-        add(m, "onchip_lines", "ns", distances[i] < 64 ? 250 : 390, axes);
+        made_add(m, "onchip_lines", "ns", distances[i] < 64 ? 250 : 390, axes);
     }
     for (int distance = 4096; distance <= 65536; distance *= 2)
         for (int lines = 2; lines <= 64; lines *= 2) {
             char axes[96];
             int ways = distance >= 16384 ? 4 : 16;
             snprintf(axes, sizeof axes, "what=ways level=L1 distance=%d lines=%d", distance, lines);
-            add(m, "onchip_lines", "ns", lines <= ways ? 16 : 130, axes);
+            made_add(m, "onchip_lines", "ns", lines <= ways ? 16 : 130, axes);
         }
-    derive(m);
-    holds(get(m, "onchip.L1.sector"), 32);
-    assert_true(get(m, "onchip.L1.sector")->value == 32);
-    assert_true(get(m, "onchip.L2.sector")->value == 64);
-    holds(get(m, "onchip.L1.ways"), 4);
-    assert_true(get(m, "onchip.L1.ways")->ci.hi < 8);
+    made_derive(m);
+    holds(made_get(m, "onchip.L1.sector"), 32);
+    assert_true(made_get(m, "onchip.L1.sector")->value == 32);
+    assert_true(made_get(m, "onchip.L2.sector")->value == 64);
+    holds(made_get(m, "onchip.L1.ways"), 4);
+    assert_true(made_get(m, "onchip.L1.ways")->ci.hi < 8);
     end(m);
 }
 
@@ -241,21 +183,21 @@ static void test_bandwidth_and_banks(void **state)
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
         snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
-        add(m, "onchip_bandwidth", "B/cycle", 127.5 / common_divisor(stride, 32), axes);
+        made_add(m, "onchip_bandwidth", "B/cycle", 127.5 / common_divisor(stride, 32), axes);
     }
     for (int i = 0; i < 12; i++) {
         char axes[96];
         double size = 2 * MiB * exp2(i / 2.0);
         snprintf(axes, sizeof axes, "what=common size=%.0f width=128 stride=1 units=one", round(size));
-        add(m, "onchip_bandwidth", "B/cycle", 63 - past(size, 24 * MiB) * 20, axes);
+        made_add(m, "onchip_bandwidth", "B/cycle", 63 - past(size, 24 * MiB) * 20, axes);
     }
-    add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 units=every");
-    derive(m);
-    const struct as_fact *banks = get(m, "onchip.local.banks");
+    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 units=every");
+    made_derive(m);
+    const struct as_fact *banks = made_get(m, "onchip.local.banks");
     assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
-    holds(get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
-    holds(get(m, "onchip.L1.bandwidth"), 127);
-    holds(get(m, "onchip.local.bandwidth"), 127.5);
+    holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
+    holds(made_get(m, "onchip.L1.bandwidth"), 127);
+    holds(made_get(m, "onchip.local.bandwidth"), 127.5);
     end(m);
 }
 
@@ -267,10 +209,10 @@ static void test_no_banks(void **state)
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
         snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
-        add(m, "onchip_bandwidth", "B/cycle", 120 - stride * 0.1, axes);
+        made_add(m, "onchip_bandwidth", "B/cycle", 120 - stride * 0.1, axes);
     }
-    derive(m);
-    assert_null(find(m, "onchip.local.banks"));
+    made_derive(m);
+    assert_null(made_find(m, "onchip.local.banks"));
     end(m);
 }
 
@@ -278,23 +220,22 @@ static void test_units(void **state)
 {
     (void)state;
     struct made *m = start();
-    struct as_cell *near = add(m, "onchip_units", "ns", 105, "what=near unit=3 filler=0");
+    struct as_cell *near = made_add(m, "onchip_units", "ns", 105, "what=near unit=3 filler=0");
     near->detail = as_strdup("{\"near_share\":0.52}");
-    add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
-    add(m, "onchip_units", "ns", 380, "what=missed unit=0 filler=0");
-    add(m, "onchip_units", "ns", 120, "what=found unit=0 filler=0");
-    add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=64");
-    add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=8");
-    derive(m);
-    const struct as_fact *far = get(m, "onchip.L2.far.unit3");
+    made_add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 380, "what=missed unit=0 filler=0");
+    made_add(m, "onchip_units", "ns", 120, "what=found unit=0 filler=0");
+    made_add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=64");
+    made_add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=8");
+    made_derive(m);
+    const struct as_fact *far = made_get(m, "onchip.L2.far.unit3");
     holds(far, 140.0 / 105);
     assert_non_null(strstr(far->sentence, "52%"));
-    const struct as_fact *sharing = get(m, "onchip.L2.sharing");
+    const struct as_fact *sharing = made_get(m, "onchip.L2.sharing");
     assert_true(sharing->verdict == AS_SUPPORTED && sharing->value == 2);
     m->cells[4].sum.median = 379;
-    free(m->facts);
-    derive(m);
-    assert_int_equal(get(m, "onchip.L2.sharing")->verdict, AS_REFUTED);
+    made_derive(m);
+    assert_int_equal(made_get(m, "onchip.L2.sharing")->verdict, AS_REFUTED);
     end(m);
 }
 
@@ -307,22 +248,22 @@ static void test_groups(void **state)
         int registers = (values + 16) / 8 * 8;
         int by_registers = 65536 / (registers * 64), groups = by_registers < 32 ? by_registers : 32;
         snprintf(axes, sizeof axes, "threads=64 values=%d local=0", values);
-        struct as_cell *c = add(m, "onchip_groups", "groups", groups, axes);
+        struct as_cell *c = made_add(m, "onchip_groups", "groups", groups, axes);
         snprintf(detail, sizeof detail, "{\"registers\":%d,\"spilled_bytes\":0}", registers);
         c->detail = as_strdup(detail);
     }
-    add(m, "onchip_groups", "groups", 32, "threads=32 values=0 local=0");
+    made_add(m, "onchip_groups", "groups", 32, "threads=32 values=0 local=0");
     for (int local = 5000; local < 232000; local = local * 5 / 3) {
         char axes[96];
         int groups = (228 << 10) / (local + 1024);
         snprintf(axes, sizeof axes, "threads=32 values=0 local=%d", local);
-        add(m, "onchip_groups", "groups", groups < 32 ? groups : 32, axes);
+        made_add(m, "onchip_groups", "groups", groups < 32 ? groups : 32, axes);
     }
-    derive(m);
-    const struct as_fact *registers = get(m, "onchip.unit.registers");
+    made_derive(m);
+    const struct as_fact *registers = made_get(m, "onchip.unit.registers");
     holds(registers, 65536);
     assert_int_equal(registers->verdict, AS_SUPPORTED);
-    const struct as_fact *local = get(m, "onchip.unit.local");
+    const struct as_fact *local = made_get(m, "onchip.unit.local");
     holds(local, 228 << 10);
     assert_true(local->ci.lo > 180 << 10 && local->ci.hi < 280 << 10);
     end(m);
@@ -333,20 +274,20 @@ static void test_listed(void **state)
 {
     (void)state;
     struct made *m = start();
-    add(m, "topology", "ns", 150, "place=L2 what=latency");
-    add(m, "topology", "ns", 0.008, "place=L2 what=bandwidth");
-    add(m, "topology", "ns", 310, "place=memory what=latency");
-    add(m, "topology", "ns", 0.016, "place=memory what=bandwidth");
-    add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0 width=best");
-    derive(m);
-    const struct as_fact *read = get(m, "listed.memory.read");
+    made_add(m, "topology", "ns", 150, "place=L2 what=latency");
+    made_add(m, "topology", "ns", 0.008, "place=L2 what=bandwidth");
+    made_add(m, "topology", "ns", 310, "place=memory what=latency");
+    made_add(m, "topology", "ns", 0.016, "place=memory what=bandwidth");
+    made_add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0 width=best");
+    made_derive(m);
+    const struct as_fact *read = made_get(m, "listed.memory.read");
     assert_string_equal(read->unit, "GB/s");
     assert_string_equal(read->object, "memory");
     assert_true(fabs(read->value - 4000) < 1 && read->ci.lo < 4000 && read->ci.hi > 4000);
-    assert_true(get(m, "listed.L2.latency")->value == 150);
-    assert_true(get(m, "listed.memory.latency")->value == 310);
-    assert_non_null(get(m, "bandwidth.L2.read.all"));
-    assert_null(as_fact_find(m->facts, m->facts_n, "cuda:0", "listed.L2.read"));
+    assert_true(made_get(m, "listed.L2.latency")->value == 150);
+    assert_true(made_get(m, "listed.memory.latency")->value == 310);
+    assert_non_null(made_get(m, "bandwidth.L2.read.all"));
+    assert_null(made_find(m, "listed.L2.read"));
     end(m);
 }
 
@@ -355,17 +296,17 @@ static void test_own_ridges(void **state)
 {
     (void)state;
     struct made *m = start();
-    add(m, "roofline", "ops/s", 60e12, "type=f32 threads=0 width=best");
-    add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=every");
-    add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=every");
-    add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=every");
-    add(m, "onchip_bandwidth", "B/cycle", 124, "what=common size=16777216 width=128 stride=1 units=one");
-    derive(m);
-    const struct as_fact *l1 = get(m, "ridge.f32.L1"), *local = get(m, "ridge.f32.LOCAL");
+    made_add(m, "roofline", "ops/s", 60e12, "type=f32 threads=0 width=best");
+    made_add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 124, "what=common size=16777216 width=128 stride=1 units=one");
+    made_derive(m);
+    const struct as_fact *l1 = made_get(m, "ridge.f32.L1"), *local = made_get(m, "ridge.f32.LOCAL");
     assert_true(fabs(l1->value / (60e12 / (128 * 132 * 2e9)) - 1) < 1e-9);
     assert_true(fabs(local->value / (60e12 / (120 * 132 * 2e9)) - 1) < 1e-9);
     assert_int_equal(l1->evidence[1], 2);
-    assert_null(as_fact_find(m->facts, m->facts_n, "cuda:0", "ridge.f32.L2"));
+    assert_null(made_find(m, "ridge.f32.L2"));
     end(m);
 }
 
@@ -373,16 +314,16 @@ static void test_local_and_miss(void **state)
 {
     (void)state;
     struct made *m = start();
-    add(m, "onchip", "ns", 20, "what=local size=65536 stride=64 local=0");
-    add(m, "onchip", "ns", 11.5, "what=local size=4096 stride=64 local=0");
-    add(m, "onchip_units", "ns", 330, "what=missed unit=0 filler=0");
-    add(m, "topology", "ns", 310, "place=memory what=latency");
-    derive(m);
-    const struct as_fact *local = get(m, "onchip.local.latency"); /* at 2 GHz */
+    made_add(m, "onchip", "ns", 20, "what=local size=65536 stride=64 local=0");
+    made_add(m, "onchip", "ns", 11.5, "what=local size=4096 stride=64 local=0");
+    made_add(m, "onchip_units", "ns", 330, "what=missed unit=0 filler=0");
+    made_add(m, "topology", "ns", 310, "place=memory what=latency");
+    made_derive(m);
+    const struct as_fact *local = made_get(m, "onchip.local.latency"); /* at 2 GHz */
     assert_string_equal(local->unit, "cycles");
     holds(local, 23);
-    holds(get(m, "onchip.memory.latency"), 330);
-    assert_null(as_fact_find(m->facts, m->facts_n, "cuda:0", "listed.memory.latency"));
+    holds(made_get(m, "onchip.memory.latency"), 330);
+    assert_null(made_find(m, "listed.memory.latency"));
     end(m);
 }
 
@@ -394,13 +335,14 @@ static void test_hostile(void **state)
     for (int i = 0; i < 20; i++) {
         char axes[96];
         snprintf(axes, sizeof axes, "what=global size=%d stride=64 local=0", i);
-        add(m, "onchip", "ns", i % 2 ? 1e300 : 1e-300, axes)->detail = as_strdup("[\"not an object\"");
+        made_add(m, "onchip", "ns", i % 2 ? 1e300 : 1e-300, axes)->detail = as_strdup("[\"not an object\"");
     }
-    add(m, "onchip_groups", "groups", 1e18, "threads=0 values=5 local=0")->detail = as_strdup("{\"registers\":\"x\"}");
-    add(m, "onchip_bandwidth", "B/cycle", 5, "width=128");
-    add(m, "onchip_units", "ns", 5, "what=near");
-    add(m, "onchip_lines", "ns", 5, "what=fetch distance=8");
-    derive(m);
+    made_add(m, "onchip_groups", "groups", 1e18, "threads=0 values=5 local=0")->detail =
+        as_strdup("{\"registers\":\"x\"}");
+    made_add(m, "onchip_bandwidth", "B/cycle", 5, "width=128");
+    made_add(m, "onchip_units", "ns", 5, "what=near");
+    made_add(m, "onchip_lines", "ns", 5, "what=fetch distance=8");
+    made_derive(m);
     end(m);
 }
 

@@ -1,0 +1,101 @@
+#include "made.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct as_cell *new_cell(struct made *m)
+{
+    if (m->n == m->cap) {
+        m->cap = m->cap ? 2 * m->cap : 64;
+        m->cells = realloc(m->cells, m->cap * sizeof *m->cells);
+        assert_non_null(m->cells);
+    }
+    return &m->cells[m->n++];
+}
+
+/* Not by as_axes_add, which refuses what hostile cells hold. */
+static void add_axes(struct as_axes *to, const char *axes)
+{
+    char text[256], *save = NULL;
+    const char *const between = strchr(axes, ';') ? ";" : " ";
+    assert_true(strlen(axes) < sizeof text);
+    as_copy_text(text, sizeof text, axes);
+    for (char *part = strtok_r(text, between, &save); part; part = strtok_r(NULL, between, &save)) {
+        char *value = strchr(part, '=');
+        assert_true(value && to->n < AS_AXES_MAX);
+        struct as_axis_value *v = &to->v[to->n++];
+        *value++ = '\0';
+        as_copy_text(v->name, sizeof v->name, part);
+        as_copy_text(v->text, sizeof v->text, value);
+        v->number = as_parse_double(value, &v->number, NULL) ? NAN : v->number;
+    }
+}
+
+struct as_cell *made_add(struct made *m, const char *probe, const char *unit, double median, const char *axes)
+{
+    struct as_cell *c = new_cell(m);
+    *c = (struct as_cell){
+        .id = (int64_t)m->n, .status = AS_CELL_OK, .clock_hz = m->clock_hz > 0 ? m->clock_hz : NAN, .limit = NAN};
+    as_copy_text(c->device, sizeof c->device, m->info.id);
+    as_copy_text(c->probe, sizeof c->probe, probe);
+    as_copy_text(c->unit, sizeof c->unit, unit);
+    c->sum = (struct as_summary){.n = 30,
+                                 .visits = 3,
+                                 .median = median,
+                                 .ci = {median * (1 - m->share), median * (1 + m->share)},
+                                 .min = median,
+                                 .max = median,
+                                 .modes = 1};
+    add_axes(&c->axes, axes);
+    return c;
+}
+
+void made_derive(struct made *m)
+{
+    struct as_run run = {.id = 1};
+    struct as_fact_input in = {&run, m->cells, m->n, &m->info, 1};
+    free(m->facts);
+    assert_int_equal(as_facts_derive(&in, &m->facts, &m->facts_n, NULL), AS_OK);
+}
+
+const struct as_fact *made_find(const struct made *m, const char *id)
+{
+    return as_fact_find(m->facts, m->facts_n, m->info.id, id);
+}
+
+const struct as_fact *made_get(const struct made *m, const char *id)
+{
+    const struct as_fact *f = made_find(m, id);
+    if (!f) {
+        for (size_t i = 0; i < m->facts_n; i++)
+            print_message("have %s: %s\n", m->facts[i].id, m->facts[i].sentence);
+        fail_msg("no fact %s", id);
+        abort();
+    }
+    assert_true(f->sentence[0] && f->rule[0] && f->refuted_by[0] && f->evidence_n > 0);
+    return f;
+}
+
+void made_says(const struct as_fact *f, const char *text)
+{
+    if (!strstr(f->sentence, text))
+        fail_msg("%s: '%s' is not in: %s", f->id, text, f->sentence);
+}
+
+void made_end(struct made *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        free(m->cells[i].detail);
+    free(m->cells);
+    free(m->facts);
+    m->cells = NULL;
+    m->facts = NULL;
+    m->n = m->cap = m->facts_n = 0;
+}

@@ -1,0 +1,26 @@
+/* Runs that are made up for the rules: cells with known medians of one device, and the facts derived from them. */
+#ifndef AS_TESTS_FACTS_MADE_H
+#define AS_TESTS_FACTS_MADE_H
+
+#include "facts/facts.h"
+
+struct made {
+    struct as_cell *cells; /* what made_add returned is theirs, until the next call of it */
+    size_t n, cap;
+    struct as_device_info info; /* whose cells they are */
+    double share;               /* half the width of each interval, as a share of its median */
+    double clock_hz;            /* of each cell, 0: not known */
+    struct as_fact *facts;
+    size_t facts_n;
+};
+
+/* axes: "size=1024 op=read", or "size=1024;allocator=my own" where a text holds spaces */
+struct as_cell *made_add(struct made *m, const char *probe, const char *unit, double median, const char *axes);
+void made_derive(struct made *m); /* again, where cells or the device were changed */
+const struct as_fact *made_find(const struct made *m, const char *id);
+/* The fact, which must be there with its sentence, rule and evidence. */
+const struct as_fact *made_get(const struct made *m, const char *id);
+void made_says(const struct as_fact *f, const char *text); /* its sentence holds the text */
+void made_end(struct made *m);                             /* no cells and no facts, of the same device */
+
+#endif
