@@ -100,4 +100,12 @@ enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, doub
 bool as_chase_check(const struct as_chase *c, char *why, size_t size);
 void as_chase_finish(struct as_chase *c); /* takes one that prepare left half done */
 
+/* A visit that is one chase: its state is a chase of malloc, and these are what the engine calls. prepare also says
+ * what the code gate expects, the footprint, the bound of a cycle and how long samples are. */
+enum as_status as_chase_visit_prepare(struct as_visit_context *vc, void **state, const struct as_chase_desc *desc,
+                                      struct as_error *err);
+enum as_status as_chase_visit_sample(void *chase, uint64_t reps, struct as_sample *out, struct as_error *err);
+bool as_chase_visit_check(void *chase, char *why, size_t why_size);
+void as_chase_visit_finish(void *chase); /* NULL too */
+
 #endif

@@ -31,10 +31,26 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
     return AS_OK;
 }
 
+enum as_status as_check_span(const struct as_device_info *info, double bytes, struct as_error *err)
+{
+    if (bytes > (double)info->memory_free / 2)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "pages over %.0f MiB are asked for, and only half of the free %.0f MiB may be used",
+                       bytes / 0x1p20, (double)info->memory_free / 0x1p20);
+    return AS_OK;
+}
+
 void as_limit_one_cycle(struct as_visit_context *vc, double hz)
 {
     if (!(hz > 0))
         return;
     vc->limit = 1e9 / hz;
     snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: a load that waits for another takes at least that");
+}
+
+void as_limit_own_cycle(struct as_visit_context *vc)
+{
+    double hz;
+    if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
+        as_limit_one_cycle(vc, hz);
 }

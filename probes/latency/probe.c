@@ -2,7 +2,6 @@
 #include "../common/chase.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 extern const char as_method_latency[];
 
@@ -89,58 +88,25 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 enum { FRESH_MAX = 8 << 20 };
 
 /* A persistent walk is read ten times in a visit, half a second long where there is time for that. */
-static double sample_length(const struct as_visit_context *vc, const struct as_chase *c, bool persistent)
+static double persistent_length(const struct as_visit_context *vc)
 {
     double left = vc->deadline - as_now();
-    return persistent ? fmin(fmax(left / 10, 5e-3), 0.5) : as_chase_sample_s(c);
+    return fmin(fmax(left / 10, 5e-3), 0.5);
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
-    struct as_chase *c = calloc(1, sizeof *c);
-    *state = c;
-    if (!c)
-        return as_nomem(err, sizeof *c, "a chase");
-    bool persistent = as_word_is(vc->axes, "instrument", "persistent");
     struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
                                  .size = as_axes_u64(vc->axes, "size"),
                                  .stride = as_axes_u64(vc->axes, "stride"),
                                  .pattern = (enum as_pattern)as_word_index(vc->axes, "pattern", pattern_words),
                                  .seed = vc->seed,
                                  .fresh = as_axes_u64(vc->axes, "size") <= FRESH_MAX,
-                                 .persistent = persistent};
-    enum as_status s = as_chase_prepare(c, vc->dev, &desc, err);
-    if (s)
-        return s;
-    double hz;
-    as_chase_expect(vc, c);
-    vc->footprint = c->footprint;
-    if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
-        as_limit_one_cycle(vc, hz);
-    vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
-    vc->sample_s = sample_length(vc, c, persistent);
-    as_chase_note(vc, c);
-    return AS_OK;
-}
-
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
-{
-    struct as_chase *c = state;
-    enum as_status s = as_chase_walk(c, reps, &out->value, &out->seconds, err);
-    out->clock_hz = c->clock_hz;
+                                 .persistent = as_word_is(vc->axes, "instrument", "persistent")};
+    enum as_status s = as_chase_visit_prepare(vc, state, &desc, err);
+    if (!s && desc.persistent)
+        vc->sample_s = persistent_length(vc);
     return s;
-}
-
-static bool check(void *state, char *why, size_t why_size)
-{
-    return as_chase_check(state, why, why_size);
-}
-
-static void finish(void *state)
-{
-    if (state)
-        as_chase_finish(state);
-    free(state);
 }
 
 const struct as_probe as_probe_latency = {
@@ -158,9 +124,9 @@ const struct as_probe as_probe_latency = {
     .applies = applies,
     .patience = patience,
     .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    .sample = as_chase_visit_sample,
+    .check = as_chase_visit_check,
+    .finish = as_chase_visit_finish,
     .method = as_method_latency,
     .figure = "latency",
 };

@@ -237,11 +237,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    if (s->atomic)
-        return sample_adds(s, reps, out, err);
-    enum as_status st = as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
-    out->clock_hz = s->chase.clock_hz;
-    return st;
+    return s->atomic ? sample_adds(s, reps, out, err) : as_chase_visit_sample(&s->chase, reps, out, err);
 }
 
 static bool check(void *state, char *why, size_t why_size)

@@ -94,11 +94,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "%s", why);
     else if (stride & (stride - 1))
         as_fail(err, AS_UNSUPPORTED, "the stride must be a power of two");
-    else if (bytes > (double)info->memory_free / 2)
-        as_fail(err, AS_UNSUPPORTED,
-                "pages over %.0f MiB are asked for, and only half of the free %.0f MiB may be used", bytes / 0x1p20,
-                (double)info->memory_free / 0x1p20);
-    else
+    else if (!as_check_span(info, bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }

@@ -2,8 +2,6 @@
  */
 #include "../common/chase.h"
 
-#include <stdlib.h>
-
 extern const char as_method_tlb[];
 
 enum { LINE_MIN = 64, STRIDE_MIN = 4096 };
@@ -68,11 +66,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
     else if (!(info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SOURCE)))
         as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
-    else if (bytes > (double)info->memory_free / 2)
-        as_fail(err, AS_UNSUPPORTED,
-                "pages over %.0f MiB are asked for, and only half of the free %.0f MiB may be used", bytes / 0x1p20,
-                (double)info->memory_free / 0x1p20);
-    else
+    else if (!as_check_span(info, bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }
@@ -86,10 +80,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
-    struct as_chase *c = calloc(1, sizeof *c);
-    *state = c;
-    if (!c)
-        return as_nomem(err, sizeof *c, "a chase");
     const uint64_t stride = as_axes_u64(vc->axes, "stride"), line = line_of(&vc->dev->info);
     const uint64_t step = stride ? stride : line;
     const struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
@@ -99,38 +89,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                                        .pattern = AS_PATTERN_RANDOM,
                                        .seed = vc->seed,
                                        .fresh = true};
-    double hz;
-    enum as_status s = as_chase_prepare(c, vc->dev, &desc, err);
-    if (s)
-        return s;
-    as_chase_expect(vc, c);
-    vc->footprint = c->footprint;
-    if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
-        as_limit_one_cycle(vc, hz);
-    vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
-    vc->sample_s = as_chase_sample_s(c);
-    as_chase_note(vc, c);
-    return AS_OK;
-}
-
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
-{
-    struct as_chase *c = state;
-    enum as_status s = as_chase_walk(c, reps, &out->value, &out->seconds, err);
-    out->clock_hz = c->clock_hz;
-    return s;
-}
-
-static bool check(void *state, char *why, size_t why_size)
-{
-    return as_chase_check(state, why, why_size);
-}
-
-static void finish(void *state)
-{
-    if (state)
-        as_chase_finish(state);
-    free(state);
+    return as_chase_visit_prepare(vc, state, &desc, err);
 }
 
 const struct as_probe as_probe_tlb = {
@@ -148,9 +107,9 @@ const struct as_probe as_probe_tlb = {
     .applies = applies,
     .patience = patience,
     .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    .sample = as_chase_visit_sample,
+    .check = as_chase_visit_check,
+    .finish = as_chase_visit_finish,
     .method = as_method_tlb,
     .figure = "tlb",
 };

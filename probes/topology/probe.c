@@ -99,13 +99,12 @@ struct state {
 
 static void set_limit(struct as_visit_context *vc, bool bandwidth)
 {
-    double hz;
     const struct as_device_info *info = &vc->dev->info;
     if (bandwidth && vc->claims_memory && info->peak_bandwidth > 0) {
         vc->limit = LINE * 1e9 / info->peak_bandwidth;
         snprintf(vc->limit_why, sizeof vc->limit_why, "64 bytes at the memory's physical peak");
-    } else if (!bandwidth && vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
-        as_limit_one_cycle(vc, hz);
+    } else if (!bandwidth)
+        as_limit_own_cycle(vc);
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
