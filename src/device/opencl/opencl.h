@@ -36,7 +36,7 @@ struct as_cl_device {
     cl_command_queue back; /* for a copy that goes the other way at the same time; NULL before the first */
     cl_command_queue more[AS_QUEUES_MAX]; /* further queues */
     size_t more_n;
-    cl_event last;         /* of the last submitted command, NULL when none is outstanding */
+    cl_event last; /* of the last submitted command, NULL when none is outstanding */
     struct as_cl_built *built;
     cl_device_svm_capabilities svm;
     cl_device_type type;
