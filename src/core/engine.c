@@ -22,7 +22,8 @@ static const double FOR_ROUNDS = 0.75;
 /* Of the budget, for starting workers anew. */
 static const double RENEW_SHARE = 0.03;
 
-enum { EXTRA_VISITS = 12 };
+/* With a budget there is an end to them anyway. */
+enum { EXTRA_VISITS = 5, EXTRA_VISITS_IN_BUDGET = 12 };
 
 static int stopped(struct as_engine *e)
 {
@@ -196,7 +197,8 @@ static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as
     struct wanting *w = calloc(e->cells_n ? e->cells_n : 1, sizeof *w);
     enum as_status s = w ? AS_OK : as_nomem(err, e->cells_n * sizeof *w, "the order of cells");
     double share = FREE_SHARE_S;
-    for (int extra = 1; extra <= EXTRA_VISITS && !s && !stopped(e); extra++) {
+    const int most = isfinite(e->deadline) ? EXTRA_VISITS_IN_BUDGET : EXTRA_VISITS;
+    for (int extra = 1; extra <= most && !s && !stopped(e); extra++) {
         size_t n = find_wanting(e, extra, order, w);
         if (n == 0 || time_left(e) < 0.02 * (e->deadline - e->start))
             break;

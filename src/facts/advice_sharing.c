@@ -78,6 +78,7 @@ static bool largest_pair(struct rule_context *c, const char *name, const char *a
     struct pair *pairs;
     size_t n;
     double most = 0;
+    *out = (struct pair){0};
     pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         double pages = as_axes_number(&pairs[i].a->axes, "pages");
@@ -87,7 +88,7 @@ static bool largest_pair(struct rule_context *c, const char *name, const char *a
         *out = pairs[i];
     }
     free(pairs);
-    return most > 0;
+    return out->a && out->b;
 }
 
 static void add_pair(struct as_advice *a, const struct pair *p)

@@ -208,6 +208,8 @@ static void test_table_of_the_cpu(void **unused)
 static void test_table_of_opencl(void **unused)
 {
     (void)unused;
+    if (!TOY_MALLOC_IS_REAL)
+        skip();
     struct as_opened opened;
     struct as_error err = {0};
     bool host = !as_device_open("opencl:0", &opened, &err) && opened.device.info.is_host_cpu;

@@ -132,6 +132,8 @@ static void test_kept_pages_are_seen(void **unused)
     struct as_sample s = {0};
     char why[160] = "";
     (void)unused;
+    if (!TOY_MALLOC_IS_REAL)
+        skip();
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.dev.info.allocators[0].host_access = true;
     assert_false(visit(&t, CPU_AXES, 3, &s, why, sizeof why));

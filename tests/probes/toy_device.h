@@ -34,4 +34,17 @@ enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const ch
 void toy_finish(const struct as_probe *probe, struct toy_visit *v);
 enum as_applies toy_applies(const struct toy *t, const struct as_probe *probe, const char *axes, struct as_error *err);
 
+/* AddressSanitizer's malloc gives pages that nobody touched and keeps what is freed. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TOY_MALLOC_IS_REAL false
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define TOY_MALLOC_IS_REAL false
+#endif
+#ifndef TOY_MALLOC_IS_REAL
+#define TOY_MALLOC_IS_REAL true
+#endif
+
 #endif

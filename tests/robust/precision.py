@@ -13,6 +13,7 @@ from harness import MEASURED, OK, UNTRUSTED, expect
 # has few accesses, which then take no real time.
 NOISY = {"execute": True, "noise": {"sd": 0.05}, "levels": [{"size": 0, "ns": 1000, "gbs": 1}]}
 SUITE = """[suite]
+budget = 4s
 precision = 0.01%
 visits = 4
 devices = null
@@ -100,7 +101,7 @@ def both_visited(assay):
 
 def test_resume_asks_the_same(assay):
     """Killed between its visits, the run goes on with what the store knows of each cell."""
-    process = assay.start("run", suite(assay, SUITE.replace("visits = 4", "visits = 20")), "--device", "null",
+    process = assay.start("run", suite(assay, SUITE.replace("visits = 4", "visits = 20").replace("4s", "20s")), "--device", "null",
                           env=assay.script(dict(NOISY, sleep=True)))
     while process.poll() is None and not both_visited(assay):
         time.sleep(0.02)
