@@ -21,9 +21,10 @@ from tally import Tally, say  # noqa: E402
 BUILDS = {
     # name: (compiler, meson options, arguments of meson test)
     "gcc": ("gcc", ["-Dwerror=true"], []),
-    "asan": ("clang", ["-Dwerror=true", "-Dfuzzing=true", "-Db_sanitize=address,undefined", "-Db_lundef=false"],
+    "asan": ("clang", ["-Dwerror=true", "-Dfuzzing=true", "-Doptimization=1", "-Db_sanitize=address,undefined",
+                       "-Db_lundef=false"],
              ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles"]),
-    "tsan": ("clang", ["-Dwerror=true", "-Db_sanitize=thread", "-Db_lundef=false"],
+    "tsan": ("clang", ["-Dwerror=true", "-Doptimization=1", "-Db_sanitize=thread", "-Db_lundef=false"],
              ["--suite", "device", "--suite", "api", "--no-suite", "compiles"]),
 }
 SANITIZER_OPTIONS = {
