@@ -68,7 +68,7 @@ enum as_gate_state {
 }; /* NA: does not apply or cannot be known; text says why */
 struct as_gate_result {
     enum as_gate_state state;
-    char text[208]; /* "3.41 GHz, moved 0.2%"; "" when there is nothing to say */
+    char text[256]; /* "3.41 GHz, moved 0.2%"; "" when there is nothing to say */
 };
 const char *as_gate_name(enum as_gate g);
 const char *as_gate_state_word(enum as_gate_state s); /* "n/a", "pass", "fail" */

@@ -9,7 +9,7 @@ struct as_gate_context {
     int visits;               /* asked for */
     uint64_t last_cache;      /* bytes of all last caches that the cell's threads reach; 0 unknown */
     enum as_gate_state drift; /* verdict of the sentinels, with its text */
-    char drift_text[208];
+    char drift_text[256];
 };
 
 /* Recomputes summary, limit, clock, gates, status and reason of a cell from its visits (in order of time). Excluded

@@ -2,6 +2,7 @@
 #include "core/engine.h"
 
 #include "base/text.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -64,6 +65,8 @@ static int in_bad_episode(const struct as_engine *e, const struct as_cell *cell,
 /* Why a visit is left out of the cell's number. */
 enum fault { FAULT_NONE, FAULT_DRIFT, FAULT_HOST, FAULT_CLOCK };
 enum { VISITS_JUDGED = 64 };
+/* A visit measured the same as others when it is off by less than this part of the precision asked for. */
+static const double AGREES = 0.5;
 
 static bool is_judged(const struct as_visit *v)
 {
@@ -100,28 +103,63 @@ static double host_excess(const struct as_engine *e, const struct as_visit *v)
     return as_yardstick_excess(&e->yardsticks, as_yardstick_of(v));
 }
 
-static bool has_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v, enum fault fault)
+static bool host_slowed(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v)
 {
-    return fault == FAULT_CLOCK ? as_clock_moved(v) > as_clock_room(cell->precision)
-                                : host_excess(e, v) > as_yardstick_room(cell->precision);
+    return host_excess(e, v) > as_yardstick_room(cell->precision);
 }
 
-/* Leaves out the visits with this fault as long as enough others are left; false where they are not. */
-static bool find_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
-                       enum fault kind, enum fault *fault)
+/* What the visits with a steady host measured: the median of their medians, NAN where there is none. */
+static double steady_value(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits,
+                           size_t n, const enum fault *fault)
 {
+    double medians[VISITS_JUDGED];
+    size_t steady = 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_judged(&visits[i]) && fault[i] == FAULT_NONE && !host_slowed(e, cell, &visits[i]))
+            medians[steady++] = as_median(visits[i].samples, visits[i].n);
+    return as_median(medians, steady);
+}
+
+/* Who shares the core slows down what fills its issue slots, as the yardstick does, but not a chain of misses: a visit
+ * that measured what the steady ones did was not disturbed. */
+static bool has_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v, enum fault kind,
+                      double steady)
+{
+    if (kind == FAULT_CLOCK)
+        return as_clock_moved(v) > as_clock_room(cell->precision);
+    return host_slowed(e, cell, v) &&
+           !(fabs(as_median(v->samples, v->n) - steady) <= AGREES * cell->precision * fabs(steady));
+}
+
+/* What was found of one fault. */
+struct found {
+    size_t measured, has; /* visits, and those with the fault */
+    size_t slowed;        /* those in which the host's core was slow, whatever they measured */
+    bool left_out;        /* enough others are left, so these do not count */
+};
+
+/* Leaves out the visits with this fault as long as enough others are left. */
+static struct found find_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits,
+                               size_t n, enum fault kind, enum fault *fault)
+{
+    const double steady = kind == FAULT_HOST ? steady_value(e, cell, visits, n, fault) : NAN;
     bool has[VISITS_JUDGED] = {false};
+    struct found found = {0};
     size_t left = 0;
     for (size_t i = 0; i < n; i++) {
-        has[i] = is_judged(&visits[i]) && has_fault(e, cell, &visits[i], kind);
-        left += is_judged(&visits[i]) && fault[i] == FAULT_NONE && !has[i];
+        if (!is_judged(&visits[i]))
+            continue;
+        has[i] = has_fault(e, cell, &visits[i], kind, steady);
+        found.measured++;
+        found.has += has[i];
+        found.slowed += host_slowed(e, cell, &visits[i]);
+        left += fault[i] == FAULT_NONE && !has[i];
     }
-    if (left < as_visits_wanted(e->run->visits))
-        return false;
-    for (size_t i = 0; i < n; i++)
+    found.left_out = left >= as_visits_wanted(e->run->visits);
+    for (size_t i = 0; i < n && found.left_out; i++)
         if (has[i] && fault[i] == FAULT_NONE)
             fault[i] = kind;
-    return true;
+    return found;
 }
 
 static void say_fault(const struct as_engine *e, const struct as_visit *v, enum fault fault, char *out, size_t size)
@@ -135,20 +173,16 @@ static void say_fault(const struct as_engine *e, const struct as_visit *v, enum 
 }
 
 /* A number that rests on visits in which the host's core was slow is one of the neighbours, not of the machine. */
-static void judge_host(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
-                       bool enough_left, struct as_gate_context *context)
+static void judge_host(const struct found *host, struct as_gate_context *context)
 {
-    size_t slowed = 0, measured = 0, len = strlen(context->drift_text);
-    for (size_t i = 0; i < n; i++) {
-        measured += is_judged(&visits[i]);
-        slowed += is_judged(&visits[i]) && has_fault(e, cell, &visits[i], FAULT_HOST);
-    }
-    if (!slowed)
+    size_t len = strlen(context->drift_text);
+    if (!host->slowed)
         return;
     snprintf(context->drift_text + len, sizeof context->drift_text - len,
-             "; in %zu of %zu visits the host's core was slower than usual%s", slowed, measured,
-             enough_left ? "" : ", too few are left");
-    if (!enough_left && 2 * slowed > measured)
+             "; in %zu of %zu visits the host's core was slower than usual, %zu of them measured what the steady ones "
+             "did%s",
+             host->slowed, host->measured, host->slowed - host->has, host->left_out ? "" : ", too few are left");
+    if (!host->left_out && 2 * host->has > host->measured)
         context->drift = AS_GATE_FAIL;
 }
 
@@ -164,7 +198,8 @@ enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell 
         return AS_OK;
     }
     find_drift(e, cell, visits, judged, fault, context);
-    judge_host(e, cell, visits, judged, find_fault(e, cell, visits, judged, FAULT_HOST, fault), context);
+    const struct found host = find_fault(e, cell, visits, judged, FAULT_HOST, fault);
+    judge_host(&host, context);
     (void)find_fault(e, cell, visits, judged, FAULT_CLOCK,
                      fault); /* where too few would be left, the clock gate says it */
     for (size_t i = 0; i < judged && !st; i++) {
