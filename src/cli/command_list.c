@@ -211,8 +211,8 @@ static enum as_status add_refs(const struct listing *l, struct as_table *t, cons
         as_table_add(t, ref->conditions, AS_PAINT_DIM);
         as_table_add(t, ref->source, AS_PAINT_DIM);
     }
-    if (!st && l->json) {
-        as_refs_to_json(&refs, NULL, 0, l->out);
+    for (size_t i = 0; i < refs.n && l->json; i++) {
+        as_ref_to_json(&refs, i, NULL, 0, l->out);
         as_buf_char(l->out, '\n');
     }
     as_buf_finish(&value);

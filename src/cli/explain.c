@@ -81,9 +81,9 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
     value_member(out, "least", c->sum.min, c->unit, style);
     value_member(out, "most", c->sum.max, c->unit, style);
     as_buf_clear(&b);
-    if (isfinite(c->precision)) {
-        as_buf_printf(&b, "%.3g%% of the median asked for, %.3g%% reached", 100 * c->precision,
-                      100 * (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median));
+    const double reached = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
+    if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit)) {
+        as_buf_printf(&b, "%.3g%% of the median asked for, %.3g%% reached", 100 * c->precision, 100 * reached);
         member(out, "precision", as_buf_get(&b), style);
         as_buf_clear(&b);
     }

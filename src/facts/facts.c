@@ -26,8 +26,7 @@ const struct rule fact_rules[] = {
      "a count of TLB misses that rises at another number of pages, or another control of the same footprint"},
     {"events of pages", rule_page_events,
      "the CPU's count of loads that missed the data TLB, seen from a tenth of the loads on; the system's count of "
-     "minor "
-     "faults over the pages that were read",
+     "minor faults over the pages that were read",
      "another counter of the same events that differs"},
     {"memory bandwidth", rule_memory_bandwidth,
      "the best trusted cell of the operation that was measured as memory: the footprint gate has looked at it",
@@ -65,8 +64,8 @@ const struct rule fact_rules[] = {
      "an empty kernel of another shape with another cost"},
     {"queues", rule_concurrency,
      "the share that one kernel has of the time from the first call to the last end, with one queue over the least "
-     "with "
-     "more; a kernel's time behind work that fills the device, in a queue of the same priority over one of the highest",
+     "with more; a kernel's time behind work that fills the device, in a queue of the same priority over one of the "
+     "highest",
      "a time line of the device on which another number of these kernels overlap"},
     {"copies", rule_copy, "the largest copy that was measured, by kind of memory and by what copies",
      "a copy between the same kinds of memory that is faster and passes the same gates"},
@@ -85,8 +84,7 @@ const struct rule fact_rules[] = {
      "a program that passes the ridge's rate at fewer operations a byte"},
     {"atomic updates", rule_atomics,
      "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted "
-     "cell "
-     "with the other agent at work to the one without, all else equal",
+     "cell with the other agent at work to the one without, all else equal",
      "a faster cell, or a pair of agents at work together that keeps less"},
     {"lost updates", rule_atomics_lost,
      "a fixed number of additions of 1 against the sum of the array, exactly: one that is lost in any run is enough",
@@ -102,8 +100,8 @@ const struct rule fact_rules[] = {
      "a walk in another order whose knees lie outside the intervals; a table of the same chip that differs"},
     {"units", rule_onchip_units,
      "bytes a cycle by the best trusted cell; a miss by loads of what nothing brought in; banks by the slowest stride; "
-     "near and far by the ratio of the two; "
-     "what a unit holds by how many groups were on it at a time and how many were not",
+     "near and far by the ratio of the two; what a unit holds by how many groups were on it at a time and how many "
+     "were not",
      "a faster cell, another stride, or one group more that pass the same gates"},
     {"levels as listed", rule_listed,
      "median inside half of a level that the system lists, or in four times the last cache for memory, where neither a "

@@ -235,31 +235,37 @@ static void json_text(struct as_buf *out, const char *name, const char *text)
     as_buf_char(out, ',');
 }
 
+void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out)
+{
+    const struct as_ref *ref = &refs->v[i];
+    as_buf_char(out, '{');
+    json_text(out, "refs", refs->name);
+    json_text(out, "chip", ref->chip);
+    json_text(out, "device", ref->device);
+    json_text(out, "metric", ref->metric);
+    as_buf_printf(out, "\"low\":%.17g,\"high\":%.17g,", ref->lo, ref->hi);
+    json_text(out, "unit", ref->unit);
+    json_text(out, "conditions", ref->conditions);
+    json_text(out, "source", ref->source);
+    as_buf_str(out, "\"beside\":[");
+    for (size_t k = 0, said = 0; k < n; k++) {
+        if (!as_ref_is_beside(ref, &facts[k]))
+            continue;
+        as_buf_str(out, said++ ? ",{\"device\":" : "{\"device\":");
+        as_buf_json_str(out, facts[k].device);
+        as_buf_str(out, ",\"fact\":");
+        as_buf_json_str(out, facts[k].id);
+        as_buf_char(out, '}');
+    }
+    as_buf_str(out, "]}");
+}
+
 void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out)
 {
     as_buf_char(out, '[');
     for (size_t i = 0; i < refs->n; i++) {
-        const struct as_ref *ref = &refs->v[i];
-        as_buf_str(out, i ? ",{" : "{");
-        json_text(out, "refs", refs->name);
-        json_text(out, "chip", ref->chip);
-        json_text(out, "device", ref->device);
-        json_text(out, "metric", ref->metric);
-        as_buf_printf(out, "\"low\":%.17g,\"high\":%.17g,", ref->lo, ref->hi);
-        json_text(out, "unit", ref->unit);
-        json_text(out, "conditions", ref->conditions);
-        json_text(out, "source", ref->source);
-        as_buf_str(out, "\"beside\":[");
-        for (size_t k = 0, said = 0; k < n; k++) {
-            if (!as_ref_is_beside(ref, &facts[k]))
-                continue;
-            as_buf_str(out, said++ ? ",{\"device\":" : "{\"device\":");
-            as_buf_json_str(out, facts[k].device);
-            as_buf_str(out, ",\"fact\":");
-            as_buf_json_str(out, facts[k].id);
-            as_buf_char(out, '}');
-        }
-        as_buf_str(out, "]}");
+        as_buf_str(out, i ? "," : "");
+        as_ref_to_json(refs, i, facts, n, out);
     }
     as_buf_char(out, ']');
 }

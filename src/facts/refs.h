@@ -34,7 +34,8 @@ void as_refs_finish(struct as_refs *refs);
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
 /* "57.0 ns", "100 ns to 108 ns" */
 void as_ref_value(const struct as_ref *ref, struct as_buf *out);
-/* JSON array; each with the facts that it stands beside. */
+/* A JSON object of refs->v[i], with the facts that it stands beside; and the array of all of them. */
+void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out);
 void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out);
 
 #endif

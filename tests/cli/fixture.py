@@ -4,7 +4,7 @@ import subprocess
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>"
 GATES = ("checksum", "limit", "clock", "noise", "code", "footprint", "drift")
-UNITS = {"latency": "ns", "bandwidth": "GB/s", "alloc": "ns"}
+UNITS = {"latency": "ns", "bandwidth": "GB/s", "alloc": "ns", "atomics_lost": "updates"}
 
 
 def samples(level, spread):
@@ -71,11 +71,16 @@ def run(factor=1.0, host="anvil", extra=()):
 
 
 def ported():
-    """What advice for ports needs: bandwidth by allocator on all threads, and the calls of two allocators."""
+    """What advice for ports needs: bandwidth by allocator on all threads, and the calls of two allocators; and last a
+    count that is 0 in every sample."""
     extra = [("bandwidth", {"op": "triad", "level": "memory", "size": 1 << 30, "threads": 2, "store": "regular",
                             "allocator": name}, level) for name, level in (("mmap", 20.0), ("thp", 25.0))]
     for name, alloc, free in (("malloc", 20.0, 30.0), ("mmap", 900.0, 1500.0)):
         for size in (32, 1 << 20):
             extra += [("alloc", {"op": op, "allocator": name, "size": size}, level)
                       for op, level in (("alloc", alloc), ("free", free))]
-    return run(extra=extra)
+    extra.append(("atomics_lost", {"agent": "cpu", "elements": 1, "type": "u64", "cpu_threads": 2, "op": "add"}, 1.0))
+    made = run(extra=extra)
+    none = dict.fromkeys(("median", "ci_low", "ci_high", "mad", "min", "max"), 0.0)
+    made["cells"][-1].update(none, samples=[0.0] * made["cells"][-1]["n"])
+    return made

@@ -38,6 +38,8 @@ CASES = [
     ("explain-cell", ["explain", "1"], 0, {}),
     ("explain-cell-utf8", ["explain", "8"], 0, {"LC_ALL": "C.UTF-8"}),
     ("explain-cell-without-number", ["explain", "18"], 0, {}),
+    ("explain-count", ["explain", "29", "--store", "ported.db"], 0, {}),
+    ("list-refs-json", ["list", "refs", "--json"], 0, {}),
     ("explain-drift", ["explain", "drift"], 0, {}),
     ("compare-same", ["compare", "1", "1"], 0, {}),
     ("compare-slower", ["compare", "1", "2", "--check", "5%"], 3, {}),
