@@ -23,10 +23,10 @@ static void tell(struct doctor *d, enum as_severity severity, const char *what, 
     struct as_buf line = AS_BUF_INIT;
     if (as_args_flag(d->args, "json")) {
         as_buf_char(&line, '{');
-        as_ndjson_text(&line, "severity", words[severity]);
-        as_ndjson_text(&line, "what", what);
-        as_ndjson_text(&line, "text", text);
-        as_ndjson_text(&line, "remedy", remedy);
+        as_json_add_text(&line, "severity", words[severity]);
+        as_json_add_text(&line, "what", what);
+        as_json_add_text(&line, "text", text);
+        as_json_add_text(&line, "remedy", remedy);
         as_buf_str(&line, "}\n");
         as_buf_str(&d->out, as_buf_get(&line));
     } else {

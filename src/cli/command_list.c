@@ -46,13 +46,13 @@ static enum as_status list_probes(const struct listing *l, struct as_error *err)
             as_table_add(&t, as_buf_get(&b), AS_PAINT_DIM);
             continue;
         }
-        as_ndjson_text(&line, "probe", p->name);
-        as_ndjson_text(&line, "title", p->title);
-        as_ndjson_text(&line, "question", p->question);
-        as_ndjson_text(&line, "metric", p->metric);
-        as_ndjson_text(&line, "unit", p->unit);
-        as_ndjson_text(&line, "counts", p->counts);
-        as_ndjson_text(&line, "axes", as_buf_get(&b));
+        as_json_add_text(&line, "probe", p->name);
+        as_json_add_text(&line, "title", p->title);
+        as_json_add_text(&line, "question", p->question);
+        as_json_add_text(&line, "metric", p->metric);
+        as_json_add_text(&line, "unit", p->unit);
+        as_json_add_text(&line, "counts", p->counts);
+        as_json_add_text(&line, "axes", as_buf_get(&b));
         json_line(&line, l->out);
     }
     enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
@@ -82,12 +82,12 @@ static void add_suite(const struct listing *l, struct as_table *t, const struct 
     suite_probes(s, !l->json, &probes);
     if (l->json) {
         as_buf_char(&text, '{');
-        as_ndjson_text(&text, "suite", s->name);
-        as_ndjson_text(&text, "title", s->title);
+        as_json_add_text(&text, "suite", s->name);
+        as_json_add_text(&text, "title", s->title);
         as_json_add_number(&text, "budget_s", s->budget_s);
         as_json_add_number(&text, "precision", s->precision);
-        as_ndjson_int(&text, "visits", s->visits);
-        as_ndjson_text(&text, "probes", as_buf_get(&probes));
+        as_json_add_int(&text, "visits", s->visits);
+        as_json_add_text(&text, "probes", as_buf_get(&probes));
         json_line(&text, l->out);
     } else {
         if (s->budget_s > 0)
@@ -131,8 +131,8 @@ static void add_run(const struct listing *l, struct as_table *t, const struct as
     if (l->json) {
         as_buf_char(&line, '{');
         as_ndjson_run(&line, r);
-        as_ndjson_int(&line, "cells", r->cells);
-        as_ndjson_int(&line, "cells_ok", r->cells_ok);
+        as_json_add_int(&line, "cells", r->cells);
+        as_json_add_int(&line, "cells_ok", r->cells_ok);
         json_line(&line, l->out);
     } else {
         as_table_addf(t, AS_PAINT_STRONG, "%lld", (long long)r->id);
@@ -185,8 +185,8 @@ static enum as_status list_gates(const struct listing *l, struct as_error *err)
             as_table_add(&t, as_gate_help((enum as_gate)g), AS_PAINT_NONE);
             continue;
         }
-        as_ndjson_text(&line, "gate", as_gate_name((enum as_gate)g));
-        as_ndjson_text(&line, "help", as_gate_help((enum as_gate)g));
+        as_json_add_text(&line, "gate", as_gate_name((enum as_gate)g));
+        as_json_add_text(&line, "help", as_gate_help((enum as_gate)g));
         json_line(&line, l->out);
     }
     enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
@@ -238,13 +238,13 @@ static void json_device(const struct as_found_device *d, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, info = AS_BUF_INIT;
     as_buf_char(&line, '{');
-    as_ndjson_text(&line, "id", d->info.id);
-    as_ndjson_text(&line, "backend", d->info.backend);
-    as_ndjson_bool(&line, "usable", d->why[0] == 0);
-    as_ndjson_text(&line, "reason", d->why);
+    as_json_add_text(&line, "id", d->info.id);
+    as_json_add_text(&line, "backend", d->info.backend);
+    as_json_add_bool(&line, "usable", d->why[0] == 0);
+    as_json_add_text(&line, "reason", d->why);
     if (!d->why[0]) {
         as_info_to_json(&d->info, &info);
-        as_ndjson_name(&line, "info");
+        as_json_add_name(&line, "info");
         as_buf_str(&line, as_buf_get(&info));
     }
     json_line(&line, out);

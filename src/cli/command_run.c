@@ -191,12 +191,12 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
     const char *word = as_verdict_word(c->verdict);
     if (json) {
         as_buf_char(&out, '{');
-        as_ndjson_text(&out, "event", "replay");
-        as_ndjson_int(&out, "cell", old->id);
-        as_ndjson_int(&out, "run", result->run_id);
+        as_json_add_text(&out, "event", "replay");
+        as_json_add_int(&out, "cell", old->id);
+        as_json_add_int(&out, "run", result->run_id);
         as_json_add_number(&out, "ratio", c->ratio);
         as_ndjson_interval(&out, "ratio_ci", c->ci);
-        as_ndjson_text(&out, "verdict", word);
+        as_json_add_text(&out, "verdict", word);
         as_buf_str(&out, "}\n");
         return as_cli_print(&out, code);
     }

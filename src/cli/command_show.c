@@ -27,7 +27,7 @@ static void json_cells(const struct as_report_run *run, const char *probe, struc
             continue;
         struct as_buf line = AS_BUF_INIT;
         as_buf_char(&line, '{');
-        as_ndjson_int(&line, "run", run->run.id);
+        as_json_add_int(&line, "run", run->run.id);
         as_ndjson_cell(&line, &run->cells[i]);
         as_buf_str(&line, "}\n");
         as_buf_str(out, as_buf_get(&line));

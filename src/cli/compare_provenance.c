@@ -38,9 +38,9 @@ static void difference(const struct sides *s, const char *what, const char *a, c
     if (s->json) {
         static const char *const sides[] = {"a", "b"};
         as_buf_char(&line, '{');
-        as_ndjson_text(&line, "differs", what);
+        as_json_add_text(&line, "differs", what);
         for (int i = 0; i < 2; i++) {
-            as_ndjson_name(&line, sides[i]);
+            as_json_add_name(&line, sides[i]);
             if (text[i][0])
                 as_buf_json_str(&line, text[i]);
             else

@@ -4,73 +4,25 @@
 
 #include <math.h>
 
-void as_ndjson_name(struct as_buf *b, const char *name)
-{
-    if (b->len && b->data[b->len - 1] != '{' && b->data[b->len - 1] != '[')
-        as_buf_char(b, ',');
-    as_buf_json_str(b, name);
-    as_buf_char(b, ':');
-}
-
-void as_ndjson_text(struct as_buf *b, const char *name, const char *value)
-{
-    as_ndjson_name(b, name);
-    as_buf_json_str(b, value);
-}
-
-/* The fewest digits that give the same number back. */
-static void number(struct as_buf *b, double v)
-{
-    struct as_buf text = AS_BUF_INIT;
-    double back = NAN;
-    for (int digits = 15; isfinite(v) && back != v && digits <= 17; digits++) {
-        as_buf_clear(&text);
-        as_buf_printf(&text, "%.*g", digits, v);
-        if (as_parse_double(as_buf_get(&text), &back, NULL))
-            back = NAN;
-    }
-    as_buf_str(b, isfinite(v) ? as_buf_get(&text) : "null");
-    b->failed |= text.failed;
-    as_buf_finish(&text);
-}
-
-void as_json_add_number(struct as_buf *b, const char *name, double value)
-{
-    as_ndjson_name(b, name);
-    number(b, value);
-}
-
-void as_ndjson_int(struct as_buf *b, const char *name, long long value)
-{
-    as_ndjson_name(b, name);
-    as_buf_printf(b, "%lld", value);
-}
-
-void as_ndjson_bool(struct as_buf *b, const char *name, bool value)
-{
-    as_ndjson_name(b, name);
-    as_buf_str(b, value ? "true" : "false");
-}
-
 void as_ndjson_interval(struct as_buf *b, const char *name, struct as_interval v)
 {
-    as_ndjson_name(b, name);
+    as_json_add_name(b, name);
     as_buf_char(b, '[');
-    number(b, v.lo);
+    as_json_number(b, v.lo);
     as_buf_char(b, ',');
-    number(b, v.hi);
+    as_json_number(b, v.hi);
     as_buf_char(b, ']');
 }
 
 static void json_gates(struct as_buf *b, const struct as_cell *c)
 {
-    as_ndjson_name(b, "gates");
+    as_json_add_name(b, "gates");
     as_buf_char(b, '{');
     for (int g = 0; g < AS_GATE_N; g++) {
-        as_ndjson_name(b, as_gate_name((enum as_gate)g));
+        as_json_add_name(b, as_gate_name((enum as_gate)g));
         as_buf_char(b, '{');
-        as_ndjson_text(b, "state", as_gate_state_word(c->gates[g].state));
-        as_ndjson_text(b, "text", c->gates[g].text);
+        as_json_add_text(b, "state", as_gate_state_word(c->gates[g].state));
+        as_json_add_text(b, "text", c->gates[g].text);
         as_buf_char(b, '}');
     }
     as_buf_char(b, '}');
@@ -79,21 +31,21 @@ static void json_gates(struct as_buf *b, const struct as_cell *c)
 void as_ndjson_cell(struct as_buf *b, const struct as_cell *c)
 {
     bool measured = c->sum.n > 0;
-    as_ndjson_int(b, "id", c->id);
-    as_ndjson_text(b, "backend", c->backend);
-    as_ndjson_text(b, "device", c->device);
-    as_ndjson_text(b, "probe", c->probe);
-    as_ndjson_name(b, "axes");
+    as_json_add_int(b, "id", c->id);
+    as_json_add_text(b, "backend", c->backend);
+    as_json_add_text(b, "device", c->device);
+    as_json_add_text(b, "probe", c->probe);
+    as_json_add_name(b, "axes");
     as_axes_to_json(&c->axes, b);
-    as_ndjson_text(b, "status", as_cell_status_word(c->status));
-    as_ndjson_text(b, "reason", c->reason);
-    as_ndjson_text(b, "metric", c->metric);
-    as_ndjson_text(b, "unit", c->unit);
-    as_ndjson_text(b, "better", c->better_less ? "less" : "more");
-    as_ndjson_text(b, "counts", c->counts);
+    as_json_add_text(b, "status", as_cell_status_word(c->status));
+    as_json_add_text(b, "reason", c->reason);
+    as_json_add_text(b, "metric", c->metric);
+    as_json_add_text(b, "unit", c->unit);
+    as_json_add_text(b, "better", c->better_less ? "less" : "more");
+    as_json_add_text(b, "counts", c->counts);
     as_json_add_number(b, "precision", c->precision);
-    as_ndjson_int(b, "n", (long long)c->sum.n);
-    as_ndjson_int(b, "visits", (long long)c->sum.visits);
+    as_json_add_int(b, "n", (long long)c->sum.n);
+    as_json_add_int(b, "visits", (long long)c->sum.visits);
     as_json_add_number(b, "median", measured ? c->sum.median : NAN);
     as_json_add_number(b, "ci_low", measured ? c->sum.ci.lo : NAN);
     as_json_add_number(b, "ci_high", measured ? c->sum.ci.hi : NAN);
@@ -105,14 +57,14 @@ void as_ndjson_cell(struct as_buf *b, const struct as_cell *c)
 
 void as_ndjson_run(struct as_buf *b, const struct as_run *r)
 {
-    as_ndjson_int(b, "id", r->id);
-    as_ndjson_text(b, "uuid", r->uuid);
-    as_ndjson_text(b, "suite", r->suite);
-    as_ndjson_text(b, "state", as_run_state_word(r->state));
-    as_ndjson_text(b, "host", r->host);
+    as_json_add_int(b, "id", r->id);
+    as_json_add_text(b, "uuid", r->uuid);
+    as_json_add_text(b, "suite", r->suite);
+    as_json_add_text(b, "state", as_run_state_word(r->state));
+    as_json_add_text(b, "host", r->host);
     as_json_add_number(b, "started_at", r->started_at);
     as_json_add_number(b, "ended_at", r->ended_at > 0 ? r->ended_at : NAN);
-    as_ndjson_name(b, "seed"); /* as text: it has 64 bits, more than a JSON number keeps everywhere */
+    as_json_add_name(b, "seed"); /* as text: it has 64 bits, more than a JSON number keeps everywhere */
     as_buf_printf(b, "\"%llu\"", (unsigned long long)r->seed);
     as_json_add_number(b, "precision", r->precision);
     as_json_add_number(b, "budget_s", r->budget_s);
@@ -126,27 +78,27 @@ static const char *const event_words[] = {
 void as_ndjson_event(struct as_buf *b, const struct as_event *e)
 {
     as_buf_char(b, '{');
-    as_ndjson_text(b, "event", event_words[e->kind]);
+    as_json_add_text(b, "event", event_words[e->kind]);
     as_json_add_number(b, "elapsed_s", e->elapsed_s);
     if (e->text)
-        as_ndjson_text(b, "text", e->text);
+        as_json_add_text(b, "text", e->text);
     if (e->kind != AS_EVENT_NOTE) {
-        as_ndjson_int(b, "cells_done", (long long)e->cells_done);
-        as_ndjson_int(b, "cells_total", (long long)e->cells_total);
+        as_json_add_int(b, "cells_done", (long long)e->cells_done);
+        as_json_add_int(b, "cells_total", (long long)e->cells_total);
         as_json_add_number(b, "eta_s", e->eta_s);
     }
     if (e->round > 0) {
-        as_ndjson_int(b, "round", e->round);
-        as_ndjson_int(b, "rounds", e->rounds);
+        as_json_add_int(b, "round", e->round);
+        as_json_add_int(b, "rounds", e->rounds);
     }
     if (e->run && (e->kind == AS_EVENT_RUN_START || e->kind == AS_EVENT_RUN_END)) {
-        as_ndjson_name(b, "run");
+        as_json_add_name(b, "run");
         as_buf_char(b, '{');
         as_ndjson_run(b, e->run);
         as_buf_char(b, '}');
     }
     if (e->cell) {
-        as_ndjson_name(b, "cell");
+        as_json_add_name(b, "cell");
         as_buf_char(b, '{');
         as_ndjson_cell(b, e->cell);
         as_buf_char(b, '}');

@@ -2,15 +2,11 @@
 #ifndef AS_CLI_NDJSON_H
 #define AS_CLI_NDJSON_H
 
+#include "base/json.h"
 #include "core/cell.h"
 #include "core/run.h"
 
-/* Each adds a comma first where one is needed, then "name":value. */
-void as_ndjson_text(struct as_buf *b, const char *name, const char *value);
-void as_json_add_number(struct as_buf *b, const char *name, double value);
-void as_ndjson_int(struct as_buf *b, const char *name, long long value);
-void as_ndjson_bool(struct as_buf *b, const char *name, bool value);
-void as_ndjson_name(struct as_buf *b, const char *name); /* only the name, the value follows */
+/* "name":[low,high] */
 void as_ndjson_interval(struct as_buf *b, const char *name, struct as_interval v);
 
 /* Members of one cell as in the export, without samples; in an object that is open. */

@@ -1,10 +1,10 @@
 /* The questions that a port to shared memory asks, and who answers each. */
 #include "facts/advice.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "facts/advice_topics.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,20 +138,22 @@ enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_
     return AS_OK;
 }
 
-static void json_text(struct as_buf *out, const char *name, const char *text)
+static void numbers_to_json(const struct as_advice *a, struct as_buf *out)
 {
-    as_buf_printf(out, "\"%s\":", name);
-    as_buf_json_str(out, text);
-    as_buf_char(out, ',');
-}
-
-static void json_number(struct as_buf *out, const char *name, double v)
-{
-    as_buf_printf(out, "\"%s\":", name);
-    if (isfinite(v))
-        as_buf_printf(out, "%.17g,", v);
-    else
-        as_buf_str(out, "null,");
+    as_json_add_name(out, "numbers");
+    as_buf_char(out, '[');
+    for (size_t k = 0; k < a->numbers_n; k++) {
+        const struct as_advice_number *number = &a->numbers[k];
+        as_buf_str(out, k ? ",{" : "{");
+        as_json_add_text(out, "what", number->what);
+        as_json_add_number(out, "value", number->value);
+        as_json_add_number(out, "ci_low", number->ci.lo);
+        as_json_add_number(out, "ci_high", number->ci.hi);
+        as_json_add_text(out, "unit", number->unit);
+        as_json_add_int(out, "cell", number->cell);
+        as_buf_char(out, '}');
+    }
+    as_buf_char(out, ']');
 }
 
 void as_advice_to_json(const struct as_advice *advice, size_t n, struct as_buf *out)
@@ -160,24 +162,15 @@ void as_advice_to_json(const struct as_advice *advice, size_t n, struct as_buf *
     for (size_t i = 0; i < n; i++) {
         const struct as_advice *a = &advice[i];
         as_buf_str(out, i ? ",{" : "{");
-        json_text(out, "device", a->device);
-        json_text(out, "topic", a->topic);
-        json_text(out, "question", a->question);
-        as_buf_printf(out, "\"known\":%s,\"warning\":%s,", a->known ? "true" : "false", a->warning ? "true" : "false");
-        json_text(out, "sentence", a->sentence);
-        json_text(out, "command", a->command);
-        as_buf_str(out, "\"numbers\":[");
-        for (size_t k = 0; k < a->numbers_n; k++) {
-            const struct as_advice_number *number = &a->numbers[k];
-            as_buf_str(out, k ? ",{" : "{");
-            json_text(out, "what", number->what);
-            json_number(out, "value", number->value);
-            json_number(out, "ci_low", number->ci.lo);
-            json_number(out, "ci_high", number->ci.hi);
-            json_text(out, "unit", number->unit);
-            as_buf_printf(out, "\"cell\":%lld}", (long long)number->cell);
-        }
-        as_buf_str(out, "]}");
+        as_json_add_text(out, "device", a->device);
+        as_json_add_text(out, "topic", a->topic);
+        as_json_add_text(out, "question", a->question);
+        as_json_add_bool(out, "known", a->known);
+        as_json_add_bool(out, "warning", a->warning);
+        as_json_add_text(out, "sentence", a->sentence);
+        as_json_add_text(out, "command", a->command);
+        numbers_to_json(a, out);
+        as_buf_char(out, '}');
     }
     as_buf_char(out, ']');
 }

@@ -1,5 +1,6 @@
 #include "facts/facts.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "facts/rules.h"
 
@@ -206,40 +207,26 @@ const struct as_fact *as_fact_find(const struct as_fact *facts, size_t n, const 
     return NULL;
 }
 
-static void json_text(struct as_buf *out, const char *name, const char *text)
-{
-    as_buf_printf(out, ",\"%s\":", name);
-    as_buf_json_str(out, text);
-}
-
-static void json_number(struct as_buf *out, const char *name, double v)
-{
-    as_buf_printf(out, ",\"%s\":", name);
-    if (isfinite(v))
-        as_buf_printf(out, "%.17g", v);
-    else
-        as_buf_str(out, "null");
-}
-
 void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out)
 {
     as_buf_char(out, '[');
     for (size_t i = 0; i < n; i++) {
         const struct as_fact *f = &facts[i];
-        as_buf_str(out, i ? ",{\"id\":" : "{\"id\":");
-        as_buf_json_str(out, f->id);
-        json_text(out, "device", f->device);
-        json_text(out, "object", f->object);
-        json_text(out, "sentence", f->sentence);
-        json_text(out, "verdict", as_fact_verdict_word(f->verdict));
-        json_number(out, "value", f->value);
-        json_number(out, "ci_low", f->ci.lo);
-        json_number(out, "ci_high", f->ci.hi);
-        json_text(out, "unit", f->unit);
-        json_number(out, "claimed", f->claimed);
-        json_text(out, "rule", f->rule);
-        json_text(out, "refuted_by", f->refuted_by);
-        as_buf_str(out, ",\"evidence\":[");
+        as_buf_str(out, i ? ",{" : "{");
+        as_json_add_text(out, "id", f->id);
+        as_json_add_text(out, "device", f->device);
+        as_json_add_text(out, "object", f->object);
+        as_json_add_text(out, "sentence", f->sentence);
+        as_json_add_text(out, "verdict", as_fact_verdict_word(f->verdict));
+        as_json_add_number(out, "value", f->value);
+        as_json_add_number(out, "ci_low", f->ci.lo);
+        as_json_add_number(out, "ci_high", f->ci.hi);
+        as_json_add_text(out, "unit", f->unit);
+        as_json_add_number(out, "claimed", f->claimed);
+        as_json_add_text(out, "rule", f->rule);
+        as_json_add_text(out, "refuted_by", f->refuted_by);
+        as_json_add_name(out, "evidence");
+        as_buf_char(out, '[');
         for (size_t k = 0; k < f->evidence_n; k++)
             as_buf_printf(out, "%s%lld", k ? "," : "", (long long)f->evidence[k]);
         as_buf_str(out, "]}");

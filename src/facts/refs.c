@@ -1,5 +1,6 @@
 #include "facts/refs.h"
 
+#include "base/json.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -228,33 +229,27 @@ void as_ref_value(const struct as_ref *ref, struct as_buf *out)
     }
 }
 
-static void json_text(struct as_buf *out, const char *name, const char *text)
-{
-    as_buf_printf(out, "\"%s\":", name);
-    as_buf_json_str(out, text);
-    as_buf_char(out, ',');
-}
-
 void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out)
 {
     const struct as_ref *ref = &refs->v[i];
     as_buf_char(out, '{');
-    json_text(out, "refs", refs->name);
-    json_text(out, "chip", ref->chip);
-    json_text(out, "device", ref->device);
-    json_text(out, "metric", ref->metric);
-    as_buf_printf(out, "\"low\":%.17g,\"high\":%.17g,", ref->lo, ref->hi);
-    json_text(out, "unit", ref->unit);
-    json_text(out, "conditions", ref->conditions);
-    json_text(out, "source", ref->source);
-    as_buf_str(out, "\"beside\":[");
+    as_json_add_text(out, "refs", refs->name);
+    as_json_add_text(out, "chip", ref->chip);
+    as_json_add_text(out, "device", ref->device);
+    as_json_add_text(out, "metric", ref->metric);
+    as_json_add_number(out, "low", ref->lo);
+    as_json_add_number(out, "high", ref->hi);
+    as_json_add_text(out, "unit", ref->unit);
+    as_json_add_text(out, "conditions", ref->conditions);
+    as_json_add_text(out, "source", ref->source);
+    as_json_add_name(out, "beside");
+    as_buf_char(out, '[');
     for (size_t k = 0, said = 0; k < n; k++) {
         if (!as_ref_is_beside(ref, &facts[k]))
             continue;
-        as_buf_str(out, said++ ? ",{\"device\":" : "{\"device\":");
-        as_buf_json_str(out, facts[k].device);
-        as_buf_str(out, ",\"fact\":");
-        as_buf_json_str(out, facts[k].id);
+        as_buf_str(out, said++ ? ",{" : "{");
+        as_json_add_text(out, "device", facts[k].device);
+        as_json_add_text(out, "fact", facts[k].id);
         as_buf_char(out, '}');
     }
     as_buf_str(out, "]}");

@@ -8,30 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void as_json_number(struct as_buf *out, double v)
-{
-    char text[40];
-    double back;
-    struct as_buf b = AS_BUF_INIT;
-    if (!isfinite(v)) {
-        as_buf_str(out, "null");
-        return;
-    }
-    if (v == floor(v) && fabs(v) < 1e15) {
-        as_buf_printf(out, "%.0f", v == 0 ? 0.0 : v);
-        return;
-    }
-    as_buf_printf(&b, "%.15g", v);
-    if (as_parse_double(as_buf_get(&b), &back, NULL) || back != v) {
-        as_buf_clear(&b);
-        as_buf_printf(&b, "%.17g", v);
-    }
-    as_copy_text(text, sizeof text, as_buf_get(&b));
-    out->failed |= b.failed;
-    as_buf_finish(&b);
-    as_buf_str(out, text);
-}
-
 static int collect(const char *bytes, size_t n, void *user)
 {
     struct as_buf *out = user;

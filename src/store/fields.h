@@ -3,7 +3,7 @@
 #ifndef AS_STORE_FIELDS_H
 #define AS_STORE_FIELDS_H
 
-#include "base/buf.h"
+#include "base/json.h"
 #include "core/cell.h"
 
 #include <jansson.h>
@@ -33,9 +33,6 @@ struct as_field {
     int since;                      /* the format version that has it first; 0: the first one */
 };
 #define AS_FIELD(type, member, kind) kind, offsetof(struct type, member), sizeof(((struct type *)0)->member)
-
-/* Numbers so that they read back the same; null when not finite. */
-void as_json_number(struct as_buf *out, double v);
 
 /* Writes {"name":value,...}. other writes the value of a field that is left to it. */
 typedef enum as_status (*as_field_write_fn)(void *user, const char *name, struct as_buf *out, struct as_error *err);

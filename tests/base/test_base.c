@@ -1,6 +1,7 @@
 /* Errors, buffers, escaping, numbers as text, names, files, time and randomness. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 
 #include <fcntl.h>
@@ -341,6 +342,26 @@ static void test_files(void **state)
     as_buf_finish(&b);
 }
 
+static void test_json(void **state)
+{
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    as_buf_char(&b, '{');
+    as_json_add_text(&b, "text", "a\"b");
+    as_json_add_number(&b, "tenth", 0.1);
+    as_json_add_number(&b, "third", 1 / 3.0);
+    as_json_add_number(&b, "zero", -0.0);
+    as_json_add_number(&b, "many", 123456789012.0);
+    as_json_add_number(&b, "unknown", NAN);
+    as_json_add_int(&b, "int", -3);
+    as_json_add_bool(&b, "bool", true);
+    as_json_add_name(&b, "list");
+    as_buf_str(&b, "[]}");
+    assert_string_equal(as_buf_get(&b), "{\"text\":\"a\\\"b\",\"tenth\":0.1,\"third\":0.3333333333333333,\"zero\":0,"
+                                        "\"many\":123456789012,\"unknown\":null,\"int\":-3,\"bool\":true,\"list\":[]}");
+    as_buf_finish(&b);
+}
+
 static void test_time(void **state)
 {
     (void)state;
@@ -411,7 +432,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error),  cmocka_unit_test(test_buf),        cmocka_unit_test(test_grow),
         cmocka_unit_test(test_escape), cmocka_unit_test(test_parse_size), cmocka_unit_test(test_parse_numbers),
-        cmocka_unit_test(test_format), cmocka_unit_test(test_locale),     cmocka_unit_test(test_names),
-        cmocka_unit_test(test_files),  cmocka_unit_test(test_time),       cmocka_unit_test(test_random)};
+        cmocka_unit_test(test_format), cmocka_unit_test(test_json),       cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_names),  cmocka_unit_test(test_files),      cmocka_unit_test(test_time),
+        cmocka_unit_test(test_random)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
