@@ -130,8 +130,7 @@ static void say_lives(struct rule_context *c, struct as_advice *a, const struct 
 {
     char size[32];
     size_t same = choices_best(lives, n, true);
-    fact_value_text(as_axes_number(&lives[0].cell->axes, "size"), (struct as_interval){NAN, NAN}, "B", size,
-                    sizeof size);
+    fact_value_text(as_axes_number(&lives[0].cell->axes, "size"), NO_INTERVAL, "B", size, sizeof size);
     advice_say(a, "%sFor %s: ", a->sentence[0] ? ". " : "", size);
     say_choice(a, lives, same, "allocating and freeing takes");
     say_others(a, lives, n, same);

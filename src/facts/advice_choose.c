@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ALIKE = 0.02; /* a difference that would change nobody's choice */
-
 static bool is_wanted(const struct as_cell *cell, const struct wanted *w)
 {
     if (strcmp(cell->probe, w->probe) != 0 || !as_axes_text(&cell->axes, "allocator")[0])
@@ -77,7 +75,7 @@ size_t choices_best(const struct choice *choices, size_t n, bool less)
         const struct choice *better = &choices[0], *other = &choices[same];
         struct as_interval ratio = less ? as_ratio_interval(better->value, better->ci, other->value, other->ci)
                                         : as_ratio_interval(other->value, other->ci, better->value, better->ci);
-        if (!(ratio.hi >= 1 - ALIKE))
+        if (!(ratio.hi >= 1 - ADVICE_ALIKE))
             break;
     }
     return same;

@@ -8,26 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ALIKE = 0.02; /* a difference of bandwidth that would change nobody's mind */
-
-static const char *axis(const struct as_cell *cell, const char *name)
-{
-    return as_axes_text(&cell->axes, name);
-}
-
 static const char *cell_text(const struct as_cell *cell, char out[96])
 {
     return fact_value_text(cell->sum.median, cell_interval(cell), cell->unit, out, 96);
 }
 
-static struct as_interval ratio_of(const struct as_cell *a, const struct as_cell *b)
-{
-    return as_ratio_interval(a->sum.median, cell_interval(a), b->sum.median, cell_interval(b));
-}
-
 static const char *ratio_text(const struct as_cell *a, const struct as_cell *b, char out[96])
 {
-    return fact_value_text(a->sum.median / b->sum.median, ratio_of(a, b), "x", out, 96);
+    return fact_value_text(a->sum.median / b->sum.median, cells_ratio(a, b), "x", out, 96);
 }
 
 /* ---- first touch ---- */
@@ -35,8 +23,8 @@ static const char *ratio_text(const struct as_cell *a, const struct as_cell *b, 
 /* How surely and how far apart two cells are: 0 where their intervals allow that they are alike. */
 static double apart(const struct pair *p)
 {
-    struct as_interval r = ratio_of(p->b, p->a);
-    return r.lo > 1 + ALIKE ? r.lo - 1 : r.hi < 1 - ALIKE ? 1 - r.hi : 0;
+    struct as_interval r = cells_ratio(p->b, p->a);
+    return r.lo > 1 + ADVICE_ALIKE ? r.lo - 1 : r.hi < 1 - ADVICE_ALIKE ? 1 - r.hi : 0;
 }
 
 bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as_advice *a)
@@ -52,18 +40,18 @@ bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as
         const struct pair *p = &pairs[most];
         bool device = p->b->sum.median > p->a->sum.median;
         advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s (%s)",
-                   device ? "device" : "CPU", axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
+                   device ? "device" : "CPU", cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
                    cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
                    ratio_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
         advice_say(a,
                    "Touch memory where that is convenient: in %zu comparison%s the device's bandwidth does not depend "
                    "on who touched first (device against CPU, '%s': %s)",
-                   n, n == 1 ? "" : "s", axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
+                   n, n == 1 ? "" : "s", cell_axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
     }
     for (size_t i = 0; i < n; i++) {
-        advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", axis(pairs[i].a, "allocator"));
-        advice_number(a, pairs[i].b, "bandwidth, '%s', the device first", axis(pairs[i].b, "allocator"));
+        advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", cell_axis(pairs[i].a, "allocator"));
+        advice_number(a, pairs[i].b, "bandwidth, '%s', the device first", cell_axis(pairs[i].b, "allocator"));
     }
     free(pairs);
     return n > 0;
@@ -82,7 +70,7 @@ static bool largest_pair(struct rule_context *c, const char *name, const char *a
     pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         double pages = as_axes_number(&pairs[i].a->axes, "pages");
-        if (strcmp(axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most))
+        if (strcmp(cell_axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most))
             continue;
         most = pages;
         *out = pairs[i];
@@ -95,8 +83,8 @@ static void add_pair(struct as_advice *a, const struct pair *p)
 {
     const struct as_cell *cells[2] = {p->a, p->b};
     for (size_t i = 0; i < 2; i++)
-        advice_number(a, cells[i], "a page, %s, '%s', %s pages", axis(cells[i], "scenario"),
-                      axis(cells[i], "allocator"), axis(cells[i], "pages"));
+        advice_number(a, cells[i], "a page, %s, '%s', %s pages", cell_axis(cells[i], "scenario"),
+                      cell_axis(cells[i], "allocator"), cell_axis(cells[i], "pages"));
 }
 
 /* What may make first touches by the CPU cheaper. */
@@ -116,9 +104,9 @@ bool advise_prefault_cpu(struct rule_context *c, const struct topic *t, struct a
         struct pair p;
         if (!largest_pair(c, cheaper[i].axis, cheaper[i].a, cheaper[i].b, &p))
             continue;
-        bool helps = ratio_of(p.a, p.b).lo > 1;
+        bool helps = cells_ratio(p.a, p.b).lo > 1;
         advice_say(a, "%s%s: a page of %s then takes %s instead of %s (%s as fast)", a->sentence[0] ? ". " : "",
-                   helps ? cheaper[i].do_it : cheaper[i].leave_it, axis(p.a, "pages"), cell_text(p.b, after),
+                   helps ? cheaper[i].do_it : cheaper[i].leave_it, cell_axis(p.a, "pages"), cell_text(p.b, after),
                    cell_text(p.a, before), ratio_text(p.a, p.b, ratio));
         add_pair(a, &p);
     }
@@ -131,7 +119,7 @@ static const struct as_cell *touch_by_cpu(const struct rule_context *c, const st
     static const char *const teams[] = {"cpu-all", "cpu-one"};
     for (size_t k = 0; k < sizeof teams / sizeof *teams; k++)
         for (size_t i = 0; i < c->n; i++)
-            if (strcmp(c->cells[i]->probe, "fault") == 0 && strcmp(axis(c->cells[i], "scenario"), teams[k]) == 0 &&
+            if (strcmp(c->cells[i]->probe, "fault") == 0 && strcmp(cell_axis(c->cells[i], "scenario"), teams[k]) == 0 &&
                 cells_alike(c->cells[i], like, "scenario"))
                 return c->cells[i];
     return NULL;
@@ -148,8 +136,8 @@ static void say_in_turn(struct as_advice *a, const struct pair *p, const struct 
                both.hi < alone.lo   ? "pre-fault even then"
                : both.lo > alone.hi ? "let the device fault"
                                     : "neither is seen to be better");
-    advice_number(a, cpu, "a page, %s, '%s', %s pages", axis(cpu, "scenario"), axis(cpu, "allocator"),
-                  axis(cpu, "pages"));
+    advice_number(a, cpu, "a page, %s, '%s', %s pages", cell_axis(cpu, "scenario"), cell_axis(cpu, "allocator"),
+                  cell_axis(cpu, "pages"));
 }
 
 bool advise_prefault_device(struct rule_context *c, const struct topic *t, struct as_advice *a)
@@ -163,18 +151,18 @@ bool advise_prefault_device(struct rule_context *c, const struct topic *t, struc
     cell_text(p.b, after);
     ratio_text(p.a, p.b, ratio);
     add_pair(a, &p);
-    if (ratio_of(p.a, p.b).lo > 1) {
+    if (cells_ratio(p.a, p.b).lo > 1) {
         advice_say(a,
                    "Touch '%s' by the CPU where that can go on beside the device's work: the device then takes %s a "
                    "page instead of %s (%s as fast)",
-                   axis(p.a, "allocator"), after, before, ratio);
+                   cell_axis(p.a, "allocator"), after, before, ratio);
         const struct as_cell *cpu = touch_by_cpu(c, p.a);
         if (cpu)
             say_in_turn(a, &p, cpu);
     } else {
         advice_say(a,
                    "Let the device touch '%s' first: after the CPU it takes %s a page, against %s without (%s as fast)",
-                   axis(p.a, "allocator"), after, before, ratio);
+                   cell_axis(p.a, "allocator"), after, before, ratio);
     }
     return true;
 }
@@ -187,9 +175,9 @@ static const struct as_cell *streaming(const struct rule_context *c, const char 
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct as_cell *cell = c->cells[i];
-        if (strcmp(cell->probe, "bandwidth") == 0 && strcmp(axis(cell, "op"), op) == 0 &&
-            strcmp(axis(cell, "allocator"), allocator) == 0 && as_axes_number(&cell->axes, "threads") == 0 &&
-            strcmp(axis(cell, "level"), "memory") == 0 && (!like || cells_alike(cell, like, "allocator")))
+        if (strcmp(cell->probe, "bandwidth") == 0 && strcmp(cell_axis(cell, "op"), op) == 0 &&
+            strcmp(cell_axis(cell, "allocator"), allocator) == 0 && as_axes_number(&cell->axes, "threads") == 0 &&
+            strcmp(cell_axis(cell, "level"), "memory") == 0 && (!like || cells_alike(cell, like, "allocator")))
             return cell;
     }
     return NULL;
@@ -198,18 +186,19 @@ static const struct as_cell *streaming(const struct rule_context *c, const char 
 /* A copy by the engines from memory that the host fills into the device's own. */
 static bool is_legacy_copy(const struct rule_context *c, const struct as_cell *cell, const char *own)
 {
-    if (strcmp(cell->probe, "copy") != 0 || strcmp(axis(cell, "direction"), "one") != 0 ||
-        strcmp(axis(cell, "how"), "engine") != 0 || strcmp(axis(cell, "to"), own) != 0 ||
-        strcmp(axis(cell, "from"), own) == 0)
+    if (strcmp(cell->probe, "copy") != 0 || strcmp(cell_axis(cell, "direction"), "one") != 0 ||
+        strcmp(cell_axis(cell, "how"), "engine") != 0 || strcmp(cell_axis(cell, "to"), own) != 0 ||
+        strcmp(cell_axis(cell, "from"), own) == 0)
         return false;
-    const struct as_allocator *from = c->info ? as_info_allocator(c->info, axis(cell, "from")) : NULL;
+    const struct as_allocator *from = c->info ? as_info_allocator(c->info, cell_axis(cell, "from")) : NULL;
     return from && from->host_access;
 }
 
 static bool has_larger(const struct rule_context *c, const struct as_cell *copy, const char *own)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (is_legacy_copy(c, c->cells[i], own) && strcmp(axis(c->cells[i], "from"), axis(copy, "from")) == 0 &&
+        if (is_legacy_copy(c, c->cells[i], own) &&
+            strcmp(cell_axis(c->cells[i], "from"), cell_axis(copy, "from")) == 0 &&
             as_axes_number(&c->cells[i]->axes, "size") > as_axes_number(&copy->axes, "size"))
             return true;
     return false;
@@ -218,7 +207,7 @@ static bool has_larger(const struct rule_context *c, const struct as_cell *copy,
 static void say_copy(struct as_advice *a, const struct as_cell *copy, const struct as_cell *direct,
                      const struct as_cell *own)
 {
-    const char *from = axis(copy, "from");
+    const char *from = cell_axis(copy, "from");
     struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
     double passes = passes_to_pay(copy->sum.median, direct->sum.median, own->sum.median);
     double high = passes_to_pay(cc.lo, cd.hi, co.lo);
@@ -228,10 +217,10 @@ static void say_copy(struct as_advice *a, const struct as_cell *copy, const stru
                    passes_to_pay(cc.hi, cd.lo, co.hi), high);
     else
         advice_say(a, "remove them: in repeated passes the device is not seen to be slower there than in '%s'",
-                   axis(own, "allocator"));
-    advice_number(a, copy, "copy, '%s' to '%s'", from, axis(copy, "to"));
+                   cell_axis(own, "allocator"));
+    advice_number(a, copy, "copy, '%s' to '%s'", from, cell_axis(copy, "to"));
     advice_number(a, direct, "bandwidth, '%s'", from);
-    advice_number(a, own, "bandwidth, '%s'", axis(own, "allocator"));
+    advice_number(a, own, "bandwidth, '%s'", cell_axis(own, "allocator"));
 }
 
 bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advice *a)
@@ -244,7 +233,7 @@ bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advi
             const struct as_cell *copy = c->cells[i], *direct, *near;
             if (!is_legacy_copy(c, copy, own) || has_larger(c, copy, own))
                 continue;
-            direct = streaming(c, ops[k], axis(copy, "from"), NULL);
+            direct = streaming(c, ops[k], cell_axis(copy, "from"), NULL);
             near = direct ? streaming(c, ops[k], own, direct) : NULL;
             if (near && a->numbers_n + 3 <= AS_ADVICE_NUMBERS_MAX)
                 say_copy(a, copy, direct, near);
@@ -266,7 +255,7 @@ static void add_evidence(const struct rule_context *c, struct as_advice *a, cons
 {
     const struct as_cell *cell = f->evidence_n ? cell_of(c, f->evidence[0]) : NULL;
     if (cell)
-        advice_number(a, cell, "%s, '%s', %s", what, axis(cell, "allocator"), axis(cell, "type"));
+        advice_number(a, cell, "%s, '%s', %s", what, cell_axis(cell, "allocator"), cell_axis(cell, "type"));
 }
 
 /* Facts of both sides at work; each kind with what is said before their allocators. */
@@ -280,9 +269,10 @@ static size_t say_facts(struct rule_context *c, struct as_advice *a, const char 
         if (strcmp(f->device, c->device) != 0 || strncmp(f->id, prefix, strlen(prefix)) != 0 || f->verdict != verdict ||
             !cell)
             continue;
-        advice_say(a, "%s'%s'", said ? ", " : before, axis(cell, "allocator"));
+        advice_say(a, "%s'%s'", said ? ", " : before, cell_axis(cell, "allocator"));
         if (verdict == AS_REFUTED)
-            advice_say(a, " (%s, scope %s: up to %.0f lost)", axis(cell, "type"), axis(cell, "scope"), f->value);
+            advice_say(a, " (%s, scope %s: up to %.0f lost)", cell_axis(cell, "type"), cell_axis(cell, "scope"),
+                       f->value);
         add_evidence(c, a, f, what);
         said++;
     }

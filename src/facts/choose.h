@@ -6,6 +6,7 @@
 #include "facts/rules.h"
 
 enum { CHOICES_MAX = 32 };
+#define ADVICE_ALIKE 0.02 /* a difference that would change nobody's choice */
 
 struct choice {
     const char *allocator; /* of the cell */

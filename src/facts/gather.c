@@ -58,6 +58,11 @@ void fact_number(struct as_fact *f, double value, struct as_interval ci)
     f->verdict = AS_SUPPORTED;
 }
 
+void fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b)
+{
+    fact_number(f, a->sum.median / b->sum.median, cells_ratio(a, b));
+}
+
 void fact_evidence(struct as_fact *f, const struct as_cell *cell)
 {
     if (f->evidence_n < AS_EVIDENCE_MAX)
@@ -102,6 +107,26 @@ struct as_interval cell_interval(const struct as_cell *cell)
     if (isfinite(ci.lo) && isfinite(ci.hi) && ci.lo <= ci.hi)
         return ci;
     return (struct as_interval){cell->sum.median, cell->sum.median};
+}
+
+struct as_interval cells_ratio(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_ratio_interval(a->sum.median, cell_interval(a), b->sum.median, cell_interval(b));
+}
+
+const char *cell_axis(const struct as_cell *cell, const char *axis)
+{
+    return as_axes_text(&cell->axes, axis);
+}
+
+double cell_axis_number(const struct as_cell *cell, const char *axis)
+{
+    return as_axes_number(&cell->axes, axis);
+}
+
+enum as_fact_verdict verdict_above(struct as_interval ci, double bound)
+{
+    return ci.lo > bound ? AS_SUPPORTED : ci.hi < bound ? AS_REFUTED : AS_UNDECIDED;
 }
 
 bool claim_fits(double claimed, struct as_interval ci, double share)

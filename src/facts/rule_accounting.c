@@ -1,7 +1,6 @@
 /* Which counters see an allocation, and when: a sentence for each allocator. */
 #include "facts/rules.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,19 +9,14 @@
 
 enum { FACTS_MAX = 64 }; /* of one rule */
 
-static const char *text_of(const struct as_cell *cell, const char *axis)
-{
-    return as_axes_text(&cell->axes, axis);
-}
-
 static bool same(const struct as_cell *a, const struct as_cell *b, const char *axis)
 {
-    return strcmp(text_of(a, axis), text_of(b, axis)) == 0;
+    return strcmp(cell_axis(a, axis), cell_axis(b, axis)) == 0;
 }
 
 static bool by_cpu(const struct as_cell *cell)
 {
-    return strcmp(text_of(cell, "agent"), "cpu") == 0;
+    return strcmp(cell_axis(cell, "agent"), "cpu") == 0;
 }
 
 static bool works(const struct as_cell *cell, const char *threads)
@@ -42,8 +37,8 @@ static const char *own_threads(const struct as_cell *cell)
 /* "1024 elements of u64" */
 static const char *array_text(const struct as_cell *cell, char out[64])
 {
-    const char *n = text_of(cell, "elements");
-    snprintf(out, 64, "%.20s element%s of %.8s", n, strcmp(n, "1") == 0 ? "" : "s", text_of(cell, "type"));
+    const char *n = cell_axis(cell, "elements");
+    snprintf(out, 64, "%.20s element%s of %.8s", n, strcmp(n, "1") == 0 ? "" : "s", cell_axis(cell, "type"));
     return out;
 }
 
@@ -52,15 +47,15 @@ static const char *array_text(const struct as_cell *cell, char out[64])
 static void add_rate(struct rule_context *c, const struct as_cell *cell)
 {
     char value[96], array[64];
-    const char *agent = text_of(cell, "agent");
-    struct as_fact *f =
-        fact_add(c, "atomics", cell->unit, "atomics.%s.%s.%s", agent, text_of(cell, "elements"), text_of(cell, "type"));
+    const char *agent = cell_axis(cell, "agent");
+    struct as_fact *f = fact_add(c, "atomics", cell->unit, "atomics.%s.%s.%s", agent, cell_axis(cell, "elements"),
+                                 cell_axis(cell, "type"));
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     fact_say(f, "The %s makes up to %s atomic updates in %s (%s threads, '%s')", by_cpu(cell) ? "CPU" : "device", value,
-             array_text(cell, array), text_of(cell, own_threads(cell)), text_of(cell, "allocator"));
+             array_text(cell, array), cell_axis(cell, own_threads(cell)), cell_axis(cell, "allocator"));
     fact_evidence(f, cell);
 }
 
@@ -128,22 +123,20 @@ static void add_kept(struct rule_context *c, const struct kept *k)
 {
     const struct as_cell *cell = k->cell;
     char array[64], range[48] = "";
-    struct as_fact *f = fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", text_of(cell, "agent"),
-                                 text_of(cell, "elements"), text_of(cell, "type"), text_of(cell, "allocator"));
+    struct as_fact *f = fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", cell_axis(cell, "agent"),
+                                 cell_axis(cell, "elements"), cell_axis(cell, "type"), cell_axis(cell, "allocator"));
     if (!f)
         return;
-    fact_number(
-        f, k->share,
-        as_ratio_interval(cell->sum.median, cell_interval(cell), k->alone->sum.median, cell_interval(k->alone)));
+    fact_ratio(f, cell, k->alone);
     if (k->n > 1)
         snprintf(range, sizeof range, ", the least of %zu, at most %.0f%%", k->n, 100 * k->most);
     fact_say(
         f,
         "While the %s updates the same %s ('%s'), the %s keeps %.0f%% of its rate alone (%s threads of the CPU, %s "
         "of the device%s)",
-        by_cpu(cell) ? "device" : "CPU", array_text(cell, array), text_of(cell, "allocator"),
-        by_cpu(cell) ? "CPU" : "device", 100 * k->share, text_of(cell, "cpu_threads"), text_of(cell, "device_threads"),
-        range);
+        by_cpu(cell) ? "device" : "CPU", array_text(cell, array), cell_axis(cell, "allocator"),
+        by_cpu(cell) ? "CPU" : "device", 100 * k->share, cell_axis(cell, "cpu_threads"),
+        cell_axis(cell, "device_threads"), range);
     fact_evidence(f, cell);
     fact_evidence(f, k->alone);
 }
@@ -194,7 +187,7 @@ static const char *sides_text(const struct as_cell *cell)
 
 static bool is_plain(const struct as_cell *cell)
 {
-    return strcmp(text_of(cell, "op"), "plain") == 0;
+    return strcmp(cell_axis(cell, "op"), "plain") == 0;
 }
 
 static bool lost_any(const struct as_cell *cell)
@@ -237,12 +230,12 @@ static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many
     if (is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
         fact_say(f, "The control: without atomics %s lose updates in '%s', up to %.0f%s, so a loss is seen",
-                 sides_text(worst), text_of(worst, "allocator"), worst->sum.max, share);
+                 sides_text(worst), cell_axis(worst, "allocator"), worst->sum.max, share);
         return;
     }
     f->verdict = AS_REFUTED;
     fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f%s, in %zu cell%s",
-             text_of(worst, "allocator"), sides_text(worst), array_text(worst, array), text_of(worst, "scope"),
+             cell_axis(worst, "allocator"), sides_text(worst), array_text(worst, array), cell_axis(worst, "scope"),
              worst->sum.max, share, many, many == 1 ? "" : "s");
 }
 
@@ -252,14 +245,14 @@ static void add_story(struct rule_context *c, const struct as_cell *const *cells
     double updates;
     const struct as_cell *worst = worst_of(cells, n, at, &many, &updates);
     bool lost = lost_any(worst), plain = is_plain(worst);
-    const char *allocator = text_of(worst, "allocator");
+    const char *allocator = cell_axis(worst, "allocator");
     struct as_fact *f = lost && !plain ? fact_add(c, "atomics", worst->unit, "lost.%s.%s.%s.%s", sides_id(worst),
-                                                  allocator, text_of(worst, "type"), text_of(worst, "scope"))
+                                                  allocator, cell_axis(worst, "type"), cell_axis(worst, "scope"))
                                        : fact_add(c, "atomics", worst->unit, "%s.%s.%s",
                                                   plain ? "lost.control" : "lost", sides_id(worst), allocator);
     if (!f)
         return;
-    fact_number(f, worst->sum.max, (struct as_interval){NAN, NAN});
+    fact_number(f, worst->sum.max, NO_INTERVAL);
     if (lost)
         say_lost(f, worst, many);
     else if (plain) {

@@ -183,9 +183,8 @@ static void add_nontemporal(struct rule_context *c, const struct pair *p, const 
     struct as_fact *f = fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", op, team_words[team]);
     if (!f)
         return;
-    fact_number(f, nt->sum.median / regular->sum.median,
-                as_ratio_interval(nt->sum.median, cell_interval(nt), regular->sum.median, cell_interval(regular)));
-    f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
+    fact_ratio(f, nt, regular);
+    f->verdict = verdict_above(f->ci, 1);
     char ratio[96], threads[32];
     fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s", what[f->verdict], op,
              fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(c, nt, threads, sizeof threads));

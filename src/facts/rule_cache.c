@@ -207,12 +207,11 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
         return;
     fact_number(f, end, ci);
     char lo[32], hi[32], claim[32] = "";
-    struct as_interval none = {NAN, NAN};
-    fact_value_text(ci.lo, none, "B", lo, sizeof lo);
-    fact_value_text(ci.hi, none, "B", hi, sizeof hi);
+    fact_value_text(ci.lo, NO_INTERVAL, "B", lo, sizeof lo);
+    fact_value_text(ci.hi, NO_INTERVAL, "B", hi, sizeof hi);
     if (level->cache) {
         f->claimed = (double)level->cache->size;
-        fact_value_text(f->claimed, none, "B", claim, sizeof claim);
+        fact_value_text(f->claimed, NO_INTERVAL, "B", claim, sizeof claim);
         f->verdict = claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
     if (!level->cache)
@@ -264,7 +263,7 @@ static void add_latency(struct rule_context *c, const struct curve *curve, const
     if (memory)
         fact_say(f, "A dependent load from memory takes %s (%s, random order over up to %s)", text,
                  as_axes_text(&curve->cells[p->first]->axes, "allocator"),
-                 fact_value_text(curve->x[p->last], (struct as_interval){NAN, NAN}, "B", reach, sizeof reach));
+                 fact_value_text(curve->x[p->last], NO_INTERVAL, "B", reach, sizeof reach));
     else
         fact_say(f, "A dependent load that hits %s takes %s", level->name, text);
     curve_evidence(f, curve, p->first, p->last);

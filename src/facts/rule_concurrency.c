@@ -3,12 +3,7 @@
 
 #include <stdlib.h>
 
-static struct as_interval ratio(const struct as_cell *a, const struct as_cell *b)
-{
-    return as_ratio_interval(a->sum.median, cell_interval(a), b->sum.median, cell_interval(b));
-}
-
-/* The cell of one queue over the one of those with more whose share of a kernel is least. */
+/* Of the cells with several queues the one whose kernels have the least share each. */
 static const struct as_cell *least_share(const struct curve *v, double *queues)
 {
     size_t best = 1;
@@ -26,7 +21,7 @@ static void add_at_once(struct rule_context *c, const struct curve *v)
     struct as_fact *f = fact_add(c, "concurrency", "", "concurrency.kernels");
     if (!f)
         return;
-    fact_number(f, one->sum.median / most->sum.median, ratio(one, most));
+    fact_ratio(f, one, most);
     fact_say(f, "%s kernels of one thread run at once, from %g queues%s",
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queues,
              f->value > 0.9 * v->x[v->n - 1] ? ", which is as many as were tried" : "");
@@ -41,7 +36,7 @@ static void add_rate(struct rule_context *c, const struct curve *v)
     struct as_fact *f = fact_add(c, "concurrency", "x", "concurrency.rate");
     if (!f)
         return;
-    fact_number(f, one->sum.median / most->sum.median, ratio(one, most));
+    fact_ratio(f, one, most);
     fact_say(f, "Empty kernels in turn into %g queues are through at %s the rate of one queue", queues,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     curve_evidence(f, v, 0, v->n - 1);
@@ -55,7 +50,7 @@ static void add_priority(struct rule_context *c)
     pairs_make(c, "concurrency", "priority", "same", "high", &pairs, &n);
     struct as_fact *f = n ? fact_add(c, "concurrency", "x", "concurrency.priority") : NULL;
     if (f) {
-        fact_number(f, pairs[0].a->sum.median / pairs[0].b->sum.median, ratio(pairs[0].a, pairs[0].b));
+        fact_ratio(f, pairs[0].a, pairs[0].b);
         fact_say(f,
                  "A kernel that comes while other work fills the device ends %s as early when its queue has priority",
                  fact_value_text(f->value, f->ci, f->unit, value, sizeof value));

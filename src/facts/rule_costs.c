@@ -9,8 +9,6 @@
 
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
-static const struct as_interval none = {NAN, NAN};
-
 /* Sorts v. */
 static struct as_interval spread_interval(double *v, size_t n)
 {
@@ -23,7 +21,7 @@ static struct as_interval spread_interval(double *v, size_t n)
     if (n < 6)
         return (struct as_interval){v[0], v[n - 1]};
     struct as_summary s;
-    return as_summarize(v, NULL, n, &s, NULL) ? none : s.ci;
+    return as_summarize(v, NULL, n, &s, NULL) ? NO_INTERVAL : s.ci;
 }
 
 void rule_clock(struct rule_context *c)
@@ -42,12 +40,12 @@ void rule_clock(struct rule_context *c)
         double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);
         fact_number(f, median, spread_interval(hz, n));
         char value[96], claim[32], lo[32], hi[32];
-        fact_value_text(median, none, "Hz", value, sizeof value);
-        fact_value_text(low, none, "Hz", lo, sizeof lo);
-        fact_value_text(high, none, "Hz", hi, sizeof hi);
+        fact_value_text(median, NO_INTERVAL, "Hz", value, sizeof value);
+        fact_value_text(low, NO_INTERVAL, "Hz", lo, sizeof lo);
+        fact_value_text(high, NO_INTERVAL, "Hz", hi, sizeof hi);
         if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
             f->claimed = c->info->clock_max_hz;
-        fact_value_text(f->claimed, none, "Hz", claim, sizeof claim);
+        fact_value_text(f->claimed, NO_INTERVAL, "Hz", claim, sizeof claim);
         if (f->claimed > 0 && median > 1.02 * f->claimed) {
             f->verdict = AS_REFUTED;
             fact_say(f, "The core runs at %s, above its claimed maximum of %s (%s to %s in nine of ten cells)", value,
@@ -83,7 +81,7 @@ static void add_difference(struct rule_context *c, const struct as_cell *more, c
         return;
     fact_number(f, more->sum.median - less->sum.median, difference(more, less));
     fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    fact_value_text(as_axes_number(&more->axes, "size"), none, "B", size, sizeof size);
+    fact_value_text(as_axes_number(&more->axes, "size"), NO_INTERVAL, "B", size, sizeof size);
     f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
     if (f->verdict == AS_SUPPORTED)
         fact_say(f, "%s %s a page (%s, blocks of %s)", what, value, allocator, size);
@@ -141,7 +139,7 @@ static void add_allocator(struct rule_context *c, const struct curve *curve, siz
     const char *allocator = as_axes_text(&cell->axes, "allocator"), *op = as_axes_text(&cell->axes, "op");
     char object[48], value[96], size[32];
     snprintf(object, sizeof object, "allocator:%.36s", allocator);
-    fact_value_text(curve->x[at], none, "B", size,
+    fact_value_text(curve->x[at], NO_INTERVAL, "B", size,
                     sizeof size); /* in the name: which sizes are trusted differs by run */
     struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
     if (!f)

@@ -10,11 +10,6 @@
 enum { FACTS_MAX = 32 };
 static const double AT_CEILING = 1.1; /* times the least time of a page */
 
-static const char *axis(const struct as_cell *cell, const char *name)
-{
-    return as_axes_text(&cell->axes, name);
-}
-
 /* "all threads of the CPU, thp" */
 static const char *who(const struct as_cell *cell, char *out, size_t size)
 {
@@ -22,32 +17,31 @@ static const char *who(const struct as_cell *cell, char *out, size_t size)
                                            {"cpu-all", "all threads of the CPU"},
                                            {"device-major", "the device, first"},
                                            {"device-minor", "the device, after the CPU"}};
-    const char *text = axis(cell, "scenario");
+    const char *text = cell_axis(cell, "scenario");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         text = strcmp(words[i][0], text) == 0 ? words[i][1] : text;
-    snprintf(out, size, "%s; %s%s", text, axis(cell, "allocator"),
-             strcmp(axis(cell, "access"), "load") == 0 ? ", loads" : "");
+    snprintf(out, size, "%s; %s%s", text, cell_axis(cell, "allocator"),
+             strcmp(cell_axis(cell, "access"), "load") == 0 ? ", loads" : "");
     return out;
 }
 
 static struct as_fact *add(struct rule_context *c, const struct as_cell *cell, const char *unit, const char *kind)
 {
     char object[48];
-    snprintf(object, sizeof object, "allocator:%.36s", axis(cell, "allocator"));
-    return fact_add(c, object, unit, "fault.%s.%s.%s%s", kind, axis(cell, "scenario"), axis(cell, "allocator"),
-                    strcmp(axis(cell, "access"), "load") == 0 ? ".load" : "");
+    snprintf(object, sizeof object, "allocator:%.36s", cell_axis(cell, "allocator"));
+    return fact_add(c, object, unit, "fault.%s.%s.%s%s", kind, cell_axis(cell, "scenario"),
+                    cell_axis(cell, "allocator"), strcmp(cell_axis(cell, "access"), "load") == 0 ? ".load" : "");
 }
 
 static void add_latency(struct rule_context *c, const struct as_cell *cell)
 {
     char value[96], mean[32], p95[32], text[96];
-    const struct as_interval none = {NAN, NAN};
     struct as_fact *f = add(c, cell, cell->unit, "latency");
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_value_text(cell_note(cell, "mean_ns"), none, "ns", mean, sizeof mean);
-    fact_value_text(cell_note(cell, "p95_ns"), none, "ns", p95, sizeof p95);
+    fact_value_text(cell_note(cell, "mean_ns"), NO_INTERVAL, "ns", mean, sizeof mean);
+    fact_value_text(cell_note(cell, "p95_ns"), NO_INTERVAL, "ns", p95, sizeof p95);
     fact_say(f, "A single page fault takes %s (%s; in the last visit %s on average, one of twenty more than %s)",
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), who(cell, text, sizeof text), mean, p95);
     fact_evidence(f, cell);
@@ -97,7 +91,7 @@ static void curves(struct rule_context *c)
     size_t n;
     curves_make(c, "fault", "pages", &curves, &n);
     for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
-        if (strcmp(axis(curves[i].cells[0], "what"), "fault") != 0)
+        if (strcmp(cell_axis(curves[i].cells[0], "what"), "fault") != 0)
             continue;
         if (curves[i].x[0] == 1)
             add_latency(c, curves[i].cells[0]);
@@ -138,9 +132,8 @@ static void add_comparison(struct rule_context *c, const struct comparison *how,
     struct as_fact *f = add(c, p->b, "x", how->id);
     if (!f)
         return;
-    fact_number(f, p->a->sum.median / p->b->sum.median,
-                as_ratio_interval(p->a->sum.median, cell_interval(p->a), p->b->sum.median, cell_interval(p->b)));
-    f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
+    fact_ratio(f, p->a, p->b);
+    f->verdict = verdict_above(f->ci, 1);
     fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio);
     who(p->b, text, sizeof text);
     const bool so = f->verdict == AS_SUPPORTED;
@@ -157,11 +150,11 @@ static void compare(struct rule_context *c, const struct comparison *how)
     pairs_make(c, "fault", how->axis, how->a, how->b, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
-        if (strcmp(axis(pairs[i].b, "what"), "fault") != 0)
+        if (strcmp(cell_axis(pairs[i].b, "what"), "fault") != 0)
             continue;
-        while (k < kept && (strcmp(axis(pairs[k].b, "scenario"), axis(pairs[i].b, "scenario")) != 0 ||
-                            strcmp(axis(pairs[k].b, "allocator"), axis(pairs[i].b, "allocator")) != 0 ||
-                            strcmp(axis(pairs[k].b, "access"), axis(pairs[i].b, "access")) != 0))
+        while (k < kept && (strcmp(cell_axis(pairs[k].b, "scenario"), cell_axis(pairs[i].b, "scenario")) != 0 ||
+                            strcmp(cell_axis(pairs[k].b, "allocator"), cell_axis(pairs[i].b, "allocator")) != 0 ||
+                            strcmp(cell_axis(pairs[k].b, "access"), cell_axis(pairs[i].b, "access")) != 0))
             k++;
         if (k == FACTS_MAX)
             continue;

@@ -7,11 +7,6 @@
 
 static const double AGREE_WITHIN = 0.02;
 
-static struct as_interval ratio_interval(const struct pair *p)
-{
-    return as_ratio_interval(p->b->sum.median, cell_interval(p->b), p->a->sum.median, cell_interval(p->a));
-}
-
 /* All sizes together: the pair that is farthest apart is the number; one that differs for certain refutes. */
 void rule_instruments(struct rule_context *c)
 {
@@ -21,7 +16,7 @@ void rule_instruments(struct rule_context *c)
     pairs_make(c, "latency", "instrument", "timed", "persistent", &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         double ratio = pairs[i].b->sum.median / pairs[i].a->sum.median;
-        struct as_interval ci = ratio_interval(&pairs[i]);
+        struct as_interval ci = cells_ratio(pairs[i].b, pairs[i].a);
         agree += ci.lo >= 1 / (1 + AGREE_WITHIN) && ci.hi <= 1 + AGREE_WITHIN;
         differ += ci.lo > 1 + AGREE_WITHIN || ci.hi < 1 / (1 + AGREE_WITHIN);
         if (fabs(log(ratio)) > farthest) {
@@ -33,14 +28,13 @@ void rule_instruments(struct rule_context *c)
     if (f) {
         const struct pair *p = &pairs[worst];
         char ratio[96], size[32];
-        fact_number(f, p->b->sum.median / p->a->sum.median, ratio_interval(p));
+        fact_ratio(f, p->b, p->a);
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         fact_say(f,
                  "A walk that is timed as a whole and one whose counter is read while it runs agree within 2%% in %zu "
                  "of %zu places, and differ by more in %zu; the farthest apart are %s, over %s",
                  agree, n, differ, fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
-                 fact_value_text(as_axes_number(&p->a->axes, "size"), (struct as_interval){NAN, NAN}, "B", size,
-                                 sizeof size));
+                 fact_value_text(as_axes_number(&p->a->axes, "size"), NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {
             fact_evidence(f, pairs[i].a);
             fact_evidence(f, pairs[i].b);

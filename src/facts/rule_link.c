@@ -9,13 +9,6 @@
 
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
-static const struct as_interval none = {NAN, NAN};
-
-static const char *axis(const struct as_cell *cell, const char *name)
-{
-    return as_axes_text(&cell->axes, name);
-}
-
 static double size_of(const struct as_cell *cell)
 {
     double size = as_axes_number(&cell->axes, "size");
@@ -32,7 +25,7 @@ static size_t keep_best(const struct as_cell **cells, size_t n, const char *cons
         for (bool same = false; k < kept && !same; k += !same) {
             same = true;
             for (size_t x = 0; kind[x] && same; x++)
-                same = strcmp(axis(cells[k], kind[x]), axis(cells[i], kind[x])) == 0;
+                same = strcmp(cell_axis(cells[k], kind[x]), cell_axis(cells[i], kind[x])) == 0;
         }
         if (k == kept)
             cells[kept++] = cells[i];
@@ -60,17 +53,17 @@ static const char *memory_text(const char *allocator)
 
 static void add_copy(struct rule_context *c, const struct as_cell *cell)
 {
-    const char *how = axis(cell, "how");
-    bool both = strcmp(axis(cell, "direction"), "both") == 0;
+    const char *how = cell_axis(cell, "how");
+    bool both = strcmp(cell_axis(cell, "direction"), "both") == 0;
     struct as_fact *f = fact_add(c, "copy", cell->unit, "copy.%s%s.%.20s.%.20s", how, both ? ".both" : "",
-                                 axis(cell, "from"), axis(cell, "to"));
+                                 cell_axis(cell, "from"), cell_axis(cell, "to"));
     char value[96], size[32];
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s by %s",
-             fact_value_text(size_of(cell), none, "B", size, sizeof size), both ? "between" : "from",
-             memory_text(axis(cell, "from")), both ? "and" : "to", memory_text(axis(cell, "to")),
+             fact_value_text(size_of(cell), NO_INTERVAL, "B", size, sizeof size), both ? "between" : "from",
+             memory_text(cell_axis(cell, "from")), both ? "and" : "to", memory_text(cell_axis(cell, "to")),
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
              strcmp(how, "kernel") == 0 ? "a kernel" : "the API's call");
     fact_evidence(f, cell);
@@ -94,9 +87,9 @@ static const struct as_cell *reading(const struct as_cell *const *cells, size_t 
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(axis(cells[i], "op"), "read") == 0 && strcmp(axis(cells[i], "level"), "memory") == 0 &&
-            strcmp(axis(cells[i], "allocator"), allocator) == 0 && as_axes_number(&cells[i]->axes, "threads") == 0 &&
-            (!best || is_faster(cells[i], best)))
+        if (strcmp(cell_axis(cells[i], "op"), "read") == 0 && strcmp(cell_axis(cells[i], "level"), "memory") == 0 &&
+            strcmp(cell_axis(cells[i], "allocator"), allocator) == 0 &&
+            as_axes_number(&cells[i]->axes, "threads") == 0 && (!best || is_faster(cells[i], best)))
             best = cells[i];
     return best;
 }
@@ -109,7 +102,7 @@ double passes_to_pay(double copy, double direct, double own)
 static void add_direct(struct rule_context *c, const struct as_cell *copy, const struct as_cell *direct,
                        const struct as_cell *own)
 {
-    const char *from = axis(copy, "from");
+    const char *from = cell_axis(copy, "from");
     struct as_fact *f = fact_add(c, "copy", "passes", "copy.pays.%.40s", from);
     if (!f)
         return;
@@ -142,13 +135,14 @@ void rule_direct_access(struct rule_context *c)
     size_t n = cells_of(c, "copy", &copies), reads_n = cells_of(c, "bandwidth", &reads), kept = 0;
     const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";
     for (size_t i = 0; i < n; i++)
-        if (strcmp(axis(copies[i], "direction"), "one") == 0 && strcmp(axis(copies[i], "how"), "engine") == 0 &&
-            strcmp(axis(copies[i], "to"), own) == 0 && strcmp(axis(copies[i], "from"), own) != 0)
+        if (strcmp(cell_axis(copies[i], "direction"), "one") == 0 &&
+            strcmp(cell_axis(copies[i], "how"), "engine") == 0 && strcmp(cell_axis(copies[i], "to"), own) == 0 &&
+            strcmp(cell_axis(copies[i], "from"), own) != 0)
             copies[kept++] = copies[i];
     kept = keep_best(copies, kept, kind, is_larger);
     const struct as_cell *near = reading(reads, reads_n, own);
     for (size_t i = 0; near && i < kept && i < FACTS_MAX; i++) {
-        const struct as_cell *direct = reading(reads, reads_n, axis(copies[i], "from"));
+        const struct as_cell *direct = reading(reads, reads_n, cell_axis(copies[i], "from"));
         if (direct)
             add_direct(c, copies[i], direct, near);
     }
@@ -161,7 +155,7 @@ void rule_direct_access(struct rule_context *c)
 /* "device 3", "the host", "the host's memory node 1", "every other device" */
 static const char *peer_text(const struct as_cell *cell, char *out, size_t size)
 {
-    const char *peer = axis(cell, "peer"), *node = axis(cell, "node");
+    const char *peer = cell_axis(cell, "peer"), *node = cell_axis(cell, "node");
     if (strcmp(peer, "host") == 0)
         snprintf(out, size, strcmp(node, "0") == 0 ? "the host" : "the host's memory node %.8s", node);
     else
@@ -171,19 +165,19 @@ static const char *peer_text(const struct as_cell *cell, char *out, size_t size)
 
 static struct as_fact *add_pair(struct rule_context *c, const struct as_cell *cell, const char *id, const char *what)
 {
-    const char *peer = axis(cell, "peer");
+    const char *peer = cell_axis(cell, "peer");
     char object[48];
     bool host = strcmp(peer, "host") == 0;
-    snprintf(object, sizeof object, "link:%.8s%s%.8s", peer, host ? "-" : "", host ? axis(cell, "node") : "");
+    snprintf(object, sizeof object, "link:%.8s%s%.8s", peer, host ? "-" : "", host ? cell_axis(cell, "node") : "");
     return fact_add(c, object, cell->unit, "%s.%.8s%s%.8s.%.16s", id, peer, host ? "-" : "",
-                    host ? axis(cell, "node") : "", what);
+                    host ? cell_axis(cell, "node") : "", what);
 }
 
 /* To the host goes the bus that the driver tells of. */
 static void claim_bus(const struct rule_context *c, const struct as_cell *cell, struct as_fact *f)
 {
-    if (c->info && c->info->bus_bandwidth > 0 && strcmp(axis(cell, "peer"), "host") == 0)
-        f->claimed = c->info->bus_bandwidth * 1e-9 * (strcmp(axis(cell, "direction"), "both") == 0 ? 2 : 1);
+    if (c->info && c->info->bus_bandwidth > 0 && strcmp(cell_axis(cell, "peer"), "host") == 0)
+        f->claimed = c->info->bus_bandwidth * 1e-9 * (strcmp(cell_axis(cell, "direction"), "both") == 0 ? 2 : 1);
 }
 
 void rule_link(struct rule_context *c)
@@ -193,7 +187,7 @@ void rule_link(struct rule_context *c)
     size_t n = cells_of(c, "link", &cells);
     n = keep_best(cells, n, kind, is_faster);
     for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
-        const char *direction = axis(cells[i], "direction");
+        const char *direction = cell_axis(cells[i], "direction");
         char value[96], peer[64];
         struct as_fact *f = add_pair(c, cells[i], "link", direction);
         if (!f)
@@ -203,7 +197,7 @@ void rule_link(struct rule_context *c)
         claim_bus(c, cells[i], f);
         fact_say(f, "The link %s %s carries %s, by %s", strcmp(direction, "both") == 0 ? "to and from" : direction,
                  peer_text(cells[i], peer, sizeof peer), value,
-                 strcmp(axis(cells[i], "how"), "kernel") == 0 ? "a kernel" : "the copy engine");
+                 strcmp(cell_axis(cells[i], "how"), "kernel") == 0 ? "a kernel" : "the copy engine");
         fact_evidence(f, cells[i]);
     }
     free(cells);
@@ -221,7 +215,7 @@ void rule_link_latency(struct rule_context *c)
     size_t n = cells_of(c, "link_latency", &cells);
     n = keep_best(cells, n, kind, is_smaller_or_slower);
     for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
-        const char *what = axis(cells[i], "what");
+        const char *what = cell_axis(cells[i], "what");
         char value[96], peer[64];
         struct as_fact *f = add_pair(c, cells[i], "link.latency", what);
         if (!f)

@@ -8,16 +8,8 @@
 #include <string.h>
 
 enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
-static const struct as_interval none = {NAN, NAN};
 static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
 static const double MISSES = 1.03;  /* of atomic additions, which differ by less than 1% in a cache */
-
-/* ---- what all have ---- */
-
-static double axis(const struct as_cell *cell, const char *name)
-{
-    return as_axes_number(&cell->axes, name);
-}
 
 /* ---- plateaus: sizes and latencies ---- */
 
@@ -79,18 +71,18 @@ static void judge_claim(struct rule_context *c, const struct seen *s, struct as_
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
     double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
     char lo[32], hi[32], said[32];
-    fact_value_text(f->ci.lo, none, "B", lo, sizeof lo);
-    fact_value_text(f->ci.hi, none, "B", hi, sizeof hi);
+    fact_value_text(f->ci.lo, NO_INTERVAL, "B", lo, sizeof lo);
+    fact_value_text(f->ci.hi, NO_INTERVAL, "B", hi, sizeof hi);
     if (claim > 0) {
         f->claimed = claim;
         f->verdict = claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
-        fact_value_text(claim, none, "B", said, sizeof said);
+        fact_value_text(claim, NO_INTERVAL, "B", said, sizeof said);
         fact_say(f,
                  f->verdict == AS_SUPPORTED ? "The %s cache ends between %s and %s, as its claimed size of %s says"
                                             : "The %s cache ends between %s and %s, not at its claimed size of %s",
                  s->name, lo, hi, said);
     } else if (s->local > 0) {
-        fact_value_text(s->local, none, "B", said, sizeof said);
+        fact_value_text(s->local, NO_INTERVAL, "B", said, sizeof said);
         fact_say(f, "The %s cache ends between %s and %s while a group holds %s of LOCAL memory", s->name, lo, hi,
                  said);
     } else if (s->part) {
@@ -121,7 +113,7 @@ static void add_size(struct rule_context *c, const struct seen *s)
 static const struct path *path_of(const struct curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
-    if (curve->n < POINTS_MIN || axis(cell, "stride") != 64)
+    if (curve->n < POINTS_MIN || cell_axis_number(cell, "stride") != 64)
         return NULL;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (cell_is(cell, "what", paths[i].what))
@@ -207,7 +199,7 @@ static void derive_path(struct rule_context *c, const struct curve *curve, const
     bool global = path == &paths[PATH_GLOBAL];
     if (n > 0)
         end_last(curve, &p[n - 1]);
-    double local = axis(curve->cells[0], "local");
+    double local = cell_axis_number(curve->cells[0], "local");
     if (global && whole_known)
         n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
@@ -229,8 +221,8 @@ static void derive_path(struct rule_context *c, const struct curve *curve, const
 static const struct curve *global_curve(const struct curve *curves, size_t n, double stride)
 {
     for (size_t i = 0; i < n; i++)
-        if (cell_is(curves[i].cells[0], "what", "global") && axis(curves[i].cells[0], "local") == 0 &&
-            curves[i].n >= POINTS_MIN && axis(curves[i].cells[0], "stride") == stride)
+        if (cell_is(curves[i].cells[0], "what", "global") && cell_axis_number(curves[i].cells[0], "local") == 0 &&
+            curves[i].n >= POINTS_MIN && cell_axis_number(curves[i].cells[0], "stride") == stride)
             return &curves[i];
     return NULL;
 }
@@ -241,7 +233,7 @@ static void derive_line(struct rule_context *c, const struct curve *curves, size
 {
     const struct curve *dense = global_curve(curves, n, 64);
     for (size_t i = 0; i < n && dense; i++) {
-        double stride = axis(curves[i].cells[0], "stride");
+        double stride = cell_axis_number(curves[i].cells[0], "stride");
         if (!(stride > 64) || &curves[i] != global_curve(curves, n, stride))
             continue;
         struct as_plateau a[LEVELS_MAX], b[LEVELS_MAX];
@@ -268,7 +260,8 @@ static void derive_local(struct rule_context *c)
     const struct as_cell **cells, *least = NULL;
     size_t n = cells_of(c, "onchip", &cells);
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", "local") && (!least || axis(cells[i], "size") < axis(least, "size")))
+        if (cell_is(cells[i], "what", "local") &&
+            (!least || cell_axis_number(cells[i], "size") < cell_axis_number(least, "size")))
             least = cells[i];
     double hz = least ? least->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
     const char *unit = hz > 0 ? "cycles" : "ns";
@@ -336,7 +329,7 @@ static void add_fetch(struct rule_context *c, const struct curve *curve)
         return;
     fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
     char size[32];
-    fact_value_text(curve->x[at], none, "B", size, sizeof size);
+    fact_value_text(curve->x[at], NO_INTERVAL, "B", size, sizeof size);
     fact_say(f, "A miss of the %s cache brings in %s: what lies so far behind the missing word misses too", level,
              size);
     curve_evidence(f, curve, at - 1, at);
@@ -359,9 +352,10 @@ static void add_ways(struct rule_context *c, const struct curve *curves, size_t 
         return;
     char distance[32];
     fact_number(f, best->x[best_at - 1], (struct as_interval){best->x[best_at - 1], best->x[best_at] - 1});
-    fact_say(
-        f, "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, fewer than at any other distance",
-        fact_value_text(axis(best->cells[0], "distance"), none, "B", distance, sizeof distance), f->ci.lo, f->ci.hi);
+    fact_say(f,
+             "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, fewer than at any other distance",
+             fact_value_text(cell_axis_number(best->cells[0], "distance"), NO_INTERVAL, "B", distance, sizeof distance),
+             f->ci.lo, f->ci.hi);
     curve_evidence(f, best, best_at - 1, best_at);
 }
 

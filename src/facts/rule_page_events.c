@@ -5,34 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOADS = 65536, FACTS_MAX = 64 };
+enum { FACTS_MAX = 64 };
 static const double SEEN = 0.1; /* of the loads */
-
-static const char *axis(const struct as_cell *cell, const char *name)
-{
-    return as_axes_text(&cell->axes, name);
-}
 
 static void add_misses(struct rule_context *c, const struct curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
+    const double loads = cell_note(cell, "loads");
     size_t i = 0;
-    while (i < curve->n && curve->y[i] < SEEN * LOADS)
+    if (!(loads > 0))
+        return;
+    while (i < curve->n && curve->y[i] < SEEN * loads)
         i++;
-    struct as_fact *f = fact_add(c, "TLB", "pages", "tlb.misses.%s.%s", axis(cell, "allocator"), axis(cell, "stride"));
+    struct as_fact *f =
+        fact_add(c, "TLB", "pages", "tlb.misses.%s.%s", cell_axis(cell, "allocator"), cell_axis(cell, "stride"));
     if (!f)
         return;
     const size_t last = curve->n - 1;
     if (i == curve->n)
         fact_say(f, "Fewer than one load in ten misses the TLB up to %.0f pages (%s, a page every %s bytes; counted)",
-                 curve->x[last], axis(cell, "allocator"), axis(cell, "stride"));
+                 curve->x[last], cell_axis(cell, "allocator"), cell_axis(cell, "stride"));
     else {
         fact_number(f, curve->x[i], (struct as_interval){i ? curve->x[i - 1] : 1, curve->x[i]});
         fact_say(
             f,
             "From %.0f pages on at least one load in ten misses the TLB, of %.0f pages %.0f%% (%s, a page every %s "
             "bytes; counted)",
-            curve->x[i], curve->x[last], 100 * curve->y[last] / LOADS, axis(cell, "allocator"), axis(cell, "stride"));
+            curve->x[i], curve->x[last], 100 * curve->y[last] / loads, cell_axis(cell, "allocator"),
+            cell_axis(cell, "stride"));
     }
     curve_evidence(f, curve, 0, last);
 }
@@ -42,17 +42,17 @@ static void add_faults(struct rule_context *c, const struct curve *curve)
 {
     const size_t last = curve->n - 1;
     const struct as_cell *cell = curve->cells[last];
-    const bool device = strcmp(axis(cell, "touch"), "device") == 0;
+    const bool device = strcmp(cell_axis(cell, "touch"), "device") == 0;
     char object[48], value[96];
-    snprintf(object, sizeof object, "allocator:%.36s", axis(cell, "allocator"));
-    struct as_fact *f =
-        fact_add(c, object, "events", "page_events.faults.%s.%s", axis(cell, "allocator"), axis(cell, "touch"));
+    snprintf(object, sizeof object, "allocator:%.36s", cell_axis(cell, "allocator"));
+    struct as_fact *f = fact_add(c, object, "events", "page_events.faults.%s.%s", cell_axis(cell, "allocator"),
+                                 cell_axis(cell, "touch"));
     if (!f)
         return;
     fact_number(f, curve->y[last], curve->ci[last]);
     fact_value_text(f->value, f->ci, "events", value, sizeof value);
     fact_say(f, "A CPU that reads %.0f pages of %s, %s, has %s: %.3g minor faults a page", curve->x[last],
-             axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first itself",
+             cell_axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first itself",
              value, f->value / curve->x[last]);
     fact_evidence(f, cell);
 }

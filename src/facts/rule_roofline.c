@@ -9,8 +9,6 @@
 
 enum { ROOFS_MAX = 8 };
 
-static const struct as_interval none = {NAN, NAN};
-
 /* The bound holds at the highest clock; this is what it would be at the cell's. */
 static double bound_at_clock(const struct rule_context *c, const struct as_cell *cell)
 {
@@ -27,7 +25,7 @@ static void add_peak(struct rule_context *c, const struct as_cell *cell, const c
     fact_number(f, cell->sum.median, cell_interval(cell));
     f->claimed = bound_at_clock(c, cell);
     if (isfinite(f->claimed)) {
-        fact_value_text(cell->clock_hz, none, "Hz", clock, sizeof clock);
+        fact_value_text(cell->clock_hz, NO_INTERVAL, "Hz", clock, sizeof clock);
         struct as_buf text = AS_BUF_INIT;
         as_buf_printf(&text, ", %.1f%% of what the units can do at the cell's %s", 100 * f->value / f->claimed, clock);
         as_copy_text(share, sizeof share, as_buf_get(&text));

@@ -64,14 +64,14 @@ static void add_reach(struct rule_context *c, const struct ratios *r, const char
     if (!f)
         return;
     char lo[32], hi[32];
-    struct as_interval none = {NAN, NAN};
     if (at + 1 < n) {
         fact_number(f, p[at].knee, p[at].knee_ci);
         fact_say(f, "The TLB reaches %s to %s: beyond that, loads wait for translations too (%s)",
-                 fact_value_text(p[at].knee_ci.lo, none, "B", lo, sizeof lo),
-                 fact_value_text(p[at].knee_ci.hi, none, "B", hi, sizeof hi), how);
+                 fact_value_text(p[at].knee_ci.lo, NO_INTERVAL, "B", lo, sizeof lo),
+                 fact_value_text(p[at].knee_ci.hi, NO_INTERVAL, "B", hi, sizeof hi), how);
     } else {
-        fact_say(f, "No clear TLB step up to %s (%s)", fact_value_text(r->x[r->n - 1], none, "B", hi, sizeof hi), how);
+        fact_say(f, "No clear TLB step up to %s (%s)", fact_value_text(r->x[r->n - 1], NO_INTERVAL, "B", hi, sizeof hi),
+                 how);
     }
     size_t middle = at + 1 < n ? p[at].last : r->n - 1, first = middle > 8 ? middle - 8 : 0;
     for (size_t i = first; i < r->n && i <= middle + 8; i++) {
@@ -93,7 +93,7 @@ static void add_cost(struct rule_context *c, const struct ratios *r, const char 
         f->verdict = AS_REFUTED;
     char ratio[96], size[32];
     fact_say(f, "Over %s, translations make the latency %s (%s)",
-             fact_value_text(r->x[last], (struct as_interval){NAN, NAN}, "B", size, sizeof size),
+             fact_value_text(r->x[last], NO_INTERVAL, "B", size, sizeof size),
              fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), how);
     fact_evidence(f, r->many[last]);
     fact_evidence(f, r->few[last]);

@@ -16,11 +16,6 @@ struct costs {
     const struct as_cell *pages[POINTS_MAX], *packed[POINTS_MAX];
 };
 
-static const char *axis(const struct as_cell *cell, const char *name)
-{
-    return as_axes_text(&cell->axes, name);
-}
-
 static bool is_packed(const struct as_cell *cell)
 {
     return as_axes_number(&cell->axes, "stride") == 0;
@@ -63,8 +58,8 @@ static void choose_control(const struct curve *curves, size_t n, const struct cu
         const struct as_cell *cell = curves[i].cells[0];
         if (!is_packed(cell))
             continue;
-        const bool own = strcmp(axis(cell, "allocator"), axis(pages->cells[0], "allocator")) == 0;
-        const int rank = allocator_is_huge(axis(cell, "allocator")) ? 2 : own;
+        const bool own = strcmp(cell_axis(cell, "allocator"), cell_axis(pages->cells[0], "allocator")) == 0;
+        const int rank = allocator_is_huge(cell_axis(cell, "allocator")) ? 2 : own;
         subtract(pages, &curves[i], now);
         if (now->n > best->n || (now->n == best->n && rank > best_rank)) {
             *best = *now;
@@ -77,15 +72,14 @@ static void choose_control(const struct curve *curves, size_t n, const struct cu
 static const char *what(const struct as_cell *cell, char *out, size_t size)
 {
     char stride[32];
-    const struct as_interval none = {NAN, NAN};
-    fact_value_text(as_axes_number(&cell->axes, "stride"), none, "B", stride, sizeof stride);
-    snprintf(out, size, "%s, a page every %s", axis(cell, "allocator"), stride);
+    fact_value_text(as_axes_number(&cell->axes, "stride"), NO_INTERVAL, "B", stride, sizeof stride);
+    snprintf(out, size, "%s, a page every %s", cell_axis(cell, "allocator"), stride);
     return out;
 }
 
 static struct as_fact *add(struct rule_context *c, const struct as_cell *cell, const char *unit, const char *kind)
 {
-    return fact_add(c, "TLB", unit, "tlb.%s.%s.%s", kind, axis(cell, "allocator"), axis(cell, "stride"));
+    return fact_add(c, "TLB", unit, "tlb.%s.%s.%s", kind, cell_axis(cell, "allocator"), cell_axis(cell, "stride"));
 }
 
 static void add_evidence(struct as_fact *f, const struct costs *costs, size_t at)
@@ -103,9 +97,9 @@ static void add_reach(struct rule_context *c, const struct costs *costs, const s
 {
     const struct as_cell *cell = costs->pages[0];
     const double stride = as_axes_number(&cell->axes, "stride"), clock = costs->pages[before->last]->clock_hz;
-    const struct as_interval none = {NAN, NAN}, knee = before->knee_ci;
+    const struct as_interval knee = before->knee_ci;
     char kind[24], ns[32], cycles[48] = "", text[96], reach[96];
-    fact_value_text(step, none, "ns", ns, sizeof ns);
+    fact_value_text(step, NO_INTERVAL, "ns", ns, sizeof ns);
     what(cell, text, sizeof text);
     if (clock > 0)
         snprintf(cycles, sizeof cycles, ", %.0f cycles", step * clock / 1e9);
@@ -166,7 +160,7 @@ static void add_miss(struct rule_context *c, const struct costs *costs)
     if (!f)
         return;
     fact_number(f, costs->cost[last], costs->ci[last]);
-    f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
+    f->verdict = verdict_above(f->ci, 0);
     if (cell->clock_hz > 0)
         snprintf(cycles, sizeof cycles, ", %.0f cycles,", f->value * cell->clock_hz / 1e9);
     fact_value_text(f->value, f->ci, "ns", value, sizeof value);
@@ -188,9 +182,8 @@ static void add_gain(struct rule_context *c, const struct pair *p)
     struct as_fact *f = add(c, p->b, "x", "gain");
     if (!f)
         return;
-    fact_number(f, p->a->sum.median / p->b->sum.median,
-                as_ratio_interval(p->a->sum.median, cell_interval(p->a), p->b->sum.median, cell_interval(p->b)));
-    f->verdict = f->ci.lo > 1 ? AS_SUPPORTED : f->ci.hi < 1 ? AS_REFUTED : AS_UNDECIDED;
+    fact_ratio(f, p->a, p->b);
+    f->verdict = verdict_above(f->ci, 1);
     fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio);
     what(p->b, text, sizeof text);
     fact_say(f,
@@ -211,7 +204,7 @@ static void gains(struct rule_context *c, const char *huge)
         size_t k = 0;
         if (is_packed(pairs[i].a))
             continue;
-        while (k < kept && strcmp(axis(pairs[k].b, "stride"), axis(pairs[i].b, "stride")) != 0)
+        while (k < kept && strcmp(cell_axis(pairs[k].b, "stride"), cell_axis(pairs[i].b, "stride")) != 0)
             k++;
         if (k == kept || as_axes_number(&pairs[i].b->axes, "pages") > as_axes_number(&pairs[k].b->axes, "pages"))
             pairs[k] = pairs[i];

@@ -8,13 +8,7 @@
 #include <string.h>
 
 enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
-static const struct as_interval none = {NAN, NAN};
 static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
-
-static double axis(const struct as_cell *cell, const char *name)
-{
-    return as_axes_number(&cell->axes, name);
-}
 
 /* ---- bandwidth and banks ---- */
 
@@ -79,7 +73,8 @@ static void add_reach(struct rule_context *c, const struct curve *curve)
     fact_number(f, p[0].knee, p[0].knee_ci);
     fact_say(f, "One unit alone reads %s up to a block of %s to %s, and less from a larger one",
              fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
-             fact_value_text(f->ci.lo, none, "B", lo, sizeof lo), fact_value_text(f->ci.hi, none, "B", hi, sizeof hi));
+             fact_value_text(f->ci.lo, NO_INTERVAL, "B", lo, sizeof lo),
+             fact_value_text(f->ci.hi, NO_INTERVAL, "B", hi, sizeof hi));
     curve_evidence(f, curve, p[0].first, p[1].last);
 }
 
@@ -116,13 +111,11 @@ static void add_near_far(struct rule_context *c, const struct pair *pair)
     if (!f)
         return;
     char a[96], b[96], share[48] = "";
-    struct as_interval ratio =
-        as_ratio_interval(far->sum.median, cell_interval(far), near->sum.median, cell_interval(near));
     double near_share = cell_note(near, "near_share");
     if (isfinite(near_share))
         snprintf(share, sizeof share, ", and %.0f%% of its places are near", 100 * near_share);
-    fact_number(f, far->sum.median / near->sum.median, ratio);
-    if (!(ratio.lo > 1))
+    fact_ratio(f, far, near);
+    if (!(f->ci.lo > 1))
         f->verdict = AS_UNDECIDED;
     fact_say(f, "For unit %s the shared cache has a near part, %s a load, and a far one, %s%s",
              as_axes_text(&near->axes, "unit"),
@@ -138,7 +131,8 @@ static void add_found(struct rule_context *c, const struct as_cell *const *cells
 {
     size_t others = 0, found = 0;
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", "found") && axis(cells[i], "filler") != axis(cells[i], "unit")) {
+        if (cell_is(cells[i], "what", "found") &&
+            cell_axis_number(cells[i], "filler") != cell_axis_number(cells[i], "unit")) {
             others++;
             found += cells[i]->sum.median < missed->sum.median / STEP_UP;
         }
@@ -257,7 +251,7 @@ static struct room widest_room(const struct shares *s, double besides_max, doubl
 static const char *amount(double v, const char *unit, char *out, size_t size)
 {
     if (unit[0])
-        return fact_value_text(v, none, unit, out, size);
+        return fact_value_text(v, NO_INTERVAL, unit, out, size);
     snprintf(out, size, "%.0f", v);
     return out;
 }
@@ -289,7 +283,8 @@ static void add_room(struct rule_context *c, const struct shares *s, const char 
 static double groups_unhindered(const struct as_cell *const *cells, size_t n, double threads)
 {
     for (size_t i = 0; i < n; i++)
-        if (axis(cells[i], "threads") == threads && axis(cells[i], "values") == 0 && axis(cells[i], "local") == 0)
+        if (cell_axis_number(cells[i], "threads") == threads && cell_axis_number(cells[i], "values") == 0 &&
+            cell_axis_number(cells[i], "local") == 0)
             return cells[i]->sum.median;
     return 0;
 }
@@ -307,12 +302,12 @@ static void derive_groups(struct rule_context *c)
     for (size_t i = 0; i < KINDS && all; i++)
         s[i].v = all + i * n;
     for (size_t i = 0; i < n && all; i++) {
-        double each = axis(cells[i], "threads"), most = groups_unhindered(cells, n, each);
-        if (axis(cells[i], "local") > 0)
-            add_share(&s[LOCAL], cells[i], axis(cells[i], "local"), most);
-        else if (axis(cells[i], "values") > 0 && !(cell_note(cells[i], "spilled_bytes") > 0))
+        double each = cell_axis_number(cells[i], "threads"), most = groups_unhindered(cells, n, each);
+        if (cell_axis_number(cells[i], "local") > 0)
+            add_share(&s[LOCAL], cells[i], cell_axis_number(cells[i], "local"), most);
+        else if (cell_axis_number(cells[i], "values") > 0 && !(cell_note(cells[i], "spilled_bytes") > 0))
             add_share(&s[REGISTERS], cells[i], each * cell_note(cells[i], "registers"), most);
-        else if (axis(cells[i], "values") == 0)
+        else if (cell_axis_number(cells[i], "values") == 0)
             add_share(&s[THREADS], cells[i], each, INFINITY);
     }
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;

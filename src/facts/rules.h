@@ -4,6 +4,8 @@
 
 #include "facts/facts.h"
 
+#include <math.h>
+
 struct fact_list {
     struct as_fact *v;
     size_t n, cap;
@@ -45,8 +47,11 @@ struct as_fact *fact_add(struct rule_context *c, const char *object, const char 
     __attribute__((format(printf, 4, 5)));
 void fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fact_number(struct as_fact *f, double value, struct as_interval ci);
+/* The first cell's median over the second's. */
+void fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b);
 /* Cells beyond the room are left out. */
 void fact_evidence(struct as_fact *f, const struct as_cell *cell);
+#define NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* "1.46 ns (1.45 to 1.48)" into out */
 const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);
 
@@ -81,8 +86,15 @@ void pairs_make(struct rule_context *c, const char *probe, const char *axis, con
                 struct pair **pairs, size_t *n);
 /* Does the allocator's name say pages larger than the base page? */
 bool allocator_is_huge(const char *name);
+/* The value of an axis as text ("" without it) and as a number (NAN). */
+const char *cell_axis(const struct as_cell *cell, const char *axis);
+double cell_axis_number(const struct as_cell *cell, const char *axis);
 /* In ns, GB/s, ...: a cell's interval, or its median twice where it has none. */
 struct as_interval cell_interval(const struct as_cell *cell);
+/* Of the ratio of the two medians. */
+struct as_interval cells_ratio(const struct as_cell *a, const struct as_cell *b);
+/* Supported where all of the interval is above, refuted where all is below. */
+enum as_fact_verdict verdict_above(struct as_interval ci, double bound);
 /* Does a claim lie in the interval, give or take a share of it? */
 bool claim_fits(double claimed, struct as_interval ci, double share);
 

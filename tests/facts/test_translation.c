@@ -120,17 +120,22 @@ static void test_no_control(void **unused)
     assert_null(made_find(&m, "tlb.reach1.mmap.4096"));
 }
 
+static struct as_cell *misses_of(const char *allocator, double pages, double n)
+{
+    char axes[128];
+    snprintf(axes, sizeof axes, "what=misses;pages=%.0f;stride=4096;allocator=%s;touch=cpu", pages, allocator);
+    return made_add(&m, "page_events", "events", n, axes);
+}
+
 static void test_events(void **unused)
 {
     (void)unused;
     m.share = 0;
     static const double misses[][2] = {{16, 3}, {64, 900}, {256, 20000}, {1024, 65000}};
-    for (size_t i = 0; i < 4; i++) {
-        char axes[128];
-        snprintf(axes, sizeof axes, "what=misses;pages=%.0f;stride=4096;allocator=mmap;touch=cpu", misses[i][0]);
-        made_add(&m, "page_events", "events", misses[i][1], axes);
-    }
-    made_add(&m, "page_events", "events", 16, "what=misses;pages=16;stride=4096;allocator=thp;touch=cpu");
+    for (size_t i = 0; i < 4; i++)
+        misses_of("mmap", misses[i][0], misses[i][1])->detail = strdup("{\"loads\": 65536}");
+    misses_of("thp", 16, 16)->detail = strdup("{\"loads\": 65536}");
+    misses_of("untold", 16, 16); /* of how many loads? */
     made_add(&m, "page_events", "events", 0, "what=faults;pages=1000;stride=4096;allocator=upfront;touch=cpu");
     made_add(&m, "page_events", "events", 1002, "what=faults;pages=1000;stride=4096;allocator=shared;touch=device");
     made_derive(&m);
@@ -140,6 +145,7 @@ static void test_events(void **unused)
     f = made_get(&m, "tlb.misses.thp.4096");
     assert_true(isnan(f->value));
     made_says(made_get(&m, "tlb.misses.thp.4096"), "Fewer than one load in ten");
+    assert_null(made_find(&m, "tlb.misses.untold.4096"));
     f = made_get(&m, "page_events.faults.upfront.cpu");
     assert_true(f->value == 0);
     made_says(made_get(&m, "page_events.faults.shared.device"),
