@@ -84,6 +84,8 @@ static const struct scale scales[] = {
     {"ops/s", "Mops/s", 1e6, 1e-6},
     {"ops/s", "kops/s", 1e3, 1e-3},
     {"ops/s", "ops/s", 0, 1},
+    {"pages/s", "M pages/s", 1e6, 1e-6},
+    {"pages/s", "k pages/s", 1e3, 1e-3},
 };
 
 bool as_unit_is_count(const char *unit)

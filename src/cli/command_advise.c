@@ -23,14 +23,7 @@ static void print_numbers(const struct as_advice *a, const struct as_table_style
         const struct as_advice_number *number = &a->numbers[i];
         as_buf_clear(&line);
         as_buf_printf(&line, "cell %lld: %s: ", (long long)number->cell, number->what);
-        as_format_value(&line, number->value, number->unit);
-        if (number->ci.hi > number->ci.lo) {
-            as_buf_str(&line, " (");
-            as_format_value(&line, number->ci.lo, number->unit);
-            as_buf_str(&line, " to ");
-            as_format_value(&line, number->ci.hi, number->unit);
-            as_buf_char(&line, ')');
-        }
+        as_format_with_interval(&line, number->value, number->ci, number->unit);
         print_line(as_buf_get(&line), 4, style, out);
     }
     as_buf_finish(&line);

@@ -85,17 +85,22 @@ double cell_note(const struct as_cell *cell, const char *name)
     return number;
 }
 
+void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
+{
+    as_format_value(out, v, unit);
+    if (!(isfinite(ci.lo) && isfinite(ci.hi) && ci.hi > ci.lo))
+        return;
+    as_buf_str(out, " (");
+    as_format_value(out, ci.lo, unit);
+    as_buf_str(out, " to ");
+    as_format_value(out, ci.hi, unit);
+    as_buf_char(out, ')');
+}
+
 const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_format_value(&text, v, unit);
-    if (isfinite(ci.lo) && isfinite(ci.hi) && ci.hi > ci.lo) {
-        as_buf_str(&text, " (");
-        as_format_value(&text, ci.lo, unit);
-        as_buf_str(&text, " to ");
-        as_format_value(&text, ci.hi, unit);
-        as_buf_char(&text, ')');
-    }
+    as_format_with_interval(&text, v, ci, unit);
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
     return out;

@@ -1,5 +1,4 @@
 /* What page faults cost, by who touches and on what memory. */
-#include "base/text.h"
 #include "facts/rules.h"
 
 #include <math.h>
@@ -47,23 +46,6 @@ static void add_latency(struct rule_context *c, const struct as_cell *cell)
     fact_evidence(f, cell);
 }
 
-/* "1.12 million pages/s (1.10 to 1.13)" */
-static const char *rate_text(double v, struct as_interval ci, char *out, size_t size)
-{
-    const bool millions = v >= 1e6;
-    const double by = millions ? 1e6 : 1e3;
-    struct as_buf b = AS_BUF_INIT;
-    as_format_number(&b, v / by, 3);
-    as_buf_printf(&b, " %s pages/s (", millions ? "million" : "thousand");
-    as_format_number(&b, ci.lo / by, 3);
-    as_buf_str(&b, " to ");
-    as_format_number(&b, ci.hi / by, 3);
-    as_buf_char(&b, ')');
-    as_copy_text(out, size, as_buf_get(&b));
-    as_buf_finish(&b);
-    return out;
-}
-
 /* The most pages a second, and from how many on. */
 static void add_ceiling(struct rule_context *c, const struct curve *curve)
 {
@@ -81,7 +63,8 @@ static void add_ceiling(struct rule_context *c, const struct curve *curve)
     fact_number(f, 1e9 / curve->y[best],
                 (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
     fact_say(f, "Page faults are served at up to %s, nearly that from %.0f pages on (%s)",
-             rate_text(f->value, f->ci, value, sizeof value), curve->x[from], who(cell, text, sizeof text));
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), curve->x[from],
+             who(cell, text, sizeof text));
     curve_evidence(f, curve, 0, curve->n - 1);
 }
 

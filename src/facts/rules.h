@@ -52,7 +52,7 @@ void fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell
 /* Cells beyond the room are left out. */
 void fact_evidence(struct as_fact *f, const struct as_cell *cell);
 #define NO_INTERVAL ((struct as_interval){NAN, NAN})
-/* "1.46 ns (1.45 to 1.48)" into out */
+/* The same as as_format_with_interval into out. */
 const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);
 
 /* The cells of a probe that differ in one axis only, by rising value of it. */

@@ -41,7 +41,7 @@ static void test_curve(void **unused)
     f = made_get(&m, "fault.throughput.cpu-one.mmap");
     assert_true(fabs(f->value - 1e6) < 1 && f->ci.lo < 1e6 && f->ci.hi > 1e6);
     assert_string_equal(f->unit, "pages/s");
-    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "1.00 million pages/s");
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "1.00 M pages/s");
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "from 1000 pages on");
 }
 
