@@ -15,7 +15,7 @@ struct ballast {
 enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, unsigned threads, uint64_t most,
                                struct as_error *err);
 /* Touches more of it on each of these CPUs until what the system has free falls by as much; huge: huge pages too, which
- * have lists of their own. AS_TIMEOUT when all of it is used. */
+ * have lists of their own. AS_UNSUPPORTED when all of it is used. */
 enum as_status ballast_take(struct ballast *b, bool huge, struct as_error *err);
 void ballast_finish(struct ballast *b); /* takes one of zeros */
 

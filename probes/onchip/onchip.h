@@ -15,7 +15,6 @@ enum onchip_what {
     ONCHIP_WHATS
 };
 extern const char *const onchip_what_words[]; /* in this order, ends with NULL */
-enum onchip_what onchip_what_of(const struct as_axes *axes);
 /* Is it a walk over global memory, by one way or another? */
 bool onchip_is_global(enum onchip_what what);
 

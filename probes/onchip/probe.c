@@ -56,7 +56,7 @@ static const char *const full[] = {
     NULL,
 };
 
-enum onchip_what onchip_what_of(const struct as_axes *a)
+static enum onchip_what what_of(const struct as_axes *a)
 {
     return (enum onchip_what)as_word_index(a, "what", onchip_what_words);
 }
@@ -74,7 +74,7 @@ static enum as_applies refuse(struct as_error *err, const char *why)
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    enum onchip_what what = onchip_what_of(a);
+    enum onchip_what what = what_of(a);
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
     double local = as_axes_number(a, "local");
     bool walks = onchip_is_global(what);
@@ -99,7 +99,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 {
     (void)info;
     double size = as_axes_number(a, "size");
-    return onchip_what_of(a) == ONCHIP_CODE ? 20 + size / 10e3 : 20 + size / 100e6;
+    return what_of(a) == ONCHIP_CODE ? 20 + size / 10e3 : 20 + size / 100e6;
 }
 
 static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struct as_visit_context *,
@@ -136,7 +136,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     *state = o;
     if (!o)
         return as_nomem(err, sizeof *o, "a walk");
-    o->what = onchip_what_of(vc->axes);
+    o->what = what_of(vc->axes);
     o->size = as_axes_u64(vc->axes, "size");
     o->stride = as_axes_u64(vc->axes, "stride");
     o->local_bytes = as_axes_u64(vc->axes, "local");
