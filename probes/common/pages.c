@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-extern const char as_kernel_fault[];
+extern const char as_kernel_pages[];
 
 enum { GROUP = 64, GROUPS_MAX = 1 << 12, LINE_WORDS = 8, CPU_WORD = 1, ARGS = 6 };
 
@@ -76,7 +76,7 @@ static enum as_status prepare_device(struct as_pages *p, struct as_error *err)
 
 enum as_status as_pages_prepare(struct as_pages *p, struct as_device *dev, unsigned threads, struct as_error *err)
 {
-    struct as_program_desc desc = {.name = "touch", .source = as_kernel_fault, .host = host_kernels};
+    struct as_program_desc desc = {.name = "touch", .source = as_kernel_pages, .host = host_kernels};
     *p = (struct as_pages){.dev = dev, .agent = dev, .page = as_host_page()};
     enum as_status s = threads ? prepare_cpu(p, threads, err) : prepare_device(p, err);
     if (!s)
@@ -183,44 +183,4 @@ double as_minor_faults(void)
 {
     struct rusage u;
     return getrusage(RUSAGE_SELF, &u) ? NAN : (double)u.ru_minflt;
-}
-
-uint64_t as_own_memory(const char *field)
-{
-    struct as_buf b = AS_BUF_INIT;
-    unsigned long long kib = 0;
-    const char *at;
-    if (as_buf_read_file(&b, "/proc/self/status", 65536, NULL) || !(at = strstr(as_buf_get(&b), field)) ||
-        sscanf(at + strlen(field), ": %llu", &kib) != 1)
-        kib = 0;
-    as_buf_finish(&b);
-    return (uint64_t)kib << 10;
-}
-
-enum as_status as_take_ballast(struct as_visit_context *vc, struct as_pages *p, struct as_memory **out,
-                               struct as_error *err)
-{
-    uint64_t peak = as_own_memory("VmHWM"), now = as_own_memory("VmRSS"), bytes = peak > now ? peak - now : 0;
-    uint64_t free_bytes = 0;
-    double unused;
-    *out = NULL;
-    bytes -= bytes % p->page;
-    as_note_number(vc, "ballast", (double)bytes);
-    if (bytes == 0)
-        return AS_OK;
-    enum as_status s = p->dev->device->memory_free(p->dev, &free_bytes, err);
-    if (s)
-        return s;
-    if (bytes > free_bytes / 4)
-        return as_fail(err, AS_UNSUPPORTED,
-                       "this process had %llu MiB before; going beyond them takes more than a quarter of the free "
-                       "memory (measure this probe alone)",
-                       (unsigned long long)(bytes >> 20));
-    struct as_memory_desc want = {
-        .allocator = p->dev->info.allocators[0].name, .bytes = bytes, .node = -1, .fresh = true};
-    s = p->dev->memory->alloc(p->dev, &want, out, err);
-    if (!s)
-        s = p->dev->memory->map(p->dev, *out, err);
-    const struct as_span all = {.memory = *out, .pages = bytes / p->page};
-    return s ? s : as_pages_touch(p, &all, &unused, err);
 }

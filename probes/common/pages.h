@@ -40,11 +40,5 @@ bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *w
 
 uint64_t as_host_page(void);
 double as_minor_faults(void); /* of this process until now; NAN unknown */
-/* "VmHWM" and the like of this process, in bytes; 0 when it cannot be read */
-uint64_t as_own_memory(const char *field);
-/* Pages that this process gave back come first when it asks again. As much as it ever had is taken and touched, so that
- * what comes after is new to it; noted as "ballast". *out is the caller's, NULL where nothing is needed. */
-enum as_status as_take_ballast(struct as_visit_context *vc, struct as_pages *p, struct as_memory **out,
-                               struct as_error *err);
 
 #endif

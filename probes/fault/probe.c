@@ -105,10 +105,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     else if (as_word_is(a, "scenario", "device-minor") && info->is_host_cpu)
         as_fail(err, AS_UNSUPPORTED,
                 "the device is the host's CPU and has its page table: what the CPU touched is there for both");
-    else if (bytes > (double)info->memory_free / 2)
-        as_fail(err, AS_UNSUPPORTED, "%.0f MiB are asked for, and only half of the free %.0f MiB may be used",
-                bytes / 0x1p20, (double)info->memory_free / 0x1p20);
-    else
+    else if (!as_check_span(info, bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BLOCKS_MIN = 3, KEPT_MAX = 1 << 16 };
+enum { KEPT_MAX = 1 << 16 };
 static const uint64_t HELD_MAX = UINT64_C(4) << 30;
 /* Allocators keep smaller blocks after they were freed, and their pages with them; the C library's keeps none above
  * 32 MiB. The CPU backend drops what a fresh block had. */
@@ -18,7 +18,7 @@ static const uint64_t BLOCK_MIN = UINT64_C(40) << 20;
 static struct as_span last_span(const struct trials *t)
 {
     return (struct as_span){
-        .memory = t->held[t->held_n - 1], .start = t->start, .pages = t->pages, .mark = t->mark, .load = t->load};
+        .memory = as_blocks_last(&t->blocks), .start = t->start, .pages = t->pages, .mark = t->mark, .load = t->load};
 }
 
 static void drop_blocks(struct trials *t)
@@ -26,8 +26,7 @@ static void drop_blocks(struct trials *t)
     if (t->locked)
         munlock(t->locked, t->locked_bytes);
     t->locked = NULL;
-    while (t->held_n)
-        t->dev->memory->free(t->dev, t->held[--t->held_n]);
+    as_blocks_drop(&t->blocks);
 }
 
 static bool host_sees(const struct trials *t)
@@ -36,34 +35,24 @@ static bool host_sees(const struct trials *t)
     return a && a->host_access;
 }
 
-/* Mapped where the CPU sees it: so that its address is known, and so that it exists for drivers that make a buffer at
- * its first use. Mapping touches nothing. */
-static enum as_status add_block(struct trials *t, struct as_error *err)
-{
-    struct as_memory_desc want = {
-        .allocator = as_axes_text(t->vc->axes, "allocator"), .bytes = t->bytes, .node = -1, .fresh = true};
-    enum as_status s = as_grow((void **)&t->held, &t->held_cap, t->held_n + 1, sizeof(struct as_memory *), err);
-    if (!s)
-        s = t->dev->memory->alloc(t->dev, &want, &t->held[t->held_n], err);
-    if (s)
-        return s;
-    struct as_memory *m = t->held[t->held_n++];
-    return host_sees(t) ? t->dev->memory->map(t->dev, m, err) : AS_OK;
-}
-
 /* The heap keeps a word before a block, on the page where that starts: then the pages after it are touched. */
 static enum as_status find_shape(struct trials *t, struct as_error *err)
 {
     const uint64_t page = t->toucher.page;
     const bool cpu = (t->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    t->bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page;
-    enum as_status s = add_block(t, err);
-    if (s || (uintptr_t)t->held[0]->host % page == 0)
+    /* Mapped where the CPU sees it: so that its address is known, and so that it exists for drivers that make a buffer
+     * at its first use. Mapping touches nothing. */
+    t->blocks = (struct as_blocks){.dev = t->dev,
+                                   .allocator = as_axes_text(t->vc->axes, "allocator"),
+                                   .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
+                                   .map = host_sees(t)};
+    enum as_status s = as_blocks_add(&t->blocks, err);
+    if (s || (uintptr_t)as_blocks_last(&t->blocks)->host % page == 0)
         return s;
-    drop_blocks(t);
+    as_blocks_drop(&t->blocks);
     t->start = page;
-    t->bytes += page;
-    return add_block(t, err);
+    t->blocks.bytes += page;
+    return as_blocks_add(&t->blocks, err);
 }
 
 static enum as_status hand_over(struct trials *t, struct as_error *err)
@@ -128,25 +117,6 @@ static enum as_status start_control(struct trials *t, struct as_error *err)
     return s ? s : touch(t, &unused, err);
 }
 
-/* ---- memory that this process never had ---- */
-
-static enum as_status start_first(struct trials *t, struct as_error *err)
-{
-    uint64_t free_bytes = 0;
-    enum as_status s = t->dev->device->memory_free(t->dev, &free_bytes, err);
-    if (!s)
-        s = as_take_ballast(t->vc, &t->toucher, &t->ballast, err);
-    if (s)
-        return s;
-    t->limit = free_bytes / 4 < HELD_MAX ? free_bytes / 4 : HELD_MAX;
-    if (t->limit < BLOCKS_MIN * t->bytes)
-        t->limit = BLOCKS_MIN * t->bytes;
-    return t->limit <= free_bytes / 2
-               ? AS_OK
-               : as_fail(err, AS_UNSUPPORTED, "%d blocks of %llu MiB do not fit into half of the free memory",
-                         BLOCKS_MIN, (unsigned long long)(t->bytes >> 20));
-}
-
 enum as_status trials_prepare(struct trials *t, struct as_visit_context *vc, struct as_error *err)
 {
     static const char *const whats[] = {"fault", "first", "control", NULL};
@@ -167,7 +137,7 @@ enum as_status trials_prepare(struct trials *t, struct as_visit_context *vc, str
     if (!s && t->what == FAULT_CONTROL)
         s = start_control(t, err);
     if (!s && t->what == FAULT_FIRST)
-        s = start_first(t, err);
+        s = as_blocks_never_had(&t->blocks, vc, &t->toucher, HELD_MAX, err);
     as_note_number(vc, "threads", t->toucher.threads);
     return s;
 }
@@ -190,12 +160,10 @@ static enum as_status new_block(struct trials *t, struct as_error *err)
 {
     if (t->what == FAULT_CONTROL)
         return AS_OK;
-    if (t->what == FAULT_FIRST && t->limit < (t->held_n + 1) * t->bytes)
-        return as_fail(err, AS_TIMEOUT, "no memory is left that this process never had: %zu blocks are held",
-                       t->held_n);
     if (t->what == FAULT_AGAIN)
         drop_blocks(t);
-    enum as_status s = add_block(t, err);
+    enum as_status s =
+        t->what == FAULT_FIRST ? as_blocks_add_never_had(&t->blocks, err) : as_blocks_add(&t->blocks, err);
     return s ? s : hand_over(t, err);
 }
 
@@ -278,7 +246,7 @@ bool trials_check(struct trials *t, char *why, size_t why_size)
     bool good = false;
     enum as_status s =
         t->load ? check_loads(t, &good, why, why_size, &err) : check_stores(t, &good, why, why_size, &err);
-    double page_size = (double)t->held[t->held_n - 1]->page_size;
+    double page_size = (double)as_blocks_last(&t->blocks)->page_size;
     for (size_t i = 0; i < t->n; i++)
         sum += t->ns[i];
     as_note_number(t->vc, "trials", (double)t->n);
@@ -300,9 +268,7 @@ void trials_finish(struct trials *t)
     drop_blocks(t);
     if (t->moved)
         sched_setaffinity(0, sizeof t->home, &t->home);
-    free(t->held);
-    if (t->ballast)
-        t->dev->memory->free(t->dev, t->ballast);
+    as_blocks_finish(&t->blocks);
     free(t->ns);
     free(t->again_ns);
     as_pages_finish(&t->toucher);

@@ -2,7 +2,7 @@
 #ifndef PROBES_FAULT_TRIAL_H
 #define PROBES_FAULT_TRIAL_H
 
-#include "../common/pages.h"
+#include "../common/blocks.h"
 
 #include <sched.h>
 
@@ -14,12 +14,10 @@ struct trials {
     struct as_pages toucher;
     enum fault_what what;
     bool by_device, minor, load;
-    struct as_memory **held; /* the last one is that of the last trial; only FAULT_FIRST has several */
-    size_t held_n, held_cap;
-    struct as_memory *ballast;
-    void *locked; /* of the control's block, with locked_bytes */
+    struct as_blocks blocks; /* the last one is that of the last trial; only FAULT_FIRST has several */
+    void *locked;            /* of the control's block, with locked_bytes */
     size_t locked_bytes;
-    uint64_t pages, start, bytes, limit; /* bytes of a block; start: before the first page; limit: bytes held */
+    uint64_t pages, start; /* start: bytes of a block before the first page */
     uint64_t mark;
     cpu_set_t home; /* of the calling thread, while it is moved */
     bool moved;

@@ -19,7 +19,7 @@ extern const struct as_probe as_probe_fault;
 _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#include "../../probes/fault/fault.kernel"
+#include "../../probes/common/pages.kernel"
 #pragma GCC diagnostic pop
 
 #define CPU_AXES "scenario=cpu-one what=fault allocator=toy pages=100 access=store"

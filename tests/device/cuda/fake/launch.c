@@ -17,7 +17,7 @@ _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define LANES 32
 #include "../../../../probes/concurrency/concurrency.kernel"
-#include "../../../../probes/fault/fault.kernel"
+#include "../../../../probes/common/pages.kernel"
 #include "../../../../probes/launch/launch.kernel"
 #include "../../../../probes/sentinel/sentinel.kernel"
 #pragma GCC diagnostic pop
