@@ -179,9 +179,8 @@ static void judge_host(const struct found *host, struct as_gate_context *context
     if (!host->slowed)
         return;
     snprintf(context->drift_text + len, sizeof context->drift_text - len,
-             "; in %zu of %zu visits the host's core was slower than usual, %zu of them measured what the steady ones "
-             "did%s",
-             host->slowed, host->measured, host->slowed - host->has, host->left_out ? "" : ", too few are left");
+             "; the host's core was slow in %zu of %zu visits and changed the number in %zu%s", host->slowed,
+             host->measured, host->has, host->left_out ? "" : ", too few are left");
     if (!host->left_out && 2 * host->has > host->measured)
         context->drift = AS_GATE_FAIL;
 }
