@@ -1,6 +1,7 @@
 /* Probe accounting: the counters' files, which cells, and the table of the CPU by hand: memory that is not touched
  * changes nothing of what the process has, and touched memory is all of it there. */
 #include "../../probes/accounting/counters.h"
+#include "real_device.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -150,36 +151,10 @@ static void test_device(void **unused)
 
 static double real(const char *device, const char *allocator, const char *counter, const char *moment)
 {
-    struct as_opened opened;
-    struct as_error err = {0};
-    struct as_axes axes = {0};
-    struct as_sample s = {0};
-    char why[160] = "";
-    void *state = NULL;
-    if (as_device_open(device, &opened, &err)) {
-        print_message("skipped: %s\n", err.text);
-        return NAN;
-    }
-    assert_int_equal(as_axes_add(&axes, "allocator", allocator, &err), AS_OK);
-    assert_int_equal(as_axes_add(&axes, "counter", counter, &err), AS_OK);
-    assert_int_equal(as_axes_add(&axes, "moment", moment, &err), AS_OK);
-    assert_int_equal(as_axes_add(&axes, "size", "67108864", &err), AS_OK);
-    struct as_visit_context vc = {
-        .dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 1, .limit = NAN};
-    const struct as_allocator *a = as_info_allocator(&opened.device.info, allocator);
-    if (!a || a->why_not[0]) {
-        print_message("skipped: %s\n", a ? a->why_not : "no such allocator");
-        as_device_close(&opened);
-        return NAN;
-    }
-    if (as_probe_accounting.prepare(&vc, &state, &err) || as_probe_accounting.sample(state, 1, &s, &err))
-        fail_msg("%s %s %s: %s", allocator, counter, moment, err.text);
-    if (!as_probe_accounting.check(state, why, sizeof why))
-        fail_msg("%s %s %s: %s", allocator, counter, moment, why);
-    as_probe_accounting.finish(state);
-    as_buf_finish(&vc.detail);
-    as_device_close(&opened);
-    return s.value;
+    struct real r;
+    char axes[160];
+    snprintf(axes, sizeof axes, "allocator=%s;counter=%s;moment=%s;size=67108864", allocator, counter, moment);
+    return real_visit(&as_probe_accounting, device, axes, 1, 1, &r) ? r.sample.value : NAN;
 }
 
 static void expect(const char *device, const char *allocator, const char *counter, const char *moment, double want)

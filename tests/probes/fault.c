@@ -1,5 +1,6 @@
 /* Probe fault: which cells, what is subtracted, that missing work and kept pages are seen; then on the CPU of this
  * machine and on its OpenCL device where there is one. */
+#include "real_device.h"
 #include "toy_device.h"
 
 #include "device/dialect/host_prelude.h"
@@ -147,37 +148,14 @@ static void test_kept_pages_are_seen(void **unused)
 
 /* ---- this machine ---- */
 
-static double real(const char *device, const char *axes_text, double *control)
+static double real(const char *device, const char *axes, double *control)
 {
-    struct as_opened opened;
-    struct as_error err = {0};
-    struct as_axes axes;
-    struct as_sample s = {0};
-    char why[160] = "";
-    void *state = NULL;
-    if (as_device_open(device, &opened, &err)) {
-        print_message("skipped: %s\n", err.text);
+    struct real r;
+    if (!real_visit(&as_probe_fault, device, axes, 1, 20, &r))
         return NAN;
-    }
-    toy_axes(&axes, axes_text);
-    if (!as_info_allocator(&opened.device.info, as_axes_text(&axes, "allocator")) ||
-        as_probe_fault.applies(&opened.device.info, &axes, &err) != AS_APPLIES) {
-        print_message("skipped: %s\n", err.text);
-        as_device_close(&opened);
-        return NAN;
-    }
-    struct as_visit_context vc = {
-        .dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 1, .limit = NAN};
-    if (as_probe_fault.prepare(&vc, &state, &err) || as_probe_fault.sample(state, 20, &s, &err))
-        fail_msg("%s: %s", axes_text, err.text);
-    if (!as_probe_fault.check(state, why, sizeof why))
-        fail_msg("%s: %s", axes_text, why);
-    as_probe_fault.finish(state);
-    const char *at = vc.detail.len ? strstr(as_buf_get(&vc.detail), "\"control_ns\":") : NULL;
+    const char *at = strstr(r.detail, "\"control_ns\":");
     *control = at ? strtod(at + strlen("\"control_ns\":"), NULL) : NAN;
-    as_buf_finish(&vc.detail);
-    as_device_close(&opened);
-    return s.value;
+    return r.sample.value;
 }
 
 /* Faults were counted by the kernel, or check would have failed. One costs far more than what is subtracted. */

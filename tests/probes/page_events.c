@@ -2,15 +2,14 @@
  * always has; then on the CPU of this machine and on its OpenCL device where there is one. */
 #include "../../probes/common/events.h"
 #include "../../probes/common/pages.h"
+#include "real_device.h"
 #include "toy_device.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -121,37 +120,10 @@ static void test_events_of_all_threads(void **unused)
 /* ---- this machine ---- */
 
 /* Events of a sample; -1 where the cell is unsupported. */
-static double real(const char *device, const char *axes_text)
+static double real(const char *device, const char *axes)
 {
-    struct as_opened opened;
-    struct as_error err = {0};
-    struct as_axes axes;
-    struct as_sample s = {0};
-    char why[160] = "";
-    void *state = NULL;
-    if (as_device_open(device, &opened, &err)) {
-        print_message("skipped: %s\n", err.text);
-        return -1;
-    }
-    toy_axes(&axes, axes_text);
-    struct as_visit_context vc = {
-        .dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 1, .limit = NAN};
-    enum as_status st = AS_UNSUPPORTED;
-    if (as_info_allocator(&opened.device.info, as_axes_text(&axes, "allocator")) &&
-        as_probe_page_events.applies(&opened.device.info, &axes, &err) == AS_APPLIES)
-        st = as_probe_page_events.prepare(&vc, &state, &err);
-    if (!st)
-        st = as_probe_page_events.sample(state, 1, &s, &err);
-    if (st && st != AS_UNSUPPORTED)
-        fail_msg("%s: %s", axes_text, err.text);
-    if (!st && !as_probe_page_events.check(state, why, sizeof why))
-        fail_msg("%s: %s", axes_text, why);
-    if (st)
-        print_message("skipped: %s: %s\n", axes_text, err.text);
-    as_probe_page_events.finish(state);
-    as_buf_finish(&vc.detail);
-    as_device_close(&opened);
-    return st ? -1 : s.value;
+    struct real r;
+    return real_visit(&as_probe_page_events, device, axes, 1, 1, &r) ? r.sample.value : -1;
 }
 
 static void test_real(void **unused)

@@ -1,5 +1,6 @@
 /* Probe tlb: which cells, what a walk touches, that a wrong place is seen; then on the CPU of this machine and on its
  * OpenCL device where there is one. */
+#include "real_device.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -7,7 +8,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -93,40 +93,6 @@ static void test_lost_launch_is_seen(void **unused)
 
 /* ---- this machine ---- */
 
-static void real(const char *device, const char *axes_text)
-{
-    struct as_opened opened;
-    struct as_error err = {0};
-    struct as_axes axes;
-    struct as_sample s = {0};
-    char why[160] = "";
-    void *state = NULL;
-    if (as_device_open(device, &opened, &err)) {
-        print_message("skipped: %s\n", err.text);
-        return;
-    }
-    toy_axes(&axes, axes_text);
-    if (!as_info_allocator(&opened.device.info, as_axes_text(&axes, "allocator")) ||
-        as_probe_tlb.applies(&opened.device.info, &axes, &err) != AS_APPLIES) {
-        print_message("skipped: %s %s\n", axes_text, err.text);
-        as_device_close(&opened);
-        return;
-    }
-    struct as_visit_context vc = {
-        .dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 1, .limit = NAN};
-    if (as_probe_tlb.prepare(&vc, &state, &err))
-        fail_msg("%s: %s", axes_text, err.text);
-    for (uint64_t reps = 1; reps < 200; reps *= 3)
-        if (as_probe_tlb.sample(state, reps, &s, &err))
-            fail_msg("%s: %s", axes_text, err.text);
-    assert_true(s.value > 0);
-    if (!as_probe_tlb.check(state, why, sizeof why))
-        fail_msg("%s: %s", axes_text, why);
-    as_probe_tlb.finish(state);
-    as_buf_finish(&vc.detail);
-    as_device_close(&opened);
-}
-
 static void test_real(void **unused)
 {
     static const char *const grids[][2] = {
@@ -140,8 +106,11 @@ static void test_real(void **unused)
         {"opencl:0", "pages=3000 stride=0 allocator=clCreateBuffer"},
     };
     (void)unused;
-    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
-        real(grids[i][0], grids[i][1]);
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        struct real r;
+        if (real_visit(&as_probe_tlb, grids[i][0], grids[i][1], 5, 30, &r))
+            assert_true(r.sample.value > 0);
+    }
 }
 
 int main(void)

@@ -286,9 +286,10 @@ void toy_init(struct toy *t, unsigned capabilities)
 void toy_axes(struct as_axes *axes, const char *text)
 {
     char copy[256], *save = NULL;
+    const char *const between = strchr(text, ';') ? ";" : " ";
     as_copy_text(copy, sizeof copy, text);
     *axes = (struct as_axes){0};
-    for (char *item = strtok_r(copy, " ", &save); item; item = strtok_r(NULL, " ", &save)) {
+    for (char *item = strtok_r(copy, between, &save); item; item = strtok_r(NULL, between, &save)) {
         char *equals = strchr(item, '=');
         *equals = 0;
         if (as_axes_add(axes, item, equals + 1, NULL))

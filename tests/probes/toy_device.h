@@ -26,7 +26,7 @@ struct toy_visit {
     struct as_axes axes;
     void *state;
 };
-/* axes: "name=text name=text" */
+/* axes: "name=text name=text", or "name=text;name=my text" where a text holds spaces */
 void toy_axes(struct as_axes *axes, const char *text);
 /* Prepares a visit of the probe, which must not fail unless err is given. */
 enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const char *axes, struct toy_visit *v,

@@ -1,0 +1,16 @@
+/* One visit of a probe on a real device of this machine. */
+#ifndef TESTS_PROBES_REAL_DEVICE_H
+#define TESTS_PROBES_REAL_DEVICE_H
+
+#include "core/probe.h"
+
+struct real {
+    struct as_sample sample; /* the last one */
+    char detail[2048];       /* the probe's notes, as JSON members */
+};
+/* Prepares, takes so many samples of so many repetitions, checks: the test fails where that fails. false, with the
+ * reason printed: there is no such device or allocator, or it does not support the cell. axes: as toy_axes. */
+bool real_visit(const struct as_probe *probe, const char *device, const char *axes, int samples, uint64_t reps,
+                struct real *out);
+
+#endif
