@@ -211,7 +211,7 @@ static void say_copy(struct as_advice *a, const struct as_cell *copy, const stru
     struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
     double passes = passes_to_pay(copy->sum.median, direct->sum.median, own->sum.median);
     double high = passes_to_pay(cc.lo, cd.hi, co.lo);
-    advice_say(a, "%s'%s' ", a->sentence[0] ? "; " : "From ", from);
+    advice_say(a, "%s '%s' ", a->sentence[0] ? "; from" : "From", from);
     if (isfinite(passes) && isfinite(high))
         advice_say(a, "they pay from %.3g passes over the data on (%.3g to %.3g)", passes,
                    passes_to_pay(cc.hi, cd.lo, co.hi), high);
