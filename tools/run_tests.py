@@ -84,8 +84,9 @@ def meson_tests(name, arguments, env, tally):
     say(f"{name}: tests")
     # Some tests mostly sleep, so there is one more than there are CPUs.
     processes = str(len(os.sched_getaffinity(0)) + 1)
-    subprocess.run(["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--num-processes", processes] + arguments, cwd=TOP, env=env,
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--num-processes", processes]
+    subprocess.run(command + arguments, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
     if not os.path.exists(log):
         tally.fail(f"{name}: tests", "meson test left no log")
         return

@@ -7,8 +7,11 @@
 #include <stdatomic.h>
 
 enum atomics_type { ATOMICS_U32, ATOMICS_U64, ATOMICS_F32, ATOMICS_F64, ATOMICS_TYPES };
-extern const char *const atomics_type_words[], *const atomics_scope_words[], *const atomics_order_words[],
-                                                                                 *const atomics_agent_words[];
+/* Words of the axes; each ends with NULL. */
+extern const char *const atomics_type_words[];
+extern const char *const atomics_scope_words[];
+extern const char *const atomics_order_words[];
+extern const char *const atomics_agent_words[];
 size_t atomics_type_bytes(enum atomics_type type);
 
 /* ---- draw.c: which element is next ---- */
@@ -84,24 +87,24 @@ uint64_t atomics_cpu_count(const struct atomics_cpu *c); /* may be read at any t
 
 /* ---- device.c: the device's side ---- */
 
-struct atomics_gpu;
-struct atomics_gpu_desc {
+struct atomics_device;
+struct atomics_device_desc {
     const struct atomics_array *array;
     bool plain, seq_cst, system;
     size_t threads;
     bool watched; /* its count is read while it runs, and it can be stopped */
 };
-enum as_status atomics_gpu_create(struct as_visit_context *vc, const struct atomics_gpu_desc *desc,
-                                  struct atomics_gpu **out, struct as_error *err);
-void atomics_gpu_destroy(struct atomics_gpu *g); /* takes NULL */
+enum as_status atomics_device_create(struct as_visit_context *vc, const struct atomics_device_desc *desc,
+                                     struct atomics_device **out, struct as_error *err);
+void atomics_device_destroy(struct atomics_device *g); /* takes NULL */
 /* So many updates of each thread, or a few less, make whole batches; at least 1. */
-uint64_t atomics_gpu_whole(const struct atomics_gpu *g, uint64_t each);
+uint64_t atomics_device_whole(const struct atomics_device *g, uint64_t each);
 /* `each` updates of each thread, a number that makes whole batches; UINT64_MAX: until it is stopped. */
-enum as_status atomics_gpu_start(struct atomics_gpu *g, uint64_t seed, uint64_t each, struct as_error *err);
-void atomics_gpu_stop(struct atomics_gpu *g);
-enum as_status atomics_gpu_wait(struct atomics_gpu *g, struct as_error *err);
-uint64_t atomics_gpu_count(const struct atomics_gpu *g);       /* watched: at any time; else after it was waited for */
-uint64_t atomics_gpu_groups_seen(const struct atomics_gpu *g); /* that did anything */
+enum as_status atomics_device_start(struct atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err);
+void atomics_device_stop(struct atomics_device *g);
+enum as_status atomics_device_wait(struct atomics_device *g, struct as_error *err);
+uint64_t atomics_device_count(const struct atomics_device *g); /* watched: at any time; else after it was waited for */
+uint64_t atomics_device_groups_seen(const struct atomics_device *g); /* that did anything */
 
 /* ---- both.c: the sides together ---- */
 
@@ -109,7 +112,7 @@ struct atomics {
     struct as_device *dev;
     struct atomics_array array;
     struct atomics_cpu *cpu;
-    struct atomics_gpu *gpu;
+    struct atomics_device *device;
     unsigned cpu_threads;
     size_t device_threads;
     bool of_cpu; /* whose rate is wanted */

@@ -130,14 +130,14 @@ enum as_status atomics_prepare(struct atomics *s, struct as_visit_context *vc, b
         st = atomics_array_clear(&s->array, err);
     if (!st && s->cpu_threads)
         st = make_cpu(s, plain, seq_cst, err);
-    struct atomics_gpu_desc gpu = {.array = &s->array,
-                                   .plain = plain,
-                                   .seq_cst = seq_cst,
-                                   .system = as_word_is(a, "scope", "system"),
-                                   .threads = s->device_threads,
-                                   .watched = watched || s->cpu_threads};
+    struct atomics_device_desc device = {.array = &s->array,
+                                         .plain = plain,
+                                         .seq_cst = seq_cst,
+                                         .system = as_word_is(a, "scope", "system"),
+                                         .threads = s->device_threads,
+                                         .watched = watched || s->cpu_threads};
     if (!st && s->device_threads)
-        st = atomics_gpu_create(vc, &gpu, &s->gpu, err);
+        st = atomics_device_create(vc, &device, &s->device, err);
     if (!st)
         st = atomics_array_clear(&s->array, err); /* what the choice of the batch left */
     vc->footprint = s->array.bytes;
@@ -148,7 +148,7 @@ enum as_status atomics_prepare(struct atomics *s, struct as_visit_context *vc, b
 
 void atomics_finish(struct atomics *s)
 {
-    atomics_gpu_destroy(s->gpu);
+    atomics_device_destroy(s->device);
     if (s->array.memory && s->array.memory->host && s->cpu_threads)
         s->dev->memory->unmap(s->dev, s->array.memory, NULL);
     atomics_cpu_destroy(s->cpu);
@@ -170,7 +170,7 @@ static uint64_t count_cpu(const struct atomics *s)
 
 static uint64_t count_device(const struct atomics *s)
 {
-    return s->gpu ? atomics_gpu_count(s->gpu) : 0;
+    return s->device ? atomics_device_count(s->device) : 0;
 }
 
 /* The device starts first, since it takes longer; then the CPU's threads, which stand ready, are let go. */
@@ -179,9 +179,9 @@ static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t devic
     enum as_status st = s->cpu ? atomics_cpu_start(s->cpu, s->seed, cpu_each, err) : AS_OK;
     if (st)
         return st;
-    st = s->gpu ? atomics_gpu_start(s->gpu, s->seed, device_each, err) : AS_OK;
+    st = s->device ? atomics_device_start(s->device, s->seed, device_each, err) : AS_OK;
     double end = as_now() + PATIENCE_S;
-    while (!st && s->gpu && s->cpu && count_device(s) == 0)
+    while (!st && s->device && s->cpu && count_device(s) == 0)
         if (as_now() > end)
             st = as_fail(err, AS_UNSUPPORTED, "the device does not start while the host waits for it");
     if (s->cpu && st)
@@ -195,15 +195,15 @@ static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t devic
 static enum as_status finish_run(struct atomics *s, enum as_status before, bool stop, struct as_error *err)
 {
     struct as_error later;
-    if (s->gpu && (stop || before))
-        atomics_gpu_stop(s->gpu);
+    if (s->device && (stop || before))
+        atomics_device_stop(s->device);
     if (s->cpu && (stop || before))
         atomics_cpu_stop(s->cpu);
     enum as_status cpu = s->cpu ? atomics_cpu_wait(s->cpu, before ? &later : err) : AS_OK;
     before = before ? before : cpu;
-    enum as_status gpu = s->gpu ? atomics_gpu_wait(s->gpu, before ? &later : err) : AS_OK;
+    enum as_status device = s->device ? atomics_device_wait(s->device, before ? &later : err) : AS_OK;
     s->last = (struct atomics_counts){count_cpu(s), count_device(s)};
-    return before ? before : gpu;
+    return before ? before : device;
 }
 
 /* Each side's count and when it was read. */
@@ -228,7 +228,7 @@ static struct reading read_counts(const struct atomics *s)
 static enum as_status await_sides(const struct atomics *s, struct as_error *err)
 {
     double end = as_now() + PATIENCE_S;
-    while ((s->cpu && !count_cpu(s)) || (s->gpu && !count_device(s))) {
+    while ((s->cpu && !count_cpu(s)) || (s->device && !count_device(s))) {
         if (as_now() > end)
             return as_fail(err, AS_UNSUPPORTED, "no update of %s is seen while it runs",
                            s->cpu && !count_cpu(s) ? "the CPU" : "the device");

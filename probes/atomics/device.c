@@ -16,7 +16,7 @@ enum { GROUP_THREADS = 64, WORDS = 16, FIRST_BATCH = 16, MOST_BATCH = 1 << 20, A
 static const double LOOKS = 2e6, BATCH_LEAST_S = 50e-6, BATCH_MOST_S = 1e-3;
 static const double ALONE_S = 5; /* a kernel that is not stopped ends by itself after about that */
 
-struct atomics_gpu {
+struct atomics_device {
     struct as_device *dev;
     const struct atomics_array *array;
     struct as_program *program;
@@ -35,7 +35,7 @@ static const char *scope_of(bool system)
     return system ? "SCOPE_SYSTEM" : "SCOPE_DEVICE";
 }
 
-static void make_defines(const struct atomics_gpu_desc *d, char *out, size_t size)
+static void make_defines(const struct atomics_device_desc *d, char *out, size_t size)
 {
     static const struct {
         const char *value, *element, *add, *has;
@@ -54,7 +54,7 @@ static void make_defines(const struct atomics_gpu_desc *d, char *out, size_t siz
 
 /* ---- what the device's kernels can do at all ---- */
 
-static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct atomics_gpu_desc *d,
+static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct atomics_device_desc *d,
                                  struct as_error *err)
 {
     const struct {
@@ -71,8 +71,8 @@ static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct a
     return AS_OK;
 }
 
-static enum as_status look_at_able(struct atomics_gpu *g, struct as_visit_context *vc, const struct atomics_gpu_desc *d,
-                                   struct as_error *err)
+static enum as_status look_at_able(struct atomics_device *g, struct as_visit_context *vc,
+                                   const struct atomics_device_desc *d, struct as_error *err)
 {
     uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* where nothing runs the kernel below is asked for */
     struct as_timing unused;
@@ -95,17 +95,17 @@ static enum as_status look_at_able(struct atomics_gpu *g, struct as_visit_contex
 
 /* ---- launches ---- */
 
-static size_t control_bytes(const struct atomics_gpu *g)
+static size_t control_bytes(const struct atomics_device *g)
 {
     return (1 + g->groups) * WORDS * sizeof(uint32_t);
 }
 
-static _Atomic uint32_t *word_at(const struct atomics_gpu *g, size_t line)
+static _Atomic uint32_t *word_at(const struct atomics_device *g, size_t line)
 {
     return (_Atomic uint32_t *)(void *)((uint32_t *)g->control->host + line * WORDS);
 }
 
-static enum as_status reset(struct atomics_gpu *g, struct as_error *err)
+static enum as_status reset(struct atomics_device *g, struct as_error *err)
 {
     for (size_t i = 0; i < (1 + g->groups) * WORDS; i++)
         g->lines[i] = 0;
@@ -116,7 +116,7 @@ static enum as_status reset(struct atomics_gpu *g, struct as_error *err)
     return AS_OK;
 }
 
-static struct as_launch make_launch(const struct atomics_gpu *g, uint64_t seed, struct as_arg args[7])
+static struct as_launch make_launch(const struct atomics_device *g, uint64_t seed, struct as_arg args[7])
 {
     const struct atomics_array *a = g->array;
     args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = a->memory};
@@ -130,7 +130,7 @@ static struct as_launch make_launch(const struct atomics_gpu *g, uint64_t seed, 
         .kernel = g->kernel, .args = args, .args_n = 7, .groups = g->groups, .group_size = g->group_size, .reps = 1};
 }
 
-static enum as_status time_batch(struct atomics_gpu *g, uint32_t batch, double *seconds, struct as_error *err)
+static enum as_status time_batch(struct atomics_device *g, uint32_t batch, double *seconds, struct as_error *err)
 {
     struct as_arg args[7];
     struct as_timing t;
@@ -145,7 +145,7 @@ static enum as_status time_batch(struct atomics_gpu *g, uint32_t batch, double *
 }
 
 /* A batch lasts so long that looks are rare. The first launches have what only they have. */
-static enum as_status choose_batch(struct atomics_gpu *g, struct as_error *err)
+static enum as_status choose_batch(struct atomics_device *g, struct as_error *err)
 {
     const double wanted = fmin(fmax((double)g->groups / LOOKS, BATCH_LEAST_S), BATCH_MOST_S);
     double nothing, took = 0;
@@ -164,18 +164,18 @@ static enum as_status choose_batch(struct atomics_gpu *g, struct as_error *err)
 }
 
 /* Few updates are made in eight batches or some more, so that it is seen when the first are done. */
-static uint32_t batch_for(const struct atomics_gpu *g, uint64_t each)
+static uint32_t batch_for(const struct atomics_device *g, uint64_t each)
 {
     return each / 8 == 0 ? 1 : each / 8 < g->batch ? (uint32_t)(each / 8) : g->batch;
 }
 
-uint64_t atomics_gpu_whole(const struct atomics_gpu *g, uint64_t each)
+uint64_t atomics_device_whole(const struct atomics_device *g, uint64_t each)
 {
     each = each ? each : 1;
     return each / batch_for(g, each) * batch_for(g, each);
 }
 
-enum as_status atomics_gpu_start(struct atomics_gpu *g, uint64_t seed, uint64_t each, struct as_error *err)
+enum as_status atomics_device_start(struct atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err)
 {
     struct as_arg args[7];
     g->used = batch_for(g, each);
@@ -186,13 +186,13 @@ enum as_status atomics_gpu_start(struct atomics_gpu *g, uint64_t seed, uint64_t 
     return s ? s : g->dev->queue->submit(g->dev, &l, err);
 }
 
-void atomics_gpu_stop(struct atomics_gpu *g)
+void atomics_device_stop(struct atomics_device *g)
 {
     if (g->watched)
         atomic_store_explicit(word_at(g, 0), 1, memory_order_release);
 }
 
-enum as_status atomics_gpu_wait(struct atomics_gpu *g, struct as_error *err)
+enum as_status atomics_device_wait(struct atomics_device *g, struct as_error *err)
 {
     enum as_status s = g->dev->queue->wait(g->dev, AS_WAIT_BLOCK, err);
     if (!s && !g->watched)
@@ -200,13 +200,13 @@ enum as_status atomics_gpu_wait(struct atomics_gpu *g, struct as_error *err)
     return s;
 }
 
-static uint32_t batches_of(const struct atomics_gpu *g, size_t group)
+static uint32_t batches_of(const struct atomics_device *g, size_t group)
 {
     return g->watched ? atomic_load_explicit(word_at(g, 1 + group), memory_order_acquire)
                       : g->lines[(1 + group) * WORDS];
 }
 
-uint64_t atomics_gpu_count(const struct atomics_gpu *g)
+uint64_t atomics_device_count(const struct atomics_device *g)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < g->groups; i++)
@@ -214,7 +214,7 @@ uint64_t atomics_gpu_count(const struct atomics_gpu *g)
     return sum * g->used * g->group_size;
 }
 
-uint64_t atomics_gpu_groups_seen(const struct atomics_gpu *g)
+uint64_t atomics_device_groups_seen(const struct atomics_device *g)
 {
     uint64_t seen = 0;
     for (size_t i = 0; i < g->groups; i++)
@@ -224,7 +224,7 @@ uint64_t atomics_gpu_groups_seen(const struct atomics_gpu *g)
 
 /* ---- the side ---- */
 
-static enum as_status make_control(struct atomics_gpu *g, struct as_error *err)
+static enum as_status make_control(struct atomics_device *g, struct as_error *err)
 {
     const struct as_device_info *info = &g->dev->info;
     const char *shared = as_chase_shared_allocator(info);
@@ -239,12 +239,12 @@ static enum as_status make_control(struct atomics_gpu *g, struct as_error *err)
     return s || !g->watched ? s : g->dev->memory->map(g->dev, g->control, err);
 }
 
-enum as_status atomics_gpu_create(struct as_visit_context *vc, const struct atomics_gpu_desc *desc,
-                                  struct atomics_gpu **out, struct as_error *err)
+enum as_status atomics_device_create(struct as_visit_context *vc, const struct atomics_device_desc *desc,
+                                     struct atomics_device **out, struct as_error *err)
 {
     char defines[512];
     struct as_device *dev = vc->dev;
-    struct atomics_gpu *g = *out = calloc(1, sizeof *g);
+    struct atomics_device *g = *out = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "threads of a device");
     g->dev = dev;
@@ -270,7 +270,7 @@ enum as_status atomics_gpu_create(struct as_visit_context *vc, const struct atom
     return s;
 }
 
-void atomics_gpu_destroy(struct atomics_gpu *g)
+void atomics_device_destroy(struct atomics_device *g)
 {
     if (!g)
         return;

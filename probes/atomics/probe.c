@@ -91,10 +91,10 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     enum as_status st = atomics_rate(&s->both, WINDOW_S * (double)reps, &r, err);
     if (st)
         return st;
-    if (s->made == 0 && s->both.cpu && s->both.gpu)
+    if (s->made == 0 && s->both.cpu && s->both.device)
         as_note_number(s->vc, "other_side", s->both.of_cpu ? r.device : r.cpu);
-    if (s->made == 0 && s->both.gpu)
-        as_note_number(s->vc, "groups_running", (double)atomics_gpu_groups_seen(s->both.gpu));
+    if (s->made == 0 && s->both.device)
+        as_note_number(s->vc, "groups_running", (double)atomics_device_groups_seen(s->both.device));
     s->made += s->both.last.cpu + s->both.last.device;
     out->value = s->both.of_cpu ? r.cpu : r.device;
     out->seconds = r.seconds;

@@ -92,8 +92,8 @@ static enum as_status choose_total(struct state *s, struct as_error *err)
         total /= 2;
     s->cpu_each = each_of(total * r.cpu / all, s->both.cpu_threads);
     s->device_each = each_of(total * r.device / all, s->both.device_threads);
-    if (s->both.gpu)
-        s->device_each = atomics_gpu_whole(s->both.gpu, s->device_each);
+    if (s->both.device)
+        s->device_each = atomics_device_whole(s->both.device, s->device_each);
     as_note_number(s->vc, "updates_by_cpu", (double)s->both.cpu_threads * (double)s->cpu_each);
     as_note_number(s->vc, "updates_by_device", (double)s->both.device_threads * (double)s->device_each);
     return AS_OK;
@@ -150,7 +150,7 @@ static enum as_status compare(struct state *s, uint64_t *short_by, struct as_err
         return as_nomem(err, b->array.elements * sizeof *most, "the reference");
     for (unsigned t = 0; b->cpu && t < b->cpu_threads; t++)
         replay(most, b, ATOMICS_CPU_THREAD + t, s->cpu_each);
-    for (size_t t = 0; b->gpu && t < b->device_threads; t++)
+    for (size_t t = 0; b->device && t < b->device_threads; t++)
         replay(most, b, t, s->device_each);
     enum as_status st = atomics_array_compare(&b->array, most, short_by, err);
     free(most);
