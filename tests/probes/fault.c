@@ -151,6 +151,7 @@ static void test_kept_pages_are_seen(void **unused)
 static double real(const char *device, const char *axes, double *control)
 {
     struct real r;
+    *control = NAN;
     if (!real_visit(&as_probe_fault, device, axes, 1, 20, &r))
         return NAN;
     const char *at = strstr(r.detail, "\"control_ns\":");
