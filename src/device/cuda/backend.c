@@ -45,40 +45,31 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         if (advice[i].code == code)
             return as_fail(err, AS_UNSUPPORTED, "cuInit gave %d: %s", code, advice[i].words);
-    as_cu_check(&b->api, NULL, code, "cuInit", err);
+    as_card_tell(&b->card, code, "cuInit", err);
     if (err)
         err->code = AS_UNSUPPORTED;
     return AS_UNSUPPORTED;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct as_cu_found *x = a, *y = b;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* CUDA_VISIBLE_DEVICES and the driver's own "fastest first" order them as they like; here the PCI address does. */
 static enum as_status find_devices(struct as_cu_backend *b, struct as_error *err)
 {
     int n = 0;
-    enum as_status s = as_cu_check(&b->api, NULL, b->api.cuDeviceGetCount(&n), "cuDeviceGetCount", err);
+    enum as_status s = as_card_tell(&b->card, b->api.cuDeviceGetCount(&n), "cuDeviceGetCount", err);
     if (s)
         return s;
     if (n <= 0)
         return no_device(err);
-    for (int i = 0; i < n && b->found_n < AS_CU_DEVICES_MAX && !s; i++) {
-        struct as_cu_found *f = &b->found[b->found_n];
-        s = as_cu_check(&b->api, NULL, b->api.cuDeviceGet(&f->id, i), "cuDeviceGet", err);
+    for (int i = 0; i < n && b->card.found_n < AS_CARDS_MAX; i++) {
+        struct as_card_found *f = &b->card.found[b->card.found_n];
+        s = as_card_tell(&b->card, b->api.cuDeviceGet(&f->id, i), "cuDeviceGet", err);
         if (s)
-            break;
-        as_cu_place(&b->api, f);
-        b->found_n++;
+            return s;
+        as_cu_locate(&b->api, f);
+        b->card.found_n++;
     }
-    if (!s)
-        qsort(b->found, b->found_n, sizeof *b->found, by_place);
-    return s;
+    as_card_sort(&b->card);
+    return AS_OK;
 }
 
 static void backend_close(void *backend)
@@ -93,8 +84,10 @@ static enum as_status backend_open(void **backend, struct as_error *err)
     if (!b)
         return as_nomem(err, sizeof *b, "CUDA backend");
     enum as_status s = as_cu_load(&b->api, err);
-    if (!s)
+    if (!s) {
+        as_cu_bind(b);
         s = start_driver(b, err);
+    }
     if (!s)
         s = find_devices(b, err);
     if (s)
@@ -106,101 +99,65 @@ static enum as_status backend_open(void **backend, struct as_error *err)
 
 static size_t backend_count(void *backend)
 {
-    return ((struct as_cu_backend *)backend)->found_n;
+    return ((struct as_cu_backend *)backend)->card.found_n;
 }
 
-/* Also after a lost context: then the driver refuses, and the process has little left to do than to end. */
 static void device_close(struct as_device *dev)
 {
-    struct as_cu_device *cu = dev->ctx;
-    if (!cu)
+    struct as_card *card = dev->ctx;
+    if (!card)
         return;
-    const struct as_cu_api *api = cu->api;
-    if (cu->context) {
-        api->cuCtxSetCurrent(cu->context);
-        if (!cu->sticky)
-            api->cuCtxSynchronize();
-        as_cu_forget_programs(cu);
-        as_cu_queues_close(cu);
-        as_cu_back_destroy(cu, &cu->back);
-        if (cu->clock_out)
-            api->cuMemFreeHost(cu->clock_out);
-        if (cu->end)
-            api->cuEventDestroy_v2(cu->end);
-        if (cu->start)
-            api->cuEventDestroy_v2(cu->start);
-        if (cu->stream)
-            api->cuStreamDestroy_v2(cu->stream);
-        api->cuDevicePrimaryCtxRelease_v2(cu->id);
+    if (card->here.context) {
+        as_card_close(card);
+        card->api->release(card, &card->here);
     }
-    as_cu_peers_close(cu);
-    api->cuCtxSetCurrent(NULL);
-    free(cu);
+    as_cu_of(card)->cuCtxSetCurrent(NULL);
+    free(card);
     dev->ctx = NULL;
-}
-
-static enum as_status device_alive(struct as_device *dev, struct as_error *err)
-{
-    return as_cu_alive(dev->ctx, err);
 }
 
 static const struct as_device_ops device_ops = {
     .close = device_close,
-    .alive = device_alive,
-    .memory_free = as_cu_memory_free,
-    .clock = as_cu_clock,
-    .topology = as_cu_topology,
+    .alive = as_card_device_alive,
+    .memory_free = as_card_memory_free,
+    .clock = as_card_clock,
+    .topology = as_card_topology,
 };
 
-static enum as_status create_context(struct as_cu_device *cu, size_t index, struct as_error *err)
+static enum as_status create_context(struct as_card *card, size_t index, struct as_error *err)
 {
-    CUresult code = cu->api->cuDevicePrimaryCtxRetain(&cu->context, cu->id);
+    CUresult code = as_cu_of(card)->cuDevicePrimaryCtxRetain(&card->here.context, card->here.device);
     if (code)
-        cu->context = NULL;
+        card->here.context = NULL;
     if (code == CUDA_ERROR_DEVICE_UNAVAILABLE)
         return as_fail(err, AS_UNSUPPORTED,
                        "'cuda:%zu' is taken (%d): another process has it for itself, or its compute mode keeps all "
                        "out; nvidia-smi shows both",
                        index, code);
-    return as_cu_check(cu->api, NULL, code, "cuDevicePrimaryCtxRetain", err);
-}
-
-/* Streams that do not wait for the default stream, so that nothing but their own order binds them. The end event lets
- * a thread sleep that waits for it; a thread that spins asks the stream. */
-static enum as_status create_queues(struct as_cu_device *cu, struct as_error *err)
-{
-    const struct as_cu_api *api = cu->api;
-    enum as_status s = as_cu_alive(cu, err);
-    if (!s)
-        s = as_cu_check(api, cu, api->cuStreamCreate(&cu->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", err);
-    if (!s)
-        s = as_cu_check(api, cu, api->cuEventCreate(&cu->start, CU_EVENT_DEFAULT), "cuEventCreate", err);
-    if (!s)
-        s = as_cu_check(api, cu, api->cuEventCreate(&cu->end, CU_EVENT_BLOCKING_SYNC), "cuEventCreate", err);
-    cu->back.context = cu->context;
-    return s ? s : as_cu_back_create(cu, &cu->back, err);
+    return as_card_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 
 static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     struct as_cu_backend *b = backend;
-    *out = (struct as_device){
-        .device = &device_ops, .memory = &as_cu_memory_ops, .program = &as_cu_program_ops, .queue = &as_cu_queue_ops};
-    if (index >= b->found_n)
-        return as_fail(err, AS_NOTFOUND, "there is no device 'cuda:%zu'; the last is 'cuda:%zu'", index,
-                       b->found_n - 1);
-    struct as_cu_device *cu = calloc(1, sizeof *cu);
-    if (!cu)
-        return as_nomem(err, sizeof *cu, "CUDA device");
-    cu->backend = b;
-    cu->api = &b->api;
-    cu->id = b->found[index].id;
-    out->ctx = cu;
-    enum as_status s = create_context(cu, index, err);
+    *out = (struct as_device){.device = &device_ops,
+                              .memory = &as_card_memory_ops,
+                              .program = &as_card_program_ops,
+                              .queue = &as_card_queue_ops};
+    enum as_status s = as_card_check_index(&b->card, index, err);
+    if (s)
+        return s;
+    struct as_card *card = calloc(1, sizeof *card);
+    if (!card)
+        return as_nomem(err, sizeof *card, "CUDA device");
+    out->ctx = card;
+    as_card_init(card, &b->card, index);
+    as_cu_find_target(card);
+    s = create_context(card, index, err);
     if (!s)
-        s = create_queues(cu, err);
+        s = as_card_open(card, err);
     if (!s)
-        s = as_cu_fill_info(out, &b->found[index], index, err);
+        s = as_cu_fill_info(out, index, err);
     if (s)
         device_close(out);
     return s;

@@ -4,6 +4,8 @@
 #ifndef AS_DEVICE_CUDA_DRIVER_TYPES_H
 #define AS_DEVICE_CUDA_DRIVER_TYPES_H
 
+#include "device/card/handles.h"
+
 #include <stddef.h>
 
 /* The API's enums are int in its ABI. */
@@ -22,14 +24,14 @@ typedef int nvrtcResult;
 
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
-typedef struct CUgraph_st *CUgraph;
-typedef struct CUgraphExec_st *CUgraphExec;
-typedef struct _nvrtcProgram *nvrtcProgram;
+typedef struct as_card_context *CUcontext;
+typedef struct as_card_module *CUmodule;
+typedef struct as_card_function *CUfunction;
+typedef struct as_card_stream *CUstream;
+typedef struct as_card_event *CUevent;
+typedef struct as_card_graph *CUgraph;
+typedef struct as_card_graph_exec *CUgraphExec;
+typedef struct as_card_compilation *nvrtcProgram;
 
 typedef struct CUuuid_st {
     char bytes[16];

@@ -2,60 +2,43 @@
 #include "device/cuda/cuda.h"
 
 #include "base/text.h"
-#include "device/host.h"
 
 #include <stdio.h>
 #include <string.h>
 
-int as_cu_attribute(const struct as_cu_api *api, CUdevice id, int attribute)
+static int attribute_at(const struct as_cu_api *api, CUdevice id, int attribute)
 {
     int value = 0;
     return api->cuDeviceGetAttribute(&value, attribute, id) == CUDA_SUCCESS ? value : 0;
 }
 
-/* An attribute that counts something; a driver that says less than nothing says nothing. */
-static unsigned count_at(const struct as_cu_api *api, CUdevice id, int attribute)
+int as_cu_attribute(const struct as_card *card, int attribute)
 {
-    int n = as_cu_attribute(api, id, attribute);
+    return attribute_at(as_cu_of(card), card->here.device, attribute);
+}
+
+/* An attribute that counts something; a driver that says less than nothing says nothing. */
+static unsigned count_of(const struct as_card *card, int attribute)
+{
+    int n = as_cu_attribute(card, attribute);
     return n > 0 ? (unsigned)n : 0;
 }
 
-static unsigned count_of(const struct as_cu_device *cu, int attribute)
+void as_cu_find_target(struct as_card *card)
 {
-    return count_at(cu->api, cu->id, attribute);
+    snprintf(card->target, sizeof card->target, "sm_%u%u",
+             count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
+             count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 1000);
 }
 
-void as_cu_arch(const struct as_cu_api *api, CUdevice id, char *out, size_t size)
-{
-    snprintf(out, size, "sm_%u%u", count_at(api, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
-             count_at(api, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 1000);
-}
-
-void as_cu_place(const struct as_cu_api *api, struct as_cu_found *found)
+void as_cu_locate(const struct as_cu_api *api, struct as_card_found *found)
 {
     char text[32] = "";
-    unsigned domain, bus, device, function = 0;
-    if (api->cuDeviceGetPCIBusId(text, sizeof text - 1, found->id) ||
-        sscanf(text, "%8x:%4x:%4x.%4x", &domain, &bus, &device, &function) < 3) {
-        domain = (unsigned)as_cu_attribute(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID);
-        bus = (unsigned)as_cu_attribute(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID);
-        device = (unsigned)as_cu_attribute(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID);
-        function = 0;
-    }
-    bus &= 0xFF, device &= 0x1F, function &= 7;
-    found->place = (uint64_t)domain << 16 | bus << 8 | device << 3 | function;
-    snprintf(found->bus_id, sizeof found->bus_id, "%04x:%02x:%02x.%x", domain, bus, device, function);
-}
-
-enum as_status as_cu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
-{
-    struct as_cu_device *cu = dev->ctx;
-    size_t free = 0, total = 0;
-    enum as_status s = as_cu_alive(cu, err);
-    if (!s)
-        s = as_cu_check(cu->api, cu, cu->api->cuMemGetInfo_v2(&free, &total), "cuMemGetInfo", err);
-    *bytes = s ? 0 : free;
-    return s;
+    if (api->cuDeviceGetPCIBusId(text, sizeof text - 1, found->id))
+        text[0] = 0;
+    as_card_locate(found, text, (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                   (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                   (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
 /* The first word of text that is a version ("580.82.07"); false when there is none. */
@@ -88,17 +71,17 @@ static void fill_driver(struct as_device_info *info, const struct as_cu_api *api
     as_buf_finish(&file);
 }
 
-static void fill_names(struct as_device_info *info, const struct as_cu_device *cu)
+static void fill_names(struct as_device_info *info, const struct as_card *card)
 {
     char name[256] = "";
     CUuuid uuid;
-    if (cu->api->cuDeviceGetName(name, sizeof name - 1, cu->id))
+    if (as_cu_of(card)->cuDeviceGetName(name, sizeof name - 1, card->here.device))
         name[0] = 0;
     name[sizeof name - 1] = 0;
     as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
     as_copy_text(info->vendor, sizeof info->vendor, "NVIDIA");
-    fill_driver(info, cu->api);
-    if (cu->api->cuDeviceGetUuid_v2(&uuid, cu->id))
+    fill_driver(info, as_cu_of(card));
+    if (as_cu_of(card)->cuDeviceGetUuid_v2(&uuid, card->here.device))
         return;
     unsigned char u[sizeof uuid.bytes];
     memcpy(u, uuid.bytes, sizeof u);
@@ -106,68 +89,64 @@ static void fill_names(struct as_device_info *info, const struct as_cu_device *c
              u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 }
 
-static unsigned capabilities(const struct as_cu_device *cu)
+static unsigned capabilities(const struct as_card *card)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
                     AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_QUEUES | AS_CAP_FREE_COUNT;
-    unsigned major = count_of(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    if (major > 5 || (major == 5 && count_of(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) >= 3))
+    unsigned major = count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    if (major > 5 || (major == 5 && count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) >= 3))
         caps |= AS_CAP_FP16;
-    if (count_of(cu, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT))
+    if (count_of(card, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT))
         caps |= AS_CAP_COPY;
     /* Without it, an atomic of the device on host memory and one of a CPU do not see each other. */
-    if (count_of(cu, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED))
+    if (count_of(card, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED))
         caps |= AS_CAP_SVM_ATOMICS;
     return caps;
 }
 
-static void fill_unit(struct as_device_info *info, const struct as_cu_device *cu)
+static void fill_unit(struct as_device_info *info, const struct as_card *card)
 {
-    info->units = count_of(cu, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    info->threads = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    info->warp = count_of(cu, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    info->unit_threads = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    info->unit_registers = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    info->unit_local = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    info->group_local = count_of(cu, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    as_cu_arch(cu->api, cu->id, info->arch, sizeof info->arch);
-    info->clock_max_hz = 1e3 * count_of(cu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+    info->units = count_of(card, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->threads = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->warp = count_of(card, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+    info->unit_threads = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    info->unit_registers = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    info->unit_local = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    info->group_local = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    as_copy_text(info->arch, sizeof info->arch, card->target);
+    info->clock_max_hz = 1e3 * count_of(card, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 }
 
-static void fill_memory(struct as_device_info *info, const struct as_cu_device *cu)
+static void fill_memory(struct as_device_info *info, const struct as_card *card)
 {
     size_t total = 0, page = 0;
     const CUmemAllocationProp on_device = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                           .location = {CU_MEM_LOCATION_TYPE_DEVICE, cu->id}};
-    if (cu->api->cuDeviceTotalMem_v2(&total, cu->id) == CUDA_SUCCESS)
+                                           .location = {CU_MEM_LOCATION_TYPE_DEVICE, card->here.device}};
+    if (as_cu_of(card)->cuDeviceTotalMem_v2(&total, card->here.device) == CUDA_SUCCESS)
         info->memory_bytes = total;
-    if (count_of(cu, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
-        cu->api->cuMemGetAllocationGranularity(&page, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS)
+    if (count_of(card, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+        as_cu_of(card)->cuMemGetAllocationGranularity(&page, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
+            CUDA_SUCCESS)
         info->page_size = page;
     /* Both clocks are in kHz; data moves at both edges. */
-    info->peak_bandwidth = 2e3 * count_of(cu, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
-                           count_of(cu, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
-    info->is_host_memory = count_of(cu, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
-    info->numa_nodes = 1;
+    info->peak_bandwidth = 2e3 * count_of(card, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
+                           count_of(card, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+    info->is_host_memory = count_of(card, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
     /* The only cache whose size the driver tells. */
-    unsigned l2 = count_of(cu, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    unsigned l2 = count_of(card, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     if (l2)
         info->caches[info->caches_n++] = (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->units};
 }
 
-enum as_status as_cu_fill_info(struct as_device *dev, const struct as_cu_found *found, size_t index,
-                               struct as_error *err)
+enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_error *err)
 {
-    struct as_cu_device *cu = dev->ctx;
+    const struct as_card *card = dev->ctx;
     struct as_device_info *info = &dev->info;
-    snprintf(info->id, sizeof info->id, "cuda:%zu", index);
-    as_copy_text(info->backend, sizeof info->backend, "cuda");
-    as_copy_text(info->bus_id, sizeof info->bus_id, found->bus_id);
-    fill_names(info, cu);
-    info->capabilities = capabilities(cu);
-    fill_unit(info, cu);
-    fill_memory(info, cu);
-    as_host_near_cpus(info->bus_id, info->near_cpus, sizeof info->near_cpus);
+    as_card_fill_info(dev, index);
+    fill_names(info, card);
+    info->capabilities = capabilities(card);
+    fill_unit(info, card);
+    fill_memory(info, card);
     as_cu_list_allocators(dev);
-    return as_cu_memory_free(dev, &info->memory_free, err);
+    return as_card_memory_free(dev, &info->memory_free, err);
 }

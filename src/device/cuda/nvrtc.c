@@ -2,7 +2,7 @@
 #include "device/cuda/cuda.h"
 
 #include "base/text.h"
-#include "device/dialect/dialect.h"
+#include "device/card/library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,23 +22,20 @@ static const char *const library_names[] = {
     "/usr/lib/cuda/lib64/libnvrtc.so",
 };
 
-enum { OPTIONS_MAX = 48, ARCHS_MAX = 128 };
+enum { ARCHS_MAX = 128 };
 
 enum as_status as_nvrtc_load(struct as_nvrtc_api *api, struct as_error *err)
 {
-    char first[400] = "";
+    char why[400] = "";
+    const char *found = "";
     *api = (struct as_nvrtc_api){0};
-    for (size_t i = 0; i < sizeof library_names / sizeof *library_names && !api->library; i++) {
-        api->library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
-        const char *why = api->library || i ? NULL : dlerror();
-        if (why)
-            as_copy_text(first, sizeof first, why);
-    }
+    api->library =
+        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!api->library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; kernels are compiled by NVRTC, a part of the CUDA toolkit: install it, or name its folder "
                        "in LD_LIBRARY_PATH",
-                       first);
+                       why);
     const char *missing = NULL;
     /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
 #define AS_NVRTC_LOAD(result, name, parameters)                                                                        \
@@ -82,87 +79,38 @@ static enum as_status choose_target(const struct as_nvrtc_api *nvrtc, const char
     return AS_OK;
 }
 
-/* The first lines of the log from the first error on, in one line. */
-static enum as_status fail_compile(const struct as_nvrtc_api *nvrtc, nvrtcProgram program, nvrtcResult code,
-                                   const char *name, struct as_error *err)
+static int build(const void *library, const char *source, const char *name, const char **options, int options_n,
+                 struct as_card_compilation **out)
 {
-    size_t n = 0;
-    char *log = NULL, clean[380] = "";
-    if (program && !nvrtc->nvrtcGetProgramLogSize(program, &n) && n && n < 1u << 24)
-        log = calloc(n + 1, 1);
-    if (log && !nvrtc->nvrtcGetProgramLog(program, log)) {
-        const char *from = strstr(log, "error");
-        while (from && from > log && from[-1] != '\n')
-            from--;
-        as_copy_text(clean, sizeof clean, from ? from : log);
-        for (char *c = clean; (c = strpbrk(c, "\n\r\t"));)
-            *c = ' ';
-    }
-    free(log);
-    const char *words = nvrtc->nvrtcGetErrorString(code);
-    return as_fail(err, code == NVRTC_ERROR_OUT_OF_MEMORY ? AS_NOMEM : AS_FAILED,
-                   "cuda: program '%s' does not build (%s): %s", name, words ? words : "nvrtc has no words for it",
-                   clean[0] ? clean : "the compiler says nothing");
+    const struct as_nvrtc_api *nvrtc = library;
+    nvrtcResult code = nvrtc->nvrtcCreateProgram(out, source, name, 0, NULL, NULL);
+    return code ? code : nvrtc->nvrtcCompileProgram(*out, options_n, options);
 }
 
-static enum as_status get_cubin(const struct as_nvrtc_api *nvrtc, nvrtcProgram program, const char *name,
-                                unsigned char **cubin, size_t *bytes, struct as_error *err)
-{
-    nvrtcResult code = nvrtc->nvrtcGetCUBINSize(program, bytes);
-    if (code || *bytes == 0)
-        return as_fail(err, AS_FAILED, "cuda: nvrtc gave no machine code for program '%s'", name);
-    *cubin = malloc(*bytes);
-    if (!*cubin)
-        return as_nomem(err, *bytes, "machine code");
-    code = nvrtc->nvrtcGetCUBIN(program, (char *)*cubin);
-    if (!code)
-        return AS_OK;
-    free(*cubin);
-    *cubin = NULL;
-    return fail_compile(nvrtc, program, code, name, err);
-}
-
-/* Splits at blanks, in place. */
-static size_t split(char *text, const char **out, size_t n, size_t max)
-{
-    char *save = NULL;
-    for (char *word = strtok_r(text, " ", &save); word && n < max; word = strtok_r(NULL, " ", &save))
-        out[n++] = word;
-    return n;
-}
-
-enum as_status as_cu_compile(struct as_nvrtc_api *nvrtc, const struct as_program_desc *desc, const char *arch,
+enum as_status as_cu_compile(const struct as_nvrtc_api *nvrtc, const struct as_program_desc *desc, const char *arch,
                              unsigned char **cubin, size_t *bytes, struct as_error *err)
 {
-    char target[24], option[64], *words = NULL;
-    const char *options[OPTIONS_MAX] = {option, "--std=c++17"};
-    struct as_buf source = AS_BUF_INIT;
-    nvrtcProgram program = NULL;
+    const struct as_card_compiler compiler = {
+        .api = "cuda",
+        .name = "nvrtc",
+        .dialect = AS_DIALECT_CUDA,
+        .out_of_memory = NVRTC_ERROR_OUT_OF_MEMORY,
+        .library = nvrtc,
+        .build = build,
+        .destroy = nvrtc->nvrtcDestroyProgram,
+        .log_bytes = nvrtc->nvrtcGetProgramLogSize,
+        .log = nvrtc->nvrtcGetProgramLog,
+        .code_bytes = nvrtc->nvrtcGetCUBINSize,
+        .code = nvrtc->nvrtcGetCUBIN,
+        .words = nvrtc->nvrtcGetErrorString,
+    };
+    char target[24], option[64];
+    const char *const options[] = {option, "--std=c++17"};
     *cubin = NULL;
     *bytes = 0;
     enum as_status s = choose_target(nvrtc, arch, target, err);
     if (s)
         return s;
     snprintf(option, sizeof option, "--gpu-architecture=%s", target);
-    size_t n = 2;
-    if (desc->defines && desc->defines[0]) {
-        words = as_strdup(desc->defines);
-        if (!words)
-            return as_nomem(err, strlen(desc->defines), "options");
-        n = split(words, options, n, OPTIONS_MAX);
-    }
-    as_dialect_source(AS_DIALECT_CUDA, desc->source, &source);
-    if ((s = as_buf_check(&source, err)))
-        goto done;
-    nvrtcResult code = nvrtc->nvrtcCreateProgram(&program, as_buf_get(&source), desc->name, 0, NULL, NULL);
-    if (!code)
-        code = nvrtc->nvrtcCompileProgram(program, (int)n, options);
-    s = code ? fail_compile(nvrtc, program, code, desc->name, err)
-             : get_cubin(nvrtc, program, desc->name, cubin, bytes, err);
-done:
-    if (program)
-        nvrtc->nvrtcDestroyProgram(&program);
-    as_buf_finish(&source);
-    free(words);
-    return s;
+    return as_card_compile(&compiler, desc, options, 2, cubin, bytes, err);
 }

@@ -2,6 +2,7 @@
 #include "device/hip/api.h"
 
 #include "base/text.h"
+#include "device/card/library.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -15,20 +16,6 @@ static const char *const compiler_names[] = {
 };
 enum { RUNTIME_NAMES = sizeof runtime_names / sizeof *runtime_names };
 enum { COMPILER_NAMES = sizeof compiler_names / sizeof *compiler_names };
-
-static void *open_first(const char *const *names, size_t n, const char **found, char *why, size_t size)
-{
-    for (size_t i = 0; i < n; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        const char *words = library || i ? NULL : dlerror();
-        *found = names[i];
-        if (words)
-            as_copy_text(why, size, words);
-        if (library)
-            return library;
-    }
-    return NULL;
-}
 
 /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
 #define AS_HIP_LOAD(result, name, parameters)                                                                          \
@@ -46,7 +33,7 @@ enum as_status as_hip_load(struct as_hip_api *api, struct as_error *err)
     char why[400] = "";
     const char *found = "", *missing = NULL;
     *api = (struct as_hip_api){0};
-    void *library = open_first(runtime_names, RUNTIME_NAMES, &found, why, sizeof why);
+    void *library = as_card_open_library(runtime_names, RUNTIME_NAMES, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED, "%s", why);
     AS_HIP_REQUIRED(AS_HIP_LOAD_REQUIRED)
@@ -68,7 +55,7 @@ enum as_status as_hiprtc_load(struct as_hiprtc_api *api, void *runtime, struct a
     *api = (struct as_hiprtc_api){0};
     void *library = runtime && dlsym(runtime, "hiprtcCompileProgram")
                         ? runtime
-                        : open_first(compiler_names, COMPILER_NAMES, &found, why, sizeof why);
+                        : as_card_open_library(compiler_names, COMPILER_NAMES, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; kernels are compiled by hiprtc, a part of ROCm: install it, or name its folder in "

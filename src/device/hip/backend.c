@@ -1,7 +1,7 @@
 /* The HIP backend: the runtime and its devices, opened and closed. */
 #include "device/hip/hip.h"
 
-#include "device/card.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 
@@ -30,18 +30,10 @@ static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *e
     hipError_t code = b->api.hipInit(0);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice)
         return no_device(code, err);
-    enum as_status s = as_hip_check(&b->api, NULL, code, "hipInit", err);
+    enum as_status s = as_card_tell(&b->card, code, "hipInit", err);
     if (s && err)
         err->code = AS_UNSUPPORTED;
     return s ? AS_UNSUPPORTED : AS_OK;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct as_hip_found *x = a, *y = b;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* The runtime's order is that of the environment; here the PCI address does. The parts of one chip share an address. */
@@ -51,13 +43,13 @@ static enum as_status find_devices(struct as_hip_backend *b, struct as_error *er
     hipError_t code = b->api.hipGetDeviceCount(&n);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice || (!code && n <= 0))
         return no_device(code, err);
-    enum as_status s = as_hip_check(&b->api, NULL, code, "hipGetDeviceCount", err);
-    for (int i = 0; i < n && b->found_n < AS_HIP_DEVICES_MAX && !s; i++) {
-        struct as_hip_found *f = &b->found[b->found_n++];
+    enum as_status s = as_card_tell(&b->card, code, "hipGetDeviceCount", err);
+    for (int i = 0; i < n && b->card.found_n < AS_CARDS_MAX && !s; i++) {
+        struct as_card_found *f = &b->card.found[b->card.found_n++];
         f->id = i;
-        as_hip_place(&b->api, f);
+        as_hip_locate(&b->api, f);
     }
-    qsort(b->found, b->found_n, sizeof *b->found, by_place);
+    as_card_sort(&b->card);
     return s;
 }
 
@@ -73,8 +65,10 @@ static enum as_status backend_open(void **backend, struct as_error *err)
     if (!b)
         return as_nomem(err, sizeof *b, "HIP backend");
     enum as_status s = as_hip_load(&b->api, err);
-    if (!s)
+    if (!s) {
+        as_hip_bind(b);
         s = start_runtime(b, err);
+    }
     if (!s)
         s = find_devices(b, err);
     if (s)
@@ -86,90 +80,48 @@ static enum as_status backend_open(void **backend, struct as_error *err)
 
 static size_t backend_count(void *backend)
 {
-    return ((struct as_hip_backend *)backend)->found_n;
+    return ((struct as_hip_backend *)backend)->card.found_n;
 }
 
-/* Also after the device was lost: then the runtime refuses, and the process has little left to do than to end. */
 static void device_close(struct as_device *dev)
 {
-    struct as_hip_device *hip = dev->ctx;
-    if (!hip)
+    if (!dev->ctx)
         return;
-    const struct as_hip_api *api = hip->api;
-    api->hipSetDevice(hip->id);
-    if (!hip->sticky)
-        api->hipDeviceSynchronize();
-    as_hip_forget_programs(hip);
-    as_hip_queues_close(hip);
-    as_hip_back_destroy(hip, &hip->back);
-    as_hip_peers_close(hip);
-    if (hip->clock_out)
-        api->hipHostFree(hip->clock_out);
-    if (hip->end)
-        api->hipEventDestroy(hip->end);
-    if (hip->start)
-        api->hipEventDestroy(hip->start);
-    if (hip->stream)
-        api->hipStreamDestroy(hip->stream);
-    free(hip);
+    as_card_close(dev->ctx);
+    free(dev->ctx);
     dev->ctx = NULL;
-}
-
-static enum as_status device_alive(struct as_device *dev, struct as_error *err)
-{
-    return as_hip_alive(dev->ctx, err);
-}
-
-static enum as_status device_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
-{
-    return as_card_topology(&dev->info, "CU", json, err);
 }
 
 static const struct as_device_ops device_ops = {
     .close = device_close,
-    .alive = device_alive,
-    .memory_free = as_hip_memory_free,
-    .clock = as_hip_clock,
-    .topology = device_topology,
+    .alive = as_card_device_alive,
+    .memory_free = as_card_memory_free,
+    .clock = as_card_clock,
+    .topology = as_card_topology,
 };
-
-/* Streams that do not wait for the default stream, so that nothing but their own order binds them. The end event lets
- * a thread sleep that waits for it; a thread that spins asks the stream. */
-static enum as_status create_queues(struct as_hip_device *hip, struct as_error *err)
-{
-    const struct as_hip_api *api = hip->api;
-    enum as_status s = as_hip_alive(hip, err);
-    if (!s)
-        s = as_hip_check(api, hip, api->hipStreamCreateWithFlags(&hip->stream, hipStreamNonBlocking), "hipStreamCreate",
-                         err);
-    if (!s)
-        s = as_hip_check(api, hip, api->hipEventCreateWithFlags(&hip->start, 0), "hipEventCreate", err);
-    if (!s)
-        s = as_hip_check(api, hip, api->hipEventCreateWithFlags(&hip->end, hipEventBlockingSync), "hipEventCreate",
-                         err);
-    return s ? s : as_hip_back_create(hip, &hip->back, hip->id, err);
-}
 
 static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     struct as_hip_backend *b = backend;
     *out = (struct as_device){.device = &device_ops,
-                              .memory = &as_hip_memory_ops,
-                              .program = &as_hip_program_ops,
-                              .queue = &as_hip_queue_ops};
-    if (index >= b->found_n)
-        return as_fail(err, AS_NOTFOUND, "there is no device 'hip:%zu'; the last is 'hip:%zu'", index, b->found_n - 1);
+                              .memory = &as_card_memory_ops,
+                              .program = &as_card_program_ops,
+                              .queue = &as_card_queue_ops};
+    enum as_status s = as_card_check_index(&b->card, index, err);
+    if (s)
+        return s;
     struct as_hip_device *hip = calloc(1, sizeof *hip);
     if (!hip)
         return as_nomem(err, sizeof *hip, "HIP device");
-    hip->backend = b;
-    hip->api = &b->api;
-    hip->id = b->found[index].id;
-    out->ctx = hip;
-    as_hip_find_target(hip->api, hip->id, &hip->target);
-    enum as_status s = create_queues(hip, err);
+    struct as_card *card = &hip->card;
+    out->ctx = card;
+    as_card_init(card, &b->card, index);
+    as_hip_find_target(&b->api, card->here.device, &hip->target);
+    as_copy_text(card->target, sizeof card->target, hip->target.name);
+    card->in_host_memory = as_hip_count(&b->api, card->here.device, hipDeviceAttributeIntegrated) > 0;
+    s = as_card_open(card, err);
     if (!s)
-        s = as_hip_fill_info(out, &b->found[index], index, err);
+        s = as_hip_fill_info(out, index, err);
     if (s)
         device_close(out);
     return s;

@@ -1,9 +1,10 @@
 /* What of the HIP runtime and of hiprtc is used here: types and constants with the names, sizes and values that the
  * libraries were built with, so that no SDK is needed to build. A test compares every one with the library's own
- * headers where those are installed; what is newer than they are
- * stands at the end. */
+ * headers where those are installed; what is newer than they are stands at the end. */
 #ifndef AS_DEVICE_HIP_HIP_TYPES_H
 #define AS_DEVICE_HIP_HIP_TYPES_H
+
+#include "device/card/handles.h"
 
 #include <stddef.h>
 
@@ -17,20 +18,20 @@ typedef int hipMemcpyKind;
 typedef int hiprtcResult;
 
 typedef void *hipDeviceptr_t;
-typedef struct ihipModule_t *hipModule_t;
-typedef struct ihipModuleSymbol_t *hipFunction_t;
-typedef struct ihipStream_t *hipStream_t;
-typedef struct ihipEvent_t *hipEvent_t;
-typedef struct ihipGraph *hipGraph_t;
+typedef struct as_card_module *hipModule_t;
+typedef struct as_card_function *hipFunction_t;
+typedef struct as_card_stream *hipStream_t;
+typedef struct as_card_event *hipEvent_t;
+typedef struct as_card_graph *hipGraph_t;
 typedef struct hipGraphNode *hipGraphNode_t;
-typedef struct hipGraphExec *hipGraphExec_t;
-typedef struct _hiprtcProgram *hiprtcProgram;
+typedef struct as_card_graph_exec *hipGraphExec_t;
+typedef struct as_card_compilation *hiprtcProgram;
 
 typedef struct hipUUID_t {
     char bytes[16];
 } hipUUID;
 
-/* Filled by the runtime, and read at one place only: see info.c. */
+/* Filled by the runtime, and read at one place only: see target.c. */
 struct hipDeviceProp_t;
 
 enum {

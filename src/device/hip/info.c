@@ -2,25 +2,13 @@
 #include "device/hip/hip.h"
 
 #include "base/text.h"
-#include "device/host.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static unsigned count_of(const struct as_hip_device *hip, int attribute)
 {
-    return as_hip_count(hip->api, hip->id, attribute);
-}
-
-enum as_status as_hip_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
-{
-    struct as_hip_device *hip = dev->ctx;
-    size_t free = 0, total = 0;
-    enum as_status s = as_hip_alive(hip, err);
-    if (!s)
-        s = as_hip_check(hip->api, hip, hip->api->hipMemGetInfo(&free, &total), "hipMemGetInfo", err);
-    *bytes = s ? 0 : free;
-    return s;
+    return as_hip_count(as_hip_of(&hip->card), hip->card.here.device, attribute);
 }
 
 /* With what decides how its memory behaves in this process. */
@@ -29,7 +17,7 @@ static void fill_driver(struct as_device_info *info, const struct as_hip_device 
     static const char *const replays[] = {
         [AS_HIP_XNACK_NONE] = "", [AS_HIP_XNACK_OFF] = ", XNACK off", [AS_HIP_XNACK_ON] = ", XNACK on"};
     int version = 0;
-    if (hip->api->hipRuntimeGetVersion(&version) || version < 0)
+    if (as_hip_of(&hip->card)->hipRuntimeGetVersion(&version) || version < 0)
         version = 0;
     snprintf(info->driver, sizeof info->driver, "HIP %d.%d.%d%s", version / 10000000, version / 100000 % 100,
              version % 100000, replays[hip->target.xnack]);
@@ -41,7 +29,7 @@ static void fill_uuid(struct as_device_info *info, const struct as_hip_device *h
     static const char digits[] = "0123456789abcdefABCDEF";
     hipUUID uuid = {{0}};
     char text[sizeof uuid.bytes + 1] = "";
-    if (hip->api->hipDeviceGetUuid(&uuid, hip->id))
+    if (as_hip_of(&hip->card)->hipDeviceGetUuid(&uuid, hip->card.here.device))
         return;
     memcpy(text, uuid.bytes, sizeof uuid.bytes);
     if (strspn(text, digits) == sizeof uuid.bytes) {
@@ -60,7 +48,7 @@ static void fill_uuid(struct as_device_info *info, const struct as_hip_device *h
 static void fill_names(struct as_device_info *info, const struct as_hip_device *hip)
 {
     char name[256] = "";
-    if (hip->api->hipDeviceGetName(name, sizeof name - 1, hip->id))
+    if (as_hip_of(&hip->card)->hipDeviceGetName(name, sizeof name - 1, hip->card.here.device))
         name[0] = 0;
     name[sizeof name - 1] = 0;
     as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
@@ -97,7 +85,7 @@ static void fill_unit(struct as_device_info *info, const struct as_hip_device *h
 static void fill_memory(struct as_device_info *info, const struct as_hip_device *hip)
 {
     size_t total = 0;
-    if (hip->api->hipDeviceTotalMem(&total, hip->id) == hipSuccess)
+    if (as_hip_of(&hip->card)->hipDeviceTotalMem(&total, hip->card.here.device) == hipSuccess)
         info->memory_bytes = total;
     /* Both clocks are in kHz. HBM and DDR move data at both edges; what the chips from gfx10 on have moves several
      * words a clock, and the runtime does not say how many. */
@@ -105,26 +93,21 @@ static void fill_memory(struct as_device_info *info, const struct as_hip_device 
         info->peak_bandwidth = 2e3 * count_of(hip, hipDeviceAttributeMemoryClockRate) *
                                count_of(hip, hipDeviceAttributeMemoryBusWidth) / 8;
     info->is_host_memory = count_of(hip, hipDeviceAttributeIntegrated) != 0;
-    info->numa_nodes = 1;
     /* The only cache whose size the runtime tells. */
     unsigned l2 = count_of(hip, hipDeviceAttributeL2CacheSize);
     if (l2)
         info->caches[info->caches_n++] = (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->units};
 }
 
-enum as_status as_hip_fill_info(struct as_device *dev, const struct as_hip_found *found, size_t index,
-                                struct as_error *err)
+enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_error *err)
 {
-    struct as_hip_device *hip = dev->ctx;
+    const struct as_hip_device *hip = dev->ctx;
     struct as_device_info *info = &dev->info;
-    snprintf(info->id, sizeof info->id, "hip:%zu", index);
-    as_copy_text(info->backend, sizeof info->backend, "hip");
-    as_copy_text(info->bus_id, sizeof info->bus_id, found->bus_id);
+    as_card_fill_info(dev, index);
     fill_names(info, hip);
     info->capabilities = capabilities(hip);
     fill_unit(info, hip);
     fill_memory(info, hip);
-    as_host_near_cpus(info->bus_id, info->near_cpus, sizeof info->near_cpus);
     as_hip_list_allocators(dev);
-    return as_hip_memory_free(dev, &info->memory_free, err);
+    return as_card_memory_free(dev, &info->memory_free, err);
 }

@@ -8,32 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-int as_hip_attribute(const struct as_hip_api *api, int id, int attribute)
-{
-    int value = 0;
-    return api->hipDeviceGetAttribute(&value, attribute, id) == hipSuccess ? value : 0;
-}
-
 unsigned as_hip_count(const struct as_hip_api *api, int id, int attribute)
 {
-    int n = as_hip_attribute(api, id, attribute);
-    return n > 0 ? (unsigned)n : 0;
+    int n = 0;
+    return api->hipDeviceGetAttribute(&n, attribute, id) == hipSuccess && n > 0 ? (unsigned)n : 0;
 }
 
-void as_hip_place(const struct as_hip_api *api, struct as_hip_found *found)
+void as_hip_locate(const struct as_hip_api *api, struct as_card_found *found)
 {
     char text[32] = "";
-    unsigned domain, bus, device, function = 0;
-    if (api->hipDeviceGetPCIBusId(text, sizeof text - 1, found->id) ||
-        sscanf(text, "%8x:%4x:%4x.%4x", &domain, &bus, &device, &function) < 3) {
-        domain = as_hip_count(api, found->id, hipDeviceAttributePciDomainID);
-        bus = as_hip_count(api, found->id, hipDeviceAttributePciBusId);
-        device = as_hip_count(api, found->id, hipDeviceAttributePciDeviceId);
-        function = 0;
-    }
-    bus &= 0xFF, device &= 0x1F, function &= 7;
-    found->place = (uint64_t)domain << 16 | bus << 8 | device << 3 | function;
-    snprintf(found->bus_id, sizeof found->bus_id, "%04x:%02x:%02x.%x", domain, bus, device, function);
+    if (api->hipDeviceGetPCIBusId(text, sizeof text - 1, found->id))
+        text[0] = 0;
+    as_card_locate(found, text, as_hip_count(api, found->id, hipDeviceAttributePciDomainID),
+                   as_hip_count(api, found->id, hipDeviceAttributePciBusId),
+                   as_hip_count(api, found->id, hipDeviceAttributePciDeviceId));
 }
 
 /* Two digits for minor version and stepping, hexadecimal, stand behind the generation: "gfx90a", "gfx1100". */

@@ -14,26 +14,26 @@ AS_CU_REQUIRED(DECLARE)
 AS_CU_OPTIONAL(DECLARE)
 
 enum { DEVICES = 3, PAGE = 2 << 20 };
-struct CUctx_st {
+struct as_card_context {
     int device, retained, lost;
     unsigned peers; /* bits */
 };
-struct CUstream_st {
+struct as_card_stream {
     CUcontext context;
 };
-struct CUevent_st {
+struct as_card_event {
     CUcontext context;
     double seconds; /* when it was recorded */
 };
-struct CUfunc_st {
+struct as_card_function {
     CUmodule module;
     char name[32];
 };
-struct CUmod_st {
+struct as_card_module {
     CUcontext context;
     void *bytes; /* of its static variable, NULL none */
     size_t size;
-    struct CUfunc_st functions[8];
+    struct as_card_function functions[8];
 };
 enum kind { DEVICE_MEMORY, POOLED, MANAGED, PINNED, REGISTERED, RESERVED };
 struct block {

@@ -48,7 +48,7 @@ CUresult fake_waited(void)
 
 API CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
-    MAKE(CUstream_st, stream);
+    MAKE(as_card_stream, stream);
     return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : fake_broke(__func__, CUDA_SUCCESS);
 }
 
@@ -62,7 +62,7 @@ API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 
 API CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
-    MAKE(CUstream_st, stream);
+    MAKE(as_card_stream, stream);
     return flags == CU_STREAM_NON_BLOCKING && priority <= 0 && priority >= -5 ? CUDA_SUCCESS
                                                                               : fake_broke(__func__, CUDA_SUCCESS);
 }
@@ -87,7 +87,7 @@ API CUresult cuStreamQuery(CUstream stream)
 
 API CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
-    MAKE(CUevent_st, event);
+    MAKE(as_card_event, event);
     return flags & ~3u ? fake_broke(__func__, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
 }
 
@@ -132,7 +132,7 @@ API CUresult cuModuleLoadData(CUmodule *module, const void *image)
     const char *size = getenv("FAKE_CUDA_STATIC");
     if (!image || !(size || fake_asked("runs")))
         return CUDA_ERROR_INVALID_IMAGE;
-    MAKE(CUmod_st, module);
+    MAKE(as_card_module, module);
     if (!size)
         return CUDA_SUCCESS;
     (*module)->size = strtoul(size, NULL, 10);

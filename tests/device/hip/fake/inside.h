@@ -40,18 +40,18 @@ struct fake_entry {
     const unsigned *sizes; /* of its arguments */
 };
 
-struct ihipModule_t {
+struct as_card_module {
     void *library;
     const struct fake_entry *table;
     const struct fake_item **(*current)(void); /* where this thread's item is looked for */
 };
-struct ihipModuleSymbol_t {
-    const struct ihipModule_t *module;
+struct as_card_function {
+    const struct as_card_module *module;
     const struct fake_entry *entry;
-    struct ihipModuleSymbol_t *next;
+    struct as_card_function *next;
 };
 struct launch {
-    const struct ihipModuleSymbol_t *kernel;
+    const struct as_card_function *kernel;
     unsigned groups, threads;
     void *arguments[24];
     unsigned char values[24][16];

@@ -20,22 +20,22 @@ struct work {
     hipEvent_t event;
     unsigned turn; /* of the event */
 };
-struct ihipEvent_t {
+struct as_card_event {
     unsigned asked, done; /* so many times it was put on a stream, and came */
     double seconds;
 };
-struct ihipGraph {
+struct as_card_graph {
     struct work *first, **last;
 };
-struct hipGraphExec {
+struct as_card_graph_exec {
     struct work *first;
 };
-struct ihipStream_t {
+struct as_card_stream {
     int device;
     pthread_t thread;
     struct work *first, **last;
     bool busy, stop;
-    struct ihipGraph *capture;
+    struct as_card_graph *capture;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -128,7 +128,7 @@ static hipError_t waited(void)
 
 API hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)
 {
-    struct ihipStream_t *s = calloc(1, sizeof *s);
+    struct as_card_stream *s = calloc(1, sizeof *s);
     s->last = &s->first;
     s->device = fake_current;
     fake_count(1);

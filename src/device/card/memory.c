@@ -1,5 +1,5 @@
-/* Memory of a CUDA device: got, given back, mapped, copied. */
-#include "device/cuda/memory.h"
+/* Memory of a card: got, given back, mapped, copied. */
+#include "device/card/memory.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -10,89 +10,102 @@
 /* One block with its handle. */
 struct held {
     struct as_memory memory;
-    struct as_cu_block block;
+    struct as_card_block block;
 };
 
-CUdeviceptr as_cu_address(const struct as_memory *mem)
+unsigned long long as_card_address(const struct as_memory *mem)
 {
-    return ((const struct as_cu_block *)mem->ctx)->address;
+    return ((const struct as_card_block *)mem->ctx)->address;
 }
 
-static enum as_status find_home(struct as_device *dev, const struct as_cu_allocator *how, const char *owner,
-                                struct as_cu_home *out, struct as_error *err)
+/* The number of the device with that id; found_n when there is none. */
+static size_t find_owner(const struct as_card *card, const char *owner)
 {
-    struct as_cu_device *cu = dev->ctx;
-    const struct as_cu_backend *b = cu->backend;
+    const struct as_card_backend *b = card->backend;
+    size_t n = strlen(card->api->name);
     uint64_t index;
-    *out = (struct as_cu_home){cu->context, cu->id};
+    if (strncmp(owner, card->api->name, n) != 0 || owner[n] != ':' || as_parse_u64(owner + n + 1, &index, NULL))
+        return b->found_n;
+    return index < b->found_n ? (size_t)index : b->found_n;
+}
+
+static enum as_status find_home(struct as_device *dev, const struct as_card_allocator *how, const char *owner,
+                                struct as_card_place *out, struct as_error *err)
+{
+    struct as_card *card = dev->ctx;
+    *out = card->here;
     if (!owner || strcmp(owner, dev->info.id) == 0)
         return AS_OK;
-    if (strncmp(owner, "cuda:", 5) != 0 || as_parse_u64(owner + 5, &index, NULL) || index >= b->found_n)
+    size_t index = find_owner(card, owner);
+    if (index == card->backend->found_n)
         return as_fail(err, AS_NOTFOUND, "there is no device '%s' on which memory of '%s' could lie", owner,
                        dev->info.id);
     if (!how->anywhere)
         return as_fail(err, AS_UNSUPPORTED, "allocator '%s' has no memory of another device", how->name);
-    enum as_status s = as_cu_reach_peer(cu, (size_t)index, dev->info.id, err);
+    enum as_status s = as_card_reach_peer(card, index, dev->info.id, err);
     if (!s)
-        *out = (struct as_cu_home){cu->peers[index].context, b->found[index].id};
+        *out = card->peers[index].place;
     return s;
 }
 
-static void release(struct as_cu_device *cu, struct as_cu_block *b)
+static void release(struct as_card *card, struct as_card_block *b)
 {
     free(b->staging);
-    as_cu_check(cu->api, cu, b->how->release(cu, b), b->how->name, NULL);
-    *b = (struct as_cu_block){0};
+    as_card_check(card, b->how->release(card, b), b->how->name, NULL);
+    *b = (struct as_card_block){0};
 }
 
-static enum as_status obtain(struct as_cu_device *cu, const struct as_cu_allocator *how, const struct as_cu_home *home,
-                             uint64_t bytes, struct as_cu_block *b, struct as_error *err)
+static enum as_status obtain(struct as_card *card, const struct as_card_allocator *how,
+                             const struct as_card_place *home, uint64_t bytes, struct as_card_block *b,
+                             struct as_error *err)
 {
-    *b = (struct as_cu_block){.how = how, .home = *home, .bytes = bytes};
-    enum as_status s = how->get(cu, b, err);
+    *b = (struct as_card_block){.how = how, .home = *home, .bytes = bytes};
+    enum as_status s = how->get(card, b, err);
     if (s)
-        release(cu, b);
+        release(card, b);
     return s;
 }
 
-/* With the context current in which the block lies, and this device's again after. */
-static enum as_status obtain_at_home(struct as_cu_device *cu, const struct as_cu_allocator *how,
-                                     const struct as_cu_home *home, uint64_t bytes, struct as_cu_block *b,
+/* By a thread that is where the block lies, and here again after. */
+static enum as_status obtain_at_home(struct as_card *card, const struct as_card_allocator *how,
+                                     const struct as_card_place *home, uint64_t bytes, struct as_card_block *b,
                                      struct as_error *err)
 {
-    const struct as_cu_api *api = cu->api;
-    enum as_status s = as_cu_check(api, cu, api->cuCtxSetCurrent(home->context), "cuCtxSetCurrent", err);
+    const struct as_card_api *api = card->api;
+    enum as_status s = as_card_check(card, api->enter(card, home), api->enter_name, err);
     if (!s)
-        s = obtain(cu, how, home, bytes, b, err);
-    api->cuCtxSetCurrent(cu->context);
-    if (s || !how->in_order)
-        return s;
-    s = as_cu_settle(cu, err);
+        s = obtain(card, how, home, bytes, b, err);
+    int again = api->enter(card, &card->here);
     if (s)
-        release(cu, b);
+        return s;
+    s = as_card_check(card, again, api->enter_name, err);
+    if (!s && how->in_order)
+        s = as_card_settle(card, err);
+    if (s)
+        release(card, b);
     return s;
 }
 
 static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                                    struct as_error *err)
 {
-    struct as_cu_device *cu = dev->ctx;
-    const struct as_cu_allocator *how = NULL;
-    struct as_cu_home home;
+    struct as_card *card = dev->ctx;
+    const struct as_card_allocator *how = NULL;
+    struct as_card_place home;
     *out = NULL;
-    enum as_status s = as_cu_alive(cu, err);
+    enum as_status s = as_card_alive(card, err);
     if (!s)
-        s = as_cu_find_allocator(dev, desc->allocator, &how, err);
+        s = as_card_find_allocator(dev, desc->allocator, &how, err);
     if (!s)
         s = find_home(dev, how, desc->owner, &home, err);
     if (!s)
-        s = as_cu_check_size(cu, how, &home, desc->bytes, 1, err);
+        s = as_card_check_size(card, how, &home, desc->bytes, 1, err);
     if (s)
         return s;
     struct held *h = calloc(1, sizeof *h);
     if (!h)
         return as_nomem(err, sizeof *h, "a block");
-    s = obtain_at_home(cu, how, &home, desc->bytes, &h->block, err);
+    s = obtain_at_home(card, how, &home, desc->bytes, &h->block, err);
     if (s) {
         free(h);
         return s;
@@ -106,26 +119,26 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
         return;
-    struct as_cu_device *cu = dev->ctx;
-    struct as_cu_block *b = mem->ctx;
+    struct as_card *card = dev->ctx;
+    struct as_card_block *b = mem->ctx;
     bool in_order = b->how->in_order;
-    if (as_cu_alive(cu, NULL) == AS_OK)
-        as_cu_settle(cu, NULL);
-    cu->api->cuCtxSetCurrent(b->home.context);
-    release(cu, b);
-    cu->api->cuCtxSetCurrent(cu->context);
-    if (in_order && !cu->sticky)
-        as_cu_settle(cu, NULL);
+    if (as_card_alive(card, NULL) == AS_OK)
+        as_card_settle(card, NULL);
+    card->api->enter(card, &b->home);
+    release(card, b);
+    card->api->enter(card, &card->here);
+    if (in_order && !card->sticky)
+        as_card_settle(card, NULL);
     free((char *)mem - offsetof(struct held, memory));
 }
 
 /* to and from: one of them is NULL and stands for the memory. Through the stream, so that nothing before or after it
  * can overtake the copy: the plain copies of pageable memory may return before the last bytes have landed. */
-static enum as_status copy(struct as_cu_device *cu, const struct as_cu_block *b, uint64_t offset, void *to,
+static enum as_status copy(struct as_card *card, const struct as_card_block *b, uint64_t offset, void *to,
                            const void *from, uint64_t bytes, struct as_error *err)
 {
-    const struct as_cu_api *api = cu->api;
-    enum as_status s = as_cu_settle(cu, err);
+    const struct as_card_api *api = card->api;
+    enum as_status s = as_card_settle(card, err);
     if (s)
         return s;
     char *plain = b->how->plain ? b->host : NULL;
@@ -134,33 +147,31 @@ static enum as_status copy(struct as_cu_device *cu, const struct as_cu_block *b,
         return AS_OK;
     }
     if (to)
-        s = as_cu_check(api, cu, api->cuMemcpyDtoHAsync_v2(to, b->address + offset, bytes, cu->stream),
-                        "cuMemcpyDtoHAsync", err);
+        s = as_card_check(card, api->read(card, to, b->address + offset, bytes), api->read_name, err);
     else
-        s = as_cu_check(api, cu, api->cuMemcpyHtoDAsync_v2(b->address + offset, from, bytes, cu->stream),
-                        "cuMemcpyHtoDAsync", err);
-    return s ? s : as_cu_settle(cu, err);
+        s = as_card_check(card, api->write(card, b->address + offset, from, bytes), api->write_name, err);
+    return s ? s : as_card_settle(card, err);
 }
 
 static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
-    struct as_cu_device *cu = dev->ctx;
-    struct as_cu_block *b = mem->ctx;
-    enum as_status s = as_cu_alive(cu, err);
+    struct as_card *card = dev->ctx;
+    struct as_card_block *b = mem->ctx;
+    enum as_status s = as_card_alive(card, err);
     if (s || mem->host)
         return s;
     if (b->host) {
-        s = as_cu_settle(cu, err);
+        s = as_card_settle(card, err);
         mem->host = s ? NULL : b->host;
         return s;
     }
-    s = as_cu_check_host(b->bytes, err);
+    s = as_card_check_host(card->api->name, b->bytes, err);
     if (s)
         return s;
     b->staging = malloc(b->bytes);
     if (!b->staging)
         return as_nomem(err, b->bytes, "a copy of device memory for the host");
-    s = copy(cu, b, 0, b->staging, NULL, b->bytes, err);
+    s = copy(card, b, 0, b->staging, NULL, b->bytes, err);
     if (s) {
         free(b->staging);
         b->staging = NULL;
@@ -171,16 +182,16 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
 
 static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
-    struct as_cu_device *cu = dev->ctx;
-    struct as_cu_block *b = mem->ctx;
+    struct as_card *card = dev->ctx;
+    struct as_card_block *b = mem->ctx;
     if (!mem->host)
         return AS_OK;
     mem->host = NULL;
-    enum as_status s = as_cu_alive(cu, err);
+    enum as_status s = as_card_alive(card, err);
     if (!s && b->staging)
-        s = copy(cu, b, 0, NULL, b->staging, b->bytes, err);
+        s = copy(card, b, 0, NULL, b->staging, b->bytes, err);
     else if (!s && b->how->settle_again)
-        s = b->how->settle(cu, b, err);
+        s = b->how->settle(card, b, err);
     free(b->staging);
     b->staging = NULL;
     return s;
@@ -190,14 +201,14 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
 static enum as_status transfer(struct as_device *dev, const struct as_memory *mem, uint64_t offset, void *to,
                                const void *from, uint64_t bytes, struct as_error *err)
 {
-    struct as_cu_device *cu = dev->ctx;
+    struct as_card *card = dev->ctx;
     enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s)
-        s = as_cu_alive(cu, err);
+        s = as_card_alive(card, err);
     if (s || bytes == 0)
         return s;
     if (!mem->host)
-        return copy(cu, mem->ctx, offset, to, from, bytes, err);
+        return copy(card, mem->ctx, offset, to, from, bytes, err);
     char *here = (char *)mem->host + offset;
     memcpy(to ? to : here, from ? from : here, bytes);
     return AS_OK;
@@ -218,43 +229,42 @@ static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, 
 static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
                                         double *alloc_s, double *free_s, struct as_error *err)
 {
-    struct as_cu_device *cu = dev->ctx;
-    const struct as_cu_home home = {cu->context, cu->id};
-    const struct as_cu_allocator *how = NULL;
-    enum as_status s = as_cu_alive(cu, err);
+    struct as_card *card = dev->ctx;
+    const struct as_card_allocator *how = NULL;
+    enum as_status s = as_card_alive(card, err);
     if (!s)
-        s = as_cu_find_allocator(dev, allocator, &how, err);
+        s = as_card_find_allocator(dev, allocator, &how, err);
     if (!s && how->is_static)
         s = as_fail(err, AS_UNSUPPORTED, "'%s' is not allocated: it comes with its module", how->name);
     if (!s)
-        s = as_cu_check_size(cu, how, &home, bytes, count, err);
+        s = as_card_check_size(card, how, &card->here, bytes, count, err);
     if (s)
         return s;
-    struct as_cu_block *blocks = calloc(count, sizeof *blocks);
+    struct as_card_block *blocks = calloc(count, sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
-    s = as_cu_settle(cu, err);
+    s = as_card_settle(card, err);
     size_t got = 0;
     uint64_t t0 = as_now_ns();
-    while (got < count && !s && !(s = obtain(cu, how, &home, bytes, &blocks[got], err)))
+    while (got < count && !s && !(s = obtain(card, how, &card->here, bytes, &blocks[got], err)))
         got++;
     if (!s && how->in_order)
-        s = as_cu_settle(cu, err);
+        s = as_card_settle(card, err);
     uint64_t t1 = as_now_ns();
     for (size_t i = 0; i < got; i++)
-        release(cu, &blocks[i]);
+        release(card, &blocks[i]);
     if (!s && how->in_order)
-        s = as_cu_settle(cu, err);
+        s = as_card_settle(card, err);
     uint64_t t2 = as_now_ns();
     *alloc_s = (double)(t1 - t0) * 1e-9;
     *free_s = (double)(t2 - t1) * 1e-9;
     free(blocks);
     if (!s)
-        s = as_cu_alive(cu, err); /* a free that failed for good shows here */
+        s = as_card_alive(card, err); /* a free that failed for good shows here */
     return s;
 }
 
-const struct as_memory_ops as_cu_memory_ops = {
+const struct as_memory_ops as_card_memory_ops = {
     .alloc = memory_alloc,
     .free = memory_free,
     .map = memory_map,

@@ -1,0 +1,102 @@
+/* Finding libraries at run time, and what run-time compilers do alike. */
+#include "device/card/library.h"
+
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_MOST = 1 << 24, OPTIONS_MAX = 48 };
+
+void *as_card_open_library(const char *const *names, size_t n, const char **found, char *why, size_t size)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        const char *words = library || i ? NULL : dlerror();
+        *found = names[i];
+        if (words)
+            as_copy_text(why, size, words);
+        if (library)
+            return library;
+    }
+    return NULL;
+}
+
+static enum as_status fail_compile(const struct as_card_compiler *compiler, struct as_card_compilation *source,
+                                   int result, const char *name, struct as_error *err)
+{
+    size_t n = 0;
+    char *log = NULL, clean[380] = "";
+    if (source && !compiler->log_bytes(source, &n) && n && n < LOG_MOST)
+        log = calloc(n + 1, 1);
+    if (log && !compiler->log(source, log)) {
+        const char *from = strstr(log, "error");
+        while (from && from > log && from[-1] != '\n')
+            from--;
+        as_copy_text(clean, sizeof clean, from ? from : log);
+        for (char *c = clean; (c = strpbrk(c, "\n\r\t"));)
+            *c = ' ';
+    }
+    free(log);
+    const char *words = compiler->words(result);
+    return as_fail(err, result == compiler->out_of_memory ? AS_NOMEM : AS_FAILED,
+                   "%s: program '%s' does not build (%s): %s", compiler->api, name,
+                   words ? words : "without a word of what went wrong", clean[0] ? clean : "the compiler says nothing");
+}
+
+static enum as_status get_code(const struct as_card_compiler *compiler, struct as_card_compilation *source,
+                               const char *name, unsigned char **code, size_t *bytes, struct as_error *err)
+{
+    if (compiler->code_bytes(source, bytes) || *bytes == 0)
+        return as_fail(err, AS_FAILED, "%s: %s gave no machine code for program '%s'", compiler->api, compiler->name,
+                       name);
+    *code = malloc(*bytes);
+    if (!*code)
+        return as_nomem(err, *bytes, "machine code");
+    int result = compiler->code(source, (char *)*code);
+    if (!result)
+        return AS_OK;
+    free(*code);
+    *code = NULL;
+    return fail_compile(compiler, source, result, name, err);
+}
+
+/* Splits text at blanks, in place, and puts the words behind the n that out has; how many it has then. */
+static size_t split(char *text, const char **out, size_t n)
+{
+    char *save = NULL;
+    for (char *word = strtok_r(text, " ", &save); word && n < OPTIONS_MAX; word = strtok_r(NULL, " ", &save))
+        out[n++] = word;
+    return n;
+}
+
+enum as_status as_card_compile(const struct as_card_compiler *compiler, const struct as_program_desc *desc,
+                               const char *const *options, size_t n, unsigned char **code, size_t *bytes,
+                               struct as_error *err)
+{
+    const char *all[OPTIONS_MAX];
+    struct as_buf text = AS_BUF_INIT;
+    struct as_card_compilation *source = NULL;
+    *code = NULL;
+    *bytes = 0;
+    const char *defines = desc->defines ? desc->defines : "";
+    char *words = as_strdup(defines);
+    if (!words)
+        return as_nomem(err, strlen(defines), "options");
+    memcpy(all, options, n * sizeof *all);
+    n = split(words, all, n);
+    as_dialect_source(compiler->dialect, desc->source, &text);
+    enum as_status s = as_buf_check(&text, err);
+    if (s)
+        goto done;
+    int result = compiler->build(compiler->library, as_buf_get(&text), desc->name, all, (int)n, &source);
+    s = result ? fail_compile(compiler, source, result, desc->name, err)
+               : get_code(compiler, source, desc->name, code, bytes, err);
+done:
+    if (source)
+        compiler->destroy(&source);
+    as_buf_finish(&text);
+    free(words);
+    return s;
+}

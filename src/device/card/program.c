@@ -1,0 +1,209 @@
+/* Programs and kernels: dialect source to a loaded module, once a process, and to machine code, once a machine. */
+#include "device/card/card.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "device/code_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void as_card_forget_programs(struct as_card *card)
+{
+    while (card->built) {
+        struct as_card_built *next = card->built->next;
+        if (card->built->module && !card->sticky)
+            card->f->module_unload.call(card->built->module);
+        free(card->built->code);
+        free(card->built);
+        card->built = next;
+    }
+}
+
+static enum as_status load_module(struct as_card *card, struct as_card_built *b, struct as_error *err)
+{
+    return AS_CARD_DO(card, err, module_load, &b->module, b->code);
+}
+
+/* From the cache where it has it and the driver takes it; else compiled, and put there. */
+static enum as_status make_module(struct as_card *card, const struct as_program_desc *desc, struct as_card_built *b,
+                                  struct as_error *err)
+{
+    if (as_code_cache_get(b->key, &b->code, &b->code_bytes)) {
+        if (!load_module(card, b, err))
+            return AS_OK;
+        free(b->code);
+        b->code = NULL;
+        if (card->sticky)
+            return as_card_alive(card, err);
+    }
+    enum as_status s = card->api->compile(card, desc, &b->code, &b->code_bytes, err);
+    if (!s)
+        s = load_module(card, b, err);
+    if (!s)
+        as_code_cache_put(b->key, b->code, b->code_bytes);
+    return s;
+}
+
+static uint64_t hash_text(const char *text)
+{
+    return as_hash(text, strlen(text));
+}
+
+static uint64_t key_of(const struct as_device *dev, const struct as_program_desc *desc, int major, int minor)
+{
+    const struct as_card *card = dev->ctx;
+    struct as_buf source = AS_BUF_INIT;
+    as_dialect_source(card->api->dialect, desc->source, &source);
+    const uint64_t parts[] = {hash_text(as_buf_get(&source)),
+                              hash_text(desc->defines ? desc->defines : ""),
+                              hash_text(card->target),
+                              hash_text(dev->info.driver),
+                              (uint64_t)major,
+                              (uint64_t)minor};
+    as_buf_finish(&source);
+    return as_hash(parts, sizeof parts);
+}
+
+/* The program with this key, from before or built now. */
+static enum as_status find_built(struct as_card *card, const struct as_program_desc *desc, uint64_t key,
+                                 struct as_card_built **out, struct as_error *err)
+{
+    for (*out = card->built; *out; *out = (*out)->next)
+        if ((*out)->key == key)
+            return AS_OK;
+    struct as_card_built *b = calloc(1, sizeof *b);
+    if (!b)
+        return as_nomem(err, sizeof *b, "a program record");
+    b->key = key;
+    enum as_status s = make_module(card, desc, b, err);
+    if (s) {
+        free(b->code);
+        free(b);
+        return s;
+    }
+    b->binary_hash = as_hash(b->code, b->code_bytes);
+    b->next = card->built;
+    card->built = *out = b;
+    return AS_OK;
+}
+
+static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                                    struct as_error *err)
+{
+    struct as_card *card = dev->ctx;
+    int major = 0, minor = 0;
+    *out = NULL;
+    if (!desc->source)
+        return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source, only native kernels", desc->name);
+    enum as_status s = as_card_alive(card, err);
+    if (!s)
+        s = card->api->find_compiler(card, &major, &minor, err);
+    if (s)
+        return s;
+    struct as_program *program = calloc(1, sizeof *program);
+    if (!program)
+        return as_nomem(err, sizeof *program, "a program record");
+    if ((s = find_built(card, desc, key_of(dev, desc, major, minor), &program->built, err))) {
+        free(program);
+        return s;
+    }
+    as_copy_text(program->name, sizeof program->name, desc->name);
+    *out = program;
+    return AS_OK;
+}
+
+static void program_destroy(struct as_device *dev, struct as_program *program)
+{
+    (void)dev;
+    free(program);
+}
+
+static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                     struct as_kernel **out, struct as_error *err)
+{
+    struct as_card *card = dev->ctx;
+    *out = NULL;
+    struct as_kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        return as_nomem(err, sizeof *k, "a kernel record");
+    enum as_status s = as_card_alive(card, err);
+    if (!s) {
+        int code = card->f->module_function.call(&k->function, program->built->module, name);
+        s = code == card->api->not_found
+                ? as_fail(err, AS_FAILED, "%s: program '%s' has no kernel '%s'", card->api->name, program->name, name)
+                : as_card_check(card, code, card->f->module_function.name, err);
+    }
+    if (s) {
+        free(k);
+        return s;
+    }
+    k->built = program->built;
+    as_copy_text(k->name, sizeof k->name, name);
+    *out = k;
+    return AS_OK;
+}
+
+static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+{
+    (void)dev;
+    free(kernel);
+}
+
+static uint64_t binary_hash(struct as_device *dev, struct as_program *program)
+{
+    (void)dev;
+    return program->built->binary_hash;
+}
+
+static enum as_status program_count(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
+                                    struct as_error *err)
+{
+    const struct as_card_api *api = ((const struct as_card *)dev->ctx)->api;
+    const struct as_card_built *b = kernel->built;
+    return api->count ? api->count(b->code, b->code_bytes, kernel->name, operation, n, err)
+                      : as_fail(err, AS_UNSUPPORTED, "%s: instructions are not counted in its machine code", api->name);
+}
+
+static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
+                                  size_t local_bytes, struct as_kernel_info *out, struct as_error *err)
+{
+    struct as_card *card = dev->ctx;
+    const struct as_card_api *api = card->api;
+    const struct as_card_built *b = kernel->built;
+    int registers = 0, local = 0, spilled = 0, threads = 0, groups = 0;
+    const struct {
+        int what, *value;
+    } asked[] = {{api->kernel.registers, &registers},
+                 {api->kernel.local_bytes, &local},
+                 {api->kernel.private_bytes, &spilled},
+                 {api->kernel.max_threads, &threads}};
+    *out = (struct as_kernel_info){0};
+    enum as_status s = as_card_alive(card, err);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && !s; i++)
+        s = AS_CARD_DO(card, err, function_attribute, asked[i].value, asked[i].what, kernel->function);
+    if (!s)
+        s = api->allow_local(dev, kernel, local_bytes, err);
+    if (!s)
+        s = AS_CARD_DO(card, err, occupancy, &groups, kernel->function, (int)group_size, local_bytes);
+    if (!s)
+        s = api->code_bytes(b->code, b->code_bytes, kernel->name, &out->code_bytes, err);
+    if (s)
+        return s;
+    out->registers = (unsigned)registers;
+    out->local_bytes = (uint64_t)local;
+    out->private_bytes = (uint64_t)spilled;
+    out->max_threads = (unsigned)threads;
+    out->unit_groups = (unsigned)groups;
+    return AS_OK;
+}
+
+const struct as_program_ops as_card_program_ops = {
+    .build = program_build,
+    .destroy = program_destroy,
+    .kernel = program_kernel,
+    .kernel_destroy = kernel_destroy,
+    .binary_hash = binary_hash,
+    .count = program_count,
+    .kernel_info = kernel_info,
+};

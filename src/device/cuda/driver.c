@@ -1,0 +1,236 @@
+/* The CUDA driver as a table of what all cards do: its errors, its functions, and what it does in its own way. */
+#include "device/cuda/cuda.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static const struct as_card_status statuses[] = {
+    {CUDA_ERROR_OUT_OF_MEMORY, AS_NOMEM},
+    {CUDA_ERROR_NOT_SUPPORTED, AS_UNSUPPORTED},
+    {CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, AS_UNSUPPORTED},
+    {CUDA_ERROR_TOO_MANY_PEERS, AS_UNSUPPORTED},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, AS_UNSUPPORTED},
+    {CUDA_ERROR_NO_BINARY_FOR_GPU, AS_UNSUPPORTED},
+    {CUDA_ERROR_NOT_PERMITTED, AS_UNSUPPORTED},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, AS_UNSUPPORTED},
+    {0, AS_OK},
+};
+
+/* All later calls for a context give the same error again; only a new process gets out of it. */
+static const int sticky[] = {
+    CUDA_ERROR_DEINITIALIZED,
+    CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUDA_ERROR_NVLINK_UNCORRECTABLE,
+    CUDA_ERROR_CONTAINED,
+    CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUDA_ERROR_LAUNCH_TIMEOUT,
+    CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUDA_ERROR_ASSERT,
+    CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUDA_ERROR_INVALID_PC,
+    CUDA_ERROR_LAUNCH_FAILED,
+    CUDA_ERROR_MPS_CLIENT_TERMINATED,
+    CUDA_ERROR_EXTERNAL_DEVICE,
+    CUDA_ERROR_UNKNOWN,
+    0,
+};
+
+static void words(const struct as_card_backend *backend, int code, const char **name, const char **text)
+{
+    const struct as_cu_api *api = &((const struct as_cu_backend *)backend)->api;
+    if (api->cuGetErrorName(code, name))
+        *name = NULL;
+    if (api->cuGetErrorString(code, text))
+        *text = NULL;
+}
+
+/* ---- contexts ---- */
+
+static int enter(const struct as_card *card, const struct as_card_place *place)
+{
+    return as_cu_of(card)->cuCtxSetCurrent(place->context);
+}
+
+static enum as_status retain(struct as_card *card, struct as_card_place *place, struct as_error *err)
+{
+    CUresult code = as_cu_of(card)->cuDevicePrimaryCtxRetain(&place->context, place->device);
+    if (code)
+        place->context = NULL;
+    return as_card_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
+}
+
+static void release(const struct as_card *card, struct as_card_place *place)
+{
+    if (place->context)
+        as_cu_of(card)->cuDevicePrimaryCtxRelease_v2(place->device);
+    place->context = NULL;
+}
+
+static int enable_peer(const struct as_card *card, const struct as_card_place *place)
+{
+    return as_cu_of(card)->cuCtxEnablePeerAccess(place->context, 0);
+}
+
+/* ---- memory ---- */
+
+static int host_address(const struct as_card *card, void *host, unsigned long long *address)
+{
+    return as_cu_of(card)->cuMemHostGetDevicePointer_v2(address, host, 0);
+}
+
+static int read_memory(const struct as_card *card, void *to, unsigned long long from, uint64_t bytes)
+{
+    return as_cu_of(card)->cuMemcpyDtoHAsync_v2(to, from, bytes, card->stream);
+}
+
+static int write_memory(const struct as_card *card, unsigned long long to, const void *from, uint64_t bytes)
+{
+    return as_cu_of(card)->cuMemcpyHtoDAsync_v2(to, from, bytes, card->stream);
+}
+
+static int copy(const struct as_card *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+                struct as_card_stream *stream)
+{
+    return as_cu_of(card)->cuMemcpyAsync(to, from, bytes, stream);
+}
+
+/* ---- kernels ---- */
+
+static enum as_status instantiate(struct as_card *card, struct as_card_graph *graph, struct as_card_graph_exec **out,
+                                  struct as_error *err)
+{
+    const struct as_cu_api *api = as_cu_of(card);
+    enum as_status s = as_card_check(card, api->cuGraphInstantiateWithFlags(out, graph, 0), "cuGraphInstantiate", err);
+    if (!s)
+        s = as_card_check(card, api->cuGraphUpload(*out, card->stream), "cuGraphUpload", err);
+    if (!s)
+        s = AS_CARD_DO(card, err, stream_synchronize, card->stream);
+    if (s && *out) {
+        api->cuGraphExecDestroy(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+static enum as_status allow_local(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
+{
+    struct as_card *card = dev->ctx;
+    if (bytes == 0)
+        return AS_OK;
+    if (bytes > INT_MAX)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "cuda: kernel '%s': %zu bytes of shared memory are more than any device has", kernel->name,
+                       bytes);
+    CUresult code = as_cu_of(card)->cuFuncSetAttribute(kernel->function,
+                                                       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+    return as_card_check(card, code, kernel->name, err);
+}
+
+static enum as_status find_compiler(struct as_card *card, int *major, int *minor, struct as_error *err)
+{
+    struct as_nvrtc_api *nvrtc = &((struct as_cu_backend *)card->backend)->nvrtc;
+    enum as_status s = nvrtc->library ? AS_OK : as_nvrtc_load(nvrtc, err);
+    *major = nvrtc->major;
+    *minor = nvrtc->minor;
+    return s;
+}
+
+static enum as_status compile(struct as_card *card, const struct as_program_desc *desc, unsigned char **code,
+                              size_t *bytes, struct as_error *err)
+{
+    return as_cu_compile(&((struct as_cu_backend *)card->backend)->nvrtc, desc, card->target, code, bytes, err);
+}
+
+/* ---- the tables ---- */
+
+/* suffix: of the newer version of the function; messages go without it. */
+#define BIND(slot, function, suffix) .slot = {api->function##suffix, #function}
+
+static void bind(const struct as_cu_api *api, struct as_card_functions *out)
+{
+    *out = (struct as_card_functions){
+        BIND(synchronize, cuCtxSynchronize, ),
+        BIND(can_access_peer, cuDeviceCanAccessPeer, ),
+        BIND(memory_info, cuMemGetInfo, _v2),
+        BIND(host_alloc, cuMemHostAlloc, ),
+        BIND(host_free, cuMemFreeHost, ),
+        BIND(host_register, cuMemHostRegister, _v2),
+        BIND(host_unregister, cuMemHostUnregister, ),
+        BIND(stream_create, cuStreamCreate, ),
+        BIND(stream_create_priority, cuStreamCreateWithPriority, ),
+        BIND(stream_priorities, cuCtxGetStreamPriorityRange, ),
+        BIND(stream_destroy, cuStreamDestroy, _v2),
+        BIND(stream_synchronize, cuStreamSynchronize, ),
+        BIND(stream_query, cuStreamQuery, ),
+        BIND(stream_wait_event, cuStreamWaitEvent, ),
+        BIND(capture_begin, cuStreamBeginCapture, _v2),
+        BIND(capture_end, cuStreamEndCapture, ),
+        BIND(graph_launch, cuGraphLaunch, ),
+        BIND(graph_exec_destroy, cuGraphExecDestroy, ),
+        BIND(graph_destroy, cuGraphDestroy, ),
+        BIND(event_create, cuEventCreate, ),
+        BIND(event_destroy, cuEventDestroy, _v2),
+        BIND(event_record, cuEventRecord, ),
+        BIND(event_synchronize, cuEventSynchronize, ),
+        BIND(event_elapsed, cuEventElapsedTime, ),
+        BIND(module_load, cuModuleLoadData, ),
+        BIND(module_unload, cuModuleUnload, ),
+        BIND(module_function, cuModuleGetFunction, ),
+        BIND(function_attribute, cuFuncGetAttribute, ),
+        BIND(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, ),
+        BIND(launch, cuLaunchKernel, ),
+    };
+}
+
+static const struct as_card_api card_api = {
+    .name = "cuda",
+    .lost = "the context",
+    .unit = "SM",
+    .dialect = AS_DIALECT_CUDA,
+    .statuses = statuses,
+    .sticky = sticky,
+    .not_ready = CUDA_ERROR_NOT_READY,
+    .not_found = CUDA_ERROR_NOT_FOUND,
+    .peer_already_enabled = CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+    .capture_mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    .non_blocking = CU_STREAM_NON_BLOCKING,
+    .blocking_event = CU_EVENT_BLOCKING_SYNC,
+    .untimed_event = CU_EVENT_DISABLE_TIMING,
+    .host_mapped = CU_MEMHOSTALLOC_DEVICEMAP,
+    .register_mapped = CU_MEMHOSTREGISTER_DEVICEMAP,
+    .kernel = {.registers = CU_FUNC_ATTRIBUTE_NUM_REGS,
+               .local_bytes = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+               .private_bytes = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+               .max_threads = CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    .words = words,
+    .enter = enter,
+    .enter_name = "cuCtxSetCurrent",
+    .retain = retain,
+    .release = release,
+    .enable_peer = enable_peer,
+    .enable_peer_name = "cuCtxEnablePeerAccess",
+    .host_address = host_address,
+    .host_address_name = "cuMemHostGetDevicePointer",
+    .read = read_memory,
+    .read_name = "cuMemcpyDtoHAsync",
+    .write = write_memory,
+    .write_name = "cuMemcpyHtoDAsync",
+    .copy = copy,
+    .copy_name = "cuMemcpyAsync",
+    .allocators = as_cu_allocators,
+    .instantiate = instantiate,
+    .allow_local = allow_local,
+    .find_compiler = find_compiler,
+    .compile = compile,
+    .code_bytes = as_cubin_code_bytes,
+    .count = as_cubin_count,
+};
+
+void as_cu_bind(struct as_cu_backend *backend)
+{
+    backend->card.api = &card_api;
+    bind(&backend->api, &backend->card.functions);
+}

@@ -1,0 +1,204 @@
+/* The HIP runtime as a table of what all cards do: its errors, its functions, and what it does in its own way. */
+#include "device/hip/hip.h"
+
+static const struct as_card_status statuses[] = {
+    {hipErrorOutOfMemory, AS_NOMEM},
+    {hipErrorNotSupported, AS_UNSUPPORTED},
+    {hipErrorPeerAccessUnsupported, AS_UNSUPPORTED},
+    {hipErrorLaunchOutOfResources, AS_UNSUPPORTED},
+    {hipErrorNoBinaryForGpu, AS_UNSUPPORTED},
+    {0, AS_OK},
+};
+
+/* What has gone wrong on the device stays wrong; only a new process gets out of it. Many such faults do not come as an
+ * error at all: the runtime ends the process. */
+static const int sticky[] = {
+    hipErrorDeinitialized,
+    hipErrorECCNotCorrectable,
+    hipErrorIllegalAddress,
+    hipErrorLaunchTimeOut,
+    hipErrorContextIsDestroyed,
+    hipErrorAssert,
+    hipErrorLaunchFailure,
+    hipErrorUnknown,
+    hipErrorRuntimeMemory,
+    hipErrorRuntimeOther,
+    0,
+};
+
+static void words(const struct as_card_backend *backend, int code, const char **name, const char **text)
+{
+    const struct as_hip_api *api = &((const struct as_hip_backend *)backend)->api;
+    *name = api->hipGetErrorName(code);
+    *text = api->hipGetErrorString(code);
+}
+
+static int enter(const struct as_card *card, const struct as_card_place *place)
+{
+    return as_hip_of(card)->hipSetDevice(place->device);
+}
+
+static int enable_peer(const struct as_card *card, const struct as_card_place *place)
+{
+    return as_hip_of(card)->hipDeviceEnablePeerAccess(place->device, 0);
+}
+
+/* ---- memory ---- */
+
+static int host_address(const struct as_card *card, void *host, unsigned long long *address)
+{
+    void *got = NULL;
+    hipError_t code = as_hip_of(card)->hipHostGetDevicePointer(&got, host, 0);
+    *address = (uintptr_t)got;
+    return code;
+}
+
+static int read_memory(const struct as_card *card, void *to, unsigned long long from, uint64_t bytes)
+{
+    return as_hip_of(card)->hipMemcpyDtoHAsync(to, as_hip_pointer(from), bytes, card->stream);
+}
+
+/* The runtime only reads, but its declaration does not say so. */
+static int write_memory(const struct as_card *card, unsigned long long to, const void *from, uint64_t bytes)
+{
+    return as_hip_of(card)->hipMemcpyHtoDAsync(as_hip_pointer(to), (void *)(uintptr_t)from, bytes, card->stream);
+}
+
+static int copy(const struct as_card *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+                struct as_card_stream *stream)
+{
+    return as_hip_of(card)->hipMemcpyAsync(as_hip_pointer(to), as_hip_pointer(from), bytes, hipMemcpyDefault, stream);
+}
+
+/* ---- kernels ---- */
+
+static enum as_status instantiate(struct as_card *card, struct as_card_graph *graph, struct as_card_graph_exec **out,
+                                  struct as_error *err)
+{
+    hipError_t code = as_hip_of(card)->hipGraphInstantiate(out, graph, NULL, NULL, 0);
+    if (code)
+        *out = NULL;
+    return as_card_check(card, code, "hipGraphInstantiate", err);
+}
+
+/* All that a group can have is allowed from the start. */
+static enum as_status allow_local(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
+{
+    if (bytes <= dev->info.group_local)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED, "hip: kernel '%s': %zu bytes of shared memory, and the device allows %llu",
+                   kernel->name, bytes, (unsigned long long)dev->info.group_local);
+}
+
+static enum as_status find_compiler(struct as_card *card, int *major, int *minor, struct as_error *err)
+{
+    struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
+    enum as_status s = b->rtc.library ? AS_OK : as_hiprtc_load(&b->rtc, b->api.library, err);
+    *major = b->rtc.major;
+    *minor = b->rtc.minor;
+    return s;
+}
+
+static enum as_status compile(struct as_card *card, const struct as_program_desc *desc, unsigned char **code,
+                              size_t *bytes, struct as_error *err)
+{
+    const struct as_hip_device *hip = (const struct as_hip_device *)card;
+    return as_hip_compile(&((const struct as_hip_backend *)card->backend)->rtc, desc, &hip->target, code, bytes, err);
+}
+
+/* The compiler of some versions hands out something else than a plain code object. */
+static enum as_status code_bytes(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
+                                 struct as_error *err)
+{
+    (void)err;
+    if (as_hip_code_bytes(code, bytes, name, n, NULL))
+        *n = 0;
+    return AS_OK;
+}
+
+/* ---- the tables ---- */
+
+#define BIND(slot, function) .slot = {api->function, #function}
+
+static void bind(const struct as_hip_api *api, struct as_card_functions *out)
+{
+    *out = (struct as_card_functions){
+        BIND(synchronize, hipDeviceSynchronize),
+        BIND(can_access_peer, hipDeviceCanAccessPeer),
+        BIND(memory_info, hipMemGetInfo),
+        BIND(host_alloc, hipHostMalloc),
+        BIND(host_free, hipHostFree),
+        BIND(host_register, hipHostRegister),
+        BIND(host_unregister, hipHostUnregister),
+        BIND(stream_create, hipStreamCreateWithFlags),
+        BIND(stream_create_priority, hipStreamCreateWithPriority),
+        BIND(stream_priorities, hipDeviceGetStreamPriorityRange),
+        BIND(stream_destroy, hipStreamDestroy),
+        BIND(stream_synchronize, hipStreamSynchronize),
+        BIND(stream_query, hipStreamQuery),
+        BIND(stream_wait_event, hipStreamWaitEvent),
+        BIND(capture_begin, hipStreamBeginCapture),
+        BIND(capture_end, hipStreamEndCapture),
+        BIND(graph_launch, hipGraphLaunch),
+        BIND(graph_exec_destroy, hipGraphExecDestroy),
+        BIND(graph_destroy, hipGraphDestroy),
+        BIND(event_create, hipEventCreateWithFlags),
+        BIND(event_destroy, hipEventDestroy),
+        BIND(event_record, hipEventRecord),
+        BIND(event_synchronize, hipEventSynchronize),
+        BIND(event_elapsed, hipEventElapsedTime),
+        BIND(module_load, hipModuleLoadData),
+        BIND(module_unload, hipModuleUnload),
+        BIND(module_function, hipModuleGetFunction),
+        BIND(function_attribute, hipFuncGetAttribute),
+        BIND(occupancy, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor),
+        BIND(launch, hipModuleLaunchKernel),
+    };
+}
+
+static const struct as_card_api card_api = {
+    .name = "hip",
+    .lost = "the device",
+    .unit = "CU",
+    .dialect = AS_DIALECT_HIP,
+    .statuses = statuses,
+    .sticky = sticky,
+    .not_ready = hipErrorNotReady,
+    .not_found = hipErrorNotFound,
+    .peer_already_enabled = hipErrorPeerAccessAlreadyEnabled,
+    .capture_mode = hipStreamCaptureModeThreadLocal,
+    .non_blocking = hipStreamNonBlocking,
+    .blocking_event = hipEventBlockingSync,
+    .untimed_event = hipEventDisableTiming,
+    .host_mapped = hipHostMallocMapped,
+    .register_mapped = hipHostRegisterMapped,
+    .kernel = {.registers = HIP_FUNC_ATTRIBUTE_NUM_REGS,
+               .local_bytes = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+               .private_bytes = HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+               .max_threads = HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    .words = words,
+    .enter = enter,
+    .enter_name = "hipSetDevice",
+    .enable_peer = enable_peer,
+    .enable_peer_name = "hipDeviceEnablePeerAccess",
+    .host_address = host_address,
+    .host_address_name = "hipHostGetDevicePointer",
+    .read = read_memory,
+    .read_name = "hipMemcpyDtoHAsync",
+    .write = write_memory,
+    .write_name = "hipMemcpyHtoDAsync",
+    .copy = copy,
+    .copy_name = "hipMemcpyAsync",
+    .allocators = as_hip_allocators,
+    .instantiate = instantiate,
+    .allow_local = allow_local,
+    .find_compiler = find_compiler,
+    .compile = compile,
+    .code_bytes = code_bytes,
+};
+
+void as_hip_bind(struct as_hip_backend *backend)
+{
+    backend->card.api = &card_api;
+    bind(&backend->api, &backend->card.functions);
+}
