@@ -66,6 +66,7 @@ static void value_member(struct as_buf *out, const char *name, double v, const c
 
 static void numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
+    const double reached = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
     struct as_buf b = AS_BUF_INIT;
     as_text_title(out, "Numbers", style);
     as_format_value(&b, c->sum.median, c->unit);
@@ -73,15 +74,16 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
     as_format_value(&b, c->sum.ci.lo, c->unit);
     as_buf_str(&b, " to ");
     as_format_value(&b, c->sum.ci.hi, c->unit);
-    as_buf_str(&b, style->unicode ? " (±" : " (+-");
-    as_text_relative(&b, &c->sum);
-    as_buf_char(&b, ')');
+    if (isfinite(reached)) { /* not of a count whose median is 0 */
+        as_buf_str(&b, style->unicode ? " (±" : " (+-");
+        as_text_relative(&b, &c->sum);
+        as_buf_char(&b, ')');
+    }
     member(out, "median", as_buf_get(&b), style);
     value_member(out, "spread", c->sum.mad, c->unit, style);
     value_member(out, "least", c->sum.min, c->unit, style);
     value_member(out, "most", c->sum.max, c->unit, style);
     as_buf_clear(&b);
-    const double reached = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
     if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit)) {
         as_buf_printf(&b, "%.3g%% of the median asked for, %.3g%% reached", 100 * c->precision, 100 * reached);
         member(out, "precision", as_buf_get(&b), style);
