@@ -1,61 +1,20 @@
 /* The CUDA backend against a stand-in driver: what it says when there is nothing to open, the order of devices, hostile
  * text, and that all is given back. */
-#include "../check.h"
-#include "fake_cuda.h"
+#include "../cards.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-
-static void refuses(const char *words, const char *visible, const char *part)
-{
-    struct as_error err = {0};
-    void *backend = NULL;
-    fake(words);
-    if (visible)
-        setenv("CUDA_VISIBLE_DEVICES", visible, 1);
-    enum as_status s = as_backend_cuda.open(&backend, &err);
-    unsetenv("CUDA_VISIBLE_DEVICES");
-    check_fails(s, AS_UNSUPPORTED, &err, part);
-    assert_null(backend);
-}
 
 static void test_no_device(void **state)
 {
     (void)state;
-    refuses("none", NULL, "/dev/nvidia0");
-    refuses("zero", NULL, "/dev/nvidia0");
-    refuses("", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
-    refuses("zero", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
-    refuses("", "7", "CUDA_VISIBLE_DEVICES is '7'");
-    refuses("mismatch", NULL, "different versions");
-    refuses("nameless", NULL, "cuInit: an error without a name (31337)");
-}
-
-static void test_order_is_pci(void **state)
-{
-    static const char *const bus[] = {"0000:0a:03.0", "0000:41:1f.7", "0000:c1:00.0"};
-    static const char *const lists[] = {NULL, "0,1,2", "2,1,0", "1,2,0"};
-    (void)state;
-    fake("");
-    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        if (lists[l])
-            setenv("CUDA_VISIBLE_DEVICES", lists[l], 1);
-        for (size_t i = 0; i < 3; i++) {
-            struct opened o;
-            open_cuda(&o, i);
-            assert_int_equal(as_backend_cuda.count(o.backend), 3);
-            assert_string_equal(o.dev.info.bus_id, bus[i]);
-            close_cuda(&o);
-        }
-    }
-    setenv("CUDA_VISIBLE_DEVICES", "0,2", 1);
-    struct opened o;
-    open_cuda(&o, 1);
-    assert_int_equal(as_backend_cuda.count(o.backend), 2);
-    assert_string_equal(o.dev.info.bus_id, bus[2]);
-    close_cuda(&o);
-    unsetenv("CUDA_VISIBLE_DEVICES");
+    card_refuses("none", NULL, "/dev/nvidia0");
+    card_refuses("zero", NULL, "/dev/nvidia0");
+    card_refuses("", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
+    card_refuses("zero", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
+    card_refuses("", "7", "CUDA_VISIBLE_DEVICES is '7'");
+    card_refuses("mismatch", NULL, "different versions");
+    card_refuses("nameless", NULL, "cuInit: an error without a name (31337)");
 }
 
 /* All of them are given back when others are opened and at the end; the stand-in says what was not. */
@@ -65,7 +24,7 @@ static void test_further_queues(void **state)
     struct opened o;
     (void)state;
     fake("");
-    open_cuda(&o, 0);
+    open_card(&o, 0);
     const struct as_queue_ops *q = o.dev.queue;
     assert_true(o.dev.info.capabilities & AS_CAP_QUEUES);
     assert_int_equal(q->queues(&o.dev, AS_QUEUES_MAX, 1, &err), AS_OK);
@@ -76,7 +35,7 @@ static void test_further_queues(void **state)
     fake("equal");
     check_fails(q->queues(&o.dev, 2, 1, &err), AS_UNSUPPORTED, &err, "the device has no priorities");
     assert_int_equal(q->queues(&o.dev, 2, 0, &err), AS_OK);
-    close_cuda(&o);
+    close_card(&o);
 }
 
 static void test_info(void **state)
@@ -84,7 +43,7 @@ static void test_info(void **state)
     struct opened o;
     (void)state;
     fake("");
-    open_cuda(&o, 2);
+    open_card(&o, 2);
     const struct as_device_info *i = &o.dev.info;
     assert_string_equal(i->id, "cuda:2");
     assert_string_equal(i->backend, "cuda");
@@ -108,7 +67,7 @@ static void test_info(void **state)
     assert_false(i->is_host_memory);
     assert_true(i->capabilities & AS_CAP_COPY && i->capabilities & AS_CAP_FP16 && i->capabilities & AS_CAP_CODE);
     assert_false(i->capabilities & AS_CAP_SVM_ATOMICS);
-    close_cuda(&o);
+    close_card(&o);
 }
 
 /* Numbers below zero, a name that does not end, no UUID, an address that is none. */
@@ -117,11 +76,11 @@ static void test_hostile_info(void **state)
     struct opened o;
     (void)state;
     fake("");
-    open_cuda(&o, 0);
+    open_card(&o, 0);
     assert_string_equal(o.dev.info.uuid, "");
     assert_int_equal(strncmp(o.dev.info.name, "\x1B[31mred", 8), 0);
-    close_cuda(&o);
-    open_cuda(&o, 1);
+    close_card(&o);
+    open_card(&o, 1);
     assert_int_equal(strlen(o.dev.info.name), sizeof o.dev.info.name - 1);
     assert_int_equal(o.dev.info.units, 0);
     assert_int_equal(o.dev.info.unit_local, 0);
@@ -129,29 +88,7 @@ static void test_hostile_info(void **state)
     assert_true(o.dev.info.peak_bandwidth == 0);
     assert_string_equal(o.dev.info.arch, "sm_00");
     assert_false(o.dev.info.capabilities & (AS_CAP_COPY | AS_CAP_FP16));
-    close_cuda(&o);
-}
-
-static void test_topology_is_json(void **state)
-{
-    struct opened o;
-    struct as_error err = {0};
-    (void)state;
-    fake("");
-    for (size_t i = 0; i < 3; i++) {
-        struct as_buf json = AS_BUF_INIT;
-        open_cuda(&o, i);
-        check_ok(o.dev.device->topology(&o.dev, &json, &err), &err);
-        json_error_t why;
-        json_t *tree = json_loads(as_buf_get(&json), 0, &why);
-        if (!tree)
-            fail_msg("%s in %s", why.text, as_buf_get(&json));
-        assert_string_equal(json_string_value(json_object_get(tree, "type")), "machine");
-        assert_null(strstr(as_buf_get(&json), "<"));
-        json_decref(tree);
-        as_buf_finish(&json);
-        close_cuda(&o);
-    }
+    close_card(&o);
 }
 
 static void test_context_cannot_be_made(void **state)
@@ -161,11 +98,11 @@ static void test_context_cannot_be_made(void **state)
     void *backend = NULL;
     (void)state;
     fake("busy");
-    check_ok(as_backend_cuda.open(&backend, &err), &err);
-    check_fails(as_backend_cuda.open_device(backend, 0, &dev, &err), AS_UNSUPPORTED, &err, "'cuda:0' is taken (46)");
+    check_ok(stand_in.backend->open(&backend, &err), &err);
+    check_fails(stand_in.backend->open_device(backend, 0, &dev, &err), AS_UNSUPPORTED, &err, "'cuda:0' is taken (46)");
     assert_null(dev.ctx);
-    check_fails(as_backend_cuda.open_device(backend, 3, &dev, &err), AS_NOTFOUND, &err, "the last is 'cuda:2'");
-    as_backend_cuda.close(backend);
+    check_fails(stand_in.backend->open_device(backend, 3, &dev, &err), AS_NOTFOUND, &err, "the last is 'cuda:2'");
+    stand_in.backend->close(backend);
 }
 
 /* An error after which the context is lost: its first words stay, nothing hangs, and a new context is whole. */
@@ -179,7 +116,7 @@ static void test_lost_context(void **state)
     char c = 1;
     (void)state;
     fake("");
-    open_cuda(&o, 0);
+    open_card(&o, 0);
     check_ok(o.dev.memory->alloc(&o.dev, &want, &m, &err), &err);
     fake("fault");
     check_fails(o.dev.memory->write(&o.dev, m, 0, &c, 1, &err), AS_FAILED, &err,
@@ -194,21 +131,21 @@ static void test_lost_context(void **state)
     o.dev.memory->free(&o.dev, m);
     close_backend(&o);
     fake_reset();
-    open_cuda(&o, 0);
+    open_card(&o, 0);
     check_ok(o.dev.memory->alloc(&o.dev, &want, &m, &err), &err);
     o.dev.memory->free(&o.dev, m);
-    close_cuda(&o);
+    close_card(&o);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_order_is_pci),
+        cmocka_unit_test(card_order_is_pci),
         cmocka_unit_test(test_further_queues),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_hostile_info),
-        cmocka_unit_test(test_topology_is_json),
+        cmocka_unit_test(card_topology_is_json),
         cmocka_unit_test(test_context_cannot_be_made),
         cmocka_unit_test(test_lost_context),
     };

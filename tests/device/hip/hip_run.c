@@ -1,8 +1,9 @@
 /* Programs of the HIP backend on a stand-in runtime that really runs them: built, launched one by one, in rows and as
  * graphs, waited for, copied around, and what is wrong with them said. */
-#include "fake_hip.h"
+#include "../cards.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { GROUPS = 5, THREADS = 96, N = GROUPS * THREADS };
 
@@ -47,7 +48,7 @@ static int setup(void **state)
     struct as_error err = {0};
     (void)state;
     fake("");
-    open_hip(&o, 0);
+    open_card(&o, 0);
     check_ok(o.dev.program->build(&o.dev, &desc, &program, &err), &err);
     a = get("hipMalloc", 8 * N);
     b = get("hipHostMalloc", 8 * N);
@@ -60,7 +61,7 @@ static int teardown(void **state)
     o.dev.memory->free(&o.dev, a);
     o.dev.memory->free(&o.dev, b);
     o.dev.program->destroy(&o.dev, program);
-    close_hip(&o);
+    close_card(&o);
     return 0;
 }
 
