@@ -3,7 +3,6 @@
 #include "../cards.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* By the name of each, whether it can be used on a card that does not replay page faults, and on a chip that shares the
  * host's memory and does. */
