@@ -1,9 +1,9 @@
 /* A cubin read as the ELF file that it is. Nothing of it is believed before it has been checked against the file's
  * size. From Volta on an instruction has 16 bytes with the operation in its lowest 9 bits and the form of its operands
  * in the 3 bits above. */
+#include "device/card/machine_code.h"
 #include "device/cuda/cuda.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,55 +75,19 @@ static const struct operation operations[] = {
     {"any", EVERY, {0}},
 };
 
-struct view {
-    const unsigned char *bytes;
-    size_t n;
-    Elf64_Ehdr head;
-};
-
-static enum as_status bad(struct as_error *err, const char *why)
-{
-    return as_fail(err, AS_FORMAT, "this is no cubin: %s", why);
-}
-
-static enum as_status open_view(struct view *v, const unsigned char *bytes, size_t n, struct as_error *err)
-{
-    *v = (struct view){.bytes = bytes, .n = n};
-    if (n < sizeof v->head)
-        return bad(err, "it is too short");
-    memcpy(&v->head, bytes, sizeof v->head);
-    if (memcmp(v->head.e_ident, ELFMAG, SELFMAG) != 0 || v->head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        v->head.e_ident[EI_DATA] != ELFDATA2LSB)
-        return bad(err, "it is no ELF file of 64 bits");
-    if (v->head.e_machine != EM_CUDA)
-        return bad(err, "it is for another machine");
-    if (v->head.e_shentsize != sizeof(Elf64_Shdr) || v->head.e_shoff > n ||
-        (n - v->head.e_shoff) / sizeof(Elf64_Shdr) < v->head.e_shnum || v->head.e_shstrndx >= v->head.e_shnum)
-        return bad(err, "its sections lie outside");
-    return AS_OK;
-}
-
-static enum as_status section_at(const struct view *v, size_t i, Elf64_Shdr *out, struct as_error *err)
-{
-    memcpy(out, v->bytes + v->head.e_shoff + i * sizeof *out, sizeof *out);
-    if (out->sh_type != SHT_NOBITS && (out->sh_offset > v->n || out->sh_size > v->n - out->sh_offset))
-        return bad(err, "a section lies outside");
-    return AS_OK;
-}
-
 /* The section ".text.<name>". */
-static enum as_status find_text(const struct view *v, const char *name, Elf64_Shdr *out, struct as_error *err)
+static enum as_status find_text(const struct as_card_elf *v, const char *name, Elf64_Shdr *out, struct as_error *err)
 {
     Elf64_Shdr names;
     char wanted[160];
     int length = snprintf(wanted, sizeof wanted, ".text.%s", name);
     if (length < 0 || (size_t)length >= sizeof wanted)
         return as_fail(err, AS_USAGE, "a kernel's name is longer than 150 letters");
-    enum as_status s = section_at(v, v->head.e_shstrndx, &names, err);
+    enum as_status s = as_card_elf_section(v, v->head.e_shstrndx, &names, err);
     if (!s && names.sh_type == SHT_NOBITS)
-        s = bad(err, "its names are missing");
+        s = as_card_elf_bad(v, "its names are missing", err);
     for (size_t i = 0; i < v->head.e_shnum && !s; i++) {
-        s = section_at(v, i, out, err);
+        s = as_card_elf_section(v, i, out, err);
         if (s || out->sh_name >= names.sh_size || names.sh_size - out->sh_name < (size_t)length + 1)
             continue;
         if (out->sh_type == SHT_PROGBITS &&
@@ -185,13 +149,13 @@ static bool does(const struct operation *o, const unsigned char instruction[INST
 enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const char *name, const char *operation,
                               uint64_t *n, struct as_error *err)
 {
-    struct view v;
+    struct as_card_elf v;
     Elf64_Shdr text;
     const struct operation *o = find_operation(operation);
     *n = 0;
     if (!o)
         return as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
-    enum as_status s = open_view(&v, cubin, bytes, err);
+    enum as_status s = as_card_elf_open(&v, cubin, bytes, "cubin", EM_CUDA, err);
     if (!s)
         s = find_text(&v, name, &text, err);
     for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
@@ -202,10 +166,10 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
 enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, const char *name, uint64_t *n,
                                    struct as_error *err)
 {
-    struct view v;
+    struct as_card_elf v;
     Elf64_Shdr text;
     *n = 0;
-    enum as_status s = open_view(&v, cubin, bytes, err);
+    enum as_status s = as_card_elf_open(&v, cubin, bytes, "cubin", EM_CUDA, err);
     if (!s)
         s = find_text(&v, name, &text, err);
     if (!s)
