@@ -12,7 +12,6 @@ enum { AS_CARDS_MAX = 64 };
 struct as_card;
 struct as_card_allocator;
 struct as_card_backend;
-struct as_card_block;
 
 /* Where memory lies and streams are: on this device or on another one that it reaches. */
 struct as_card_place {
@@ -55,23 +54,24 @@ struct as_card_api {
     int (*enable_peer)(const struct as_card *card, const struct as_card_place *place);
     const char *enable_peer_name;
 
-    /* Addresses are the device's. */
-    int (*host_address)(const struct as_card *card, void *host, unsigned long long *address); /* of host memory */
-    int (*read)(const struct as_card *card, void *to, unsigned long long from,
-                uint64_t bytes); /* queued on its stream */
-    int (*write)(const struct as_card *card, unsigned long long to, const void *from, uint64_t bytes); /* the same */
+    /* Where the device sees memory of host_alloc or host_register. */
+    int (*host_address)(const struct as_card *card, void *host, unsigned long long *address);
+    /* Queued on the card's stream, copy on any of the card's or of a peer's. Addresses are as devices see them, but for
+     * those of the host in read and write, which has to keep them until the stream is waited for. */
+    int (*read)(const struct as_card *card, void *to, unsigned long long from, uint64_t bytes);
+    int (*write)(const struct as_card *card, unsigned long long to, const void *from, uint64_t bytes);
     int (*copy)(const struct as_card *card, unsigned long long to, unsigned long long from, uint64_t bytes,
                 struct as_card_stream *stream);
     const char *host_address_name, *read_name, *write_name, *copy_name;
     const struct as_card_allocator *allocators; /* in the order of as_device_info; ends with a NULL name */
 
-    /* A graph made ready for launches; *out stays NULL where it fails. */
+    /* A graph made ready for launches, to be given to graph_exec_destroy; *out stays NULL where it fails. */
     enum as_status (*instantiate)(struct as_card *card, struct as_card_graph *graph, struct as_card_graph_exec **out,
                                   struct as_error *err);
-    /* Lets a kernel take so much dynamic LOCAL memory. */
+    /* Lets a kernel take so many bytes of dynamic LOCAL memory; AS_UNSUPPORTED for more than the device has. */
     enum as_status (*allow_local)(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err);
 
-    /* Loads the run-time compiler where it is not yet, and tells its version. */
+    /* Loads the run-time compiler where it is not yet, and tells its version; AS_UNSUPPORTED where there is none. */
     enum as_status (*find_compiler)(struct as_card *card, int *major, int *minor, struct as_error *err);
     /* Machine code for this device; *code is the caller's (free). */
     enum as_status (*compile)(struct as_card *card, const struct as_program_desc *desc, unsigned char **code,
