@@ -12,7 +12,11 @@
 
 #include <cmocka.h>
 
-enum { COPIES = 128, STRAY = 24 }; /* the compiler's own few: addresses, arguments, the values stored at the end */
+enum {
+    TOGETHER = 16,
+    COPIES = 64,
+    STRAY = 24
+}; /* the compiler's own few: addresses, arguments, the values stored at the end */
 
 static const struct chip {
     unsigned number;
@@ -155,15 +159,21 @@ static bool holds(const char *words, const char *word)
     return false;
 }
 
-static void write_kernel(const struct row *row, struct as_buf *out)
+static bool is_on(const struct row *row, const struct chip *chip)
 {
+    return chip->number >= row->from && (!row->until || chip->number <= row->until);
+}
+
+static void write_kernel(size_t number, struct as_buf *out)
+{
+    const struct row *row = &rows[number];
     const char *type = types[row->type].name, *constraint = types[row->type].constraint;
     as_buf_printf(out,
-                  "KERNEL(k)(ARG_GLOBAL(0, %s, out), ARG_GLOBAL(1, u64, addresses) ARG_INDICES)\n{\n"
+                  "KERNEL(k%zu)(ARG_GLOBAL(0, %s, out), ARG_GLOBAL(1, u64, addresses) ARG_INDICES)\n{\n"
                   "    %s x = out[THREAD], y = out[64 + THREAD];\n"
                   "    u64 p = addresses[0];\n"
                   "    u32 s = (u32)addresses[1];\n",
-                  type, type);
+                  number, type, type);
     for (int i = 0; i < COPIES; i++)
         as_buf_printf(
             out, "    asm volatile(\"%s\" : \"+%s\"(x) : \"%s\"(y), \"n\"(%d), \"l\"(p), \"r\"(s) : \"memory\");\n",
@@ -172,23 +182,19 @@ static void write_kernel(const struct row *row, struct as_buf *out)
 }
 
 /* How many words count wrongly; each is printed. */
-static unsigned check_row(const struct row *row, const struct chip *chip)
+static unsigned check_row(size_t number, const struct chip *chip, const unsigned char *cubin, size_t bytes)
 {
-    struct as_buf source = AS_BUF_INIT;
+    const struct row *row = &rows[number];
     struct as_error err = {0};
-    unsigned char *cubin = NULL;
-    size_t bytes = 0;
     unsigned wrong = 0;
-    write_kernel(row, &source);
-    const struct as_program_desc desc = {.name = "codes", .source = as_buf_get(&source)};
-    if (as_cu_compile(&nvrtc, &desc, chip->arch, &cubin, &bytes, &err))
-        fail_msg("'%s' for %s: %s", row->text, chip->arch, err.text);
+    char kernel[16];
+    snprintf(kernel, sizeof kernel, "k%zu", number);
     for (size_t w = 0; as_operation_words[w]; w++) {
         char free_to_vary[40];
         uint64_t n = 0;
         const char *word = as_operation_words[w];
         snprintf(free_to_vary, sizeof free_to_vary, "(%s)", word);
-        assert_int_equal(as_cubin_count(cubin, bytes, "k", word, &n, &err), AS_OK);
+        assert_int_equal(as_cubin_count(cubin, bytes, kernel, word, &n, &err), AS_OK);
         bool wanted = holds(row->words, word), any = strcmp(word, "any") == 0;
         if (any      ? n < COPIES - 1
             : wanted ? n < COPIES - 1 || n > COPIES + STRAY
@@ -198,6 +204,26 @@ static unsigned check_row(const struct row *row, const struct chip *chip)
             wrong++;
         }
     }
+    return wrong;
+}
+
+/* The rows from `first` on as kernels of one program, which costs the compiler's start once. */
+static unsigned check_rows(size_t first, const struct chip *chip)
+{
+    struct as_buf source = AS_BUF_INIT;
+    struct as_error err = {0};
+    unsigned char *cubin = NULL;
+    size_t bytes = 0, end = first + TOGETHER < ROWS ? first + TOGETHER : ROWS;
+    unsigned wrong = 0;
+    for (size_t r = first; r < end; r++)
+        if (is_on(&rows[r], chip))
+            write_kernel(r, &source);
+    const struct as_program_desc desc = {.name = "codes", .source = as_buf_get(&source)};
+    if (as_cu_compile(&nvrtc, &desc, chip->arch, &cubin, &bytes, &err))
+        fail_msg("from '%s' on for %s: %s", rows[first].text, chip->arch, err.text);
+    for (size_t r = first; r < end; r++)
+        if (is_on(&rows[r], chip))
+            wrong += check_row(r, chip, cubin, bytes);
     free(cubin);
     as_buf_finish(&source);
     return wrong;
@@ -210,9 +236,8 @@ static void test_codes(void **state)
     if (!nvrtc.library)
         skip();
     for (size_t c = 0; c < sizeof chips / sizeof *chips; c++)
-        for (size_t r = 0; r < ROWS; r++)
-            if (chips[c].number >= rows[r].from && (!rows[r].until || chips[c].number <= rows[r].until))
-                wrong += check_row(&rows[r], &chips[c]);
+        for (size_t first = 0; first < ROWS; first += TOGETHER)
+            wrong += check_rows(first, &chips[c]);
     assert_int_equal(wrong, 0);
 }
 
@@ -223,8 +248,7 @@ static void test_every_word(void **state)
     for (size_t w = 0; as_operation_words[w]; w++)
         for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
             size_t r = 0;
-            while (r < ROWS && !(holds(rows[r].words, as_operation_words[w]) && chips[c].number >= rows[r].from &&
-                                 (!rows[r].until || chips[c].number <= rows[r].until)))
+            while (r < ROWS && !(holds(rows[r].words, as_operation_words[w]) && is_on(&rows[r], &chips[c])))
                 r++;
             if (r == ROWS)
                 fail_msg("nothing calibrates '%s' for %s", as_operation_words[w], chips[c].arch);
