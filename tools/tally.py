@@ -30,6 +30,12 @@ class Tally:
     def skip(self, name, why):
         self.skips.append((name, why))
 
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.failures += other.failures
+        self.skips += other.skips
+
     def close(self):
         """Prints what was skipped and failed, then the counts; the exit code."""
         for name, why in self.skips:
