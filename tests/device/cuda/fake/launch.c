@@ -16,8 +16,8 @@ _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define LANES 32
-#include "../../../../probes/concurrency/concurrency.kernel"
 #include "../../../../probes/common/pages.kernel"
+#include "../../../../probes/concurrency/concurrency.kernel"
 #include "../../../../probes/launch/launch.kernel"
 #include "../../../../probes/sentinel/sentinel.kernel"
 #pragma GCC diagnostic pop
