@@ -85,6 +85,7 @@ static void add_suite(const struct listing *l, struct as_table *t, const struct 
         as_json_add_text(&text, "suite", s->name);
         as_json_add_text(&text, "title", s->title);
         as_json_add_number(&text, "budget_s", s->budget_s);
+        as_json_add_number(&text, "budget_per_device_s", s->device_budget_s);
         as_json_add_number(&text, "precision", s->precision);
         as_json_add_int(&text, "visits", s->visits);
         as_json_add_text(&text, "probes", as_buf_get(&probes));
@@ -92,8 +93,13 @@ static void add_suite(const struct listing *l, struct as_table *t, const struct 
     } else {
         if (s->budget_s > 0)
             as_format_duration(&text, s->budget_s);
+        if (s->device_budget_s > 0) {
+            as_buf_str(&text, text.len ? " + " : "");
+            as_format_duration(&text, s->device_budget_s);
+            as_buf_str(&text, " a device");
+        }
         as_table_add(t, s->name, AS_PAINT_STRONG);
-        as_table_add(t, s->budget_s > 0 ? as_buf_get(&text) : "none", AS_PAINT_NONE);
+        as_table_add(t, text.len ? as_buf_get(&text) : "none", AS_PAINT_NONE);
         as_table_addf(t, AS_PAINT_NONE, "%.3g%%", 100 * s->precision);
         as_table_addf(t, AS_PAINT_NONE, "%d", s->visits);
         as_table_add(t, as_buf_get(&probes), AS_PAINT_NONE);

@@ -31,14 +31,15 @@ struct as_grid {
 };
 
 /* A suite as data (suites/NAME.ini, built in; or a file named by the person).
- *   [suite]  title=, budget=60s, precision=5%, visits=3, devices=cpu,opencl
+ *   [suite]  title=, budget=60s, budget_per_device=30s, precision=5%, visits=3, devices=cpu,opencl
  *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
  *                                precision = ... for the cells of this section
  */
 struct as_suite {
     char name[64];
     char title[160];
-    double budget_s; /* 0 none */
+    double budget_s;        /* 0 none */
+    double device_budget_s; /* as much more for every device that takes part */
     double precision;
     int visits;
     char devices[128];         /* list, or "" for all */

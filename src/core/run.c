@@ -79,7 +79,8 @@ static void override_precision(struct as_suite *suite, double precision)
 }
 
 /* Several suites in one run: the tightest precision, the most visits, and the sum of budgets if all have one. */
-static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, const struct as_run_options *o)
+static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, size_t devices,
+                           const struct as_run_options *o)
 {
     int all_have_budget = 1;
     run->precision = 1;
@@ -90,8 +91,9 @@ static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n
             override_precision(&suites[i], o->precision);
         run->precision = fmin(run->precision, suites[i].precision);
         run->visits = suites[i].visits > run->visits ? suites[i].visits : run->visits;
-        run->budget_s += suites[i].budget_s;
-        all_have_budget &= suites[i].budget_s > 0;
+        const double budget = suites[i].budget_s + (double)devices * suites[i].device_budget_s;
+        run->budget_s += budget;
+        all_have_budget &= budget > 0;
     }
     if (!all_have_budget)
         run->budget_s = 0;
@@ -248,7 +250,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     if (!s && needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
     if (!s) {
-        merge_settings(&run, suites, options->suites_n, options);
+        merge_settings(&run, suites, options->suites_n, e.slots_n, options);
         s = make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
     }
     if (!s)

@@ -162,6 +162,8 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
     }
     if (strcmp(name, "budget") == 0)
         return as_parse_duration(value, &s->budget_s, err);
+    if (strcmp(name, "budget_per_device") == 0)
+        return as_parse_duration(value, &s->device_budget_s, err);
     if (strcmp(name, "precision") == 0)
         return parse_precision(value, &s->precision, err);
     if (strcmp(name, "visits") == 0) {
@@ -173,7 +175,7 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
         s->visits = (int)v;
         return AS_OK;
     }
-    static const char *const names[] = {"title", "devices", "budget", "precision", "visits", NULL};
+    static const char *const names[] = {"title", "devices", "budget", "budget_per_device", "precision", "visits", NULL};
     const char *near = as_nearest(name, names);
     return as_fail(err, AS_USAGE, "a suite has no setting '%s'%s%s%s", name, near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "");

@@ -345,6 +345,9 @@ static void test_settings(void **state)
     assert_int_equal(s.visits, 4);
     assert_int_equal(s.grids_n, 2);
     as_suite_finish(&s);
+    assert_int_equal(as_suite_parse("each", "[suite]\nbudget_per_device=90s\n[alpha]\nop=copy\n", &s, NULL), AS_OK);
+    assert_true(s.budget_s == 0 && fabs(s.device_budget_s - 90) < 1e-9);
+    as_suite_finish(&s);
     struct as_error err = {0};
     assert_int_equal(as_suite_find("smal", &s, &err), AS_USAGE);
     assert_non_null(strstr(err.text, "did you mean 'small'?"));

@@ -46,7 +46,7 @@ static void check_suite(const struct as_suite *suite)
     fuzz_require(suite->grids_n >= 1 && suite->grids_n <= 256, "a suite without grids, or with too many");
     fuzz_require(suite->precision > 0 && suite->precision <= 1, "a precision that is none");
     fuzz_require(suite->visits >= 1 && suite->visits <= 100, "visits out of range");
-    fuzz_require(suite->budget_s >= 0, "a budget below zero");
+    fuzz_require(suite->budget_s >= 0 && suite->device_budget_s >= 0, "a budget below zero");
     for (size_t i = 0; i < suite->grids_n; i++) {
         const struct as_grid *g = &suite->grids[i];
         fuzz_require(g->precision >= 0 && g->precision <= 1, "a section's precision that is none");
