@@ -91,7 +91,7 @@ static void find_drift(const struct as_engine *e, const struct as_cell *cell, co
         snprintf(context->drift_text, sizeof context->drift_text, "no sentinel was read often enough yet");
     else
         snprintf(context->drift_text, sizeof context->drift_text,
-                 "%zu of %zu visits in a bad episode; the %s sentinel was off by at most %.1f%%, allowed %.1f%%", bad,
+                 "%zu of %zu visits in a bad episode (%s sentinel off by at most %.1f%%, allowed %.1f%%)", bad,
                  measured, watch.by->what, 100 * watch.worst, 100 * watch.tolerance);
     if (bad == measured)
         memset(fault, FAULT_NONE, n * sizeof *fault);
@@ -178,9 +178,13 @@ static void judge_host(const struct found *host, struct as_gate_context *context
     size_t len = strlen(context->drift_text);
     if (!host->slowed)
         return;
-    snprintf(context->drift_text + len, sizeof context->drift_text - len,
-             "; the host's core was slow in %zu of %zu visits and changed the number in %zu%s", host->slowed,
-             host->measured, host->has, host->left_out ? "" : ", too few are left");
+    len += (size_t)snprintf(context->drift_text + len, sizeof context->drift_text - len,
+                            "; the host's core was slow in %zu of %zu", host->slowed, host->measured);
+    if (host->has < host->slowed)
+        len += (size_t)snprintf(context->drift_text + len, sizeof context->drift_text - len,
+                                ", in %zu the number is that of the others", host->slowed - host->has);
+    if (!host->left_out)
+        snprintf(context->drift_text + len, sizeof context->drift_text - len, ", too few others are left");
     if (!host->left_out && 2 * host->has > host->measured)
         context->drift = AS_GATE_FAIL;
 }
