@@ -1,6 +1,7 @@
 /* Which visits of a cell count: those in a bad episode of the machine do not. */
 #include "core/engine.h"
 
+#include "base/buf.h"
 #include "base/text.h"
 #include "stats/stats.h"
 
@@ -175,16 +176,17 @@ static void say_fault(const struct as_engine *e, const struct as_visit *v, enum 
 /* A number that rests on visits in which the host's core was slow is one of the neighbours, not of the machine. */
 static void judge_host(const struct found *host, struct as_gate_context *context)
 {
-    size_t len = strlen(context->drift_text);
+    struct as_buf text = AS_BUF_INIT;
     if (!host->slowed)
         return;
-    len += (size_t)snprintf(context->drift_text + len, sizeof context->drift_text - len,
-                            "; the host's core was slow in %zu of %zu", host->slowed, host->measured);
+    as_buf_printf(&text, "%s; the host's core was slow in %zu of %zu", context->drift_text, host->slowed,
+                  host->measured);
     if (host->has < host->slowed)
-        len += (size_t)snprintf(context->drift_text + len, sizeof context->drift_text - len,
-                                ", in %zu the number is that of the others", host->slowed - host->has);
+        as_buf_printf(&text, ", in %zu the number is that of the others", host->slowed - host->has);
     if (!host->left_out)
-        snprintf(context->drift_text + len, sizeof context->drift_text - len, ", too few others are left");
+        as_buf_str(&text, ", too few others are left");
+    as_copy_text(context->drift_text, sizeof context->drift_text, as_buf_get(&text));
+    as_buf_finish(&text);
     if (!host->left_out && 2 * host->has > host->measured)
         context->drift = AS_GATE_FAIL;
 }
