@@ -2,6 +2,7 @@
 #ifndef AS_CORE_PLAN_H
 #define AS_CORE_PLAN_H
 
+#include "base/builtin.h"
 #include "core/cell.h"
 #include "core/probe.h"
 
@@ -54,9 +55,6 @@ void as_suite_finish(struct as_suite *s);
  * suite; "probe:" and "suite:" in front of it say which. */
 enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err);
 /* Built-in suites for `list suites`: name and text; ends with a NULL name. */
-struct as_builtin_text {
-    const char *name, *text;
-};
 extern const struct as_builtin_text as_suite_texts[];
 
 struct as_plan {

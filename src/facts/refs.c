@@ -1,5 +1,6 @@
 #include "facts/refs.h"
 
+#include "base/builtin.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -7,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, FIGURES_MAX = 4096, COLUMNS = 8 };
+enum {
+    TEXT_MAX = 1 << 20,
+    FIGURES_MAX = 4096,
+    COLUMNS = 8,
+    NAMES_MAX = 64 /* that are looked through for one alike */
+};
 enum { VALUE = 4 };
 
-extern const char as_refs_mi300a[];
-static const struct {
-    const char *name, *text;
-} built_in[] = {{"mi300a", as_refs_mi300a}};
-enum { BUILT_IN = sizeof built_in / sizeof *built_in };
+extern const struct as_builtin_text as_refs_texts[]; /* ends with a NULL name */
 
 /* Where the text of a column goes; the value is a number and has no room of its own. */
 static const struct column {
@@ -173,22 +175,27 @@ enum as_status as_refs_parse(const char *name, const char *text, size_t len, str
     return st;
 }
 
+static enum as_status unknown_name(const char *name, struct as_error *err)
+{
+    const char *names[NAMES_MAX + 1] = {0};
+    for (size_t i = 0; i < NAMES_MAX && as_refs_texts[i].name; i++)
+        names[i] = as_refs_texts[i].name;
+    const char *near = as_nearest(name, names);
+    if (near)
+        return as_fail(err, AS_USAGE, "there are no references '%s'; did you mean '%s'?", name, near);
+    return as_fail(err, AS_USAGE, "there are no references '%s'; see 'assay list refs', or name a CSV file", name);
+}
+
 enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_error *err)
 {
-    const char *names[BUILT_IN + 1] = {0};
     struct as_buf text = AS_BUF_INIT;
     *out = (struct as_refs){0};
-    for (size_t i = 0; i < BUILT_IN; i++) {
-        names[i] = built_in[i].name;
-        if (strcmp(name, names[i]) == 0)
-            return as_refs_parse(name, built_in[i].text, strlen(built_in[i].text), out, err);
-    }
+    for (const struct as_builtin_text *t = as_refs_texts; t->name; t++)
+        if (strcmp(name, t->name) == 0)
+            return as_refs_parse(name, t->text, strlen(t->text), out, err);
     enum as_status st = as_buf_read_file(&text, name, TEXT_MAX, err);
-    const char *near = st && !strchr(name, '/') && !strchr(name, '.') ? as_nearest(name, names) : NULL;
-    if (near)
-        st = as_fail(err, AS_USAGE, "there are no references '%s'; did you mean '%s'?", name, near);
-    else if (st && !strchr(name, '/') && !strchr(name, '.'))
-        st = as_fail(err, AS_USAGE, "there are no references '%s'; see 'assay list refs', or name a CSV file", name);
+    if (st && !strchr(name, '/') && !strchr(name, '.'))
+        st = unknown_name(name, err);
     if (!st)
         st = as_refs_parse(name, as_buf_get(&text), text.len, out, err);
     as_buf_finish(&text);
@@ -197,7 +204,10 @@ enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_err
 
 const char *as_refs_name(size_t i)
 {
-    return i < BUILT_IN ? built_in[i].name : NULL;
+    size_t n = 0;
+    while (as_refs_texts[n].name)
+        n++;
+    return i < n ? as_refs_texts[i].name : NULL;
 }
 
 void as_refs_finish(struct as_refs *refs)

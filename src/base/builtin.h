@@ -1,0 +1,9 @@
+/* Texts that are built in: files of the repository as data, listed in the meson.build beside them. */
+#ifndef AS_BASE_BUILTIN_H
+#define AS_BASE_BUILTIN_H
+
+struct as_builtin_text {
+    const char *name, *text;
+};
+
+#endif
