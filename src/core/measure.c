@@ -211,20 +211,8 @@ static enum as_status check_memory(const struct as_readings *r, struct as_error 
                    r->ecc_uncorrected);
 }
 
-enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
-                                struct as_visit *out, struct as_error *err)
+static struct sampler make_sampler(struct as_device *dev, const struct as_visit_order *order, double started)
 {
-    as_watch_settle(sensing);
-    double started = as_now();
-    *out = (struct as_visit){.number = order->number,
-                             .started_at = as_wall(),
-                             .status = AS_CELL_OK,
-                             .worker = getpid(),
-                             .clock_hz = NAN,
-                             .clock_lo = NAN,
-                             .clock_hi = NAN,
-                             .limit = NAN,
-                             .sample_s = NAN};
     struct sampler m = {.dev = dev,
                         .probe = as_probe_find(order->probe),
                         .share_s = order->share_s,
@@ -243,6 +231,29 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
                  dev->info.capabilities & AS_CAP_CODE ? "this probe asks for no instruction in particular"
                                                       : AS_CODE_NOT_COUNTED);
+    return m;
+}
+
+static struct as_visit empty_visit(int number)
+{
+    return (struct as_visit){.number = number,
+                             .started_at = as_wall(),
+                             .status = AS_CELL_OK,
+                             .worker = getpid(),
+                             .clock_hz = NAN,
+                             .clock_lo = NAN,
+                             .clock_hi = NAN,
+                             .limit = NAN,
+                             .sample_s = NAN};
+}
+
+enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
+                                struct as_visit *out, struct as_error *err)
+{
+    as_watch_settle(sensing);
+    double started = as_now();
+    struct sampler m = make_sampler(dev, order, started);
+    *out = empty_visit(order->number);
     if (!m.probe) {
         set_outcome(out, AS_FAILED, "this build of assay has no such probe");
         return AS_OK;

@@ -179,6 +179,58 @@ static enum as_status skip(struct as_engine *e, size_t index, enum as_cell_statu
     return as_store_update_cells(e->store, cell, 1, err);
 }
 
+/* What came of asking a worker for a visit. */
+struct answer {
+    enum as_receive how;
+    int by_budget; /* it was cut off at the end of the budget */
+    json_t *reply; /* NULL: none */
+    double asked, asked_wall;
+    char text[512]; /* why there is none */
+};
+
+static enum as_status ask(const struct as_engine *e, struct as_slot *slot, const struct as_cell *cell,
+                          const struct as_visit_order *order, struct answer *a, struct as_error *err)
+{
+    *a = (struct answer){.asked = as_now(), .asked_wall = as_wall()};
+    json_t *message = as_order_to_json(order);
+    if (!message)
+        return as_nomem(err, 0, "an order");
+    a->how = as_worker_ask(&slot->worker, message, hang_deadline(e, cell, slot, order->share_s, &a->by_budget),
+                           e->options->stop, &a->reply, a->text, sizeof a->text);
+    json_decref(message);
+    slot->is_open = slot->worker.pid != 0;
+    return AS_OK;
+}
+
+static void take_answer(const struct answer *a, const struct as_cell *cell, int number, struct as_visit *visit)
+{
+    struct as_error why;
+    if (a->how != AS_RECEIVED)
+        fill_broken(visit, a->how == AS_PEER_GONE ? AS_CELL_CRASHED : AS_CELL_TIMEOUT, a->text, a->asked,
+                    a->asked_wall);
+    else if (take_reply(a->reply, visit, &why))
+        fill_broken(visit, AS_CELL_FAILED, why.text, a->asked, a->asked_wall);
+    visit->cell_id = cell->id;
+    visit->number = number;
+    if (number >= AS_ISOLATED_VISIT) {
+        visit->excluded = 1;
+        as_copy_text(visit->reason, sizeof visit->reason, visit->n ? "measured alone, to compare" : visit->reason);
+    }
+}
+
+static enum as_status keep_visit(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
+{
+    enum as_status s = add_visit(e, index, visit, err);
+    if (visit->n) {
+        e->progress[index].prepare_s = visit->prepare_s;
+        e->progress[index].fewest_s = fmin(AS_SAMPLES_MIN * visit->sample_s, AS_FEWEST_S);
+    }
+    if (!s)
+        as_engine_event(e, AS_EVENT_CELL_END, &e->cells[index], visit, NULL);
+    as_visit_finish(visit);
+    return s;
+}
+
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index];
@@ -199,46 +251,23 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     as_copy_text(order.probe, sizeof order.probe, cell->probe);
     as_engine_event(e, AS_EVENT_CELL_START, cell, NULL, NULL);
 
-    double started = as_now(), wall = as_wall();
-    int by_budget;
-    char text[512] = "";
-    json_t *reply = NULL, *message = as_order_to_json(&order);
-    if (!message)
-        return as_nomem(err, 0, "an order");
-    struct as_visit visit;
-    enum as_receive r = as_worker_ask(&slot->worker, message, hang_deadline(e, cell, slot, share_s, &by_budget),
-                                      e->options->stop, &reply, text, sizeof text);
-    json_decref(message);
-    slot->is_open = slot->worker.pid != 0;
-    if (r == AS_STOPPED || (r == AS_NO_ANSWER && by_budget)) {
-        e->stopped |= r == AS_STOPPED;
-        json_decref(reply);
+    struct answer a;
+    enum as_status s = ask(e, slot, cell, &order, &a, err);
+    if (s)
+        return s;
+    if (a.how == AS_STOPPED || (a.how == AS_NO_ANSWER && a.by_budget)) {
+        e->stopped |= a.how == AS_STOPPED;
+        json_decref(a.reply);
         return AS_OK; /* nothing of this visit counts; the cell stays as it was */
     }
-    if (r == AS_RECEIVED && take_reply(reply, &visit, &why))
-        fill_broken(&visit, AS_CELL_FAILED, why.text, started, wall);
-    else if (r != AS_RECEIVED)
-        fill_broken(&visit, r == AS_PEER_GONE ? AS_CELL_CRASHED : AS_CELL_TIMEOUT, text, started, wall);
-    if (json_is_true(json_object_get(reply, "lost"))) { /* a driver error cost this visit; it must not cost the next */
+    struct as_visit visit;
+    take_answer(&a, cell, order.number, &visit);
+    if (json_is_true(json_object_get(a.reply, "lost"))) { /* a driver error cost this visit, and must not the next */
         as_worker_stop(&slot->worker);
         slot->is_open = 0;
     }
-    json_decref(reply);
-    visit.cell_id = cell->id;
-    visit.number = order.number;
-    if (visit.number >= AS_ISOLATED_VISIT) {
-        visit.excluded = 1;
-        as_copy_text(visit.reason, sizeof visit.reason, visit.n ? "measured alone, to compare" : visit.reason);
-    }
-    if (r != AS_RECEIVED)
-        as_engine_event(e, AS_EVENT_NOTE, cell, NULL, text);
-    enum as_status s = add_visit(e, index, &visit, err);
-    if (visit.n) {
-        e->progress[index].prepare_s = visit.prepare_s;
-        e->progress[index].fewest_s = fmin(AS_SAMPLES_MIN * visit.sample_s, AS_FEWEST_S);
-    }
-    if (!s)
-        as_engine_event(e, AS_EVENT_CELL_END, cell, &visit, NULL);
-    as_visit_finish(&visit);
-    return s;
+    json_decref(a.reply);
+    if (a.how != AS_RECEIVED)
+        as_engine_event(e, AS_EVENT_NOTE, cell, NULL, a.text);
+    return keep_visit(e, index, &visit, err);
 }
