@@ -91,7 +91,8 @@ const struct as_command as_command_advise = {
         "Which allocator for memory that mostly the device, mostly the CPU or both use, or that is soon freed; who "
         "should touch memory first; whether explicit copies are worth removing; whether CPU and device may update "
         "one counter. Each answer has the cells it rests on; 'assay explain CELL' shows one of those. Where "
-        "trusted cells are lacking, the command is named that would measure them; 'assay run upm' measures most.",
+        "trusted cells are lacking, the command is named that would measure just them; the suite upm measures those of "
+        "all questions.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 1,
