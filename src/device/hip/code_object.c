@@ -2,7 +2,9 @@
  * file's size. */
 #include "device/card/machine_code.h"
 #include "device/hip/hip.h"
+#include "device/hip/instructions.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MACHINE_AMDGPU = 0xe0 };
@@ -55,5 +57,110 @@ enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const 
         s = find_kernel(&v, name, &kernel, err);
     if (!s)
         *n = kernel.st_size;
+    return s;
+}
+
+/* Where the kernel's instructions lie. A symbol's value is an address in a file that can be loaded, and counts from its
+ * section's begin in one that is still to be linked, whose sections have address 0. */
+static enum as_status find_text(const struct as_card_elf *v, const Elf64_Sym *kernel, const unsigned char **text,
+                                struct as_error *err)
+{
+    Elf64_Shdr section;
+    enum as_status s = as_card_elf_section(v, kernel->st_shndx, &section, err);
+    if (s)
+        return s;
+    uint64_t at = kernel->st_value - section.sh_addr;
+    if (section.sh_type != SHT_PROGBITS || !(section.sh_flags & SHF_EXECINSTR))
+        return as_card_elf_bad(v, "a kernel lies outside of the code", err);
+    if (at > section.sh_size || kernel->st_size > section.sh_size - at)
+        return as_card_elf_bad(v, "a kernel lies outside of its section", err);
+    *text = v->bytes + section.sh_offset + at;
+    return AS_OK;
+}
+
+static enum as_status lost(const char *name, uint64_t at, const char *why, struct as_error *err)
+{
+    return as_fail(err, AS_UNSUPPORTED, "the machine code of kernel '%.100s' cannot be followed: %s at byte %llu", name,
+                   why, (unsigned long long)at);
+}
+
+/* One kernel, while it is walked through. */
+struct walk {
+    enum as_amd_chip chip;
+    const unsigned char *text;
+    uint64_t bytes;
+    const char *name;
+    unsigned char *begins; /* for every word of it whether an instruction begins there */
+};
+
+static enum as_status walk_through(const struct walk *w, const char *operation, uint64_t *n, struct as_error *err)
+{
+    struct as_amd_instruction in;
+    for (uint64_t at = 0; at < w->bytes; at += in.bytes) {
+        if (!as_amd_decode(w->chip, w->text + at, w->bytes - at, &in))
+            return lost(w->name, at, "no instruction that is known begins", err);
+        w->begins[at / AS_AMD_WORD] = 1;
+        *n += as_amd_does(w->chip, &in, operation);
+    }
+    return AS_OK;
+}
+
+/* Who has lost the way finds branches into the middle of what he took for instructions. */
+static enum as_status check_branches(const struct walk *w, struct as_error *err)
+{
+    struct as_amd_instruction in;
+    for (uint64_t at = 0; at < w->bytes; at += in.bytes) {
+        if (!as_amd_decode(w->chip, w->text + at, w->bytes - at, &in))
+            return lost(w->name, at, "no instruction that is known begins", err);
+        int64_t target = (int64_t)at + in.target;
+        if (target < 0 || target >= (int64_t)w->bytes || !w->begins[target / AS_AMD_WORD])
+            return lost(w->name, at, "a branch to where no instruction begins", err);
+    }
+    return AS_OK;
+}
+
+static enum as_status count_in(struct walk *w, const char *operation, uint64_t *n, struct as_error *err)
+{
+    if (!as_amd_counts(w->chip, operation))
+        return as_fail(err, AS_UNSUPPORTED, "which instructions of this chip do '%s' is not known", operation);
+    w->begins = calloc(w->bytes / AS_AMD_WORD + 1, 1);
+    if (!w->begins)
+        return as_nomem(err, w->bytes / AS_AMD_WORD + 1, "a kernel's instructions");
+    enum as_status s = walk_through(w, operation, n, err);
+    if (!s)
+        s = check_branches(w, err);
+    free(w->begins);
+    return s;
+}
+
+static bool is_word(const char *operation)
+{
+    size_t i = 0;
+    while (as_operation_words[i] && strcmp(as_operation_words[i], operation) != 0)
+        i++;
+    return as_operation_words[i] != NULL;
+}
+
+enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const char *name, const char *operation,
+                                 uint64_t *n, struct as_error *err)
+{
+    struct as_card_elf v;
+    Elf64_Sym kernel;
+    struct walk w = {.name = name};
+    *n = 0;
+    if (!is_word(operation))
+        return as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
+    enum as_status s = as_card_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
+    if (!s)
+        s = find_kernel(&v, name, &kernel, err);
+    if (!s)
+        s = find_text(&v, &kernel, &w.text, err);
+    if (!s)
+        s = as_amd_find_chip(v.head.e_flags, &w.chip, err);
+    w.bytes = s ? 0 : kernel.st_size;
+    if (!s)
+        s = count_in(&w, operation, n, err);
+    if (s)
+        *n = 0;
     return s;
 }

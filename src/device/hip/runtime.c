@@ -195,6 +195,7 @@ static const struct as_card_api card_api = {
     .find_compiler = find_compiler,
     .compile = compile,
     .code_bytes = code_bytes,
+    .count = as_hip_count_code,
 };
 
 void as_hip_bind(struct as_hip_backend *backend)

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-enum { MACHINE_AMDGPU = 0xe0, FLIPS = 20000 };
+enum { MACHINE_AMDGPU = 0xe0, GFX90A = 0x3f, FLIPS = 20000 };
 
 static struct as_buf file;
 
@@ -24,6 +24,7 @@ static int setup(void **state)
     (void)state;
     check_ok(as_buf_read_file(&file, "/proc/self/exe", 64 << 20, &err), &err);
     memcpy(file.data + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
+    file.data[offsetof(Elf64_Ehdr, e_flags)] = GFX90A;
     return 0;
 }
 
@@ -42,6 +43,10 @@ static enum as_status bytes_of(const unsigned char *code, size_t n, const char *
     assert_non_null(copy);
     memcpy(copy, code, n);
     enum as_status s = as_hip_code_bytes(copy, n, name, out, err);
+    /* a host's code that is said to be a chip's is no code that can be followed, or ends where it ends */
+    uint64_t counted = 1;
+    enum as_status c = as_hip_count_code(copy, n, name, "any", &counted, NULL);
+    assert_true(s ? c != AS_OK && counted == 0 : c == AS_OK ? counted <= *out / 4 : counted == 0);
     free(copy);
     return s;
 }
@@ -85,6 +90,7 @@ static void test_other_bytes(void **state)
         size_t in = random % 4 ? head.e_shoff + random / 4 % sections : random / 4 % sizeof head;
         code[in] = (unsigned char)(random >> 40);
         refused += as_hip_code_bytes(code, file.len, "as_test_kernel", &n, NULL) != AS_OK;
+        (void)as_hip_count_code(code, file.len, "as_test_kernel", "any", &n, NULL);
         code[in] = (unsigned char)file.data[in];
     }
     assert_true(refused > 0 && refused < FLIPS);

@@ -43,7 +43,7 @@ static void test_info(void **state)
     assert_false(i->is_host_memory);
     assert_true(i->capabilities & AS_CAP_COPY && i->capabilities & AS_CAP_FP16 && i->capabilities & AS_CAP_CYCLES);
     assert_true(i->capabilities & AS_CAP_SVM_ATOMICS);
-    assert_false(i->capabilities & AS_CAP_CODE);
+    assert_true(i->capabilities & AS_CAP_CODE);
     close_card(&o);
 }
 

@@ -197,12 +197,16 @@ static void test_kernel_info(void **state)
     struct as_kernel_info info;
     struct as_error err = {0};
     double hz = 0;
+    uint64_t n = 0;
     (void)state;
     check_ok(o.dev.program->kernel_info(&o.dev, k, THREADS, 0, &info, &err), &err);
     assert_int_equal(info.max_threads, 1024);
     assert_int_equal(info.unit_groups, 16);
     assert_true(info.code_bytes > 8 && info.code_bytes < 4096);
     assert_true(o.dev.program->binary_hash(&o.dev, program) != 0);
+    /* the stand-in's code is the host's, and no AMD chip's */
+    check_fails(o.dev.program->count(&o.dev, k, "any", &n, &err), AS_UNSUPPORTED, &err, "for another chip");
+    check_fails(o.dev.program->count(&o.dev, k, "fma.f128", &n, &err), AS_USAGE, &err, "'fma.f128'");
     check_ok(o.dev.device->clock(&o.dev, &hz, &err), &err);
     assert_true(fabs(hz - 1.5e9) < 1.5e8);
     o.dev.program->kernel_destroy(&o.dev, k);

@@ -2,7 +2,10 @@
  * each thing that a compiler would rather do otherwise. Skipped where there is no such compiler. */
 #include "../kernel_visits.h"
 #include "assembly.h"
+#include "core/probe.h"
+#include "device/hip/hip.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,6 +47,19 @@ static const char source[] =
     "#if defined(__gfx90a__) || defined(__gfx942__)\n"
     "    c[THREAD] = __builtin_amdgcn_mfma_f32_16x16x16f16(a[THREAD], a[THREAD + 64], c[THREAD], 0, 0, 0);\n"
     "#endif\n"
+    "}\n"
+    /* constants behind instructions, choices of lanes, branches, LDS and memory of a thread */
+    "KERNEL(mixed)(ARG_GLOBAL(0, u32, out), ARG_VALUE(1, u32, n), ARG_VALUE(2, f32, f) ARG_INDICES)\n"
+    "{\n"
+    "    LOCAL u32 l[256];\n"
+    "    u32 x = (THREAD ^ 0x12345678u) * n, own[64];\n"
+    "    for (u32 i = 0; i < 64; i++) own[i] = x + i * n;\n"
+    "    for (u32 i = 0; i < n; i++) { x = own[x & 63] + (x >> 3); own[i & 63] = x; if (x == 77777u) break; }\n"
+    "    l[THREAD] = x; BARRIER(); x += l[THREAD ^ 1]; l[THREAD] = x; BARRIER(); x += l[255 - THREAD];\n"
+    "    x += (u32)__builtin_amdgcn_update_dpp(0, (int)x, 0x111, 0xf, 0xf, false) * 99999u;\n"
+    "    f32 g = FMA_F32(f, 3.25f, 1.5f) * 0.333f + FMA_F32((f32)x, f, 7.75f);\n"
+    "    f64 d = FMA_F64((f64)f, (f64)g, 1e-3) * 1.1 + (f64)x;\n"
+    "    out[THREAD] = x + (u32)g + (u32)d + (u32)((u64)x * 1234567891234ull >> 32);\n"
     "}\n";
 
 /* How many instructions of these names a kernel has for a chip; "gfx" is any. */
@@ -136,19 +152,151 @@ static void test_paths(void **state)
     free(text);
 }
 
+/* By the machine code; what the assembly says of every word is the same. */
+static enum as_status count(const unsigned char *text, size_t bytes, const char *kernel, const char *operation,
+                            uint64_t *n, struct as_error *err)
+{
+    size_t object_bytes, words = 0;
+    const unsigned char *object = assembly_object(text, bytes, &object_bytes);
+    for (size_t w = 0; as_operation_words[w]; w++) {
+        const char *word = as_operation_words[w];
+        uint64_t by_name = 0, by_code = 0;
+        enum as_status named = assembly_operations(text, kernel, word, &by_name, err);
+        enum as_status coded = as_hip_count_code(object, object_bytes, kernel, word, &by_code, err);
+        if (coded == AS_UNSUPPORTED && strstr(err->text, "is not known"))
+            continue;
+        if (coded)
+            fail_msg("'%s' of kernel '%s' for %s: %s", word, kernel, arch, err->text);
+        words++;
+        if (named || by_name != by_code)
+            fail_msg("kernel '%s' for %s has %llu '%s' by its code and %llu by its assembly", kernel, arch,
+                     (unsigned long long)by_code, word, (unsigned long long)by_name);
+    }
+    assert_true(words >= 22);
+    return as_hip_count_code(object, object_bytes, kernel, operation, n, err);
+}
+
+static enum as_status code_bytes(const unsigned char *text, size_t bytes, const char *kernel, uint64_t *n,
+                                 struct as_error *err)
+{
+    size_t object_bytes;
+    const unsigned char *object = assembly_object(text, bytes, &object_bytes);
+    return as_hip_code_bytes(object, object_bytes, kernel, n, err);
+}
+
+static void test_counts(void **state)
+{
+    static const char *const kernels[] = {"walk", "count", "most",   "local",  "long_count",
+                                          "sum",  "pairs", "clocks", "matrix", "mixed"};
+    const struct as_program_desc desc = {.name = "words", .source = source};
+    unsigned char *text = NULL;
+    size_t bytes = 0;
+    struct as_error err = {0};
+    uint64_t n;
+    (void)state;
+    if (assembly_of(&desc, arch, &text, &bytes, &err))
+        fail_msg("for %s: %s", arch, err.text);
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        assert_int_equal(count(text, bytes, kernels[k], "any", &n, &err), AS_OK);
+    free(text);
+}
+
+/* The gate as probes use it, over a program of one kernel. */
+static struct {
+    unsigned char *text;
+    size_t bytes;
+} gated;
+
+static enum as_status count_gated(struct as_device *dev, struct as_kernel *k, const char *operation, uint64_t *n,
+                                  struct as_error *err)
+{
+    (void)dev, (void)k;
+    return count(gated.text, gated.bytes, "loop", operation, n, err);
+}
+
+/* A loop whose result nobody wants is no loop any more, and the gate sees it. */
+static void test_folded(void **state)
+{
+    static const struct as_program_ops ops = {.count = count_gated};
+    static const struct {
+        const char *defines;
+        enum as_gate_state wanted;
+    } rows[] = {{"-DKEEP=x", AS_GATE_PASS}, {"-DKEEP=1.0f", AS_GATE_FAIL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct as_program_desc desc = {
+            .name = "loop",
+            .defines = rows[i].defines,
+            .source = "KERNEL(loop)(ARG_GLOBAL(0, f32, out), ARG_VALUE(1, f32, y) ARG_INDICES)\n"
+                      "{ f32 x = y; for (u32 i = 0; i < 64; i++) x = FMA_F32(x, y, y); out[THREAD] = KEEP; }\n"};
+        struct as_device dev = {.info = {.capabilities = AS_CAP_CODE}, .program = &ops};
+        struct as_visit_context vc = {.dev = &dev};
+        struct as_error err = {0};
+        if (assembly_of(&desc, arch, &gated.text, &gated.bytes, &err))
+            fail_msg("for %s: %s", arch, err.text);
+        as_expect_code(&vc, NULL, "fma.f32", 64);
+        if (vc.code != rows[i].wanted)
+            fail_msg("%s for %s: %s", rows[i].defines, arch, vc.code_text);
+        as_buf_finish(&vc.detail);
+        free(gated.text);
+    }
+}
+
+/* Where the walk through the code goes astray there is no number: the constant behind an instruction becomes anything,
+ * and the instruction says that it has one, or none. */
+static void test_lost(void **state)
+{
+    static const unsigned char constant[] = {0x78, 0x56, 0x34, 0x12};
+    const struct as_program_desc desc = {.name = "words", .source = source};
+    unsigned char *text = NULL;
+    size_t bytes = 0, n;
+    struct as_error err = {0};
+    uint64_t whole, out, refused = 0;
+    (void)state;
+    if (assembly_of(&desc, arch, &text, &bytes, &err))
+        fail_msg("for %s: %s", arch, err.text);
+    unsigned char *object = text + (assembly_object(text, bytes, &n) - text);
+    assert_int_equal(as_hip_count_code(object, n, "mixed", "any", &whole, &err), AS_OK);
+    unsigned char *at = memmem(object, n, constant, sizeof constant);
+    assert_non_null(at);
+    for (unsigned low = 0; low < 256; low++) {
+        at[0] = (unsigned char)low, at[3] = (unsigned char)(low * 7);
+        at[-4] = 0xff;
+        if (as_hip_count_code(object, n, "mixed", "any", &out, &err) || out != whole)
+            fail_msg("a constant is taken for something else");
+        at[-4] = 0x00;
+        enum as_status s = as_hip_count_code(object, n, "mixed", "any", &out, &err);
+        assert_true(s == AS_OK || (s == AS_UNSUPPORTED && out == 0));
+        refused += s == AS_UNSUPPORTED && strstr(err.text, "cannot be followed");
+    }
+    assert_true(refused > 0);
+    /* for a chip that is not known, and read as another chip's */
+    object[offsetof(Elf64_Ehdr, e_flags)] = 0x01;
+    assert_int_equal(as_hip_count_code(object, n, "mixed", "any", &out, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "for another chip"));
+    object[offsetof(Elf64_Ehdr, e_flags)] = strcmp(arch, "gfx1100") == 0 ? 0x4c : 0x41;
+    assert_int_equal(as_hip_count_code(object, n, "mixed", "any", &out, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "cannot be followed"));
+    free(text);
+}
+
 static void test_probes(void **state)
 {
     /* Of thousands of operations in a row, clang takes the last few apart to add in pairs what they multiplied. */
-    static const struct kernel_compiler by = {
-        64, 64, "what=code", assembly_of, assembly_operations, assembly_code_bytes};
+    static const struct kernel_compiler by = {64, 64, "what=code", assembly_of, count, code_bytes};
     (void)state;
     kernel_visits_check(&by, arch);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_visits_complete), cmocka_unit_test(test_words),
-                                       cmocka_unit_test(test_paths), cmocka_unit_test(test_probes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_visits_complete),
+                                       cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_paths),
+                                       cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_folded),
+                                       cmocka_unit_test(test_lost),
+                                       cmocka_unit_test(test_probes)};
     const char *clang = getenv("ASSAY_HIP_CLANG");
     if (argc != 2)
         return 2;
