@@ -1,7 +1,7 @@
 // Compiles the probes' figures for the report, once, when assay is built:
 //     node build.mjs PROBES_DIR FIGURES_OUT VEGA_OUT DEPFILE
-// FIGURES_OUT has a line for each figure: its name, a tab, {"panels": [...], "facet": {...}, "spec": {...}} in which
-// every '<' is written as \u003c. VEGA_OUT is one script: the Vega runtime and its expression interpreter (the page's policy admits
+// FIGURES_OUT has a line for each probe: its name, a tab, an array of {"title", "panels": [...], "facet": {...},
+// "spec": {...}} in which every '<' is written as \u003c. VEGA_OUT is one script: the Vega runtime and its expression interpreter (the page's policy admits
 // no eval). A figure that cannot be compiled fails the build, by its path.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -67,9 +67,10 @@ function unfold(spec) {
   const { facet, columns, spec: inner, resolve, transform = [], ...rest } = spec;
   const { width, ...unit } = inner;
   const filter = { filter: `panel === null || datum[${JSON.stringify(facet.field)}] === panel` };
-  const independent = Object.entries(resolve?.scale ?? {}).filter(([, how]) => how === 'independent').map(([name]) => name);
+  const scales = wanted => Object.entries(resolve?.scale ?? {}).filter(([, how]) => how === wanted).map(([name]) => name);
   return {
-    facet: { field: facet.field, order: Array.isArray(facet.sort) ? facet.sort : [], independent },
+    facet: { field: facet.field, order: Array.isArray(facet.sort) ? facet.sort : [],
+      independent: scales('independent'), shared: scales('shared') },
     spec: { ...rest, ...unit, params: [...(unit.params ?? []), { name: 'panel', value: null }],
       transform: [...transform, filter, ...(unit.transform ?? [])] },
   };
@@ -93,19 +94,27 @@ function prepare(spec) {
   return spec;
 }
 
-function compile(file) {
-  const text = fs.readFileSync(file, 'utf8');
+// Does a figure draw a field itself? A word like "device" among the values of another field is no sign of it.
+const draws = (text, field) => new RegExp(`datum\\.${field}\\b|"field":"${field}"`).test(text);
+
+function compileOne(file, { title = '', usermeta, ...figure }) {
+  const text = JSON.stringify(figure);
   const warnings = [];
   const logger = { level: () => logger, info: () => logger, debug: () => logger,
     warn: (...w) => (warnings.push(w.join(' ')), logger), error: (...e) => fail(file, e.join(' ')) };
-  const unfolded = unfold(JSON.parse(text));
+  const unfolded = unfold(figure);
   const { spec } = vegaLite.compile(prepare(unfolded.spec), { config: theme, logger });
   vega.parse(structuredClone(spec), null, { ast: true });
   // A figure of rows has a height of its own; that it does not follow the page's is as wanted.
   for (const warning of warnings) if (!/Dropping "fit-y"/.test(warning)) console.error(`${file}: ${warning}`);
   // What a figure does not draw apart itself, the page draws in panels of their own.
-  const panels = ['device', 'run'].filter(field => !new RegExp(`["'.]${field}["']?`).test(text));
-  return JSON.stringify({ panels, facet: unfolded.facet, spec }).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');
+  const panels = ['device', 'run'].filter(field => !draws(text, field));
+  return { title, columns: figure.columns, ...usermeta?.page, panels, facet: unfolded.facet, spec };
+}
+
+function compile(file) {
+  const figures = [JSON.parse(fs.readFileSync(file, 'utf8'))].flat().map(figure => compileOne(file, figure));
+  return JSON.stringify(figures).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');
 }
 
 function bundle() {

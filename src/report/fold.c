@@ -18,34 +18,44 @@ static bool is_alike(const struct as_fact *a, const struct as_fact *b)
     return strcmp(a->device, b->device) == 0 && strcmp(object_of(a), object_of(b)) == 0;
 }
 
-/* Facts like facts[i], and how many of them stand before it. */
-static size_t count_alike(const struct as_fact *facts, size_t n, size_t i, size_t *before)
+struct alike {
+    size_t all, decided; /* facts about the same matter */
+    size_t before;       /* those that stand before it */
+    size_t decided_before;
+};
+
+static struct alike count_alike(const struct as_fact *facts, size_t n, size_t i)
 {
-    size_t all = 0;
-    *before = 0;
+    struct alike a = {0};
     for (size_t k = 0; k < n; k++) {
-        bool alike = is_alike(&facts[k], &facts[i]);
-        all += alike;
-        *before += alike && k < i;
+        if (!is_alike(&facts[k], &facts[i]))
+            continue;
+        bool decided = facts[k].verdict != AS_UNDECIDED;
+        a.all++;
+        a.decided += decided;
+        a.before += k < i;
+        a.decided_before += k < i && decided;
     }
-    return all;
+    return a;
 }
 
+/* What is not decided never takes the place of what is. */
 bool as_fact_is_folded(const struct as_fact *facts, size_t n, size_t i)
 {
-    size_t before, all = count_alike(facts, n, i, &before);
-    return all >= MANY && before >= STAND;
+    struct alike a = count_alike(facts, n, i);
+    return a.all >= MANY && (facts[i].verdict == AS_UNDECIDED || a.decided_before >= STAND);
 }
 
 size_t as_folded_text(const struct as_fact *facts, size_t n, const char *device, struct as_buf *out)
 {
     size_t total = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t before, all = count_alike(facts, n, i, &before);
-        if (all < MANY || before != STAND || (device && strcmp(facts[i].device, device) != 0))
+        struct alike a = count_alike(facts, n, i);
+        if (a.all < MANY || a.before > 0 || (device && strcmp(facts[i].device, device) != 0))
             continue;
-        as_buf_printf(out, total ? ", %zu on %s" : "%zu more on %s", all - STAND, object_of(&facts[i]));
-        total += all - STAND;
+        size_t folded = a.all - (a.decided < STAND ? a.decided : STAND);
+        as_buf_printf(out, total ? ", %zu on %s" : "%zu more on %s", folded, object_of(&facts[i]));
+        total += folded;
     }
     return total;
 }

@@ -1,5 +1,5 @@
-/* Many facts about one object (each pair of allocators that was copied between) hide the others: the first few stand,
- * the rest is folded. */
+/* Many facts about one object (each pair of allocators that was copied between) hide the others: the first few that
+ * are decided stand, the rest is folded. */
 #ifndef AS_REPORT_FOLD_H
 #define AS_REPORT_FOLD_H
 

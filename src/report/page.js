@@ -71,29 +71,54 @@
     });
   }
 
-  // A copy of a compiled figure with its cells, the value of its facet (null: all) and scales that are given.
-  function withData(spec, values, panel, domains) {
+  // A copy of a compiled figure with its cells, the value of its facet (null: all), scales that are given and legends
+  // that name what is in it.
+  function withData(spec, values, panel, domains, names) {
     const copy = structuredClone(spec);
     for (const d of copy.data) if (d.name === 'cells') { d.values = values; delete d.url; }
     for (const s of copy.signals ?? []) if (s.name === 'panel') s.value = panel;
-    for (const s of copy.scales ?? []) if (domains?.has(s.name)) Object.assign(s, { domain: domains.get(s.name), nice: false, zero: false, padding: 0 });
+    for (const s of copy.scales ?? []) if (domains?.has(s.name)) Object.assign(s, { domain: domains.get(s.name), nice: false, zero: false });
+    for (const l of copy.legends ?? []) {
+      const own = [l.fill, l.stroke, l.shape, l.strokeDash].map(name => names?.get(name)).find(Boolean);
+      if (own) l.values = own;
+    }
     return copy;
   }
   const make = (spec, container) => new vega.View(vega.parse(spec, null, { ast: true }),
     { expr: vega.expressionInterpreter, renderer: container ? 'svg' : 'none', container, hover: false, logLevel: vega.Error });
 
-  // Panels beside each other are read against the same scales, where the figure does not ask for its own.
+  // The data sets that a figure's marks are drawn from.
+  function* drawnFrom(marks) {
+    for (const m of marks ?? []) {
+      if (m.from?.data) yield m.from.data;
+      if (m.from?.facet) yield m.from.facet.data;
+      yield* drawnFrom(m.marks);
+    }
+  }
+
   const CONTINUOUS = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog']);
-  async function overview({ spec, facet }, all) {
-    const view = make(withData(spec, all, null), null), domains = new Map(), values = new Set();
+  const NAMED = /^(color|stroke|fill|shape|strokeDash)$/;
+  // A logarithmic axis over less than a factor of two would show noise as steps.
+  function widen([lo, hi], type) {
+    if (type !== 'log' || !(lo > 0) || hi >= 2 * lo) return [lo, hi];
+    const middle = Math.sqrt(lo * hi);
+    return [middle / Math.SQRT2, middle * Math.SQRT2];
+  }
+  // What a figure would draw of some rows: the domains of its scales, the values of its facet, whether anything.
+  async function overview({ spec, facet }, some, panel = null) {
+    const bare = withData(spec, some, panel); // margins are in pixels, and this has no width
+    for (const s of bare.scales ?? []) if (CONTINUOUS.has(s.type)) delete s.padding;
+    const view = make(bare, null), spans = new Map(), names = new Map(), values = new Set();
     await view.runAsync();
     for (const s of spec.scales ?? [])
-      if (!facet?.independent.includes(s.name) && (CONTINUOUS.has(s.type) || /^(color|stroke|fill|shape)$/.test(s.name)))
-        domains.set(s.name, [...view.scale(s.name).domain()]);
-    if (facet) for (const d of spec.data) for (const row of view.data(d.name)) if (row[facet.field] !== undefined) values.add(row[facet.field]);
+      if (CONTINUOUS.has(s.type)) spans.set(s.name, widen(view.scale(s.name).domain(), s.type));
+      else names.set(s.name, [...view.scale(s.name).domain()]);
+    const sources = new Set([...drawnFrom(spec.marks)].filter(name => spec.data.some(d => d.name === name)));
+    const drawn = [...sources].some(name => view.data(name).length > 0);
+    if (facet) for (const name of sources) for (const row of view.data(name)) if (row[facet.field] !== undefined) values.add(row[facet.field]);
     view.finalize();
     const place = v => (facet.order.indexOf(v) + 1 || facet.order.length + 1);
-    return { domains, values: facet ? [...values].sort((a, b) => place(a) - place(b) || (a > b) - (a < b)) : [null] };
+    return { spans, names, drawn, values: facet ? [...values].sort((a, b) => place(a) - place(b) || (a > b) - (a < b)) : [null] };
   }
 
   // Groups of rows by the fields that the figure itself does not tell apart.
@@ -107,45 +132,67 @@
     return groups;
   }
 
-  function addPanel(box, label) {
+  // A picture that needs more width than the page has scrolls within its panel.
+  function addPanel(box, label, least) {
     const holder = document.createElement('div'), plot = document.createElement('div');
     holder.className = 'panel';
     if (label) holder.append(Object.assign(document.createElement('p'), { className: 'panel-name', textContent: label }));
     plot.className = 'plot';
+    if (least) plot.style.minWidth = `${least}px`;
     holder.append(plot);
     box.append(holder);
     return plot;
   }
 
+  // Panels beside each other are read against the same scales, where the figure does not ask for its own. Names keep
+  // their colour in all of them; where they are more than the colours, in all panels of one device.
+  const COLOURS = 8;
+  function shared(figure, all, group) {
+    const domains = new Map();
+    for (const [name, span] of all.spans) if (!figure.facet?.independent.includes(name)) domains.set(name, span);
+    for (const [name, list] of all.names)
+      if (NAMED.test(name)) domains.set(name, list.length > COLOURS ? group.names.get(name) : list);
+      else if (figure.facet?.shared.includes(name)) domains.set(name, group.names.get(name));
+    return domains;
+  }
+
   // The panels of a figure: by the fields it does not tell apart itself, then by its facet.
-  async function plan(figure, all) {
-    const groups = split(all, figure.panels), panels = [];
-    if (groups.size === 1 && !figure.facet) return { panels: [{ rows: all, value: null, label: '' }] };
-    const { domains, values } = await overview(figure, all);
-    for (const [key, part] of groups) {
-      const own = groups.size > 1 && figure.facet ? new Set((await overview(figure, part)).values) : new Set(values);
-      for (const value of values)
-        if (own.has(value)) panels.push({ rows: part, value, label: [value, key].filter(Boolean).join(', ') });
+  async function plan(figure, rows) {
+    const panels = [], all = await overview(figure, rows);
+    for (const [key, part] of all.drawn ? split(rows, figure.panels) : []) {
+      const group = await overview(figure, part), domains = shared(figure, all, group);
+      for (const value of group.drawn ? all.values.filter(v => group.values.includes(v)) : []) {
+        const { names } = await overview(figure, part, value);
+        panels.push({ rows: part, value, domains, names, label: [value, key].filter(Boolean).join(', ') });
+      }
     }
-    return { panels, domains };
+    return panels;
+  }
+
+  async function drawFigure(box, figure, all, words) {
+    const panels = await plan(figure, all), area = document.createElement('div');
+    if (panels.length === 0) return;
+    if (figure.title) box.append(Object.assign(document.createElement('p'), { className: 'figure-name', textContent: figure.title }));
+    area.className = 'panels';
+    area.classList.toggle('several', panels.length > 1 && figure.columns !== 1);
+    area.classList.toggle('thirds', panels.length % 3 === 0 && !figure.columns);
+    box.append(area);
+    for (const p of panels) p.plot = addPanel(area, p.label, figure.least); // before the first is drawn: it asks for its width
+    for (const { rows: part, value, domains, names, label, plot } of panels) {
+      const view = make(withData(figure.spec, part, value, domains, names), plot);
+      view.tooltip(() => {}); // the page has its own
+      await view.runAsync();
+      const svg = plot.querySelector('svg'), what = [box.dataset.title, figure.title, label].filter(Boolean).join(', ');
+      svg.setAttribute('role', 'img');
+      svg.setAttribute('aria-label', `${what}: picture; the table below has its numbers`);
+      interact(view, new Map(part.map(r => [r.id, r])), words);
+    }
   }
 
   async function draw(box) {
-    const name = box.dataset.figure, all = rows(name), words = Object.keys(data.probes[name].words);
+    const name = box.dataset.figure, words = Object.keys(data.probes[name].words);
     if (data.runs.length > 1) words.push('run');
-    const { panels, domains } = await plan(figures[name], all);
-    box.classList.toggle('several', panels.length > 1);
-    box.classList.toggle('thirds', panels.length % 3 === 0);
-    for (const p of panels) p.plot = addPanel(box, p.label); // all before the first is drawn: it asks for its width
-    for (const { rows: part, value, label, plot } of panels) {
-      const view = make(withData(figures[name].spec, part, value, domains), plot);
-      view.tooltip(() => {}); // the page has its own
-      await view.runAsync();
-      const svg = plot.querySelector('svg');
-      svg.setAttribute('role', 'img');
-      svg.setAttribute('aria-label', `${box.dataset.title}${label ? `, ${label}` : ''}: picture; the table below has its numbers`);
-      interact(view, new Map(part.map(r => [r.id, r])), words);
-    }
+    for (const figure of figures[name]) await drawFigure(box, figure, rows(name), words);
   }
 
   const TIMES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
@@ -154,8 +201,10 @@
     return `${digits(v / (factor || 1))} ${unit}`;
   };
   const round10 = (v, [lo, hi]) => {
-    const decades = Math.log10(hi / lo), lead = Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9));
-    return lead === 1 || (decades < 2.6 ? lead === 2 || lead === 5 : decades < 4.6 && lead === 3);
+    const decades = Math.log10(hi / lo), digit = v / 10 ** Math.floor(Math.log10(v) + 1e-9), lead = Math.round(digit);
+    if (decades < 0.35) return true;
+    if (Math.abs(digit - lead) > 1e-6) return false;
+    return decades < 0.7 || lead === 1 || (decades < 2.6 ? lead === 2 || lead === 5 : decades < 4.6 && lead === 3);
   };
   vega.expressionFunction('nanoseconds', nanoseconds);
   vega.expressionFunction('round10', round10);

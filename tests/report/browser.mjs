@@ -69,6 +69,18 @@ async function checkFigures(scenario, t) {
     name: p.dataset.figure, svgs: p.querySelectorAll('svg').length,
     marks: p.querySelectorAll('svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-rule line').length,
     labelled: [...p.querySelectorAll('svg')].every(s => s.getAttribute('aria-label')), notes: p.querySelectorAll('.note').length })));
+  // Every picture has something in it, within its frame, and a legend of nothing but that.
+  const empty = await t.tab.evaluate(() => [...document.querySelectorAll('.plots .plot')].filter(p => !p.querySelector(
+    '.mark-symbol path, .mark-rect path, .mark-line path, .mark-rule line')).map(p => p.closest('.plots').dataset.figure));
+  check(`${scenario}: no picture is empty`, empty.length === 0, empty);
+  const outside = await t.tab.evaluate(() => [...document.querySelectorAll('.plots svg')].filter(svg => {
+    const frame = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('.mark-symbol.role-mark path')].some(p => {
+      const b = p.getBoundingClientRect();
+      return b.left < frame.left - 1 || b.right > frame.right + 1 || b.top < frame.top - 1 || b.bottom > frame.bottom + 1;
+    });
+  }).map(svg => svg.getAttribute('aria-label')));
+  check(`${scenario}: every point is within its picture`, outside.length === 0, outside);
   for (const f of figures) check(`${scenario}: ${f.name} is drawn`, f.svgs > 0 && f.marks > 0 && f.labelled && f.notes === 0, f);
   return figures.length;
 }

@@ -50,11 +50,32 @@ static void all_allocators_are_one_matter(void **state)
     as_buf_finish(&text);
 }
 
+static void what_is_undecided_takes_no_place(void **state)
+{
+    static struct as_fact facts[12];
+    struct as_buf text = AS_BUF_INIT;
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        as_copy_text(facts[i].object, sizeof facts[i].object, "copy");
+        facts[i].verdict = i < 4 ? AS_UNDECIDED : AS_SUPPORTED;
+    }
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(as_fact_is_folded(facts, 12, i), i < 4 || i >= 10);
+    assert_int_equal(as_folded_text(facts, 12, NULL, &text), 6);
+    for (size_t i = 4; i < 12; i++)
+        facts[i].verdict = i < 6 ? AS_REFUTED : AS_UNDECIDED;
+    as_buf_clear(&text);
+    as_folded_text(facts, 12, NULL, &text);
+    assert_string_equal(as_buf_get(&text), "10 more on copy");
+    as_buf_finish(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_of_an_object_are_folded),
         cmocka_unit_test(all_allocators_are_one_matter),
+        cmocka_unit_test(what_is_undecided_takes_no_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
