@@ -80,6 +80,10 @@ struct candidate {
     enum as_peak_width width;
     unsigned lanes, chains;
     size_t groups, group_size;
+    struct as_kernel *kernel; /* of one of the programs, which grids share */
+};
+struct built {
+    unsigned lanes, chains;
     struct as_program *program;
     struct as_kernel *kernel;
 };
@@ -87,6 +91,8 @@ struct state {
     struct as_device *dev;
     struct candidate candidates[CANDIDATES_MAX], *used;
     size_t candidates_n;
+    struct built built[CANDIDATES_MAX];
+    size_t built_n;
     struct as_memory *result;
     struct as_memory *clocks; /* cycles and nanoseconds of each group; not of a native kernel */
     uint64_t *clock;          /* as read after a launch */
@@ -137,6 +143,18 @@ static double operations(const struct state *s, const struct candidate *c, uint6
     return (double)results_of(s, c) * (double)turns * AS_PEAK_PAIRS * 2 * OPS;
 }
 
+static enum as_status build(struct state *s, struct candidate *c, const struct as_program_desc *desc,
+                            const char *kernel, struct as_error *err)
+{
+    struct built *b = &s->built[s->built_n++];
+    *b = (struct built){.lanes = c->lanes, .chains = c->chains};
+    enum as_status st = s->dev->program->build(s->dev, desc, &b->program, err);
+    if (!st)
+        st = s->dev->program->kernel(s->dev, b->program, kernel, &b->kernel, err);
+    c->kernel = b->kernel;
+    return st;
+}
+
 static enum as_status list_native(struct state *s, const struct as_axes *a, struct as_error *err)
 {
     size_t wanted = as_word_index(a, "width", width_words);
@@ -151,9 +169,7 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
                                 .groups = (size_t)as_axes_u64(a, "threads"),
                                 .group_size = 1};
         struct as_program_desc desc = {.name = "roofline", .host = as_peak_kernels};
-        enum as_status st = s->dev->program->build(s->dev, &desc, &c->program, err);
-        if (!st)
-            st = s->dev->program->kernel(s->dev, c->program, name, &c->kernel, err);
+        enum as_status st = build(s, c, &desc, name, err);
         if (st)
             return st;
     }
@@ -165,10 +181,14 @@ static enum as_status add_grid(struct state *s, struct candidate grid, struct as
     struct candidate *c = &s->candidates[s->candidates_n++];
     char defines[64];
     *c = grid;
+    for (size_t i = 0; i < s->built_n; i++)
+        if (s->built[i].lanes == c->lanes && s->built[i].chains == c->chains) {
+            c->kernel = s->built[i].kernel;
+            return AS_OK;
+        }
     snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u", s->bits, c->lanes, c->chains);
     struct as_program_desc desc = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
-    enum as_status st = s->dev->program->build(s->dev, &desc, &c->program, err);
-    return st ? st : s->dev->program->kernel(s->dev, c->program, "peak", &c->kernel, err);
+    return build(s, c, &desc, "peak", err);
 }
 
 /* Full units, with chains enough for the latency alone and with more; and units with few threads that have more chains
@@ -416,9 +436,9 @@ static void finish(void *state)
     struct state *s = state;
     if (!s)
         return;
-    for (size_t i = 0; i < s->candidates_n; i++) {
-        s->dev->program->kernel_destroy(s->dev, s->candidates[i].kernel);
-        s->dev->program->destroy(s->dev, s->candidates[i].program);
+    for (size_t i = 0; i < s->built_n; i++) {
+        s->dev->program->kernel_destroy(s->dev, s->built[i].kernel);
+        s->dev->program->destroy(s->dev, s->built[i].program);
     }
     if (s->dev) {
         s->dev->memory->free(s->dev, s->result);
