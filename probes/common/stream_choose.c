@@ -10,7 +10,6 @@ enum {
     ROUNDS_LATER = 1,
     PARTS = 16,
     MEMORY_SIZE = 64,
-    LINE = 8,
     PIECES_UNIT = 8,
     GROUPS_UNIT = 16,
     GROUP_SIZE = 256,
@@ -120,11 +119,12 @@ size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_S
     const struct as_device_info *info = &s->dev->info;
     uint64_t units = info->units ? info->units : 1, items = s->n >> s->desc.width;
     size_t size = info->threads && info->threads < GROUP_SIZE ? info->threads : GROUP_SIZE, n = 0;
-    out[n++] = (struct as_stream_grid){.groups = groups_for(s->n / LINE, 1, units * PIECES_UNIT), .group_size = 1};
+    out[n++] =
+        (struct as_stream_grid){.groups = groups_for(s->n / AS_STREAM_LINE, 1, units * PIECES_UNIT), .group_size = 1};
     out[n++] = (struct as_stream_grid){
         .groups = groups_for(items, size, units * GROUPS_UNIT), .group_size = size, .interleaved = true};
     /* A thread for each item; not where each has a sum to hand back. */
-    if (as_stream_shapes[s->desc.op].writes && out[1].groups < items / size)
+    if (as_stream_shape_of(s)->writes && out[1].groups < items / size)
         out[n++] = (struct as_stream_grid){
             .groups = groups_for(items, size, UINT32_MAX), .group_size = size, .interleaved = true};
     return n;
@@ -161,7 +161,7 @@ static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
 {
     struct as_stream_part p = {.count = s->n, .reps = 1};
     if (s->native && s->footprint > 2 * as_info_last_cache(&s->dev->info) && s->footprint > UINT64_C(16) << 20) {
-        p.count = s->n / PARTS / LINE * LINE;
+        p.count = s->n / PARTS / AS_STREAM_LINE * AS_STREAM_LINE;
         p.first = trial % PARTS * p.count;
     }
     return p;

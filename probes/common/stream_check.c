@@ -1,0 +1,110 @@
+/* Is what a stream left behind right? */
+#include "stream_internal.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err)
+{
+    if (!s->native && as_stream_shape_of(s)->writes)
+        return AS_OK; /* a device's threads write only sums */
+    uint64_t *words = malloc(s->results * sizeof *words);
+    if (!words)
+        return as_nomem(err, s->results * sizeof *words, "results");
+    enum as_status st = s->dev->memory->read(s->dev, s->result, 0, words, s->results * sizeof *words, err);
+    uint64_t u = 0;
+    double f = 0;
+    size_t used = s->native ? s->results : s->card ? s->grid.groups : s->grid.groups * s->grid.group_size;
+    for (size_t i = 0; i < used && !st; i += s->native ? AS_STREAM_STRIDE : 1) {
+        double v;
+        memcpy(&v, &words[i], sizeof v);
+        f += v;
+        u += words[i];
+    }
+    free(words);
+    if (st)
+        return st;
+    if (as_stream_shape_of(s)->writes)
+        s->wrong_sum |= u != s->last_reps * s->n;
+    else if (s->native && s->desc.op == AS_STREAM_READ)
+        s->wrong_sum |= u != s->last_reps * s->sum_bits;
+    else
+        s->wrong_sum |= f != (double)s->last_reps * s->sum;
+    return AS_OK;
+}
+
+static bool check_elements(struct as_stream *s, uint64_t first, uint64_t count, const double *got, char *why,
+                           size_t size)
+{
+    for (uint64_t k = 0; k < count; k++) {
+        double want = as_stream_expected(s->data, s->desc.op, first + k, s->scalar, s->reps, s->scalars);
+        if (got[k] == want)
+            continue;
+        struct as_buf text = AS_BUF_INIT;
+        as_buf_printf(&text, "element %llu is %.17g and must be %.17g", (unsigned long long)(first + k), got[k], want);
+        as_copy_text(why, size, as_buf_get(&text));
+        as_buf_finish(&text);
+        return false;
+    }
+    return true;
+}
+
+enum { CHECK_WORDS = 1 << 16, CHECK_PIECES = 64 };
+
+static bool check_piece(struct as_stream *s, uint64_t first, double *buffer, uint64_t words, char *why, size_t size)
+{
+    struct as_error err;
+    uint64_t count = s->n - first < words ? s->n - first : words;
+    if (s->dev->memory->read(s->dev, s->memory, (as_stream_shape_of(s)->out * s->pitch + first) * 8, buffer, count * 8,
+                             &err)) {
+        as_copy_text(why, size, err.text);
+        return false;
+    }
+    return check_elements(s, first, count, buffer, why, size);
+}
+
+static bool check_output(struct as_stream *s, double *buffer, char *why, size_t size)
+{
+    if (s->whole_check || s->n <= (uint64_t)CHECK_WORDS * 4) {
+        for (uint64_t i = 0; i < s->n; i += CHECK_WORDS)
+            if (!check_piece(s, i, buffer, CHECK_WORDS, why, size))
+                return false;
+        snprintf(why, size, "all %llu elements and the sums are right", (unsigned long long)s->n);
+        return true;
+    }
+    struct as_rng rng;
+    as_rng_seed(&rng, s->desc.seed ^ s->samples);
+    uint64_t blocks = (s->n + AS_STREAM_BLOCK - 1) / AS_STREAM_BLOCK;
+    for (unsigned i = 0; i < CHECK_PIECES; i++) {
+        uint64_t block = i == 0 ? 0 : i == 1 ? blocks - 1 : as_rng_below(&rng, blocks);
+        if (!check_piece(s, block * AS_STREAM_BLOCK, buffer, AS_STREAM_BLOCK, why, size))
+            return false;
+    }
+    snprintf(why, size, "%d drawn elements and the sums are right", CHECK_PIECES * AS_STREAM_BLOCK);
+    return true;
+}
+
+bool as_stream_check(struct as_stream *s, char *why, size_t size)
+{
+    if (s->wrong_sum) {
+        snprintf(why, size,
+                 as_stream_shape_of(s)->writes ? "not every element was done as often as asked"
+                                               : "the sum differs from the reference");
+        return false;
+    }
+    if (!as_stream_shape_of(s)->writes) {
+        snprintf(why, size, "the sum of all %llu elements is right", (unsigned long long)s->n);
+        return true;
+    }
+    double *buffer = malloc(CHECK_WORDS * sizeof *buffer);
+    if (!buffer) {
+        snprintf(why, size, "out of memory for the check");
+        return false;
+    }
+    bool right = check_output(s, buffer, why, size);
+    free(buffer);
+    return right;
+}

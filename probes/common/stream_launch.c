@@ -1,0 +1,177 @@
+/* The kernels of a CPU as its threads run them, and launches of these and of a device's. */
+#include "stream_internal.h"
+
+#include <string.h>
+
+/* Bytes from which it pays to fill with all threads. */
+enum { FILL_TOGETHER = 8 << 20 };
+
+/* ---- native ---- */
+
+void as_stream_slice(uint64_t n, unsigned threads, unsigned t, uint64_t *first, uint64_t *count)
+{
+    uint64_t grain = n / threads >= 64 * AS_STREAM_PAGE ? AS_STREAM_PAGE : AS_STREAM_LINE,
+             grains = (n + grain - 1) / grain;
+    uint64_t from = grains * t / threads * grain, to = grains * (t + 1) / threads * grain;
+    from = from < n ? from : n;
+    to = to < n ? to : n;
+    *first = from;
+    *count = to - from;
+}
+
+struct native_args { /* of the native kernels, in this order */
+    uint64_t *result;
+    double *memory;
+    uint64_t n, pitch, first, count;
+    double scalar;
+    uint32_t code; /* operation, width and store */
+};
+static uint32_t encode(enum as_stream_op op, enum as_stream_width width, bool nontemporal)
+{
+    return (uint32_t)op | (uint32_t)width << 8 | (uint32_t)nontemporal << 16;
+}
+
+static struct native_args decode_args(const struct as_host_call *call)
+{
+    struct native_args a = {.result = call->args[0], .memory = call->args[1]};
+    memcpy(&a.pitch, call->args[2], sizeof a.pitch);
+    memcpy(&a.first, call->args[3], sizeof a.first);
+    memcpy(&a.count, call->args[4], sizeof a.count);
+    memcpy(&a.scalar, call->args[5], sizeof a.scalar);
+    memcpy(&a.code, call->args[6], sizeof a.code);
+    return a;
+}
+
+static void host_stream(const struct as_host_call *call)
+{
+    struct native_args a = decode_args(call);
+    enum as_stream_op op = (enum as_stream_op)(a.code & 0xff);
+    const struct as_stream_shape *sh = &as_stream_shapes[op];
+    as_stream_fn fn = as_stream_kernels((enum as_stream_width)(a.code >> 8 & 0xff))->of[op][a.code >> 16];
+    uint64_t first, count;
+    as_stream_slice(a.count, call->threads, call->thread, &first, &count);
+    double *base = a.memory + a.first + first;
+    union as_stream_sum sum =
+        fn(base + sh->out * a.pitch, base + sh->x * a.pitch, base + sh->y * a.pitch, count, a.scalar, call->reps);
+    a.result[(size_t)call->thread * AS_STREAM_STRIDE] = sum.u;
+}
+
+/* Every thread fills what it will work on, all arrays side by side, so that it is the one who touches it first and the
+ * caches hold the same part of each. args: memory, operands, count, pitch, arrays, outputs */
+static void host_fill(const struct as_host_call *call)
+{
+    double *memory = call->args[0];
+    const struct as_stream_data *data = call->args[1];
+    uint64_t n, pitch, first, count;
+    uint32_t arrays, outputs;
+    memcpy(&n, call->args[2], sizeof n);
+    memcpy(&pitch, call->args[3], sizeof pitch);
+    memcpy(&arrays, call->args[5], sizeof arrays);
+    memcpy(&outputs, call->args[6], sizeof outputs);
+    as_stream_slice(n, call->threads, call->thread, &first, &count);
+    for (uint64_t i = first; i < first + count; i += AS_STREAM_BLOCK) {
+        uint64_t left = first + count - i, take = left < AS_STREAM_BLOCK ? left : AS_STREAM_BLOCK;
+        for (uint32_t a = 0; a < arrays; a++)
+            as_stream_fill(data, a, a < outputs, i, take, memory + a * pitch + i);
+    }
+}
+const struct as_host_kernel as_stream_host_kernels[] = {{"stream", host_stream}, {"fill", host_fill}, {NULL, NULL}};
+
+/* ---- launches ---- */
+
+static struct as_arg arg_memory(struct as_memory *m)
+{
+    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
+}
+static struct as_arg arg_u64(uint64_t v)
+{
+    return (struct as_arg){.kind = AS_ARG_U64, .u.u64 = v};
+}
+static struct as_arg arg_u32(uint32_t v)
+{
+    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = v};
+}
+static struct as_arg arg_f64(double v)
+{
+    return (struct as_arg){.kind = AS_ARG_F64, .u.f64 = v};
+}
+
+/* Whoever uses the memory touches it first, so that it is near; where all of it is equally near, all help. */
+static size_t fill_threads(const struct as_stream *s)
+{
+    bool help = s->dev->info.numa_nodes <= 1 && s->footprint >= FILL_TOGETHER;
+    return help && s->dev->info.threads > s->desc.threads ? s->dev->info.threads : s->desc.threads;
+}
+
+enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, struct as_error *err)
+{
+    const struct as_arg args[] = {arg_memory(s->memory),
+                                  arg_memory(s->table),
+                                  arg_u64(s->n),
+                                  arg_u64(s->pitch),
+                                  arg_u32(s->data->key),
+                                  arg_u32(arrays),
+                                  arg_u32(as_stream_shape_of(s)->writes)};
+    struct as_launch l = {.kernel = s->fill,
+                          .args = args,
+                          .args_n = sizeof args / sizeof *args,
+                          .groups = s->native ? fill_threads(s) : s->grid.groups,
+                          .group_size = s->native ? 1 : s->grid.group_size,
+                          .reps = 1,
+                          .work = {.bytes = (double)s->footprint, .footprint = (double)s->footprint}};
+    struct as_timing t;
+    return s->dev->queue->launch(s->dev, &l, &t, err);
+}
+
+static enum as_status launch_native(struct as_stream *s, const struct as_stream_part *part, struct as_timing *t,
+                                    struct as_error *err)
+{
+    const struct as_arg args[] = {arg_memory(s->result),
+                                  arg_memory(s->memory),
+                                  arg_u64(s->pitch),
+                                  arg_u64(part->first),
+                                  arg_u64(part->count),
+                                  arg_f64(s->scalar),
+                                  arg_u32(encode(s->desc.op, s->desc.width, s->desc.nontemporal))};
+    struct as_launch l = {
+        .kernel = s->kernel,
+        .args = args,
+        .args_n = sizeof args / sizeof *args,
+        .groups = s->desc.threads,
+        .group_size = 1,
+        .reps = part->reps,
+        .flags = s->desc.barrier && s->desc.threads > 1 ? AS_LAUNCH_BARRIER : 0,
+        .work = {.bytes = as_stream_bytes(s) * (double)part->count / (double)s->n, .footprint = (double)s->footprint}};
+    return s->dev->queue->launch(s->dev, &l, t, err);
+}
+
+static enum as_status launch_device(struct as_stream *s, const struct as_stream_part *part, struct as_timing *t,
+                                    struct as_error *err)
+{
+    uint64_t threads = (uint64_t)s->grid.groups * s->grid.group_size;
+    uint64_t piece = (s->n + threads - 1) / threads;
+    const struct as_arg args[] = {
+        arg_memory(s->result),
+        arg_memory(s->memory),
+        arg_u64(s->n),
+        arg_u64(s->pitch),
+        arg_f64(s->scalar),
+        arg_u32(s->desc.barrier ? 1 : (uint32_t)part->reps),
+        arg_u64(s->grid.interleaved ? 0 : (piece + AS_STREAM_LINE - 1) / AS_STREAM_LINE * AS_STREAM_LINE)};
+    uint64_t launches = s->desc.barrier ? part->reps : 1;
+    struct as_launch l = {
+        .kernel = s->kernel,
+        .args = args,
+        .args_n = sizeof args / sizeof *args,
+        .groups = s->grid.groups,
+        .group_size = s->grid.group_size,
+        .reps = launches,
+        .work = {.bytes = as_stream_bytes(s) * (double)(part->reps / launches), .footprint = (double)s->footprint}};
+    return s->dev->queue->launch(s->dev, &l, t, err);
+}
+
+enum as_status as_stream_launch(struct as_stream *s, const struct as_stream_part *part, struct as_timing *t,
+                                struct as_error *err)
+{
+    return s->native ? launch_native(s, part, t, err) : launch_device(s, part, t, err);
+}
