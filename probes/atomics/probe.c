@@ -1,6 +1,6 @@
 /* atomics: how many atomic updates of one array a second the CPU and a device make, alone and together. See method.md.
  */
-#include "atomics.h"
+#include "../common/atomics.h"
 
 #include <math.h>
 #include <stdio.h>

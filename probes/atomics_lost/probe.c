@@ -1,5 +1,5 @@
 /* atomics_lost: how many of a fixed number of updates are not in the array afterwards. See method.md. */
-#include "../atomics/atomics.h"
+#include "../common/atomics.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -31,12 +31,19 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
     return AS_OK;
 }
 
-enum as_status as_check_span(const struct as_device_info *info, double bytes, struct as_error *err)
+enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
+                              struct as_error *err)
 {
+    const struct as_allocator *a = as_info_allocator(info, allocator);
     if (bytes > (double)info->memory_free / 2)
-        return as_fail(err, AS_UNSUPPORTED,
-                       "pages over %.0f MiB are asked for, and only half of the free %.0f MiB may be used",
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB are asked for, and only half of the free %.0f MiB may be used",
                        bytes / 0x1p20, (double)info->memory_free / 0x1p20);
+    if (a && a->most && bytes > (double)a->most)
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB are asked for, and '%s' gives at most %.0f MiB", bytes / 0x1p20,
+                       allocator, (double)a->most / 0x1p20);
+    if (info->max_alloc && bytes > (double)info->max_alloc)
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB are asked for, and the largest allocation is %.0f MiB",
+                       bytes / 0x1p20, (double)info->max_alloc / 0x1p20);
     return AS_OK;
 }
 

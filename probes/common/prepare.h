@@ -11,9 +11,10 @@ bool as_word_is(const struct as_axes *a, const char *axis, const char *word);
 /* AS_UNSUPPORTED unless all bytes together take at most half of what is free now and the largest block can be had. */
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err);
 
-/* AS_UNSUPPORTED unless pages over so many bytes of addresses take at most half of what was free when the device was
- * looked at: for rules that have no open device. */
-enum as_status as_check_span(const struct as_device_info *info, double bytes, struct as_error *err);
+/* AS_UNSUPPORTED unless a block of so many bytes takes at most half of what was free when the device was looked at, and
+ * the allocator gives as much: for rules that have no open device. */
+enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
+                              struct as_error *err);
 
 /* Bound of a load that waits for the one before it: one cycle. None where the clock is not known (NAN or 0). */
 void as_limit_one_cycle(struct as_visit_context *vc, double hz);

@@ -105,7 +105,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     else if (as_word_is(a, "scenario", "device-minor") && info->is_host_cpu)
         as_fail(err, AS_UNSUPPORTED,
                 "the device is the host's CPU and has its page table: what the CPU touched is there for both");
-    else if (!as_check_span(info, bytes, err))
+    else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }

@@ -94,7 +94,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "%s", why);
     else if (stride & (stride - 1))
         as_fail(err, AS_UNSUPPORTED, "the stride must be a power of two");
-    else if (!as_check_span(info, bytes, err))
+    else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }

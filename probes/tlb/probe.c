@@ -66,7 +66,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
     else if (!(info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SOURCE)))
         as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
-    else if (!as_check_span(info, bytes, err))
+    else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }

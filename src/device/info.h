@@ -43,6 +43,7 @@ struct as_allocator {
     bool coherent;        /* while a kernel runs, it and the host see what the other stores there atomically */
     char no_sharing[160]; /* empty: the host and a running kernel may use atomics there at once; else why they may not
                            */
+    uint64_t most;        /* bytes that it gives at most, as seen when the device was opened; 0: as much as is free */
 };
 
 struct as_cache {

@@ -59,7 +59,8 @@ static const struct field info_fields[] = {
 static const struct field cache_fields[] = {C(UNSIGNED, level), C(U64, size), C(UNSIGNED, line), C(UNSIGNED, ways),
                                             C(UNSIGNED, shared)};
 static const struct field allocator_fields[] = {A(TEXT, name),      A(TEXT, why_not),  A(BOOL, host_access),
-                                                A(BOOL, on_demand), A(BOOL, coherent), A(TEXT, no_sharing)};
+                                                A(BOOL, on_demand), A(BOOL, coherent), A(U64, most),
+                                                A(TEXT, no_sharing)};
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static void put_field(const struct field *f, const void *record, struct as_buf *out)

@@ -26,7 +26,7 @@ static const struct as_device_info full = {
     .caches_n = 3,
     .caches = {{1, 'd', 32768, 64, 8, 1}, {1, 'i', 65536, 64, 4, 1}, {3, 'u', 1u << 30, 128, (unsigned)-1, 96}},
     .allocators_n = 2,
-    .allocators = {{"malloc", "", true, true, false, ""},
+    .allocators = {{"malloc", "", true, true, false, "", 1u << 30},
                    {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no"}},
 };
 
@@ -50,6 +50,7 @@ static void round_trip(void **state)
     assert_true(back.clock_max_hz == full.clock_max_hz);
     assert_true(back.is_host_memory && !back.allocators[1].on_demand);
     assert_true(back.allocators[1].coherent && !back.allocators[0].coherent);
+    assert_true(back.allocators[0].most == 1u << 30 && back.allocators[1].most == 0);
     as_buf_finish(&a);
     as_buf_finish(&b);
 }

@@ -1,7 +1,7 @@
 /* Probes atomics and atomics_lost: which cells, that the generator is the same on both sides, that nothing is lost
  * where nothing may be, that races and planted faults are seen. The device is a toy that runs the kernel as host C, the
  * CPU is the real one; OpenCL where there is one. */
-#include "../../probes/atomics/atomics.h"
+#include "../../probes/common/atomics.h"
 #include "base/text.h"
 #include "device/dialect/host_prelude.h"
 #include "toy_device.h"
@@ -30,7 +30,7 @@
 #define CONTROL_WORDS 16
 #define CONTROL_SCOPE SCOPE_SYSTEM
 _Thread_local struct as_host_item as_host_item;
-#include "../../probes/atomics/atomics.kernel"
+#include "../../probes/common/atomics.kernel"
 
 extern const struct as_probe as_probe_atomics, as_probe_atomics_lost;
 
@@ -178,17 +178,13 @@ static void test_bounds_of_memory(void **unused)
     struct toy t;
     (void)unused;
     device_init(&t, 64);
-    expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "at most 512 MiB");
+    expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "half of the free 1024 MiB");
     t.dev.info.memory_free = UINT64_C(64) << 30;
     expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
-    /* where pages go to whoever asks: coherent memory of another kind for the counts, and a tenth, and no more than 1
-     * GiB */
-    t.dev.info.is_host_memory = false;
-    t.dev.info.allocators[1].coherent = true;
-    t.dev.info.allocators[0].coherent = false;
-    expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "at most 1024 MiB");
-    t.dev.info.memory_free = UINT64_C(4) << 30;
-    expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "at most 409 MiB");
+    t.dev.info.allocators[0].most = UINT64_C(2) << 30; /* there are guards besides */
+    expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "'toy' gives at most 2048 MiB");
+    t.dev.info.allocators[0].most += 2 * ATOMICS_GUARD;
+    expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
 }
 
 /* ---- the count ---- */

@@ -40,14 +40,23 @@ static void test_room(void **unused)
     assert_non_null(strstr(err.text, "largest allocation is 20 MiB"));
 }
 
-static void test_span(void **unused)
+static void test_block(void **unused)
 {
-    const struct as_device_info info = {.memory_free = 100 << 20};
+    struct as_device_info info = {.memory_free = 100 << 20,
+                                  .allocators_n = 2,
+                                  .allocators = {{.name = "all"}, {.name = "some", .most = 10 << 20}}};
     struct as_error err = {0};
     (void)unused;
-    assert_int_equal(as_check_span(&info, 50 << 20, &err), AS_OK);
-    assert_int_equal(as_check_span(&info, (50 << 20) + 1, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "pages over 50 MiB are asked for, and only half of the free 100 MiB"));
+    assert_int_equal(as_check_block(&info, "all", 50 << 20, &err), AS_OK);
+    assert_int_equal(as_check_block(&info, "all", (50 << 20) + 1, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "50 MiB are asked for, and only half of the free 100 MiB"));
+    assert_int_equal(as_check_block(&info, "some", 10 << 20, &err), AS_OK);
+    assert_int_equal(as_check_block(&info, "some", (10 << 20) + 1, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "10 MiB are asked for, and 'some' gives at most 10 MiB"));
+    info.max_alloc = 30 << 20;
+    assert_int_equal(as_check_block(&info, "all", 30 << 20, &err), AS_OK);
+    assert_int_equal(as_check_block(&info, "all", (30 << 20) + 1, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "largest allocation is 30 MiB"));
 }
 
 static void test_one_cycle(void **unused)
@@ -87,7 +96,7 @@ static void test_kept(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_room),
-                                       cmocka_unit_test(test_span), cmocka_unit_test(test_one_cycle),
+                                       cmocka_unit_test(test_block), cmocka_unit_test(test_one_cycle),
                                        cmocka_unit_test(test_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,10 +42,21 @@ enum as_status as_card_check_host(const char *api, uint64_t bytes, struct as_err
                          : too_much(AS_NOMEM, api, bytes, half, " are half of the host memory that is available", err);
 }
 
+static bool is_managed(const struct as_card_allocator *how)
+{
+    return how->most && (how->sources & AS_CARD_FROM_HOST);
+}
+
 /* Managed memory is at home on both sides and pushes others' pages out. */
+static uint64_t most_managed(uint64_t free)
+{
+    uint64_t host = as_host_memory_available();
+    return (free < host ? free : host) / 10;
+}
+
 static enum as_status check_managed(const char *api, uint64_t bytes, uint64_t free, struct as_error *err)
 {
-    uint64_t host = as_host_memory_available(), most = (free < host ? free : host) / 10;
+    uint64_t most = most_managed(free);
     return bytes <= most ? AS_OK
                          : too_much(AS_UNSUPPORTED, api, bytes, most,
                                     " are a tenth of what is free, and no more is taken of this kind", err);
@@ -114,6 +125,15 @@ enum as_status as_card_check_size(struct as_card *card, const struct as_card_all
     s = from_host ? as_card_check_host(name, all, err) : AS_OK;
     if (s)
         return s;
-    bool managed = how->most && how->sources & AS_CARD_FROM_HOST;
-    return how->sources & AS_CARD_FROM_DEVICE ? check_device(card, home, all, managed, err) : AS_OK;
+    return how->sources & AS_CARD_FROM_DEVICE ? check_device(card, home, all, is_managed(how), err) : AS_OK;
+}
+
+enum as_status as_card_fill_limits(struct as_device *dev, struct as_error *err)
+{
+    const struct as_card_allocator *how = ((const struct as_card *)dev->ctx)->api->allocators;
+    enum as_status s = as_card_memory_free(dev, &dev->info.memory_free, err);
+    uint64_t managed = most_managed(dev->info.memory_free);
+    for (size_t i = 0; i < dev->info.allocators_n; i++)
+        dev->info.allocators[i].most = is_managed(&how[i]) && managed < how[i].most ? managed : how[i].most;
+    return s;
 }

@@ -74,6 +74,8 @@ enum as_status as_card_find_allocator(const struct as_device *dev, const char *n
 enum as_status as_card_check_size(struct as_card *card, const struct as_card_allocator *how,
                                   const struct as_card_place *home, uint64_t bytes, uint64_t count,
                                   struct as_error *err);
+/* What is free of the device, and how much each of its allocators, which are listed already, gives at most. */
+enum as_status as_card_fill_limits(struct as_device *dev, struct as_error *err);
 /* AS_NOMEM where so much memory of the host would be more than half of what is left. */
 enum as_status as_card_check_host(const char *api, uint64_t bytes, struct as_error *err);
 /* In bytes; unit must not be 0. */

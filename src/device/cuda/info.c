@@ -148,5 +148,5 @@ enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_er
     fill_unit(info, card);
     fill_memory(info, card);
     as_cu_list_allocators(dev);
-    return as_card_memory_free(dev, &info->memory_free, err);
+    return as_card_fill_limits(dev, err);
 }

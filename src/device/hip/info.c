@@ -109,5 +109,5 @@ enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_e
     fill_unit(info, hip);
     fill_memory(info, hip);
     as_hip_list_allocators(dev);
-    return as_card_memory_free(dev, &info->memory_free, err);
+    return as_card_fill_limits(dev, err);
 }

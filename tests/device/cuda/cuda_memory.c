@@ -60,6 +60,20 @@ static void test_times(void **state)
     }
 }
 
+/* What is taken of a kind is known before anything is asked of it, and as much can be had. */
+static void test_most(void **state)
+{
+    const struct as_device_info *info = &card.dev.info;
+    uint64_t most = as_info_allocator(info, "cuMemAllocManaged")->most;
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    assert_true(most > 0 && most <= GIB && most <= info->memory_free / 10);
+    assert_true(as_info_allocator(info, "cuMemAlloc")->most == 0);
+    check_ok(card_get("cuMemAllocManaged", most / 2, NULL, &m, &err), &err);
+    card.dev.memory->free(&card.dev, m);
+}
+
 static void test_too_much(void **state)
 {
     struct as_memory *m = NULL;
@@ -152,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trips, setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_times, setup, card_teardown),
+        cmocka_unit_test_setup_teardown(test_most, setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_too_much, setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_half_way, setup, card_teardown),

@@ -100,6 +100,20 @@ static void test_times(void **state)
     }
 }
 
+/* What is taken of a kind is known before anything is asked of it, and as much can be had. */
+static void test_most(void **state)
+{
+    const struct as_device_info *info = &card.dev.info;
+    uint64_t most = as_info_allocator(info, "hipMallocManaged")->most;
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    assert_true(most > 0 && most <= GIB && most <= info->memory_free / 10);
+    assert_true(as_info_allocator(info, "hipMalloc")->most == 0);
+    check_ok(card_get("hipMallocManaged", most / 2, NULL, &m, &err), &err);
+    card.dev.memory->free(&card.dev, m);
+}
+
 static void test_too_much(void **state)
 {
     struct as_memory *m = NULL;
@@ -179,6 +193,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_card, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_apu, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_times, card_setup, card_teardown),
+        cmocka_unit_test_setup_teardown(test_most, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_too_much, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_static_half_way, card_setup, card_teardown),

@@ -1,7 +1,7 @@
 /* The CPU's threads and the device's, alone or together on one array. */
 #include "atomics.h"
 
-#include "../common/chase.h"
+#include "chase.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,26 +12,7 @@ static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
 
 /* ---- which cells there are ---- */
 
-/* What may be taken where pages go to whoever asks for them: they push others' out instead of failing. */
-enum { MIGRATING_MIB = 1024, GROUP_THREADS = 64, UNIT_THREADS = 2048 };
-
-static bool fits(const struct as_device_info *info, const struct as_allocator *allocator, uint64_t bytes,
-                 struct as_error *err)
-{
-    bool migrates = allocator && allocator->host_access && !allocator->coherent && !info->is_host_memory &&
-                    !(info->capabilities & AS_CAP_HOST_KERNELS);
-    uint64_t most = info->memory_free / 2;
-    if (migrates)
-        most = info->memory_free / 10 < MIGRATING_MIB * UINT64_C(1048576) ? info->memory_free / 10
-                                                                          : MIGRATING_MIB * UINT64_C(1048576);
-    if (info->max_alloc && most > info->max_alloc)
-        most = info->max_alloc;
-    if (bytes <= most)
-        return true;
-    as_fail(err, AS_UNSUPPORTED, "the array takes %llu MiB, and at most %llu MiB of such memory may be used",
-            (unsigned long long)(bytes >> 20), (unsigned long long)(most >> 20));
-    return false;
-}
+enum { GROUP_THREADS = 64, UNIT_THREADS = 2048 };
 
 /* Groups of 64, and no more of them than run at the same time. */
 static bool device_threads_make_sense(const struct as_device_info *info, uint64_t threads)
@@ -83,9 +64,10 @@ enum as_applies atomics_applies(const struct as_device_info *info, const struct 
     size_t type = as_word_index(a, "type", atomics_type_words);
     if (!memory || type >= ATOMICS_TYPES || !is_a_cell(info, a))
         return AS_PRUNED;
-    uint64_t bytes = as_axes_u64(a, "elements") * atomics_type_bytes((enum atomics_type)type);
-    return sides_can(info, a, memory, watched, lossy, err) && fits(info, memory, bytes, err) ? AS_APPLIES
-                                                                                             : AS_INAPPLICABLE;
+    double bytes = as_axes_number(a, "elements") * atomics_type_bytes((enum atomics_type)type) + 2 * ATOMICS_GUARD;
+    return sides_can(info, a, memory, watched, lossy, err) && !as_check_block(info, memory->name, bytes, err)
+               ? AS_APPLIES
+               : AS_INAPPLICABLE;
 }
 
 /* A driver compiles the kernel at first; the array is written once, in 4 MiB at a time. */

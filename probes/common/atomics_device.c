@@ -2,7 +2,7 @@
  * while the kernel runs where both see the same memory. */
 #include "atomics.h"
 
-#include "../common/chase.h"
+#include "chase.h"
 
 #include <math.h>
 #include <stdio.h>

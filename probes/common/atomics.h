@@ -1,8 +1,8 @@
 /* What the two probes of atomics share: a histogram in one array by threads of the CPU, of a device, or of both. */
-#ifndef AS_PROBES_ATOMICS_H
-#define AS_PROBES_ATOMICS_H
+#ifndef AS_PROBES_COMMON_ATOMICS_H
+#define AS_PROBES_COMMON_ATOMICS_H
 
-#include "../common/prepare.h"
+#include "prepare.h"
 
 #include <stdatomic.h>
 
@@ -14,7 +14,7 @@ extern const char *const atomics_order_words[];
 extern const char *const atomics_agent_words[];
 size_t atomics_type_bytes(enum atomics_type type);
 
-/* ---- draw.c: which element is next ---- */
+/* ---- atomics_draw.c: which element is next ---- */
 
 /* Marsaglia's xorwow, as in the kernel. */
 struct atomics_draw {
@@ -36,7 +36,7 @@ static inline uint64_t atomics_draw_next(struct atomics_draw *r, uint64_t elemen
     return (uint64_t)(r->d + r->v) * elements >> 32;
 }
 
-/* ---- array.c: the array between two guards ---- */
+/* ---- atomics_array.c: the array between two guards ---- */
 
 enum { ATOMICS_GUARD = 4096 }; /* bytes on either side that nobody may write */
 
@@ -61,7 +61,7 @@ enum as_status atomics_array_guards(struct atomics_array *a, struct as_error *er
 enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *most, uint64_t *short_by,
                                      struct as_error *err);
 
-/* ---- cpu.c: the CPU's side ---- */
+/* ---- atomics_cpu.c: the CPU's side ---- */
 
 struct atomics_line {
     _Alignas(128) _Atomic uint64_t count; /* updates done so far */
@@ -85,7 +85,7 @@ void atomics_cpu_stop(struct atomics_cpu *c);
 enum as_status atomics_cpu_wait(struct atomics_cpu *c, struct as_error *err);
 uint64_t atomics_cpu_count(const struct atomics_cpu *c); /* may be read at any time */
 
-/* ---- device.c: the device's side ---- */
+/* ---- atomics_device.c: the device's side ---- */
 
 struct atomics_device;
 struct atomics_device_desc {
@@ -106,7 +106,7 @@ enum as_status atomics_device_wait(struct atomics_device *g, struct as_error *er
 uint64_t atomics_device_count(const struct atomics_device *g); /* watched: at any time; else after it was waited for */
 uint64_t atomics_device_groups_seen(const struct atomics_device *g); /* that did anything */
 
-/* ---- both.c: the sides together ---- */
+/* ---- atomics_both.c: the sides together ---- */
 
 struct atomics {
     struct as_device *dev;
