@@ -12,5 +12,7 @@ struct real {
  * reason printed: there is no such device or allocator, or it does not support the cell. axes: as toy_axes. */
 bool real_visit(const struct as_probe *probe, const char *device, const char *axes, int samples, uint64_t reps,
                 struct real *out);
+/* Skips the test unless a visit since the last call was one that measured. */
+void real_or_skip(void);
 
 #endif

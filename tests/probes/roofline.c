@@ -119,8 +119,10 @@ static void test_native_kernels(void **unused)
             scripted_check(&s, &as_probe_roofline, "type=f32 threads=2 width=best", 2, &value, why, sizeof why));
     }
     scripted_close(&s);
-    if (!ran)
+    if (!ran) {
+        print_message("skipped: this CPU has no fused multiply-adds\n");
         skip();
+    }
 }
 
 static void test_wrong_results_are_seen(void **unused)
@@ -130,8 +132,10 @@ static void test_wrong_results_are_seen(void **unused)
     char why[160];
     double value;
     (void)unused;
-    if (!as_peak_kernel(64, AS_PEAK_SCALAR))
+    if (!as_peak_kernel(64, AS_PEAK_SCALAR)) {
+        print_message("skipped: this CPU has no fused multiply-adds\n");
         skip();
+    }
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         struct scripted s;
         scripted_open(&s, scripts[i]);
