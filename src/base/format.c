@@ -53,40 +53,55 @@ void as_format_size(struct as_buf *b, uint64_t bytes)
     }
 }
 
-struct scale {
-    const char *unit, *shown;
-    double from, factor; /* from this absolute value of the unit on; shown = value * factor */
+/* Falling within a unit; the last of each also takes what is smaller. In text 1380 ns is read as easily as 1.38 us. */
+static const struct as_scale scales[] = {
+    {"ns", "s", "s", 1e-9, false},
+    {"ns", "ms", "ms", 1e-6, false},
+    {"ns", "us", "µs", 1e-3, true},
+    {"ns", "ns", "ns", 1, false},
+    {"us", "s", "s", 1e-6, false},
+    {"us", "ms", "ms", 1e-3, true},
+    {"us", "us", "µs", 1, false},
+    {"s", "s", "s", 1, false},
+    {"s", "ms", "ms", 1e3, false},
+    {"s", "us", "µs", 1e6, false},
+    {"s", "ns", "ns", 1e9, false},
+    {"GB/s", "TB/s", "TB/s", 1e-3, false},
+    {"GB/s", "GB/s", "GB/s", 1, false},
+    {"GB/s", "MB/s", "MB/s", 1e3, false},
+    {"GB/s", "kB/s", "kB/s", 1e6, false},
+    {"Hz", "GHz", "GHz", 1e-9, false},
+    {"Hz", "MHz", "MHz", 1e-6, false},
+    {"Hz", "kHz", "kHz", 1e-3, false},
+    {"Hz", "Hz", "Hz", 1, false},
+    {"B", "TiB", "TiB", 0x1p-40, false},
+    {"B", "GiB", "GiB", 0x1p-30, false},
+    {"B", "MiB", "MiB", 0x1p-20, false},
+    {"B", "KiB", "KiB", 0x1p-10, false},
+    {"B", "B", "B", 1, false},
+    {"ops/s", "Tops/s", "Top/s", 1e-12, false},
+    {"ops/s", "Gops/s", "Gop/s", 1e-9, false},
+    {"ops/s", "Mops/s", "Mop/s", 1e-6, false},
+    {"ops/s", "kops/s", "kop/s", 1e-3, false},
+    {"ops/s", "ops/s", "op/s", 1, false},
+    {"pages/s", "M pages/s", "M pages/s", 1e-6, false},
+    {"pages/s", "k pages/s", "k pages/s", 1e-3, false},
+    {"pages/s", "pages/s", "pages/s", 1, false},
+    {"x", "x", "×", 1, false},
 };
 
-/* Falling within a unit; the last of each also takes what is smaller. */
-static const struct scale scales[] = {
-    {"ns", "s", 1e9, 1e-9},
-    {"ns", "ms", 1e6, 1e-6},
-    {"ns", "us", 1e4, 1e-3},
-    {"ns", "ns", 0, 1},
-    {"us", "s", 1e6, 1e-6},
-    {"us", "ms", 1e4, 1e-3},
-    {"us", "us", 0, 1},
-    {"s", "s", 1, 1},
-    {"s", "ms", 1e-3, 1e3},
-    {"s", "us", 1e-6, 1e6},
-    {"s", "ns", 0, 1e9},
-    {"GB/s", "TB/s", 1e3, 1e-3},
-    {"GB/s", "GB/s", 1, 1},
-    {"GB/s", "MB/s", 1e-3, 1e3},
-    {"GB/s", "kB/s", 0, 1e6},
-    {"Hz", "GHz", 1e9, 1e-9},
-    {"Hz", "MHz", 1e6, 1e-6},
-    {"Hz", "kHz", 1e3, 1e-3},
-    {"Hz", "Hz", 0, 1},
-    {"ops/s", "Tops/s", 1e12, 1e-12},
-    {"ops/s", "Gops/s", 1e9, 1e-9},
-    {"ops/s", "Mops/s", 1e6, 1e-6},
-    {"ops/s", "kops/s", 1e3, 1e-3},
-    {"ops/s", "ops/s", 0, 1},
-    {"pages/s", "M pages/s", 1e6, 1e-6},
-    {"pages/s", "k pages/s", 1e3, 1e-3},
-};
+const struct as_scale *as_scale_of(double v, const char *unit, bool typeset)
+{
+    const struct as_scale *found = NULL;
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        if (strcmp(scales[i].unit, unit) != 0)
+            continue;
+        found = &scales[i];
+        if (fabs(v) * found->factor >= (found->late && !typeset ? 10 : 1))
+            break;
+    }
+    return found;
+}
 
 bool as_unit_is_count(const char *unit)
 {
@@ -116,16 +131,10 @@ void as_format_value(struct as_buf *b, double v, const char *unit)
         as_buf_printf(b, v == floor(v) ? "%.0f %s" : "%.1f %s", v, unit);
         return;
     }
-    const char *shown = unit;
-    for (size_t i = 0; v != 0 && i < sizeof scales / sizeof *scales; i++)
-        if (strcmp(scales[i].unit, unit) == 0 && fabs(v) >= scales[i].from) {
-            v *= scales[i].factor;
-            shown = scales[i].shown;
-            break;
-        }
-    as_format_number(b, v, 3);
-    if (*shown)
-        as_buf_printf(b, " %s", shown);
+    const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, false) : NULL;
+    as_format_number(b, scale ? v * scale->factor : v, 3);
+    if (*unit)
+        as_buf_printf(b, " %s", scale ? scale->shown : unit);
 }
 
 void as_format_duration(struct as_buf *b, double seconds)

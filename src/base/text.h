@@ -23,6 +23,14 @@ enum as_status as_parse_percent(const char *s, double *fraction, struct as_error
 void as_format_size(struct as_buf *b, uint64_t bytes);
 /* 1.46, 23.4, 112, 1380: `digits` significant digits, thousands not grouped; NAN gives "-" */
 void as_format_number(struct as_buf *b, double v, int digits);
+/* How a value of a unit is shown: times factor, in the unit `shown`, or `typeset` on a page. */
+struct as_scale {
+    const char *unit, *shown, *typeset;
+    double factor;
+    bool late; /* in text, only from ten of it on */
+};
+/* NULL for a unit that is shown as it is. */
+const struct as_scale *as_scale_of(double v, const char *unit, bool typeset);
 /* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 us; (153.2,"GB/s") 153 GB/s */
 void as_format_value(struct as_buf *b, double v, const char *unit);
 /* Is a number of this unit a count of what happened ("updates")? It is exact as it stands, and may be 0. */

@@ -5,64 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Scales on which a unit is shown; the largest factor that the value reaches is taken. */
-struct scale {
-    const char *unit;
-    double factor;
-    const char *shown;
-};
-static const struct scale scales[] = {
-    {"ns", 1e9, "s"},
-    {"ns", 1e6, "ms"},
-    {"ns", 1e3, "µs"},
-    {"ns", 0, "ns"},
-    {"s", 1, "s"},
-    {"s", 1e-3, "ms"},
-    {"s", 1e-6, "µs"},
-    {"s", 0, "ns"},
-    {"GB/s", 1e3, "TB/s"},
-    {"GB/s", 1, "GB/s"},
-    {"GB/s", 1e-3, "MB/s"},
-    {"GB/s", 0, "kB/s"},
-    {"Hz", 1e9, "GHz"},
-    {"Hz", 1e6, "MHz"},
-    {"Hz", 1e3, "kHz"},
-    {"Hz", 0, "Hz"},
-    {"B", 1099511627776.0, "TiB"},
-    {"B", 1073741824.0, "GiB"},
-    {"B", 1048576.0, "MiB"},
-    {"B", 1024.0, "KiB"},
-    {"B", 0, "B"},
-    {"ops/s", 1e12, "Top/s"},
-    {"ops/s", 1e9, "Gop/s"},
-    {"ops/s", 1e6, "Mop/s"},
-    {"ops/s", 0, "op/s"},
-    {"pages/s", 1e6, "M pages/s"},
-    {"pages/s", 1e3, "k pages/s"},
-    {"pages/s", 0, "pages/s"},
-    {"x", 0, "×"},
-};
-
-/* What a factor of 0 stands for: the smallest step of its unit. */
-static double smallest(const char *unit)
-{
-    if (strcmp(unit, "s") == 0)
-        return 1e-9;
-    if (strcmp(unit, "GB/s") == 0)
-        return 1e-6;
-    return 1;
-}
-
+/* The unit that is shown; a value is to be multiplied by the factor. */
 static const char *pick_scale(double v, const char *unit, double *factor)
 {
-    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-        if (strcmp(scales[i].unit, unit) != 0 || fabs(v) < scales[i].factor)
-            continue;
-        *factor = scales[i].factor > 0 ? scales[i].factor : smallest(unit);
-        return scales[i].shown;
-    }
-    *factor = 1;
-    return unit;
+    const struct as_scale *scale = as_scale_of(v, unit, true);
+    *factor = scale ? scale->factor : 1;
+    return scale ? scale->typeset : unit;
 }
 
 static void add_unit(struct as_buf *b, const char *unit)
@@ -90,7 +38,7 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
     }
     double factor;
     const char *shown = pick_scale(v, unit, &factor);
-    as_format_number(b, v / factor, 3);
+    as_format_number(b, v * factor, 3);
     add_unit(b, shown);
 }
 
@@ -98,7 +46,7 @@ void as_page_tick(struct as_buf *b, double v, const char *unit)
 {
     double factor;
     const char *shown = pick_scale(v, unit, &factor);
-    as_format_number(b, v / factor, 1);
+    as_format_number(b, v * factor, 1);
     add_unit(b, shown);
 }
 
@@ -112,9 +60,9 @@ void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const c
     const char *shown = pick_scale(isfinite(v) ? v : ci.hi, unit, &factor);
     /* A narrow interval needs one digit more than the value to be seen as one. */
     int digits = fabs(ci.hi - ci.lo) < 0.005 * fabs(ci.hi) ? 4 : 3;
-    as_format_number(b, ci.lo / factor, digits);
+    as_format_number(b, ci.lo * factor, digits);
     as_buf_str(b, " to ");
-    as_format_number(b, ci.hi / factor, digits);
+    as_format_number(b, ci.hi * factor, digits);
     add_unit(b, shown);
 }
 

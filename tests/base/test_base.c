@@ -262,6 +262,31 @@ static void test_format(void **state)
 }
 
 /* A locale with decimal commas changes nothing. */
+/* Text and page scale alike, but that text keeps 1380 ns. */
+static void test_scales(void **state)
+{
+    static const struct {
+        double v;
+        const char *unit, *shown, *typeset;
+    } rows[] = {{999, "ns", "ns", "ns"},
+                {1000, "ns", "ns", "µs"},
+                {1e4, "ns", "us", "µs"},
+                {-2e9, "ns", "s", "s"},
+                {5e3, "us", "us", "ms"},
+                {1e-12, "s", "ns", "ns"},
+                {0.5, "GB/s", "MB/s", "MB/s"},
+                {1048576, "B", "MiB", "MiB"},
+                {2e9, "ops/s", "Gops/s", "Gop/s"},
+                {1500, "pages/s", "k pages/s", "k pages/s"},
+                {0.25, "x", "x", "×"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(as_scale_of(rows[i].v, rows[i].unit, false)->shown, rows[i].shown);
+        assert_string_equal(as_scale_of(rows[i].v, rows[i].unit, true)->typeset, rows[i].typeset);
+    }
+    assert_null(as_scale_of(1, "updates", true));
+}
+
 static void test_locale(void **state)
 {
     (void)state;
@@ -432,8 +457,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error),  cmocka_unit_test(test_buf),        cmocka_unit_test(test_grow),
         cmocka_unit_test(test_escape), cmocka_unit_test(test_parse_size), cmocka_unit_test(test_parse_numbers),
-        cmocka_unit_test(test_format), cmocka_unit_test(test_json),       cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_names),  cmocka_unit_test(test_files),      cmocka_unit_test(test_time),
-        cmocka_unit_test(test_random)};
+        cmocka_unit_test(test_format), cmocka_unit_test(test_json),       cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_locale), cmocka_unit_test(test_names),      cmocka_unit_test(test_files),
+        cmocka_unit_test(test_time),   cmocka_unit_test(test_random)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
