@@ -5,7 +5,7 @@
 
 #include "facts/facts.h"
 
-enum { AS_ADVICE_NUMBERS_MAX = 12 };
+enum { AS_ADVICE_NUMBERS_MAX = 16 };
 
 /* A number that an advice rests on. */
 struct as_advice_number {
@@ -22,7 +22,7 @@ struct as_advice {
     char device[32];
     bool known;         /* else trusted cells are lacking */
     bool warning;       /* something is wrong with this use of the memory, not only slow */
-    char sentence[640]; /* what to do and why, or what is lacking */
+    char sentence[1536]; /* what to do and why, or what is lacking */
     char command[192];  /* what would measure it; "" when it is known */
     struct as_advice_number numbers[AS_ADVICE_NUMBERS_MAX];
     size_t numbers_n;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,48 +252,114 @@ static const struct as_cell *cell_of(const struct rule_context *c, int64_t id)
     return NULL;
 }
 
-static void add_evidence(const struct rule_context *c, struct as_advice *a, const struct as_fact *f, const char *what)
+enum { NAMES_MAX = 5 }; /* of a list in a sentence; a warning names all */
+
+static bool is_of(const struct rule_context *c, const struct as_fact *f, const char *prefix,
+                  enum as_fact_verdict verdict)
 {
-    const struct as_cell *cell = f->evidence_n ? cell_of(c, f->evidence[0]) : NULL;
-    if (cell)
-        advice_number(a, cell, "%s, '%s', %s", what, cell_axis(cell, "allocator"), cell_axis(cell, "type"));
+    return strcmp(f->device, c->device) == 0 && strncmp(f->id, prefix, strlen(prefix)) == 0 && f->verdict == verdict;
 }
 
-/* Facts of both sides at work; each kind with what is said before their allocators. */
-static size_t say_facts(struct rule_context *c, struct as_advice *a, const char *prefix, enum as_fact_verdict verdict,
-                        const char *before, const char *what)
+/* The cell of a fact that says the most: with the largest sample. */
+static const struct as_cell *worst_cell(const struct rule_context *c, const struct as_fact *f)
 {
-    size_t said = 0;
+    const struct as_cell *worst = NULL;
+    for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
+        const struct as_cell *cell = cell_of(c, f->evidence[i]);
+        if (cell && (!worst || cell->sum.max > worst->sum.max))
+            worst = cell;
+    }
+    return worst;
+}
+
+/* Is an update lost in memory of an allocator, by atomics of a scope (NULL: any)? */
+static bool loses(const struct rule_context *c, const char *allocator, const char *scope)
+{
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        const struct as_cell *cell = f->evidence_n ? cell_of(c, f->evidence[0]) : NULL;
-        if (strcmp(f->device, c->device) != 0 || strncmp(f->id, prefix, strlen(prefix)) != 0 || f->verdict != verdict ||
-            !cell)
+        const struct as_cell *cell = is_of(c, f, "lost.both.", AS_REFUTED) ? worst_cell(c, f) : NULL;
+        if (cell && strcmp(cell_axis(cell, "allocator"), allocator) == 0 &&
+            (!scope || strcmp(cell_axis(cell, "scope"), scope) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Does another fact of the same kind say more of the same allocator? */
+static bool is_outdone(const struct rule_context *c, size_t at, const char *prefix, const char *allocator)
+{
+    const struct as_fact *f = &c->facts->v[at];
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *g = &c->facts->v[i];
+        const struct as_cell *cell = i != at && is_of(c, g, prefix, f->verdict) ? worst_cell(c, g) : NULL;
+        if (cell && strcmp(cell_axis(cell, "allocator"), allocator) == 0 &&
+            (g->value > f->value || (g->value == f->value && i < at)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_scope(const struct rule_context *c, const struct as_fact *f, const char *scope)
+{
+    for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
+        const struct as_cell *cell = cell_of(c, f->evidence[i]);
+        if (cell && strcmp(cell_axis(cell, "scope"), scope) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What of the facts is listed: all of a kind; those that lose none at all; those that lose none at the scope that CPU
+ * and device share, though they do at a narrower one. */
+enum listed { LIST_ALL, NEVER_LOSES, ONLY_WIDE };
+
+static bool is_listed(const struct rule_context *c, const struct as_fact *f, const char *allocator, enum listed listed)
+{
+    if (listed == LIST_ALL)
+        return true;
+    if (listed == NEVER_LOSES)
+        return !loses(c, allocator, NULL);
+    return loses(c, allocator, NULL) && !loses(c, allocator, "system") && has_scope(c, f, "system");
+}
+
+/* Facts of both sides at work, an allocator once, with what is said before their allocators. */
+static size_t say_facts(struct rule_context *c, struct as_advice *a, const char *prefix, enum as_fact_verdict verdict,
+                        enum listed listed, const char *before)
+{
+    size_t said = 0, most = verdict == AS_REFUTED ? SIZE_MAX : NAMES_MAX;
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const struct as_cell *cell = is_of(c, f, prefix, verdict) ? worst_cell(c, f) : NULL;
+        const char *allocator = cell ? cell_axis(cell, "allocator") : "";
+        if (!cell || is_outdone(c, i, prefix, allocator) || !is_listed(c, f, allocator, listed) || said++ >= most)
             continue;
-        advice_say(a, "%s'%s'", said ? ", " : before, cell_axis(cell, "allocator"));
+        advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
         if (verdict == AS_REFUTED)
             advice_say(a, " (%s, scope %s: up to %.0f lost)", cell_axis(cell, "type"), cell_axis(cell, "scope"),
-                       f->value);
-        add_evidence(c, a, f, what);
-        said++;
+                       cell->sum.max);
+        advice_number(a, cell, "updates lost%s, '%s', %s, median",
+                      strcmp(cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
+                      cell_axis(cell, "type"));
     }
+    if (said > most)
+        advice_say(a, " and %zu more", said - most);
     return said;
 }
 
 bool advise_counter(struct rule_context *c, const struct topic *t, struct as_advice *a)
 {
     (void)t;
-    size_t lost =
-        say_facts(c, a, "lost.both.", AS_REFUTED, "UPDATES ARE LOST: do not share a counter in ", "updates lost");
+    size_t lost = say_facts(c, a, "lost.both.", AS_REFUTED, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");
     a->warning = lost > 0;
-    size_t good = say_facts(c, a, "lost.both.", AS_SUPPORTED,
-                            lost ? ". No update was lost, for the types and scopes measured, in "
-                                 : "They may, by atomic updates: none was lost in ",
-                            "updates lost");
+    size_t good =
+        say_facts(c, a, "lost.both.", AS_SUPPORTED, ONLY_WIDE, ". By atomics of scope system none was lost in ");
+    good += say_facts(c, a, "lost.both.", AS_SUPPORTED, NEVER_LOSES,
+                      lost ? ". No update was lost, for the types and scopes measured, in "
+                           : "They may, by atomic updates: none was lost in ");
     if (lost + good == 0)
         return false;
     struct as_advice controls = {0};
-    if (say_facts(c, &controls, "lost.control.both.", AS_SUPPORTED, "", "updates lost without atomics"))
+    if (say_facts(c, &controls, "lost.control.both.", AS_SUPPORTED, LIST_ALL, ""))
         advice_say(a, ". Without atomics updates are lost in %s, so a loss is seen", controls.sentence);
     else
         advice_say(a, ". No control without atomics lost any, so that none is lost says little");

@@ -1,5 +1,6 @@
 /* Atomic updates: how many a second by whom, what CPU and device keep of that where both are at work, and whether any
  * are lost. */
+#include "base/text.h"
 #include "facts/rules.h"
 
 #include <math.h>
@@ -204,6 +205,44 @@ static bool is_one_story(const struct as_cell *a, const struct as_cell *b)
     return is_plain(a) || !lost_any(a) || (same(a, b, "type") && same(a, b, "scope"));
 }
 
+static bool lost_elsewhere(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_plain(cells[i]) && lost_any(cells[i]) && same(cells[i], cell, "allocator") &&
+            strcmp(sides_id(cells[i]), sides_id(cell)) == 0)
+            return true;
+    return false;
+}
+
+/* The types and scopes of the cells of a story, each once: "u32 system, u64 device". */
+static void list_kinds(const struct as_cell *const *cells, size_t n, size_t at, struct as_buf *out)
+{
+    for (size_t i = at; i < n; i++) {
+        bool seen = !is_one_story(cells[i], cells[at]);
+        for (size_t k = at; k < i && !seen; k++)
+            seen = is_one_story(cells[k], cells[at]) && same(cells[k], cells[i], "type") &&
+                   same(cells[k], cells[i], "scope");
+        if (!seen)
+            as_buf_printf(out, "%s%s %s", out->len ? ", " : "", cell_axis(cells[i], "type"),
+                          cell_axis(cells[i], "scope"));
+    }
+}
+
+/* Where the same memory loses updates of another type or scope, those that are not lost are named. */
+static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size_t n, size_t at, size_t many,
+                     double updates)
+{
+    struct as_buf kinds = AS_BUF_INIT;
+    bool some = lost_elsewhere(cells, n, cells[at]);
+    if (some)
+        list_kinds(cells, n, at, &kinds);
+    fact_say(f, "%s '%s' by %s: every one of %.0f is in the sum, in %zu cell%s%s%s%s",
+             some ? "Some kinds of atomic update are not lost in" : "No atomic update is lost in",
+             cell_axis(cells[at], "allocator"), sides_text(cells[at]), updates, many, many == 1 ? "" : "s",
+             some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
+    as_buf_finish(&kinds);
+}
+
 static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t n, size_t at, size_t *many,
                                       double *updates)
 {
@@ -260,8 +299,7 @@ static void add_story(struct rule_context *c, const struct as_cell *const *cells
         fact_say(f, "The control: even without atomics %s lost no update in '%s', so that none is lost says little",
                  sides_text(worst), allocator);
     } else
-        fact_say(f, "No atomic update is lost in '%s' by %s: every one of %.3g is in the sum, in %zu cell%s", allocator,
-                 sides_text(worst), updates, many, many == 1 ? "" : "s");
+        say_kept(f, cells, n, at, many, updates);
     for (size_t i = at; i < n; i++)
         if (is_one_story(cells[i], cells[at]))
             fact_evidence(f, cells[i]);

@@ -71,15 +71,20 @@ static void fault(const char *device, double ns, const char *scenario, const cha
     add(device, "fault", "ns", ns, axes);
 }
 
-static void lost(double most, const char *allocator, const char *op)
+static void lost_at(double most, const char *allocator, const char *op, const char *scope)
 {
     char axes[200];
-    snprintf(axes, sizeof axes,
-             "agent=device;elements=1;type=u64;cpu_threads=2;device_threads=64;scope=system;order=relaxed;allocator=%s;"
-             "op=%s",
-             allocator, op);
+    snprintf(
+        axes, sizeof axes,
+        "agent=device;elements=1;type=u64;cpu_threads=2;device_threads=64;scope=%s;order=relaxed;allocator=%s;op=%s",
+        scope, allocator, op);
     struct as_cell *c = add("hip:0", "atomics_lost", "updates", most, axes);
     c->detail = strdup("{\"updates_by_cpu\":1000,\"updates_by_device\":24}");
+}
+
+static void lost(double most, const char *allocator, const char *op)
+{
+    lost_at(most, allocator, op, "system");
 }
 
 static const struct as_advice *get(const char *device, const char *topic)
@@ -214,6 +219,20 @@ static void test_counters(void **unused)
     assert_false(get("hip:0", "counter")->warning);
 }
 
+static void test_a_wide_scope_is_told_from_a_narrow_one(void **unused)
+{
+    (void)unused;
+    lost(0, "managed", "add");
+    lost_at(9, "managed", "add", "device");
+    lost(5, "pinned", "add");
+    lost_at(0, "pinned", "add", "device");
+    const struct as_advice *a = get("hip:0", "counter");
+    says(a, "'managed' (u64, scope device: up to 9 lost)");
+    says(a, "'pinned' (u64, scope system: up to 5 lost)");
+    says(a, "By atomics of scope system none was lost in 'managed'. ");
+    assert_null(strstr(a->sentence, "No update was lost"));
+}
+
 static void test_lost_updates_are_loud(void **unused)
 {
     (void)unused;
@@ -244,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_copies, start, clean),
         cmocka_unit_test_setup_teardown(test_counters, start, clean),
         cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, clean),
+        cmocka_unit_test_setup_teardown(test_a_wide_scope_is_told_from_a_narrow_one, start, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
