@@ -19,7 +19,7 @@ enum as_status as_card_elf_open(struct as_card_elf *out, const unsigned char *by
         head->e_ident[EI_DATA] != ELFDATA2LSB)
         return as_card_elf_bad(out, "it is no ELF file of 64 bits", err);
     if (head->e_machine != machine)
-        return as_card_elf_bad(out, "it is for another machine", err);
+        return as_fail(err, AS_UNSUPPORTED, "this %s is for another machine", kind);
     if (head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shoff > n ||
         (n - head->e_shoff) / sizeof(Elf64_Shdr) < head->e_shnum)
         return as_card_elf_bad(out, "its sections lie outside", err);

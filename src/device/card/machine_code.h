@@ -17,7 +17,8 @@ struct as_card_elf {
 
 /* AS_FORMAT with "this is no <kind>: <why>". */
 enum as_status as_card_elf_bad(const struct as_card_elf *elf, const char *why, struct as_error *err);
-/* AS_FORMAT unless it is a little-endian file of 64 bits for that machine, with its table of sections inside. */
+/* AS_FORMAT unless it is a little-endian file of 64 bits with its table of sections inside, AS_UNSUPPORTED unless it is
+ * for that machine. */
 enum as_status as_card_elf_open(struct as_card_elf *out, const unsigned char *bytes, size_t n, const char *kind,
                                 Elf64_Half machine, struct as_error *err);
 /* Section i, whose bytes lie inside where it has any (type not SHT_NOBITS); AS_FORMAT where they do not, or where there

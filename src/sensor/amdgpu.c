@@ -1,0 +1,273 @@
+/* AMD GPUs, by what the kernel's driver shows in the file system: their hwmon, the PCI link, the counters of memory
+ * errors and the table of the chip's power management. Found by the PCI bus id, whatever backend drives them. */
+#include "sensor/amdgpu.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_SIZE = 320, LABELS_MAX = 8, VENDOR_AMD = 0x1002 };
+
+struct amdgpu {
+    char device[128];                /* folder of the PCI device */
+    char hwmon[200];                 /* folder in it, "" when there is none */
+    char temperature[32], power[32]; /* files of hwmon, "" when there is none */
+    char clock[32], memory_clock[32];
+};
+
+/* ---- files ---- */
+
+/* The first bytes of a file, and a 0 behind them. */
+static size_t read_file(const char *folder, const char *name, char *out, size_t size)
+{
+    char path[PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+    size_t n = f ? fread(out, 1, size - 1, f) : 0;
+    if (f)
+        fclose(f);
+    out[n] = 0;
+    return n;
+}
+
+/* The number that a text begins with, of what can be: NAN where there is none, or a negative one. */
+static double number_in(const char *text)
+{
+    char digits[32];
+    double v = NAN;
+    size_t n = strspn(text, "0123456789.");
+    snprintf(digits, sizeof digits, "%.*s", (int)(n < sizeof digits ? n : 0), text);
+    return as_parse_double(digits, &v, NULL) == AS_OK && isfinite(v) ? v : NAN;
+}
+
+static double number_of(const char *folder, const char *name)
+{
+    char text[48];
+    return name[0] && read_file(folder, name, text, sizeof text) ? number_in(text) : NAN;
+}
+
+/* What a device can be: anything else is a driver's word for "unknown", or nonsense. */
+static double within(double v, double least, double most)
+{
+    return v >= least && v <= most ? v : NAN;
+}
+
+/* ---- one reading ---- */
+
+/* Transfers in a second as a generation: "16.0 GT/s PCIe" is the fourth. */
+static double generation_of(const struct amdgpu *a, const char *name)
+{
+    static const double speeds[] = {2.5, 5, 8, 16, 32, 64};
+    double speed = number_of(a->device, name);
+    for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)
+        if (speed == speeds[i])
+            return (double)(i + 1);
+    return NAN;
+}
+
+static double width_of(const struct amdgpu *a, const char *name)
+{
+    return within(number_of(a->device, name), 1, 32);
+}
+
+/* Bits of the status that is the same for all chips, by groups of 16: power, current, temperature, and the rest. */
+static int throttle_bits(uint64_t status)
+{
+    static const struct {
+        uint64_t mask;
+        unsigned bit;
+    } groups[] = {
+        {UINT64_C(0x00000000000000ff), AS_THROTTLE_POWER_CAP},
+        {UINT64_C(0x0000000000ff0000), AS_THROTTLE_HARDWARE}, /* more current than may flow */
+        {UINT64_C(0x00003fff00000000), AS_THROTTLE_THERMAL},
+        {UINT64_C(0x0000c00000000000), AS_THROTTLE_HARDWARE}, /* PROCHOT: told so from outside of the chip */
+    };
+    unsigned bits = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        bits |= status & groups[i].mask ? groups[i].bit : 0;
+        status &= ~groups[i].mask;
+    }
+    return (int)(bits | (status ? AS_THROTTLE_OTHER : 0));
+}
+
+/* Of the table's versions, 1.3 says it in bits that mean the same on every chip; those before and after it do not. */
+static int throttle_now(const struct amdgpu *a)
+{
+    enum { SIZE = 120, STATUS = 112, FORMAT = 1, CONTENT = 3 };
+    unsigned char table[SIZE + 1];
+    if (read_file(a->device, "gpu_metrics", (char *)table, sizeof table) < SIZE)
+        return -1;
+    uint64_t status = 0;
+    if (table[0] + 256u * table[1] < SIZE || table[2] != FORMAT || table[3] != CONTENT)
+        return -1;
+    for (size_t i = 8; i-- > 0;)
+        status = status << 8 | table[STATUS + i];
+    return status == UINT64_MAX ? -1 : throttle_bits(status);
+}
+
+/* "ue: 0" and "ce: 12", a line each. */
+static double errors_of(const struct amdgpu *a, const char *kind)
+{
+    char text[96];
+    if (!read_file(a->device, "ras/umc_err_count", text, sizeof text))
+        return NAN;
+    const char *at = strstr(text, kind);
+    return at && (at == text || at[-1] == '\n') ? number_in(at + strlen(kind)) : NAN;
+}
+
+static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    const struct amdgpu *a = ctx;
+    out->clock_hz = within(number_of(a->hwmon, a->clock), 1e6, 2e10);
+    out->memory_clock_hz = within(number_of(a->hwmon, a->memory_clock), 1e6, 2e10);
+    out->power_w = within(1e-6 * number_of(a->hwmon, a->power), 1e-3, 1e5);
+    out->throttle = throttle_now(a);
+    out->pcie_generation = generation_of(a, "current_link_speed");
+    out->pcie_width = width_of(a, "current_link_width");
+    out->utilisation = within(0.01 * number_of(a->device, "gpu_busy_percent"), 0, 1);
+    if (part != AS_SENSOR_ALL)
+        return;
+    out->temperature = within(1e-3 * number_of(a->hwmon, a->temperature), 0, 200);
+    out->pcie_generation_max = generation_of(a, "max_link_speed");
+    out->pcie_width_max = width_of(a, "max_link_width");
+    out->ecc_corrected = errors_of(a, "ce: ");
+    out->ecc_uncorrected = errors_of(a, "ue: ");
+}
+
+/* ---- opening ---- */
+
+/* The file "<kind><n>_input" whose "<kind><n>_label" is one of the labels, the first of them that there is. */
+static void find_labelled(const struct amdgpu *a, const char *kind, const char *const labels[3], char *out, size_t size)
+{
+    out[0] = 0;
+    for (size_t l = 0; l < 3 && labels[l]; l++)
+        for (int i = 1; i <= LABELS_MAX; i++) {
+            char name[32], text[32];
+            snprintf(name, sizeof name, "%s%d_label", kind, i);
+            size_t n = read_file(a->hwmon, name, text, sizeof text);
+            text[strcspn(text, "\r\n")] = 0;
+            if (n && strcmp(text, labels[l]) == 0) {
+                snprintf(out, size, "%s%d_input", kind, i);
+                return;
+            }
+        }
+}
+
+/* Its number is the kernel's choice. */
+static void find_hwmon(struct amdgpu *a)
+{
+    char folder[160], name[16];
+    snprintf(folder, sizeof folder, "%s/hwmon", a->device);
+    DIR *dir = opendir(folder);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e && !a->hwmon[0]; e = readdir(dir)) {
+        if (strncmp(e->d_name, "hwmon", 5) != 0 || strlen(e->d_name) > 16)
+            continue;
+        snprintf(a->hwmon, sizeof a->hwmon, "%s/%.16s", folder, e->d_name);
+        read_file(a->hwmon, "name", name, sizeof name);
+        if (strcmp(name, "amdgpu\n") != 0)
+            a->hwmon[0] = 0;
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* The hottest place of the chip is what its clocks are lowered for. */
+static void find_files(struct amdgpu *a)
+{
+    static const char *const places[3] = {"junction", "edge"};
+    static const char *const core[3] = {"sclk"}, *const memory[3] = {"mclk"};
+    find_hwmon(a);
+    if (!a->hwmon[0])
+        return;
+    find_labelled(a, "temp", places, a->temperature, sizeof a->temperature);
+    find_labelled(a, "freq", core, a->clock, sizeof a->clock);
+    find_labelled(a, "freq", memory, a->memory_clock, sizeof a->memory_clock);
+    const char *power = isfinite(number_of(a->hwmon, "power1_input")) ? "power1_input" : "power1_average";
+    as_copy_text(a->power, sizeof a->power, power);
+}
+
+static void list_unknown(struct amdgpu *a, struct as_buf *why_not)
+{
+    struct as_sensor_reading r;
+    as_sensor_reading_clear(&r);
+    read_now(a, AS_SENSOR_ALL, &r);
+    const struct {
+        const char *what;
+        bool known;
+    } parts[] = {{"clock", isfinite(r.clock_hz)},
+                 {"memory clock", isfinite(r.memory_clock_hz)},
+                 {"power", isfinite(r.power_w)},
+                 {"temperature", isfinite(r.temperature)},
+                 {"throttling", r.throttle >= 0},
+                 {"PCIe link", isfinite(r.pcie_generation) && isfinite(r.pcie_width)},
+                 {"ECC errors", isfinite(r.ecc_uncorrected)},
+                 {"other processes", isfinite(r.users)},
+                 {"utilisation", isfinite(r.utilisation)}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!parts[i].known)
+            as_buf_printf(why_not, "%s%s", why_not->len ? ", " : "the driver does not tell: ", parts[i].what);
+}
+
+/* "0000:c1:00.0": it becomes part of a path. */
+static bool is_bus_id(const char *text)
+{
+    static const char form[] = "xxxx:xx:xx.x";
+    for (size_t i = 0; i < sizeof form; i++)
+        if (form[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != form[i])
+            return false;
+    return true;
+}
+
+enum as_status as_amdgpu_open_at(const char *root, const char *bus_id, void **ctx, struct as_buf *why_not,
+                                 struct as_error *err)
+{
+    char vendor[16];
+    if (!is_bus_id(bus_id))
+        return as_fail(err, AS_UNSUPPORTED, "the device tells no PCI bus id to find it by");
+    struct amdgpu *a = calloc(1, sizeof *a);
+    if (!a)
+        return as_nomem(err, sizeof *a, "a sensor");
+    snprintf(a->device, sizeof a->device, "%.64s/sys/bus/pci/devices/%s", root, bus_id);
+    enum as_status s = AS_OK;
+    if (!read_file(a->device, "vendor", vendor, sizeof vendor))
+        s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read; is /sys mounted here?", a->device);
+    else if (strtoul(vendor, NULL, 16) != VENDOR_AMD)
+        s = as_fail(err, AS_UNSUPPORTED, "%s is no device of AMD", bus_id);
+    if (s) {
+        free(a);
+        return s;
+    }
+    find_files(a);
+    list_unknown(a, why_not);
+    *ctx = a;
+    return AS_OK;
+}
+
+static enum as_status open_amdgpu(const struct as_device_info *info, void **ctx, struct as_buf *why_not,
+                                  struct as_error *err)
+{
+    return as_amdgpu_open_at("", info->bus_id, ctx, why_not, err);
+}
+
+/* What calls itself "AuthenticAMD" is a CPU. */
+static bool serves(const struct as_device_info *info)
+{
+    return strcmp(info->backend, "hip") == 0 ||
+           (info->bus_id[0] && strcasestr(info->vendor, "advanced micro devices") != NULL);
+}
+
+const struct as_sensor as_sensor_amdgpu = {
+    .name = "amdgpu",
+    .title = "AMD GPUs, by what their driver shows in /sys",
+    .background = true,
+    .lag_s = 0.1, /* not measured on any chip yet: as long as NVIDIA's */
+    .serves = serves,
+    .open = open_amdgpu,
+    .read = read_now,
+    .close = free,
+};

@@ -1,0 +1,244 @@
+/* The sensor of AMD GPUs in file systems of the test's making: what is there is read, what is not has a reason, and
+ * what cannot be is unknown. */
+#include "sensor/amdgpu.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TABLE = 120, STATUS = 112 };
+static const char bus_id[] = "0000:c1:00.0";
+static char root[64];
+
+static void put_bytes(const char *path, const void *bytes, size_t n)
+{
+    char whole[300], command[700];
+    snprintf(whole, sizeof whole, "%s/sys/bus/pci/devices/%s/%s", root, bus_id, path);
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname %s)\"", whole);
+    assert_int_equal(system(command), 0);
+    FILE *f = fopen(whole, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void put(const char *path, const char *text)
+{
+    put_bytes(path, text, strlen(text));
+}
+
+static void put_table(unsigned format, unsigned content, unsigned size, uint64_t status)
+{
+    unsigned char table[TABLE] = {(unsigned char)size, (unsigned char)(size >> 8), (unsigned char)format,
+                                  (unsigned char)content};
+    for (size_t i = 0; i < 8; i++)
+        table[STATUS + i] = (unsigned char)(status >> 8 * i);
+    put_bytes("gpu_metrics", table, sizeof table);
+}
+
+static void put_all(void)
+{
+    static const char *const files[][2] = {
+        {"vendor", "0x1002\n"},
+        {"current_link_speed", "8.0 GT/s PCIe\n"},
+        {"current_link_width", "8\n"},
+        {"max_link_speed", "16.0 GT/s PCIe\n"},
+        {"max_link_width", "16\n"},
+        {"gpu_busy_percent", "42\n"},
+        {"ras/umc_err_count", "ue: 1\nce: 12\n"},
+        {"hwmon/hwmon7/name", "amdgpu\n"},
+        {"hwmon/hwmon7/temp1_label", "edge\n"},
+        {"hwmon/hwmon7/temp1_input", "41000\n"},
+        {"hwmon/hwmon7/temp2_label", "junction\n"},
+        {"hwmon/hwmon7/temp2_input", "58500\n"},
+        {"hwmon/hwmon7/power1_average", "312000000\n"},
+        {"hwmon/hwmon7/freq1_label", "sclk\n"},
+        {"hwmon/hwmon7/freq1_input", "1700000000\n"},
+        {"hwmon/hwmon7/freq2_label", "mclk\n"},
+        {"hwmon/hwmon7/freq2_input", "1600000000\n"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        put(files[i][0], files[i][1]);
+    put_table(1, 3, TABLE, 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(root, sizeof root, "/tmp/assay-amdgpu-XXXXXX");
+    return mkdtemp(root) == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[120];
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+static struct as_sensor_reading look(struct as_buf *why_not)
+{
+    struct as_sensor_reading r;
+    struct as_error err = {0};
+    void *ctx = NULL;
+    as_buf_clear(why_not);
+    if (as_amdgpu_open_at(root, bus_id, &ctx, why_not, &err))
+        fail_msg("%s", err.text);
+    as_sensor_reading_clear(&r);
+    as_sensor_amdgpu.read(ctx, AS_SENSOR_ALL, &r);
+    as_sensor_amdgpu.close(ctx);
+    return r;
+}
+
+static void test_everything_there(void **state)
+{
+    (void)state;
+    struct as_buf why_not = AS_BUF_INIT;
+    put_all();
+    struct as_sensor_reading r = look(&why_not);
+    assert_string_equal(as_buf_get(&why_not), "the driver does not tell: other processes");
+    assert_true(r.clock_hz == 1.7e9 && r.memory_clock_hz == 1.6e9);
+    assert_true(fabs(r.power_w - 312) < 1e-9 && fabs(r.temperature - 58.5) < 1e-9);
+    assert_true(r.pcie_generation == 3 && r.pcie_width == 8);
+    assert_true(r.pcie_generation_max == 4 && r.pcie_width_max == 16);
+    assert_true(r.ecc_uncorrected == 1 && r.ecc_corrected == 12);
+    assert_true(fabs(r.utilisation - 0.42) < 1e-9 && isnan(r.users) && isnan(r.energy_j));
+    assert_int_equal(r.throttle, 0);
+    put("hwmon/hwmon7/power1_input", "300000000\n"); /* of now, where the driver has it */
+    put("hwmon/hwmon7/temp2_label", "mem\n");
+    r = look(&why_not);
+    assert_true(fabs(r.power_w - 300) < 1e-9 && fabs(r.temperature - 41) < 1e-9);
+    as_buf_finish(&why_not);
+}
+
+static void test_throttling(void **state)
+{
+    static const struct {
+        unsigned format, content, size;
+        uint64_t status;
+        int wanted;
+    } rows[] = {
+        {1, 3, TABLE, UINT64_C(1) << 0, AS_THROTTLE_POWER_CAP},
+        {1, 3, TABLE, UINT64_C(1) << 16, AS_THROTTLE_HARDWARE},
+        {1, 3, TABLE, UINT64_C(1) << 36, AS_THROTTLE_THERMAL},
+        {1, 3, TABLE, UINT64_C(1) << 47, AS_THROTTLE_HARDWARE},
+        {1, 3, TABLE, UINT64_C(1) << 56, AS_THROTTLE_OTHER},
+        {1, 3, TABLE, UINT64_C(1) << 36 | 1, AS_THROTTLE_THERMAL | AS_THROTTLE_POWER_CAP},
+        {1, 3, TABLE, UINT64_MAX, -1},
+        {1, 3, TABLE - 8, 1, -1},
+        {1, 2, TABLE, 1, -1},
+        {1, 5, TABLE, 1, -1},
+        {2, 3, TABLE, 1, -1},
+    };
+    (void)state;
+    struct as_buf why_not = AS_BUF_INIT;
+    put_all();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_table(rows[i].format, rows[i].content, rows[i].size, rows[i].status);
+        assert_int_equal(look(&why_not).throttle, rows[i].wanted);
+        assert_true((strstr(as_buf_get(&why_not), "throttling") != NULL) == (rows[i].wanted < 0));
+    }
+    put("gpu_metrics", "short");
+    assert_int_equal(look(&why_not).throttle, -1);
+    as_buf_finish(&why_not);
+}
+
+static void test_nothing_there(void **state)
+{
+    (void)state;
+    struct as_buf why_not = AS_BUF_INIT;
+    put("vendor", "0x1002\n");
+    struct as_sensor_reading r = look(&why_not);
+    assert_true(isnan(r.temperature) && isnan(r.power_w) && isnan(r.clock_hz) && isnan(r.pcie_width));
+    assert_int_equal(r.throttle, -1);
+    assert_string_equal(as_buf_get(&why_not),
+                        "the driver does not tell: clock, memory clock, power, temperature, throttling, PCIe link, ECC "
+                        "errors, other processes, utilisation");
+    as_buf_finish(&why_not);
+}
+
+static void test_hostile_files(void **state)
+{
+    static const char *const files[][2] = {
+        {"current_link_speed", "Unknown"},
+        {"current_link_width", "255\n"},
+        {"max_link_speed", "16.00000000000000000000000000000000000000000000000000\n"},
+        {"gpu_busy_percent", "101\n"},
+        {"ras/umc_err_count", "value: 1"},
+        {"hwmon/hwmon7/temp2_input", "-273000\n"},
+        {"hwmon/hwmon7/power1_average", "hot\x1B[2J"},
+        {"hwmon/hwmon7/freq1_input", "99999999999999999999999999999999999999999999999999\n"},
+        {"hwmon/hwmon7/freq2_input", ""},
+    };
+    (void)state;
+    struct as_buf why_not = AS_BUF_INIT;
+    put_all();
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        put(files[i][0], files[i][1]);
+    struct as_sensor_reading r = look(&why_not);
+    assert_true(isnan(r.pcie_generation) && isnan(r.pcie_width) && isnan(r.pcie_generation_max));
+    assert_true(isnan(r.utilisation) && isnan(r.ecc_corrected) && isnan(r.ecc_uncorrected));
+    assert_true(isnan(r.temperature) && isnan(r.power_w) && isnan(r.clock_hz) && isnan(r.memory_clock_hz));
+    assert_null(strchr(as_buf_get(&why_not), 0x1B));
+    put("hwmon/hwmon7/name", "nvme\n");
+    assert_true(isnan(look(&why_not).temperature));
+    as_buf_finish(&why_not);
+}
+
+static void test_not_found(void **state)
+{
+    static const struct {
+        const char *bus_id, *vendor, *why;
+    } rows[] = {
+        {"", "0x1002\n", "no PCI bus id"},
+        {"../../../etc", "0x1002\n", "no PCI bus id"},
+        {"0000:c1:00.0/../x", "0x1002\n", "no PCI bus id"},
+        {"0000:c2:00.0", "0x1002\n", "cannot be read"},
+        {bus_id, "0x10de\n", "no device of AMD"},
+        {bus_id, "nonsense", "no device of AMD"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_buf why_not = AS_BUF_INIT;
+        struct as_error err = {0};
+        void *ctx = NULL;
+        put("vendor", rows[i].vendor);
+        assert_int_equal(as_amdgpu_open_at(root, rows[i].bus_id, &ctx, &why_not, &err), AS_UNSUPPORTED);
+        assert_non_null(strstr(err.text, rows[i].why));
+        assert_null(ctx);
+        as_buf_finish(&why_not);
+    }
+}
+
+/* Those that it is for: no NVIDIA card, and no CPU of AMD's. */
+static void test_serves(void **state)
+{
+    static const struct {
+        struct as_device_info info;
+        bool wanted;
+    } rows[] = {
+        {{.backend = "hip", .vendor = "AMD"}, true},
+        {{.backend = "opencl", .vendor = "Advanced Micro Devices, Inc.", .bus_id = "0000:c1:00.0"}, true},
+        {{.backend = "opencl", .vendor = "Advanced Micro Devices, Inc."}, false},
+        {{.backend = "opencl", .vendor = "AuthenticAMD", .bus_id = "0000:c1:00.0"}, false},
+        {{.backend = "cuda", .vendor = "NVIDIA", .bus_id = "0000:c1:00.0"}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(as_sensor_amdgpu.serves(&rows[i].info), rows[i].wanted);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {TEST(test_everything_there), TEST(test_throttling), TEST(test_nothing_there),
+                                       TEST(test_hostile_files),    TEST(test_not_found),  TEST(test_serves)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
