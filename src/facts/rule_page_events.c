@@ -43,17 +43,16 @@ static void add_faults(struct rule_context *c, const struct curve *curve)
     const size_t last = curve->n - 1;
     const struct as_cell *cell = curve->cells[last];
     const bool device = strcmp(cell_axis(cell, "touch"), "device") == 0;
-    char object[48], value[96];
+    char object[48];
     snprintf(object, sizeof object, "allocator:%.36s", cell_axis(cell, "allocator"));
     struct as_fact *f = fact_add(c, object, "events", "page_events.faults.%s.%s", cell_axis(cell, "allocator"),
                                  cell_axis(cell, "touch"));
     if (!f)
         return;
     fact_number(f, curve->y[last], curve->ci[last]);
-    fact_value_text(f->value, f->ci, "events", value, sizeof value);
-    fact_say(f, "A CPU that reads %.0f pages of %s, %s, has %s: %.3g minor faults a page", curve->x[last],
+    fact_say(f, "A CPU that reads %.0f pages of '%s', %s, has %.0f minor faults: %.3g a page", curve->x[last],
              cell_axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first itself",
-             value, f->value / curve->x[last]);
+             f->value, f->value / curve->x[last]);
     fact_evidence(f, cell);
 }
 

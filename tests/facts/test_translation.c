@@ -150,7 +150,7 @@ static void test_events(void **unused)
     f = made_get(&m, "page_events.faults.upfront.cpu");
     assert_true(f->value == 0);
     made_says(made_get(&m, "page_events.faults.shared.device"),
-              "which the device touched first, has 1002 events: 1 minor faults a page");
+              "which the device touched first, has 1002 minor faults: 1 a page");
 }
 
 int main(void)
