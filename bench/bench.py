@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay beside its peers, and what assay itself costs: measured here and now, with a target and a verdict for each.
 
-bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads peers upm gpu aa slowdown (default: overheads,
+bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads peers upm gpu forward aa slowdown (default: overheads,
                                                         and peers when a path of one for the CPU is given)
 Nothing here is a test: noise may break a verdict. The exit code is 0 when everything could be measured."""
 import argparse
@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import agreement  # noqa: E402  (beside this file)
+import forward  # noqa: E402
 import gpu  # noqa: E402
 import overheads  # noqa: E402
 import peers  # noqa: E402
@@ -20,13 +21,14 @@ from common import Assay, print_table  # noqa: E402
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help="overheads, peers, upm, gpu, aa, slowdown")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="overheads, peers, upm, gpu, forward, aa, slowdown")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds beside peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa (default 10)")
     parser.add_argument("--trials", type=int, default=60, help="trials for slowdown (default 60)")
     parser.add_argument("--big-store", help="a store of many runs, for the times of show and report")
     parser.add_argument("--suite", default="quick", help="for gpu: the suite that is run twice (default quick)")
+    parser.add_argument("--forward-library", metavar="FOLDER", help="for forward: " + forward.FOLDER)
     for name, what in {**peers.PROGRAMS, **gpu.PROGRAMS}.items():
         parser.add_argument("--" + name, metavar="PATH", help=what)
     options = parser.parse_args()
@@ -37,12 +39,15 @@ def main():
              "peers": lambda a: peers.measure(a, of_cpu, options.rounds),
              "upm": lambda a: upm.measure(a, options.rounds),
              "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite),
+             "forward": lambda a: forward.measure(a, options.forward_library, min(options.rounds, 3)),
              "aa": lambda a: agreement.same_machine(a, options.runs),
              "slowdown": lambda a: agreement.scripted_slowdown(a, options.trials)}
     chosen = options.parts or ["overheads"] + (["peers"] if of_cpu else [])
     for part in chosen:
         if part not in known:
             parser.error(f"no part '{part}'; there are {', '.join(known)}")
+    if "forward" in chosen and not options.forward_library:
+        parser.error("forward: --forward-library FOLDER has to say where the library is")
     for name, path in paths.items():
         if path and not os.access(path, os.X_OK):
             parser.error(f"--{name}: '{path}' is not a program")

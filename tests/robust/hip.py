@@ -2,6 +2,7 @@
 of the host. The probes of shared memory go through, and what goes wrong costs no more than it must.
 
 ASSAY_FAKE_HIP is the stand-in's folder."""
+import configparser
 import os
 
 import harness
@@ -11,19 +12,26 @@ RUNTIME = os.environ["ASSAY_FAKE_HIP"]
 LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1"]
 HIP = [*LAUNCH, "--device", "hip:0"]
 APU, CARD = "apu xnack", "card"
-# What every probe of shared memory does on it, small; and the words of the stand-in.
+# Where the probes of shared memory are not what suite upm asks of them.
 SHARED = (
-    (APU, "latency", "size=64KiB allocator=all"),
     (CARD, "latency", "size=64KiB allocator=all instrument=persistent"),
-    (APU, "bandwidth", "size=1MiB op=triad touch=all allocator=all"),
     (CARD, "copy", "size=1MiB from=all to=first"),
-    (CARD, "alloc", "size=16KiB op=alloc,free allocator=all"),
-    (APU, "fault", "scenario=device-major,device-minor pages=100 allocator=malloc,hipMallocManaged_XNACK"),
-    (CARD, "accounting", "allocator=hipMalloc"),
-    (APU, "atomics", "elements=1024 type=u64,f64 cpu_threads=0,1 device_threads=64"),
-    (APU, "atomics_lost", "elements=1024 type=u64 cpu_threads=1 device_threads=64"),
     (APU, "c2c", "peer=device allocator=all"),
 )
+SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "suites", "upm.ini")
+# Suite upm made small, with all of its sections: what is too much for kernels that run on a host. The counters that are
+# left out count for the whole host, which takes them seconds.
+SMALL = {"size": "64KiB", "pages": "16", "counter": "VmRSS,smaps_rollup,driver"}
+SMALLEST = {"accounting": {"size": "1MiB"}, "bandwidth": {"size": "1MiB"}, "copy": {"size": "1MiB"},
+            "fault.threads": {"pages": "10000"}}
+SMALL_GRIDS = {"elements": "1024", "cpu_threads": "0,1", "device_threads": "64"}
+# By probe, why a cell cannot be measured on it, and for which of its allocators; "" for any.
+UNSUPPORTED = {
+    "accounting": ("XNACK is on in this process", "hipMallocManaged"),
+    "tlb": ("XNACK is on in this process", "hipMallocManaged"),
+    "alloc": ("'__managed__' is not allocated", "__managed__"),
+    "codegen": ("does not give the machine code", ""),
+}
 
 
 def hip(assay, words="card", **more):
@@ -55,11 +63,83 @@ def test_all_is_well(assay):
 def test_probes_of_shared_memory(assay):
     for number, (words, probe, axes) in enumerate(SHARED, 1):
         sets = [part for axis in axes.split() for part in ("--set", axis.replace("_XNACK", " XNACK"))]
-        done = run(assay, words, probe, *sets, "--device", "hip:0", "--visits", "1", "--budget", "6s")
+        done = run(assay, words, probe, *sets, "--device", "hip:0", "--visits", "1", "--precision", "100%",
+                   "--budget", "6s")
         cells = assay.cells(number)
         bad = [c for c in cells if c["status"] in ("failed", "crashed", "timeout")]
-        expect(done.code in MEASURED and not bad, f"{probe}: nothing fails", (done, bad))
+        expect(done.code in MEASURED and not bad, f"{probe}: nothing fails", (done.code, done.out[-300:], bad))
         expect(len(measured(cells)) >= 1, f"{probe}: something is measured", done)
+
+
+def read_suite():
+    suite = configparser.ConfigParser(interpolation=None)
+    suite.read(SUITE, encoding="utf-8")
+    return suite
+
+
+def small_suite(path):
+    suite = read_suite()
+    suite["suite"].update({"budget": "0", "visits": "1", "precision": "100%"})
+    for name in suite.sections()[1:]:
+        section = suite[name]
+        section.pop("precision", None)
+        for axis, values in SMALL.items():
+            if axis in section:
+                least = SMALLEST.get(name, SMALLEST.get(name.split(".")[0], {}))
+                section[axis] = least.get(axis, values)
+        if section.pop("grids", None):
+            section.update(SMALL_GRIDS)
+    with open(path, "w", encoding="utf-8") as f:
+        suite.write(f)
+
+
+def names(section):
+    """The allocators that a section asks for."""
+    return {n for axis in ("allocator", "from", "to") for n in section.get(axis, "").split(",") if n}
+
+
+def is_of(section, cell):
+    """Whether the cell is one that the section asks for, as far as its words say."""
+    axes, wanted = cell["axes"], names(section)
+    given = {axes.get(axis) for axis in ("allocator", "from", "to")}
+    return all(axes.get(a) in section[a].split(",") for a in ("op", "scenario", "what", "moment")
+               if section.get(a, "all") != "all") and (not wanted or wanted & {"all", "first"} or wanted & given)
+
+
+def of_sections(cells):
+    """For each section that a HIP device has a part in, its cells."""
+    suite = read_suite()
+    for name in suite.sections()[1:]:
+        wanted = names(suite[name])
+        if not wanted or any(n.startswith("hip") or n in ("all", "first") for n in wanted):
+            yield name, [c for c in cells if c["probe"] == name.split(".")[0] and is_of(suite[name], c)]
+
+
+def test_suite_upm(assay):
+    """All of it, made small: every section gives cells, each a number or a true reason why there is none."""
+    small_suite(assay.path("upm.ini"))
+    done = assay.run("run", assay.path("upm.ini"), "--device", "hip:0", env=hip(assay, APU), timeout=280)
+    cells = assay.cells()
+    expect(done.code in MEASURED, "it measures", done)
+    for cell in cells:
+        expect(cell["status"] in ("ok", "untrusted", "unsupported"), "no cell fails", cell)
+        if cell["status"] == "unsupported":
+            part, allocator = UNSUPPORTED.get(cell["probe"], ("no reason is right", ""))
+            expect(part in cell["reason"] and cell["axes"].get("allocator", "") == allocator, "the reason is true", cell)
+    for name, found in of_sections(cells):
+        expect(found and (measured(found) or name == "codegen"), f"section {name} has its numbers", found)
+
+
+def test_suite_upm_is_planned(assay):
+    """As it is, without the time for it."""
+    done = run(assay, APU, "upm", "--device", "hip:0", "--visits", "1", "--budget", "1s")
+    cells = assay.cells()
+    for cell in cells:
+        known = ("ok", "untrusted", "unsupported", "skipped")
+        expect(cell["status"] in known, "no cell fails", (done, cell))
+        expect(cell["status"] != "skipped" or "time budget" in cell["reason"], "only time is missing", cell)
+    for name, found in of_sections(cells):
+        expect(found, f"section {name} has cells", done)
 
 
 def test_no_runtime_starts(assay):
