@@ -31,9 +31,10 @@ static const char counting[] = "KERNEL(count)(ARG_GLOBAL(0, atomic_u32, n) ARG_I
 static void *library(const char *name)
 {
     void *l = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-    if (!l)
+    if (l)
+        dlclose(l);
+    else
         fail_msg("%s is not loaded", name);
-    dlclose(l);
     return l;
 }
 
@@ -205,8 +206,8 @@ static void test_same_machine_code(void **state)
     struct as_nvrtc_api nvrtc;
     struct as_hiprtc_api rtc;
     struct as_error err = {0};
-    unsigned char *by_cuda, *by_hip;
-    size_t cuda_bytes, hip_bytes, n, m;
+    unsigned char *by_cuda = NULL, *by_hip = NULL;
+    size_t cuda_bytes = 0, hip_bytes = 0, n = 0, m = 0;
     (void)state;
     if (as_nvrtc_load(&nvrtc, NULL))
         skip();
