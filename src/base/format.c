@@ -128,7 +128,8 @@ void as_format_value(struct as_buf *b, double v, const char *unit)
         return;
     }
     if (as_unit_is_count(unit) && fabs(v) < 1e15) {
-        as_buf_printf(b, v == floor(v) ? "%.0f %s" : "%.1f %s", v, unit);
+        const double tenths = round(v * 10);
+        as_buf_printf(b, fmod(tenths, 10) == 0 ? "%.0f %s" : "%.1f %s", tenths / 10, unit);
         return;
     }
     const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, false) : NULL;

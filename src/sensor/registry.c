@@ -7,7 +7,8 @@
 #include <string.h>
 
 extern const struct as_sensor as_sensor_nvml, as_sensor_amdgpu, as_sensor_host, as_sensor_script;
-const struct as_sensor *const as_sensors[] = {&as_sensor_nvml, &as_sensor_amdgpu, &as_sensor_host, &as_sensor_script, NULL};
+const struct as_sensor *const as_sensors[] = {&as_sensor_nvml, &as_sensor_amdgpu, &as_sensor_host, &as_sensor_script,
+                                              NULL};
 
 void as_sensor_reading_clear(struct as_sensor_reading *r)
 {

@@ -229,6 +229,9 @@ static void test_format(void **state)
     assert_string_equal(value(-3, "ns"), "-3.00 ns");
     assert_string_equal(value(0, "ns"), "0 ns");
     assert_string_equal(value(9.996, "cycles"), "10.0 cycles");
+    assert_string_equal(value(16384, "events"), "16384 events");
+    assert_string_equal(value(16383.9999, "events"), "16384 events");
+    assert_string_equal(value(0.5, "updates"), "0.5 updates");
     static const struct {
         uint64_t bytes;
         const char *text;
