@@ -20,10 +20,10 @@ struct as_advice {
     const char *topic;    /* "device-heavy", "shared", "pre-fault", ... */
     const char *question; /* what it answers */
     char device[32];
-    bool known;         /* else trusted cells are lacking */
-    bool warning;       /* something is wrong with this use of the memory, not only slow */
+    bool known;          /* else trusted cells are lacking */
+    bool warning;        /* something is wrong with this use of the memory, not only slow */
     char sentence[1536]; /* what to do and why, or what is lacking */
-    char command[192];  /* what would measure it; "" when it is known */
+    char command[192];   /* what would measure it; "" when it is known */
     struct as_advice_number numbers[AS_ADVICE_NUMBERS_MAX];
     size_t numbers_n;
 };
