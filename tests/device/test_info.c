@@ -27,7 +27,7 @@ static const struct as_device_info full = {
     .caches = {{1, 'd', 32768, 64, 8, 1}, {1, 'i', 65536, 64, 4, 1}, {3, 'u', 1u << 30, 128, (unsigned)-1, 96}},
     .allocators_n = 2,
     .allocators = {{"malloc", "", true, true, false, "", 1u << 30},
-                   {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no"}},
+                   {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0}},
 };
 
 static void round_trip(void **state)
