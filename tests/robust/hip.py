@@ -9,7 +9,7 @@ import harness
 from harness import FAILED, MEASURED, NOTHING, USAGE, expect, expect_refused
 
 RUNTIME = os.environ["ASSAY_FAKE_HIP"]
-LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1", "--budget", "1s"]
+LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1", "--precision", "100%"]
 HIP = [*LAUNCH, "--device", "hip:0"]
 APU, CARD = "apu xnack", "card"
 # Where the probes of shared memory are not what suite upm asks of them.
