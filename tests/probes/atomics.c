@@ -258,6 +258,8 @@ static void test_a_device_that_does_not_start(void **unused)
     assert_int_equal(t.live, 0);
 }
 
+enum { VISITS_MOST = 10 };
+
 static void test_both_at_once(void **unused)
 {
     struct toy t;
@@ -269,13 +271,17 @@ static void test_both_at_once(void **unused)
         fail_msg("%s%s", o.err.text, o.why);
     assert_true(o.sample.value == 0);
     for (int cpu = 0; cpu < 2; cpu++) {
-        visit_once(&o, &t.dev, &as_probe_atomics,
-                   cpu ? "agent=cpu elements=1024 type=u64 cpu_threads=1 device_threads=1 scope=system order=relaxed "
-                         "allocator=toy"
-                       : "agent=device elements=1024 type=u64 cpu_threads=1 device_threads=1 scope=system "
-                         "order=relaxed allocator=toy");
-        if (o.status || !o.passed)
-            fail_msg("%s%s", o.err.text, o.why);
+        /* On a loaded host one side may not get to run while the other is timed: some visit must see both. */
+        o.sample.value = 0;
+        for (int visits = 0; visits < VISITS_MOST && !(o.sample.value > 0); visits++) {
+            visit_once(&o, &t.dev, &as_probe_atomics,
+                       cpu ? "agent=cpu elements=1024 type=u64 cpu_threads=1 device_threads=1 scope=system "
+                             "order=relaxed allocator=toy"
+                           : "agent=device elements=1024 type=u64 cpu_threads=1 device_threads=1 scope=system "
+                             "order=relaxed allocator=toy");
+            if (o.status || !o.passed)
+                fail_msg("%s%s", o.err.text, o.why);
+        }
         assert_true(o.sample.value > 0 && isfinite(o.sample.value));
         assert_non_null(strstr(o.why, "0 of "));
     }

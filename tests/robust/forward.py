@@ -9,7 +9,7 @@ import harness
 from harness import MEASURED, NOTHING, expect, expect_refused
 
 LIBRARIES = os.environ["ASSAY_FORWARD_HIP"] + ":" + os.environ["ASSAY_FAKE_CUDA"]
-LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1"]
+LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1", "--precision", "100%"]
 SAYS = "HIP forwarded to CUDA: "
 
 
