@@ -27,6 +27,7 @@ def main():
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa (default 10)")
     parser.add_argument("--trials", type=int, default=60, help="trials for slowdown (default 60)")
     parser.add_argument("--big-store", help="a store of many runs, for the times of show and report")
+    parser.add_argument("--of", action="append", choices=gpu.PARTS, help="for gpu: only this (may be repeated)")
     parser.add_argument("--suite", default="quick", help="for gpu: the suite that is run twice (default quick)")
     parser.add_argument("--forward-library", metavar="FOLDER", help="for forward: " + forward.FOLDER)
     for name, what in {**peers.PROGRAMS, **gpu.PROGRAMS}.items():
@@ -38,7 +39,7 @@ def main():
     known = {"overheads": lambda a: overheads.measure(a, options.big_store),
              "peers": lambda a: peers.measure(a, of_cpu, options.rounds),
              "upm": lambda a: upm.measure(a, options.rounds),
-             "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite),
+             "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite, options.of or gpu.PARTS),
              "forward": lambda a: forward.measure(a, options.forward_library, min(options.rounds, 3)),
              "aa": lambda a: agreement.same_machine(a, options.runs),
              "slowdown": lambda a: agreement.scripted_slowdown(a, options.trials)}

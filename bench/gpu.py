@@ -196,14 +196,18 @@ def repeated(card, suite):
     return rows
 
 
-def measure(assay, paths, rounds, suite):
-    """paths: of the peers that are there; suite: to be run twice, or None."""
+PARTS = ("memory", "onchip", "latency", "arithmetic", "links", "twice")
+
+
+def measure(assay, paths, rounds, suite, parts=PARTS):
+    """paths: of the peers that are there; suite: the one that 'twice' runs."""
     card = Card(assay, "cuda:0")
+    known = {"memory": lambda: memory(card, paths, rounds), "onchip": lambda: on_chip(card, paths),
+             "latency": lambda: latency(card, paths), "arithmetic": lambda: arithmetic(card),
+             "links": lambda: links(card, paths), "twice": lambda: repeated(card, suite)}
     rows = []
-    for part in (lambda: memory(card, paths, rounds), lambda: on_chip(card, paths), lambda: latency(card, paths),
-                 lambda: arithmetic(card), lambda: links(card, paths),
-                 lambda: repeated(card, suite) if suite else []):
-        found = part()
+    for part in parts:
+        found = known[part]()
         for line in found:
             print(f"{line['what']}: {line['value']} ({line['target']}) {line['verdict']}", file=sys.stderr, flush=True)
         rows += found
