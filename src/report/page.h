@@ -24,7 +24,7 @@ struct as_page {
 
 /* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
 void as_page_value(struct as_buf *b, double v, const char *unit);
-/* The same of a number that is round, for an axis: "50 Top/s". */
+/* The same of a number that is round, for an axis: "50 Tops/s". */
 void as_page_tick(struct as_buf *b, double v, const char *unit);
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);

@@ -279,7 +279,7 @@ static void test_scales(void **state)
                 {1e-12, "s", "ns", "ns"},
                 {0.5, "GB/s", "MB/s", "MB/s"},
                 {1048576, "B", "MiB", "MiB"},
-                {2e9, "ops/s", "Gops/s", "Gop/s"},
+                {2e9, "ops/s", "Gops/s", "Gops/s"},
                 {1500, "pages/s", "k pages/s", "k pages/s"},
                 {0.25, "x", "x", "×"}};
     (void)state;
