@@ -234,21 +234,7 @@ static void list_unknown(struct nvml *n, struct as_buf *why_not)
     struct as_sensor_reading r;
     as_sensor_reading_clear(&r);
     read_now(n, AS_SENSOR_ALL, &r);
-    const struct {
-        const char *what;
-        bool known;
-    } parts[] = {{"clock", isfinite(r.clock_hz)},
-                 {"memory clock", isfinite(r.memory_clock_hz)},
-                 {"power", isfinite(r.power_w)},
-                 {"temperature", isfinite(r.temperature)},
-                 {"throttling", r.throttle >= 0},
-                 {"PCIe link", isfinite(r.pcie_generation) && isfinite(r.pcie_width)},
-                 {"ECC errors", isfinite(r.ecc_uncorrected)},
-                 {"other processes", isfinite(r.users)},
-                 {"utilisation", isfinite(r.utilisation)}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (!parts[i].known)
-            as_buf_printf(why_not, "%s%s", why_not->len ? ", " : "the driver does not tell: ", parts[i].what);
+    as_sensor_list_unknown(&r, why_not);
 }
 
 static enum as_status find(struct nvml *n, const struct as_device_info *info, struct as_error *err)

@@ -28,6 +28,25 @@ void as_sensor_reading_clear(struct as_sensor_reading *r)
                                     .utilisation = NAN};
 }
 
+void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *why_not)
+{
+    const struct {
+        const char *what;
+        bool known;
+    } parts[] = {{"clock", isfinite(r->clock_hz)},
+                 {"memory clock", isfinite(r->memory_clock_hz)},
+                 {"power", isfinite(r->power_w)},
+                 {"temperature", isfinite(r->temperature)},
+                 {"throttling", r->throttle >= 0},
+                 {"PCIe link", isfinite(r->pcie_generation) && isfinite(r->pcie_width)},
+                 {"ECC errors", isfinite(r->ecc_uncorrected)},
+                 {"other processes", isfinite(r->users)},
+                 {"utilisation", isfinite(r->utilisation)}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!parts[i].known)
+            as_buf_printf(why_not, "%s%s", why_not->len ? ", " : "the driver does not tell: ", parts[i].what);
+}
+
 /* The shortest of a few: the first loads what it needs, and others may be interrupted. */
 static double cost_of_reading(struct as_sensing *s)
 {

@@ -20,6 +20,9 @@ struct as_sensor_reading {
     double utilisation;                    /* 0 to 1 */
 };
 void as_sensor_reading_clear(struct as_sensor_reading *r);
+/* For why_not of struct as_sensor: "the driver does not tell: power, ECC errors", what a whole reading leaves unknown.
+ */
+void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *why_not);
 
 enum as_sensor_part {
     AS_SENSOR_QUICK, /* what moves while a device works: clocks, power, throttling, link */
