@@ -180,17 +180,17 @@ static enum as_status in_option(const char *option, struct as_error *err)
     return err->code = AS_USAGE;
 }
 
-enum as_status as_args_number(const struct as_args *args, const char *option, as_parse_fn parse, double lo, double hi,
+enum as_status as_args_number(const struct as_args *args, const char *option, const struct as_args_range *range,
                               double *out, struct as_error *err)
 {
     const char *text = as_args_value(args, option);
     double v = 0;
     if (!text)
         return AS_OK;
-    if (parse(text, &v, err))
+    if (range->parse(text, &v, err))
         return in_option(option, err);
-    if (!(v >= lo && v <= hi)) {
-        as_fail(err, AS_USAGE, "'%s' is out of range; assay help says what it may be", text);
+    if (!(v >= range->lo && v <= range->hi)) {
+        as_fail(err, AS_USAGE, "'%s' is not within %s", text, range->words);
         return in_option(option, err);
     }
     *out = v;

@@ -91,7 +91,12 @@ enum as_status as_args_values(const struct as_args *args, const char *option, co
 const char *as_args_word(const struct as_args *args, size_t i); /* NULL when there are fewer */
 /* The value of an option as a number; *out is left alone when it was not given. The message names the option. */
 typedef enum as_status (*as_parse_fn)(const char *text, double *out, struct as_error *err);
-enum as_status as_args_number(const struct as_args *args, const char *option, as_parse_fn parse, double lo, double hi,
+struct as_args_range {
+    as_parse_fn parse;
+    double lo, hi;
+    const char *words; /* the same for people: "0.01% to 100%" */
+};
+enum as_status as_args_number(const struct as_args *args, const char *option, const struct as_args_range *range,
                               double *out, struct as_error *err);
 enum as_status as_args_u64(const struct as_args *args, const char *option, uint64_t lo, uint64_t hi, uint64_t *out,
                            struct as_error *err);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const double usual_tolerance = 0.03;
+static const struct as_args_range check_range = {as_parse_percent, 0, 10, "0% to 1000%"};
 static const char *const match_words[] = {
     [AS_MATCH_BOTH] = "both",
     [AS_MATCH_NO_NUMBER] = "no number",
@@ -218,7 +219,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     int code = AS_EXIT_OK;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
-        st = as_args_number(args, "check", as_parse_percent, 0, 10, &limit, &err);
+        st = as_args_number(args, "check", &check_range, &limit, &err);
     if (!st)
         st = as_source_load(args, as_args_word(args, 0), &a, &err);
     if (!st)

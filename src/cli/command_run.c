@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double precision_least = 0.0001, budget_most = 30 * 86400.0;
-
 /* A budget of 0 is none; one that is too short for anything is a slip. */
 static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
 {
@@ -19,6 +17,9 @@ static enum as_status parse_budget(const char *text, double *out, struct as_erro
     return st;
 }
 
+static const struct as_args_range precision_range = {as_parse_percent, 0.0001, 1, "0.01% to 100%"};
+static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0, "0 to 720h"};
+
 static enum as_status read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
 {
     uint64_t visits = 0;
@@ -27,9 +28,9 @@ static enum as_status read_options(const struct as_args *args, struct as_run_opt
     o->devices = as_args_value(args, "device");
     o->isolate = as_args_flag(args, "isolate");
     o->has_seed = as_args_flag(args, "seed");
-    enum as_status st = as_args_number(args, "precision", as_parse_percent, precision_least, 1, &o->precision, err);
+    enum as_status st = as_args_number(args, "precision", &precision_range, &o->precision, err);
     if (!st)
-        st = as_args_number(args, "budget", parse_budget, 0, budget_most, &o->budget_s, err);
+        st = as_args_number(args, "budget", &budget_range, &o->budget_s, err);
     if (!st)
         st = as_args_u64(args, "seed", 0, UINT64_MAX, &o->seed, err);
     if (!st)
@@ -146,7 +147,7 @@ static int run_resume(const struct as_command *command, const struct as_args *ar
     struct as_store *store = NULL;
     struct as_error err = {0};
     const char *report = as_args_value(args, "report");
-    enum as_status st = as_args_number(args, "budget", parse_budget, 0, budget_most, &options.budget_s, &err);
+    enum as_status st = as_args_number(args, "budget", &budget_range, &options.budget_s, &err);
     if (!st)
         st = as_session_check_output(report, &err);
     if (!st)
