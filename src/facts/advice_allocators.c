@@ -101,7 +101,7 @@ bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advi
 static const struct as_cell *free_of(const struct rule_context *c, const struct as_cell *alloc)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->cells[i]->probe, "alloc") == 0 && strcmp(as_axes_text(&c->cells[i]->axes, "op"), "free") == 0 &&
+        if (strcmp(c->cells[i]->probe, "alloc") == 0 && strcmp(cell_axis(c->cells[i], "op"), "free") == 0 &&
             cells_alike(c->cells[i], alloc, "op"))
             return c->cells[i];
     return NULL;
@@ -130,7 +130,7 @@ static void say_lives(struct rule_context *c, struct as_advice *a, const struct 
 {
     char size[32];
     size_t same = choices_best(lives, n, true);
-    fact_value_text(as_axes_number(&lives[0].cell->axes, "size"), NO_INTERVAL, "B", size, sizeof size);
+    fact_value_text(cell_axis_number(lives[0].cell, "size"), NO_INTERVAL, "B", size, sizeof size);
     advice_say(a, "%sFor %s: ", a->sentence[0] ? ". " : "", size);
     say_choice(a, lives, same, "allocating and freeing takes");
     say_others(a, lives, n, same);

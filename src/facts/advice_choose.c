@@ -8,12 +8,12 @@
 
 static bool is_wanted(const struct as_cell *cell, const struct wanted *w)
 {
-    if (strcmp(cell->probe, w->probe) != 0 || !as_axes_text(&cell->axes, "allocator")[0])
+    if (strcmp(cell->probe, w->probe) != 0 || !cell_axis(cell, "allocator")[0])
         return false;
     for (size_t i = 0; w->axes[i][0]; i++)
-        if (strcmp(as_axes_text(&cell->axes, w->axes[i][0]), w->axes[i][1]) != 0)
+        if (strcmp(cell_axis(cell, w->axes[i][0]), w->axes[i][1]) != 0)
             return false;
-    double threads = as_axes_number(&cell->axes, "threads");
+    double threads = cell_axis_number(cell, "threads");
     return w->team == ANY_TEAM || (w->team == WHOLE_DEVICE ? threads == 0 : threads > 0);
 }
 
@@ -25,7 +25,7 @@ static size_t group_of(const struct rule_context *c, const struct wanted *w, con
         const struct as_cell *cell = c->cells[i];
         if (!is_wanted(cell, w) || !cells_alike(cell, like, "allocator"))
             continue;
-        const char *allocator = as_axes_text(&cell->axes, "allocator");
+        const char *allocator = cell_axis(cell, "allocator");
         size_t k = 0;
         while (k < n && strcmp(out[k].allocator, allocator) != 0)
             k++;
@@ -44,7 +44,7 @@ size_t choose(struct rule_context *c, const struct wanted *w, struct choice out[
         if (!is_wanted(c->cells[i], w))
             continue;
         size_t n = group_of(c, w, c->cells[i], group);
-        double threads = as_axes_number(&c->cells[i]->axes, "threads");
+        double threads = cell_axis_number(c->cells[i], "threads");
         threads = isfinite(threads) ? threads : 0;
         if (n < best || (n == best && threads <= best_threads))
             continue;

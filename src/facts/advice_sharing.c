@@ -70,7 +70,7 @@ static bool largest_pair(struct rule_context *c, const char *name, const char *a
     *out = (struct pair){0};
     pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
-        double pages = as_axes_number(&pairs[i].a->axes, "pages");
+        double pages = cell_axis_number(pairs[i].a, "pages");
         if (strcmp(cell_axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most))
             continue;
         most = pages;
@@ -177,7 +177,7 @@ static const struct as_cell *streaming(const struct rule_context *c, const char 
     for (size_t i = 0; i < c->n; i++) {
         const struct as_cell *cell = c->cells[i];
         if (strcmp(cell->probe, "bandwidth") == 0 && strcmp(cell_axis(cell, "op"), op) == 0 &&
-            strcmp(cell_axis(cell, "allocator"), allocator) == 0 && as_axes_number(&cell->axes, "threads") == 0 &&
+            strcmp(cell_axis(cell, "allocator"), allocator) == 0 && cell_axis_number(cell, "threads") == 0 &&
             strcmp(cell_axis(cell, "level"), "memory") == 0 && (!like || cells_alike(cell, like, "allocator")))
             return cell;
     }
@@ -198,9 +198,8 @@ static bool is_legacy_copy(const struct rule_context *c, const struct as_cell *c
 static bool has_larger(const struct rule_context *c, const struct as_cell *copy, const char *own)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (is_legacy_copy(c, c->cells[i], own) &&
-            strcmp(cell_axis(c->cells[i], "from"), cell_axis(copy, "from")) == 0 &&
-            as_axes_number(&c->cells[i]->axes, "size") > as_axes_number(&copy->axes, "size"))
+        if (is_legacy_copy(c, c->cells[i], own) && cells_same(c->cells[i], copy, "from") &&
+            cell_axis_number(c->cells[i], "size") > cell_axis_number(copy, "size"))
             return true;
     return false;
 }
@@ -209,13 +208,11 @@ static void say_copy(struct as_advice *a, const struct as_cell *copy, const stru
                      const struct as_cell *own)
 {
     const char *from = cell_axis(copy, "from");
-    struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
-    double passes = passes_to_pay(copy->sum.median, direct->sum.median, own->sum.median);
-    double high = passes_to_pay(cc.lo, cd.hi, co.lo);
+    double passes;
+    struct as_interval ci;
     advice_say(a, "%s '%s' ", a->sentence[0] ? "; from" : "From", from);
-    if (isfinite(passes) && isfinite(high))
-        advice_say(a, "they pay from %.3g passes over the data on (%.3g to %.3g)", passes,
-                   passes_to_pay(cc.hi, cd.lo, co.hi), high);
+    if (passes_to_pay(copy, direct, own, &passes, &ci))
+        advice_say(a, "they pay from %.3g passes over the data on (%.3g to %.3g)", passes, ci.lo, ci.hi);
     else
         advice_say(a, "remove them: in repeated passes the device is not seen to be slower there than in '%s'",
                    cell_axis(own, "allocator"));

@@ -129,6 +129,11 @@ double cell_axis_number(const struct as_cell *cell, const char *axis)
     return as_axes_number(&cell->axes, axis);
 }
 
+bool cells_same(const struct as_cell *a, const struct as_cell *b, const char *axis)
+{
+    return strcmp(cell_axis(a, axis), cell_axis(b, axis)) == 0;
+}
+
 enum as_fact_verdict verdict_above(struct as_interval ci, double bound)
 {
     return ci.lo > bound ? AS_SUPPORTED : ci.hi < bound ? AS_REFUTED : AS_UNDECIDED;
@@ -229,7 +234,7 @@ void pairs_make(struct rule_context *c, const char *probe, const char *axis, con
     if (!keyed || !*pairs)
         c->status = as_nomem(c->err, have * sizeof *keyed, "pairs of cells");
     for (size_t i = 0; keyed && i < have; i++) {
-        const char *text = as_axes_text(&cells[i]->axes, axis);
+        const char *text = cell_axis(cells[i], axis);
         bool is_a = strcmp(text, a_text) == 0;
         if (is_a || strcmp(text, b_text) == 0)
             keyed[keyed_n++] = (struct keyed){cells[i], hash_others(cells[i], axis), is_a ? 0 : 1};
@@ -273,7 +278,7 @@ void curves_make(struct rule_context *c, const char *probe, const char *axis, st
     *curves = NULL;
     *n = 0;
     for (size_t i = 0; keyed && i < have; i++) {
-        double x = as_axes_number(&cells[i]->axes, axis);
+        double x = cell_axis_number(cells[i], axis);
         if (isfinite(x) && x > 0)
             keyed[keyed_n++] = (struct keyed){cells[i], hash_others(cells[i], axis), x};
     }

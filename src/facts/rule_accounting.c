@@ -37,7 +37,7 @@ static void fill(struct table *t, const struct as_cell *const *cells, size_t n, 
         if (k == COUNTERS || m == MOMENTS || strcmp(as_axes_text(a, "allocator"), allocator) != 0)
             continue;
         const struct as_cell *have = t->cell[k][m];
-        if (!have || as_axes_number(a, "size") > as_axes_number(&have->axes, "size"))
+        if (!have || as_axes_number(a, "size") > cell_axis_number(have, "size"))
             t->cell[k][m] = cells[i];
     }
 }
@@ -116,7 +116,7 @@ void rule_accounting(struct rule_context *c)
     const char *done[ALLOCATORS_MAX];
     size_t n = cells_of(c, "accounting", &cells), done_n = 0;
     for (size_t i = 0; i < n && done_n < ALLOCATORS_MAX; i++) {
-        const char *allocator = as_axes_text(&cells[i]->axes, "allocator");
+        const char *allocator = cell_axis(cells[i], "allocator");
         struct table t;
         if (index_of(allocator, done, done_n) < done_n)
             continue;

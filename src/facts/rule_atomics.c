@@ -10,11 +10,6 @@
 
 enum { FACTS_MAX = 64 }; /* of one rule */
 
-static bool same(const struct as_cell *a, const struct as_cell *b, const char *axis)
-{
-    return strcmp(cell_axis(a, axis), cell_axis(b, axis)) == 0;
-}
-
 static bool by_cpu(const struct as_cell *cell)
 {
     return strcmp(cell_axis(cell, "agent"), "cpu") == 0;
@@ -22,7 +17,7 @@ static bool by_cpu(const struct as_cell *cell)
 
 static bool works(const struct as_cell *cell, const char *threads)
 {
-    return as_axes_number(&cell->axes, threads) > 0;
+    return cell_axis_number(cell, threads) > 0;
 }
 
 static bool both_work(const struct as_cell *cell)
@@ -62,7 +57,7 @@ static void add_rate(struct rule_context *c, const struct as_cell *cell)
 
 static bool is_same_array(const struct as_cell *a, const struct as_cell *b)
 {
-    return same(a, b, "agent") && same(a, b, "elements") && same(a, b, "type");
+    return cells_same(a, b, "agent") && cells_same(a, b, "elements") && cells_same(a, b, "type");
 }
 
 /* Is it the first of its kind, and which of its kind is best? */
@@ -87,9 +82,9 @@ static const struct as_cell *best_alone(const struct as_cell *const *cells, size
 static const struct as_cell *alone_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
 {
     for (size_t i = 0; i < n; i++)
-        if (!both_work(cells[i]) && is_same_array(cells[i], cell) && same(cells[i], cell, "order") &&
-            same(cells[i], cell, "allocator") && same(cells[i], cell, own_threads(cell)) &&
-            (by_cpu(cell) || same(cells[i], cell, "scope")))
+        if (!both_work(cells[i]) && is_same_array(cells[i], cell) && cells_same(cells[i], cell, "order") &&
+            cells_same(cells[i], cell, "allocator") && cells_same(cells[i], cell, own_threads(cell)) &&
+            (by_cpu(cell) || cells_same(cells[i], cell, "scope")))
             return cells[i];
     return NULL;
 }
@@ -104,7 +99,7 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
 {
     *k = (struct kept){.share = INFINITY};
     for (size_t i = 0; i < n; i++) {
-        if (!both_work(cells[i]) || !is_same_array(cells[i], like) || !same(cells[i], like, "allocator"))
+        if (!both_work(cells[i]) || !is_same_array(cells[i], like) || !cells_same(cells[i], like, "allocator"))
             continue;
         const struct as_cell *alone = alone_of(cells, n, cells[i]);
         if (!alone)
@@ -145,7 +140,7 @@ static void add_kept(struct rule_context *c, const struct kept *k)
 static bool shared_before(const struct as_cell *const *cells, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (both_work(cells[i]) && is_same_array(cells[i], cells[at]) && same(cells[i], cells[at], "allocator"))
+        if (both_work(cells[i]) && is_same_array(cells[i], cells[at]) && cells_same(cells[i], cells[at], "allocator"))
             return true;
     return false;
 }
@@ -199,16 +194,16 @@ static bool lost_any(const struct as_cell *cell)
 /* Cells of one sentence: the same memory and sides; where updates are lost also the same type and scope. */
 static bool is_one_story(const struct as_cell *a, const struct as_cell *b)
 {
-    if (is_plain(a) != is_plain(b) || lost_any(a) != lost_any(b) || !same(a, b, "allocator") ||
+    if (is_plain(a) != is_plain(b) || lost_any(a) != lost_any(b) || !cells_same(a, b, "allocator") ||
         strcmp(sides_id(a), sides_id(b)) != 0)
         return false;
-    return is_plain(a) || !lost_any(a) || (same(a, b, "type") && same(a, b, "scope"));
+    return is_plain(a) || !lost_any(a) || (cells_same(a, b, "type") && cells_same(a, b, "scope"));
 }
 
 static bool lost_elsewhere(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
 {
     for (size_t i = 0; i < n; i++)
-        if (!is_plain(cells[i]) && lost_any(cells[i]) && same(cells[i], cell, "allocator") &&
+        if (!is_plain(cells[i]) && lost_any(cells[i]) && cells_same(cells[i], cell, "allocator") &&
             strcmp(sides_id(cells[i]), sides_id(cell)) == 0)
             return true;
     return false;
@@ -220,8 +215,8 @@ static void list_kinds(const struct as_cell *const *cells, size_t n, size_t at, 
     for (size_t i = at; i < n; i++) {
         bool seen = !is_one_story(cells[i], cells[at]);
         for (size_t k = at; k < i && !seen; k++)
-            seen = is_one_story(cells[k], cells[at]) && same(cells[k], cells[i], "type") &&
-                   same(cells[k], cells[i], "scope");
+            seen = is_one_story(cells[k], cells[at]) && cells_same(cells[k], cells[i], "type") &&
+                   cells_same(cells[k], cells[i], "scope");
         if (!seen)
             as_buf_printf(out, "%s%s %s", out->len ? ", " : "", cell_axis(cells[i], "type"),
                           cell_axis(cells[i], "scope"));

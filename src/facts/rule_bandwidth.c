@@ -16,7 +16,7 @@ static const char *const team_words[] = {[ONE] = "1", [MANY] = "all"};
 /* NAN for a device, which always works with all it has. */
 static double threads_of(const struct rule_context *c, const struct as_cell *cell)
 {
-    double t = as_axes_number(&cell->axes, "threads");
+    double t = cell_axis_number(cell, "threads");
     bool host = !c->info || (c->info->capabilities & AS_CAP_HOST_KERNELS);
     return host && t >= 1 ? t : NAN;
 }
@@ -29,7 +29,7 @@ static bool in_team(const struct rule_context *c, const struct as_cell *cell, en
 
 static double working_set(const struct as_cell *cell)
 {
-    double size = as_axes_number(&cell->axes, "size");
+    double size = cell_axis_number(cell, "size");
     return cell->footprint > 0 ? (double)cell->footprint : isfinite(size) ? size : 0;
 }
 
@@ -46,8 +46,8 @@ best_of(const struct as_cell *const *cells, size_t n, const char *op, enum team 
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (in_team(c, cells[i], team) && strcmp(as_axes_text(&cells[i]->axes, "op"), op) == 0 &&
-            belongs(c, cells[i], what) && (!best || cells[i]->sum.median > best->sum.median))
+        if (in_team(c, cells[i], team) && strcmp(cell_axis(cells[i], "op"), op) == 0 && belongs(c, cells[i], what) &&
+            (!best || cells[i]->sum.median > best->sum.median))
             best = cells[i];
     return best;
 }
@@ -73,7 +73,7 @@ static struct as_fact *add_bandwidth(struct rule_context *c, const struct as_cel
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_evidence(f, cell);
     char value[96], threads[32];
-    const char *store = as_axes_text(&cell->axes, "store");
+    const char *store = cell_axis(cell, "store");
     fact_say(f, "%s delivers %s to %s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
              team_text(c, cell, threads, sizeof threads),
@@ -117,7 +117,7 @@ struct window {
 static double untold_cache(const struct rule_context *c, const struct as_cell *cell)
 {
     bool card = !c->info->is_host_memory && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
-    return card && strcmp(as_axes_text(&cell->axes, "width"), "best") != 0 ? (double)c->info->unit_local : 0;
+    return card && strcmp(cell_axis(cell, "width"), "best") != 0 ? (double)c->info->unit_local : 0;
 }
 
 static bool belongs_to_cache(const struct rule_context *c, const struct as_cell *cell, const void *what)
@@ -167,7 +167,7 @@ static const struct pair *best_pair(const struct rule_context *c, const struct p
     for (size_t i = 0; i < n; i++) {
         double fast = fmax(pairs[i].a->sum.median, pairs[i].b->sum.median);
         if (fast > fastest && in_team(c, pairs[i].a, team) && is_memory(pairs[i].a) &&
-            strcmp(as_axes_text(&pairs[i].a->axes, "op"), op) == 0) {
+            strcmp(cell_axis(pairs[i].a, "op"), op) == 0) {
             best = &pairs[i];
             fastest = fast;
         }

@@ -19,9 +19,9 @@ static const struct curve *choose_curve(const struct curve *curves, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = curves[i].cells[0];
         if (!cell_is(cell, "pattern", "random") || !cell_is(cell, "instrument", "timed") || curves[i].n < POINTS_MIN ||
-            as_axes_number(&cell->axes, "stride") > LINE_MAX_BYTES)
+            cell_axis_number(cell, "stride") > LINE_MAX_BYTES)
             continue;
-        double score = (double)curves[i].n * (allocator_is_huge(as_axes_text(&cell->axes, "allocator")) ? 2 : 1);
+        double score = (double)curves[i].n * (allocator_is_huge(cell_axis(cell, "allocator")) ? 2 : 1);
         if (score > best_score) {
             best_score = score;
             best = &curves[i];
@@ -262,7 +262,7 @@ static void add_latency(struct rule_context *c, const struct curve *curve, const
     fact_value_text(p->level, p->ci, f->unit, text, sizeof text);
     if (memory)
         fact_say(f, "A dependent load from memory takes %s (%s, random order over up to %s)", text,
-                 as_axes_text(&curve->cells[p->first]->axes, "allocator"),
+                 cell_axis(curve->cells[p->first], "allocator"),
                  fact_value_text(curve->x[p->last], NO_INTERVAL, "B", reach, sizeof reach));
     else
         fact_say(f, "A dependent load that hits %s takes %s", level->name, text);

@@ -18,13 +18,13 @@ static enum kind kind_of(const struct as_cell *cell)
 
 static bool is_atomic(const struct as_cell *cell)
 {
-    return strncmp(as_axes_text(&cell->axes, "op"), "atomic_", strlen("atomic_")) == 0;
+    return strncmp(cell_axis(cell, "op"), "atomic_", strlen("atomic_")) == 0;
 }
 
 /* One name for all orders and scopes of an atomic, one for each target of the rest. */
 static void name_of(const struct as_cell *cell, struct as_buf *out)
 {
-    as_buf_printf(out, "%.20s %.8s%s", as_axes_text(&cell->axes, "op"), as_axes_text(&cell->axes, "type"),
+    as_buf_printf(out, "%.20s %.8s%s", cell_axis(cell, "op"), cell_axis(cell, "type"),
                   cell_is(cell, "target", "v3") && !is_atomic(cell) ? " (x86-64-v3)" : "");
 }
 

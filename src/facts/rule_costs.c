@@ -73,7 +73,7 @@ static struct as_interval difference(const struct as_cell *a, const struct as_ce
 static void add_difference(struct rule_context *c, const struct as_cell *more, const struct as_cell *less,
                            const char *id, const char *what, const char *nothing)
 {
-    const char *allocator = as_axes_text(&more->axes, "allocator");
+    const char *allocator = cell_axis(more, "allocator");
     char object[48], value[96], size[32];
     snprintf(object, sizeof object, "allocator:%.36s", allocator);
     struct as_fact *f = fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
@@ -81,7 +81,7 @@ static void add_difference(struct rule_context *c, const struct as_cell *more, c
         return;
     fact_number(f, more->sum.median - less->sum.median, difference(more, less));
     fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    fact_value_text(as_axes_number(&more->axes, "size"), NO_INTERVAL, "B", size, sizeof size);
+    fact_value_text(cell_axis_number(more, "size"), NO_INTERVAL, "B", size, sizeof size);
     f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
     if (f->verdict == AS_SUPPORTED)
         fact_say(f, "%s %s a page (%s, blocks of %s)", what, value, allocator, size);
@@ -93,12 +93,12 @@ static void add_difference(struct rule_context *c, const struct as_cell *more, c
 
 static const char *allocator_of(const struct pair *p)
 {
-    return as_axes_text(&p->a->axes, "allocator");
+    return cell_axis(p->a, "allocator");
 }
 
 static double size_of(const struct pair *p)
 {
-    double size = as_axes_number(&p->a->axes, "size");
+    double size = cell_axis_number(p->a, "size");
     return isfinite(size) ? size : 0;
 }
 
@@ -136,7 +136,7 @@ void rule_first_touch(struct rule_context *c)
 static void add_allocator(struct rule_context *c, const struct curve *curve, size_t at)
 {
     const struct as_cell *cell = curve->cells[at];
-    const char *allocator = as_axes_text(&cell->axes, "allocator"), *op = as_axes_text(&cell->axes, "op");
+    const char *allocator = cell_axis(cell, "allocator"), *op = cell_axis(cell, "op");
     char object[48], value[96], size[32];
     snprintf(object, sizeof object, "allocator:%.36s", allocator);
     fact_value_text(curve->x[at], NO_INTERVAL, "B", size,
@@ -156,7 +156,7 @@ void rule_allocators(struct rule_context *c)
     size_t n;
     curves_make(c, "alloc", "size", &curves, &n);
     for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
-        const char *op = as_axes_text(&curves[i].cells[0]->axes, "op");
+        const char *op = cell_axis(curves[i].cells[0], "op");
         if (strcmp(op, "alloc") != 0 && strcmp(op, "free") != 0)
             continue;
         add_allocator(c, &curves[i], 0);
@@ -186,9 +186,8 @@ static void add_pair(struct rule_context *c, const struct as_cell *cell, const s
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "The %s pair, %s %s and %s, hands a cache line over in %s", which, kind->one,
-             as_axes_text(&cell->axes, "from"), as_axes_text(&cell->axes, "to"),
-             fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    fact_say(f, "The %s pair, %s %s and %s, hands a cache line over in %s", which, kind->one, cell_axis(cell, "from"),
+             cell_axis(cell, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     fact_evidence(f, cell);
 }
 
@@ -217,8 +216,7 @@ static void add_median_pair(struct rule_context *c, const struct as_cell *const 
 /* One kind of waiting in one kind of memory, so that all pairs are alike: those of the first cell. */
 static bool is_alike(const struct as_cell *cell, const struct as_cell *first)
 {
-    return strcmp(as_axes_text(&cell->axes, "op"), as_axes_text(&first->axes, "op")) == 0 &&
-           strcmp(as_axes_text(&cell->axes, "allocator"), as_axes_text(&first->axes, "allocator")) == 0;
+    return cells_same(cell, first, "op") && cells_same(cell, first, "allocator");
 }
 
 static void core_to_core(struct rule_context *c, const struct as_cell **cells, size_t n, const struct pair_kind *kind)
@@ -226,8 +224,8 @@ static void core_to_core(struct rule_context *c, const struct as_cell **cells, s
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = cells[i];
-        if (strcmp(as_axes_text(&cell->axes, "peer"), kind->peer) != 0 ||
-            as_axes_text(&cell->axes, "from")[0] == '\0' || (kept && !is_alike(cell, cells[0])))
+        if (strcmp(cell_axis(cell, "peer"), kind->peer) != 0 || cell_axis(cell, "from")[0] == '\0' ||
+            (kept && !is_alike(cell, cells[0])))
             continue;
         cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kinds of peer */
         cells[kept++] = cell;
@@ -270,12 +268,12 @@ void rule_launch(struct rule_context *c)
     size_t n = cells_of(c, "launch", &cells), added = 0;
     double least = INFINITY;
     for (size_t i = 0; i < n; i++)
-        least = fmin(least, as_axes_number(&cells[i]->axes, "threads"));
+        least = fmin(least, cell_axis_number(cells[i], "threads"));
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
-        double threads = as_axes_number(&cells[i]->axes, "threads");
+        double threads = cell_axis_number(cells[i], "threads");
         if (isfinite(threads) && threads > least)
             continue;
-        const char *what = as_axes_text(&cells[i]->axes, "what"), *wait = as_axes_text(&cells[i]->axes, "wait");
+        const char *what = cell_axis(cells[i], "what"), *wait = cell_axis(cells[i], "wait");
         const char *text = "An empty kernel takes";
         for (size_t k = 0; k < sizeof says / sizeof *says; k++)
             text = strcmp(says[k].what, what) == 0 ? says[k].says : text;

@@ -106,7 +106,7 @@ static const struct comparison {
 
 static double pages_of(const struct pair *p)
 {
-    return as_axes_number(&p->a->axes, "pages");
+    return cell_axis_number(p->a, "pages");
 }
 
 static void add_comparison(struct rule_context *c, const struct comparison *how, const struct pair *p)
@@ -135,9 +135,9 @@ static void compare(struct rule_context *c, const struct comparison *how)
         size_t k = 0;
         if (strcmp(cell_axis(pairs[i].b, "what"), "fault") != 0)
             continue;
-        while (k < kept && (strcmp(cell_axis(pairs[k].b, "scenario"), cell_axis(pairs[i].b, "scenario")) != 0 ||
-                            strcmp(cell_axis(pairs[k].b, "allocator"), cell_axis(pairs[i].b, "allocator")) != 0 ||
-                            strcmp(cell_axis(pairs[k].b, "access"), cell_axis(pairs[i].b, "access")) != 0))
+        while (k < kept &&
+               (!cells_same(pairs[k].b, pairs[i].b, "scenario") || !cells_same(pairs[k].b, pairs[i].b, "allocator") ||
+                !cells_same(pairs[k].b, pairs[i].b, "access")))
             k++;
         if (k == FACTS_MAX)
             continue;

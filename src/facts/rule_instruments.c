@@ -34,7 +34,7 @@ void rule_instruments(struct rule_context *c)
                  "A walk that is timed as a whole and one whose counter is read while it runs agree within 2%% in %zu "
                  "of %zu places, and differ by more in %zu; the farthest apart are %s, over %s",
                  agree, n, differ, fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
-                 fact_value_text(as_axes_number(&p->a->axes, "size"), NO_INTERVAL, "B", size, sizeof size));
+                 fact_value_text(cell_axis_number(p->a, "size"), NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {
             fact_evidence(f, pairs[i].a);
             fact_evidence(f, pairs[i].b);

@@ -11,11 +11,11 @@ enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells s
 
 static double size_of(const struct as_cell *cell)
 {
-    double size = as_axes_number(&cell->axes, "size");
+    double size = cell_axis_number(cell, "size");
     return isfinite(size) ? size : 0;
 }
 
-/* Keeps of the cells those that no other one of the same kind surpasses; alike says what a kind is, by the axes. */
+/* Keeps of the cells those that no other one of the same kind surpasses; kind: the axes by which kinds differ. */
 static size_t keep_best(const struct as_cell **cells, size_t n, const char *const *kind,
                         bool (*surpasses)(const struct as_cell *a, const struct as_cell *b))
 {
@@ -25,7 +25,7 @@ static size_t keep_best(const struct as_cell **cells, size_t n, const char *cons
         for (bool same = false; k < kept && !same; k += !same) {
             same = true;
             for (size_t x = 0; kind[x] && same; x++)
-                same = strcmp(cell_axis(cells[k], kind[x]), cell_axis(cells[i], kind[x])) == 0;
+                same = cells_same(cells[k], cells[i], kind[x]);
         }
         if (k == kept)
             cells[kept++] = cells[i];
@@ -88,15 +88,25 @@ static const struct as_cell *reading(const struct as_cell *const *cells, size_t 
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
         if (strcmp(cell_axis(cells[i], "op"), "read") == 0 && strcmp(cell_axis(cells[i], "level"), "memory") == 0 &&
-            strcmp(cell_axis(cells[i], "allocator"), allocator) == 0 &&
-            as_axes_number(&cells[i]->axes, "threads") == 0 && (!best || is_faster(cells[i], best)))
+            strcmp(cell_axis(cells[i], "allocator"), allocator) == 0 && cell_axis_number(cells[i], "threads") == 0 &&
+            (!best || is_faster(cells[i], best)))
             best = cells[i];
     return best;
 }
 
-double passes_to_pay(double copy, double direct, double own)
+/* Of bandwidths; infinite where it never pays. */
+static double passes_of(double copy, double direct, double own)
 {
     return direct < own ? (1 / copy) / (1 / direct - 1 / own) : INFINITY;
+}
+
+bool passes_to_pay(const struct as_cell *copy, const struct as_cell *direct, const struct as_cell *own, double *passes,
+                   struct as_interval *ci)
+{
+    struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
+    *passes = passes_of(copy->sum.median, direct->sum.median, own->sum.median);
+    *ci = (struct as_interval){passes_of(cc.hi, cd.lo, co.hi), passes_of(cc.lo, cd.hi, co.lo)};
+    return isfinite(*passes) && isfinite(ci->hi);
 }
 
 static void add_direct(struct rule_context *c, const struct as_cell *copy, const struct as_cell *direct,
@@ -106,22 +116,22 @@ static void add_direct(struct rule_context *c, const struct as_cell *copy, const
     struct as_fact *f = fact_add(c, "copy", "passes", "copy.pays.%.40s", from);
     if (!f)
         return;
-    struct as_interval cc = cell_interval(copy), cd = cell_interval(direct), co = cell_interval(own);
-    double value = passes_to_pay(copy->sum.median, direct->sum.median, own->sum.median);
-    double high = passes_to_pay(cc.lo, cd.hi, co.lo);
+    double passes;
+    struct as_interval ci;
     char reads[96], copies[96];
-    fact_value_text(direct->sum.median, cd, direct->unit, reads, sizeof reads);
-    fact_value_text(copy->sum.median, cc, copy->unit, copies, sizeof copies);
-    if (isfinite(value) && isfinite(high)) {
-        fact_number(f, value, (struct as_interval){passes_to_pay(cc.hi, cd.lo, co.hi), high});
-        f->verdict = AS_SUPPORTED;
+    fact_value_text(direct->sum.median, cell_interval(direct), direct->unit, reads, sizeof reads);
+    fact_value_text(copy->sum.median, cell_interval(copy), copy->unit, copies, sizeof copies);
+    if (passes_to_pay(copy, direct, own, &passes, &ci)) {
+        fact_number(f, passes, ci);
         fact_say(f,
                  "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays from %.3g passes on",
-                 from, reads, copies, value);
+                 from, reads, copies, passes);
     } else {
-        f->verdict = direct->sum.median < own->sum.median ? AS_UNDECIDED : AS_REFUTED;
-        fact_say(f, "A kernel reads %.40s directly at %s, no slower than its own memory: copying it first does not pay",
-                 from, reads);
+        const bool slower = direct->sum.median < own->sum.median;
+        f->verdict = slower ? AS_UNDECIDED : AS_REFUTED;
+        fact_say(f, "A kernel reads %.40s directly at %s, %s", from, reads,
+                 slower ? "and may be as fast as in its own memory: whether copying it first pays is not known"
+                        : "no slower than its own memory: copying it first does not pay");
     }
     fact_evidence(f, copy);
     fact_evidence(f, direct);

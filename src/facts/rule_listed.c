@@ -52,7 +52,7 @@ void rule_listed(struct rule_context *c)
     const struct as_cell **cells;
     size_t n = cells_of(c, "topology", &cells);
     for (size_t i = 0; i < n; i++) {
-        const char *place = as_axes_text(&cells[i]->axes, "place"), *what = as_axes_text(&cells[i]->axes, "what");
+        const char *place = cell_axis(cells[i], "place"), *what = cell_axis(cells[i], "what");
         bool bandwidth = strcmp(what, "bandwidth") == 0;
         if (place[0] && strcmp(cells[i]->unit, "ns") == 0 && !is_known(c, place, bandwidth))
             add_level(c, cells[i], place, bandwidth);

@@ -320,7 +320,7 @@ static size_t first_up(const struct curve *curve)
 
 static void add_fetch(struct rule_context *c, const struct curve *curve)
 {
-    const char *level = as_axes_text(&curve->cells[0]->axes, "level");
+    const char *level = cell_axis(curve->cells[0], "level");
     size_t at = first_up(curve);
     if (at == 0)
         return;

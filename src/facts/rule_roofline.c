@@ -65,8 +65,8 @@ static void add_own_roofs(struct rule_context *c, struct roof roofs[ROOFS_MAX], 
     size_t have = cells_of(c, "onchip_bandwidth", &cells);
     for (size_t i = 0; i < have && c->info && c->info->units; i++)
         for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
-            if (strcmp(as_axes_text(&cells[i]->axes, "what"), what[k][0]) != 0 ||
-                strcmp(as_axes_text(&cells[i]->axes, "units"), "every") != 0 || !(cells[i]->clock_hz > 0))
+            if (strcmp(cell_axis(cells[i], "what"), what[k][0]) != 0 ||
+                strcmp(cell_axis(cells[i], "units"), "every") != 0 || !(cells[i]->clock_hz > 0))
                 continue;
             double each = cells[i]->clock_hz * c->info->units * 1e-9;
             struct as_interval ci = cell_interval(cells[i]);
@@ -118,7 +118,7 @@ void rule_roofline(struct rule_context *c)
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const struct as_cell *best = NULL;
         for (size_t i = 0; i < n; i++)
-            if (strcmp(as_axes_text(&cells[i]->axes, "type"), types[t]) == 0 &&
+            if (strcmp(cell_axis(cells[i], "type"), types[t]) == 0 &&
                 (!best || cells[i]->sum.median > best->sum.median))
                 best = cells[i];
         if (!best)

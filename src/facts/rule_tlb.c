@@ -22,11 +22,11 @@ static int pair_kind(const struct curve *many, const struct curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
     if (!cell_is(a, "pattern", "random") || !cell_is(a, "instrument", "timed") ||
-        allocator_is_huge(as_axes_text(&a->axes, "allocator")))
+        allocator_is_huge(cell_axis(a, "allocator")))
         return 0;
-    if (allocator_is_huge(as_axes_text(&b->axes, "allocator")) && cells_alike(a, b, "allocator"))
+    if (allocator_is_huge(cell_axis(b, "allocator")) && cells_alike(a, b, "allocator"))
         return 2;
-    bool by_page = strcmp(as_axes_text(&b->axes, "pattern"), "page") == 0;
+    bool by_page = strcmp(cell_axis(b, "pattern"), "page") == 0;
     return by_page && cells_alike(a, b, "pattern") ? 1 : 0;
 }
 
@@ -130,8 +130,7 @@ static int choose_pair(const struct curve *curves, size_t n, struct ratios *now,
         best_kind = kind;
         const char *axis = kind == 2 ? "allocator" : "pattern";
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, "%s against %s", as_axes_text(&many->cells[0]->axes, axis),
-                      as_axes_text(&few->cells[0]->axes, axis));
+        as_buf_printf(&text, "%s against %s", cell_axis(many->cells[0], axis), cell_axis(few->cells[0], axis));
         as_copy_text(how, how_size, as_buf_get(&text));
         as_buf_finish(&text);
     }

@@ -18,7 +18,7 @@ struct costs {
 
 static bool is_packed(const struct as_cell *cell)
 {
-    return as_axes_number(&cell->axes, "stride") == 0;
+    return cell_axis_number(cell, "stride") == 0;
 }
 
 /* Interval of a - b by the method of variance estimates recovery: Zou and Donner 2008. */
@@ -58,7 +58,7 @@ static void choose_control(const struct curve *curves, size_t n, const struct cu
         const struct as_cell *cell = curves[i].cells[0];
         if (!is_packed(cell))
             continue;
-        const bool own = strcmp(cell_axis(cell, "allocator"), cell_axis(pages->cells[0], "allocator")) == 0;
+        const bool own = cells_same(cell, pages->cells[0], "allocator");
         const int rank = allocator_is_huge(cell_axis(cell, "allocator")) ? 2 : own;
         subtract(pages, &curves[i], now);
         if (now->n > best->n || (now->n == best->n && rank > best_rank)) {
@@ -72,7 +72,7 @@ static void choose_control(const struct curve *curves, size_t n, const struct cu
 static const char *what(const struct as_cell *cell, char *out, size_t size)
 {
     char stride[32];
-    fact_value_text(as_axes_number(&cell->axes, "stride"), NO_INTERVAL, "B", stride, sizeof stride);
+    fact_value_text(cell_axis_number(cell, "stride"), NO_INTERVAL, "B", stride, sizeof stride);
     snprintf(out, size, "%s, a page every %s", cell_axis(cell, "allocator"), stride);
     return out;
 }
@@ -96,7 +96,7 @@ static void add_reach(struct rule_context *c, const struct costs *costs, const s
                       int level)
 {
     const struct as_cell *cell = costs->pages[0];
-    const double stride = as_axes_number(&cell->axes, "stride"), clock = costs->pages[before->last]->clock_hz;
+    const double stride = cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
     const struct as_interval knee = before->knee_ci;
     char kind[24], ns[32], cycles[48] = "", text[96], reach[96];
     fact_value_text(step, NO_INTERVAL, "ns", ns, sizeof ns);
@@ -189,7 +189,7 @@ static void add_gain(struct rule_context *c, const struct pair *p)
     fact_say(f,
              f->verdict == AS_SUPPORTED ? "Huge pages make loads from %.0f pages %s as fast as base pages (%s)"
                                         : "Huge pages do not make loads from %.0f pages faster: %s (%s)",
-             as_axes_number(&p->a->axes, "pages"), ratio, text);
+             cell_axis_number(p->a, "pages"), ratio, text);
     fact_evidence(f, p->a);
     fact_evidence(f, p->b);
 }
@@ -204,9 +204,9 @@ static void gains(struct rule_context *c, const char *huge)
         size_t k = 0;
         if (is_packed(pairs[i].a))
             continue;
-        while (k < kept && strcmp(cell_axis(pairs[k].b, "stride"), cell_axis(pairs[i].b, "stride")) != 0)
+        while (k < kept && !cells_same(pairs[k].b, pairs[i].b, "stride"))
             k++;
-        if (k == kept || as_axes_number(&pairs[i].b->axes, "pages") > as_axes_number(&pairs[k].b->axes, "pages"))
+        if (k == kept || cell_axis_number(pairs[i].b, "pages") > cell_axis_number(pairs[k].b, "pages"))
             pairs[k] = pairs[i];
         kept += k == kept;
     }

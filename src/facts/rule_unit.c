@@ -31,7 +31,7 @@ static void add_bandwidth(struct rule_context *c, const struct as_cell *best, co
     char text[96];
     fact_number(f, best->sum.median, cell_interval(best));
     fact_say(f, "A unit loads %s from %s (%s bits a load)",
-             fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, as_axes_text(&best->axes, "width"));
+             fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, cell_axis(best, "width"));
     fact_evidence(f, best);
 }
 
@@ -107,7 +107,7 @@ static void derive_bandwidth(struct rule_context *c)
 static void add_near_far(struct rule_context *c, const struct pair *pair)
 {
     const struct as_cell *near = pair->a, *far = pair->b;
-    struct as_fact *f = fact_add(c, "L2", "x", "onchip.L2.far.unit%s", as_axes_text(&near->axes, "unit"));
+    struct as_fact *f = fact_add(c, "L2", "x", "onchip.L2.far.unit%s", cell_axis(near, "unit"));
     if (!f)
         return;
     char a[96], b[96], share[48] = "";
@@ -117,8 +117,7 @@ static void add_near_far(struct rule_context *c, const struct pair *pair)
     fact_ratio(f, far, near);
     if (!(f->ci.lo > 1))
         f->verdict = AS_UNDECIDED;
-    fact_say(f, "For unit %s the shared cache has a near part, %s a load, and a far one, %s%s",
-             as_axes_text(&near->axes, "unit"),
+    fact_say(f, "For unit %s the shared cache has a near part, %s a load, and a far one, %s%s", cell_axis(near, "unit"),
              fact_value_text(near->sum.median, cell_interval(near), "ns", a, sizeof a),
              fact_value_text(far->sum.median, cell_interval(far), "ns", b, sizeof b), share);
     fact_evidence(f, near);
@@ -141,8 +140,8 @@ static void add_found(struct rule_context *c, const struct as_cell *const *cells
         return;
     fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
     f->verdict = found == others ? AS_SUPPORTED : AS_REFUTED;
-    fact_say(f, "Unit %s finds in the shared cache what %zu of %zu other units brought in",
-             as_axes_text(&missed->axes, "unit"), found, others);
+    fact_say(f, "Unit %s finds in the shared cache what %zu of %zu other units brought in", cell_axis(missed, "unit"),
+             found, others);
     fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (cell_is(cells[i], "what", "found"))
@@ -156,8 +155,8 @@ static void add_miss(struct rule_context *c, const struct as_cell *missed)
     if (!f)
         return;
     fact_number(f, missed->sum.median, cell_interval(missed));
-    fact_say(f, "A load of unit %s that finds nothing in the shared cache takes %s",
-             as_axes_text(&missed->axes, "unit"), fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
+    fact_say(f, "A load of unit %s that finds nothing in the shared cache takes %s", cell_axis(missed, "unit"),
+             fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
     fact_evidence(f, missed);
 }
 

@@ -89,6 +89,8 @@ bool allocator_is_huge(const char *name);
 /* The value of an axis as text ("" without it) and as a number (NAN). */
 const char *cell_axis(const struct as_cell *cell, const char *axis);
 double cell_axis_number(const struct as_cell *cell, const char *axis);
+/* Has the axis the same value in both, or is it in neither? */
+bool cells_same(const struct as_cell *a, const struct as_cell *b, const char *axis);
 /* In ns, GB/s, ...: a cell's interval, or its median twice where it has none. */
 struct as_interval cell_interval(const struct as_cell *cell);
 /* Of the ratio of the two medians. */
@@ -98,9 +100,11 @@ enum as_fact_verdict verdict_above(struct as_interval ci, double bound);
 /* Does a claim lie in the interval, give or take a share of it? */
 bool claim_fits(double claimed, struct as_interval ci, double share);
 
-/* Passes over the data from which copying it first takes less time; infinite when direct access is as fast as that of
- * the device's own memory. Of bandwidths. */
-double passes_to_pay(double copy, double direct, double own);
+/* Passes over the data from which copying it first takes less time than direct access, by the bandwidths of the copy,
+ * of direct access and of the device's own memory. False where direct access is as fast as the device's own memory, or
+ * may be. */
+bool passes_to_pay(const struct as_cell *copy, const struct as_cell *direct, const struct as_cell *own, double *passes,
+                   struct as_interval *ci);
 
 /* The rules, by file */
 void rule_cache_levels(struct rule_context *c);

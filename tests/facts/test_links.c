@@ -73,6 +73,12 @@ static void test_copy_or_direct(void **unused)
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(isnan(f->value));
     made_says(f, "does not pay");
+    direct->sum.median = 3990; /* slower by the medians, and perhaps not at all */
+    direct->sum.ci = (struct as_interval){3900, 4100};
+    made_derive(&m);
+    f = get(&m, "copy.pays.pinned", NAN);
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "whether copying it first pays is not known");
     made_end(&m);
 }
 
