@@ -214,7 +214,8 @@ static void take_answer(const struct answer *a, const struct as_cell *cell, int 
     visit->number = number;
     if (number >= AS_ISOLATED_VISIT) {
         visit->excluded = 1;
-        as_copy_text(visit->reason, sizeof visit->reason, visit->n ? "measured alone, to compare" : visit->reason);
+        if (visit->n)
+            as_copy_text(visit->reason, sizeof visit->reason, "measured alone, to compare");
     }
 }
 

@@ -117,8 +117,8 @@
     const drawn = [...sources].some(name => view.data(name).length > 0);
     if (facet) for (const name of sources) for (const row of view.data(name)) if (row[facet.field] !== undefined) values.add(row[facet.field]);
     view.finalize();
-    const place = v => (facet.order.indexOf(v) + 1 || facet.order.length + 1);
-    return { spans, names, drawn, values: facet ? [...values].sort((a, b) => place(a) - place(b) || (a > b) - (a < b)) : [null] };
+    const rank = v => (facet.order.indexOf(v) + 1 || facet.order.length + 1);
+    return { spans, names, drawn, values: facet ? [...values].sort((a, b) => rank(a) - rank(b) || (a > b) - (a < b)) : [null] };
   }
 
   // Groups of rows by the fields that the figure itself does not tell apart.
