@@ -4,6 +4,7 @@
 #include "counters.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "device/host.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 #include "touch.h"
 
 #include "../common/blocks.h"
+#include "base/host.h"
 
 #include <math.h>
 #include <stdlib.h>

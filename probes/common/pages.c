@@ -1,12 +1,13 @@
 #include "pages.h"
 
+#include "base/host.h"
+
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 extern const char as_kernel_pages[];
 
@@ -38,12 +39,6 @@ static void touch_pages(const struct as_host_call *call)
     sums[(size_t)call->thread * LINE_WORDS] = sum;
 }
 static const struct as_host_kernel host_kernels[] = {{"touch", touch_pages}, {NULL, NULL}};
-
-uint64_t as_host_page(void)
-{
-    long page = sysconf(_SC_PAGESIZE);
-    return page > 0 ? (uint64_t)page : 4096;
-}
 
 static const char *usable_allocator(const struct as_device_info *info)
 {

@@ -38,7 +38,6 @@ void as_pages_store_here(const struct as_pages *p, const struct as_span *span);
 /* Does each page hold its mark? The memory is mapped. */
 bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *why, size_t why_size);
 
-uint64_t as_host_page(void);
 double as_minor_faults(void); /* of this process until now; NAN unknown */
 
 #endif

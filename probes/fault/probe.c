@@ -3,6 +3,7 @@
 #include "trial.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 
 #include <math.h>
 #include <stdio.h>

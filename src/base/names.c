@@ -85,6 +85,29 @@ char *as_copy_text(char *dst, size_t size, const char *src)
     return dst;
 }
 
+char *as_copy_clean(char *dst, size_t size, const char *src)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    size_t used = 0, left;
+    if (size == 0)
+        return dst;
+    src += strspn(src, " ");
+    for (left = strlen(src); left;) {
+        uint32_t cp;
+        size_t n = as_utf8_decode(src, left, &cp), add = n ? n : sizeof replacement - 1, step = n ? n : 1;
+        if (used + add >= size)
+            break;
+        memcpy(dst + used, n ? src : replacement, add);
+        used += add;
+        src += step;
+        left -= step;
+    }
+    while (used && dst[used - 1] == ' ')
+        used--;
+    dst[used] = '\0';
+    return dst;
+}
+
 char *as_strdup(const char *s)
 {
     return s ? strdup(s) : NULL;

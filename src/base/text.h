@@ -46,6 +46,8 @@ unsigned as_edit_distance(const char *a, const char *b);
 const char *as_nearest(const char *word, const char *const *names);
 /* Copies with truncation at a UTF-8 boundary; always terminates; returns dst. */
 char *as_copy_text(char *dst, size_t size, const char *src);
+/* The same without the blanks around it; what is no UTF-8 becomes U+FFFD. For what drivers and compilers say. */
+char *as_copy_clean(char *dst, size_t size, const char *src);
 char *as_strdup(const char *s); /* NULL for NULL */
 
 #endif

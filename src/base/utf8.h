@@ -1,4 +1,4 @@
-/* UTF-8 as it comes: decoding that never trusts its input. Inside base only. */
+/* UTF-8 as it comes: decoding that never trusts its input. */
 #ifndef AS_BASE_UTF8_H
 #define AS_BASE_UTF8_H
 

@@ -2,6 +2,7 @@
 #include "core/provenance.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "core/machine.h"
 
@@ -115,7 +116,7 @@ static json_t *memory_json(void)
     set_size(j, "hugetlb_free", as_machine_meminfo("HugePages_Free") / 1024);
     set_size(j, "hugetlb_size", as_machine_meminfo("Hugepagesize"));
     set_size(j, "cgroup_limit", as_machine_cgroup_limit());
-    set_size(j, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
+    set_size(j, "page_size", as_host_page());
     set_file(j, "thp", "/sys/kernel/mm/transparent_hugepage/enabled");
     set_file(j, "thp_defrag", "/sys/kernel/mm/transparent_hugepage/defrag");
     set_file(j, "numa_balancing", "/proc/sys/kernel/numa_balancing");

@@ -1,4 +1,4 @@
-/* What backends of other devices have to know of the host. */
+/* What backends have to know of the host. */
 #ifndef AS_DEVICE_HOST_H
 #define AS_DEVICE_HOST_H
 

@@ -329,6 +329,13 @@ static void test_names(void **state)
     assert_string_equal(as_copy_text(small, sizeof small, "abc"), "abc");
     assert_string_equal(as_copy_text(small, sizeof small, "abcd\xc3\xa9"), "abcd");
     assert_string_equal(as_copy_text(small, sizeof small, NULL), "");
+    char clean[16];
+    assert_string_equal(as_copy_clean(clean, sizeof clean, "  a b  "), "a b");
+    assert_string_equal(as_copy_clean(clean, sizeof clean, "   "), "");
+    assert_string_equal(as_copy_clean(clean, sizeof clean, "a\xff\xc3\xa9\xed\xa0\x80"), /* the last: a surrogate */
+                        "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(as_copy_clean(small, sizeof small, "abc\xff"), "abc"); /* no room for the replacement */
+    assert_string_equal(as_copy_clean(small, 1, "abc"), "");
     assert_null(as_strdup(NULL));
 }
 

@@ -1,6 +1,6 @@
 /* Memory and CPU limits of control groups, from made-up /proc and /sys folders. */
 #include "check.h"
-#include "device/cpu/cpu.h"
+#include "device/host_limits.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -49,17 +49,17 @@ static void put(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static struct as_cpu_limits limits(void)
+static struct as_host_limits limits(void)
 {
     char proc[300], sys[300];
-    struct as_cpu_limits l = {0};
+    struct as_host_limits l = {0};
     struct as_error err = {0};
     snprintf(proc, sizeof proc, "%s/proc", root);
     snprintf(sys, sizeof sys, "%s/sys", root);
-    struct as_cpu_groups *g = as_cpu_groups_create(proc, sys);
+    struct as_host_groups *g = as_host_groups_create(proc, sys);
     assert_non_null(g);
-    check_ok(as_cpu_limits_read(g, &l, &err), &err);
-    as_cpu_groups_destroy(g);
+    check_ok(as_host_limits_read(g, &l, &err), &err);
+    as_host_groups_destroy(g);
     return l;
 }
 
@@ -72,7 +72,7 @@ static void no_groups(void **state)
 {
     (void)state;
     put_machine();
-    struct as_cpu_limits l = limits();
+    struct as_host_limits l = limits();
     assert_true(l.total == 16 * GIB && l.free == 12 * GIB && l.quota == 0);
     put("proc/self/cgroup", "");
     l = limits();
@@ -91,7 +91,7 @@ static void version_2(void **state)
     put("sys/user/cpu.max", "150000 100000\n");
     put("sys/user/job/memory.max", "max\n");
     put("sys/user/job/cpu.max", "max 100000\n");
-    struct as_cpu_limits l = limits();
+    struct as_host_limits l = limits();
     assert_true(l.total == 4 * GIB);
     assert_true(l.free == 3 * GIB); /* files in the cache give way */
     assert_true(l.quota == 1.5);
@@ -99,6 +99,12 @@ static void version_2(void **state)
     put("sys/user/job/memory.current", "2147483648\n");
     l = limits();
     assert_true(l.total == GIB && l.free == 0);
+    put("sys/user/job/memory.high", "max\n"); /* the group itself has room, what is above it has little left */
+    put("sys/user/job/memory.max", "2147483648\n");
+    put("sys/user/job/memory.current", "0\n");
+    put("sys/user/memory.current", "4294967296\n");
+    l = limits();
+    assert_true(l.total == 2 * GIB && l.free == GIB);
 }
 
 static void version_1(void **state)
@@ -114,7 +120,7 @@ static void version_1(void **state)
     put("sys/cpu/c/cpu.cfs_period_us", "100000\n");
     put("sys/cpu/cpu.cfs_quota_us", "-1\n");
     put("sys/cpu/cpu.cfs_period_us", "100000\n");
-    struct as_cpu_limits l = limits();
+    struct as_host_limits l = limits();
     assert_true(l.total == 2 * GIB && l.free == GIB + GIB / 2 && l.quota == 3);
 }
 
@@ -126,7 +132,7 @@ static void container(void **state)
     put("proc/self/cgroup", "4:memory:/docker/abc\n0::/../../elsewhere\n");
     put("sys/memory/memory.limit_in_bytes", "1073741824\n");
     put("sys/memory/memory.usage_in_bytes", "0\n");
-    struct as_cpu_limits l = limits();
+    struct as_host_limits l = limits();
     assert_true(l.total == GIB && l.free == GIB);
 }
 
@@ -135,7 +141,7 @@ static void damaged_files(void **state)
     (void)state;
     char proc[300];
     struct as_error err = {0};
-    struct as_cpu_limits l;
+    struct as_host_limits l;
     put_machine();
     put("proc/self/cgroup", "nonsense\n::\n0:\n0::relative\n4:memory\n\n0::/x\n");
     put("sys/cgroup.controllers", "");
@@ -149,24 +155,24 @@ static void damaged_files(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         put("proc/meminfo", bad[i]);
         snprintf(proc, sizeof proc, "%s/proc", root);
-        struct as_cpu_groups *g = as_cpu_groups_create(proc, root);
+        struct as_host_groups *g = as_host_groups_create(proc, root);
         assert_non_null(g);
-        check_fails(as_cpu_limits_read(g, &l, &err), AS_IO, &err, "meminfo");
-        as_cpu_groups_destroy(g);
+        check_fails(as_host_limits_read(g, &l, &err), AS_IO, &err, "meminfo");
+        as_host_groups_destroy(g);
     }
-    as_cpu_groups_destroy(NULL);
+    as_host_groups_destroy(NULL);
 }
 
 static void resident_memory_grows(void **state)
 {
     (void)state;
-    uint64_t before = as_cpu_resident();
+    uint64_t before = as_host_resident();
     size_t bytes = 64u << 20;
     char *p = malloc(bytes);
     assert_non_null(p);
     for (size_t i = 0; i < bytes; i += 1024)
         ((volatile char *)p)[i] = 1;
-    uint64_t after = as_cpu_resident();
+    uint64_t after = as_host_resident();
     free(p);
     assert_true(before > 0 && after > before + bytes / 2);
 }

@@ -2,6 +2,7 @@
  * always has; then on the CPU of this machine and on its OpenCL device where there is one. */
 #include "../../probes/common/events.h"
 #include "../../probes/common/pages.h"
+#include "base/host.h"
 #include "real_device.h"
 #include "toy_device.h"
 

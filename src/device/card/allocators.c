@@ -1,6 +1,8 @@
 /* Ways to get memory that APIs have alike. */
 #include "device/card/memory.h"
 
+#include "base/host.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +26,7 @@ int as_card_release_pinned(const struct as_card *card, struct as_card_block *b)
 enum as_status as_card_get_malloc(struct as_card *card, struct as_card_block *b, struct as_error *err)
 {
     (void)card;
-    uint64_t page = as_card_host_page();
+    uint64_t page = as_host_page();
     if (posix_memalign(&b->host, page, as_card_round_up(b->bytes, page))) {
         b->host = NULL;
         return as_nomem(err, b->bytes, "host memory for a device");
@@ -45,7 +47,7 @@ enum as_status as_card_get_registered(struct as_card *card, struct as_card_block
     enum as_status s = as_card_get_malloc(card, b, err);
     if (s)
         return s;
-    uint64_t bytes = as_card_round_up(b->bytes, as_card_host_page());
+    uint64_t bytes = as_card_round_up(b->bytes, as_host_page());
     s = AS_CARD_DO(card, err, host_register, b->host, bytes, card->api->register_mapped);
     if (s)
         return s;

@@ -27,22 +27,16 @@ static enum as_status fail_compile(const struct as_card_compiler *compiler, stru
                                    int result, const char *name, struct as_error *err)
 {
     size_t n = 0;
-    char *log = NULL, clean[380] = "";
+    char *log = NULL, complaint[380];
     if (source && !compiler->log_bytes(source, &n) && n && n < LOG_MOST)
         log = calloc(n + 1, 1);
-    if (log && !compiler->log(source, log)) {
-        const char *from = strstr(log, "error");
-        while (from && from > log && from[-1] != '\n')
-            from--;
-        as_copy_text(clean, sizeof clean, from ? from : log);
-        for (char *c = clean; (c = strpbrk(c, "\n\r\t"));)
-            *c = ' ';
-    }
+    bool has_log = log && !compiler->log(source, log);
+    as_dialect_complaint(has_log ? log : NULL, complaint, sizeof complaint);
     free(log);
     const char *words = compiler->words(result);
     return as_fail(err, result == compiler->out_of_memory ? AS_NOMEM : AS_FAILED,
                    "%s: program '%s' does not build (%s): %s", compiler->api, name,
-                   words ? words : "without a word of what went wrong", clean[0] ? clean : "the compiler says nothing");
+                   words ? words : "without a word of what went wrong", complaint);
 }
 
 static enum as_status get_code(const struct as_card_compiler *compiler, struct as_card_compilation *source,
@@ -62,13 +56,16 @@ static enum as_status get_code(const struct as_card_compiler *compiler, struct a
     return fail_compile(compiler, source, result, name, err);
 }
 
-/* Splits text at blanks, in place, and puts the words behind the n that out has; how many it has then. */
-static size_t split(char *text, const char **out, size_t n)
+/* Splits text at blanks, in place, and puts the words behind the n that out has. */
+static enum as_status split(char *text, const char **out, size_t *n, const char *name, struct as_error *err)
 {
     char *save = NULL;
-    for (char *word = strtok_r(text, " ", &save); word && n < OPTIONS_MAX; word = strtok_r(NULL, " ", &save))
-        out[n++] = word;
-    return n;
+    for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+        if (*n == OPTIONS_MAX)
+            return as_fail(err, AS_USAGE, "program '%s' has more than %d options", name, (int)OPTIONS_MAX);
+        out[(*n)++] = word;
+    }
+    return AS_OK;
 }
 
 enum as_status as_card_compile(const struct as_card_compiler *compiler, const struct as_program_desc *desc,
@@ -85,9 +82,10 @@ enum as_status as_card_compile(const struct as_card_compiler *compiler, const st
     if (!words)
         return as_nomem(err, strlen(defines), "options");
     memcpy(all, options, n * sizeof *all);
-    n = split(words, all, n);
     as_dialect_source(compiler->dialect, desc->source, &text);
     enum as_status s = as_buf_check(&text, err);
+    if (!s)
+        s = split(words, all, &n, desc->name, err);
     if (s)
         goto done;
     int result = compiler->build(compiler->library, as_buf_get(&text), desc->name, all, (int)n, &source);

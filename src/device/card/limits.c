@@ -5,19 +5,12 @@
 #include "device/host.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define LEFT_ALONE (UINT64_C(256) << 20) /* contexts, other processes, the display */
 
 uint64_t as_card_round_up(uint64_t bytes, uint64_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
-}
-
-uint64_t as_card_host_page(void)
-{
-    long page = sysconf(_SC_PAGESIZE);
-    return page > 0 ? (uint64_t)page : 4096;
 }
 
 /* s with "<api>: asked for 200 GiB, 139 GiB<what>" */

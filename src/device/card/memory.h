@@ -17,6 +17,11 @@ struct as_card_block {
     struct as_card_module *module; /* of a static variable */
 };
 
+/* Bytes for as_card_allocator.most: managed memory pushes others' pages out instead of failing; of a static variable a
+ * module has to be loaded whole. */
+#define AS_CARD_MANAGED_MOST (UINT64_C(1) << 30)
+#define AS_CARD_STATIC_MOST (UINT64_C(256) << 20)
+
 enum as_card_source { AS_CARD_FROM_DEVICE = 1, AS_CARD_FROM_HOST = 2 };
 
 struct as_card_allocator {
@@ -80,7 +85,5 @@ enum as_status as_card_fill_limits(struct as_device *dev, struct as_error *err);
 enum as_status as_card_check_host(const char *api, uint64_t bytes, struct as_error *err);
 /* In bytes; unit must not be 0. */
 uint64_t as_card_round_up(uint64_t bytes, uint64_t unit);
-/* Bytes of a page of the host's memory. */
-uint64_t as_card_host_page(void);
 
 #endif

@@ -50,11 +50,13 @@ static uint64_t hash_text(const char *text)
     return as_hash(text, strlen(text));
 }
 
-static uint64_t key_of(const struct as_device *dev, const struct as_program_desc *desc, int major, int minor)
+static enum as_status find_key(const struct as_device *dev, const struct as_program_desc *desc, int major, int minor,
+                               uint64_t *key, struct as_error *err)
 {
     const struct as_card *card = dev->ctx;
     struct as_buf source = AS_BUF_INIT;
     as_dialect_source(card->api->dialect, desc->source, &source);
+    enum as_status s = as_buf_check(&source, err);
     const uint64_t parts[] = {hash_text(as_buf_get(&source)),
                               hash_text(desc->defines ? desc->defines : ""),
                               hash_text(card->target),
@@ -62,7 +64,8 @@ static uint64_t key_of(const struct as_device *dev, const struct as_program_desc
                               (uint64_t)major,
                               (uint64_t)minor};
     as_buf_finish(&source);
-    return as_hash(parts, sizeof parts);
+    *key = as_hash(parts, sizeof parts);
+    return s;
 }
 
 /* The program with this key, from before or built now. */
@@ -93,18 +96,21 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
 {
     struct as_card *card = dev->ctx;
     int major = 0, minor = 0;
+    uint64_t key = 0;
     *out = NULL;
     if (!desc->source)
         return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source, only native kernels", desc->name);
     enum as_status s = as_card_alive(card, err);
     if (!s)
         s = card->api->find_compiler(card, &major, &minor, err);
+    if (!s)
+        s = find_key(dev, desc, major, minor, &key, err);
     if (s)
         return s;
     struct as_program *program = calloc(1, sizeof *program);
     if (!program)
         return as_nomem(err, sizeof *program, "a program record");
-    if ((s = find_built(card, desc, key_of(dev, desc, major, minor), &program->built, err))) {
+    if ((s = find_built(card, desc, key, &program->built, err))) {
         free(program);
         return s;
     }

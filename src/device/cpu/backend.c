@@ -26,7 +26,7 @@ static void cpu_close(struct as_device *dev)
     as_cpu_memory_close(cpu);
     if (cpu->caller_start && cpu->caller && !hwloc_bitmap_isequal(cpu->caller, cpu->caller_start))
         hwloc_set_cpubind(cpu->topology, cpu->caller_start, HWLOC_CPUBIND_THREAD);
-    as_cpu_groups_destroy(cpu->groups);
+    as_host_groups_destroy(cpu->groups);
     hwloc_bitmap_free(cpu->allowed);
     hwloc_bitmap_free(cpu->caller);
     hwloc_bitmap_free(cpu->caller_start);
@@ -63,7 +63,7 @@ static enum as_status fill_device(struct as_device *dev, struct as_error *err)
     struct as_cpu_device *cpu = as_cpu(dev);
     as_cpu_clock_start(cpu);
     as_cpu_pages_read(&cpu->pages);
-    cpu->groups = as_cpu_groups_create("/proc", "/sys/fs/cgroup");
+    cpu->groups = as_host_groups_create("/proc", "/sys/fs/cgroup");
     if (!cpu->groups)
         return as_nomem(err, 0, "the list of control groups");
     enum as_status s = load_topology(cpu, err);
@@ -73,7 +73,7 @@ static enum as_status fill_device(struct as_device *dev, struct as_error *err)
         s = as_cpu_fill_info(dev, err);
     if (!s)
         s = as_team_create(pin, cpu->topology, dev->info.threads, &cpu->team, err);
-    cpu->resident_start = as_cpu_resident();
+    cpu->resident_start = as_host_resident();
     return s;
 }
 

@@ -4,19 +4,9 @@
 
 #include "device/cpu/team.h"
 #include "device/device.h"
+#include "device/host_limits.h"
 
 #include <hwloc.h>
-
-/* Memory and CPU time that this process may use, by the kernel and by the control groups above it. */
-struct as_cpu_limits {
-    uint64_t total, free; /* bytes */
-    double quota;         /* CPUs' worth of time; 0: no quota */
-};
-struct as_cpu_groups; /* the control groups that bind this process */
-struct as_cpu_groups *as_cpu_groups_create(const char *proc_dir, const char *sys_dir); /* NULL: out of memory */
-void as_cpu_groups_destroy(struct as_cpu_groups *groups);
-enum as_status as_cpu_limits_read(const struct as_cpu_groups *groups, struct as_cpu_limits *out, struct as_error *err);
-uint64_t as_cpu_resident(void); /* bytes of this process that are backed by memory now, huge-page pool not counted */
 
 /* The ways to get memory. The first four words of a block's life: mapped, touched by whoever uses it, kept, reused. */
 enum as_cpu_allocator { AS_CPU_MALLOC, AS_CPU_MMAP, AS_CPU_THP, AS_CPU_HUGETLB, AS_CPU_ALLOCATORS_N };
@@ -67,7 +57,7 @@ struct as_cpu_device {
     hwloc_cpuset_t allowed; /* logical CPUs that this process may use */
     int *order;             /* their OS indices: one of each core first, fastest kind first */
     size_t order_n;
-    struct as_cpu_groups *groups;
+    struct as_host_groups *groups;
     struct as_cpu_pages pages;
     struct as_cpu_pool pool;
     uint64_t held;           /* bytes handed out and kept, without the huge-page pool */

@@ -127,7 +127,7 @@ static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *i
 }
 
 /* The kernel, the microcode, and what a reader of the numbers has to know about this process's share of the machine. */
-static void fill_driver(const struct as_cpu_device *cpu, const struct as_cpu_limits *limits,
+static void fill_driver(const struct as_cpu_device *cpu, const struct as_host_limits *limits,
                         struct as_device_info *info)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -162,7 +162,7 @@ static unsigned cores(const struct as_cpu_device *cpu)
 }
 
 /* Threads that can run at the same time: a quota is used up by more, and then all of them are stopped for a while. */
-static unsigned usable_threads(const struct as_cpu_device *cpu, const struct as_cpu_limits *limits)
+static unsigned usable_threads(const struct as_cpu_device *cpu, const struct as_host_limits *limits)
 {
     unsigned n = (unsigned)cpu->order_n;
     if (limits->quota > 0 && limits->quota < n)
@@ -183,8 +183,8 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     struct as_device_info *info = &dev->info;
-    struct as_cpu_limits limits;
-    enum as_status s = as_cpu_limits_read(cpu->groups, &limits, err);
+    struct as_host_limits limits;
+    enum as_status s = as_host_limits_read(cpu->groups, &limits, err);
     if (s)
         return s;
     int nodes = hwloc_get_nbobjs_by_type(cpu->topology, HWLOC_OBJ_NUMANODE);

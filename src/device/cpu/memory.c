@@ -29,7 +29,7 @@ void *as_cpu_memory_address(struct as_memory *mem)
 /* What has been handed out but not been touched yet is still free by the kernel's count, though not for others. */
 static uint64_t unbacked(const struct as_cpu_device *cpu)
 {
-    uint64_t now = as_cpu_resident();
+    uint64_t now = as_host_resident();
     uint64_t backed = now > cpu->resident_start ? now - cpu->resident_start : 0;
     return cpu->held > backed ? cpu->held - backed : 0;
 }
@@ -39,7 +39,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-static uint64_t room(const struct as_cpu_limits *l)
+static uint64_t room(const struct as_host_limits *l)
 {
     return l->total / 16 < ROOM_MAX ? l->total / 16 : ROOM_MAX;
 }
@@ -47,8 +47,8 @@ static uint64_t room(const struct as_cpu_limits *l)
 enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
-    struct as_cpu_limits l;
-    enum as_status s = as_cpu_limits_read(cpu->groups, &l, err);
+    struct as_host_limits l;
+    enum as_status s = as_host_limits_read(cpu->groups, &l, err);
     if (s)
         return s;
     uint64_t left = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes;
@@ -71,8 +71,8 @@ void as_cpu_memory_close(struct as_cpu_device *cpu)
 /* Makes place for a block of bytes; an error when there is none, long before the kernel would have to kill someone. */
 static enum as_status make_place(struct as_cpu_device *cpu, uint64_t bytes, struct as_error *err)
 {
-    struct as_cpu_limits l;
-    enum as_status s = as_cpu_limits_read(cpu->groups, &l, err);
+    struct as_host_limits l;
+    enum as_status s = as_host_limits_read(cpu->groups, &l, err);
     if (s)
         return s;
     uint64_t left = minus(l.free, unbacked(cpu) + room(&l));
@@ -174,11 +174,11 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
         return;
     struct as_cpu_device *cpu = as_cpu(dev);
     struct cpu_memory *m = own(mem);
-    struct as_cpu_limits l;
+    struct as_host_limits l;
     /* Fresh blocks are not kept: whoever asks for them does so again and again, and no one would take them. Reserved
      * huge pages are few, and the next one to ask may want a block of another size. */
     if (m->fresh || m->block.allocator == AS_CPU_HUGETLB || m->block.bytes < POOL_FROM ||
-        as_cpu_limits_read(cpu->groups, &l, NULL)) {
+        as_host_limits_read(cpu->groups, &l, NULL)) {
         drop_block(cpu, &m->block);
     } else {
         uint64_t before = cpu->pool.bytes + m->block.bytes;

@@ -1,4 +1,5 @@
 /* Blocks of memory with the page size that was asked for, and which page size they really got. */
+#include "base/host.h"
 #include "base/text.h"
 #include "device/cpu/cpu.h"
 
@@ -37,7 +38,7 @@ static uint64_t meminfo(const char *text, const char *key)
 void as_cpu_pages_read(struct as_cpu_pages *out)
 {
     struct as_buf b = AS_BUF_INIT;
-    *out = (struct as_cpu_pages){.base = (uint64_t)sysconf(_SC_PAGESIZE)};
+    *out = (struct as_cpu_pages){.base = as_host_page()};
     if (as_buf_read_file(&b, THP_DIR "enabled", 4096, NULL) == AS_OK) {
         out->huge = number_in(THP_DIR "hpage_pmd_size");
         out->thp_always = strstr(as_buf_get(&b), "[always]") != NULL;
@@ -256,7 +257,7 @@ enum { CATEGORY_PRESENT = 1 << 3, CATEGORY_HUGE = 1 << 6, REGIONS = 64 };
 static bool scan_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
 {
     struct page_region found[REGIONS];
-    uintptr_t base = (uintptr_t)sysconf(_SC_PAGESIZE), low = (uintptr_t)block->address / base * base;
+    uintptr_t base = (uintptr_t)as_host_page(), low = (uintptr_t)block->address / base * base;
     struct scan_arg scan = {.size = sizeof scan,
                             .start = low,
                             .end = ((uintptr_t)block->address + block->bytes + base - 1) / base * base,

@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB (UINT64_C(1) << 20)
-
-enum {
-    MANAGED_MIB = 1024, /* managed memory pushes others' pages out instead of failing */
-    STATIC_MIB = 256,   /* a module has to be loaded whole */
-};
-
 static enum as_status get_plain(struct as_card *card, struct as_card_block *b, struct as_error *err)
 {
     return as_card_check(card, as_cu_of(card)->cuMemAlloc_v2(&b->address, b->bytes), "cuMemAlloc", err);
@@ -136,7 +129,7 @@ static enum as_status get_static(struct as_card *card, struct as_card_block *b, 
 #define NEEDS(attribute) .needs = CU_DEVICE_ATTRIBUTE_##attribute, .needs_name = "CU_DEVICE_ATTRIBUTE_" #attribute
 #define MANAGED                                                                                                        \
     .get = get_managed, .release = release_plain, .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST,                  \
-    .most = MANAGED_MIB * MIB, .on_demand = true
+    .most = AS_CARD_MANAGED_MOST, .on_demand = true
 #define ADVISED(what, where)                                                                                           \
     MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "its managed memory takes no advice", .settle = advise,      \
                                                .option = CU_MEM_ADVISE_SET_##what,                                     \
@@ -156,7 +149,7 @@ const struct as_card_allocator as_cu_allocators[] = {
     {"cuMemAllocManaged accessed by device", ADVISED(ACCESSED_BY, DEVICE)},
     {"cuMemAllocManaged prefetch", get_managed, release_plain, prefetch, NEEDS(CONCURRENT_MANAGED_ACCESS),
      .why_not = "its managed memory cannot be prefetched", .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST,
-     .most = MANAGED_MIB * MIB, .settle_again = true},
+     .most = AS_CARD_MANAGED_MOST, .settle_again = true},
     {"cuMemHostAlloc", as_card_get_pinned, as_card_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
      .why_not = "it does not see host memory", .sources = AS_CARD_FROM_HOST, .coherent = true},
     {"cuMemHostAlloc write-combined", as_card_get_pinned, as_card_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
@@ -167,7 +160,7 @@ const struct as_card_allocator as_cu_allocators[] = {
      .why_not = "its kernels cannot use what malloc gives", .sources = AS_CARD_FROM_HOST, .on_demand = true,
      .plain = true},
     {"__managed__", get_static, as_card_release_static, NEEDS(MANAGED_MEMORY), .why_not = "it has no managed memory",
-     .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST, .most = STATIC_MIB * MIB, .on_demand = true,
+     .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST, .most = AS_CARD_STATIC_MOST, .on_demand = true,
      .is_static = true},
     {.name = NULL},
 };

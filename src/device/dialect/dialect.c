@@ -1,5 +1,9 @@
-/* The preludes, embedded as text. */
+/* The preludes, embedded as text; and what compilers say of a source. */
 #include "device/dialect/dialect.h"
+
+#include "base/text.h"
+
+#include <string.h>
 
 extern const char as_prelude_opencl[];
 extern const char as_prelude_host[];
@@ -23,4 +27,19 @@ void as_dialect_source(enum as_dialect d, const char *source, struct as_buf *out
     as_buf_str(out, preludes[d]);
     as_buf_str(out, "#line 1\n");
     as_buf_str(out, source);
+}
+
+void as_dialect_complaint(const char *log, char *out, size_t size)
+{
+    const char *from = log ? strstr(log, "error") : NULL;
+    while (from && from > log && from[-1] != '\n')
+        from--;
+    as_copy_clean(out, size, from ? from : log ? log : "");
+    for (char *c = out; (c = strpbrk(c, "\n\r\t"));)
+        *c = ' ';
+    size_t n = strlen(out);
+    while (n && out[n - 1] == ' ')
+        out[--n] = '\0';
+    if (n == 0)
+        as_copy_text(out, size, "the compiler says nothing");
 }

@@ -45,8 +45,14 @@
 
 #include "base/buf.h"
 
+#include <stddef.h>
+
 enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_HIP, AS_DIALECT_N };
 const char *as_dialect_prelude(enum as_dialect d);
 /* prelude + "#line 1" + source into out */
 void as_dialect_source(enum as_dialect d, const char *source, struct as_buf *out);
+/* What a compiler's log says is wrong: from the line of the first error on, as much as there is room for, in one line.
+ * log: NULL when there is none. */
+void as_dialect_complaint(const char *log, char *out, size_t size);
+
 #endif

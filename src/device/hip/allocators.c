@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB (UINT64_C(1) << 20)
-
-enum {
-    MANAGED_MIB = 1024, /* managed memory pushes others' pages out instead of failing */
-    STATIC_MIB = 256,   /* a module has to be loaded whole */
-};
-
 /* Where device and host have one memory, the host uses what the device allocates in place. */
 static void *host_of(const struct as_card *card, const struct as_card_block *b)
 {
@@ -99,7 +92,7 @@ static enum as_status get_static(struct as_card *card, struct as_card_block *b, 
 #define MANAGED                                                                                                        \
     get_managed, release_plain, NEEDS(ManagedMemory), .why_not = "it has no managed memory",                           \
                                                       .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST,              \
-                                                      .most = MANAGED_MIB * MIB, .coherent = true
+                                                      .most = AS_CARD_MANAGED_MOST, .coherent = true
 
 /* option: not where page faults are replayed so; AS_HIP_XNACK_NONE: always. */
 const struct as_card_allocator as_hip_allocators[] = {
@@ -118,7 +111,7 @@ const struct as_card_allocator as_hip_allocators[] = {
      .why_not = "its kernels cannot use what malloc gives; HSA_XNACK=1 allows it on chips that can",
      .sources = AS_CARD_FROM_HOST, .on_demand = true, .coherent = true, .plain = true},
     {"__managed__", get_static, as_card_release_static, NEEDS(ManagedMemory), .why_not = "it has no managed memory",
-     .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST, .most = STATIC_MIB * MIB, .is_static = true},
+     .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST, .most = AS_CARD_STATIC_MOST, .is_static = true},
     {.name = NULL},
 };
 enum { ALLOCATORS_N = sizeof as_hip_allocators / sizeof *as_hip_allocators - 1 };

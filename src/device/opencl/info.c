@@ -1,13 +1,14 @@
 /* What an OpenCL device says of itself. */
 #include "device/opencl/opencl.h"
 
+#include "base/host.h"
 #include "base/text.h"
+#include "device/host_limits.h"
 
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Not in every version of the headers. */
 enum { WARP_SIZE_NV = 0x4003, GLOBAL_FREE_MEMORY_AMD = 0x4039, WAVEFRONT_WIDTH_AMD = 0x4043 };
@@ -20,12 +21,12 @@ static bool is_cpu(const struct as_cl_device *cl)
 enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
-    (void)err;
     if (is_cpu(cl)) {
-        struct as_cl_host_memory host;
-        as_cl_host_memory(&host);
-        *bytes = host.available;
-        return AS_OK;
+        /* CPU drivers tell of memory that changes with use; the kernel's own numbers do not. */
+        struct as_host_limits host;
+        enum as_status s = as_host_limits_now(&host, err);
+        *bytes = s ? 0 : host.free;
+        return s;
     }
     size_t kib[2] = {0, 0};
     if (as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query") &&
@@ -60,7 +61,7 @@ static void fill_text(struct as_device_info *info, const struct as_cl_api *api, 
     as_cl_device_text(api, found->id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
     as_cl_device_text(api, found->id, CL_DRIVER_VERSION, driver, sizeof driver);
     if (!api->clGetPlatformInfo(found->platform, CL_PLATFORM_NAME, sizeof raw - 1, raw, NULL))
-        as_cl_clean_text(version, sizeof version, raw);
+        as_copy_clean(version, sizeof version, raw);
     else
         as_copy_text(version, sizeof version, "OpenCL");
     struct as_buf b = AS_BUF_INIT;
@@ -171,12 +172,10 @@ static void fill_memory(struct as_device *dev)
     info->is_host_cpu = is_cpu(cl);
     info->is_host_memory = is_cpu(cl) || as_cl_device_number(api, cl->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     if (is_cpu(cl)) {
-        struct as_cl_host_memory host;
-        as_cl_host_memory(&host);
-        if (host.total)
+        struct as_host_limits host;
+        if (as_host_limits_now(&host, NULL) == AS_OK)
             info->memory_bytes = host.total;
-        long page = sysconf(_SC_PAGESIZE);
-        info->page_size = page > 0 ? (uint64_t)page : 0;
+        info->page_size = as_host_page();
         add_host_caches(info);
     }
     if (info->caches_n == 0)

@@ -2,11 +2,11 @@
 #include "device/opencl/opencl.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum way { BUFFER, BUFFER_ALLOC_HOST, BUFFER_USE_HOST, SVM_COARSE, SVM_FINE };
 
@@ -76,9 +76,8 @@ static const struct allocator *find_allocator(const struct as_device *dev, const
 
 static uint64_t round_to_page(uint64_t bytes)
 {
-    long page = sysconf(_SC_PAGESIZE);
-    uint64_t p = page > 0 ? (uint64_t)page : 4096;
-    return (bytes + p - 1) / p * p;
+    uint64_t page = as_host_page();
+    return (bytes + page - 1) / page * page;
 }
 
 static void release(struct as_cl_device *cl, struct block *b)
@@ -106,7 +105,7 @@ static enum as_status obtain(struct as_cl_device *cl, const struct allocator *ho
                                 (unsigned long long)bytes);
     }
     if (how->way == BUFFER_USE_HOST &&
-        posix_memalign(&b->host_storage, (size_t)round_to_page(1), (size_t)round_to_page(bytes))) {
+        posix_memalign(&b->host_storage, (size_t)as_host_page(), (size_t)round_to_page(bytes))) {
         b->host_storage = NULL;
         return as_nomem(err, bytes, "host memory under an OpenCL buffer");
     }

@@ -65,14 +65,6 @@ void as_cl_device_text(const struct as_cl_api *api, cl_device_id id, cl_device_i
 /* A number of 1 to 8 bytes; 0 when the driver has none. */
 uint64_t as_cl_device_number(const struct as_cl_api *api, cl_device_id id, cl_device_info what);
 bool as_cl_has_extension(const struct as_cl_api *api, cl_device_id id, const char *name);
-/* Copies text that a driver wrote: invalid UTF-8 becomes U+FFFD, blanks at both ends go. Escaping is the reader's. */
-void as_cl_clean_text(char *dst, size_t size, const char *src);
-
-/* Host memory as the kernel and the memory cgroup of this process say. */
-struct as_cl_host_memory {
-    uint64_t total, available;
-};
-void as_cl_host_memory(struct as_cl_host_memory *out);
 
 /* The allocators of a device with the reasons why some cannot be used. */
 void as_cl_list_allocators(struct as_device *dev);

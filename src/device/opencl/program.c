@@ -19,26 +19,19 @@ void as_cl_forget_programs(struct as_cl_device *cl)
     }
 }
 
-/* The first lines of the compiler's log: the first error counts, and err holds 512 bytes. */
 static enum as_status fail_build(struct as_cl_device *cl, cl_program program, cl_int code, const char *name,
                                  struct as_error *err)
 {
     size_t n = 0;
     char *log = NULL;
-    char clean[380] = "";
+    char complaint[380]; /* err holds 512 bytes */
     if (!cl->api->clGetProgramBuildInfo(program, cl->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) && n && n < 1u << 24)
         log = calloc(n + 1, 1);
-    if (log && !cl->api->clGetProgramBuildInfo(program, cl->id, CL_PROGRAM_BUILD_LOG, n, log, NULL)) {
-        const char *from = strstr(log, "error");
-        while (from && from > log && from[-1] != '\n')
-            from--;
-        as_cl_clean_text(clean, sizeof clean, from ? from : log);
-        for (char *c = clean; (c = strpbrk(c, "\n\r\t"));)
-            *c = ' ';
-    }
+    bool has_log = log && !cl->api->clGetProgramBuildInfo(program, cl->id, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+    as_dialect_complaint(has_log ? log : NULL, complaint, sizeof complaint);
     free(log);
     return as_fail(err, AS_FAILED, "opencl: program '%s' does not build (%s): %s", name, as_cl_error_name(code),
-                   clean[0] ? clean : "the compiler says nothing");
+                   complaint);
 }
 
 static uint64_t hash_binary(struct as_cl_device *cl, cl_program program)

@@ -7,46 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates), 0 when it is not one. */
-static size_t sequence_length(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF   ? 2
-               : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
-               : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
-                                              : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return n;
-}
-
-void as_cl_clean_text(char *dst, size_t size, const char *src)
-{
-    static const char replacement[] = "\xEF\xBF\xBD";
-    const unsigned char *s = (const unsigned char *)src;
-    size_t used = 0;
-    while (*s == ' ')
-        s++;
-    while (*s) {
-        size_t n = sequence_length(s);
-        const void *from = n ? (const void *)s : replacement;
-        size_t add = n ? n : sizeof replacement - 1;
-        if (used + add >= size)
-            break;
-        memcpy(dst + used, from, add);
-        used += add;
-        s += n ? n : 1;
-    }
-    while (used && dst[used - 1] == ' ')
-        used--;
-    dst[used] = 0;
-}
-
 void as_cl_device_text(const struct as_cl_api *api, cl_device_id id, cl_device_info what, char *out, size_t size)
 {
     size_t n = 0;
@@ -55,7 +15,7 @@ void as_cl_device_text(const struct as_cl_api *api, cl_device_id id, cl_device_i
         return;
     char *text = calloc(n + 1, 1);
     if (text && !api->clGetDeviceInfo(id, what, n, text, NULL))
-        as_cl_clean_text(out, size, text);
+        as_copy_clean(out, size, text);
     free(text);
 }
 

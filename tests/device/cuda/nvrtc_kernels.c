@@ -113,6 +113,12 @@ static void test_words(void **state)
     assert_non_null(strstr(err.text, "newer"));
     assert_int_equal(as_cu_compile(&nvrtc, &plain, "sm_20", &cubin, &bytes, &err), AS_UNSUPPORTED);
     assert_int_equal(as_cu_compile(&nvrtc, &plain, "gfx942", &cubin, &bytes, &err), AS_USAGE);
+    char many[600] = ""; /* an option that went missing would compile another kernel than asked for */
+    for (size_t i = 0; i < 100; i++)
+        memcpy(many + 5 * i, "-DAS ", sizeof "-DAS ");
+    const struct as_program_desc crowded = {.name = "crowded", .source = plain.source, .defines = many};
+    assert_int_equal(as_cu_compile(&nvrtc, &crowded, "sm_90", &cubin, &bytes, &err), AS_USAGE);
+    assert_non_null(strstr(err.text, "'crowded' has more than"));
     assert_null(cubin);
 }
 

@@ -155,12 +155,33 @@ static void test_source_keeps_its_lines(void **unused)
     as_buf_finish(&b);
 }
 
+static void test_complaints(void **unused)
+{
+    static const struct {
+        const char *log, *says;
+    } cases[] = {
+        {"a warning\nk.cl:3: error: no x\n\there\n", "k.cl:3: error: no x  here"},
+        {"error", "error"},
+        {"all went wrong\n", "all went wrong"},
+        {"error: \xff", "error: \xef\xbf\xbd"},
+        {" \n\n", "the compiler says nothing"},
+        {"", "the compiler says nothing"},
+        {NULL, "the compiler says nothing"},
+    };
+    char said[64];
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        as_dialect_complaint(cases[i].log, said, sizeof said);
+        assert_string_equal(said, cases[i].says);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernel_on_threads),        cmocka_unit_test(test_exchange_and_store),
         cmocka_unit_test(test_additions_of_other_types), cmocka_unit_test(test_preludes_have_the_same_words),
-        cmocka_unit_test(test_source_keeps_its_lines),
+        cmocka_unit_test(test_source_keeps_its_lines),   cmocka_unit_test(test_complaints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

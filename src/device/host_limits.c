@@ -1,7 +1,10 @@
 /* Memory and CPU time that this process may use. A control group may allow much less than the machine has; going over
  * its memory limit ends the process, so the limits of all groups above this process count, in both versions. */
+#include "device/host_limits.h"
+
+#include "base/buf.h"
+#include "base/host.h"
 #include "base/text.h"
-#include "device/cpu/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +18,7 @@ struct group {
     enum group_kind kind;
     char *dir;
 };
-struct as_cpu_groups {
+struct as_host_groups {
     char *proc_dir;
     size_t n;
     struct group groups[GROUPS_MAX];
@@ -58,7 +61,7 @@ static uint64_t file_number(const char *dir, const char *file, uint64_t none)
     return out;
 }
 
-static void add_group(struct as_cpu_groups *g, enum group_kind kind, const char *root, const char *path)
+static void add_group(struct as_host_groups *g, enum group_kind kind, const char *root, const char *path)
 {
     struct as_buf dir = AS_BUF_INIT;
     if (g->n == GROUPS_MAX)
@@ -74,7 +77,7 @@ static void add_group(struct as_cpu_groups *g, enum group_kind kind, const char 
 }
 
 /* The group and all above it. In a container the path may lie outside of what is mounted: then only the root counts. */
-static void add_path(struct as_cpu_groups *g, enum group_kind kind, const char *root, const char *path)
+static void add_path(struct as_host_groups *g, enum group_kind kind, const char *root, const char *path)
 {
     char part[1024];
     if (strlen(path) < sizeof part && !strstr(path, "/.."))
@@ -98,7 +101,7 @@ static bool names_controller(const char *list, const char *name)
 }
 
 /* A line of /proc/self/cgroup: "4:memory:/path" in version 1, "0::/path" in version 2. */
-static void add_line(struct as_cpu_groups *g, const char *sys_dir, char *line)
+static void add_line(struct as_host_groups *g, const char *sys_dir, char *line)
 {
     char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
     if (!path || path[1] != '/')
@@ -121,9 +124,9 @@ static void add_line(struct as_cpu_groups *g, const char *sys_dir, char *line)
     as_buf_finish(&root);
 }
 
-struct as_cpu_groups *as_cpu_groups_create(const char *proc_dir, const char *sys_dir)
+struct as_host_groups *as_host_groups_create(const char *proc_dir, const char *sys_dir)
 {
-    struct as_cpu_groups *g = calloc(1, sizeof *g);
+    struct as_host_groups *g = calloc(1, sizeof *g);
     struct as_buf b = AS_BUF_INIT;
     if (!g)
         return NULL;
@@ -136,13 +139,13 @@ struct as_cpu_groups *as_cpu_groups_create(const char *proc_dir, const char *sys
     }
     as_buf_finish(&b);
     if (g->failed) {
-        as_cpu_groups_destroy(g);
+        as_host_groups_destroy(g);
         return NULL;
     }
     return g;
 }
 
-void as_cpu_groups_destroy(struct as_cpu_groups *groups)
+void as_host_groups_destroy(struct as_host_groups *groups)
 {
     if (!groups)
         return;
@@ -160,15 +163,16 @@ static const struct memory_files memory_files[] = {
     [BOTH_V2] = {"memory.max", "memory.high", "memory.current", "inactive_file "},
 };
 
-static void apply_memory(const struct group *group, struct as_cpu_limits *out)
+static void apply_memory(const struct group *group, struct as_host_limits *out)
 {
     const struct memory_files *f = &memory_files[group->kind];
     uint64_t limit = file_number(group->dir, f->limit, UINT64_MAX), cached = 0;
     uint64_t soft = f->soft ? file_number(group->dir, f->soft, UINT64_MAX) : UINT64_MAX;
     limit = soft < limit ? soft : limit;
-    if (limit >= out->total)
+    if (limit == UINT64_MAX)
         return;
-    out->total = limit;
+    /* A wider limit above a narrower one still binds: others share it. */
+    out->total = limit < out->total ? limit : out->total;
     uint64_t used = file_number(group->dir, f->usage, 0);
     struct as_buf b = AS_BUF_INIT;
     /* Cached files count as used, but give way. */
@@ -180,7 +184,7 @@ static void apply_memory(const struct group *group, struct as_cpu_limits *out)
     out->free = left < out->free ? left : out->free;
 }
 
-static void apply_quota(const struct group *group, struct as_cpu_limits *out)
+static void apply_quota(const struct group *group, struct as_host_limits *out)
 {
     struct as_buf b = AS_BUF_INIT;
     long long quota = -1, period = 0;
@@ -198,7 +202,8 @@ static void apply_quota(const struct group *group, struct as_cpu_limits *out)
         out->quota = cpus;
 }
 
-enum as_status as_cpu_limits_read(const struct as_cpu_groups *groups, struct as_cpu_limits *out, struct as_error *err)
+enum as_status as_host_limits_read(const struct as_host_groups *groups, struct as_host_limits *out,
+                                   struct as_error *err)
 {
     struct as_buf b = AS_BUF_INIT;
     uint64_t total = 0, available = 0;
@@ -207,7 +212,7 @@ enum as_status as_cpu_limits_read(const struct as_cpu_groups *groups, struct as_
     as_buf_finish(&b);
     if (!good || total > UINT64_MAX >> 10 || available > UINT64_MAX >> 10)
         return as_fail(err, AS_IO, "\"%s/meminfo\" does not say how much memory there is", groups->proc_dir);
-    *out = (struct as_cpu_limits){.total = total << 10, .free = available << 10};
+    *out = (struct as_host_limits){.total = total << 10, .free = available << 10};
     for (size_t i = 0; i < groups->n; i++) {
         if (groups->groups[i].kind != CPU_V1)
             apply_memory(&groups->groups[i], out);
@@ -217,11 +222,19 @@ enum as_status as_cpu_limits_read(const struct as_cpu_groups *groups, struct as_
     return AS_OK;
 }
 
-uint64_t as_cpu_resident(void)
+enum as_status as_host_limits_now(struct as_host_limits *out, struct as_error *err)
+{
+    struct as_host_groups *groups = as_host_groups_create("/proc", "/sys/fs/cgroup");
+    enum as_status s = groups ? as_host_limits_read(groups, out, err) : as_nomem(err, 0, "the control groups");
+    as_host_groups_destroy(groups);
+    return s;
+}
+
+uint64_t as_host_resident(void)
 {
     struct as_buf b = AS_BUF_INIT;
     unsigned long long size, resident;
     bool good = read_text(&b, "/proc/self", "statm") && sscanf(as_buf_get(&b), "%llu %llu", &size, &resident) == 2;
     as_buf_finish(&b);
-    return good ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    return good ? resident * as_host_page() : 0;
 }
