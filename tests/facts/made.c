@@ -83,6 +83,20 @@ const struct as_fact *made_get(const struct made *m, const char *id)
     return f;
 }
 
+const struct as_fact *made_near(const struct made *m, const char *id, double value, double share)
+{
+    const struct as_fact *f = made_get(m, id);
+    if (!(fabs(f->value - value) <= share * fabs(value)))
+        fail_msg("%s is %g, not %g", id, f->value, value);
+    return f;
+}
+
+void made_holds(const struct as_fact *f, double value)
+{
+    if (!(f->ci.lo <= value * 1.001 && f->ci.hi >= value * 0.999))
+        fail_msg("%s: %g to %g does not hold %g (%s)", f->id, f->ci.lo, f->ci.hi, value, f->sentence);
+}
+
 void made_says(const struct as_fact *f, const char *text)
 {
     if (!strstr(f->sentence, text))

@@ -20,6 +20,9 @@ void made_derive(struct made *m); /* again, where cells or the device were chang
 const struct as_fact *made_find(const struct made *m, const char *id);
 /* The fact, which must be there with its sentence, rule and evidence. */
 const struct as_fact *made_get(const struct made *m, const char *id);
+/* And its value is that, to a share of it. */
+const struct as_fact *made_near(const struct made *m, const char *id, double value, double share);
+void made_holds(const struct as_fact *f, double value);    /* its interval does, to a thousandth */
 void made_says(const struct as_fact *f, const char *text); /* its sentence holds the text */
 void made_end(struct made *m);                             /* no cells and no facts, of the same device */
 

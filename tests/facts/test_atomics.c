@@ -2,7 +2,6 @@
  */
 #include "made.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,13 +53,11 @@ static void test_rates_and_what_is_kept(void **unused)
     assert_true(f->value == 4e8);
     made_says(f, "1024 elements of u64 (4 threads, 'pinned')");
     assert_true(made_get(&m, "atomics.device.1024.u64")->value == 2e9);
-    f = made_get(&m, "atomics.shared.cpu.1024.u64.pinned");
-    assert_true(fabs(f->value - 0.125) < 1e-9);
+    f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.125, 1e-9);
     assert_true(f->ci.lo < 0.125 && f->ci.hi > 0.125);
     made_says(
         f, "the CPU keeps 12% of its rate alone (4 threads of the CPU, 64 of the device, the least of 2, at most 50%)");
-    f = made_get(&m, "atomics.shared.device.1024.u64.pinned");
-    assert_true(fabs(f->value - 0.8) < 1e-9);
+    f = made_near(&m, "atomics.shared.device.1024.u64.pinned", 0.8, 1e-9);
     assert_int_equal(f->evidence_n, 2);
     made_end(&m);
 }

@@ -32,12 +32,6 @@ static void start(struct made *m)
     m->info.caches[3] = (struct as_cache){.level = 3, .kind = 'u', .size = 33554432, .shared = 4};
 }
 
-static void is_near(double a, double b, double share)
-{
-    if (!(fabs(a - b) <= share * fabs(b)))
-        fail_msg("%g is not near %g", a, b);
-}
-
 /* The latency of a chase over size bytes; tlb: bytes that the TLB reaches, beyond them 1.5 times as long. */
 static double latency_at(double size, double tlb)
 {
@@ -72,24 +66,20 @@ static void test_cache(void **state)
             char id[64];
             snprintf(id, sizeof id, "cache.%s.size", levels[i].level);
             const struct as_fact *f = made_get(&m, id);
-            assert_true(f->ci.lo <= levels[i].size && levels[i].size <= f->ci.hi);
+            made_holds(f, levels[i].size);
             assert_true(f->claimed == levels[i].size);
             assert_int_equal(f->verdict, AS_SUPPORTED);
             assert_string_equal(f->object, levels[i].level);
             snprintf(id, sizeof id, "cache.%s.latency", levels[i].level);
-            is_near(made_get(&m, id)->value, levels[i].ns, 0.01);
+            made_near(&m, id, levels[i].ns, 0.01);
             snprintf(id, sizeof id, "cache.%s.latency_cycles", levels[i].level);
-            is_near(made_get(&m, id)->value, levels[i].ns * 3.4, 0.01);
+            made_near(&m, id, levels[i].ns * 3.4, 0.01);
         }
-        is_near(made_get(&m, "memory.latency")->value, 110, 0.01);
-        assert_string_equal(made_get(&m, "memory.latency")->object, "memory");
-        const struct as_fact *tlb = made_get(&m, "tlb.reach");
-        assert_int_equal(tlb->verdict, AS_SUPPORTED);
-        assert_true(tlb->ci.lo <= 6 * MiB && 6 * MiB <= tlb->ci.hi);
-        is_near(made_get(&m, "tlb.cost")->value, 1.5, 0.01);
-        assert_int_equal(made_get(&m, "tlb.cost")->verdict, AS_SUPPORTED);
-        is_near(made_get(&m, "clock.core")->value, 3.4e9, 1e-6);
-        assert_int_equal(made_get(&m, "clock.core")->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
+        assert_string_equal(made_near(&m, "memory.latency", 110, 0.01)->object, "memory");
+        assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
+        made_holds(made_get(&m, "tlb.reach"), 6 * MiB);
+        assert_int_equal(made_near(&m, "tlb.cost", 1.5, 0.01)->verdict, AS_SUPPORTED);
+        assert_int_equal(made_near(&m, "clock.core", 3.4e9, 1e-6)->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
         made_end(&m);
     }
 }
@@ -127,7 +117,7 @@ static void test_cache_claims(void **state)
     m.info.caches_n = 0;
     made_derive(&m);
     assert_true(isnan(made_get(&m, "cache.L2.size")->claimed));
-    is_near(made_get(&m, "cache.L2.latency")->value, 4.8, 0.01);
+    made_near(&m, "cache.L2.latency", 4.8, 0.01);
     for (size_t i = 0; i < m.n; i++)
         m.cells[i].status = AS_CELL_UNTRUSTED;
     made_derive(&m);
@@ -144,7 +134,7 @@ static void test_tlb_by_pattern(void **state)
     add_curve(&m, "mmap", "page", INFINITY, 1);
     made_derive(&m);
     assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
-    assert_true(made_get(&m, "tlb.reach")->ci.lo <= 8 * MiB && made_get(&m, "tlb.reach")->ci.hi >= 8 * MiB);
+    made_holds(made_get(&m, "tlb.reach"), 8 * MiB);
     made_end(&m);
     start(&m);
     add_curve(&m, "mmap", "random", INFINITY, 1);
@@ -158,41 +148,37 @@ static void test_tlb_by_pattern(void **state)
 
 static void test_bandwidth(void **state)
 {
+    static const struct {
+        const char *op, *level;
+        double size;
+        int threads;
+        const char *store;
+        double gbs;
+    } cells[] = {
+        {"triad", "memory", 512 * MiB, 1, "regular", 14}, {"triad", "memory", 512 * MiB, 1, "nt", 18},
+        {"triad", "memory", 512 * MiB, 4, "regular", 50}, {"triad", "sweep", 512 * MiB, 4, "regular", 55},
+        {"triad", "memory", 512 * MiB, 4, "nt", 45},      {"copy", "memory", 512 * MiB, 2, "regular", 40},
+        {"copy", "memory", 512 * MiB, 2, "nt", 40.1},     {"read", "sweep", 16 * KiB, 1, "regular", 300},
+        {"read", "sweep", 8 * KiB, 1, "regular", 290},    {"read", "sweep", 256 * KiB, 1, "regular", 120},
+        {"read", "sweep", 8 * MiB, 1, "regular", 60},
+    };
     (void)state;
     struct made m;
     start(&m);
     m.info.peak_bandwidth = 100e9;
-    made_add(&m, "bandwidth", "GB/s", 14,
-             "op=triad level=memory size=536870912 threads=1 store=regular width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 18,
-             "op=triad level=memory size=536870912 threads=1 store=nt width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 50,
-             "op=triad level=memory size=536870912 threads=4 store=regular width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 55,
-             "op=triad level=sweep size=536870912 threads=4 store=regular width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 45,
-             "op=triad level=memory size=536870912 threads=4 store=nt width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 40,
-             "op=copy level=memory size=536870912 threads=2 store=regular width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 40.1,
-             "op=copy level=memory size=536870912 threads=2 store=nt width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 300,
-             "op=read level=sweep size=16384 threads=1 store=regular width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 290,
-             "op=read level=sweep size=8192 threads=1 store=regular width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 120,
-             "op=read level=sweep size=262144 threads=1 store=regular width=64 allocator=thp");
-    made_add(&m, "bandwidth", "GB/s", 60,
-             "op=read level=sweep size=8388608 threads=1 store=regular width=64 allocator=thp");
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char axes[160];
+        snprintf(axes, sizeof axes, "op=%s level=%s size=%.0f threads=%d store=%s width=64 allocator=thp", cells[i].op,
+                 cells[i].level, cells[i].size, cells[i].threads, cells[i].store);
+        made_add(&m, "bandwidth", "GB/s", cells[i].gbs, axes);
+    }
     made_derive(&m);
-    is_near(made_get(&m, "bandwidth.memory.triad.1")->value, 18, 0);
-    is_near(made_get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
-    is_near(made_get(&m, "bandwidth.memory.triad.all")->claimed, 100, 1e-12);
-    is_near(made_get(&m, "bandwidth.L1.read.1")->value, 300, 0);
-    is_near(made_get(&m, "bandwidth.L2.read.1")->value, 120, 0);
-    is_near(made_get(&m, "bandwidth.L3.read.1")->value, 60, 0);
-    const struct as_fact *f = made_get(&m, "stores.nontemporal.triad.1");
-    is_near(f->value, 18.0 / 14, 1e-12);
+    made_near(&m, "bandwidth.memory.triad.1", 18, 0);
+    assert_true(made_near(&m, "bandwidth.memory.triad.all", 50, 0)->claimed == 100);
+    made_near(&m, "bandwidth.L1.read.1", 300, 0);
+    made_near(&m, "bandwidth.L2.read.1", 120, 0);
+    made_near(&m, "bandwidth.L3.read.1", 60, 0);
+    const struct as_fact *f = made_near(&m, "stores.nontemporal.triad.1", 18.0 / 14, 1e-12);
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < f->value && f->value < f->ci.hi && f->ci.lo > 1.27);
     assert_int_equal(made_get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
@@ -203,8 +189,7 @@ static void test_bandwidth(void **state)
     made_derive(&m);
     assert_null(made_find(&m, "bandwidth.L2.read.all"));
     assert_null(made_find(&m, "bandwidth.memory.triad.1"));
-    is_near(made_get(&m, "bandwidth.memory.triad.all")->value, 50, 0);
-    assert_null(strstr(made_get(&m, "bandwidth.memory.triad.all")->sentence, "thread"));
+    assert_null(strstr(made_near(&m, "bandwidth.memory.triad.all", 50, 0)->sentence, "thread"));
     made_end(&m);
 }
 
@@ -231,22 +216,20 @@ static void test_costs(void **state)
     made_add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
     made_add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
     made_derive(&m);
-    is_near(made_get(&m, "memory.host_backing.mmap")->value, 700, 1e-9);
-    assert_int_equal(made_get(&m, "memory.host_backing.mmap")->verdict, AS_SUPPORTED);
-    assert_string_equal(made_get(&m, "memory.host_backing.mmap")->object, "allocator:mmap");
-    is_near(made_get(&m, "memory.fault.mmap")->value, 650, 1e-9);
-    is_near(made_get(&m, "alloc.malloc.alloc.32_B")->value, 20, 0);
-    is_near(made_get(&m, "alloc.malloc.alloc.1_GiB")->value, 4000, 0);
-    is_near(made_get(&m, "c2c.median")->value, 60, 0);
-    is_near(made_get(&m, "c2c.min")->value, 50, 0);
-    is_near(made_get(&m, "c2c.max")->value, 140, 0);
-    is_near(made_get(&m, "c2c.device.median")->value, 800, 0);
-    assert_non_null(strstr(made_get(&m, "c2c.min")->sentence, "CPU 0 and 2"));
-    is_near(made_get(&m, "c2c.unit.min")->value, 310, 0);
-    is_near(made_get(&m, "c2c.unit.max")->value, 390, 0); /* of the same memory */
-    assert_non_null(strstr(made_get(&m, "c2c.unit.max")->sentence, "unit 0 and 64"));
-    is_near(made_get(&m, "launch.roundtrip.block")->value, 50000, 0);
-    is_near(made_get(&m, "launch.submit.block")->value, 3000, 0);
+    const struct as_fact *backing = made_near(&m, "memory.host_backing.mmap", 700, 1e-9);
+    assert_int_equal(backing->verdict, AS_SUPPORTED);
+    assert_string_equal(backing->object, "allocator:mmap");
+    made_near(&m, "memory.fault.mmap", 650, 1e-9);
+    made_near(&m, "alloc.malloc.alloc.32_B", 20, 0);
+    made_near(&m, "alloc.malloc.alloc.1_GiB", 4000, 0);
+    made_near(&m, "c2c.median", 60, 0);
+    made_near(&m, "c2c.max", 140, 0);
+    made_near(&m, "c2c.device.median", 800, 0);
+    made_says(made_near(&m, "c2c.min", 50, 0), "CPU 0 and 2");
+    made_near(&m, "c2c.unit.min", 310, 0);
+    made_says(made_near(&m, "c2c.unit.max", 390, 0), "unit 0 and 64"); /* of the same memory */
+    made_near(&m, "launch.roundtrip.block", 50000, 0);
+    made_near(&m, "launch.submit.block", 3000, 0);
     m.cells[1].sum.median = 1500;
     m.cells[1].sum.ci = (struct as_interval){1490, 1510};
     made_derive(&m);

@@ -21,14 +21,6 @@ static void start(struct made *m)
                                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}}}};
 }
 
-static const struct as_fact *get(const struct made *m, const char *id, double value)
-{
-    const struct as_fact *f = made_get(m, id);
-    if (isfinite(value) && !(fabs(f->value / value - 1) < 1e-9))
-        fail_msg("%s is %g, not %g", id, f->value, value);
-    return f;
-}
-
 static void test_copies(void **unused)
 {
     struct made m;
@@ -41,12 +33,13 @@ static void test_copies(void **unused)
     made_add(&m, "copy", "GB/s", 90, "from=own to=pinned direction=both how=engine size=268435456");
     made_add(&m, "copy", "GB/s", 9, "from=host to=own direction=one how=engine size=268435456");
     made_derive(&m);
-    const struct as_fact *f = get(&m, "copy.engine.pinned.own", 50); /* the largest, not the last or the first */
+    const struct as_fact *f =
+        made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
     assert_int_equal(f->evidence[0], 2);
     made_says(f, "Copies of 256 MiB from pinned to own run at 50");
-    made_says(get(&m, "copy.kernel.pinned.own", 48), "by a kernel");
-    made_says(get(&m, "copy.engine.both.own.pinned", 90), "between own and pinned");
-    made_says(get(&m, "copy.engine.host.own", 9), "plain host memory");
+    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "by a kernel");
+    made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
+    made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "plain host memory");
     assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
     made_end(&m);
 }
@@ -62,14 +55,14 @@ static void test_copy_or_direct(void **unused)
     struct as_cell *direct =
         made_add(&m, "bandwidth", "GB/s", 40, "op=read level=memory size=1000000000 threads=0 allocator=pinned");
     made_derive(&m);
-    const struct as_fact *f = get(&m, "copy.pays.pinned", (1 / 50.0) / (1 / 40.0 - 1 / 4000.0));
+    const struct as_fact *f = made_near(&m, "copy.pays.pinned", (1 / 50.0) / (1 / 40.0 - 1 / 4000.0), 1e-9);
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
     assert_int_equal(f->evidence_n, 3);
     direct->sum.median = 4100;
     direct->sum.ci = (struct as_interval){4050, 4150};
     made_derive(&m);
-    f = get(&m, "copy.pays.pinned", NAN);
+    f = made_get(&m, "copy.pays.pinned");
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(isnan(f->value));
     made_says(f, "does not pay");
@@ -99,20 +92,21 @@ static void test_links(void **unused)
     made_add(&m, "link_latency", "ns", 800, "peer=1 node=0 allocator=own what=load size=2097152 stride=128");
     made_add(&m, "link_latency", "ns", 1200, "peer=host node=0 allocator=pinned what=atomic size=2097152 stride=128");
     made_derive(&m);
-    const struct as_fact *f = get(&m, "link.1.to", 370);
+    const struct as_fact *f = made_near(&m, "link.1.to", 370, 1e-9);
     made_says(f, "The link to device 1 carries 370");
     made_says(f, "by a kernel");
     assert_string_equal(f->object, "link:1");
     assert_true(isnan(f->claimed));
-    made_says(get(&m, "link.1.both", 700), "to and from device 1");
-    f = get(&m, "link.host-1.from", 20);
+    made_says(made_near(&m, "link.1.both", 700, 1e-9), "to and from device 1");
+    f = made_near(&m, "link.host-1.from", 20, 1e-9);
     made_says(f, "from the host's memory node 1");
     assert_string_equal(f->object, "link:host-1");
     assert_true(fabs(f->claimed - 63) < 1e-9);
-    made_says(get(&m, "link.every.to", 1000), "every other device");
+    made_says(made_near(&m, "link.every.to", 1000, 1e-9), "every other device");
     assert_null(made_find(&m, "link.2.to"));
-    made_says(get(&m, "link.latency.1.load", 800), "A load from memory of device 1 takes 800 ns");
-    made_says(get(&m, "link.latency.host-0.atomic", 1200), "An atomic addition in memory of the host takes");
+    made_says(made_near(&m, "link.latency.1.load", 800, 1e-9), "A load from memory of device 1 takes 800 ns");
+    made_says(made_near(&m, "link.latency.host-0.atomic", 1200, 1e-9),
+              "An atomic addition in memory of the host takes");
     made_end(&m);
 }
 
@@ -127,22 +121,22 @@ static void test_peaks_and_ridges(void **unused)
     made_add(&m, "roofline", "ops/s", 60e12, "type=f32 threads=0 width=best");
     made_add(&m, "roofline", "ops/s", 50e12, "type=f32 threads=0 width=512");
     made_derive(&m);
-    const struct as_fact *f = get(&m, "arithmetic.peak.f64", 30e12);
+    const struct as_fact *f = made_near(&m, "arithmetic.peak.f64", 30e12, 1e-9);
     assert_true(fabs(f->claimed / 30e12 - 1) < 1e-9);
     made_says(f, "100.0% of what the units can do at the cell's 1.5");
-    f = get(&m, "arithmetic.peak.f32", 60e12);
+    f = made_near(&m, "arithmetic.peak.f32", 60e12, 1e-9);
     assert_true(isnan(f->claimed));
     assert_null(made_find(&m, "ridge.f64.memory"));
     made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
     made_add(&m, "bandwidth", "GB/s", 3900, "op=triad level=memory size=1000000000 threads=0 allocator=own");
     made_derive(&m);
-    f = get(&m, "ridge.f64.memory", 30e12 / 4e12);
+    f = made_near(&m, "ridge.f64.memory", 30e12 / 4e12, 1e-9);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
     assert_string_equal(f->unit, "ops/B");
     assert_int_equal(f->evidence_n, 2);
     assert_int_equal(f->evidence[1], 4); /* the faster of the two roofs */
     made_says(f, "7.5");
-    get(&m, "ridge.f32.memory", 60e12 / 4e12);
+    made_near(&m, "ridge.f32.memory", 60e12 / 4e12, 1e-9);
     made_end(&m);
 }
 
@@ -161,21 +155,21 @@ static void test_queues(void **unused)
     made_add(&m, "concurrency", "ns", 2500, "what=rate queues=16 priority=same");
     made_add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
     made_derive(&m);
-    const struct as_fact *f = get(&m, "concurrency.kernels", 6.4);
+    const struct as_fact *f = made_near(&m, "concurrency.kernels", 6.4, 1e-9);
     made_says(f, "6.4");
     made_says(f, "from 16 queues");
     assert_null(strstr(f->sentence, "as many as were tried"));
     assert_int_equal(f->evidence_n, 3);
-    get(&m, "concurrency.rate", 0.8);
+    made_near(&m, "concurrency.rate", 0.8, 1e-9);
     assert_null(made_find(&m, "concurrency.priority"));
     made_add(&m, "concurrency", "ns", 0.5e6, "what=behind queues=1 priority=high");
     made_derive(&m);
-    f = get(&m, "concurrency.priority", 6);
+    f = made_near(&m, "concurrency.priority", 6, 1e-9);
     assert_int_equal(f->evidence_n, 2);
     m.cells[0].sum.median = 25e3; /* all 16 */
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
-    made_says(get(&m, "concurrency.kernels", 16), "as many as were tried");
+    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "as many as were tried");
     made_end(&m);
 }
 

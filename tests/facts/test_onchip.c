@@ -39,12 +39,6 @@ static void end(struct made *m)
     free(m);
 }
 
-static void holds(const struct as_fact *f, double value)
-{
-    if (!(f->ci.lo <= value * 1.001 && f->ci.hi >= value * 0.999))
-        fail_msg("%s: %g to %g does not hold %g (%s)", f->id, f->ci.lo, f->ci.hi, value, f->sentence);
-}
-
 /* A step in the cycle count where `size` goes over `at`, softened as caches do over a tenth. */
 static double past(double size, double at)
 {
@@ -77,16 +71,16 @@ static void test_sizes(void **state)
     add_walk(m, "constant", 512, 64 * KiB, 0, 64, constant_ends, constant_cycles, 2);
     add_walk(m, "code", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
     made_derive(m);
-    holds(made_get(m, "onchip.L1.size"), 256 * KiB * 1.07);
-    holds(made_get(m, "onchip.L1.latency"), 33);
+    made_holds(made_get(m, "onchip.L1.size"), 256 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.L1.latency"), 33);
     assert_string_equal(made_get(m, "onchip.L1.latency")->unit, "cycles");
-    holds(made_get(m, "onchip.L2.latency"), 260);
+    made_holds(made_get(m, "onchip.L2.latency"), 260);
     assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
     assert_true(made_get(m, "onchip.L2.size")->claimed == 50 * MiB);
-    holds(made_get(m, "onchip.L1.size.local102400"), 156 * KiB * 1.07);
-    holds(made_get(m, "onchip.constant.L1.size"), 2 * KiB * 1.07);
-    holds(made_get(m, "onchip.constant.L2.size"), 32 * KiB * 1.07);
-    holds(made_get(m, "onchip.code.L1.size"), 128 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.L1.size.local102400"), 156 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.constant.L1.size"), 2 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.constant.L2.size"), 32 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.code.L1.size"), 128 * KiB * 1.07);
     assert_null(made_find(m, "onchip.L3.size"));
     end(m);
 }
@@ -99,7 +93,7 @@ static void test_part(void **state)
     static const double cycles[] = {33, 220, 300, 700}, ends[] = {256 * KiB, 12 * MiB, 50 * MiB};
     add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, ends, cycles, 3);
     made_derive(m);
-    holds(made_get(m, "onchip.L2.part.size"), 12 * MiB * 1.07);
+    made_holds(made_get(m, "onchip.L2.part.size"), 12 * MiB * 1.07);
     assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
     m->info.caches[0].size = 20 << 20;
     made_derive(m);
@@ -118,14 +112,14 @@ static void test_whole(void **state)
     add_walk(m, "atomic", 4 * MiB, 512 * MiB, 0, 64, atomics_end, atomics, 1);
     made_derive(m);
     const struct as_fact *whole = made_get(m, "onchip.whole.L2.size"), *part = made_get(m, "onchip.L2.part.size");
-    holds(whole, 50 * MiB * 1.07);
+    made_holds(whole, 50 * MiB * 1.07);
     assert_string_equal(whole->object, "L2");
     assert_int_equal(whole->verdict, AS_SUPPORTED);
     assert_true(whole->claimed == 50 * MiB);
-    holds(part, 28 * MiB * 1.07);
+    made_holds(part, 28 * MiB * 1.07);
     assert_true(isnan(part->claimed));
-    holds(made_get(m, "onchip.L2.latency"), 260);
-    holds(made_get(m, "onchip.whole.L2.latency"), 600);
+    made_holds(made_get(m, "onchip.L2.latency"), 260);
+    made_holds(made_get(m, "onchip.whole.L2.latency"), 600);
     assert_null(made_find(m, "onchip.L2.size"));
     end(m);
 }
@@ -139,7 +133,7 @@ static void test_line(void **state)
     add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 64, dense, cycles, 1);
     add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 288, wide, cycles, 1);
     made_derive(m);
-    holds(made_get(m, "onchip.L1.line.stride288"), 128);
+    made_holds(made_get(m, "onchip.L1.line.stride288"), 128);
     end(m);
 }
 
@@ -163,10 +157,10 @@ static void test_sector_and_ways(void **state)
             made_add(m, "onchip_lines", "ns", lines <= ways ? 16 : 130, axes);
         }
     made_derive(m);
-    holds(made_get(m, "onchip.L1.sector"), 32);
+    made_holds(made_get(m, "onchip.L1.sector"), 32);
     assert_true(made_get(m, "onchip.L1.sector")->value == 32);
     assert_true(made_get(m, "onchip.L2.sector")->value == 64);
-    holds(made_get(m, "onchip.L1.ways"), 4);
+    made_holds(made_get(m, "onchip.L1.ways"), 4);
     assert_true(made_get(m, "onchip.L1.ways")->ci.hi < 8);
     end(m);
 }
@@ -195,9 +189,9 @@ static void test_bandwidth_and_banks(void **state)
     made_derive(m);
     const struct as_fact *banks = made_get(m, "onchip.local.banks");
     assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
-    holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
-    holds(made_get(m, "onchip.L1.bandwidth"), 127);
-    holds(made_get(m, "onchip.local.bandwidth"), 127.5);
+    made_holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
+    made_holds(made_get(m, "onchip.L1.bandwidth"), 127);
+    made_holds(made_get(m, "onchip.local.bandwidth"), 127.5);
     end(m);
 }
 
@@ -229,7 +223,7 @@ static void test_units(void **state)
     made_add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=8");
     made_derive(m);
     const struct as_fact *far = made_get(m, "onchip.L2.far.unit3");
-    holds(far, 140.0 / 105);
+    made_holds(far, 140.0 / 105);
     assert_non_null(strstr(far->sentence, "52%"));
     const struct as_fact *sharing = made_get(m, "onchip.L2.sharing");
     assert_true(sharing->verdict == AS_SUPPORTED && sharing->value == 2);
@@ -261,10 +255,10 @@ static void test_groups(void **state)
     }
     made_derive(m);
     const struct as_fact *registers = made_get(m, "onchip.unit.registers");
-    holds(registers, 65536);
+    made_holds(registers, 65536);
     assert_int_equal(registers->verdict, AS_SUPPORTED);
     const struct as_fact *local = made_get(m, "onchip.unit.local");
-    holds(local, 228 << 10);
+    made_holds(local, 228 << 10);
     assert_true(local->ci.lo > 180 << 10 && local->ci.hi < 280 << 10);
     end(m);
 }
@@ -321,8 +315,8 @@ static void test_local_and_miss(void **state)
     made_derive(m);
     const struct as_fact *local = made_get(m, "onchip.local.latency"); /* at 2 GHz */
     assert_string_equal(local->unit, "cycles");
-    holds(local, 23);
-    holds(made_get(m, "onchip.memory.latency"), 330);
+    made_holds(local, 23);
+    made_holds(made_get(m, "onchip.memory.latency"), 330);
     assert_null(made_find(m, "listed.memory.latency"));
     end(m);
 }

@@ -57,8 +57,8 @@ static void test_levels(void **unused)
     f = made_get(&m, "tlb.reach2.mmap.4096");
     assert_true(f->value > 2048 && f->value < 4096);
     made_says(made_get(&m, "tlb.reach2.mmap.4096"), "25.0 ns, 75 cycles");
-    f = made_get(&m, "tlb.cost.mmap.4096");
-    assert_true(fabs(f->value - 27) < 1e-9 && f->ci.lo > 26 && f->ci.hi < 28);
+    f = made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
+    assert_true(f->ci.lo > 26 && f->ci.hi < 28);
     made_says(made_get(&m, "tlb.cost.mmap.4096"), "Over 16384 pages translations add 27.0 ns");
     assert_null(made_find(&m, "tlb.reach3.mmap.4096"));
 }
@@ -104,10 +104,9 @@ static void test_huge_pages(void **unused)
     add_walk("mmap", "4096", 64, 2048);
     add_walk("thp", "4096", INFINITY, INFINITY);
     made_derive(&m);
-    assert_true(fabs(made_get(&m, "tlb.cost.mmap.4096")->value - 27) < 1e-9);
-    const struct as_fact *f = made_get(&m, "tlb.gain.thp.4096");
+    made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
+    const struct as_fact *f = made_near(&m, "tlb.gain.thp.4096", 3.7, 1e-9);
     assert_int_equal(f->verdict, AS_SUPPORTED);
-    assert_true(fabs(f->value - 3.7) < 1e-9);
     made_says(made_get(&m, "tlb.gain.thp.4096"), "from 16384 pages 3.70x");
     assert_null(made_find(&m, "tlb.gain.thp.0"));
 }
