@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ static void *fake_function(const char *name)
     return f;
 }
 
-static int fake_live(void)
+int fake_live(void)
 {
     int (*f)(void);
     void *at = fake_function(stand_in.live);
@@ -41,7 +42,7 @@ void fake_reset(void)
     f();
 }
 
-static const char *fake_broken(void)
+const char *fake_broken(void)
 {
     const char *(*f)(void);
     void *at = fake_function(stand_in.broken);
@@ -198,6 +199,42 @@ void card_round_trip(const char *allocator, struct as_memory *m)
         fail_msg("%s: what was changed while mapped is not there", allocator);
     check_fails(ops->write(&card.dev, m, sizeof in - 1, in, 2, &err), AS_USAGE, &err, "outside of memory");
     check_fails(ops->read(&card.dev, m, UINT64_MAX, out, 2, &err), AS_USAGE, &err, "outside of memory");
+}
+
+void card_times(void **state)
+{
+    size_t timed = 0;
+    (void)state;
+    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
+        const struct as_allocator *a = &card.dev.info.allocators[i];
+        struct as_error err = {0};
+        double alloc_s = NAN, free_s = NAN;
+        if (a->why_not[0])
+            continue;
+        enum as_status s = card.dev.memory->time_alloc(&card.dev, a->name, 64 * KIB, 16, &alloc_s, &free_s, &err);
+        if (strcmp(a->name, "__managed__") == 0) {
+            check_fails(s, AS_UNSUPPORTED, &err, "comes with its module");
+            continue;
+        }
+        check_ok(s, &err);
+        assert_true(alloc_s > 0 && free_s > 0);
+        timed++;
+    }
+    assert_true(timed > 5);
+}
+
+/* What is taken of a kind is known before anything is asked of it, and as much can be had. */
+void card_most(void **state)
+{
+    const struct as_device_info *info = &card.dev.info;
+    uint64_t most = as_info_allocator(info, stand_in.managed)->most;
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    assert_true(most > 0 && most <= GIB && most <= info->memory_free / 10);
+    assert_true(as_info_allocator(info, stand_in.allocators[0])->most == 0);
+    check_ok(card_get(stand_in.managed, most / 2, NULL, &m, &err), &err);
+    card.dev.memory->free(&card.dev, m);
 }
 
 /* Id of the n-th device of the backend. */

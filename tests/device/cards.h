@@ -15,6 +15,7 @@ struct stand_in {
     const char *reset;         /* and: a new process, as far as it is concerned */
     const char *allocators[2]; /* two that can be on another device, the first the plain one */
     const char *pinned;        /* one that cannot */
+    const char *managed;       /* one of which not all that is free may be taken */
     const char *no_path;       /* what is said where devices cannot reach each other */
     const char *no_peer;       /* the error that "peererror" plays */
     const char *free;          /* of each device, in words */
@@ -29,6 +30,8 @@ struct opened {
 /* Faults to play from now on, "" none. */
 void fake(const char *words);
 void fake_reset(void);
+int fake_live(void);
+const char *fake_broken(void);
 void open_card(struct opened *o, size_t index);
 /* Another one of a backend that is open. */
 void open_device(struct opened *o, size_t index);
@@ -54,6 +57,8 @@ enum as_status card_get(const char *allocator, uint64_t bytes, const char *owner
                         struct as_error *err);
 /* Write, map, change, unmap, read; reads and writes while it is mapped see the same memory. m: ROUND_TRIP bytes. */
 void card_round_trip(const char *allocator, struct as_memory *m);
+void card_times(void **state);
+void card_most(void **state);
 void card_peer(void **state);
 void card_copies_cross(void **state);
 void card_opened_twice(void **state);

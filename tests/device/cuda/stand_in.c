@@ -1,18 +1,15 @@
 /* The stand-in for libcuda.so.1 as the tests of cards see it. */
 #include "../cards.h"
+#include "driver.h"
 
 extern const struct as_backend as_backend_cuda;
 
 const struct stand_in stand_in = {
     .backend = &as_backend_cuda,
-    .library = "libcuda.so.1",
-    .words = "FAKE_CUDA",
-    .visible = "CUDA_VISIBLE_DEVICES",
-    .live = "fake_cuda_live",
-    .broken = "fake_cuda_broken",
-    .reset = "fake_cuda_reset",
+    AS_FAKE_DRIVER,
     .allocators = {"cuMemAlloc", "cuMemCreate"},
     .pinned = "cuMemHostAlloc",
+    .managed = "cuMemAllocManaged",
     .no_path = "'cuda:0' cannot reach the memory of 'cuda:1': cuDeviceCanAccessPeer says no",
     .no_peer = "CUDA_ERROR_TOO_MANY_PEERS",
     .free = "139 GiB are free",

@@ -4,6 +4,7 @@
 #include "device/hip/hip.h"
 
 #include "../cards.h"
+#include "../cuda/driver.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -14,12 +15,7 @@ extern const struct as_backend as_backend_hip;
 /* What is made and not given back is told by the driver. */
 const struct stand_in stand_in = {
     .backend = &as_backend_hip,
-    .library = "libcuda.so.1",
-    .words = "FAKE_CUDA",
-    .visible = "CUDA_VISIBLE_DEVICES",
-    .live = "fake_cuda_live",
-    .broken = "fake_cuda_broken",
-    .reset = "fake_cuda_reset",
+    AS_FAKE_DRIVER,
     .allocators = {"hipMalloc", "hipMalloc"},
     .pinned = "hipHostMalloc",
 };
@@ -27,39 +23,6 @@ const struct stand_in stand_in = {
 /* Each launch counts. */
 static const char counting[] = "KERNEL(count)(ARG_GLOBAL(0, atomic_u32, n) ARG_INDICES)\n"
                                "{ if (GLOBAL_THREAD == 0) ATOMIC_ADD(n, 1u, ORDER_RELAXED, SCOPE_DEVICE); }\n";
-
-static void *library(const char *name)
-{
-    void *l = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-    if (l)
-        dlclose(l);
-    else
-        fail_msg("%s is not loaded", name);
-    return l;
-}
-
-/* A function of the driver's stand-in: the number or the text that it gives. */
-static void driver(const char *name, void *out, size_t size)
-{
-    void *at = dlsym(library("libcuda.so.1"), name);
-    if (!at)
-        fail_msg("libcuda.so.1 is not the stand-in: it has no %s", name);
-    memcpy(out, &at, size);
-}
-
-static int live(void)
-{
-    int (*f)(void);
-    driver("fake_cuda_live", &f, sizeof f);
-    return f();
-}
-
-static const char *broken(void)
-{
-    const char *(*f)(void);
-    driver("fake_cuda_broken", &f, sizeof f);
-    return f();
-}
 
 static bool has_nvrtc(void)
 {
@@ -79,7 +42,7 @@ static int teardown(void **state)
 {
     (void)state;
     close_backend(&card);
-    assert_string_equal(broken(), "");
+    assert_string_equal(fake_broken(), "");
     return 0;
 }
 
@@ -87,12 +50,12 @@ static int teardown(void **state)
 static void test_given_back(void **state)
 {
     (void)state;
-    int before = live();
+    int before = fake_live();
     struct opened second;
     open_card(&second, 0);
-    assert_true(live() > before);
+    assert_true(fake_live() > before);
     close_backend(&second);
-    assert_int_equal(live(), before);
+    assert_int_equal(fake_live(), before);
 }
 
 static void test_devices(void **state)
@@ -211,7 +174,9 @@ static void test_same_machine_code(void **state)
     (void)state;
     if (as_nvrtc_load(&nvrtc, NULL))
         skip();
-    check_ok(as_hiprtc_load(&rtc, library("libamdhip64.so.7"), &err), &err);
+    void *library = dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(library);
+    check_ok(as_hiprtc_load(&rtc, library, &err), &err);
     check_ok(as_cu_compile(&nvrtc, &desc, "sm_90", &by_cuda, &cuda_bytes, &err), &err);
     check_ok(as_hip_compile(&rtc, &desc, &target, &by_hip, &hip_bytes, &err), &err);
     const unsigned char *ours = section(by_hip, hip_bytes, ".text.count", &n);
@@ -223,6 +188,7 @@ static void test_same_machine_code(void **state)
     free(by_hip);
     const struct as_program_desc wrong = {.name = "wrong", .source = "KERNEL(k)(ARG_INDICES)\n{ nonsense(); }\n"};
     check_fails(as_hip_compile(&rtc, &wrong, &target, &by_hip, &hip_bytes, &err), AS_FAILED, &err, "nonsense");
+    dlclose(library);
 }
 
 int main(void)

@@ -2,8 +2,6 @@
  * numbers, another device's memory is reached or refused, and all is given back. */
 #include "../cards.h"
 
-#include <math.h>
-
 /* By the name of each, whether it can be used on a card that does not replay page faults, and on a chip that shares the
  * host's memory and does. */
 static const struct {
@@ -78,39 +76,6 @@ static void test_apu(void **state)
     check_ok(card.dev.memory->unmap(&card.dev, m, &err), &err);
     check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
     assert_ptr_equal(m->host, there); /* in place, not a copy */
-    card.dev.memory->free(&card.dev, m);
-}
-
-static void test_times(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
-        const struct as_allocator *a = &card.dev.info.allocators[i];
-        struct as_error err = {0};
-        double alloc_s = NAN, free_s = NAN;
-        if (a->why_not[0])
-            continue;
-        enum as_status s = card.dev.memory->time_alloc(&card.dev, a->name, 64 * KIB, 16, &alloc_s, &free_s, &err);
-        if (strcmp(a->name, "__managed__") == 0) {
-            check_fails(s, AS_UNSUPPORTED, &err, "comes with its module");
-            continue;
-        }
-        check_ok(s, &err);
-        assert_true(alloc_s > 0 && free_s > 0);
-    }
-}
-
-/* What is taken of a kind is known before anything is asked of it, and as much can be had. */
-static void test_most(void **state)
-{
-    const struct as_device_info *info = &card.dev.info;
-    uint64_t most = as_info_allocator(info, "hipMallocManaged")->most;
-    struct as_memory *m = NULL;
-    struct as_error err = {0};
-    (void)state;
-    assert_true(most > 0 && most <= GIB && most <= info->memory_free / 10);
-    assert_true(as_info_allocator(info, "hipMalloc")->most == 0);
-    check_ok(card_get("hipMallocManaged", most / 2, NULL, &m, &err), &err);
     card.dev.memory->free(&card.dev, m);
 }
 
@@ -192,8 +157,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_card, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_apu, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_times, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_most, card_setup, card_teardown),
+        cmocka_unit_test_setup_teardown(card_times, card_setup, card_teardown),
+        cmocka_unit_test_setup_teardown(card_most, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_too_much, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, card_setup, card_teardown),
         cmocka_unit_test_setup_teardown(test_static_half_way, card_setup, card_teardown),

@@ -17,7 +17,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- errors ---- */
 
-#define SAME(hip, cuda) _Static_assert((int)(hip) == (int)(cuda), #hip " and " #cuda " differ")
 SAME(hipErrorInvalidValue, CUDA_ERROR_INVALID_VALUE);
 SAME(hipErrorOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
 SAME(hipErrorDeinitialized, CUDA_ERROR_DEINITIALIZED);

@@ -21,6 +21,9 @@ AS_HIPRTC_REQUIRED(DECLARE)
 /* The driver's functions; all NULL before hipInit. */
 extern struct as_cu_api forward_cu;
 
+/* A number that means the same on both sides is passed on as it is. */
+#define SAME(hip, cuda) _Static_assert((int)(hip) == (int)(cuda), #hip " and " #cuda " differ")
+
 /* An error of the driver as the runtime's: the numbers are the same but for a few. */
 hipError_t forward_told(CUresult code);
 

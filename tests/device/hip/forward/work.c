@@ -1,7 +1,6 @@
 /* Memory, streams, events, modules and launches: each is a call of the driver's counterpart. */
 #include "forward.h"
 
-#define SAME(hip, cuda) _Static_assert((int)(hip) == (int)(cuda), #hip " and " #cuda " differ")
 SAME(hipMemAttachGlobal, CU_MEM_ATTACH_GLOBAL);
 SAME(hipHostMallocMapped, CU_MEMHOSTALLOC_DEVICEMAP);
 SAME(hipHostRegisterMapped, CU_MEMHOSTREGISTER_DEVICEMAP);
