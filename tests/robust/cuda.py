@@ -5,12 +5,11 @@ ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC and ASSAY_FAKE_NVML are the stand-ins' folders
 import os
 
 import harness
-from harness import FAILED, MEASURED, NOTHING, USAGE, expect, expect_refused
+from harness import FAILED, LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
 
 DRIVER, COMPILER = os.environ["ASSAY_FAKE_CUDA"], os.environ["ASSAY_FAKE_NVRTC"]
 SENSOR = os.environ["ASSAY_FAKE_NVML"]
-LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1"]
-CUDA = [*LAUNCH, "--device", "cuda:0"]
+CUDA = [*LAUNCH, *SHORT, "--device", "cuda:0"]
 
 
 def cuda(assay, words="runs", **more):
@@ -20,16 +19,6 @@ def cuda(assay, words="runs", **more):
 
 def run(assay, words, *args, **more):
     return assay.run("run", *args, env=cuda(assay, words, **more))
-
-
-def once(assay):
-    """A file that the driver removes when it does the one wrong thing that it is asked for."""
-    with open(assay.path("once"), "w", encoding="ascii"):
-        return assay.path("once")
-
-
-def measured(cells):
-    return [c for c in cells if c["status"] in ("ok", "untrusted") and c["n"] > 0]
 
 
 def test_all_is_well(assay):
@@ -110,11 +99,10 @@ def test_no_compiler(assay):
 
 
 def test_several_queues(assay):
-    done = run(assay, "runs", "concurrency", "--device", "cuda:0", "--set", "what=rate", "--set", "queues=1,16",
-               "--visits", "1")
+    done = run(assay, "runs", "concurrency", "--device", "cuda:0", "--set", "what=rate", "--set", "queues=1,16", *SHORT)
     expect(done.code in MEASURED and len(measured(assay.cells())) == 2, "every launch of every queue counts", done)
     done = run(assay, "runs equal", "concurrency", "--device", "cuda:0", "--set", "what=behind", "--set", "queues=1",
-               "--set", "priority=high", "--visits", "1")
+               "--set", "priority=high", *SHORT)
     expect(done.code == NOTHING and "has no priorities" in done.out, "nothing to gain where all are equal", done)
 
 
@@ -158,7 +146,7 @@ def test_worker_killed_in_a_kernel(assay):
 
 def test_no_time(assay):
     expect_refused(run(assay, "runs", *CUDA, "--budget", "1ms"), USAGE, "less than a second")
-    done = run(assay, "runs", *CUDA, "--budget", "1s")
+    done = run(assay, "runs", *LAUNCH, "--device", "cuda:0", "--visits", "1", "--budget", "1s")
     expect(done.code in MEASURED and len(assay.cells()) == 3, "a short run has every cell", done)
     expect(assay.export()["run"]["state"] == "complete", "and ends", done)
 

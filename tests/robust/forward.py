@@ -6,10 +6,9 @@ import ctypes
 import os
 
 import harness
-from harness import MEASURED, NOTHING, expect, expect_refused
+from harness import LAUNCH, MEASURED, NOTHING, SHORT, expect, expect_refused, measured
 
 LIBRARIES = os.environ["ASSAY_FORWARD_HIP"] + ":" + os.environ["ASSAY_FAKE_CUDA"]
-LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1", "--precision", "100%"]
 SAYS = "HIP forwarded to CUDA: "
 
 
@@ -34,16 +33,15 @@ def test_devices_are_listed(assay):
 
 def test_one_probe(assay):
     need_compiler()
-    done = assay.run("run", *LAUNCH, "--device", "hip:0", env=env(assay))
+    done = assay.run("run", *LAUNCH, *SHORT, "--device", "hip:0", env=env(assay))
     cells = assay.cells()
-    measured = [c for c in cells if c["status"] in ("ok", "untrusted") and c["n"] > 0]
-    expect(done.code in MEASURED and len(measured) == len(cells) == 3, "every cell is measured", (done, cells))
+    expect(done.code in MEASURED and len(measured(cells)) == len(cells) == 3, "every cell is measured", (done, cells))
     device = assay.export()["run"]["devices"][0]
     expect(device["name"].startswith(SAYS) and device["driver"].startswith("HIP 0.0."), "what it says of itself", device)
 
 
 def test_no_device(assay):
-    expect_refused(assay.run("run", *LAUNCH, "--device", "hip:0", env=env(assay, "none")), NOTHING, "no device")
+    expect_refused(assay.run("run", *LAUNCH, *SHORT, "--device", "hip:0", env=env(assay, "none")), NOTHING, "no device")
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@ import configparser
 import os
 
 import harness
-from harness import FAILED, MEASURED, NOTHING, USAGE, expect, expect_refused
+from harness import FAILED, LAUNCH, MEASURED, NOTHING, SHORT, USAGE, expect, expect_refused, measured, once
 
 RUNTIME = os.environ["ASSAY_FAKE_HIP"]
-LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1", "--visits", "1", "--precision", "100%"]
-HIP = [*LAUNCH, "--device", "hip:0"]
+HIP = [*LAUNCH, *SHORT, "--device", "hip:0"]
 APU, CARD = "apu xnack", "card"
 # Where the probes of shared memory are not what suite upm asks of them.
 SHARED = (
@@ -44,16 +43,6 @@ def run(assay, words, *args, **more):
     return assay.run("run", *args, env=hip(assay, words, **more))
 
 
-def once(assay):
-    """A file that the stand-in removes when it does the one wrong thing that it is asked for."""
-    with open(assay.path("once"), "w", encoding="ascii"):
-        return assay.path("once")
-
-
-def measured(cells):
-    return [c for c in cells if c["status"] in ("ok", "untrusted") and c["n"] > 0]
-
-
 def test_all_is_well(assay):
     done = run(assay, "card", *HIP)
     expect(done.code in MEASURED and len(measured(assay.cells())) == 3, "every cell is measured", done)
@@ -63,9 +52,8 @@ def test_all_is_well(assay):
 
 def test_probes_of_shared_memory(assay):
     for number, (words, probe, axes) in enumerate(SHARED, 1):
-        sets = [part for axis in axes.split() for part in ("--set", axis.replace("_XNACK", " XNACK"))]
-        done = run(assay, words, probe, *sets, "--device", "hip:0", "--visits", "1", "--precision", "100%",
-                   "--budget", "6s")
+        sets = [part for axis in axes.split() for part in ("--set", axis)]
+        done = run(assay, words, probe, *sets, "--device", "hip:0", *SHORT, "--budget", "6s")
         cells = assay.cells(number)
         bad = [c for c in cells if c["status"] in ("failed", "crashed", "timeout")]
         expect(done.code in MEASURED and not bad, f"{probe}: nothing fails", (done.code, done.out[-300:], bad))
@@ -178,7 +166,7 @@ def test_unknown_chip(assay):
 
 def test_faults_are_not_replayed(assay):
     done = run(assay, "card", "fault", "--set", "scenario=device-major", "--set", "allocator=malloc", "--set",
-               "pages=1", "--device", "hip:0", "--visits", "1")
+               "pages=1", "--device", "hip:0", *SHORT)
     cells = [c for c in assay.cells() if c["status"] == "unsupported"]
     expect(cells and all("HSA_XNACK" in c["reason"] for c in cells), "the reason says what to set", done)
 
