@@ -318,13 +318,32 @@ static void visit(const struct visit *v)
     assert_int_equal(t.live, 0);
 }
 
+/* Has it a value that no visit of the probe before it has? */
+static bool has_new_value(size_t i)
+{
+    struct as_axes axes, other;
+    toy_axes(&axes, visits[i].axes);
+    for (size_t a = 0; a < axes.n; a++) {
+        bool seen_before = false;
+        for (size_t k = 0; k < i && !seen_before; k++) {
+            toy_axes(&other, visits[k].axes);
+            seen_before = strcmp(visits[k].probe, visits[i].probe) == 0 &&
+                          strcmp(as_axes_text(&other, axes.v[a].name), axes.v[a].text) == 0;
+        }
+        if (!seen_before)
+            return true;
+    }
+    return false;
+}
+
 void kernel_visits_check(const struct kernel_compiler *by, const char *for_arch)
 {
     compiler = by;
     arch = for_arch;
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < VISITS; i++)
-        if (visits[i].asks != LARGE_LOCAL || compiler->kib_local > EVERY_CHIP_KIB)
+        if ((visits[i].asks != LARGE_LOCAL || compiler->kib_local > EVERY_CHIP_KIB) &&
+            (!compiler->brief || has_new_value(i)))
             visit(&visits[i]);
     forget_all();
     for (size_t k = 0; k < KERNELS; k++)

@@ -7,6 +7,7 @@
 struct kernel_compiler {
     unsigned warp, kib_local; /* of the devices that it compiles for */
     const char *loose;        /* (optional) what stands in the axes of visits whose code is not asked for */
+    bool brief;               /* each value of an axis once, of a compiler whose code another test looks at */
     /* *code is the caller's */
     enum as_status (*compile)(const struct as_program_desc *desc, const char *arch, unsigned char **code, size_t *bytes,
                               struct as_error *err);

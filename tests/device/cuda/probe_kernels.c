@@ -20,7 +20,7 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
 
 static void test_arch(void **state)
 {
-    static const struct kernel_compiler by = {32, 227, NULL, compile, as_cubin_count, as_cubin_code_bytes};
+    static const struct kernel_compiler by = {32, 227, NULL, false, compile, as_cubin_count, as_cubin_code_bytes};
     struct as_error err = {0};
     if (!nvrtc.library && as_nvrtc_load(&nvrtc, &err)) {
         print_message("%s\n", err.text);

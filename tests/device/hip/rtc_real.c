@@ -1,4 +1,4 @@
-/* The real compiler, where it is installed, without a device: every program of the probes for the chip that argv[1]
+/* The real compiler, where it is installed, without a device: the programs of the probes for the chip that argv[1]
  * names. An old version ends the process where it does not know the chip. */
 #include "../check.h"
 #include "../kernel_visits.h"
@@ -19,7 +19,7 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
 
 static void test_probes(void **state)
 {
-    static const struct kernel_compiler by = {64, 64, "what=code", compile, as_hip_count_code, as_hip_code_bytes};
+    static const struct kernel_compiler by = {64, 64, "what=code", true, compile, as_hip_count_code, as_hip_code_bytes};
     (void)state;
     kernel_visits_check(&by, target.arch);
 }
