@@ -264,7 +264,6 @@ static void test_format(void **state)
     as_buf_finish(&b);
 }
 
-/* A locale with decimal commas changes nothing. */
 /* Text and page scale alike, but that text keeps 1380 ns. */
 static void test_scales(void **state)
 {
@@ -290,6 +289,7 @@ static void test_scales(void **state)
     assert_null(as_scale_of(1, "updates", true));
 }
 
+/* A locale with decimal commas changes nothing. */
 static void test_locale(void **state)
 {
     (void)state;
