@@ -17,7 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TOP, "tools"))
-import static_checks  # noqa: E402  (beside this file)
+import behind  # noqa: E402  (beside this file)
+import static_checks  # noqa: E402
 from tally import Tally, say  # noqa: E402
 
 # Of debugging information sanitizers need the lines, and without optimisation tests take longer than it saves.
@@ -57,8 +58,7 @@ def meson_build(name, compiler, options, arguments, env, tally):
     for step in ([] if is_set_up else [setup]) + [compile_]:
         say(f"{name}: {step[0]} with {compiler}")
         targets = wanted_targets(folder, arguments) if step is compile_ else []
-        done = subprocess.run(step + targets, cwd=TOP, env=dict(env, CC=compiler), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        done = behind.run(step + targets, cwd=TOP, env=dict(env, CC=compiler))
         log += done.stdout
         if done.returncode:
             tally.fail(f"build {name}", log)
@@ -178,20 +178,25 @@ def run_parts(parts, env):
         return meson_build(part, compiler, options, arguments, envs[part], tallies[part])
 
     built = {part: build(part) for part in builds[:1]}
-    with ThreadPoolExecutor(1, initializer=give_way) as behind:
-        later = {part: behind.submit(build, part) for part in builds[1:]}
-        checks = [behind.submit(getattr(static_checks, part), TOP, tallies[part])
+    with ThreadPoolExecutor(1, initializer=give_way) as pool:
+        later = {part: pool.submit(build, part) for part in builds[1:]}
+        checks = [pool.submit(getattr(static_checks, part), TOP, tallies[part])
                   for part in parts if part not in BUILDS]
-        for part in builds:
-            if later[part].result() if part in later else built[part]:
-                meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
-        for check in checks:
-            check.result()
+        try:
+            for part in builds:
+                if later[part].result() if part in later else built[part]:
+                    meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
+            for check in checks:
+                check.result()
+        except BaseException:
+            behind.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
     return tallies
 
 
 def give_way():
-    """The calling thread and what it starts."""
+    """The calling thread, and the commands that it runs."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 

@@ -2,9 +2,9 @@
 import json
 import os
 import shutil
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
+from behind import run
 from tally import say
 
 CROSS = "aarch64-linux-gnu"
@@ -14,11 +14,6 @@ MODULES = ["jansson", "sqlite3", "hwloc", "inih", "libxxhash"]
 
 # Paths through functions are followed this far; the bound of clang itself, eight times as far, takes minutes more.
 ANALYZER = [f"--extra-arg={a}" for a in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=28000")]
-
-
-def run(command, **more):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", **more)
 
 
 def sources(top, endings):
