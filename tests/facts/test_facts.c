@@ -261,18 +261,14 @@ static void test_json(void **state)
     made_end(&m);
 }
 
-/* Nothing, one cell, no devices, and numbers that are none */
-static void test_hostile(void **state)
+static double hostile_number(struct as_rng *r)
 {
-    (void)state;
-    struct as_fact *facts;
-    size_t n;
-    struct as_run run = {0};
-    struct as_fact_input none = {&run, NULL, 0, NULL, 0};
-    assert_int_equal(as_facts_derive(&none, &facts, &n, NULL), AS_OK);
-    assert_int_equal(n, 0);
-    assert_null(as_fact_find(facts, n, "cpu", "x"));
-    free(facts);
+    static const double values[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e-300, 1e300, 1};
+    return values[as_rng_below(r, sizeof values / sizeof *values)];
+}
+
+static void add_hostile(struct made *m, struct as_rng *r)
+{
     static const char *const probes[] = {"latency", "bandwidth", "c2c", "launch", "alloc", "topology", "unknown"};
     static const char *const axes[] = {
         "",
@@ -286,28 +282,42 @@ static void test_hostile(void **state)
         "size=4096 pattern=random allocator=thp",
         "size=4096 pattern=random allocator=mmap",
     };
-    static const double values[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e-300, 1e300, 1};
+    const char *probe = probes[as_rng_below(r, sizeof probes / sizeof *probes)];
+    const char *where = axes[as_rng_below(r, sizeof axes / sizeof *axes)];
+    struct as_cell *c = made_add(m, probe, "ns", hostile_number(r), where);
+    c->sum.ci.lo = hostile_number(r);
+    c->sum.ci.hi = hostile_number(r);
+    c->clock_hz = hostile_number(r);
+    if (as_rng_below(r, 10) == 0)
+        c->sum.n = 0;
+    if (as_rng_below(r, 10) == 0)
+        memset(c->device, 'x', sizeof c->device - 1);
+}
+
+/* Nothing, one cell, no devices, and numbers that are none */
+static void test_hostile(void **state)
+{
+    (void)state;
+    struct as_fact *facts;
+    size_t n;
+    struct as_run run = {0};
+    struct as_fact_input none = {&run, NULL, 0, NULL, 0};
+    assert_int_equal(as_facts_derive(&none, &facts, &n, NULL), AS_OK);
+    assert_int_equal(n, 0);
+    assert_null(as_fact_find(facts, n, "cpu", "x"));
+    free(facts);
     struct as_rng r;
     as_rng_seed(&r, 1);
     for (int round = 0; round < 300; round++) {
         struct made m;
         start(&m);
         size_t count = round < 10 ? 1 : 1 + (size_t)as_rng_below(&r, 200);
-        for (size_t i = 0; i < count; i++) {
-            struct as_cell *c = made_add(&m, probes[as_rng_below(&r, 7)], "ns", values[as_rng_below(&r, 8)],
-                                         axes[as_rng_below(&r, sizeof axes / sizeof *axes)]);
-            c->sum.ci.lo = values[as_rng_below(&r, 8)];
-            c->sum.ci.hi = values[as_rng_below(&r, 8)];
-            c->clock_hz = values[as_rng_below(&r, 8)];
-            if (as_rng_below(&r, 10) == 0)
-                c->sum.n = 0;
-            if (as_rng_below(&r, 10) == 0)
-                memset(c->device, 'x', sizeof c->device - 1);
-        }
+        for (size_t i = 0; i < count; i++)
+            add_hostile(&m, &r);
         for (size_t i = 0; i < 4; i++)
             m.info.caches[i].size = as_rng_below(&r, 3) ? as_rng_u64(&r) : 0;
         m.info.caches_n = round % 3 ? 4 : 0;
-        m.info.clock_max_hz = values[as_rng_below(&r, 8)];
+        m.info.clock_max_hz = hostile_number(&r);
         struct as_fact_input in = {&run, m.cells, m.n, &m.info, (size_t)(round % 2)};
         assert_int_equal(as_facts_derive(&in, &facts, &n, NULL), AS_OK);
         for (size_t i = 0; i < n; i++) {
