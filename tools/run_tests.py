@@ -167,8 +167,8 @@ def main():
 
 
 def run_parts(parts, env):
-    """Many tests wait more than they compute. Beside them runs, at the lowest priority, what is no test program: the
-    builds after the first, then the checks. A tally for each part."""
+    """Many tests wait more than they compute, and those that run alone leave processors idle. Beside them runs, at the
+    lowest priority, what is no test program: the builds after the first, then the checks. A tally for each part."""
     tallies = {part: Tally() for part in parts}
     builds = [part for part in parts if part in BUILDS]
     envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part != "gcc" else {})) for part in builds}
@@ -189,8 +189,9 @@ def run_parts(parts, env):
             for check in checks:
                 check.result()
         except BaseException:
+            for waiting in [*later.values(), *checks]:
+                waiting.cancel()
             behind.stop()
-            pool.shutdown(cancel_futures=True)
             raise
     return tallies
 
