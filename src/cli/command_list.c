@@ -204,15 +204,17 @@ static enum as_status list_gates(const struct listing *l, struct as_error *err)
 static enum as_status add_refs(const struct listing *l, struct as_table *t, const char *name, struct as_error *err)
 {
     struct as_refs refs;
-    struct as_buf value = AS_BUF_INIT;
+    struct as_buf what = AS_BUF_INIT, value = AS_BUF_INIT;
     enum as_status st = as_refs_load(name, &refs, err);
     for (size_t i = 0; i < refs.n && !l->json; i++) {
         const struct as_ref *ref = &refs.v[i];
+        as_buf_clear(&what);
+        as_ref_what(ref, &what);
         as_buf_clear(&value);
-        as_ref_value(ref, &value);
+        as_ref_value(ref, false, &value);
         as_table_add(t, refs.name, AS_PAINT_STRONG);
-        as_table_add(t, ref->device, AS_PAINT_NONE);
-        as_table_add(t, ref->metric, AS_PAINT_NONE);
+        as_table_addf(t, AS_PAINT_NONE, "%s, %s", ref->chip, ref->device);
+        as_table_add(t, as_buf_get(&what), AS_PAINT_NONE);
         as_table_add(t, as_buf_get(&value), AS_PAINT_NONE);
         as_table_add(t, ref->conditions, AS_PAINT_DIM);
         as_table_add(t, ref->source, AS_PAINT_DIM);
@@ -221,6 +223,7 @@ static enum as_status add_refs(const struct listing *l, struct as_table *t, cons
         as_ref_to_json(&refs, i, NULL, 0, l->out);
         as_buf_char(l->out, '\n');
     }
+    as_buf_finish(&what);
     as_buf_finish(&value);
     as_refs_finish(&refs);
     return st;
@@ -231,9 +234,12 @@ static enum as_status list_refs(const struct listing *l, struct as_error *err)
     static const char *const heads[] = {"refs", "of", "what", ">published", "conditions", "source", NULL};
     struct as_table t;
     enum as_status st = AS_OK;
+    const char *only = as_args_word(l->args, 1);
     as_table_init(&t, heads);
-    for (size_t i = 0; as_refs_name(i) && !st; i++)
+    for (size_t i = 0; !only && as_refs_name(i) && !st; i++)
         st = add_refs(l, &t, as_refs_name(i), err);
+    if (only)
+        st = add_refs(l, &t, only, err);
     if (!st && !l->json)
         st = as_table_write(&t, l->style, l->out, err);
     as_table_finish(&t);
@@ -333,6 +339,9 @@ static int run_listing(const struct as_command *command, const struct as_args *a
                      near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates and refs",
                      near ? near : "", near ? "'?" : "");
     }
+    if (!st && as_args_word(args, 1) && lists[i].list != list_refs)
+        st = as_fail(&err, AS_USAGE, "'list %s' takes no further word, not '%s'; only 'list refs' takes a name", what,
+                     as_args_word(args, 1));
     if (!st)
         st = lists[i].list(&l, &err);
     if (!st)
@@ -359,15 +368,17 @@ static const struct as_option list_options[] = {
 };
 const struct as_command as_command_list = {
     .name = "list",
-    .args = "probes|suites|runs|devices|gates|refs",
+    .args = "probes|suites|runs|devices|gates|refs [NAME]",
     .summary = "list what there is",
     .about =
         "Probes and suites are those of this build, runs those of the store, devices those of this machine. Refs are "
-        "published figures of other machines, which facts and reports show beside what was measured (--refs).",
-    .example = "assay list runs\nassay list probes --json",
+        "published figures of other machines, which facts and reports show beside what was measured (--refs); NAME "
+        "lists "
+        "only those of this name, or of this CSV file.",
+    .example = "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks",
     .options = list_options,
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 2,
     .run = run_list,
 };
 

@@ -121,10 +121,11 @@ static void print_refs(const struct as_refs *refs, const struct as_fact *f, cons
         struct as_buf text = AS_BUF_INIT, value = AS_BUF_INIT;
         if (!as_ref_is_beside(ref, f))
             continue;
-        as_ref_value(ref, &value);
-        as_buf_printf(&text, "Published, %s: %s, %s (%s; %s).", ref->chip, as_buf_get(&value), ref->metric,
-                      ref->conditions, ref->source);
-        as_buf_clear(&value);
+        as_buf_printf(&text, "Published, %s: ", ref->chip);
+        as_ref_value(ref, false, &text);
+        as_buf_str(&text, ", ");
+        as_ref_what(ref, &text);
+        as_buf_printf(&text, " (%s; %s).", ref->conditions, ref->source);
         as_buf_terminal(&value, as_buf_get(&text));
         as_buf_str(out, "  ");
         as_text_fill(out, as_buf_get(&value), style->width, 4, 2);

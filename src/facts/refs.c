@@ -11,30 +11,11 @@
 enum {
     TEXT_MAX = 1 << 20,
     FIGURES_MAX = 4096,
-    COLUMNS = 8,
+    COLUMNS = 12,
     NAMES_MAX = 64 /* that are looked through for one alike */
 };
-enum { VALUE = 4 };
 
 extern const struct as_builtin_text as_refs_texts[]; /* ends with a NULL name */
-
-/* Where the text of a column goes; the value is a number and has no room of its own. */
-static const struct column {
-    const char *name;
-    size_t at, size;
-    bool may_be_empty;
-} columns[COLUMNS] = {
-#define ROOM(member) offsetof(struct as_ref, member), sizeof((struct as_ref *)0)->member
-    {"chip", ROOM(chip), false},
-    {"device", ROOM(device), false},
-    {"fact", ROOM(fact), true},
-    {"metric", ROOM(metric), false},
-    {"value", 0, 64, false},
-    {"unit", ROOM(unit), false},
-    {"conditions", ROOM(conditions), false},
-    {"source", ROOM(source), false},
-#undef ROOM
-};
 
 struct reader {
     const char *name, *at, *end;
@@ -106,6 +87,78 @@ static enum as_status take_value(const struct reader *r, const char *text, struc
     return AS_OK;
 }
 
+/* Either of them by the word before the value; the first is for the number as it is. */
+static const char *const qualifiers[] = {"", "about", "at least", "at most", "below", NULL};
+
+static enum as_status check_device(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    (void)ref;
+    if (strcmp(text, "cpu") != 0 && strcmp(text, "device") != 0 && strcmp(text, "any") != 0)
+        return damaged(r, "the device is cpu, device or any, not", text);
+    return AS_OK;
+}
+
+static enum as_status check_qualifier(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    (void)ref;
+    for (size_t i = 0; qualifiers[i]; i++)
+        if (strcmp(text, qualifiers[i]) == 0)
+            return AS_OK;
+    return damaged(r, "the qualifier is about, at least, at most or below, not", text);
+}
+
+/* The name of an axis, with the '='; NULL when what stands there is none. */
+static const char *axis_ends(const char *axis)
+{
+    size_t name = strspn(axis, "abcdefghijklmnopqrstuvwxyz_");
+    return name && axis[name] == '=' && axis[name + 1] && axis[name + 1] != ' ' ? axis + name + 1 : NULL;
+}
+
+static enum as_status check_axes(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    (void)ref;
+    for (const char *at = text; *at;) {
+        const char *end = axis_ends(at), *next = end ? end + strcspn(end, " ") : NULL;
+        if (!end || (*next == ' ' && !next[1]))
+            return damaged(r, "the axes are no 'name=value' apart by single blanks", text);
+        for (const char *before = text; before < at; before = strchr(before, ' ') + 1)
+            if (strncmp(before, at, (size_t)(end - at)) == 0)
+                return damaged(r, "an axis stands twice in", text);
+        at = next + (*next == ' ');
+    }
+    return AS_OK;
+}
+
+static enum as_status take_number(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    if (*text && (as_parse_u64(text, &ref->line, NULL) || ref->line == 0))
+        return damaged(r, "the line is no number from 1 on", text);
+    return AS_OK;
+}
+
+/* Where the text of a column goes, and what else is asked of it; numbers have no room for text. */
+static const struct column {
+    const char *name;
+    size_t at, size;
+    bool may_be_empty;
+    enum as_status (*take)(const struct reader *r, const char *text, struct as_ref *ref);
+} columns[COLUMNS] = {
+#define ROOM(member) offsetof(struct as_ref, member), sizeof((struct as_ref *)0)->member
+    {"chip", ROOM(chip), false, NULL},
+    {"device", ROOM(device), false, check_device},
+    {"fact", ROOM(fact), true, NULL},
+    {"metric", ROOM(metric), false, NULL},
+    {"axes", ROOM(axes), true, check_axes},
+    {"qualifier", ROOM(qualifier), true, check_qualifier},
+    {"value", 0, 64, false, take_value},
+    {"unit", ROOM(unit), false, NULL},
+    {"conditions", ROOM(conditions), false, NULL},
+    {"source", ROOM(source), false, NULL},
+    {"line", 0, 24, true, take_number},
+    {"printed", ROOM(printed), true, NULL},
+#undef ROOM
+};
+
 static enum as_status take_field(const struct reader *r, size_t column, const char *text, struct as_ref *ref)
 {
     const struct column *c = &columns[column];
@@ -113,10 +166,9 @@ static enum as_status take_field(const struct reader *r, size_t column, const ch
         return damaged(r, "nothing in the column", c->name);
     if (strlen(text) >= c->size)
         return damaged(r, "more text than there is room for in the column", c->name);
-    if (column == VALUE)
-        return take_value(r, text, ref);
-    as_copy_text((char *)ref + c->at, c->size, text);
-    return AS_OK;
+    if (c->take != take_value && c->take != take_number)
+        as_copy_text((char *)ref + c->at, c->size, text);
+    return c->take ? c->take(r, text, ref) : AS_OK;
 }
 
 /* One line; ref NULL: the header. */
@@ -135,8 +187,6 @@ static enum as_status take_line(struct reader *r, struct as_buf *text, struct as
             return damaged(r, more ? "too many columns, after" : "too few columns, after", columns[i].name);
         r->at += more;
     }
-    if (ref && strcmp(ref->device, "cpu") != 0 && strcmp(ref->device, "device") != 0 && strcmp(ref->device, "any") != 0)
-        return damaged(r, "the device is cpu, device or any, not", ref->device);
     r->at += r->at < r->end && *r->at == '\r';
     r->at += r->at < r->end;
     r->line++;
@@ -230,13 +280,47 @@ bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
     return false;
 }
 
-void as_ref_value(const struct as_ref *ref, struct as_buf *out)
+static void add_value(double v, const char *unit, bool typeset, struct as_buf *out)
 {
-    as_format_value(out, ref->lo, ref->unit);
+    const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, typeset) : NULL;
+    const char *shown = !scale ? unit : typeset ? scale->typeset : scale->shown;
+    if (strcmp(unit, "B") == 0 && v >= 0 && v < 0x1p63) {
+        as_format_size(out, (uint64_t)(v + 0.5));
+        return;
+    }
+    as_buf_printf(out, "%.15g", scale ? v * scale->factor : v);
+    const bool close = strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0;
+    as_buf_printf(out, "%s%s", close ? "" : typeset ? "\u00a0" : " ", shown);
+}
+
+void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out)
+{
+    as_buf_printf(out, "%s%s", ref->qualifier, ref->qualifier[0] ? " " : "");
+    add_value(ref->lo, ref->unit, typeset, out);
     if (ref->hi > ref->lo) {
         as_buf_str(out, " to ");
-        as_format_value(out, ref->hi, ref->unit);
+        add_value(ref->hi, ref->unit, typeset, out);
     }
+}
+
+void as_ref_what(const struct as_ref *ref, struct as_buf *out)
+{
+    as_buf_printf(out, "%s%s%s", ref->metric, ref->axes[0] ? ", " : "", ref->axes);
+}
+
+/* {"op":"ffma32","ilp":"2"} */
+static void axes_json(const char *axes, struct as_buf *out)
+{
+    char text[sizeof((struct as_ref *)0)->axes], *save = NULL;
+    as_copy_text(text, sizeof text, axes);
+    as_json_add_name(out, "axes");
+    as_buf_char(out, '{');
+    for (char *one = strtok_r(text, " ", &save); one; one = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(one, '=');
+        *value++ = '\0';
+        as_json_add_text(out, one, value);
+    }
+    as_buf_char(out, '}');
 }
 
 void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out)
@@ -247,11 +331,15 @@ void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *
     as_json_add_text(out, "chip", ref->chip);
     as_json_add_text(out, "device", ref->device);
     as_json_add_text(out, "metric", ref->metric);
+    axes_json(ref->axes, out);
+    as_json_add_text(out, "qualifier", ref->qualifier);
     as_json_add_number(out, "low", ref->lo);
     as_json_add_number(out, "high", ref->hi);
     as_json_add_text(out, "unit", ref->unit);
     as_json_add_text(out, "conditions", ref->conditions);
     as_json_add_text(out, "source", ref->source);
+    as_json_add_number(out, "line", ref->line ? (double)ref->line : NAN);
+    as_json_add_text(out, "printed", ref->printed);
     as_json_add_name(out, "beside");
     as_buf_char(out, '[');
     for (size_t k = 0, said = 0; k < n; k++) {

@@ -11,10 +11,14 @@ struct as_ref {
     char device[8];  /* whose figure: "cpu", "device" (what a CPU drives), or "any" */
     char fact[256];  /* ids of facts that it may stand beside, with * and ?, apart by blanks; "" when there is none */
     char metric[96]; /* what the number is */
-    double lo, hi;   /* the figure; a source that gives a range has two ends */
+    char axes[96];   /* of which point: "op=ffma32 ilp=2", apart by blanks; "" when the metric says it all */
+    char qualifier[12]; /* "about", "at least", "at most", "below"; "" when the source gives the number as it is */
+    double lo, hi;      /* the figure; a source that gives a range has two ends */
     char unit[16];
     char conditions[128];
-    char source[64]; /* who says so, with section and figure */
+    char source[96];  /* who says so, with section and figure */
+    uint64_t line;    /* of the source's text; 0: it has no lines */
+    char printed[64]; /* how the source writes the figure; "" where that is the value */
 };
 struct as_refs {
     char name[64];    /* "mi300a", or the file */
@@ -22,8 +26,9 @@ struct as_refs {
     size_t n;
 };
 
-/* The text of a CSV file: a header with the names of the columns (chip, device, fact, metric, value, unit, conditions,
- * source), then one figure a line; value is a number, or two with " to " between. Refused whole, with the line. */
+/* The text of a CSV file: a header with the names of the columns (chip, device, fact, metric, axes, qualifier, value,
+ * unit, conditions, source, line, printed), then one figure a line; value is a number, or two with " to " between.
+ * Refused whole, with the line. */
 enum as_status as_refs_parse(const char *name, const char *text, size_t len, struct as_refs *out, struct as_error *err);
 /* Those that are built in, by name; else the file of this name. */
 enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_error *err);
@@ -32,8 +37,10 @@ void as_refs_finish(struct as_refs *refs);
 
 /* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? */
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
-/* "57.0 ns", "100 ns to 108 ns" */
-void as_ref_value(const struct as_ref *ref, struct as_buf *out);
+/* "57 ns", "100 ns to 108 ns", "at least 1.17 cycles": all digits, as a published figure is not ours to round. */
+void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out);
+/* "bandwidth, hipMalloc", "raw latency, op=ffma32 warps=4" */
+void as_ref_what(const struct as_ref *ref, struct as_buf *out);
 /* A JSON object of refs->v[i], with the facts that it stands beside; and the array of all of them. */
 void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out);
 void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out);

@@ -97,8 +97,58 @@ static void measured(struct as_page *p, const struct as_ref *ref)
                 as_page_run_name(b, &p->runs[r].run);
             }
         }
-    if (!said)
-        as_buf_str(b, "–");
+}
+
+static bool stands_beside(const struct as_page *p, const struct as_ref *ref)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].facts_n; i++)
+            if (as_ref_is_beside(ref, &p->runs[r].facts[i]))
+                return true;
+    return false;
+}
+
+static void figure(struct as_page *p, const struct as_ref *ref, bool with_measured)
+{
+    struct as_buf *b = p->out, text = AS_BUF_INIT;
+    as_buf_str(b, "<tr><td>");
+    as_buf_html(b, ref->chip);
+    as_buf_str(b, strcmp(ref->device, "cpu") == 0      ? ", CPU</td><td>"
+                  : strcmp(ref->device, "device") == 0 ? ", device</td><td>"
+                                                       : "</td><td>");
+    as_ref_what(ref, &text);
+    as_buf_html(b, as_buf_get(&text));
+    as_buf_str(b, "</td><td class=\"n\">");
+    as_buf_clear(&text);
+    as_ref_value(ref, true, &text);
+    as_buf_html(b, as_buf_get(&text));
+    as_buf_str(b, "</td>");
+    if (with_measured) {
+        as_buf_str(b, "<td>");
+        measured(p, ref);
+        as_buf_str(b, "</td>");
+    }
+    as_buf_str(b, "<td>");
+    as_buf_html(b, ref->conditions);
+    as_buf_str(b, "</td><td>");
+    as_buf_html(b, ref->source);
+    as_buf_str(b, "</td></tr>\n");
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
+/* Those figures that stand beside a fact, or those that stand beside none. */
+static void figures(struct as_page *p, const struct as_refs *refs, bool beside)
+{
+    as_buf_printf(
+        p->out,
+        "<div class=\"scroll\"><table><thead><tr><th>Machine</th><th>Figure</th><th class=\"n\">Published</th>%s"
+        "<th>Conditions of the source</th><th>Source</th></tr></thead>\n<tbody>\n",
+        beside ? "<th>Measured here</th>" : "");
+    for (size_t i = 0; i < refs->n; i++)
+        if (stands_beside(p, &refs->v[i]) == beside)
+            figure(p, &refs->v[i], beside);
+    as_buf_str(p->out, "</tbody></table></div>\n");
 }
 
 void as_page_refs(struct as_page *p)
@@ -107,31 +157,20 @@ void as_page_refs(struct as_page *p)
     if (!as_page_has_refs(p))
         return;
     const struct as_refs *refs = p->runs[0].refs;
+    size_t beside = 0;
+    for (size_t i = 0; i < refs->n; i++)
+        beside += stands_beside(p, &refs->v[i]);
     as_buf_str(b, "<section id=\"refs\" aria-labelledby=\"refs-h\"><h2 id=\"refs-h\">Published figures</h2>\n"
                   "<p class=\"lead\">Figures of other machines as their sources state them, not measured here, beside "
-                  "the facts of this page that answer the same question.</p>\n<div class=\"scroll\"><table><thead><tr>"
-                  "<th>Machine</th><th>Figure</th><th class=\"n\">Published</th><th>Measured here</th>"
-                  "<th>Conditions of the source</th><th>Source</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < refs->n; i++) {
-        const struct as_ref *ref = &refs->v[i];
-        as_buf_str(b, "<tr><td>");
-        as_buf_html(b, ref->chip);
-        as_buf_str(b, strcmp(ref->device, "cpu") == 0      ? ", CPU</td><td>"
-                      : strcmp(ref->device, "device") == 0 ? ", device</td><td>"
-                                                           : "</td><td>");
-        as_buf_html(b, ref->metric);
-        as_buf_str(b, "</td><td class=\"n\">");
-        if (ref->hi > ref->lo)
-            as_page_range(b, ref->lo, ref->hi, ref->unit);
-        else
-            as_page_value(b, ref->lo, ref->unit);
-        as_buf_str(b, "</td><td>");
-        measured(p, ref);
-        as_buf_str(b, "</td><td>");
-        as_buf_html(b, ref->conditions);
-        as_buf_str(b, "</td><td>");
-        as_buf_html(b, ref->source);
-        as_buf_str(b, "</td></tr>\n");
+                  "the facts of this page that answer the same question.</p>\n");
+    if (beside)
+        figures(p, refs, true);
+    if (beside < refs->n) {
+        as_buf_printf(b,
+                      "<details class=\"more\"><summary>%zu figures that stand beside no fact of this page</summary>\n",
+                      refs->n - beside);
+        figures(p, refs, false);
+        as_buf_str(b, "</details>\n");
     }
-    as_buf_str(b, "</tbody></table></div></section>\n");
+    as_buf_str(b, "</section>\n");
 }

@@ -65,6 +65,8 @@ REFUSED = [
     (["import", "foreign.json"], 1, ["foreign.json"]),
     (["list"], 2, ["needs probes"]),
     (["list", "prbes"], 2, ["did you mean 'probes'?"]),
+    (["list", "refs", "mi300b"], 2, ["did you mean 'mi300a'?"]),
+    (["list", "gates", "mi300a"], 2, ["takes no further word", "'mi300a'"]),
     (["list", "everything"], 2, ["probes, suites, runs, devices, gates and refs"]),
     (["devices", "cpu"], 2, ["does not take 'cpu'"]),
     (["doctor", "--store", ""], 2, ["--store needs"]),

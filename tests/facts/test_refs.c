@@ -5,11 +5,12 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#define HEADER "chip,device,fact,metric,value,unit,conditions,source\n"
+#define HEADER "chip,device,fact,metric,axes,qualifier,value,unit,conditions,source,line,printed\n"
 
 static struct as_refs refs;
 static struct as_error err;
@@ -49,7 +50,7 @@ static void test_figures_that_are_built_in(void **unused)
 {
     (void)unused;
     assert_string_equal(as_refs_name(0), "mi300a");
-    assert_null(as_refs_name(1));
+    assert_null(as_refs_name(3));
     assert_int_equal(as_refs_load("mi300a", &refs, &err), AS_OK);
     assert_true(refs.n > 60);
     const struct as_ref *f = find("device", "latency of L2");
@@ -63,19 +64,104 @@ static void test_figures_that_are_built_in(void **unused)
     }
 }
 
+static const struct known {
+    const char *chip, *metric, *axes, *qualifier;
+    double lo, hi;
+    const char *unit, *printed;
+} known[] = {
+    {"M1 Max", "throughput", "op=fadd32", "", 1, 1, "cycles", "1"},
+    {"A14", "throughput", "op=fadd32", "", 2, 2, "cycles", "2"},
+    {"M1 Max", "raw latency", "op=fadd32 warps=4", "", 3.90, 3.90, "cycles", "3.50-3.90"},
+    {"M1 Max", "adjusted latency", "op=fadd32", "", 2.20, 2.20, "cycles", "2.20"},
+    {"M1 Max", "adjusted latency", "op=trunc32", "about", 4, 4, "cycles", "~4"},
+    {"M1 Max", "throughput", "op=sin_pt_1", "below", 10, 10, "cycles", "<10"},
+    {"M1 Max", "throughput", "op=div32_precise", "at most", 30.65, 30.65, "cycles", "≤30.65"},
+    {"M1 Max", "optimal repetitions", "op=fmed32", "", 360, 480, "repetitions", "360-480"},
+    {"M1 Max", "instructions of a sequence", "op=imulhi64", "at least", 12, 12, "instructions", "≥12 instructions"},
+    {"M1 Max", "throughput", "mix=imul32+3*fmul32", "", 5.20, 5.20, "cycles", "5.20"},
+    {"M1 Max", "throughput", "op=prefix_esum_i32 group=quad", "", 2.69, 2.69, "cycles", "2.69"},
+    {"M1 Max", "cycles an instruction", "op=ffma32 ilp=2 warps=4", "", 8.36, 8.36, "cycles", "8.36"},
+    {"M1 Max", "control group", "bits=32 repetitions=1440", "at least", 1.27, 1.70, "cycles", "≥1.27-1.70"},
+    {"A14", "clock of the GPU", "", "", 1278e6, 1278e6, "Hz", "1.278"},
+    {"M1 Ultra", "cores of the GPU", "", "", 64, 64, "cores", "64"},
+    {"Apple 7, 8", "register file of a core", "", "about", 212992, 212992, "B", "~208 KB"},
+    {"Turing", "shared memory of a core", "", "", 32768, 65536, "B", "32-64 KB"},
+    {"Turing", "instructions a core-cycle", "op=imul32", "", 64, 64, "ops/cycle", "64"},
+    {"A15+, M1+", "matrix FMAs a core-cycle", "op=ffma16", "", 102.5, 102.5, "ops/cycle", "102.5"},
+    {"Apple GPU", "power of one active simd", "warps=1", "", 0.8, 0.8, "W", "800 mW"},
+};
+
+static void test_known_figures_of_arithmetic(void **unused)
+{
+    (void)unused;
+    assert_int_equal(as_refs_load("metal_benchmarks", &refs, &err), AS_OK);
+    assert_true(refs.n > 1000);
+    for (const struct known *k = known; k < known + sizeof known / sizeof *known; k++) {
+        const struct as_ref *f = refs.v;
+        while (f < refs.v + refs.n &&
+               (strcmp(f->chip, k->chip) != 0 || strcmp(f->metric, k->metric) != 0 || strcmp(f->axes, k->axes) != 0))
+            f++;
+        if (f == refs.v + refs.n)
+            fail_msg("there is no '%s' of %s at '%s'", k->metric, k->chip, k->axes);
+        assert_string_equal(f->qualifier, k->qualifier);
+        assert_true(f->lo == k->lo && f->hi == k->hi);
+        assert_string_equal(f->unit, k->unit);
+        assert_string_equal(f->printed, k->printed);
+        assert_true(f->line > 0);
+    }
+    as_refs_finish(&refs);
+    assert_int_equal(as_refs_load("metal_benchmarks_early", &refs, &err), AS_OK);
+    assert_true(refs.n > 500);
+}
+
 static void test_quotes_ranges_and_line_ends(void **unused)
 {
     (void)unused;
-    assert_int_equal(parse(HEADER "\"A \"\"x\"\", B\",cpu,,what,-1.5e3 to 2,ns,when,\"who, 2\"\r\nC,any,a b,w,7,x,c,s"),
+    assert_int_equal(parse(HEADER "\"A \"\"x\"\", B\",cpu,,what,,,-1.5e3 to 2,ns,when,\"who, 2\",,\r\n"
+                                  "C,any,a b,w,op=f size=1,about,7,x,c,s,12,~7"),
                      AS_OK);
     assert_int_equal(refs.n, 2);
     assert_string_equal(refs.v[0].chip, "A \"x\", B");
     assert_true(refs.v[0].lo == -1500 && refs.v[0].hi == 2);
     assert_string_equal(refs.v[0].source, "who, 2");
     assert_true(refs.v[1].lo == 7 && refs.v[1].hi == 7);
+    assert_string_equal(refs.v[1].axes, "op=f size=1");
+    assert_string_equal(refs.v[1].qualifier, "about");
+    assert_string_equal(refs.v[1].printed, "~7");
+    assert_true(refs.v[0].line == 0 && refs.v[1].line == 12);
+}
+
+static void shows(struct as_ref ref, bool typeset, const char *value)
+{
     struct as_buf b = AS_BUF_INIT;
-    as_ref_value(&(struct as_ref){.lo = 100, .hi = 108, .unit = "ns"}, &b);
-    assert_string_equal(as_buf_get(&b), "100 ns to 108 ns");
+    as_ref_value(&ref, typeset, &b);
+    assert_string_equal(as_buf_get(&b), value);
+    as_buf_finish(&b);
+}
+
+static void test_how_a_figure_is_shown(void **unused)
+{
+    (void)unused;
+    shows((struct as_ref){.lo = 100, .hi = 108, .unit = "ns"}, false, "100 ns to 108 ns");
+    shows((struct as_ref){.lo = 1278e6, .hi = 1278e6, .unit = "Hz"}, false, "1.278 GHz"); /* no digit is lost */
+    shows((struct as_ref){.lo = 10617e9, .hi = 10617e9, .unit = "ops/s"}, false, "10.617 Tops/s");
+    shows((struct as_ref){.lo = 212992, .hi = 212992, .unit = "B", .qualifier = "about"}, false, "about 208 KiB");
+    shows((struct as_ref){.lo = 1.27, .hi = 1.7, .unit = "cycles", .qualifier = "at least"}, true,
+          "at least 1.27\u00a0cycles to 1.7\u00a0cycles");
+    shows((struct as_ref){.lo = 0, .hi = 0, .unit = "x"}, false, "0x");
+    shows((struct as_ref){.lo = 2.5, .hi = 2.5, .unit = "x"}, true, "2.5×");
+    struct as_buf b = AS_BUF_INIT;
+    as_ref_what(&(struct as_ref){.metric = "latency"}, &b);
+    as_buf_char(&b, ';');
+    as_ref_what(&(struct as_ref){.metric = "latency", .axes = "op=ffma32 ilp=2"}, &b);
+    assert_string_equal(as_buf_get(&b), "latency;latency, op=ffma32 ilp=2");
+    as_buf_finish(&b);
+    assert_int_equal(parse(HEADER "A,cpu,,w,op=a b=2,,1,ns,c,s,,\nA,cpu,,w,,,1,ns,c,s,7,1"), AS_OK);
+    as_refs_to_json(&refs, NULL, 0, &b);
+    assert_non_null(strstr(as_buf_get(&b), "\"axes\":{\"op\":\"a\",\"b\":\"2\"},"));
+    assert_non_null(strstr(as_buf_get(&b), "\"axes\":{},"));
+    assert_non_null(strstr(as_buf_get(&b), "\"line\":null,\"printed\":\"\","));
+    assert_non_null(strstr(as_buf_get(&b), "\"line\":7,\"printed\":\"1\","));
     as_buf_finish(&b);
 }
 
@@ -86,23 +172,35 @@ static void test_damaged_files(void **unused)
     refused(HEADER, "no figure");
     refused("chip,device,fact\nA,cpu,x\n", "too few columns, after 'fact'");
     refused("name,device\n", "lacks the column 'chip'");
-    refused(HEADER "A,cpu,,w,1,ns,c\n", "line 2: too few columns, after 'conditions'");
-    refused(HEADER "A,cpu,,w,1,ns,c,s,more\n", "line 2: too many columns");
-    refused(HEADER "A,cpu,,w,1,ns,c,s\nA,gpu,,w,1,ns,c,s\n", "line 3: the device is cpu, device or any, not 'gpu'");
-    refused(HEADER "A,cpu,,w,fast,ns,c,s\n", "the value is no number 'fast'");
-    refused(HEADER "A,cpu,,w,nan,ns,c,s\n", "the value is no number 'nan'");
-    refused(HEADER "A,cpu,,w,1e999,ns,c,s\n", "the value is no number");
-    refused(HEADER "A,cpu,,w,1 to ,ns,c,s\n", "the value is no number '1 to '");
-    refused(HEADER "A,cpu,,w,2 to 1,ns,c,s\n", "the wrong way round");
-    refused(HEADER "A,cpu,,w,1,,c,s\n", "nothing in the column 'unit'");
-    refused(HEADER "A,cpu,,w,1,ns,c,\n", "nothing in the column 'source'");
-    refused(HEADER "A,cpu,,w,1,a unit of many words,c,s\n", "than there is room for in the column 'unit'");
-    refused(HEADER "\"A,cpu,,w,1,ns,c,s\n", "control character, or a quoted field that does not end");
+    refused(HEADER "A,cpu,,w,,,1,ns,c\n", "line 2: too few columns, after 'conditions'");
+    refused(HEADER "A,cpu,,w,,,1,ns,c,s,,,more\n", "line 2: too many columns");
+    refused(HEADER "A,cpu,,w,,,1,ns,c,s,,\nA,gpu,,w,,,1,ns,c,s,,\n",
+            "line 3: the device is cpu, device or any, not 'gpu'");
+    refused(HEADER "A,cpu,,w,,,fast,ns,c,s,,\n", "the value is no number 'fast'");
+    refused(HEADER "A,cpu,,w,,,nan,ns,c,s,,\n", "the value is no number 'nan'");
+    refused(HEADER "A,cpu,,w,,,1e999,ns,c,s,,\n", "the value is no number");
+    refused(HEADER "A,cpu,,w,,,1 to ,ns,c,s,,\n", "the value is no number '1 to '");
+    refused(HEADER "A,cpu,,w,,,2 to 1,ns,c,s,,\n", "the wrong way round");
+    refused(HEADER "A,cpu,,w,,,1,,c,s,,\n", "nothing in the column 'unit'");
+    refused(HEADER "A,cpu,,w,,,1,ns,c,,,\n", "nothing in the column 'source'");
+    refused(HEADER "A,cpu,,w,,,1,a unit of many words,c,s,,\n", "than there is room for in the column 'unit'");
+    refused(HEADER "\"A,cpu,,w,,,1,ns,c,s,,\n", "control character, or a quoted field that does not end");
     refused(HEADER "\"A", "a quoted field does not end");
-    refused(HEADER "\"A\"x,cpu,,w,1,ns,c,s\n", "text beside a quoted field");
-    refused(HEADER "A\"x,cpu,,w,1,ns,c,s\n", "text beside a quoted field");
-    refused(HEADER "A\x1b[2J,cpu,,w,1,ns,c,s\n", "a control character");
-    static const char nul[] = HEADER "A\0,cpu,,w,1,ns,c,s\n";
+    refused(HEADER "\"A\"x,cpu,,w,,,1,ns,c,s,,\n", "text beside a quoted field");
+    refused(HEADER "A\"x,cpu,,w,,,1,ns,c,s,,\n", "text beside a quoted field");
+    refused(HEADER "A\x1b[2J,cpu,,w,,,1,ns,c,s,,\n", "a control character");
+    refused(HEADER "A,cpu,,w,,some,1,ns,c,s,,\n", "the qualifier is about, at least, at most or below, not 'some'");
+    refused(HEADER "A,cpu,,w,,,1,ns,c,s,0,\n", "the line is no number from 1 on '0'");
+    refused(HEADER "A,cpu,,w,,,1,ns,c,s,x,\n", "the line is no number from 1 on 'x'");
+    static const char *const axes[] = {"op", "op=", "=a", "Op=a", "op=a ", " op=a", "op=a  b=c", "op= b=c"};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        char text[256];
+        snprintf(text, sizeof text, HEADER "A,cpu,,w,%s,,1,ns,c,s,,\n", axes[i]);
+        refused(text, "the axes are no 'name=value'");
+    }
+    refused(HEADER "A,cpu,,w,op=a b=c op=d,,1,ns,c,s,,\n", "an axis stands twice in 'op=a b=c op=d'");
+    assert_int_equal(parse(HEADER "A,cpu,,w,op=a opt=b,,1,ns,c,s,,\n"), AS_OK);
+    static const char nul[] = HEADER "A\0,cpu,,w,,,1,ns,c,s,,\n";
     assert_int_equal(as_refs_parse("t", nul, sizeof nul - 1, &refs, &err), AS_FORMAT);
 }
 
@@ -142,7 +240,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_figures_that_are_built_in, clean),
+        cmocka_unit_test_teardown(test_known_figures_of_arithmetic, clean),
         cmocka_unit_test_teardown(test_quotes_ranges_and_line_ends, clean),
+        cmocka_unit_test_teardown(test_how_a_figure_is_shown, clean),
         cmocka_unit_test_teardown(test_damaged_files, clean),
         cmocka_unit_test_teardown(test_names_that_are_not_there, clean),
         cmocka_unit_test_teardown(test_what_a_figure_stands_beside, clean),

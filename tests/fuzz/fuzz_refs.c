@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include <math.h>
+#include <string.h>
 
 static void check_ref(const struct as_ref *r)
 {
@@ -10,8 +11,11 @@ static void check_ref(const struct as_ref *r)
     fuzz_require(isfinite(r->lo) && isfinite(r->hi) && r->lo <= r->hi, "a figure that is no number or range");
     fuzz_require(r->metric[0] && r->unit[0] && r->source[0] && r->conditions[0],
                  "a figure that does not say what it is");
-    as_ref_value(r, &text);
+    as_ref_value(r, false, &text);
     fuzz_require(text.len > 0, "a figure without text");
+    as_buf_clear(&text);
+    as_ref_what(r, &text);
+    fuzz_require(text.len >= strlen(r->metric), "a figure that does not say of what it is");
     as_buf_finish(&text);
 }
 
