@@ -112,25 +112,48 @@ const struct as_command as_command_show = {
     .run = run_show,
 };
 
+/* Do two figures differ in nothing but the machine and its number? */
+static bool alike(const struct as_ref *a, const struct as_ref *b)
+{
+    return strcmp(a->metric, b->metric) == 0 && strcmp(a->axes, b->axes) == 0 &&
+           strcmp(a->conditions, b->conditions) == 0 && strcmp(a->source, b->source) == 0;
+}
+
+/* "Published, latency of L2 (pointer chase, 1 MiB; source): MI300A 100 ns to 108 ns": a figure and those alike. */
+static void print_alike(const struct as_refs *refs, size_t first, const struct as_fact *f,
+                        const struct as_table_style *style, struct as_buf *out)
+{
+    const struct as_ref *ref = &refs->v[first];
+    struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT;
+    as_buf_str(&text, "Published, ");
+    as_ref_what(ref, &text);
+    as_buf_printf(&text, " (%s; %s)", ref->conditions, ref->source);
+    for (size_t i = first; i < refs->n; i++)
+        if (alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
+            as_buf_printf(&text, "%s %s ", i == first ? ":" : ";", refs->v[i].chip);
+            as_ref_value(&refs->v[i], false, &text);
+        }
+    as_buf_char(&text, '.');
+    as_buf_terminal(&shown, as_buf_get(&text));
+    as_buf_str(out, "  ");
+    as_text_fill(out, as_buf_get(&shown), style->width, 4, 2);
+    out->failed |= text.failed || shown.failed;
+    as_buf_finish(&shown);
+    as_buf_finish(&text);
+}
+
 /* Published figures of other machines that stand beside a fact. */
 static void print_refs(const struct as_refs *refs, const struct as_fact *f, const struct as_table_style *style,
                        struct as_buf *out)
 {
     for (size_t i = 0; i < refs->n; i++) {
-        const struct as_ref *ref = &refs->v[i];
-        struct as_buf text = AS_BUF_INIT, value = AS_BUF_INIT;
-        if (!as_ref_is_beside(ref, f))
+        size_t before = 0;
+        if (!as_ref_is_beside(&refs->v[i], f))
             continue;
-        as_buf_printf(&text, "Published, %s: ", ref->chip);
-        as_ref_value(ref, false, &text);
-        as_buf_str(&text, ", ");
-        as_ref_what(ref, &text);
-        as_buf_printf(&text, " (%s; %s).", ref->conditions, ref->source);
-        as_buf_terminal(&value, as_buf_get(&text));
-        as_buf_str(out, "  ");
-        as_text_fill(out, as_buf_get(&value), style->width, 4, 2);
-        as_buf_finish(&value);
-        as_buf_finish(&text);
+        while (before < i && !(alike(&refs->v[before], &refs->v[i]) && as_ref_is_beside(&refs->v[before], f)))
+            before++;
+        if (before == i)
+            print_alike(refs, i, f, style, out);
     }
 }
 
