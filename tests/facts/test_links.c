@@ -69,7 +69,8 @@ static void test_copy_or_direct(void **unused)
     direct->sum.median = 3990; /* slower by the medians, and perhaps not at all */
     direct->sum.ci = (struct as_interval){3900, 4100};
     made_derive(&m);
-    f = get(&m, "copy.pays.pinned", NAN);
+    f = made_get(&m, "copy.pays.pinned");
+    assert_true(isnan(f->value));
     assert_int_equal(f->verdict, AS_UNDECIDED);
     made_says(f, "whether copying it first pays is not known");
     made_end(&m);
