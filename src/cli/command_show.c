@@ -119,7 +119,7 @@ static bool alike(const struct as_ref *a, const struct as_ref *b)
            strcmp(a->conditions, b->conditions) == 0 && strcmp(a->source, b->source) == 0;
 }
 
-/* "Published, latency of L2 (pointer chase, 1 MiB; source): MI300A 100 ns to 108 ns": a figure and those alike. */
+/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 ns to 108 ns": a figure and those alike. */
 static void print_alike(const struct as_refs *refs, size_t first, const struct as_fact *f,
                         const struct as_table_style *style, struct as_buf *out)
 {
@@ -130,7 +130,7 @@ static void print_alike(const struct as_refs *refs, size_t first, const struct a
     as_buf_printf(&text, " (%s; %s)", ref->conditions, ref->source);
     for (size_t i = first; i < refs->n; i++)
         if (alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
-            as_buf_printf(&text, "%s %s ", i == first ? ":" : ";", refs->v[i].chip);
+            as_buf_printf(&text, "%s %s: ", i == first ? "." : ";", refs->v[i].chip);
             as_ref_value(&refs->v[i], false, &text);
         }
     as_buf_char(&text, '.');
