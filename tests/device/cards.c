@@ -117,6 +117,11 @@ void card_order_is_pci(void **state)
     unsetenv(stand_in.visible);
 }
 
+static const json_t *first_child(const json_t *node)
+{
+    return json_array_get(json_object_get(node, "children"), 0);
+}
+
 void card_topology_is_json(void **state)
 {
     struct opened o;
@@ -133,6 +138,11 @@ void card_topology_is_json(void **state)
             fail_msg("%s in %s", why.text, as_buf_get(&json));
         assert_string_equal(json_string_value(json_object_get(tree, "type")), "machine");
         assert_null(strstr(as_buf_get(&json), "<"));
+        const json_t *bus = first_child(tree), *device = first_child(bus), *unit = first_child(device);
+        assert_string_equal(json_string_value(json_object_get(bus, "bus_id")), o.dev.info.bus_id);
+        assert_int_equal(json_integer_value(json_object_get(device, "units")), o.dev.info.units);
+        assert_int_equal(json_integer_value(json_object_get(unit, "count")), o.dev.info.units);
+        assert_int_equal(json_integer_value(json_object_get(first_child(unit), "count")), o.dev.info.warp);
         json_decref(tree);
         as_buf_finish(&json);
         close_card(&o);
