@@ -166,9 +166,8 @@ void as_page_refs(struct as_page *p)
     if (beside)
         figures(p, refs, true);
     if (beside < refs->n) {
-        as_buf_printf(b,
-                      "<details class=\"more\"><summary>%zu figures that stand beside no fact of this page</summary>\n",
-                      refs->n - beside);
+        as_buf_printf(b, "<details class=\"more\"><summary>%zu figure%s beside no fact of this page</summary>\n",
+                      refs->n - beside, refs->n - beside == 1 ? " that stands" : "s that stand");
         figures(p, refs, false);
         as_buf_str(b, "</details>\n");
     }
