@@ -200,6 +200,7 @@ static void test_damaged_files(void **unused)
     }
     refused(HEADER "A,cpu,,w,op=a b=c op=d,,1,ns,c,s,,\n", "an axis stands twice in 'op=a b=c op=d'");
     assert_int_equal(parse(HEADER "A,cpu,,w,op=a opt=b,,1,ns,c,s,,\n"), AS_OK);
+    as_refs_finish(&refs);
     static const char nul[] = HEADER "A\0,cpu,,w,,,1,ns,c,s,,\n";
     assert_int_equal(as_refs_parse("t", nul, sizeof nul - 1, &refs, &err), AS_FORMAT);
 }
