@@ -37,7 +37,7 @@ static void note_count(struct as_visit_context *vc, const char *operation, uint6
 
 /* States rise from n/a over pass to fail; what rises above what was there takes its place, texts of the same state
  * stand side by side. */
-static void judge(struct as_visit_context *vc, enum as_gate_state state, const char *text)
+void as_judge_code(struct as_visit_context *vc, enum as_gate_state state, const char *text)
 {
     struct as_buf b = AS_BUF_INIT;
     if (state == vc->code && state != AS_GATE_NA)
@@ -67,6 +67,6 @@ void as_expect_code(struct as_visit_context *vc, struct as_kernel *kernel, const
                       (unsigned long long)at_least);
         note_count(vc, operation, n);
     }
-    judge(vc, state, as_buf_get(&text));
+    as_judge_code(vc, state, as_buf_get(&text));
     as_buf_finish(&text);
 }

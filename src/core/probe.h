@@ -66,6 +66,8 @@ void as_note_number(struct as_visit_context *vc, const char *name, double value)
  * text. Of several expectations the worst counts. */
 #define AS_CODE_NOT_COUNTED "this backend does not give the machine code to count in"
 void as_expect_code(struct as_visit_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least);
+/* The same for what a probe has counted itself. */
+void as_judge_code(struct as_visit_context *vc, enum as_gate_state state, const char *text);
 
 enum as_applies {
     AS_APPLIES,      /* a cell */

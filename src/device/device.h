@@ -140,6 +140,20 @@ struct as_kernel_info {
     unsigned max_threads; /* of a group */
     unsigned unit_groups; /* groups of `group_size` threads that one unit holds at a time; 0 unknown */
 };
+/* Instructions of one name in a kernel's machine code. */
+struct as_instruction {
+    char name[16]; /* as the vendor's disassembler calls it, without modifiers: "FFMA"; "0x1ab" where it is not known */
+    uint64_t n;
+};
+enum { AS_INSTRUCTIONS_MAX = 64 };
+struct as_instructions {
+    size_t n;
+    struct as_instruction list[AS_INSTRUCTIONS_MAX]; /* those that do nothing are left out */
+};
+/* For backends: one more of that name; the rest where the list is full is "others". */
+void as_instructions_add(struct as_instructions *list, const char *name);
+uint64_t as_instructions_of(const struct as_instructions *list, const char *name);
+
 struct as_program_ops {
     enum as_status (*build)(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                             struct as_error *err);
@@ -153,6 +167,9 @@ struct as_program_ops {
      * "load.global", ... (as_operation_words); AS_USAGE for an unknown word */
     enum as_status (*count)(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
                             struct as_error *err);
+    /* (optional, with AS_CAP_CODE) all of them by name */
+    enum as_status (*instructions)(struct as_device *dev, struct as_kernel *kernel, struct as_instructions *out,
+                                   struct as_error *err);
     /* (optional) what the compiler made of it */
     enum as_status (*kernel_info)(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
                                   size_t local_bytes, struct as_kernel_info *out, struct as_error *err);

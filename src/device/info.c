@@ -1,4 +1,5 @@
 /* What is known of a device: look-ups and words. */
+#include "base/text.h"
 #include "device/device.h"
 
 #include <math.h>
@@ -69,4 +70,33 @@ enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uin
 double as_timing_seconds(const struct as_timing *t)
 {
     return isnan(t->device_s) ? t->host_s : t->device_s;
+}
+
+static struct as_instruction *find_instruction(struct as_instructions *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->list[i].name, name) == 0)
+            return &list->list[i];
+    return NULL;
+}
+
+void as_instructions_add(struct as_instructions *list, const char *name)
+{
+    struct as_instruction *found = find_instruction(list, name);
+    if (!found && list->n == AS_INSTRUCTIONS_MAX - 1)
+        name = "others";
+    if (!found && !(found = find_instruction(list, name))) {
+        found = &list->list[list->n++];
+        *found = (struct as_instruction){.n = 0};
+        as_copy_text(found->name, sizeof found->name, name);
+    }
+    found->n++;
+}
+
+uint64_t as_instructions_of(const struct as_instructions *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->list[i].name, name) == 0)
+            return list->list[i].n;
+    return 0;
 }

@@ -76,6 +76,7 @@ struct as_device_info {
     uint64_t unit_local;     /* bytes of LOCAL memory of one unit, 0 unknown; of one group at most: */
     uint64_t group_local;
     char arch[16];         /* "sm_90"; "" when there is none */
+    char dialect[16];      /* of its kernels (as_dialect_word): "cuda"; "" when it builds none */
     double clock_max_hz;   /* as claimed; 0 unknown */
     uint64_t memory_bytes; /* usable by this process (cgroup limit counted in) */
     uint64_t memory_free;  /* at the time of asking */

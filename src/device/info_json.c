@@ -38,6 +38,7 @@ static const struct field info_fields[] = {
     I(U64, unit_local),
     I(U64, group_local),
     I(TEXT, arch),
+    I(TEXT, dialect),
     I(DOUBLE, clock_max_hz),
     I(U64, memory_bytes),
     I(U64, memory_free),

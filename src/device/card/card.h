@@ -79,6 +79,9 @@ struct as_card_api {
     /* Bytes of one kernel in it; 0 unknown. */
     enum as_status (*code_bytes)(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
                                  struct as_error *err);
+    /* (optional, with AS_CAP_CODE) see as_program_ops.instructions */
+    enum as_status (*instructions)(const unsigned char *code, size_t bytes, const char *name,
+                                   struct as_instructions *out, struct as_error *err);
     /* (optional, with AS_CAP_CODE) see as_program_ops.count */
     enum as_status (*count)(const unsigned char *code, size_t bytes, const char *name, const char *operation,
                             uint64_t *n, struct as_error *err);

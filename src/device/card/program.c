@@ -171,6 +171,17 @@ static enum as_status program_count(struct as_device *dev, struct as_kernel *ker
                       : as_fail(err, AS_UNSUPPORTED, "%s: instructions are not counted in its machine code", api->name);
 }
 
+static enum as_status program_instructions(struct as_device *dev, struct as_kernel *kernel, struct as_instructions *out,
+                                           struct as_error *err)
+{
+    const struct as_card_api *api = ((const struct as_card *)dev->ctx)->api;
+    const struct as_card_built *b = kernel->built;
+    *out = (struct as_instructions){.n = 0};
+    return api->instructions
+               ? api->instructions(b->code, b->code_bytes, kernel->name, out, err)
+               : as_fail(err, AS_UNSUPPORTED, "%s: instructions of its machine code have no names here", api->name);
+}
+
 static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
                                   size_t local_bytes, struct as_kernel_info *out, struct as_error *err)
 {
@@ -211,5 +222,6 @@ const struct as_program_ops as_card_program_ops = {
     .kernel_destroy = kernel_destroy,
     .binary_hash = binary_hash,
     .count = program_count,
+    .instructions = program_instructions,
     .kernel_info = kernel_info,
 };

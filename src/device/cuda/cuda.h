@@ -47,6 +47,9 @@ enum as_status as_cu_compile(const struct as_nvrtc_api *nvrtc, const struct as_p
 /* How many instructions of kernel `name` do `operation` (as_operation_words). */
 enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const char *name, const char *operation,
                               uint64_t *n, struct as_error *err);
+/* All of them by the names of NVIDIA's disassembler. */
+enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, const char *name,
+                                     struct as_instructions *out, struct as_error *err);
 /* Bytes of the kernel's code. */
 enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, const char *name, uint64_t *n,
                                    struct as_error *err);

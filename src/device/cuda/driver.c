@@ -227,6 +227,7 @@ static const struct as_card_api card_api = {
     .compile = compile,
     .code_bytes = as_cubin_code_bytes,
     .count = as_cubin_count,
+    .instructions = as_cubin_instructions,
 };
 
 void as_cu_bind(struct as_cu_backend *backend)

@@ -2,6 +2,7 @@
 #include "device/cuda/cuda.h"
 
 #include "base/text.h"
+#include "device/dialect/dialect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,6 +115,7 @@ static void fill_unit(struct as_device_info *info, const struct as_card *card)
     info->unit_local = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     info->group_local = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     as_copy_text(info->arch, sizeof info->arch, card->target);
+    as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_CUDA));
     info->clock_max_hz = 1e3 * count_of(card, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 }
 

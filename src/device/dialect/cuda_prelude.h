@@ -1,5 +1,6 @@
 /* The kernel dialect for CUDA C++ as NVRTC compiles it: without a header, so that all of it is built-in names and PTX.
  * Words: see dialect.h. */
+#define DIALECT_CUDA 1
 #define KERNEL(name) extern "C" __global__ void name
 #define ARG_GLOBAL(index, type, name) type *name
 #define ARG_VALUE(index, type, name) type name

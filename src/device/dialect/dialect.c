@@ -17,6 +17,26 @@ static const char *const preludes[AS_DIALECT_N] = {
     [AS_DIALECT_HIP] = as_prelude_hip,
 };
 
+static const char *const words[AS_DIALECT_N] = {
+    [AS_DIALECT_OPENCL] = "opencl",
+    [AS_DIALECT_HOST] = "host",
+    [AS_DIALECT_CUDA] = "cuda",
+    [AS_DIALECT_HIP] = "hip",
+};
+
+const char *as_dialect_word(enum as_dialect d)
+{
+    return words[d];
+}
+
+enum as_dialect as_dialect_find(const char *word)
+{
+    size_t d = 0;
+    while (d < AS_DIALECT_N && strcmp(words[d], word) != 0)
+        d++;
+    return (enum as_dialect)d;
+}
+
 const char *as_dialect_prelude(enum as_dialect d)
 {
     return preludes[d];

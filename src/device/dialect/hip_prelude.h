@@ -1,5 +1,6 @@
 /* The kernel dialect for HIP C++ as clang and hiprtc compile it for AMD GPUs: without a header, so that all of it is
  * the compiler's own words. Words: see dialect.h. */
+#define DIALECT_HIP 1
 #define KERNEL(name) extern "C" __attribute__((global)) void name
 #define ARG_GLOBAL(index, type, name) type *name
 #define ARG_VALUE(index, type, name) type name

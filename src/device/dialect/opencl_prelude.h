@@ -1,4 +1,5 @@
 /* The kernel dialect for OpenCL C 1.2 and later. Words: see dialect.h. */
+#define DIALECT_OPENCL 1
 #define KERNEL(name) __kernel void name
 #define ARG_GLOBAL(index, type, name) __global type *name
 #define ARG_VALUE(index, type, name) type name

@@ -2,6 +2,7 @@
 #include "device/hip/hip.h"
 
 #include "base/text.h"
+#include "device/dialect/dialect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static void fill_names(struct as_device_info *info, const struct as_hip_device *
     as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
     as_copy_text(info->vendor, sizeof info->vendor, "AMD");
     as_copy_text(info->arch, sizeof info->arch, hip->target.arch);
+    as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_HIP));
     fill_driver(info, hip);
     fill_uuid(info, hip);
 }

@@ -3,6 +3,7 @@
 
 #include "base/host.h"
 #include "base/text.h"
+#include "device/dialect/dialect.h"
 #include "device/host_limits.h"
 
 #include <hwloc.h>
@@ -170,6 +171,7 @@ static void fill_memory(struct as_device *dev)
     info->memory_bytes = cl->total;
     info->max_alloc = as_cl_device_number(api, cl->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->is_host_cpu = is_cpu(cl);
+    as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_OPENCL));
     info->is_host_memory = is_cpu(cl) || as_cl_device_number(api, cl->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     if (is_cpu(cl)) {
         struct as_host_limits host;

@@ -1,0 +1,85 @@
+/* alu: how many operations of each kind one unit does in a cycle. See method.md. */
+#include "../ops/visit.h"
+
+extern const char as_method_alu[];
+
+static const struct as_axis axes[] = {
+    AS_OP_AXIS,
+    {.name = "ilp",
+     .help = "chains of a thread that do not wait for each other",
+     .type = AS_AXIS_COUNT,
+     .min = 1,
+     .max = 8,
+     .def = "4"},
+    {.name = "warps",
+     .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: as many as one group can have",
+     .type = AS_AXIS_COUNT,
+     .max = 64,
+     .def = "0",
+     .zero = "full"},
+    AS_OPERANDS_AXIS,
+    AS_STEPS_AXIS,
+    {0},
+};
+static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma_f16,recip32 ilp=4",
+                                    NULL};
+static const char *const full[] = {"op=all ilp=4", "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32", NULL};
+
+static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
+{
+    struct as_chains_desc d;
+    as_ops_desc(a, &d);
+    uint64_t warps = as_axes_u64(a, "warps");
+    d.ilp = (unsigned)as_axes_u64(a, "ilp");
+    d.threads = warps ? (unsigned)warps * as_chains_warp(info) : as_chains_full(info);
+    d.every_unit = true;
+    return d;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(info, a);
+    if (!d.op || d.ilp == 0 || d.ilp > 8)
+        return AS_PRUNED;
+    return as_chains_apply(info, &d, err);
+}
+
+static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
+    return as_ops_prepare(vc, &d, state, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_ops_visit *v = state;
+    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    *out = (struct as_sample){
+        .value = v->last.operations / v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    return s;
+}
+
+const struct as_probe as_probe_alu = {
+    .abi = AS_PROBE_ABI,
+    .name = "alu",
+    .title = "Throughput of operations",
+    .question = "How many operations of each kind does one unit do in a cycle?",
+    .metric = "throughput",
+    .unit = "ops/cycle",
+    .counts =
+        "results of all threads of one unit, a cycle of its clock; an operation of several instructions or a fused "
+        "multiply-add is one, one on a pair of 16 bits is two; the slowest unit counts, the loop around the chains "
+        "does not",
+    .needs = AS_CAP_SOURCE,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = as_ops_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_ops_check,
+    .finish = as_ops_finish,
+    .method = as_method_alu,
+    .figure = "alu",
+};

@@ -1,0 +1,61 @@
+/* alu_latency: after how many cycles an operation can take the result of the one before it. See method.md. */
+#include "../ops/visit.h"
+
+extern const char as_method_alu_latency[];
+
+static const struct as_axis axes[] = {AS_OP_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
+static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma_f16,recip32", NULL};
+static const char *const full[] = {"op=all operands=0", NULL};
+
+static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
+{
+    struct as_chains_desc d;
+    as_ops_desc(a, &d);
+    d.ilp = 1;
+    d.threads = as_chains_warp(info);
+    return d;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(info, a);
+    return d.op ? as_chains_apply(info, &d, err) : AS_PRUNED;
+}
+
+static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
+    return as_ops_prepare(vc, &d, state, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_ops_visit *v = state;
+    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    *out = (struct as_sample){.value = v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    return s;
+}
+
+const struct as_probe as_probe_alu_latency = {
+    .abi = AS_PROBE_ABI,
+    .name = "alu_latency",
+    .title = "Latency of operations",
+    .question = "After how many cycles can an operation take the result of the one before it?",
+    .metric = "latency",
+    .unit = "cycles",
+    .better_less = true,
+    .counts = "cycles from one operation of a chain to the next, with the link that makes an operand of a result where "
+              "one is noted; the loop around the chain is not counted",
+    .needs = AS_CAP_SOURCE,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = as_ops_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_ops_check,
+    .finish = as_ops_finish,
+    .method = as_method_alu_latency,
+    .figure = "alu_latency",
+};

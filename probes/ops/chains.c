@@ -1,0 +1,452 @@
+#include "chains.h"
+
+#include "code.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STARTS = 1024,
+    TURNING = 256 * 4,
+    ONCE = 1024,
+    BODY = 768,      /* instructions of the long body */
+    BODY_CORE = 192, /* of a CPU, whose compilers take long over a long one */
+    LEAST = 24,      /* steps of it, as the short one has half and steps come in twelves */
+    GROUP_MAX = 1024,
+};
+
+/* ---- what applies ---- */
+
+/* Where kernels are of a CPU, a thread of theirs runs on a core for itself. */
+static bool is_core(const struct as_device_info *info)
+{
+    return info->is_host_cpu || info->vector_bytes != 0;
+}
+
+unsigned as_chains_warp(const struct as_device_info *info)
+{
+    return is_core(info) || !info->warp ? 1 : info->warp;
+}
+
+unsigned as_chains_full(const struct as_device_info *info)
+{
+    unsigned most = info->threads && info->threads < GROUP_MAX ? info->threads : GROUP_MAX;
+    return is_core(info) ? 1 : most;
+}
+
+static enum as_dialect dialect_of(const struct as_device_info *info)
+{
+    return as_dialect_find(info->dialect);
+}
+
+/* The number in "sm_90". */
+static unsigned architecture(const struct as_device_info *info)
+{
+    const char *digit = strpbrk(info->arch, "0123456789");
+    return digit ? (unsigned)strtoul(digit, NULL, 10) : 0;
+}
+
+static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type second)
+{
+    const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i] == first || types[i] == second)
+            return true;
+    return false;
+}
+
+enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
+                                struct as_error *err)
+{
+    const struct as_op *op = desc->op;
+    enum as_dialect dialect = dialect_of(info);
+    if ((desc->operands == 2 && !op->two) || (desc->operands == 1 && !op->one))
+        return AS_PRUNED;
+    if (desc->steps % LEAST != 0 || desc->threads == 0)
+        return AS_PRUNED;
+    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect)) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
+        return AS_INAPPLICABLE;
+    }
+    if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64)) {
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+        return AS_INAPPLICABLE;
+    }
+    if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16)) {
+        as_fail(err, AS_UNSUPPORTED, "the device has no f16");
+        return AS_INAPPLICABLE;
+    }
+    if (dialect == AS_DIALECT_CUDA && architecture(info) < op->cuda_least) {
+        as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name, op->cuda_least,
+                info->arch);
+        return AS_INAPPLICABLE;
+    }
+    if (desc->threads > 2 * as_chains_full(info) || (info->unit_threads && desc->threads > info->unit_threads)) {
+        as_fail(err, AS_UNSUPPORTED, "a unit does not hold %u threads at a time", desc->threads);
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* ---- before the first sample ---- */
+
+static unsigned steps_of(const struct as_device_info *info, const struct as_chains_desc *d)
+{
+    unsigned steps = (is_core(info) ? BODY_CORE : BODY) / (d->ilp * d->op->weight);
+    return d->steps ? d->steps : steps < LEAST ? LEAST : steps / LEAST * LEAST;
+}
+
+static enum as_status fill(struct as_chains *c, enum as_op_domain domain, enum as_op_type type, size_t n,
+                           struct as_rng *rng, struct as_memory **out, struct as_error *err)
+{
+    size_t bytes = as_op_bytes(type);
+    char *values = malloc(n * bytes);
+    if (!values)
+        return as_nomem(err, n * bytes, "operands");
+    for (size_t i = 0; i < n; i++) {
+        union as_op_value v;
+        as_op_draw(domain, type, (unsigned)(i % 4), rng, &v);
+        memcpy(values + i * bytes, &v, bytes);
+    }
+    enum as_status s = as_timed_keep_memory(&c->timed, n * bytes, out, err);
+    if (!s)
+        s = c->timed.dev->memory->write(c->timed.dev, *out, 0, values, n * bytes, err);
+    free(values);
+    return s;
+}
+
+static enum as_status draw_operands(struct as_chains *c, uint64_t seed, struct as_error *err)
+{
+    const struct as_op *op = c->desc.op;
+    union as_op_value mask;
+    struct as_rng rng;
+    as_rng_seed(&rng, seed);
+    as_op_draw(op->m, op->type == AS_OP_F16 ? AS_OP_I16 : AS_OP_I32, 0, &rng, &mask);
+    c->mask = op->type == AS_OP_F16 ? mask.u16 : mask.u32;
+    enum as_status s = fill(c, op->a, op->type, STARTS, &rng, &c->starts, err);
+    if (!s)
+        s = fill(c, op->b, op->btype, TURNING, &rng, &c->seconds, err);
+    return s ? s : fill(c, op->c, op->ctype, TURNING, &rng, &c->thirds, err);
+}
+
+static enum as_status build(struct as_chains *c, struct as_device *dev, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_op_source(c->desc.op, c->desc.ilp, c->desc.steps, c->desc.operands, &text);
+    enum as_status s = as_buf_check(&text, err);
+    if (!s)
+        s = as_timed_prepare(&c->timed, dev, c->desc.op->name, "", as_buf_get(&text), NULL, c->groups, err);
+    as_buf_finish(&text);
+    if (!s)
+        s = as_timed_keep_kernel(&c->timed, "walk", &c->walk, err);
+    if (!s)
+        s = as_timed_keep_kernel(&c->timed, "half_body", &c->half, err);
+    return s ? s : as_timed_keep_kernel(&c->timed, "whole_body", &c->whole, err);
+}
+
+/* One group of a unit where it can be as large, else two. */
+static void shape(struct as_chains *c, const struct as_device_info *info)
+{
+    unsigned full = as_chains_full(info);
+    c->unit_groups = c->desc.threads > full ? 2 : 1;
+    c->group_size = c->desc.threads / c->unit_groups;
+    c->groups = c->unit_groups * (c->desc.every_unit && info->units ? info->units : 1);
+}
+
+/* Where machine code has no names, it must at least be as long as its steps. */
+static void expect_code(struct as_chains *c, struct as_visit_context *vc)
+{
+    struct as_device *dev = c->timed.dev;
+    struct as_instructions half, whole;
+    struct as_error err = {0};
+    char text[160];
+    unsigned steps = c->desc.ilp * c->desc.steps;
+    if (!dev->program->instructions || !(dev->info.capabilities & AS_CAP_CODE) ||
+        dev->program->instructions(dev, c->half, &half, &err) ||
+        dev->program->instructions(dev, c->whole, &whole, &err)) {
+        as_expect_code(vc, c->whole, "any", steps);
+        return;
+    }
+    bool good = as_op_code_agrees(&half, &whole, steps / 2, c->desc.op->sass, text, sizeof text);
+    as_note(vc, "instructions", text);
+    as_judge_code(vc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
+}
+
+static enum as_status add_tick(struct as_chains *c, struct as_visit_context *vc, struct as_error *err)
+{
+    const struct as_chains_desc adds = {
+        .op = as_op_find("iadd32"), .ilp = 1, .operands = 3, .threads = 1, .every_unit = false};
+    if (!vc->dev->info.is_host_cpu || c->desc.op == adds.op || (vc->dev->info.capabilities & AS_CAP_CYCLES))
+        return AS_OK;
+    c->tick = calloc(1, sizeof *c->tick);
+    return c->tick ? as_chains_prepare(c->tick, vc, &adds, err) : as_nomem(err, sizeof *c->tick, "a clock");
+}
+
+enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *vc, const struct as_chains_desc *desc,
+                                 struct as_error *err)
+{
+    *c = (struct as_chains){.desc = *desc, .dialect = dialect_of(&vc->dev->info)};
+    c->desc.steps = steps_of(&vc->dev->info, desc);
+    shape(c, &vc->dev->info);
+    c->ends_bytes = c->groups * c->group_size * c->desc.ilp * (desc->op->weave ? 3 : 1) * as_op_bytes(desc->op->type);
+    for (int i = 0; i < 2; i++)
+        if (!(c->end[i] = calloc(1, c->ends_bytes)))
+            return as_nomem(err, c->ends_bytes, "results");
+    enum as_status s = build(c, vc->dev, err);
+    if (!s)
+        s = as_timed_keep_memory(&c->timed, c->ends_bytes, &c->ends, err);
+    if (!s)
+        s = draw_operands(c, vc->seed, err);
+    if (!s)
+        expect_code(c, vc);
+    return s ? s : add_tick(c, vc, err);
+}
+
+void as_chains_finish(struct as_chains *c)
+{
+    if (c->tick) {
+        as_chains_finish(c->tick);
+        free(c->tick);
+    }
+    as_timed_finish(&c->timed);
+    free(c->end[0]);
+    free(c->end[1]);
+    *c = (struct as_chains){0};
+}
+
+/* ---- a measurement ---- */
+
+static enum as_status launch(struct as_chains *c, struct as_kernel *kernel, uint32_t turns, double *seconds,
+                             struct as_error *err)
+{
+    const struct as_arg args[] = {
+        {.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->starts},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->seconds},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->thirds},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->ends},
+        {.kind = AS_ARG_U32, .u.u32 = c->mask},
+        {.kind = AS_ARG_U32, .u.u32 = turns},
+    };
+    struct as_launch l = as_timed_group(kernel, args, sizeof args / sizeof *args, c->groups, c->group_size);
+    l.work.accesses = (double)turns * c->desc.steps;
+    return as_timed_launch(&c->timed, &l, seconds, err);
+}
+
+/* Cycles from the first group's start to the last one's end on a unit, of the unit that took longest; 0 where groups
+ * were not spread evenly over the units. */
+static double longest(const struct as_chains *c)
+{
+    const struct as_record *r = c->timed.record;
+    uint64_t most = 0;
+    for (size_t g = 0; g < c->groups; g++) {
+        uint64_t start = r[g].start, end = r[g].end;
+        size_t together = 0;
+        for (size_t h = 0; h < c->groups; h++) {
+            if (!(r[g].has & AS_HAS_UNIT) ? h != g : r[h].unit != r[g].unit)
+                continue;
+            together++;
+            start = r[h].start < start ? r[h].start : start;
+            end = r[h].end > end ? r[h].end : end;
+        }
+        if ((r[g].has & AS_HAS_UNIT) && together != c->unit_groups)
+            return 0;
+        most = end - start > most ? end - start : most;
+    }
+    return (double)most;
+}
+
+enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
+
+/* Cycles of a launch of the kernel, or its seconds where nothing counts cycles. */
+static enum as_status run(struct as_chains *c, struct as_kernel *kernel, uint32_t turns, double *cycles,
+                          double *seconds, struct as_error *err)
+{
+    for (int i = 0; i < SPREAD_TRIES; i++) {
+        enum as_status s = launch(c, kernel, turns, seconds, err);
+        if (s)
+            return s;
+        *cycles = c->timed.record[0].has & AS_HAS_CYCLES ? longest(c) : *seconds;
+        if (*cycles > 0)
+            return AS_OK;
+    }
+    return as_fail(err, AS_UNSUPPORTED,
+                   "groups do not spread evenly over the units; let this process use the whole "
+                   "device");
+}
+
+static double results_of(const struct as_chains *c)
+{
+    enum as_op_type t = c->desc.op->type;
+    return (double)c->unit_groups * (double)c->group_size * c->desc.ilp *
+           (t == AS_OP_F16X2 || t == AS_OP_BF16X2 ? 2 : 1);
+}
+
+/* Of a body and of one twice as long. A host that took the core away from the shorter one makes it the longer. */
+static enum as_status pair(struct as_chains *c, uint32_t turns, double *half, double *whole, double *seconds,
+                           struct as_error *err)
+{
+    for (int i = 0; i < PAIR_TRIES; i++) {
+        double half_s, whole_s;
+        enum as_status s = run(c, c->half, turns, half, &half_s, err);
+        if (!s)
+            s = run(c, c->whole, turns, whole, &whole_s, err);
+        if (s)
+            return s;
+        *seconds = half_s + whole_s;
+        if (*whole > *half)
+            return AS_OK;
+    }
+    return as_fail(err, AS_UNSUPPORTED,
+                   "%u turns of a body of %u steps take no longer than of half of it, by the clock "
+                   "of this device",
+                   turns, c->desc.steps);
+}
+
+/* The clock of a CPU by a chain of adds, one a cycle. */
+static enum as_status tick_hz(struct as_chains *c, uint32_t turns, double *hz, struct as_error *err)
+{
+    struct as_chains *t = c->tick ? c->tick : c;
+    double whole, half, unused;
+    *hz = NAN;
+    if (!t->timed.dev->info.is_host_cpu)
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+    enum as_status s = pair(t, turns, &half, &whole, &unused, err);
+    if (!s)
+        *hz = (double)turns * (t->desc.steps / 2) / (whole - half);
+    return s;
+}
+
+enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)
+{
+    double half, whole, seconds, hz = NAN;
+    enum as_status s = pair(c, turns, &half, &whole, &seconds, err);
+    if (s)
+        return s;
+    double scale = 1;
+    if (c->timed.record[0].has & AS_HAS_CYCLES) {
+        hz = as_timed_clock(&c->timed);
+    } else {
+        s = tick_hz(c, turns, &scale, err);
+    }
+    double steps = (double)turns * c->desc.steps;
+    *out = (struct as_chains_time){.seconds = seconds,
+                                   .cycles = (whole - half) / (steps / 2) * scale,
+                                   .raw = whole / steps * scale,
+                                   .clock_hz = hz,
+                                   .operations = results_of(c)};
+    return s;
+}
+
+/* ---- the check ---- */
+
+struct once {
+    size_t bytes[4]; /* of an operand or a result */
+    char *values[4];
+    struct as_memory *memory[4];
+};
+
+static enum as_status run_once(struct as_chains *c, struct once *o, uint64_t seed, struct as_error *err)
+{
+    const struct as_op *op = c->desc.op;
+    const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
+    const enum as_op_domain domains[] = {op->a, op->b, op->c, AS_OP_ANY};
+    struct as_device *dev = c->timed.dev;
+    struct as_rng rng;
+    struct as_arg args[4];
+    enum as_status s = AS_OK;
+    as_rng_seed(&rng, seed);
+    for (int k = 0; k < 4 && !s; k++) {
+        o->bytes[k] = as_op_bytes(types[k]);
+        o->values[k] = malloc(ONCE * o->bytes[k]);
+        if (!o->values[k])
+            return as_nomem(err, ONCE * o->bytes[k], "operands");
+        for (size_t i = 0; i < ONCE; i++) {
+            union as_op_value v;
+            as_op_draw(domains[k], types[k], (unsigned)(i % 4), &rng, &v);
+            memcpy(o->values[k] + i * o->bytes[k], &v, o->bytes[k]);
+        }
+        s = as_timed_memory(dev, ONCE * o->bytes[k], &o->memory[k], err);
+        if (!s)
+            s = dev->memory->write(dev, o->memory[k], 0, o->values[k], ONCE * o->bytes[k], err);
+        args[k] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->memory[k]};
+    }
+    size_t group = dev->info.threads && dev->info.threads < 64 ? 1 : 64;
+    if (!s)
+        s = as_timed_once(&c->timed, "once", args, 4, ONCE / group, group, err);
+    return s ? s : dev->memory->read(dev, o->memory[3], 0, o->values[3], ONCE * o->bytes[3], err);
+}
+
+static bool agree_once(const struct as_chains *c, const struct once *o, char *why, size_t size)
+{
+    for (size_t i = 0; i < ONCE; i++) {
+        union as_op_value v[4] = {{0}};
+        for (int k = 0; k < 4; k++)
+            memcpy(&v[k], o->values[k] + i * o->bytes[k], o->bytes[k]);
+        if (!as_op_agrees(c->desc.op, c->dialect, v, &v[3], why, size))
+            return false;
+    }
+    return true;
+}
+
+static bool check_once(struct as_chains *c, uint64_t seed, char *why, size_t size)
+{
+    struct once o = {0};
+    struct as_error err = {0};
+    bool good = !run_once(c, &o, seed, &err);
+    if (!good)
+        snprintf(why, size, "%s", err.text);
+    good = good && agree_once(c, &o, why, size);
+    for (int k = 0; k < 4; k++) {
+        free(o.values[k]);
+        c->timed.dev->memory->free(c->timed.dev, o.memory[k]);
+    }
+    return good;
+}
+
+/* What chains end with after so many turns of a body. */
+static enum as_status ends_of(struct as_chains *c, struct as_kernel *kernel, uint32_t turns, void *end,
+                              struct as_error *err)
+{
+    double unused;
+    struct as_device *dev = c->timed.dev;
+    memset(end, 0x5a, c->ends_bytes);
+    enum as_status s = dev->memory->write(dev, c->ends, 0, end, c->ends_bytes, err);
+    if (!s)
+        s = launch(c, kernel, turns, &unused, err);
+    return s ? s : dev->memory->read(dev, c->ends, 0, end, c->ends_bytes, err);
+}
+
+static bool check_ends(struct as_chains *c, char *why, size_t size)
+{
+    const struct {
+        struct as_kernel *kernel;
+        uint32_t steps;
+        const char *name;
+    } bodies[] = {{c->half, c->desc.steps / 2, "short"}, {c->whole, c->desc.steps, "long"}};
+    enum { TWELVE = 12, TURNS = 3 };
+    struct as_error err = {0};
+    for (size_t i = 0; i < 2; i++) {
+        if (ends_of(c, c->walk, TURNS * bodies[i].steps / TWELVE, c->end[0], &err) ||
+            ends_of(c, bodies[i].kernel, TURNS, c->end[1], &err)) {
+            snprintf(why, size, "%s", err.text);
+            return false;
+        }
+        if (memcmp(c->end[0], c->end[1], c->ends_bytes) != 0) {
+            snprintf(why, size, "chains of the %s body do not end where %u steps one by one end", bodies[i].name,
+                     TURNS * bodies[i].steps);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool as_chains_check(struct as_chains *c, uint64_t seed, char *why, size_t size)
+{
+    if (!check_once(c, seed, why, size) || !check_ends(c, why, size))
+        return false;
+    snprintf(why, size, "%d results are the host's, and all chains end where their steps one by one end", (int)ONCE);
+    return true;
+}

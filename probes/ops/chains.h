@@ -1,0 +1,55 @@
+/* Chains of one operation on a device: built, checked against the host, run and timed. See ops.kernel. */
+#ifndef AS_PROBES_OPS_CHAINS_H
+#define AS_PROBES_OPS_CHAINS_H
+
+#include "../common/timed.h"
+#include "ops.h"
+
+struct as_chains_desc {
+    const struct as_op *op;
+    unsigned ilp;      /* chains of a thread, 1 to 8 */
+    unsigned steps;    /* of a chain in the long body, a multiple of 24; 0: what suits the operation */
+    unsigned operands; /* 3, 2, 1: see ops.kernel */
+    unsigned threads;  /* of a unit */
+    bool every_unit;   /* else one */
+};
+
+struct as_chains {
+    struct as_chains_desc desc;
+    struct as_timed timed;
+    enum as_dialect dialect;
+    struct as_kernel *walk, *half, *whole;
+    struct as_memory *starts, *seconds, *thirds, *ends;
+    uint32_t mask;
+    size_t groups, group_size, unit_groups;
+    size_t ends_bytes;
+    void *end[2];           /* host's copies: of what is checked, of what it is compared with */
+    struct as_chains *tick; /* chain of adds that tells the clock, where nothing else does */
+    char wrong[200];        /* why the last sample does not count, "" it does */
+};
+
+/* One measurement: of the long body less that of the short one, so that what belongs to neither falls out. */
+struct as_chains_time {
+    double seconds;    /* of both launches */
+    double cycles;     /* a step of all chains of a thread, the loop around them not counted */
+    double raw;        /* the same with it */
+    double clock_hz;   /* by the device's own counter, NAN where it has none */
+    double operations; /* of one unit in such a step of all its threads; two in each pair of 16 bits */
+};
+
+/* AS_INAPPLICABLE with the reason where the device cannot do it by its dialect, architecture or size. */
+enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
+                                struct as_error *err);
+/* Lanes of a group of threads that go together; 1 where each thread is a core's. */
+unsigned as_chains_warp(const struct as_device_info *info);
+/* Threads of a unit when it is full as one group. */
+unsigned as_chains_full(const struct as_device_info *info);
+enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *vc, const struct as_chains_desc *desc,
+                                 struct as_error *err);
+enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err);
+/* The operation once on drawn operands against the reference, and a short run of the chains against a loop of twelve
+ * steps. */
+bool as_chains_check(struct as_chains *c, uint64_t seed, char *why, size_t size);
+void as_chains_finish(struct as_chains *c);
+
+#endif

@@ -1,0 +1,93 @@
+/* Operations that can be measured: the table that ops.py makes of the .ini files beside this. */
+#ifndef AS_PROBES_OPS_OPS_H
+#define AS_PROBES_OPS_OPS_H
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "device/dialect/dialect.h"
+
+/* What a register holds. Integers have no sign of their own, two numbers of 16 bits lie in one of 32. */
+enum as_op_type {
+    AS_OP_I16,
+    AS_OP_I32,
+    AS_OP_I64,
+    AS_OP_F16,
+    AS_OP_BF16,
+    AS_OP_F32,
+    AS_OP_F64,
+    AS_OP_F16X2,
+    AS_OP_BF16X2,
+    AS_OP_TYPES
+};
+/* Where operands are drawn from. */
+enum as_op_domain {
+    AS_OP_ANY,      /* any bits */
+    AS_OP_ODD,      /* odd, so that products do not run out of bits */
+    AS_OP_HIGH,     /* the top bits are set, so that high halves of products stay large */
+    AS_OP_DIVISOR,  /* 3 to 17 */
+    AS_OP_UNIT,     /* 1 to 2 */
+    AS_OP_HALF,     /* 0.25 to 0.75 */
+    AS_OP_OPPOSITE, /* by turns x and -x, x from 0.5 to 1 */
+    AS_OP_INVERSE,  /* by turns x and 1/x, x from 1 to 2 */
+    AS_OP_WHOLE,    /* 2^20 to 2^22, not whole; in f16 1 to 2 */
+    AS_OP_SHIFT1,   /* 1 to bits - 1 */
+    AS_OP_SMALL5,   /* 0 to 15 */
+    AS_OP_WIDTH,    /* 8 to 16 */
+    AS_OP_BYTES,    /* four choices of a byte of eight */
+    /* of the word that links take: */
+    AS_OP_MANTISSA, /* low bits of a mantissa (the upper ones of 23, or those of 10) */
+    AS_OP_TWO,      /* 1 as f32 */
+    AS_OP_TWO64,    /* 1 as the upper half of an f64 */
+    AS_OP_ONE,      /* 1 as f32, with some low bits of a mantissa */
+    AS_OP_MANY,     /* 2^20 as f32 */
+    AS_OP_MANY64,   /* 2^20 as the upper half of an f64, with bits of a mantissa */
+};
+
+union as_op_value {
+    uint16_t u16, half[2];
+    uint32_t u32;
+    uint64_t u64;
+    float f32;
+    double f64;
+};
+
+struct as_op {
+    const char *name; /* "ffma32" */
+    const char *title;
+    const char *kind; /* the file in which it stands: "float" */
+    enum as_op_type type, btype, ctype, result;
+    unsigned args;             /* 1 to 3 operands */
+    bool weave;                /* how steps follow each other: see ops.kernel */
+    bool two, one;             /* forms in which operands are the same register */
+    enum as_op_domain a, b, c; /* operands */
+    enum as_op_domain m;       /* the word that the link takes */
+    const char *head;          /* the operation in all dialects that have it, before ops.kernel */
+    const char *link;          /* operation that makes an operand of a result in every step, NULL: none */
+    unsigned dialects;         /* bits of enum as_dialect */
+    unsigned weight;           /* about so many instructions: how long a body may become */
+    double ulp[AS_DIALECT_N];  /* allowed error in units of the last place; 0: bit for bit */
+    double abs;                /* allowed besides, as a difference */
+    unsigned cuda_least;       /* least number of a CUDA architecture, 0 all */
+    const char *sass; /* names one of which each step must be in NVIDIA's machine code; NULL: any instruction */
+    const char *gcn;  /* the same in AMD's */
+    void (*reference)(const union as_op_value *abc, union as_op_value *r);
+};
+extern const struct as_op as_ops[]; /* ends with a NULL name */
+extern const size_t as_ops_n;
+extern const char *const as_op_words[]; /* their names, ends with NULL */
+
+const struct as_op *as_op_find(const char *name); /* NULL: there is none */
+size_t as_op_bytes(enum as_op_type type);
+const char *as_op_type_word(enum as_op_type type); /* "f32" */
+/* Draws a value; turn: which of the four by turns. */
+void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, struct as_rng *rng,
+                union as_op_value *out);
+/* Is r what the reference gives, within the error that the dialect may have? Writes both into why when it is not. */
+bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value *abc,
+                  const union as_op_value *r, char *why, size_t size);
+/* The program of an operation, behind timed.kernel: chains and the operation once. whole: steps of a chain in the long
+ * body, a multiple of 24. operands: 3 all differ, 2 the third is the second, 1 the second is the first. */
+void as_op_source(const struct as_op *op, unsigned ilp, unsigned whole, unsigned operands, bool one_kernel,
+                  struct as_buf *out);
+
+#endif

@@ -1,0 +1,221 @@
+"""Writes the table of operations: ops.py OUT.c FILE.ini...   (README.md says what the files hold)
+
+An operation comes out once for each of its types, with the text of it in every dialect that has it and a host function
+that computes what it must give.
+"""
+import configparser
+import os
+import re
+import sys
+
+# name: bits, letters of PTX (type, signed, unsigned, bits), constraint of PTX, C type in CUDA, C type elsewhere, host's
+TYPES = {
+    "i16": (16, "u16", "s16", "u16", "b16", "h", "u16", "u16", "uint16_t"),
+    "i32": (32, "u32", "s32", "u32", "b32", "r", "u32", "u32", "uint32_t"),
+    "i64": (64, "u64", "s64", "u64", "b64", "l", "u64", "u64", "uint64_t"),
+    "f16": (16, "f16", "f16", "f16", "b16", "h", "u16", "f16", "double"),
+    "bf16": (16, "bf16", "bf16", "bf16", "b16", "h", "u16", None, "double"),
+    "f32": (32, "f32", "f32", "f32", "b32", "f", "f32", "f32", "float"),
+    "f64": (64, "f64", "f64", "f64", "b64", "d", "f64", "f64", "double"),
+    "f16x2": (32, "f16x2", "f16x2", "f16x2", "b32", "r", "u32", "f16x2", "double"),
+    "bf16x2": (32, "bf16x2", "bf16x2", "bf16x2", "b32", "r", "u32", None, "double"),
+}
+SUFFIX = {"i16": "16", "i32": "32", "i64": "64", "f16": "16", "f32": "32", "f64": "64", "bf16": "_bf16",
+          "f16x2": "_f16", "bf16x2": "_bf16"}
+DIALECTS = ("opencl", "cuda", "hip")
+DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
+           "bytes", "mantissa", "two", "two64", "one", "many", "many64")
+KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
+        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda"}
+
+
+def fail(where, what):
+    sys.exit(f"ops.py: {where}: {what}")
+
+
+class Operation:
+    """One section for one of its types."""
+
+    def __init__(self, kind, section, base, kind_type):
+        self.section, self.base, self.type, self.kind = section, base, kind_type, kind
+        self.btype, self.ctype = self.get("btype", kind_type), self.get("ctype", kind_type)
+        self.result = self.get("result", kind_type)
+        self.args = int(self.get("args", "2"))
+        for name in (self.btype, self.ctype, self.result):
+            if name not in TYPES:
+                fail(base, f"no type '{name}'")
+
+    def get(self, key, default=None, dialect=None):
+        for name in (f"{key}.{dialect}.{self.type}", f"{key}.{dialect}", f"{key}.{self.type}", key):
+            if name in self.section and (dialect or name in (key, f"{key}.{self.type}")):
+                return self.section[name]
+        return default
+
+    @property
+    def name(self):
+        base, precise, _ = self.base.partition("_precise")
+        if base.startswith("cvt_"):
+            return self.base
+        suffix = SUFFIX[self.type]
+        if (base[-1].isdigit() or base in ("exp", "log")) and not suffix.startswith("_"):
+            suffix = "_" + suffix
+        return base + suffix + precise
+
+    # ---- its text ----
+
+    def letters(self, text):
+        _, t, s, u, b, *_ = TYPES[self.type]
+        for letter, word in (("t", t), ("s", s), ("u", u), ("b", b)):
+            text = re.sub(r"(?<=\.)\$" + letter + r"(?![a-z])", word, text)
+        return text.replace("($i)", f"(i{TYPES[self.type][0]})")
+
+    def assembly(self, text, constraints):
+        """asm volatile with the operands that the text names."""
+        text = self.letters(text)
+        used = [n for n in "abc" if re.search(r"\$" + n + r"(?![a-z])", text)]
+        for i, n in enumerate(["d"] + used):
+            text = re.sub(r"\$" + n + r"(?![a-z])", f"%{i}", text)
+        if "$" in text:
+            fail(self.name, f"what is '{text[text.index('$'):][:4]}'?")
+        inputs = ", ".join(f'"{constraints[n]}"({n})' for n in used)
+        return f'asm volatile("{text}" : "={constraints["d"]}"(d) : {inputs})'
+
+    def expression(self, text):
+        text = self.letters(text)
+        for n in "abc":
+            text = re.sub(r"\$" + n + r"(?![a-z])", f"({n})", text)
+        if "$" in text:
+            fail(self.name, f"what is '{text[text.index('$'):][:4]}'?")
+        return f"(d) = (TR)({text})"
+
+    def constraints(self, dialect):
+        types = {"d": self.result, "a": self.type, "b": self.btype, "c": self.ctype}
+        return {n: TYPES[t][5] if dialect == "cuda" else "v" for n, t in types.items()}
+
+    def text(self, dialect):
+        """What OP(d, a, b, c) is in the dialect, or None. AMD's chips of two kinds differ in some names."""
+        if dialect != "cuda" and any(TYPES[t][7] is None for t in (self.type, self.result)):
+            return None
+        own = {"cuda": "ptx", "hip": "gcn"}.get(dialect)
+        if own and self.get(own):
+            return self.assembly(self.get(own), self.constraints(dialect))
+        for key in (dialect, "c"):
+            if self.get(key) and not (dialect == "cuda" and key == "c" and self.type in ("f16", "f16x2")):
+                return self.expression(self.get(key))
+        return None
+
+    def head(self):
+        lines = ["#if 0"]
+        for dialect in DIALECTS:
+            text = self.text(dialect)
+            if not text:
+                continue
+            lines.append(f"#elif DIALECT_{dialect.upper()}")
+            which = 6 if dialect == "cuda" else 7
+            for letter, name in zip("ABCR", (self.type, self.btype, self.ctype, self.result)):
+                lines.append(f"#define T{letter} {TYPES[name][which]}")
+            if dialect == "hip" and self.get("gcn11"):
+                lines += ["#if defined(__gfx1100__) || defined(__gfx1101__) || defined(__gfx1102__)",
+                          f"#define OP(d, a, b, c) {self.assembly(self.get('gcn11'), self.constraints('hip'))}", "#else",
+                          f"#define OP(d, a, b, c) {text}", "#endif"]
+            else:
+                lines.append(f"#define OP(d, a, b, c) {text}")
+        lines += ["#else", f'#error "this dialect has no {self.name}"', "#endif"]
+        if self.get("link"):
+            lines.append(f"#define LINK(r, m) ({self.get('link')})")
+        return "\n".join(lines) + "\n"
+
+    # ---- its reference ----
+
+    def reference(self):
+        """The host's function; numbers of 16 bits are computed in f64 and rounded once when they are stored."""
+        lanes = 2 if self.type.endswith("x2") else 1
+        lane = {"f16x2": "f16", "bf16x2": "bf16"}
+        host = self.letters(self.get("host") or fail(self.name, "no host"))
+        host = re.sub(r"\(i(16|32|64)\)", r"(int\1_t)", host)
+        code = [f"static void ref_{self.name}(const union as_op_value *v, union as_op_value *r)", "{"]
+        for n in range(lanes):
+            body = []
+            for i, (letter, name) in enumerate(zip("abc", (self.type, self.btype, self.ctype))):
+                if re.search(r"\b" + letter + r"\b", host):
+                    one = lane.get(name, name)
+                    body.append(f"const {TYPES[one][8]} {letter} = as_op_get_{one}(&v[{i}], {n});")
+            to = lane.get(self.result, self.result)
+            body.append(f"as_op_set_{to}(r, {n}, ({TYPES[to][8]})({host}));")
+            code += ["    {"] + ["        " + line for line in body] + ["    }"]
+        return "\n".join(code + ["}"]) + "\n"
+
+    def sort(self, key, default):
+        name = self.get(key, default)
+        if name not in DOMAINS:
+            fail(self.name, f"{key}: no domain '{name}'")
+        return f"AS_OP_{name.upper()}"
+
+    def row(self):
+        real = self.type[0] == "f" or self.type[0] == "b"
+        dialects = [d for d in DIALECTS if self.text(d)]
+        ulps = ", ".join(f"[AS_DIALECT_{d.upper()}] = {self.get('ulp', '0', d)}" for d in dialects)
+        sass = self.get("sass")
+        operands = self.get("operands", "two" if self.btype == self.ctype and self.args == 3 else "several")
+        fields = [
+            ("name", f'"{self.name}"'), ("title", f'"{self.get("title")}"'), ("kind", f'"{self.kind}"'),
+            ("type", f"AS_OP_{self.type.upper()}"), ("btype", f"AS_OP_{self.btype.upper()}"),
+            ("ctype", f"AS_OP_{self.ctype.upper()}"), ("result", f"AS_OP_{self.result.upper()}"), ("args", self.args),
+            ("weave", "true" if self.get("chain") == "weave" else "false"),
+            ("two", "true" if self.args == 3 and operands != "several" else "false"),
+            ("one", "true" if self.get("one") == "yes" else "false"),
+            ("a", self.sort("a", "unit" if real else "any")), ("b", self.sort("b", "unit" if real else "any")),
+            ("c", self.sort("c_domain", self.get("b", "unit" if real else "any"))), ("m", self.sort("m", "any")),
+            ("head", self.quoted(self.head())), ("link", f'"{self.get("linkop")}"' if self.get("link") else "NULL"),
+            ("dialects", " | ".join(f"1u << AS_DIALECT_{d.upper()}" for d in dialects) or "0"),
+            ("weight", self.get("weight", "1")), ("ulp", f"{{{ulps}}}"), ("abs", self.get("abs", "0")),
+            ("cuda_least", self.get("min.cuda", "0")), ("sass", f'"{sass}"' if sass else "NULL"),
+            ("gcn", f'"{self.get("gcn").split()[0]}"' if self.get("gcn") else "NULL"),
+            ("reference", f"ref_{self.name}"),
+        ]
+        return "    {" + ",\n     ".join(f".{k} = {v}" for k, v in fields) + "},\n"
+
+    @staticmethod
+    def quoted(text):
+        def escape(line):
+            return line.replace("\\", "\\\\").replace('"', '\\"')
+        return "".join(f'\n         "{escape(line)}\\n"' for line in text.splitlines())
+
+
+def read(path):
+    parser = configparser.ConfigParser(delimiters=("=",), comment_prefixes=(";",), interpolation=None, strict=True)
+    parser.optionxform = str
+    with open(path, encoding="ascii") as f:
+        parser.read_file(f)
+    kind = os.path.splitext(os.path.basename(path))[0]
+    for base in parser.sections():
+        section = parser[base]
+        for key in section:
+            head = key.split(".")[0]
+            if head not in KEYS and key not in KEYS and not key.startswith("min."):
+                fail(f"{path}, [{base}]", f"no key '{key}'")
+        for name in section.get("types", "").split() or fail(base, "no types"):
+            if name not in TYPES:
+                fail(base, f"no type '{name}'")
+            yield Operation(kind, section, base, name)
+
+
+def main():
+    out, paths = sys.argv[1], sys.argv[2:]
+    operations = [o for path in paths for o in read(path)]
+    names = [o.name for o in operations]
+    for name in names:
+        if names.count(name) > 1:
+            fail(name, "stands twice")
+    for o in operations:
+        if o.get("link") and o.get("linkop") not in names + [None]:
+            fail(o.name, f"no operation '{o.get('linkop')}'")
+    with open(out, "w", encoding="ascii") as f:
+        f.write('#include "ops_reference.h"\n\n')
+        f.write("\n".join(o.reference() for o in operations))
+        f.write("\nconst struct as_op as_ops[] = {\n" + "".join(o.row() for o in operations) + "    {0},\n};\n")
+        f.write(f"const size_t as_ops_n = {len(operations)};\n")
+        f.write("const char *const as_op_words[] = {\n" + "".join(f'    "{n}",\n' for n in names) + "    NULL,\n};\n")
+
+
+main()

@@ -1,0 +1,41 @@
+/* What the generated host functions use: operands as numbers, results rounded once. */
+#ifndef AS_PROBES_OPS_OPS_REFERENCE_H
+#define AS_PROBES_OPS_OPS_REFERENCE_H
+
+#include "ops.h"
+
+#include <math.h>
+
+double as_op_get_f16(const union as_op_value *v, unsigned lane);
+double as_op_get_bf16(const union as_op_value *v, unsigned lane);
+void as_op_set_f16(union as_op_value *v, unsigned lane, double x);
+void as_op_set_bf16(union as_op_value *v, unsigned lane, double x);
+
+#define AS_OP_WHOLE_REGISTER(name, type, member)                                                                       \
+    static inline type as_op_get_##name(const union as_op_value *v, unsigned lane)                                     \
+    {                                                                                                                  \
+        (void)lane;                                                                                                    \
+        return v->member;                                                                                              \
+    }                                                                                                                  \
+    static inline void as_op_set_##name(union as_op_value *v, unsigned lane, type x)                                   \
+    {                                                                                                                  \
+        (void)lane;                                                                                                    \
+        v->member = x;                                                                                                 \
+    }
+AS_OP_WHOLE_REGISTER(i16, uint16_t, u16)
+AS_OP_WHOLE_REGISTER(i32, uint32_t, u32)
+AS_OP_WHOLE_REGISTER(i64, uint64_t, u64)
+AS_OP_WHOLE_REGISTER(f32, float, f32)
+AS_OP_WHOLE_REGISTER(f64, double, f64)
+#undef AS_OP_WHOLE_REGISTER
+
+uint64_t as_op_reverse(uint64_t x, unsigned bits);
+uint64_t as_op_high(uint64_t a, uint64_t b); /* of their product */
+uint32_t as_op_permute(uint32_t a, uint32_t b, uint32_t choice);
+double as_op_sinpi(double x);
+float as_op_rounded(float x); /* as it is stored: no compiler makes one operation of it and another */
+/* The second in the low half. Of 8 bits: with so many bits of mantissa, 3 or 2. */
+uint32_t as_op_pair16(double high, double low);
+uint16_t as_op_pair8(double high, double low, unsigned mantissa);
+
+#endif

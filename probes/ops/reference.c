@@ -1,0 +1,112 @@
+/* Numbers of fewer bits than the host computes with, and what C has no operator for. */
+#include "ops_reference.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct format {
+    int mantissa, bias, highest; /* bits; of the exponent; largest exponent of a finite number as it is stored */
+    double largest;
+};
+static const struct format half = {10, 15, 30, 65504}, brain = {7, 127, 254, 0x1.fep127};
+
+static double unpack(unsigned bits, const struct format *f, int exponent_bits)
+{
+    int exponent = (int)(bits >> f->mantissa) & ((1 << exponent_bits) - 1);
+    unsigned fraction = bits & ((1u << f->mantissa) - 1), sign = bits >> (f->mantissa + exponent_bits) & 1;
+    double x = exponent > f->highest ? (fraction ? NAN : INFINITY)
+               : exponent            ? ldexp((double)(fraction | 1u << f->mantissa), exponent - f->bias - f->mantissa)
+                                     : ldexp((double)fraction, 1 - f->bias - f->mantissa);
+    return sign ? -x : x;
+}
+
+/* To the nearest, ties to even. */
+static unsigned pack(double x, const struct format *f, int exponent_bits, bool saturate)
+{
+    unsigned sign = signbit(x) ? 1u << (f->mantissa + exponent_bits) : 0;
+    unsigned infinite = (unsigned)(f->highest + 1) << f->mantissa;
+    double size = fabs(x);
+    int exponent;
+    if (isnan(x))
+        return sign | infinite | 1u << (f->mantissa - 1);
+    if (size == 0)
+        return sign;
+    frexp(size, &exponent);
+    exponent = exponent - 1 < 1 - f->bias ? 1 - f->bias : exponent - 1;
+    double step = ldexp(1, exponent - f->mantissa), rounded = rint(size / step) * step;
+    if (rounded > f->largest)
+        return sign | (saturate ? pack(f->largest, f, exponent_bits, false) : infinite);
+    frexp(rounded, &exponent);
+    exponent = exponent - 1 < 1 - f->bias ? 1 - f->bias : exponent - 1;
+    unsigned units = (unsigned)ldexp(rounded, f->mantissa - exponent);
+    unsigned stored = units >> f->mantissa ? (unsigned)(exponent + f->bias) : 0;
+    return sign | stored << f->mantissa | (units & ((1u << f->mantissa) - 1));
+}
+
+double as_op_get_f16(const union as_op_value *v, unsigned lane)
+{
+    return unpack(v->half[lane], &half, 5);
+}
+
+double as_op_get_bf16(const union as_op_value *v, unsigned lane)
+{
+    return unpack(v->half[lane], &brain, 8);
+}
+
+void as_op_set_f16(union as_op_value *v, unsigned lane, double x)
+{
+    v->half[lane] = (uint16_t)pack(x, &half, 5, false);
+}
+
+void as_op_set_bf16(union as_op_value *v, unsigned lane, double x)
+{
+    v->half[lane] = (uint16_t)pack(x, &brain, 8, false);
+}
+
+uint32_t as_op_pair16(double high, double low)
+{
+    return pack(high, &half, 5, false) << 16 | pack(low, &half, 5, false);
+}
+
+uint16_t as_op_pair8(double high, double low, unsigned mantissa)
+{
+    static const struct format e4m3 = {3, 7, 15, 448}, e5m2 = {2, 15, 30, 57344};
+    const struct format *f = mantissa == 3 ? &e4m3 : &e5m2;
+    int exponent_bits = mantissa == 3 ? 4 : 5;
+    return (uint16_t)(pack(high, f, exponent_bits, true) << 8 | pack(low, f, exponent_bits, true));
+}
+
+uint64_t as_op_reverse(uint64_t x, unsigned bits)
+{
+    uint64_t r = 0;
+    for (unsigned i = 0; i < bits; i++)
+        r |= (x >> i & 1) << (bits - 1 - i);
+    return r;
+}
+
+uint64_t as_op_high(uint64_t a, uint64_t b)
+{
+    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+    uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (uint32_t)middle;
+    return ah * bh + (middle >> 32) + (other >> 32);
+}
+
+uint32_t as_op_permute(uint32_t a, uint32_t b, uint32_t choice)
+{
+    uint64_t both = (uint64_t)b << 32 | a;
+    uint32_t r = 0;
+    for (int i = 0; i < 4; i++)
+        r |= (uint32_t)(both >> 8 * (choice >> 4 * i & 7) & 255) << 8 * i;
+    return r;
+}
+
+double as_op_sinpi(double x)
+{
+    return sin(acos(-1) * x);
+}
+
+float as_op_rounded(float x)
+{
+    volatile float stored = x;
+    return stored;
+}

@@ -1,0 +1,58 @@
+#include "visit.h"
+
+#include <stdlib.h>
+
+enum { CORE_TURNS = 2048 };
+
+bool as_ops_desc(const struct as_axes *axes, struct as_chains_desc *out)
+{
+    const struct as_op *op = as_op_find(as_axes_text(axes, "op"));
+    unsigned operands = (unsigned)as_axes_u64(axes, "operands");
+    *out = (struct as_chains_desc){.op = op,
+                                   .steps = (unsigned)as_axes_u64(axes, "steps"),
+                                   .operands = operands        ? operands
+                                               : op && op->two ? 2
+                                                               : 3};
+    return op != NULL;
+}
+
+enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,
+                              struct as_error *err)
+{
+    struct as_ops_visit *v = calloc(1, sizeof *v);
+    *state = v;
+    if (!v)
+        return as_nomem(err, sizeof *v, "chains");
+    v->seed = vc->seed;
+    vc->min_reps = vc->dev->info.is_host_cpu ? CORE_TURNS : 1; /* where a clock of launches has to see the difference */
+    vc->max_reps = UINT32_MAX / 2048;                          /* turns of a body, which the check counts in steps */
+    vc->host_work = vc->dev->info.is_host_cpu;
+    enum as_status s = as_chains_prepare(&v->chains, vc, desc, err);
+    if (s)
+        return s;
+    as_note_number(vc, "steps", v->chains.desc.steps);
+    as_note_number(vc, "threads", desc->threads);
+    if (desc->op->link)
+        as_note(vc, "link", desc->op->link);
+    return AS_OK;
+}
+
+bool as_ops_check(void *state, char *why, size_t size)
+{
+    struct as_ops_visit *v = state;
+    return as_chains_check(&v->chains, v->seed + 1, why, size);
+}
+
+void as_ops_finish(void *state)
+{
+    struct as_ops_visit *v = state;
+    if (v)
+        as_chains_finish(&v->chains);
+    free(v);
+}
+
+double as_ops_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 30; /* a driver compiles the kernels at first */
+}

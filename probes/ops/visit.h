@@ -1,0 +1,41 @@
+/* What the probes of operations have alike: their axes and their visits. */
+#ifndef AS_PROBES_OPS_VISIT_H
+#define AS_PROBES_OPS_VISIT_H
+
+#include "chains.h"
+
+/* Axes that they share, for the designated initialisers of their tables. */
+#define AS_OP_AXIS                                                                                                     \
+    {                                                                                                                  \
+        .name = "op", .help = "the operation, its type behind its name", .type = AS_AXIS_WORD, .words = as_op_words,   \
+        .def = "all"                                                                                                   \
+    }
+#define AS_OPERANDS_AXIS                                                                                               \
+    {                                                                                                                  \
+        .name = "operands",                                                                                            \
+        .help = "registers that an operation reads: 3 all its operands differ, 2 the third is the second (x*y+y), 1 "  \
+                "the second is the first (x*x+z); 0: 2 where the operation has that form, else 3",                     \
+        .type = AS_AXIS_COUNT, .max = 3, .def = "0", .zero = "usual"                                                   \
+    }
+#define AS_STEPS_AXIS                                                                                                  \
+    {                                                                                                                  \
+        .name = "steps",                                                                                               \
+        .help = "operations of a chain in the body of its loop, a multiple of 24; 0: as many as make about 768 "       \
+                "instructions",                                                                                        \
+        .type = AS_AXIS_COUNT, .max = 6144, .def = "0", .zero = "fitting"                                              \
+    }
+/* The operation, its operands and steps as the axes say; ilp and threads are the caller's. */
+bool as_ops_desc(const struct as_axes *axes, struct as_chains_desc *out);
+
+struct as_ops_visit {
+    struct as_chains chains;
+    uint64_t seed;
+    struct as_chains_time last;
+};
+enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,
+                              struct as_error *err);
+bool as_ops_check(void *state, char *why, size_t size);
+void as_ops_finish(void *state);
+double as_ops_patience(const struct as_device_info *info, const struct as_axes *a);
+
+#endif

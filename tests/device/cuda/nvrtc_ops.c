@@ -1,0 +1,86 @@
+/* Every operation as NVRTC compiles it, without a device: for each architecture that has it the program compiles, and
+ * every step of its chains holds the instruction that the operation is about. Skipped where there is no NVRTC. */
+#include "code.h"
+#include "device/cuda/cuda.h"
+#include "ops.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const char as_kernel_timed[];
+
+enum { WHOLE = 48 };
+static const struct {
+    const char *name;
+    unsigned number;
+} archs[] = {{"sm_80", 80}, {"sm_90a", 90}, {"sm_100", 100}};
+
+static struct as_nvrtc_api nvrtc;
+
+static int load(void **state)
+{
+    struct as_error err = {0};
+    (void)state;
+    if (as_nvrtc_load(&nvrtc, &err))
+        print_message("skipped: %s\n", err.text);
+    return 0;
+}
+
+/* False with words where it is not as it should be. */
+static bool compiles(const struct as_op *op, unsigned ilp, const char *arch, char *why, size_t size)
+{
+    struct as_buf text = AS_BUF_INIT;
+    struct as_error err = {0};
+    struct as_instructions half = {0}, whole = {0};
+    unsigned char *cubin = NULL;
+    size_t bytes = 0;
+    as_buf_str(&text, as_kernel_timed);
+    as_op_source(op, ilp, WHOLE, op->two ? 2 : 3, &text);
+    const struct as_program_desc desc = {.name = op->name, .source = as_buf_get(&text)};
+    enum as_status s = as_cu_compile(&nvrtc, &desc, arch, &cubin, &bytes, &err);
+    if (!s)
+        s = as_cubin_instructions(cubin, bytes, "half_body", &half, &err);
+    if (!s)
+        s = as_cubin_instructions(cubin, bytes, "whole_body", &whole, &err);
+    as_buf_finish(&text);
+    free(cubin);
+    if (s) {
+        snprintf(why, size, "%s", err.text);
+        return false;
+    }
+    return as_op_code_agrees(&half, &whole, ilp * WHOLE / 2, op->sass, why, size);
+}
+
+static void test_operations(void **state)
+{
+    (void)state;
+    if (!nvrtc.library)
+        skip();
+    size_t seen = 0, wrong = 0;
+    for (size_t a = 0; a < sizeof archs / sizeof *archs; a++)
+        for (size_t i = 0; i < as_ops_n; i++) {
+            const struct as_op *op = &as_ops[i];
+            char why[600];
+            if (!(op->dialects & 1u << AS_DIALECT_CUDA) || op->cuda_least > archs[a].number)
+                continue;
+            seen++;
+            if (!compiles(op, 1, archs[a].name, why, sizeof why)) {
+                print_error("%s for %s: %s\n", op->name, archs[a].name, why);
+                wrong++;
+            } else if (getenv("ASSAY_SHOW"))
+                print_message("%s for %s: %s\n", op->name, archs[a].name, why);
+        }
+    assert_true(seen > 300);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations)};
+    return cmocka_run_group_tests(tests, load, NULL);
+}
