@@ -10,10 +10,11 @@
 enum {
     STARTS = 1024,
     TURNING = 256 * 4,
-    ONCE = 1024,
-    BODY = 768,      /* instructions of the long body */
-    BODY_CORE = 192, /* of a CPU, whose compilers take long over a long one */
-    LEAST = 24,      /* steps of it, as the short one has half and steps come in twelves */
+    ONCE = 1024, /* as many operands as there are of each */
+    ONCE_GROUP = 64,
+    BODY = 768,     /* instructions of the long body */
+    BODY_CORE = 48, /* of a CPU, whose compilers take long over a long one */
+    LEAST = 24,     /* steps of it, as the short one has half and steps come in twelves */
     GROUP_MAX = 1024,
 };
 
@@ -133,17 +134,22 @@ static enum as_status draw_operands(struct as_chains *c, uint64_t seed, struct a
 
 static enum as_status build(struct as_chains *c, struct as_device *dev, struct as_error *err)
 {
+    static const char *const names[AS_CHAINS_KERNELS] = {"walk", "half_body", "whole_body", "once"};
     struct as_buf text = AS_BUF_INIT;
-    as_op_source(c->desc.op, c->desc.ilp, c->desc.steps, c->desc.operands, &text);
+    bool one = c->dialect == AS_DIALECT_OPENCL;
+    as_op_source(c->desc.op, c->desc.ilp, c->desc.steps, c->desc.operands, one, &text);
     enum as_status s = as_buf_check(&text, err);
     if (!s)
-        s = as_timed_prepare(&c->timed, dev, c->desc.op->name, "", as_buf_get(&text), NULL, c->groups, err);
+        s = as_timed_prepare(&c->timed, dev, c->desc.op->name, "", as_buf_get(&text), NULL,
+                             c->groups > ONCE ? c->groups : ONCE, err);
     as_buf_finish(&text);
-    if (!s)
-        s = as_timed_keep_kernel(&c->timed, "walk", &c->walk, err);
-    if (!s)
-        s = as_timed_keep_kernel(&c->timed, "half_body", &c->half, err);
-    return s ? s : as_timed_keep_kernel(&c->timed, "whole_body", &c->whole, err);
+    for (int k = 0; k < AS_CHAINS_KERNELS && !s; k++) {
+        if (one && k > 0)
+            c->kernels[k] = c->kernels[0];
+        else
+            s = as_timed_keep_kernel(&c->timed, one ? "chains" : names[k], &c->kernels[k], err);
+    }
+    return s;
 }
 
 /* One group of a unit where it can be as large, else two. */
@@ -164,9 +170,9 @@ static void expect_code(struct as_chains *c, struct as_visit_context *vc)
     char text[160];
     unsigned steps = c->desc.ilp * c->desc.steps;
     if (!dev->program->instructions || !(dev->info.capabilities & AS_CAP_CODE) ||
-        dev->program->instructions(dev, c->half, &half, &err) ||
-        dev->program->instructions(dev, c->whole, &whole, &err)) {
-        as_expect_code(vc, c->whole, "any", steps);
+        dev->program->instructions(dev, c->kernels[AS_CHAINS_HALF], &half, &err) ||
+        dev->program->instructions(dev, c->kernels[AS_CHAINS_WHOLE], &whole, &err)) {
+        as_expect_code(vc, c->kernels[AS_CHAINS_WHOLE], "any", steps);
         return;
     }
     bool good = as_op_code_agrees(&half, &whole, steps / 2, c->desc.op->sass, text, sizeof text);
@@ -194,9 +200,10 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *v
     for (int i = 0; i < 2; i++)
         if (!(c->end[i] = calloc(1, c->ends_bytes)))
             return as_nomem(err, c->ends_bytes, "results");
+    size_t least = ONCE * sizeof(uint64_t);
     enum as_status s = build(c, vc->dev, err);
     if (!s)
-        s = as_timed_keep_memory(&c->timed, c->ends_bytes, &c->ends, err);
+        s = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
     if (!s)
         s = draw_operands(c, vc->seed, err);
     if (!s)
@@ -218,7 +225,7 @@ void as_chains_finish(struct as_chains *c)
 
 /* ---- a measurement ---- */
 
-static enum as_status launch(struct as_chains *c, struct as_kernel *kernel, uint32_t turns, double *seconds,
+static enum as_status launch(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *seconds,
                              struct as_error *err)
 {
     const struct as_arg args[] = {
@@ -229,8 +236,9 @@ static enum as_status launch(struct as_chains *c, struct as_kernel *kernel, uint
         {.kind = AS_ARG_MEMORY, .u.memory = c->ends},
         {.kind = AS_ARG_U32, .u.u32 = c->mask},
         {.kind = AS_ARG_U32, .u.u32 = turns},
+        {.kind = AS_ARG_U32, .u.u32 = which},
     };
-    struct as_launch l = as_timed_group(kernel, args, sizeof args / sizeof *args, c->groups, c->group_size);
+    struct as_launch l = as_timed_group(c->kernels[which], args, sizeof args / sizeof *args, c->groups, c->group_size);
     l.work.accesses = (double)turns * c->desc.steps;
     return as_timed_launch(&c->timed, &l, seconds, err);
 }
@@ -261,11 +269,11 @@ static double longest(const struct as_chains *c)
 enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
 
 /* Cycles of a launch of the kernel, or its seconds where nothing counts cycles. */
-static enum as_status run(struct as_chains *c, struct as_kernel *kernel, uint32_t turns, double *cycles,
+static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
                           double *seconds, struct as_error *err)
 {
     for (int i = 0; i < SPREAD_TRIES; i++) {
-        enum as_status s = launch(c, kernel, turns, seconds, err);
+        enum as_status s = launch(c, which, turns, seconds, err);
         if (s)
             return s;
         *cycles = c->timed.record[0].has & AS_HAS_CYCLES ? longest(c) : *seconds;
@@ -290,9 +298,9 @@ static enum as_status pair(struct as_chains *c, uint32_t turns, double *half, do
 {
     for (int i = 0; i < PAIR_TRIES; i++) {
         double half_s, whole_s;
-        enum as_status s = run(c, c->half, turns, half, &half_s, err);
+        enum as_status s = run(c, AS_CHAINS_HALF, turns, half, &half_s, err);
         if (!s)
-            s = run(c, c->whole, turns, whole, &whole_s, err);
+            s = run(c, AS_CHAINS_WHOLE, turns, whole, &whole_s, err);
         if (s)
             return s;
         *seconds = half_s + whole_s;
@@ -321,7 +329,7 @@ static enum as_status tick_hz(struct as_chains *c, uint32_t turns, double *hz, s
 
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)
 {
-    double half, whole, seconds, hz = NAN;
+    double half, whole, seconds = 0, hz = NAN;
     enum as_status s = pair(c, turns, &half, &whole, &seconds, err);
     if (s)
         return s;
@@ -342,72 +350,62 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
 
 /* ---- the check ---- */
 
-struct once {
-    size_t bytes[4]; /* of an operand or a result */
-    char *values[4];
-    struct as_memory *memory[4];
-};
+/* The operation once on each of the operands that there are, compared with the reference. */
+static enum as_status run_once(struct as_chains *c, char *values[4], struct as_error *err)
+{
+    struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
+    const struct as_op *op = c->desc.op;
+    const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
+    struct as_device *dev = c->timed.dev;
+    size_t groups = c->groups, group_size = c->group_size;
+    double unused;
+    memset(values[3], 0x5a, ONCE * sizeof(uint64_t));
+    enum as_status s = dev->memory->write(dev, c->ends, 0, values[3], ONCE * as_op_bytes(op->result), err);
+    c->group_size = is_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* not compiled twice */
+    c->groups = ONCE / c->group_size;
+    if (!s)
+        s = launch(c, AS_CHAINS_ONCE, 0, &unused, err);
+    c->groups = groups;
+    c->group_size = group_size;
+    for (int k = 0; k < 4 && !s; k++)
+        s = dev->memory->read(dev, from[k], 0, values[k], ONCE * as_op_bytes(types[k]), err);
+    return s;
+}
 
-static enum as_status run_once(struct as_chains *c, struct once *o, uint64_t seed, struct as_error *err)
+static bool agree_once(const struct as_chains *c, char *const values[4], char *why, size_t size)
 {
     const struct as_op *op = c->desc.op;
     const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
-    const enum as_op_domain domains[] = {op->a, op->b, op->c, AS_OP_ANY};
-    struct as_device *dev = c->timed.dev;
-    struct as_rng rng;
-    struct as_arg args[4];
-    enum as_status s = AS_OK;
-    as_rng_seed(&rng, seed);
-    for (int k = 0; k < 4 && !s; k++) {
-        o->bytes[k] = as_op_bytes(types[k]);
-        o->values[k] = malloc(ONCE * o->bytes[k]);
-        if (!o->values[k])
-            return as_nomem(err, ONCE * o->bytes[k], "operands");
-        for (size_t i = 0; i < ONCE; i++) {
-            union as_op_value v;
-            as_op_draw(domains[k], types[k], (unsigned)(i % 4), &rng, &v);
-            memcpy(o->values[k] + i * o->bytes[k], &v, o->bytes[k]);
-        }
-        s = as_timed_memory(dev, ONCE * o->bytes[k], &o->memory[k], err);
-        if (!s)
-            s = dev->memory->write(dev, o->memory[k], 0, o->values[k], ONCE * o->bytes[k], err);
-        args[k] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->memory[k]};
-    }
-    size_t group = dev->info.threads && dev->info.threads < 64 ? 1 : 64;
-    if (!s)
-        s = as_timed_once(&c->timed, "once", args, 4, ONCE / group, group, err);
-    return s ? s : dev->memory->read(dev, o->memory[3], 0, o->values[3], ONCE * o->bytes[3], err);
-}
-
-static bool agree_once(const struct as_chains *c, const struct once *o, char *why, size_t size)
-{
     for (size_t i = 0; i < ONCE; i++) {
         union as_op_value v[4] = {{0}};
         for (int k = 0; k < 4; k++)
-            memcpy(&v[k], o->values[k] + i * o->bytes[k], o->bytes[k]);
-        if (!as_op_agrees(c->desc.op, c->dialect, v, &v[3], why, size))
+            memcpy(&v[k], values[k] + i * as_op_bytes(types[k]), as_op_bytes(types[k]));
+        if (!as_op_agrees(op, c->dialect, v, &v[3], why, size))
             return false;
     }
     return true;
 }
 
-static bool check_once(struct as_chains *c, uint64_t seed, char *why, size_t size)
+static bool check_once(struct as_chains *c, char *why, size_t size)
 {
-    struct once o = {0};
     struct as_error err = {0};
-    bool good = !run_once(c, &o, seed, &err);
-    if (!good)
+    char *block = malloc(4 * ONCE * sizeof(uint64_t));
+    char *values[4];
+    bool good = block != NULL;
+    snprintf(why, size, "no memory for operands");
+    for (size_t k = 0; k < 4 && good; k++)
+        values[k] = block + k * ONCE * sizeof(uint64_t);
+    if (good && run_once(c, values, &err)) {
         snprintf(why, size, "%s", err.text);
-    good = good && agree_once(c, &o, why, size);
-    for (int k = 0; k < 4; k++) {
-        free(o.values[k]);
-        c->timed.dev->memory->free(c->timed.dev, o.memory[k]);
+        good = false;
     }
+    good = good && agree_once(c, values, why, size);
+    free(block);
     return good;
 }
 
 /* What chains end with after so many turns of a body. */
-static enum as_status ends_of(struct as_chains *c, struct as_kernel *kernel, uint32_t turns, void *end,
+static enum as_status ends_of(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, void *end,
                               struct as_error *err)
 {
     double unused;
@@ -415,21 +413,21 @@ static enum as_status ends_of(struct as_chains *c, struct as_kernel *kernel, uin
     memset(end, 0x5a, c->ends_bytes);
     enum as_status s = dev->memory->write(dev, c->ends, 0, end, c->ends_bytes, err);
     if (!s)
-        s = launch(c, kernel, turns, &unused, err);
+        s = launch(c, which, turns, &unused, err);
     return s ? s : dev->memory->read(dev, c->ends, 0, end, c->ends_bytes, err);
 }
 
 static bool check_ends(struct as_chains *c, char *why, size_t size)
 {
     const struct {
-        struct as_kernel *kernel;
+        enum as_chains_kernel kernel;
         uint32_t steps;
         const char *name;
-    } bodies[] = {{c->half, c->desc.steps / 2, "short"}, {c->whole, c->desc.steps, "long"}};
+    } bodies[] = {{AS_CHAINS_HALF, c->desc.steps / 2, "short"}, {AS_CHAINS_WHOLE, c->desc.steps, "long"}};
     enum { TWELVE = 12, TURNS = 3 };
     struct as_error err = {0};
     for (size_t i = 0; i < 2; i++) {
-        if (ends_of(c, c->walk, TURNS * bodies[i].steps / TWELVE, c->end[0], &err) ||
+        if (ends_of(c, AS_CHAINS_WALK, TURNS * bodies[i].steps / TWELVE, c->end[0], &err) ||
             ends_of(c, bodies[i].kernel, TURNS, c->end[1], &err)) {
             snprintf(why, size, "%s", err.text);
             return false;
@@ -443,9 +441,9 @@ static bool check_ends(struct as_chains *c, char *why, size_t size)
     return true;
 }
 
-bool as_chains_check(struct as_chains *c, uint64_t seed, char *why, size_t size)
+bool as_chains_check(struct as_chains *c, char *why, size_t size)
 {
-    if (!check_once(c, seed, why, size) || !check_ends(c, why, size))
+    if (!check_once(c, why, size) || !check_ends(c, why, size))
         return false;
     snprintf(why, size, "%d results are the host's, and all chains end where their steps one by one end", (int)ONCE);
     return true;

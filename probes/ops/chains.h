@@ -14,11 +14,14 @@ struct as_chains_desc {
     bool every_unit;   /* else one */
 };
 
+/* As ops.kernel calls them. */
+enum as_chains_kernel { AS_CHAINS_WALK, AS_CHAINS_HALF, AS_CHAINS_WHOLE, AS_CHAINS_ONCE, AS_CHAINS_KERNELS };
+
 struct as_chains {
     struct as_chains_desc desc;
     struct as_timed timed;
     enum as_dialect dialect;
-    struct as_kernel *walk, *half, *whole;
+    struct as_kernel *kernels[AS_CHAINS_KERNELS]; /* all the same where a compiler takes long over each */
     struct as_memory *starts, *seconds, *thirds, *ends;
     uint32_t mask;
     size_t groups, group_size, unit_groups;
@@ -47,9 +50,9 @@ unsigned as_chains_full(const struct as_device_info *info);
 enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *vc, const struct as_chains_desc *desc,
                                  struct as_error *err);
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err);
-/* The operation once on drawn operands against the reference, and a short run of the chains against a loop of twelve
+/* The operation once on all operands against the reference, and a short run of the chains against a loop of twelve
  * steps. */
-bool as_chains_check(struct as_chains *c, uint64_t seed, char *why, size_t size);
+bool as_chains_check(struct as_chains *c, char *why, size_t size);
 void as_chains_finish(struct as_chains *c);
 
 #endif

@@ -86,7 +86,8 @@ void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, s
 bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value *abc,
                   const union as_op_value *r, char *why, size_t size);
 /* The program of an operation, behind timed.kernel: chains and the operation once. whole: steps of a chain in the long
- * body, a multiple of 24. operands: 3 all differ, 2 the third is the second, 1 the second is the first. */
+ * body, a multiple of 24. operands: 3 all differ, 2 the third is the second, 1 the second is the first. one_kernel: all
+ * of it is a kernel "chains", else there are "walk", "half_body", "whole_body" and "once". */
 void as_op_source(const struct as_op *op, unsigned ilp, unsigned whole, unsigned operands, bool one_kernel,
                   struct as_buf *out);
 

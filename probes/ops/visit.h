@@ -29,7 +29,6 @@ bool as_ops_desc(const struct as_axes *axes, struct as_chains_desc *out);
 
 struct as_ops_visit {
     struct as_chains chains;
-    uint64_t seed;
     struct as_chains_time last;
 };
 enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,

@@ -40,7 +40,7 @@ static bool compiles(const struct as_op *op, unsigned ilp, const char *arch, cha
     unsigned char *cubin = NULL;
     size_t bytes = 0;
     as_buf_str(&text, as_kernel_timed);
-    as_op_source(op, ilp, WHOLE, op->two ? 2 : 3, &text);
+    as_op_source(op, ilp, WHOLE, op->two ? 2 : 3, false, &text);
     const struct as_program_desc desc = {.name = op->name, .source = as_buf_get(&text)};
     enum as_status s = as_cu_compile(&nvrtc, &desc, arch, &cubin, &bytes, &err);
     if (!s)
