@@ -21,7 +21,7 @@ static const struct as_axis axes[] = {
     AS_STEPS_AXIS,
     {0},
 };
-static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma_f16,recip32 ilp=4",
+static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32 ilp=4",
                                     NULL};
 static const char *const full[] = {"op=all ilp=4", "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32", NULL};
 
@@ -39,7 +39,7 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, const st
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(info, a);
-    if (!d.op || d.ilp == 0 || d.ilp > 8)
+    if (d.sequence.n == 0 || d.ilp == 0 || d.ilp > 8)
         return AS_PRUNED;
     return as_chains_apply(info, &d, err);
 }

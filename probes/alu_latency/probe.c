@@ -4,7 +4,7 @@
 extern const char as_method_alu_latency[];
 
 static const struct as_axis axes[] = {AS_OP_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
-static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma_f16,recip32", NULL};
+static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32", NULL};
 static const char *const full[] = {"op=all operands=0", NULL};
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
@@ -19,7 +19,7 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, const st
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(info, a);
-    return d.op ? as_chains_apply(info, &d, err) : AS_PRUNED;
+    return d.sequence.n ? as_chains_apply(info, &d, err) : AS_PRUNED;
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)

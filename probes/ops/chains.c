@@ -8,9 +8,8 @@
 #include <string.h>
 
 enum {
-    STARTS = 1024,
-    TURNING = 256 * 4,
-    ONCE = 1024, /* as many operands as there are of each */
+    STARTS = 1024, /* of operands of each kind, in a block of as many numbers of 64 bits */
+    ONCE = STARTS,
     ONCE_GROUP = 64,
     BODY = 768,     /* instructions of the long body */
     BODY_CORE = 48, /* of a CPU, whose compilers take long over a long one */
@@ -58,14 +57,12 @@ static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type
     return false;
 }
 
-enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
-                                struct as_error *err)
+static enum as_applies part_applies(const struct as_device_info *info, const struct as_op_part *part,
+                                    struct as_error *err)
 {
-    const struct as_op *op = desc->op;
+    const struct as_op *op = part->op;
     enum as_dialect dialect = dialect_of(info);
-    if ((desc->operands == 2 && !op->two) || (desc->operands == 1 && !op->one))
-        return AS_PRUNED;
-    if (desc->steps % LEAST != 0 || desc->threads == 0)
+    if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one))
         return AS_PRUNED;
     if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect)) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
@@ -84,6 +81,19 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
                 info->arch);
         return AS_INAPPLICABLE;
     }
+    return AS_APPLIES;
+}
+
+enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
+                                struct as_error *err)
+{
+    enum as_applies applies = AS_APPLIES;
+    if (desc->steps % LEAST != 0 || desc->threads == 0)
+        return AS_PRUNED;
+    for (size_t i = 0; i < desc->sequence.n && applies == AS_APPLIES; i++)
+        applies = part_applies(info, &desc->sequence.part[i], err);
+    if (applies != AS_APPLIES)
+        return applies;
     if (desc->threads > 2 * as_chains_full(info) || (info->unit_threads && desc->threads > info->unit_threads)) {
         as_fail(err, AS_UNSUPPORTED, "a unit does not hold %u threads at a time", desc->threads);
         return AS_INAPPLICABLE;
@@ -95,41 +105,66 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
 
 static unsigned steps_of(const struct as_device_info *info, const struct as_chains_desc *d)
 {
-    unsigned steps = (is_core(info) ? BODY_CORE : BODY) / (d->ilp * d->op->weight);
+    unsigned steps = (is_core(info) ? BODY_CORE : BODY) / (d->ilp * as_op_sequence_weight(&d->sequence));
     return d->steps ? d->steps : steps < LEAST ? LEAST : steps / LEAST * LEAST;
 }
 
-static enum as_status fill(struct as_chains *c, enum as_op_domain domain, enum as_op_type type, size_t n,
-                           struct as_rng *rng, struct as_memory **out, struct as_error *err)
+static void draw_block(enum as_op_domain domain, enum as_op_type type, struct as_rng *rng, char *block)
 {
     size_t bytes = as_op_bytes(type);
-    char *values = malloc(n * bytes);
-    if (!values)
-        return as_nomem(err, n * bytes, "operands");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < STARTS; i++) {
         union as_op_value v;
         as_op_draw(domain, type, (unsigned)(i % 4), rng, &v);
-        memcpy(values + i * bytes, &v, bytes);
+        memcpy(block + i * bytes, &v, bytes);
     }
-    enum as_status s = as_timed_keep_memory(&c->timed, n * bytes, out, err);
-    if (!s)
-        s = c->timed.dev->memory->write(c->timed.dev, *out, 0, values, n * bytes, err);
+}
+
+/* Of all operations: the operand that is their first, second or third. */
+static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng, struct as_memory **out,
+                           struct as_error *err)
+{
+    const struct as_op_sequence *s = &c->desc.sequence;
+    size_t bytes = s->n * STARTS * sizeof(uint64_t);
+    char *values = calloc(1, bytes);
+    if (!values)
+        return as_nomem(err, bytes, "operands");
+    for (size_t i = 0; i < s->n; i++) {
+        const struct as_op *op = s->part[i].op;
+        const enum as_op_domain domains[] = {op->a, op->b, op->c};
+        const enum as_op_type types[] = {op->type, op->btype, op->ctype};
+        draw_block(domains[which], types[which], rng, values + i * STARTS * sizeof(uint64_t));
+    }
+    enum as_status status = as_timed_keep_memory(&c->timed, bytes, out, err);
+    if (!status)
+        status = c->timed.dev->memory->write(c->timed.dev, *out, 0, values, bytes, err);
     free(values);
-    return s;
+    return status;
+}
+
+/* The words that links take. */
+static enum as_status fill_words(struct as_chains *c, struct as_rng *rng, struct as_error *err)
+{
+    const struct as_op_sequence *s = &c->desc.sequence;
+    uint32_t words[AS_OP_PARTS] = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        const struct as_op *op = s->part[i].op;
+        union as_op_value v;
+        as_op_draw(op->m, op->type == AS_OP_F16 ? AS_OP_I16 : AS_OP_I32, 0, rng, &v);
+        words[i] = op->type == AS_OP_F16 ? v.u16 : v.u32;
+    }
+    enum as_status status = as_timed_keep_memory(&c->timed, sizeof words, &c->words, err);
+    return status ? status : c->timed.dev->memory->write(c->timed.dev, c->words, 0, words, sizeof words, err);
 }
 
 static enum as_status draw_operands(struct as_chains *c, uint64_t seed, struct as_error *err)
 {
-    const struct as_op *op = c->desc.op;
-    union as_op_value mask;
+    struct as_memory **const out[] = {&c->starts, &c->seconds, &c->thirds};
     struct as_rng rng;
     as_rng_seed(&rng, seed);
-    as_op_draw(op->m, op->type == AS_OP_F16 ? AS_OP_I16 : AS_OP_I32, 0, &rng, &mask);
-    c->mask = op->type == AS_OP_F16 ? mask.u16 : mask.u32;
-    enum as_status s = fill(c, op->a, op->type, STARTS, &rng, &c->starts, err);
-    if (!s)
-        s = fill(c, op->b, op->btype, TURNING, &rng, &c->seconds, err);
-    return s ? s : fill(c, op->c, op->ctype, TURNING, &rng, &c->thirds, err);
+    enum as_status s = fill_words(c, &rng, err);
+    for (size_t i = 0; i < sizeof out / sizeof *out && !s; i++)
+        s = fill(c, i, &rng, out[i], err);
+    return s;
 }
 
 static enum as_status build(struct as_chains *c, struct as_device *dev, struct as_error *err)
@@ -137,10 +172,10 @@ static enum as_status build(struct as_chains *c, struct as_device *dev, struct a
     static const char *const names[AS_CHAINS_KERNELS] = {"walk", "half_body", "whole_body", "once"};
     struct as_buf text = AS_BUF_INIT;
     bool one = c->dialect == AS_DIALECT_OPENCL;
-    as_op_source(c->desc.op, c->desc.ilp, c->desc.steps, c->desc.operands, one, &text);
+    as_op_source(&c->desc.sequence, c->desc.ilp, c->desc.steps, one, &text);
     enum as_status s = as_buf_check(&text, err);
     if (!s)
-        s = as_timed_prepare(&c->timed, dev, c->desc.op->name, "", as_buf_get(&text), NULL,
+        s = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
                              c->groups > ONCE ? c->groups : ONCE, err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_CHAINS_KERNELS && !s; k++) {
@@ -169,22 +204,26 @@ static void expect_code(struct as_chains *c, struct as_visit_context *vc)
     struct as_error err = {0};
     char text[160];
     unsigned steps = c->desc.ilp * c->desc.steps;
+    double each;
     if (!dev->program->instructions || !(dev->info.capabilities & AS_CAP_CODE) ||
         dev->program->instructions(dev, c->kernels[AS_CHAINS_HALF], &half, &err) ||
         dev->program->instructions(dev, c->kernels[AS_CHAINS_WHOLE], &whole, &err)) {
-        as_expect_code(vc, c->kernels[AS_CHAINS_WHOLE], "any", steps);
+        as_expect_code(vc, c->kernels[AS_CHAINS_WHOLE], "any",
+                       (uint64_t)steps * as_op_sequence_count(&c->desc.sequence));
         return;
     }
-    bool good = as_op_code_agrees(&half, &whole, steps / 2, c->desc.op->sass, text, sizeof text);
+    bool good = as_op_code_agrees(&half, &whole, steps / 2, &c->desc.sequence, &each, text, sizeof text);
     as_note(vc, "instructions", text);
+    as_note_number(vc, "instructions_each", each);
     as_judge_code(vc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
 static enum as_status add_tick(struct as_chains *c, struct as_visit_context *vc, struct as_error *err)
 {
     const struct as_chains_desc adds = {
-        .op = as_op_find("iadd32"), .ilp = 1, .operands = 3, .threads = 1, .every_unit = false};
-    if (!vc->dev->info.is_host_cpu || c->desc.op == adds.op || (vc->dev->info.capabilities & AS_CAP_CYCLES))
+        .sequence = as_op_alone(as_op_find("iadd32"), 3), .ilp = 1, .threads = 1, .every_unit = false};
+    bool same = c->desc.sequence.n == 1 && c->desc.sequence.part[0].op == adds.sequence.part[0].op && c->desc.ilp == 1;
+    if (!vc->dev->info.is_host_cpu || same || (vc->dev->info.capabilities & AS_CAP_CYCLES))
         return AS_OK;
     c->tick = calloc(1, sizeof *c->tick);
     return c->tick ? as_chains_prepare(c->tick, vc, &adds, err) : as_nomem(err, sizeof *c->tick, "a clock");
@@ -196,11 +235,11 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *v
     *c = (struct as_chains){.desc = *desc, .dialect = dialect_of(&vc->dev->info)};
     c->desc.steps = steps_of(&vc->dev->info, desc);
     shape(c, &vc->dev->info);
-    c->ends_bytes = c->groups * c->group_size * c->desc.ilp * (desc->op->weave ? 3 : 1) * as_op_bytes(desc->op->type);
+    c->ends_bytes = c->groups * c->group_size * as_op_sequence_slots(&desc->sequence, c->desc.ilp) * sizeof(uint64_t);
     for (int i = 0; i < 2; i++)
         if (!(c->end[i] = calloc(1, c->ends_bytes)))
             return as_nomem(err, c->ends_bytes, "results");
-    size_t least = ONCE * sizeof(uint64_t);
+    size_t least = desc->sequence.n * ONCE * sizeof(uint64_t);
     enum as_status s = build(c, vc->dev, err);
     if (!s)
         s = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
@@ -234,7 +273,7 @@ static enum as_status launch(struct as_chains *c, enum as_chains_kernel which, u
         {.kind = AS_ARG_MEMORY, .u.memory = c->seconds},
         {.kind = AS_ARG_MEMORY, .u.memory = c->thirds},
         {.kind = AS_ARG_MEMORY, .u.memory = c->ends},
-        {.kind = AS_ARG_U32, .u.u32 = c->mask},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->words},
         {.kind = AS_ARG_U32, .u.u32 = turns},
         {.kind = AS_ARG_U32, .u.u32 = which},
     };
@@ -287,9 +326,18 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
 
 static double results_of(const struct as_chains *c)
 {
-    enum as_op_type t = c->desc.op->type;
-    return (double)c->unit_groups * (double)c->group_size * c->desc.ilp *
-           (t == AS_OP_F16X2 || t == AS_OP_BF16X2 ? 2 : 1);
+    const struct as_op_sequence *s = &c->desc.sequence;
+    unsigned results = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        enum as_op_type t = s->part[i].op->type;
+        results += s->part[i].count * (t == AS_OP_F16X2 || t == AS_OP_BF16X2 ? 2 : 1);
+    }
+    return (double)c->unit_groups * (double)c->group_size * c->desc.ilp * results;
+}
+
+static double sequences_of(const struct as_chains *c)
+{
+    return (double)c->unit_groups * (double)c->group_size / as_chains_warp(&c->timed.dev->info) * c->desc.ilp;
 }
 
 /* Of a body and of one twice as long. A host that took the core away from the shorter one makes it the longer. */
@@ -344,23 +392,22 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
                                    .cycles = (whole - half) / (steps / 2) * scale,
                                    .raw = whole / steps * scale,
                                    .clock_hz = hz,
-                                   .operations = results_of(c)};
+                                   .operations = results_of(c),
+                                   .sequences = sequences_of(c)};
     return s;
 }
 
 /* ---- the check ---- */
 
-/* The operation once on each of the operands that there are, compared with the reference. */
+/* Each operation once on each of the operands that there are; the operands and results of all. */
 static enum as_status run_once(struct as_chains *c, char *values[4], struct as_error *err)
 {
     struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
-    const struct as_op *op = c->desc.op;
-    const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
     struct as_device *dev = c->timed.dev;
-    size_t groups = c->groups, group_size = c->group_size;
+    size_t groups = c->groups, group_size = c->group_size, bytes = c->desc.sequence.n * ONCE * sizeof(uint64_t);
     double unused;
-    memset(values[3], 0x5a, ONCE * sizeof(uint64_t));
-    enum as_status s = dev->memory->write(dev, c->ends, 0, values[3], ONCE * as_op_bytes(op->result), err);
+    memset(values[3], 0x5a, bytes);
+    enum as_status s = dev->memory->write(dev, c->ends, 0, values[3], bytes, err);
     c->group_size = is_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* not compiled twice */
     c->groups = ONCE / c->group_size;
     if (!s)
@@ -368,13 +415,13 @@ static enum as_status run_once(struct as_chains *c, char *values[4], struct as_e
     c->groups = groups;
     c->group_size = group_size;
     for (int k = 0; k < 4 && !s; k++)
-        s = dev->memory->read(dev, from[k], 0, values[k], ONCE * as_op_bytes(types[k]), err);
+        s = dev->memory->read(dev, from[k], 0, values[k], bytes, err);
     return s;
 }
 
-static bool agree_once(const struct as_chains *c, char *const values[4], char *why, size_t size)
+/* Compared with the reference; values: of one operation. */
+static bool agree_once(const struct as_chains *c, const struct as_op *op, char *const values[4], char *why, size_t size)
 {
-    const struct as_op *op = c->desc.op;
     const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
     for (size_t i = 0; i < ONCE; i++) {
         union as_op_value v[4] = {{0}};
@@ -388,18 +435,24 @@ static bool agree_once(const struct as_chains *c, char *const values[4], char *w
 
 static bool check_once(struct as_chains *c, char *why, size_t size)
 {
+    const struct as_op_sequence *s = &c->desc.sequence;
     struct as_error err = {0};
-    char *block = malloc(4 * ONCE * sizeof(uint64_t));
+    size_t bytes = ONCE * sizeof(uint64_t);
+    char *block = malloc(4 * s->n * bytes);
     char *values[4];
     bool good = block != NULL;
     snprintf(why, size, "no memory for operands");
     for (size_t k = 0; k < 4 && good; k++)
-        values[k] = block + k * ONCE * sizeof(uint64_t);
+        values[k] = block + k * s->n * bytes;
     if (good && run_once(c, values, &err)) {
         snprintf(why, size, "%s", err.text);
         good = false;
     }
-    good = good && agree_once(c, values, why, size);
+    for (size_t i = 0; i < s->n && good; i++) {
+        char *const own[] = {values[0] + i * bytes, values[1] + i * bytes, values[2] + i * bytes,
+                             values[3] + i * bytes};
+        good = agree_once(c, s->part[i].op, own, why, size);
+    }
     free(block);
     return good;
 }
@@ -445,6 +498,7 @@ bool as_chains_check(struct as_chains *c, char *why, size_t size)
 {
     if (!check_once(c, why, size) || !check_ends(c, why, size))
         return false;
-    snprintf(why, size, "%d results are the host's, and all chains end where their steps one by one end", (int)ONCE);
+    snprintf(why, size, "%zu results are the host's, and all chains end where their steps one by one end",
+             c->desc.sequence.n * ONCE);
     return true;
 }

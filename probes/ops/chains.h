@@ -1,17 +1,16 @@
-/* Chains of one operation on a device: built, checked against the host, run and timed. See ops.kernel. */
+/* Chains of operations on a device: built, checked against the host, run and timed. See ops.kernel. */
 #ifndef AS_PROBES_OPS_CHAINS_H
 #define AS_PROBES_OPS_CHAINS_H
 
 #include "../common/timed.h"
-#include "ops.h"
+#include "sequence.h"
 
 struct as_chains_desc {
-    const struct as_op *op;
-    unsigned ilp;      /* chains of a thread, 1 to 8 */
-    unsigned steps;    /* of a chain in the long body, a multiple of 24; 0: what suits the operation */
-    unsigned operands; /* 3, 2, 1: see ops.kernel */
-    unsigned threads;  /* of a unit */
-    bool every_unit;   /* else one */
+    struct as_op_sequence sequence;
+    unsigned ilp;     /* chains of a thread for each operation of the sequence, 1 to 8 */
+    unsigned steps;   /* of a chain in the long body, a multiple of 24; 0: what suits the operations */
+    unsigned threads; /* of a unit */
+    bool every_unit;  /* else one */
 };
 
 /* As ops.kernel calls them. */
@@ -22,8 +21,7 @@ struct as_chains {
     struct as_timed timed;
     enum as_dialect dialect;
     struct as_kernel *kernels[AS_CHAINS_KERNELS]; /* all the same where a compiler takes long over each */
-    struct as_memory *starts, *seconds, *thirds, *ends;
-    uint32_t mask;
+    struct as_memory *starts, *seconds, *thirds, *ends, *words;
     size_t groups, group_size, unit_groups;
     size_t ends_bytes;
     void *end[2];           /* host's copies: of what is checked, of what it is compared with */
@@ -38,6 +36,7 @@ struct as_chains_time {
     double raw;        /* the same with it */
     double clock_hz;   /* by the device's own counter, NAN where it has none */
     double operations; /* of one unit in such a step of all its threads; two in each pair of 16 bits */
+    double sequences;  /* of one unit in such a step: of each of its warps so many as a thread has chains of each */
 };
 
 /* AS_INAPPLICABLE with the reason where the device cannot do it by its dialect, architecture or size. */
@@ -50,7 +49,7 @@ unsigned as_chains_full(const struct as_device_info *info);
 enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *vc, const struct as_chains_desc *desc,
                                  struct as_error *err);
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err);
-/* The operation once on all operands against the reference, and a short run of the chains against a loop of twelve
+/* Each operation once on all operands against its reference, and a short run of the chains against a loop of twelve
  * steps. */
 bool as_chains_check(struct as_chains *c, char *why, size_t size);
 void as_chains_finish(struct as_chains *c);

@@ -41,27 +41,79 @@ static void write_parts(const struct part *parts, size_t n, char *text, size_t s
     }
 }
 
+/* What a step must have: so many instructions, each by one of these names; NULL any. */
+struct want {
+    const char *names;
+    unsigned count;
+};
+enum { WANTS = 2 * AS_OP_PARTS };
+
+static size_t wants_of(const struct as_op_sequence *sequence, struct want wants[WANTS])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sequence->n; i++) {
+        const struct as_op_part *p = &sequence->part[i];
+        wants[n++] = (struct want){p->op->sass, p->count};
+        if (p->op->link)
+            wants[n++] = (struct want){as_op_find(p->op->link)->sass, p->count};
+    }
+    return n;
+}
+
+/* Operations may do with the same instructions, and one instruction is of one of them only. There are enough for all
+ * when each choice of wants together finds as many as it needs (Hall's theorem). */
+static bool enough(const struct part *parts, size_t n, const struct want *wants, size_t wants_n, unsigned steps)
+{
+    for (unsigned choice = 1; choice < 1u << wants_n; choice++) {
+        double have = 0, need = 0;
+        for (size_t w = 0; w < wants_n; w++)
+            need += choice >> w & 1 ? (double)wants[w].count * steps - STRAY : 0;
+        for (size_t i = 0; i < n; i++) {
+            bool right = false;
+            for (size_t w = 0; w < wants_n && !right; w++)
+                right = choice >> w & 1 && (!wants[w].names || is_word(wants[w].names, parts[i].name));
+            have += right ? parts[i].each * steps : 0;
+        }
+        if (have < need)
+            return false;
+    }
+    return true;
+}
+
+static void write_wants(const struct want *wants, size_t n, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (size_t w = 0; w < n && at < size; w++) {
+        int length = snprintf(text + at, size - at, "%s%u %s", w ? ", " : "", wants[w].count,
+                              wants[w].names ? wants[w].names : "of any kind");
+        at += length > 0 ? (size_t)length : 0;
+    }
+}
+
 bool as_op_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
-                       const char *wanted, char *text, size_t size)
+                       const struct as_op_sequence *sequence, double *each, char *text, size_t size)
 {
     struct part parts[AS_INSTRUCTIONS_MAX];
-    double all = 0, right = 0;
-    char made[120];
+    struct want wants[WANTS];
+    char made[120], wanted[120];
+    size_t wants_n = wants_of(sequence, wants);
+    *each = 0;
     for (size_t i = 0; i < whole->n; i++) {
         const char *name = whole->list[i].name;
         double more = (double)whole->list[i].n - (double)as_instructions_of(half, name);
         parts[i] = (struct part){name, more / steps};
-        all += more / steps;
-        right += !wanted || is_word(wanted, name) ? more / steps : 0;
+        *each += more / steps;
     }
     qsort(parts, whole->n, sizeof *parts, by_number);
     write_parts(parts, whole->n, made, sizeof made);
-    bool good = right * steps >= steps - STRAY && all * steps >= steps - STRAY;
+    write_wants(wants, wants_n, wanted, sizeof wanted);
+    bool good = enough(parts, whole->n, wants, wants_n, steps);
     if (good)
         snprintf(text, size, "each step is %s", made);
     else if (!made[0])
         snprintf(text, size, "the compiler left nothing of the steps");
     else
-        snprintf(text, size, "each step is %s, wanted is %s", made, wanted ? wanted : "one instruction or more");
+        snprintf(text, size, "each step is %s, wanted is %s", made, wanted);
     return good;
 }

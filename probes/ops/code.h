@@ -3,12 +3,13 @@
 #define AS_PROBES_OPS_CODE_H
 
 #include "device/device.h"
-#include "ops.h"
+#include "sequence.h"
 
-/* Into text what a step consists of: "1 MUFU, 1 FMUL". steps: in all chains of a thread together, by which the bodies
- * differ. False where the instruction that the operation is about is not in every step, or the code became shorter than
- * the text: text says what is missing. wanted: names of which one has to be there, divided by blanks; NULL any. */
+/* Into text what a step of the sequence consists of: "1 MUFU, 1 FMUL", and how many instructions it has. steps: in all
+ * chains of a thread together, by which the bodies differ. False where a step has not the instruction that each
+ * operation is about (and each link) as often as the sequence has it, or the code became shorter than the text: text
+ * says what is missing. */
 bool as_op_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
-                       const char *wanted, char *text, size_t size);
+                       const struct as_op_sequence *sequence, double *each, char *text, size_t size);
 
 #endif

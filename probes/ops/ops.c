@@ -1,13 +1,9 @@
-/* Operands, agreement with the reference, and the text of a program. */
+/* Operands, and agreement with the reference. */
 #include "ops_reference.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-extern const char as_kernel_ops[];
-
-enum { TWELVE = 12 };
 
 static const struct {
     const char *word;
@@ -168,25 +164,4 @@ bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union a
         snprintf(why, size, "%s of 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 " gave 0x%" PRIx64 ", not 0x%" PRIx64,
                  op->name, abc[0].u64, abc[1].u64, abc[2].u64, got, should);
     return near;
-}
-
-/* ---- the program ---- */
-
-static void repeat(struct as_buf *out, const char *name, unsigned steps)
-{
-    as_buf_printf(out, "#define %s", name);
-    for (unsigned i = 0; i < steps / TWELVE; i++)
-        as_buf_str(out, " TWELVE");
-    as_buf_str(out, "\n");
-}
-
-void as_op_source(const struct as_op *op, unsigned ilp, unsigned whole, unsigned operands, bool one_kernel,
-                  struct as_buf *out)
-{
-    as_buf_str(out, op->head);
-    as_buf_printf(out, "#define ILP %u\n#define WEAVE %d\n#define OPERANDS %u\n#define ONE_KERNEL %d\n", ilp, op->weave,
-                  operands, one_kernel);
-    repeat(out, "HALF_BODY", whole / 2);
-    repeat(out, "WHOLE_BODY", whole);
-    as_buf_str(out, as_kernel_ops);
 }

@@ -57,11 +57,11 @@ struct as_op {
     const char *kind; /* the file in which it stands: "float" */
     enum as_op_type type, btype, ctype, result;
     unsigned args;             /* 1 to 3 operands */
-    bool weave;                /* how steps follow each other: see ops.kernel */
+    bool weave;                /* how steps follow each other: see part.kernel */
     bool two, one;             /* forms in which operands are the same register */
     enum as_op_domain a, b, c; /* operands */
     enum as_op_domain m;       /* the word that the link takes */
-    const char *head;          /* the operation in all dialects that have it, before ops.kernel */
+    const char *head;          /* the operation in all dialects that have it; $ for its number in a program */
     const char *link;          /* operation that makes an operand of a result in every step, NULL: none */
     unsigned dialects;         /* bits of enum as_dialect */
     unsigned weight;           /* about so many instructions: how long a body may become */
@@ -85,10 +85,5 @@ void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, s
 /* Is r what the reference gives, within the error that the dialect may have? Writes both into why when it is not. */
 bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value *abc,
                   const union as_op_value *r, char *why, size_t size);
-/* The program of an operation, behind timed.kernel: chains and the operation once. whole: steps of a chain in the long
- * body, a multiple of 24. operands: 3 all differ, 2 the third is the second, 1 the second is the first. one_kernel: all
- * of it is a kernel "chains", else there are "walk", "half_body", "whole_body" and "once". */
-void as_op_source(const struct as_op *op, unsigned ilp, unsigned whole, unsigned operands, bool one_kernel,
-                  struct as_buf *out);
 
 #endif

@@ -86,7 +86,7 @@ class Operation:
             text = re.sub(r"\$" + n + r"(?![a-z])", f"({n})", text)
         if "$" in text:
             fail(self.name, f"what is '{text[text.index('$'):][:4]}'?")
-        return f"(d) = (TR)({text})"
+        return f"(d) = (TR$)({text})"
 
     def constraints(self, dialect):
         types = {"d": self.result, "a": self.type, "b": self.btype, "c": self.ctype}
@@ -113,16 +113,16 @@ class Operation:
             lines.append(f"#elif DIALECT_{dialect.upper()}")
             which = 6 if dialect == "cuda" else 7
             for letter, name in zip("ABCR", (self.type, self.btype, self.ctype, self.result)):
-                lines.append(f"#define T{letter} {TYPES[name][which]}")
+                lines.append(f"#define T{letter}$ {TYPES[name][which]}")
             if dialect == "hip" and self.get("gcn11"):
                 lines += ["#if defined(__gfx1100__) || defined(__gfx1101__) || defined(__gfx1102__)",
-                          f"#define OP(d, a, b, c) {self.assembly(self.get('gcn11'), self.constraints('hip'))}", "#else",
-                          f"#define OP(d, a, b, c) {text}", "#endif"]
+                          f"#define OP$(d, a, b, c) {self.assembly(self.get('gcn11'), self.constraints('hip'))}", "#else",
+                          f"#define OP$(d, a, b, c) {text}", "#endif"]
             else:
-                lines.append(f"#define OP(d, a, b, c) {text}")
+                lines.append(f"#define OP$(d, a, b, c) {text}")
         lines += ["#else", f'#error "this dialect has no {self.name}"', "#endif"]
         if self.get("link"):
-            lines.append(f"#define LINK(r, m) ({self.get('link')})")
+            lines.append(f"#define LINK$(r, m) ({self.get('link')})")
         return "\n".join(lines) + "\n"
 
     # ---- its reference ----
@@ -166,7 +166,7 @@ class Operation:
             ("one", "true" if self.get("one") == "yes" else "false"),
             ("a", self.sort("a", "unit" if real else "any")), ("b", self.sort("b", "unit" if real else "any")),
             ("c", self.sort("c_domain", self.get("b", "unit" if real else "any"))), ("m", self.sort("m", "any")),
-            ("head", self.quoted(self.head())), ("link", f'"{self.get("linkop")}"' if self.get("link") else "NULL"),
+            ("head", self.quoted(self.head())), ("link", f'"{self.get("linkop")}"' if self.get("linkop") else "NULL"),
             ("dialects", " | ".join(f"1u << AS_DIALECT_{d.upper()}" for d in dialects) or "0"),
             ("weight", self.get("weight", "1")), ("ulp", f"{{{ulps}}}"), ("abs", self.get("abs", "0")),
             ("cuda_least", self.get("min.cuda", "0")), ("sass", f'"{sass}"' if sass else "NULL"),

@@ -7,13 +7,22 @@ enum { CORE_TURNS = 8192 };
 bool as_ops_desc(const struct as_axes *axes, struct as_chains_desc *out)
 {
     const struct as_op *op = as_op_find(as_axes_text(axes, "op"));
-    unsigned operands = (unsigned)as_axes_u64(axes, "operands");
-    *out = (struct as_chains_desc){.op = op,
-                                   .steps = (unsigned)as_axes_u64(axes, "steps"),
-                                   .operands = operands        ? operands
-                                               : op && op->two ? 2
-                                                               : 3};
+    *out = (struct as_chains_desc){.steps = (unsigned)as_axes_u64(axes, "steps")};
+    if (op)
+        out->sequence = as_op_alone(op, (unsigned)as_axes_u64(axes, "operands"));
     return op != NULL;
+}
+
+/* What belongs to each step besides. */
+static void note_links(struct as_visit_context *vc, const struct as_op_sequence *s)
+{
+    struct as_buf links = AS_BUF_INIT;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->part[i].op->link)
+            as_buf_printf(&links, "%s%s", links.len ? ", " : "", s->part[i].op->link);
+    if (links.len)
+        as_note(vc, "link", as_buf_get(&links));
+    as_buf_finish(&links);
 }
 
 enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,
@@ -31,8 +40,7 @@ enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chain
         return s;
     as_note_number(vc, "steps", v->chains.desc.steps);
     as_note_number(vc, "threads", desc->threads);
-    if (desc->op->link)
-        as_note(vc, "link", desc->op->link);
+    note_links(vc, &desc->sequence);
     return AS_OK;
 }
 

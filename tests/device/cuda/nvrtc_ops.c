@@ -32,16 +32,17 @@ static int load(void **state)
 }
 
 /* False with words where it is not as it should be. */
-static bool compiles(const struct as_op *op, unsigned ilp, const char *arch, char *why, size_t size)
+static bool compiles(const struct as_op_sequence *sequence, unsigned ilp, const char *arch, char *why, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
     struct as_error err = {0};
     struct as_instructions half = {0}, whole = {0};
     unsigned char *cubin = NULL;
     size_t bytes = 0;
+    double each;
     as_buf_str(&text, as_kernel_timed);
-    as_op_source(op, ilp, WHOLE, op->two ? 2 : 3, false, &text);
-    const struct as_program_desc desc = {.name = op->name, .source = as_buf_get(&text)};
+    as_op_source(sequence, ilp, WHOLE, false, &text);
+    const struct as_program_desc desc = {.name = sequence->part[0].op->name, .source = as_buf_get(&text)};
     enum as_status s = as_cu_compile(&nvrtc, &desc, arch, &cubin, &bytes, &err);
     if (!s)
         s = as_cubin_instructions(cubin, bytes, "half_body", &half, &err);
@@ -53,7 +54,7 @@ static bool compiles(const struct as_op *op, unsigned ilp, const char *arch, cha
         snprintf(why, size, "%s", err.text);
         return false;
     }
-    return as_op_code_agrees(&half, &whole, ilp * WHOLE / 2, op->sass, why, size);
+    return as_op_code_agrees(&half, &whole, ilp * WHOLE / 2, sequence, &each, why, size);
 }
 
 static void test_operations(void **state)
@@ -69,7 +70,8 @@ static void test_operations(void **state)
             if (!(op->dialects & 1u << AS_DIALECT_CUDA) || op->cuda_least > archs[a].number)
                 continue;
             seen++;
-            if (!compiles(op, 1, archs[a].name, why, sizeof why)) {
+            const struct as_op_sequence alone = as_op_alone(op, 0);
+            if (!compiles(&alone, 1, archs[a].name, why, sizeof why)) {
                 print_error("%s for %s: %s\n", op->name, archs[a].name, why);
                 wrong++;
             } else if (getenv("ASSAY_SHOW"))
