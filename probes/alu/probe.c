@@ -72,6 +72,7 @@ const struct as_probe as_probe_alu = {
         "does not",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
+    .about = as_op_about,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -48,6 +48,7 @@ const struct as_probe as_probe_alu_latency = {
               "one is noted; the loop around the chain is not counted",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
+    .about = as_op_about,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "core/probe.h"
 #include "device/dialect/dialect.h"
 
 /* What a register holds. Integers have no sign of their own, two numbers of 16 bits lie in one of 32. */
@@ -74,7 +75,8 @@ struct as_op {
 };
 extern const struct as_op as_ops[]; /* ends with a NULL name */
 extern const size_t as_ops_n;
-extern const char *const as_op_words[]; /* their names, ends with NULL */
+extern const char *const as_op_words[];    /* their names, ends with NULL */
+extern const struct as_word as_op_about[]; /* what people are told of them, in the same order */
 
 const struct as_op *as_op_find(const char *name); /* NULL: there is none */
 size_t as_op_bytes(enum as_op_type type);

@@ -7,6 +7,8 @@
 #include "core/cell.h"
 #include "device/device.h"
 
+#include <string.h>
+
 #define AS_PROBE_ABI 1u
 
 enum as_axis_type {
@@ -30,6 +32,16 @@ struct as_axis {
     const char *const *words; /* AS_AXIS_WORD, AS_DOMAIN_NONE: ends with NULL; AS_DOMAIN_ALLOCATOR: further values */
     const char *all;          /* word that "all" means where the words overlap; NULL: every one of them */
     const char *zero;         /* what the value 0 stands for where it is no number ("device"), NULL: it is one */
+};
+
+/* What a word of an axis is, where its name does not say it all. */
+struct as_word {
+    const char *name, *title; /* "ffma32", "fused multiply-add" */
+    const char *kind;         /* words of a kind stand together: "float" */
+    const char *base, *type;  /* what it has in common with those of other types, and its own: "ffma", "f32" */
+    unsigned results;         /* of one thread: two of a pair of 16 bits */
+    const char *dialects;     /* of kernels, that have it: "opencl cuda hip" */
+    const char *const *more;  /* what else there is to say, a name and its text by turns; ends with NULL */
 };
 
 /* What sample() returns: one timed repetition block. */
@@ -83,11 +95,12 @@ struct as_probe {
     const char *metric;   /* "latency" */
     const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles, ops/s */
     bool better_less;
-    const char *counts;         /* what the number counts, in words */
-    unsigned needs;             /* capability bits without which the probe is unsupported on a device */
-    bool hidden;                /* not listed (sentinel) */
-    const struct as_axis *axes; /* ends with a NULL name */
-    const char *const *quick;   /* grids: "size=1KiB..4LLC op=triad,copy"; ends with NULL */
+    const char *counts;          /* what the number counts, in words */
+    unsigned needs;              /* capability bits without which the probe is unsupported on a device */
+    bool hidden;                 /* not listed (sentinel) */
+    const struct as_axis *axes;  /* ends with a NULL name */
+    const struct as_word *about; /* (optional) what words of its axes are; ends with a NULL name */
+    const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy"; ends with NULL */
     const char *const *full;
     /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
     enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);
@@ -110,5 +123,13 @@ const struct as_probe *as_probe_find(const char *name); /* NULL when there is no
 /* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default, both ABI numbers). */
 enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err);
 const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name); /* NULL when absent */
+/* What a word of the probe's axes is; NULL when the record does not say. */
+static inline const struct as_word *as_probe_word(const struct as_probe *probe, const char *name)
+{
+    for (const struct as_word *w = probe ? probe->about : NULL; w && w->name; w++)
+        if (strcmp(w->name, name) == 0)
+            return w;
+    return NULL;
+}
 
 #endif
