@@ -186,9 +186,12 @@ class Operation:
                  ("reference", f"{self.letters(self.get('host'))}{rounded}"), ("allowed error", self.error()),
                  ("chain", self.chain()), ("operands", self.forms())]
         lines = "".join(f'\n     {self.quote(n)}, {self.quote(t)},' for n, t in more)
-        kind_base = f"{base} (precise)" if self.base != base else base
+        shown_type = self.type
+        if conversion := re.fullmatch(r"cvt_([a-z0-9]+)_(\w+)", base):
+            shown_type, base = conversion[1], f"to {conversion[2]}"
+        kind_base = f"{base} (precise)" if self.base.endswith("_precise") else base
         fields = [("name", self.name), ("title", self.get("title")), ("kind", self.kind), ("base", kind_base),
-                  ("type", self.type), ("dialects", " ".join(d for d in DIALECTS if self.text(d)))]
+                  ("type", shown_type), ("dialects", " ".join(d for d in DIALECTS if self.text(d)))]
         texts = "".join(f".{k} = {self.quote(v)}, " for k, v in fields)
         return f"    {{{texts}.results = {2 if self.type.endswith('x2') else 1},\n" \
                f"     .more = (const char *const[]){{{lines}\n     NULL}}}},\n"

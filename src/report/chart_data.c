@@ -15,6 +15,16 @@ static void number(struct as_buf *b, double v)
         as_buf_str(b, "null");
 }
 
+static void ranks(struct as_buf *b, const struct as_column *c, size_t rows)
+{
+    if (c->distinct <= 1)
+        return;
+    as_buf_str(b, ",\"i\":[");
+    for (size_t i = 0; i < rows; i++)
+        as_buf_printf(b, i ? ",%u" : "%u", (unsigned)c->rank[i]);
+    as_buf_char(b, ']');
+}
+
 static void column(struct as_buf *b, const struct as_column *c, size_t rows)
 {
     as_buf_char(b, ',');
@@ -29,13 +39,37 @@ static void column(struct as_buf *b, const struct as_column *c, size_t rows)
             as_buf_json_str(b, c->values[i].text);
     }
     as_buf_char(b, ']');
-    if (c->distinct > 1) {
-        as_buf_str(b, ",\"i\":[");
-        for (size_t i = 0; i < rows; i++)
-            as_buf_printf(b, i ? ",%u" : "%u", (unsigned)c->rank[i]);
-        as_buf_char(b, ']');
-    }
+    ranks(b, c, rows);
     as_buf_char(b, '}');
+}
+
+/* What the probe says of the words of an axis, as further fields of the figure: "op_type" by op. */
+static void abouts(struct as_buf *b, const struct as_columns *c, const char **lead)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } said[] = {{"kind", offsetof(struct as_word, kind)},
+                {"base", offsetof(struct as_word, base)},
+                {"type", offsetof(struct as_word, type)}};
+    for (size_t i = 0; i < c->axes_n; i++) {
+        const struct as_column *k = &c->axes[i];
+        bool known = false;
+        for (size_t v = 0; v < k->distinct && !k->numbers && !known; v++)
+            known = as_probe_word(c->probe, k->values[v].text) != NULL;
+        for (size_t s = 0; known && s < sizeof said / sizeof *said; s++) {
+            as_buf_printf(b, "%s\"%s_%s\":{\"v\":[", *lead, k->axis ? k->axis->name : "", said[s].name);
+            *lead = ",";
+            for (size_t v = 0; v < k->distinct; v++) {
+                const struct as_word *w = as_probe_word(c->probe, k->values[v].text);
+                as_buf_str(b, v ? "," : "");
+                as_buf_json_str(b, w ? *(const char *const *)((const char *)w + said[s].at) : k->values[v].text);
+            }
+            as_buf_char(b, ']');
+            ranks(b, k, c->rows_n);
+            as_buf_char(b, '}');
+        }
+    }
 }
 
 enum measure { VALUE, LOW, HIGH };
@@ -129,6 +163,9 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     column(b, &c.metric, c.rows_n);
     for (size_t i = 0; i < c.axes_n; i++)
         column(b, &c.axes[i], c.rows_n);
+    as_buf_str(b, "},\"about\":{");
+    const char *lead = "";
+    abouts(b, &c, &lead);
     as_buf_str(b, "}}");
     as_columns_finish(&c);
     return AS_OK;

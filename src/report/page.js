@@ -27,12 +27,12 @@
 
   // Columns back to rows, in the fields that figures know.
   function rows(name) {
-    const d = data.probes[name], words = Object.entries(d.words);
+    const d = data.probes[name], fields = [...Object.entries(d.words), ...Object.entries(d.about)];
     return d.id.map((id, i) => {
       const row = { id, run: data.runs[d.run[i]], value: d.value[i], lo: d.lo[i] ?? d.value[i], hi: d.hi[i] ?? d.value[i],
         unit: d.units[i] ?? d.unit, trusted: !(i in d.untrusted), status: i in d.untrusted ? 'untrusted' : 'ok',
         gates: d.untrusted[i] ?? '', interval: d.lo[i] !== null };
-      for (const [field, c] of words) row[field] = c.v[c.i ? c.i[i] : 0];
+      for (const [field, c] of fields) row[field] = c.v[c.i ? c.i[i] : 0];
       return row;
     });
   }

@@ -1,5 +1,6 @@
 /* All cells of one probe: a plot over sizes, an aligned table, and what was not measured. */
 #include "base/text.h"
+#include "report/operations.h"
 #include "report/terminal.h"
 
 #include <math.h>
@@ -269,6 +270,8 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
     write_common(&v, out);
     if (v.size >= 0)
         st = write_plot(&v, out, err);
+    if (!st && v.probe && v.probe->about)
+        st = as_text_operations(run, NULL, style, out, err);
     if (!st)
         st = write_table(&v, out, err);
     if (!st)

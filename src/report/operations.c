@@ -1,0 +1,280 @@
+#include "report/operations.h"
+
+#include "base/text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct as_measure unknown = {NAN, {NAN, NAN}};
+
+/* ---- reading cells ---- */
+
+static const char *op_of(const struct as_cell *c)
+{
+    return as_axes_text(&c->axes, "op");
+}
+
+static bool is_of(const struct as_cell *c)
+{
+    return (strcmp(c->probe, AS_OPERATIONS_THROUGHPUT) == 0 || strcmp(c->probe, AS_OPERATIONS_LATENCY) == 0) &&
+           op_of(c)[0];
+}
+
+static bool measured(const struct as_cell *c)
+{
+    return c && (c->status == AS_CELL_OK || c->status == AS_CELL_UNTRUSTED) && isfinite(c->sum.median) &&
+           c->sum.median > 0;
+}
+
+static struct as_measure measure_of(const struct as_cell *c)
+{
+    if (!measured(c))
+        return unknown;
+    struct as_measure m = {c->sum.median, c->sum.ci};
+    if (!isfinite(m.ci.lo) || !isfinite(m.ci.hi))
+        m.ci = (struct as_interval){m.value, m.value};
+    return m;
+}
+
+/* A note that is text, "" where there is none. */
+static void note_of(const struct as_cell *c, const char *name, char *out, size_t size)
+{
+    json_t *detail = c && c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    const char *text = json_string_value(json_object_get(detail, name));
+    as_copy_text(out, size, text ? text : "");
+    json_decref(detail);
+}
+
+/* What counts most first: a number that is trusted, one that is not, none; then the better number. */
+static bool beats(const struct as_cell *a, const struct as_cell *b)
+{
+    if (!b)
+        return true;
+    int rank_a = a->status == AS_CELL_OK && measured(a) ? 2 : measured(a);
+    int rank_b = b->status == AS_CELL_OK && measured(b) ? 2 : measured(b);
+    if (rank_a != rank_b || !rank_a)
+        return rank_a > rank_b;
+    return a->better_less ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
+}
+
+/* ---- rows ---- */
+
+static const struct as_word *word_of(const char *op)
+{
+    const struct as_word *w = as_probe_word(as_probe_find(AS_OPERATIONS_THROUGHPUT), op);
+    return w ? w : as_probe_word(as_probe_find(AS_OPERATIONS_LATENCY), op);
+}
+
+static const struct as_device_info *info_of(const struct as_report_run *run, const char *device)
+{
+    for (size_t i = 0; i < run->devices_n; i++)
+        if (strcmp(run->devices[i].id, device) == 0)
+            return &run->devices[i];
+    return NULL;
+}
+
+static const char *form_axis(const struct as_cell *c)
+{
+    return as_axes_text(&c->axes, "operands");
+}
+
+static struct as_operation *row_of(struct as_operation *rows, size_t *n, const struct as_cell *c)
+{
+    for (size_t i = 0; i < *n; i++) {
+        const struct as_cell *any = rows[i].throughput ? rows[i].throughput : rows[i].latency;
+        if (strcmp(rows[i].device, c->device) == 0 && strcmp(rows[i].name, op_of(c)) == 0 &&
+            strcmp(form_axis(any), form_axis(c)) == 0)
+            return &rows[i];
+    }
+    struct as_operation *o = &rows[(*n)++];
+    *o = (struct as_operation){.name = op_of(c),
+                               .device = c->device,
+                               .word = word_of(op_of(c)),
+                               .warp = unknown,
+                               .relative = unknown,
+                               .adjusted = unknown};
+    return o;
+}
+
+static const struct as_operation *usual(const struct as_operation *rows, size_t n, const char *device, const char *op)
+{
+    const struct as_operation *found = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rows[i].device, device) == 0 && strcmp(rows[i].name, op) == 0 &&
+            (!found || beats(rows[i].latency ? rows[i].latency : rows[i].throughput,
+                             found->latency ? found->latency : found->throughput)))
+            found = &rows[i];
+    return found;
+}
+
+/* ---- what follows ---- */
+
+static struct as_measure quotient(struct as_measure a, struct as_measure b)
+{
+    if (!(a.value > 0) || !(b.value > 0))
+        return unknown;
+    return (struct as_measure){a.value / b.value, {a.ci.lo / b.ci.hi, a.ci.hi / b.ci.lo}};
+}
+
+/* Threads that go together; on a core, where each thread has it for itself, one. */
+static double warp_of(const struct as_device_info *info)
+{
+    if (!info)
+        return NAN;
+    return info->is_host_cpu || info->vector_bytes || !info->warp ? 1 : info->warp;
+}
+
+static const struct {
+    const char *axis, *form;
+} forms[] = {{"0", "usual"}, {"1", "second = first"}, {"2", "third = second"}, {"3", "all differ"}};
+
+/* What stands behind "usual" is a note of newer runs. */
+static void name_form(struct as_operation *o)
+{
+    const struct as_cell *c = o->throughput ? o->throughput : o->latency;
+    const char *axis = form_axis(c);
+    as_copy_text(o->form, sizeof o->form, axis);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(axis, forms[i].axis) == 0)
+            as_copy_text(o->form, sizeof o->form, forms[i].form);
+}
+
+static void name_steps(struct as_operation *o)
+{
+    static const char lead[] = "each step is ";
+    char text[160];
+    note_of(o->throughput, "instructions", text, sizeof text);
+    if (!text[0])
+        note_of(o->latency, "instructions", text, sizeof text);
+    as_copy_text(o->steps, sizeof o->steps, text + (strncmp(text, lead, strlen(lead)) == 0 ? strlen(lead) : 0));
+}
+
+static void derive(const struct as_report_run *run, struct as_operation *rows, size_t n, struct as_operation *o)
+{
+    const struct as_measure rate = measure_of(o->throughput);
+    const double lanes = o->word ? o->word->results : 1, warp = warp_of(info_of(run, o->device));
+    name_form(o);
+    name_steps(o);
+    o->warp = quotient((struct as_measure){warp * lanes, {warp * lanes, warp * lanes}}, rate);
+    const struct as_operation *fma = usual(rows, n, o->device, "ffma32");
+    o->relative = fma ? quotient(rate, measure_of(fma->throughput)) : unknown;
+    note_of(o->latency, "link", o->link_name, sizeof o->link_name);
+    struct as_measure raw = measure_of(o->latency);
+    if (!o->link_name[0]) {
+        note_of(o->throughput, "link", o->link_name, sizeof o->link_name);
+        o->adjusted = o->link_name[0] ? unknown : raw;
+        return;
+    }
+    const struct as_operation *link = usual(rows, n, o->device, o->link_name);
+    o->link = link && measured(link->latency) ? link->latency : NULL;
+    struct as_measure less = measure_of(o->link);
+    if (isfinite(raw.value) && isfinite(less.value))
+        o->adjusted = (struct as_measure){raw.value - less.value, {raw.ci.lo - less.ci.hi, raw.ci.hi - less.ci.lo}};
+}
+
+static size_t place_of(const struct as_report_run *run, const struct as_operation *o)
+{
+    size_t place = 0;
+    while (place < run->devices_n && strcmp(run->devices[place].id, o->device) != 0)
+        place++;
+    return place;
+}
+
+static int compare(const struct as_report_run *run, const struct as_operation *a, const struct as_operation *b)
+{
+    size_t place_a = place_of(run, a), place_b = place_of(run, b);
+    if (place_a != place_b)
+        return place_a < place_b ? -1 : 1;
+    int device = strcmp(a->device, b->device);
+    if (device)
+        return device;
+    if (!a->word != !b->word)
+        return a->word ? -1 : 1;
+    if (a->word != b->word)
+        return a->word < b->word ? -1 : 1; /* of one array */
+    return strcmp(a->word ? a->form : a->name, b->word ? b->form : b->name);
+}
+
+static _Thread_local const struct as_report_run *sorting;
+
+static int by_place(const void *a, const void *b)
+{
+    return compare(sorting, a, b);
+}
+
+bool as_operations_any(const struct as_report_run *run)
+{
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (is_of(&run->cells[i]))
+            return true;
+    return false;
+}
+
+enum as_status as_operations_make(const struct as_report_run *run, struct as_operation **out, size_t *n,
+                                  struct as_error *err)
+{
+    size_t most = 1;
+    *n = 0;
+    for (size_t i = 0; i < run->cells_n; i++)
+        most += is_of(&run->cells[i]);
+    struct as_operation *rows = *out = calloc(most, sizeof *rows);
+    if (!rows)
+        return as_nomem(err, most * sizeof *rows, "operations");
+    for (size_t i = 0; i < run->cells_n; i++) {
+        const struct as_cell *c = &run->cells[i];
+        if (!is_of(c))
+            continue;
+        struct as_operation *o = row_of(rows, n, c);
+        const struct as_cell **slot = strcmp(c->probe, AS_OPERATIONS_LATENCY) == 0 ? &o->latency : &o->throughput;
+        if (beats(c, *slot))
+            *slot = c;
+    }
+    for (size_t i = 0; i < *n; i++)
+        derive(run, rows, *n, &rows[i]);
+    sorting = run;
+    qsort(rows, *n, sizeof *rows, by_place);
+    sorting = NULL;
+    return AS_OK;
+}
+
+const char *as_operation_kind(const struct as_operation *o)
+{
+    return o->word ? o->word->kind : "";
+}
+
+/* ---- how they are to be taken ---- */
+
+static void status_of(const struct as_cell *c, struct as_buf *out)
+{
+    as_buf_str(out, as_cell_status_word(c->status));
+    const char *lead = ": ";
+    for (int g = 0; g < AS_GATE_N && c->status == AS_CELL_UNTRUSTED; g++)
+        if (c->gates[g].state == AS_GATE_FAIL) {
+            as_buf_printf(out, "%s%s", lead, as_gate_name((enum as_gate)g));
+            lead = ", ";
+        }
+}
+
+void as_operation_status(const struct as_operation *o, struct as_buf *out)
+{
+    if (!o->throughput || !o->latency) {
+        status_of(o->throughput ? o->throughput : o->latency, out);
+        return;
+    }
+    struct as_buf one = AS_BUF_INIT, other = AS_BUF_INIT;
+    status_of(o->throughput, &one);
+    status_of(o->latency, &other);
+    as_buf_str(out, as_buf_get(&one));
+    if (strcmp(as_buf_get(&one), as_buf_get(&other)) != 0)
+        as_buf_printf(out, "; latency %s", as_buf_get(&other));
+    out->failed |= one.failed || other.failed;
+    as_buf_finish(&one);
+    as_buf_finish(&other);
+}
+
+bool as_operation_is_trusted(const struct as_operation *o)
+{
+    return (!o->throughput || o->throughput->status == AS_CELL_OK) && (!o->latency || o->latency->status == AS_CELL_OK);
+}

@@ -1,0 +1,52 @@
+/* What probes alu and alu_latency found, an operation a row: throughput and latency beside each other, and what follows
+ * from both. */
+#ifndef AS_REPORT_OPERATIONS_H
+#define AS_REPORT_OPERATIONS_H
+
+#include "core/probe.h"
+#include "report/report.h"
+
+#define AS_OPERATIONS_THROUGHPUT "alu"
+#define AS_OPERATIONS_LATENCY "alu_latency"
+
+struct as_measure {
+    double value; /* NAN unknown */
+    struct as_interval ci;
+};
+
+/* One operation, in one form of its operands, on one device. Texts of it are a store's: escape them. */
+struct as_operation {
+    const char *name, *device;
+    const struct as_word *word;               /* NULL: this build does not know the operation */
+    const struct as_cell *throughput;         /* the best trusted cell, else one that is not; NULL none was asked for */
+    const struct as_cell *latency;            /* the same, the least */
+    const struct as_cell *link;               /* latency of what makes an operand of a result; NULL unknown */
+    struct as_measure warp;                   /* cycles a warp's instruction takes of a unit that is full */
+    struct as_measure relative;               /* throughput over that of ffma32 on the device */
+    struct as_measure adjusted;               /* latency less that of the link */
+    char link_name[48], form[48], steps[160]; /* "" unknown; steps: "1 MUFU, 1 FMUL" */
+};
+
+/* Does the run have cells of these probes? */
+bool as_operations_any(const struct as_report_run *run);
+/* In order of devices, then of the table of operations. *out is the caller's (free). */
+enum as_status as_operations_make(const struct as_report_run *run, struct as_operation **out, size_t *n,
+                                  struct as_error *err);
+/* "float", "" for an operation that is not known. */
+const char *as_operation_kind(const struct as_operation *o);
+/* In words what its numbers are to be taken as: "ok", "untrusted: noise", "unsupported"; of both where they differ. */
+void as_operation_status(const struct as_operation *o, struct as_buf *out);
+bool as_operation_is_trusted(const struct as_operation *o);
+
+/* A published figure of an operation beside what was measured. False where the figure is of none, or of something that
+ * is not measured. */
+bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,
+                         struct as_measure *out);
+/* Is the figure of this operation? */
+bool as_ref_is_of(const struct as_ref *ref, const char *op);
+
+/* The table in the terminal, under a title; device: NULL all. Nothing where the run has none. */
+enum as_status as_text_operations(const struct as_report_run *run, const char *op, const struct as_table_style *style,
+                                  struct as_buf *out, struct as_error *err);
+
+#endif

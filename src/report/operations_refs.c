@@ -1,0 +1,113 @@
+/* Published figures of operations, and what was measured in place of each. */
+#include "base/text.h"
+#include "report/operations.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The value of an axis of a figure, "" where it has none. */
+static void axis_of(const struct as_ref *ref, const char *name, char *out, size_t size)
+{
+    size_t n = strlen(name);
+    out[0] = 0;
+    for (const char *at = ref->axes; at && *at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, name, n) != 0 || at[n] != '=')
+            continue;
+        size_t length = strcspn(at + n + 1, " ");
+        as_copy_text(out, length + 1 < size ? length + 1 : size, at + n + 1);
+        return;
+    }
+}
+
+bool as_ref_is_of(const struct as_ref *ref, const char *op)
+{
+    char name[sizeof ref->axes];
+    axis_of(ref, "op", name, sizeof name);
+    return name[0] && strcmp(name, op) == 0;
+}
+
+static struct as_measure of_cell(const struct as_cell *c)
+{
+    if (!c || c->status != AS_CELL_OK || !isfinite(c->sum.median))
+        return (struct as_measure){NAN, {NAN, NAN}};
+    return (struct as_measure){c->sum.median, c->sum.ci};
+}
+
+static struct as_measure rate(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref)
+{
+    (void)run, (void)ref;
+    return of_cell(o->throughput);
+}
+
+static struct as_measure raw(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref)
+{
+    (void)run, (void)ref;
+    return of_cell(o->latency);
+}
+
+static struct as_measure adjusted(const struct as_report_run *run, const struct as_operation *o,
+                                  const struct as_ref *ref)
+{
+    (void)run, (void)ref;
+    return of_cell(o->latency).value > 0 ? o->adjusted : of_cell(NULL);
+}
+
+/* The source counts cycles in which each lane of a core could do an FMA of 32 bits. */
+static struct as_measure lane_cycles(const struct as_report_run *run, const struct as_operation *o,
+                                     const struct as_ref *ref)
+{
+    (void)run, (void)ref;
+    const struct as_measure r = o->relative;
+    if (!(r.value > 0) || !isfinite(of_cell(o->throughput).value))
+        return of_cell(NULL);
+    return (struct as_measure){1 / r.value, {1 / r.ci.hi, 1 / r.ci.lo}};
+}
+
+/* The same at one number of chains and warps. */
+static struct as_measure at_point(const struct as_report_run *run, const struct as_operation *o,
+                                  const struct as_ref *ref)
+{
+    char ilp[16], warps[16];
+    const struct as_measure best = of_cell(o->throughput), r = o->relative;
+    axis_of(ref, "ilp", ilp, sizeof ilp);
+    axis_of(ref, "warps", warps, sizeof warps);
+    for (size_t i = 0; i < run->cells_n && r.value > 0 && best.value > 0; i++) {
+        const struct as_cell *c = &run->cells[i];
+        if (strcmp(c->probe, AS_OPERATIONS_THROUGHPUT) != 0 || strcmp(c->device, o->device) != 0 ||
+            strcmp(as_axes_text(&c->axes, "op"), o->name) != 0 || strcmp(as_axes_text(&c->axes, "ilp"), ilp) != 0 ||
+            strcmp(as_axes_text(&c->axes, "warps"), warps) != 0 || !(of_cell(c).value > 0))
+            continue;
+        const double fma = best.value / r.value; /* results of ffma32 a cycle */
+        const struct as_measure m = of_cell(c);
+        return (struct as_measure){fma / m.value, {fma / m.ci.hi, fma / m.ci.lo}};
+    }
+    return of_cell(NULL);
+}
+
+static const struct {
+    const char *metric, *unit;
+    struct as_measure (*measured)(const struct as_report_run *run, const struct as_operation *o,
+                                  const struct as_ref *ref);
+} counterparts[] = {
+    {"instructions a core-cycle", "ops/cycle", rate},
+    {"throughput", "cycles", lane_cycles},
+    {"raw latency", "cycles", raw},
+    {"latency", "cycles", raw},
+    {"adjusted latency", "cycles", adjusted},
+    {"cycles an instruction", "cycles", at_point},
+};
+
+bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,
+                         struct as_measure *out)
+{
+    if (!as_ref_is_of(ref, o->name))
+        return false;
+    for (size_t i = 0; i < sizeof counterparts / sizeof *counterparts; i++)
+        if (strcmp(counterparts[i].metric, ref->metric) == 0 && strcmp(counterparts[i].unit, ref->unit) == 0) {
+            *out = counterparts[i].measured(run, o, ref);
+            return isfinite(out->value);
+        }
+    return false;
+}

@@ -1,0 +1,364 @@
+/* Operations on the page: a table of all by kind, what is published of them, and an entry for each to look it up. */
+#include "base/text.h"
+#include "report/operations.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct operations {
+    struct as_page *page;
+    struct as_operation **rows; /* [runs]; owned */
+    size_t *n;
+};
+
+bool as_page_has_operations(const struct as_page *p)
+{
+    for (size_t r = 0; r < p->n; r++)
+        if (as_operations_any(&p->runs[r]))
+            return true;
+    return false;
+}
+
+/* ---- numbers ---- */
+
+/* In the unit that the head of its column names. */
+static void measure(struct as_buf *b, struct as_measure m, const char *unit, bool with_interval)
+{
+    as_page_value(b, m.value, unit);
+    if (!with_interval || !isfinite(m.value) || !(m.ci.hi > m.ci.lo))
+        return;
+    as_buf_str(b, "<small>");
+    as_page_interval(b, m.value, m.ci, unit);
+    as_buf_str(b, "</small>");
+}
+
+static void cell_number(struct as_buf *b, const struct as_cell *c)
+{
+    as_buf_str(b, "<td>");
+    if (!c || !as_page_measured(c)) {
+        as_buf_str(b, "–");
+        return;
+    }
+    as_buf_printf(b, "<a href=\"#c%lld\">", (long long)c->id);
+    as_page_value(b, c->sum.median, "");
+    as_buf_str(b, "</a>");
+    if (c->sum.ci.hi > c->sum.ci.lo) {
+        as_buf_str(b, "<small>");
+        as_page_interval(b, c->sum.median, c->sum.ci, "");
+        as_buf_str(b, "</small>");
+    }
+}
+
+static void adjusted(struct as_buf *b, const struct as_operation *o)
+{
+    as_buf_str(b, "<td>");
+    measure(b, o->adjusted, "", o->link != NULL);
+    if (o->link_name[0]) {
+        as_buf_str(b, o->link ? "<small>less " : "<small>not known without ");
+        as_buf_html(b, o->link_name);
+        as_buf_str(b, "</small>");
+    }
+}
+
+static void status(struct as_buf *b, const struct as_operation *o)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_operation_status(o, &text);
+    as_buf_html(b, as_buf_get(&text));
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
+/* ---- the table ---- */
+
+static void anchor(struct as_buf *b, const char *name)
+{
+    as_buf_str(b, "op-");
+    as_page_slug(b, name);
+}
+
+static void row(struct as_buf *b, const struct as_operation *o, bool with_form)
+{
+    as_buf_str(b, as_operation_is_trusted(o) ? "<tr><th scope=\"row\"><a href=\"#"
+                                             : "<tr class=\"u\"><th "
+                                               "scope=\"row\"><a href=\"#");
+    anchor(b, o->name);
+    as_buf_str(b, "\">");
+    as_buf_html(b, o->name);
+    as_buf_str(b, "</a><small>");
+    as_buf_html(b, o->word ? o->word->title : "not known to this assay");
+    as_buf_str(b, "</small><td class=\"l\">");
+    as_buf_html(b, o->word ? o->word->type : "");
+    if (with_form) {
+        as_buf_str(b, "<td class=\"l\">");
+        as_buf_html(b, o->form);
+    }
+    cell_number(b, o->throughput);
+    as_buf_str(b, "<td>");
+    measure(b, o->relative, "x", false);
+    as_buf_str(b, "<td>");
+    measure(b, o->warp, "", false);
+    cell_number(b, o->latency);
+    adjusted(b, o);
+    as_buf_str(b, "<td class=\"l\">");
+    as_buf_html(b, o->steps);
+    as_buf_str(b, "<td class=\"l\">");
+    status(b, o);
+    as_buf_char(b, '\n');
+}
+
+static const char *device_name(const struct as_report_run *rr, const char *id)
+{
+    for (size_t i = 0; i < rr->devices_n; i++)
+        if (strcmp(rr->devices[i].id, id) == 0)
+            return rr->devices[i].name;
+    return "";
+}
+
+static void table(struct as_page *p, const struct as_report_run *rr, const struct as_operation *rows, size_t n)
+{
+    struct as_buf *b = p->out;
+    bool forms = false;
+    for (size_t i = 1; i < n; i++)
+        forms |= strcmp(rows[i].form, rows[0].form) != 0;
+    as_buf_str(b, "<h3><code>");
+    as_buf_html(b, rows->device);
+    as_buf_str(b, "</code> ");
+    as_buf_html(b, device_name(rr, rows->device));
+    if (p->n > 1) {
+        as_buf_str(b, " <span class=\"of\">");
+        as_page_run_name(b, &rr->run);
+        as_buf_str(b, "</span>");
+    }
+    as_buf_str(b, "</h3>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Operations\"><table "
+                  "class=\"operations\"><thead><tr><th scope=\"col\">operation<th scope=\"col\" class=\"l\">type");
+    if (forms)
+        as_buf_str(b, "<th scope=\"col\" class=\"l\">operands");
+    as_buf_str(b, "<th scope=\"col\">ops/cycle<th scope=\"col\">of ffma32’s<th scope=\"col\">cycles a warp<th "
+                  "scope=\"col\">latency<th scope=\"col\">adjusted<th scope=\"col\" class=\"l\">one step<th "
+                  "scope=\"col\" class=\"l\">status\n");
+    const char *kind = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *own = rows[i].word ? rows[i].word->kind : "not known";
+        if (!kind || strcmp(own, kind) != 0) {
+            as_buf_printf(b, "<tbody><tr class=\"g\"><th scope=\"rowgroup\" colspan=\"%d\">", 9 + forms);
+            as_buf_html(b, own);
+            as_buf_char(b, '\n');
+        }
+        kind = own;
+        row(b, &rows[i], forms);
+    }
+    as_buf_str(b, "</table></div>\n");
+}
+
+/* ---- beside published figures ---- */
+
+static void published(struct as_page *p, const struct as_report_run *rr, const struct as_operation *o,
+                      const struct as_ref *ref, struct as_measure m)
+{
+    struct as_buf *b = p->out, text = AS_BUF_INIT;
+    as_buf_str(b, "<tr><th scope=\"row\"><a href=\"#");
+    anchor(b, o->name);
+    as_buf_str(b, "\">");
+    as_buf_html(b, o->name);
+    as_buf_str(b, "</a><td>");
+    as_ref_what(ref, &text);
+    as_buf_html(b, as_buf_get(&text));
+    as_buf_str(b, "<td>");
+    as_buf_html(b, ref->chip);
+    as_buf_str(b, "<td class=\"n\">");
+    as_buf_clear(&text);
+    as_ref_value(ref, true, &text);
+    as_buf_html(b, as_buf_get(&text));
+    as_buf_str(b, "<td class=\"n\">");
+    as_page_value(b, m.value, ref->unit);
+    as_buf_str(b, " <code>");
+    as_buf_html(b, o->device);
+    as_buf_str(b, "</code>");
+    if (p->n > 1) {
+        as_buf_char(b, ' ');
+        as_page_run_name(b, &rr->run);
+    }
+    as_buf_str(b, "<td>");
+    as_buf_html(b, ref->conditions);
+    as_buf_str(b, "<td>");
+    as_buf_html(b, ref->source);
+    as_buf_char(b, '\n');
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
+static void beside(const struct operations *all)
+{
+    struct as_page *p = all->page;
+    const struct as_refs *refs = as_page_has_refs(p) ? p->runs[0].refs : NULL;
+    struct as_buf *b = p->out;
+    struct as_measure m;
+    size_t said = 0;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < all->n[r]; i++)
+            for (size_t k = 0; refs && k < refs->n; k++) {
+                if (!as_operation_of_ref(&p->runs[r], &all->rows[r][i], &refs->v[k], &m))
+                    continue;
+                if (said++ == 0)
+                    as_buf_str(b, "<h3>Beside published figures</h3>\n<p class=\"meta\">What other machines do, as "
+                                  "their sources state it. Cycles an instruction are such in which each lane of a unit "
+                                  "could do one ffma32.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                                  "aria-label=\"Published figures of operations\"><table><thead><tr><th "
+                                  "scope=\"col\">operation<th scope=\"col\">figure<th scope=\"col\">machine<th "
+                                  "scope=\"col\" class=\"n\">published<th scope=\"col\" class=\"n\">measured here<th "
+                                  "scope=\"col\">conditions of the source<th scope=\"col\">source\n<tbody>");
+                published(p, &p->runs[r], &all->rows[r][i], &refs->v[k], m);
+            }
+    if (said)
+        as_buf_str(b, "</table></div>\n");
+}
+
+/* ---- entries ---- */
+
+static void term(struct as_buf *b, const char *name, const char *text, bool code)
+{
+    as_buf_str(b, "<dt>");
+    as_buf_html(b, name);
+    as_buf_str(b, code ? "</dt><dd><code>" : "</dt><dd>");
+    as_buf_html(b, text);
+    as_buf_str(b, code ? "</code></dd>" : "</dd>");
+}
+
+/* What was measured of it, a line each device, run and form. */
+static void numbers(const struct operations *all, const char *name)
+{
+    struct as_page *p = all->page;
+    struct as_buf *b = p->out;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < all->n[r]; i++) {
+            const struct as_operation *o = &all->rows[r][i];
+            if (strcmp(o->name, name) != 0)
+                continue;
+            as_buf_str(b, "<dt><code>");
+            as_buf_html(b, o->device);
+            as_buf_str(b, "</code>");
+            if (p->n > 1) {
+                as_buf_char(b, ' ');
+                as_page_run_name(b, &p->runs[r].run);
+            }
+            as_buf_str(b, "</dt><dd>");
+            as_page_value(b, o->throughput ? o->throughput->sum.median : NAN, "ops/cycle");
+            as_buf_str(b, ", latency ");
+            as_page_value(b, o->latency ? o->latency->sum.median : NAN, "cycles");
+            if (o->link) {
+                as_buf_str(b, ", adjusted ");
+                as_page_value(b, o->adjusted.value, "cycles");
+            }
+            if (o->steps[0]) {
+                as_buf_str(b, ", <code>");
+                as_buf_html(b, o->steps);
+                as_buf_str(b, "</code>");
+            }
+            as_buf_str(b, " (operands: ");
+            as_buf_html(b, o->form);
+            as_buf_str(b, "; ");
+            status(b, o);
+            as_buf_str(b, ")</dd>");
+        }
+}
+
+static bool is_code(const char *name, const struct as_word *w)
+{
+    const char *at = strstr(w->dialects, name);
+    return at || strcmp(name, "reference") == 0;
+}
+
+static void entry(const struct operations *all, const struct as_operation *o)
+{
+    struct as_buf *b = all->page->out;
+    as_buf_str(b, "<details class=\"operation\"><summary><b>");
+    as_buf_html(b, o->name);
+    as_buf_str(b, "</b> ");
+    as_buf_html(b, o->word ? o->word->title : "not known to this assay");
+    as_buf_str(b, "</summary><dl id=\"");
+    anchor(b, o->name);
+    as_buf_str(b, "\">");
+    numbers(all, o->name);
+    for (const char *const *more = o->word ? o->word->more : NULL; more && more[0]; more += 2)
+        term(b, more[0], more[1], is_code(more[0], o->word));
+    as_buf_str(b, "</dl></details>\n");
+}
+
+static bool is_first(const struct operations *all, size_t run, size_t index)
+{
+    const char *name = all->rows[run][index].name;
+    for (size_t r = 0; r <= run; r++)
+        for (size_t i = 0; i < (r == run ? index : all->n[r]); i++)
+            if (strcmp(all->rows[r][i].name, name) == 0)
+                return false;
+    return true;
+}
+
+static void entries(const struct operations *all)
+{
+    struct as_buf *b = all->page->out;
+    as_buf_str(b,
+               "<h3>Each operation</h3>\n<p class=\"meta\">What it is in the kernels of each API, what it is checked "
+               "against, how its chains are made, and its numbers.</p>\n<div class=\"entries\">\n");
+    for (size_t r = 0; r < all->page->n; r++)
+        for (size_t i = 0; i < all->n[r]; i++)
+            if (is_first(all, r, i))
+                entry(all, &all->rows[r][i]);
+    as_buf_str(b, "</div>\n");
+}
+
+/* ---- all of it ---- */
+
+static enum as_status load(struct operations *all)
+{
+    struct as_page *p = all->page;
+    all->rows = calloc(p->n, sizeof *all->rows);
+    all->n = calloc(p->n, sizeof *all->n);
+    if (!all->rows || !all->n)
+        return as_nomem(p->err, p->n * sizeof *all->rows, "operations");
+    enum as_status st = AS_OK;
+    for (size_t r = 0; r < p->n && !st; r++)
+        st = as_operations_make(&p->runs[r], &all->rows[r], &all->n[r], p->err);
+    return st;
+}
+
+static void finish(struct operations *all)
+{
+    for (size_t r = 0; all->rows && r < all->page->n; r++)
+        free(all->rows[r]);
+    free((void *)all->rows);
+    free(all->n);
+}
+
+enum as_status as_page_operations(struct as_page *p)
+{
+    struct operations all = {.page = p};
+    if (!as_page_has_operations(p))
+        return AS_OK;
+    enum as_status st = load(&all);
+    if (!st)
+        as_buf_str(
+            p->out,
+            "<section id=\"operations\" aria-labelledby=\"operations-h\"><h2 id=\"operations-h\">Operations</h2>\n"
+            "<p class=\"lead\">Throughput and latency of each operation. Throughput is of one unit that has as "
+            "many threads as it takes, in results a cycle; cycles a warp are those that one instruction of a warp "
+            "takes of such a "
+            "unit. Latency is in cycles; adjusted, it is less that of the operation that makes an operand of a "
+            "result in every step: derived, with what both intervals allow.</p>\n");
+    for (size_t r = 0; r < p->n && !st; r++)
+        for (size_t i = 0, end; i < all.n[r]; i = end) {
+            for (end = i + 1; end < all.n[r] && strcmp(all.rows[r][end].device, all.rows[r][i].device) == 0;)
+                end++;
+            table(p, &p->runs[r], all.rows[r] + i, end - i);
+        }
+    if (!st) {
+        beside(&all);
+        entries(&all);
+        as_buf_str(p->out, "</section>\n");
+    }
+    finish(&all);
+    return st;
+}
