@@ -66,10 +66,8 @@ const struct as_probe as_probe_alu = {
     .question = "How many operations of each kind does one unit do in a cycle?",
     .metric = "throughput",
     .unit = "ops/cycle",
-    .counts =
-        "results of all threads of one unit, a cycle of its clock; an operation of several instructions or a fused "
-        "multiply-add is one, one on a pair of 16 bits is two; the slowest unit counts, the loop around the chains "
-        "does not",
+    .counts = "results of a unit's threads a cycle; an operation of several instructions is one, so is a fused "
+              "multiply-add, one on a pair is two; slowest unit, no loop",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
     .about = as_op_about,
