@@ -11,6 +11,7 @@ enum {
     STARTS = 1024, /* of operands of each kind, in a block of as many numbers of 64 bits */
     ONCE = STARTS,
     ONCE_GROUP = 64,
+    LANES_MAX = 64,
     BODY = 768,     /* instructions of the long body */
     BODY_CORE = 48, /* of a CPU, whose compilers take long over a long one */
     LEAST = 24,     /* steps of it, as the short one has half and steps come in twelves */
@@ -57,12 +58,12 @@ static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type
     return false;
 }
 
-static enum as_applies part_applies(const struct as_device_info *info, const struct as_op_part *part,
+static enum as_applies part_applies(const struct as_device_info *info, const struct as_op_part *part, unsigned ilp,
                                     struct as_error *err)
 {
     const struct as_op *op = part->op;
     enum as_dialect dialect = dialect_of(info);
-    if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one))
+    if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one) || (op->alone && part->count * ilp > 1))
         return AS_PRUNED;
     if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect)) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
@@ -91,7 +92,7 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     if (desc->steps % LEAST != 0 || desc->threads == 0)
         return AS_PRUNED;
     for (size_t i = 0; i < desc->sequence.n && applies == AS_APPLIES; i++)
-        applies = part_applies(info, &desc->sequence.part[i], err);
+        applies = part_applies(info, &desc->sequence.part[i], desc->ilp, err);
     if (applies != AS_APPLIES)
         return applies;
     if (desc->threads > 2 * as_chains_full(info) || (info->unit_threads && desc->threads > info->unit_threads)) {
@@ -423,12 +424,18 @@ static enum as_status run_once(struct as_chains *c, char *values[4], struct as_e
 static bool agree_once(const struct as_chains *c, const struct as_op *op, char *const values[4], char *why, size_t size)
 {
     const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
-    for (size_t i = 0; i < ONCE; i++) {
-        union as_op_value v[4] = {{0}};
-        for (int k = 0; k < 4; k++)
-            memcpy(&v[k], values[k] + i * as_op_bytes(types[k]), as_op_bytes(types[k]));
-        if (!as_op_agrees(op, c->dialect, v, &v[3], why, size))
-            return false;
+    unsigned lanes = op->group_reference ? as_chains_warp(&c->timed.dev->info) : 1;
+    for (size_t i = 0; i < ONCE; i += lanes) {
+        union as_op_value v[LANES_MAX][3] = {{{0}}};
+        for (unsigned lane = 0; lane < lanes; lane++)
+            for (int k = 0; k < 3; k++)
+                memcpy(&v[lane][k], values[k] + (i + lane) * as_op_bytes(types[k]), as_op_bytes(types[k]));
+        for (unsigned lane = 0; lane < lanes; lane++) {
+            union as_op_value r = {0};
+            memcpy(&r, values[3] + (i + lane) * as_op_bytes(op->result), as_op_bytes(op->result));
+            if (!as_op_agrees(op, c->dialect, (const union as_op_value(*)[3])v, lane, lanes, &r, why, size))
+                return false;
+        }
     }
     return true;
 }

@@ -141,11 +141,15 @@ static double unit_of(enum as_op_type type, double x)
     return ldexp(1, exponent - 1 - mantissa[type]);
 }
 
-bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value *abc,
-                  const union as_op_value *r, char *why, size_t size)
+bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value (*all)[3], unsigned lane_at,
+                  unsigned lanes_n, const union as_op_value *r, char *why, size_t size)
 {
     union as_op_value want = {0};
-    op->reference(abc, &want);
+    const union as_op_value *abc = all[lane_at];
+    if (op->reference)
+        op->reference(abc, &want);
+    else
+        op->group_reference(all, lane_at, lanes_n, &want);
     size_t bytes = as_op_bytes(op->result);
     if (memcmp(&want, r, bytes) == 0)
         return true;

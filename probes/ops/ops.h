@@ -63,7 +63,8 @@ struct as_op {
     enum as_op_domain a, b, c; /* operands */
     enum as_op_domain m;       /* the word that the link takes */
     const char *head;          /* the operation in all dialects that have it; $ for its number in a program */
-    const char *link;          /* operation that makes an operand of a result in every step, NULL: none */
+    const char *link;          /* operation that makes an operand of a result in every step, NULL: none, or nothing that takes
+                                  time */
     unsigned dialects;         /* bits of enum as_dialect */
     unsigned weight;           /* about so many instructions: how long a body may become */
     double ulp[AS_DIALECT_N];  /* allowed error in units of the last place; 0: bit for bit */
@@ -71,7 +72,10 @@ struct as_op {
     unsigned cuda_least;       /* least number of a CUDA architecture, 0 all */
     const char *sass; /* names one of which each step must be in NVIDIA's machine code; NULL: any instruction */
     const char *gcn;  /* the same in AMD's */
-    void (*reference)(const union as_op_value *abc, union as_op_value *r);
+    bool alone;       /* compilers make one operation on a pair of those of two chains: one chain only */
+    void (*reference)(const union as_op_value *abc, union as_op_value *r); /* NULL: it is of lanes that go together */
+    /* of one lane of such a group; abc: three operands of each lane; NULL: it is of a thread for itself */
+    void (*group_reference)(const union as_op_value (*abc)[3], unsigned lane, unsigned lanes, union as_op_value *r);
 };
 extern const struct as_op as_ops[]; /* ends with a NULL name */
 extern const size_t as_ops_n;
@@ -84,8 +88,9 @@ const char *as_op_type_word(enum as_op_type type); /* "f32" */
 /* Draws a value; turn: which of the four by turns. */
 void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, struct as_rng *rng,
                 union as_op_value *out);
-/* Is r what the reference gives, within the error that the dialect may have? Writes both into why when it is not. */
-bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value *abc,
-                  const union as_op_value *r, char *why, size_t size);
+/* Is r what the reference gives, within the error that the dialect may have? Writes both into why when it is not.
+ * abc: operands of all lanes that go together; lane: whose result it is (0 of 1 where threads are for themselves). */
+bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value (*abc)[3], unsigned lane,
+                  unsigned lanes, const union as_op_value *r, char *why, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ DIALECTS = ("opencl", "cuda", "hip")
 DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
            "bytes", "mantissa", "two", "two64", "one", "many", "many64")
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
-        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda"}
+        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda", "group", "alone"}
 
 
 # Domains that say in words where operands lie, for people.
@@ -204,6 +204,8 @@ class Operation:
 
     def reference(self):
         """The host's function; numbers of 16 bits are computed in f64 and rounded once when they are stored."""
+        if self.get("group"):
+            return self.group_reference()
         lanes = 2 if self.type.endswith("x2") else 1
         lane = {"f16x2": "f16", "bf16x2": "bf16"}
         host = self.letters(self.get("host") or fail(self.name, "no host"))
@@ -219,6 +221,18 @@ class Operation:
             body.append(f"as_op_set_{to}(r, {n}, ({TYPES[to][8]})({host}));")
             code += ["    {"] + ["        " + line for line in body] + ["    }"]
         return "\n".join(code + ["}"]) + "\n"
+
+    def group_reference(self):
+        """The host's function of one lane, which sees all of its group: v[i][0] is the first operand of lane i."""
+        host = self.letters(self.get("host") or fail(self.name, "no host"))
+        member = {"i32": "u32", "f32": "f32"}[self.type]
+        host = re.sub(r"\bA\(", "LANE(", host)
+        host = re.sub(r"\bB\b", f"v[L][1].{member}", host)
+        result = {"i32": "u32", "f32": "f32"}[self.result]
+        return "\n".join([f"#define LANE(i) v[i][0].{member}",
+                          f"static void ref_{self.name}(const union as_op_value (*v)[3], unsigned L, unsigned W, "
+                          "union as_op_value *r)", "{", "    (void)L, (void)W;", f"    r->{result} = {host};", "}",
+                          "#undef LANE"]) + "\n"
 
     def sort(self, key, default):
         name = self.get(key, default)
@@ -246,7 +260,8 @@ class Operation:
             ("weight", self.get("weight", "1")), ("ulp", f"{{{ulps}}}"), ("abs", self.get("abs", "0")),
             ("cuda_least", self.get("min.cuda", "0")), ("sass", f'"{sass}"' if sass else "NULL"),
             ("gcn", f'"{self.get("gcn").split()[0]}"' if self.get("gcn") else "NULL"),
-            ("reference", f"ref_{self.name}"),
+            ("alone", "true" if self.get("alone") == "yes" else "false"),
+            ("group_reference" if self.get("group") else "reference", f"ref_{self.name}"),
         ]
         return "    {" + ",\n     ".join(f".{k} = {v}" for k, v in fields) + "},\n"
 

@@ -110,3 +110,77 @@ float as_op_rounded(float x)
     volatile float stored = x;
     return stored;
 }
+
+/* ---- lanes that go together ---- */
+
+enum { LANES_MAX = 64 };
+
+uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, uint32_t mask)
+{
+    uint32_t r = 0;
+    for (unsigned i = 0; i < lanes && i < 32; i++)
+        r |= (uint32_t)((v[i][0].u32 & mask) != 0) << i;
+    return r;
+}
+
+uint32_t as_op_ballot_less(const union as_op_value (*v)[3], unsigned lanes)
+{
+    uint32_t r = 0;
+    for (unsigned i = 0; i < lanes && i < 32; i++)
+        r |= (uint32_t)(v[i][0].u32 < v[i][1].u32) << i;
+    return r;
+}
+
+uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned lanes, char how)
+{
+    uint32_t r = v[0][0].u32;
+    for (unsigned i = 1; i < lanes; i++) {
+        uint32_t x = v[i][0].u32;
+        r = how == '+'   ? r + x
+            : how == '<' ? (x < r ? x : r)
+            : how == '>' ? (x > r ? x : r)
+            : how == '&' ? r & x
+            : how == '|' ? r | x
+                         : r ^ x;
+    }
+    return r;
+}
+
+uint32_t as_op_prefix(const union as_op_value (*v)[3], unsigned lane)
+{
+    uint32_t r = 0;
+    for (unsigned i = 0; i <= lane; i++)
+        r += v[i][0].u32;
+    return r;
+}
+
+uint32_t as_op_match(const union as_op_value (*v)[3], unsigned lanes, unsigned lane)
+{
+    uint32_t r = 0;
+    for (unsigned i = 0; i < lanes && i < 32; i++)
+        r |= (uint32_t)(v[i][0].u32 == v[lane][0].u32) << i;
+    return r;
+}
+
+static float exchange(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, unsigned first, char how)
+{
+    float x[LANES_MAX], y[LANES_MAX];
+    for (unsigned i = 0; i < lanes && i < LANES_MAX; i++)
+        x[i] = v[i][0].f32;
+    for (unsigned far = first; far; far /= 2) {
+        for (unsigned i = 0; i < lanes && i < LANES_MAX; i++)
+            y[i] = how == '+' ? x[i] + x[i ^ far] : x[i] * x[i ^ far];
+        memcpy(x, y, sizeof x);
+    }
+    return x[lane];
+}
+
+float as_op_butterfly(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how)
+{
+    return exchange(v, lanes, lane, lanes / 2, how);
+}
+
+float as_op_quad(const union as_op_value (*v)[3], unsigned lane)
+{
+    return exchange(v, 32, lane, 2, '+');
+}

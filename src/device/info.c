@@ -83,7 +83,7 @@ static struct as_instruction *find_instruction(struct as_instructions *list, con
 void as_instructions_add(struct as_instructions *list, const char *name)
 {
     struct as_instruction *found = find_instruction(list, name);
-    if (!found && list->n == AS_INSTRUCTIONS_MAX - 1)
+    if (!found && list->n >= AS_INSTRUCTIONS_MAX - 1)
         name = "others";
     if (!found && !(found = find_instruction(list, name))) {
         found = &list->list[list->n++];

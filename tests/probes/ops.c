@@ -1,0 +1,298 @@
+/* Operations: the table itself, the references' own known answers, the gate on machine code, and on the OpenCL of this
+ * machine that planted errors are caught: a wrong reference, a step that a compiler left out, a chain cut off. */
+#include "../../probes/ops/chains.h"
+#include "../../probes/ops/code.h"
+#include "../../probes/ops/ops_reference.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the table ---- */
+
+static void test_table(void **state)
+{
+    (void)state;
+    assert_true(as_ops_n >= 120);
+    for (size_t i = 0; i < as_ops_n; i++) {
+        const struct as_op *op = &as_ops[i];
+        assert_string_equal(as_op_words[i], op->name);
+        assert_ptr_equal(as_op_find(op->name), op);
+        if (!op->dialects)
+            fail_msg("no dialect has %s", op->name);
+        assert_true(op->args >= 1 && op->args <= 3);
+        assert_true((op->reference != NULL) != (op->group_reference != NULL));
+        assert_true(!op->link || as_op_find(op->link));
+        if (op->weave && (op->btype != op->type || op->result != op->type))
+            fail_msg("%s takes its own results in two places, of different types", op->name);
+    }
+    assert_null(as_op_words[as_ops_n]);
+    assert_null(as_op_find("ffma33"));
+}
+
+/* Operands lie where their domain says, and turns are what keeps chains where they began. */
+static void test_operands(void **state)
+{
+    (void)state;
+    struct as_rng rng;
+    as_rng_seed(&rng, 1);
+    for (unsigned i = 0; i < 4000; i++) {
+        union as_op_value v, w;
+        as_op_draw(AS_OP_UNIT, AS_OP_F32, i, &rng, &v);
+        assert_true(v.f32 >= 1 && v.f32 <= 2);
+        as_op_draw(AS_OP_HALF, AS_OP_F64, i, &rng, &v);
+        assert_true(v.f64 >= 0.25 && v.f64 <= 0.75);
+        as_op_draw(AS_OP_DIVISOR, AS_OP_I32, i, &rng, &v);
+        assert_in_range(v.u32, 3, 17);
+        as_op_draw(AS_OP_ODD, AS_OP_I64, i, &rng, &v);
+        assert_true(v.u64 & 1);
+        as_op_draw(AS_OP_UNIT, AS_OP_F16X2, i, &rng, &v);
+        assert_true(as_op_get_f16(&v, 0) >= 1 && as_op_get_f16(&v, 1) >= 1);
+        as_op_draw(AS_OP_OPPOSITE, AS_OP_F32, 0, &rng, &v);
+        as_op_draw(AS_OP_OPPOSITE, AS_OP_F32, 1, &rng, &w);
+        assert_true(v.f32 + w.f32 == 0);
+    }
+}
+
+/* ---- references ---- */
+
+static union as_op_value of(const char *name, union as_op_value a, union as_op_value b, union as_op_value c)
+{
+    const union as_op_value abc[3] = {a, b, c};
+    union as_op_value r = {0};
+    const struct as_op *op = as_op_find(name);
+    assert_non_null(op);
+    op->reference(abc, &r);
+    return r;
+}
+#define I(x) ((union as_op_value){.u32 = (x)})
+#define L(x) ((union as_op_value){.u64 = (x)})
+#define F(x) ((union as_op_value){.f32 = (x)})
+#define D(x) ((union as_op_value){.f64 = (x)})
+
+static void test_known_answers(void **state)
+{
+    (void)state;
+    assert_int_equal(of("iaddsat32", I(0x7fffffff), I(1), I(0)).u32, 0x7fffffff);
+    assert_int_equal(of("iaddsat32", I(0x80000000), I(0xffffffff), I(0)).u32, 0x80000000);
+    assert_int_equal(of("imulhi32", I(0xffffffff), I(0xffffffff), I(0)).u32, 0xfffffffe);
+    assert_true(of("imulhi64", L(UINT64_MAX), L(UINT64_MAX), L(0)).u64 == UINT64_MAX - 1);
+    assert_true(of("imulhi64", L(UINT64_C(0x123456789abcdef0)), L(UINT64_C(0xfedcba9876543210)), L(0)).u64 ==
+                UINT64_C(0x121fa00ad77d7422));
+    assert_true(of("imulw32", I(0xffffffff), I(2), I(0)).u64 == UINT64_C(0x1fffffffe));
+    assert_int_equal(of("idp4a32", I(0x01020304), I(0x01010101), I(10)).u32, 20);
+    assert_int_equal(of("brev32", I(1), I(0), I(0)).u32, 0x80000000);
+    assert_int_equal(of("popc32", I(0xf0f00001), I(0), I(0)).u32, 9);
+    assert_int_equal(of("perm32", I(0x33221100), I(0x77665544), I(0x0741)).u32, 0x00774411);
+    assert_int_equal(of("funnel32", I(0x80000000), I(1), I(31)).u32, 3);
+    assert_int_equal(of("bfi32", I(0x1fff), I(0), I(0)).u32, 0x1fff << 7);
+    assert_true(of("ffma32", F(1 + 0x1p-12f), F(1 + 0x1p-12f), F(-1 - 0x1p-11f)).f32 == 0x1p-24f);
+    assert_true(of("fmuladd32", F(1 + 0x1p-12f), F(1 + 0x1p-12f), F(-1 - 0x1p-11f)).f32 == 0);
+    assert_true(of("fmed32", F(3), F(1), F(2)).f32 == 2);
+    assert_true(of("fdiv64", D(4), D(3), D(0)).f64 == 0.75);
+    /* 1 + 2^-11 lies between two f16: to the even one; and 65520 is the first that is too large. */
+    assert_int_equal(of("cvt_f32_f16", F(1 + 0x1p-11f), F(0), F(0)).u16, 0x3c00);
+    assert_int_equal(of("cvt_f32_f16", F(1 + 3 * 0x1p-11f), F(0), F(0)).u16, 0x3c02);
+    assert_int_equal(of("cvt_f32_f16", F(65519), F(0), F(0)).u16, 0x7bff);
+    assert_int_equal(of("cvt_f32_f16", F(65520), F(0), F(0)).u16, 0x7c00);
+    assert_int_equal(of("cvt_f32_f16", F(0x1p-24f), F(0), F(0)).u16, 1);
+    assert_int_equal(of("cvt_f32_bf16", F(1 + 0x1p-8f), F(0), F(0)).u16, 0x3f80);
+    assert_int_equal(of("cvt_f32x2_e4m3x2", F(1000), F(-1.0625f), F(0)).u16, 0x7eb8);
+    assert_int_equal(of("cvt_f32x2_e5m2x2", F(1e9f), F(1.125f), F(0)).u16, 0x7b3c);
+    assert_int_equal(of("cvt_i32_i16", I(40000), I(0), I(0)).u16, 32767);
+    assert_int_equal(of("ffma2_f16", I(0x40003c00), I(0x40003c00), I(0x3c003c00)).u32, 0x45004000);
+}
+
+static void test_of_lanes(void **state)
+{
+    (void)state;
+    union as_op_value v[32][3] = {{{0}}}, r = {0};
+    const union as_op_value(*all)[3] = (const union as_op_value(*)[3])v;
+    for (unsigned i = 0; i < 32; i++)
+        v[i][0].u32 = i + 1;
+    as_op_find("ballot32")->group_reference(all, 3, 32, &r);
+    assert_int_equal(r.u32, 0x55555555);
+    as_op_find("reduce_add32")->group_reference(all, 3, 32, &r);
+    assert_int_equal(r.u32, 528);
+    as_op_find("prefix_sum32")->group_reference(all, 3, 32, &r);
+    assert_int_equal(r.u32, 10);
+    as_op_find("shuffle_up32")->group_reference(all, 0, 32, &r);
+    assert_int_equal(r.u32, 1);
+    for (unsigned i = 0; i < 32; i++)
+        v[i][0].f32 = (float)i;
+    as_op_find("sum32")->group_reference(all, 7, 32, &r);
+    assert_true(r.f32 == 496);
+    as_op_find("quad_sum32")->group_reference(all, 7, 32, &r);
+    assert_true(r.f32 == 22);
+}
+
+/* One bit is seen where results are exact; where an error is allowed, no more than that. */
+static void test_agreement(void **state)
+{
+    (void)state;
+    const union as_op_value abc[1][3] = {{I(5), I(7), I(0)}};
+    const struct as_op *add = as_op_find("iadd32"), *rsqrt = as_op_find("rsqrt32");
+    union as_op_value r = I(12);
+    char why[256] = "";
+    assert_true(as_op_agrees(add, AS_DIALECT_CUDA, abc, 0, 1, &r, why, sizeof why));
+    r.u32 = 13;
+    assert_false(as_op_agrees(add, AS_DIALECT_CUDA, abc, 0, 1, &r, why, sizeof why));
+    assert_non_null(strstr(why, "iadd32"));
+    const union as_op_value four[1][3] = {{F(4), F(0), F(0)}};
+    for (int units = 0; units < 8; units++) {
+        r.f32 = 0.5f + (float)units * 0x1p-24f;
+        bool agrees = as_op_agrees(rsqrt, AS_DIALECT_CUDA, four, 0, 1, &r, why, sizeof why);
+        assert_int_equal(agrees, units <= rsqrt->ulp[AS_DIALECT_CUDA]);
+    }
+    r.f32 = NAN;
+    assert_false(as_op_agrees(rsqrt, AS_DIALECT_CUDA, four, 0, 1, &r, why, sizeof why));
+}
+
+/* ---- machine code ---- */
+
+static void count(struct as_instructions *list, const char *name, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        as_instructions_add(list, name);
+}
+
+static void test_code(void **state)
+{
+    (void)state;
+    static struct as_instructions half, whole;
+    char text[160];
+    half.n = whole.n = 0;
+    count(&half, "FFMA", 50);
+    count(&half, "BRA", 3);
+    count(&whole, "FFMA", 98);
+    count(&whole, "BRA", 3);
+    assert_true(as_op_code_agrees(&half, &whole, 48, "FFMA", text, sizeof text));
+    assert_string_equal(text, "each step is 1 FFMA");
+    assert_true(as_op_code_agrees(&half, &whole, 48, NULL, text, sizeof text));
+    /* strength reduction: something else was made of it */
+    assert_false(as_op_code_agrees(&half, &whole, 48, "MUFU", text, sizeof text));
+    assert_non_null(strstr(text, "wanted is MUFU"));
+    /* two steps became one */
+    assert_false(as_op_code_agrees(&half, &whole, 96, "FFMA", text, sizeof text));
+    /* folded away */
+    assert_false(as_op_code_agrees(&half, &half, 48, "FFMA", text, sizeof text));
+    assert_string_equal(text, "the compiler left nothing of the steps");
+    /* names are whole words */
+    assert_false(as_op_code_agrees(&half, &whole, 48, "FFMA2 XFFMA", text, sizeof text));
+    /* more names than there is room for are still counted */
+    for (unsigned i = 0; i < 2 * AS_INSTRUCTIONS_MAX; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "N%u", i);
+        as_instructions_add(&half, name);
+    }
+    assert_int_equal(half.n, AS_INSTRUCTIONS_MAX);
+    assert_true(as_instructions_of(&half, "others") > AS_INSTRUCTIONS_MAX);
+}
+
+/* ---- planted errors, on the OpenCL of this machine ---- */
+
+static struct as_opened opened;
+
+static int open_device(void **state)
+{
+    struct as_error err = {0};
+    (void)state;
+    if (as_device_open("opencl:0", &opened, &err))
+        print_message("skipped: %s\n", err.text);
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    as_device_close(&opened);
+    return 0;
+}
+
+static struct as_visit_context visit_of(uint64_t seed)
+{
+    return (struct as_visit_context){.dev = &opened.device, .seed = seed, .limit = NAN};
+}
+
+/* What the check says of chains of an operation; *measured is what a measurement came to. */
+static bool checked(const struct as_op *op, char *why, size_t size, enum as_status *measured)
+{
+    struct as_error err = {0};
+    struct as_visit_context vc = visit_of(7);
+    struct as_chains c;
+    struct as_chains_time time;
+    const struct as_chains_desc desc = {.op = op, .ilp = 2, .steps = 24, .operands = 3, .threads = 1};
+    if (as_chains_prepare(&c, &vc, &desc, &err))
+        fail_msg("%s: %s", op->name, err.text);
+    bool good = as_chains_check(&c, why, size);
+    *measured = as_chains_measure(&c, 4096, &time, &err);
+    if (*measured)
+        snprintf(why + strlen(why), size - strlen(why), "; %s", err.text);
+    as_chains_finish(&c);
+    as_buf_finish(&vc.detail);
+    return good;
+}
+
+static void test_right(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"iadd32", "ffma32", "cvt_f32_i32"};
+    char why[512] = "";
+    enum as_status measured;
+    if (!opened.backend)
+        skip();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool good = checked(as_op_find(names[i]), why, sizeof why, &measured);
+        if (!good || measured)
+            fail_msg("%s: %s", names[i], why);
+    }
+}
+
+static void test_wrong_reference(void **state)
+{
+    (void)state;
+    char why[512] = "";
+    enum as_status measured;
+    if (!opened.backend)
+        skip();
+    struct as_op wrong = *as_op_find("iadd32");
+    wrong.reference = as_op_find("isub32")->reference;
+    assert_false(checked(&wrong, why, sizeof why, &measured));
+    assert_non_null(strstr(why, "gave 0x"));
+}
+
+/* In the long body steps do nothing, or give what does not depend on the one before. */
+static void test_wrong_bodies(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {
+        "#define OP(d, a, b, c) (d) = mode == 2u ? (a) : (a) + (b)",
+        "#define OP(d, a, b, c) (d) = mode == 2u ? (TR)7 : (a) + (b)",
+    };
+    if (!opened.backend)
+        skip();
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        char head[256], why[512] = "";
+        enum as_status measured;
+        struct as_op wrong = *as_op_find("iadd32");
+        snprintf(head, sizeof head, "#define TA u32\n#define TB u32\n#define TC u32\n#define TR u32\n%s\n", heads[i]);
+        wrong.head = head;
+        assert_false(checked(&wrong, why, sizeof why, &measured));
+        assert_non_null(strstr(why, "long body"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_operands),        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_of_lanes), cmocka_unit_test(test_agreement),       cmocka_unit_test(test_code),
+        cmocka_unit_test(test_right),    cmocka_unit_test(test_wrong_reference), cmocka_unit_test(test_wrong_bodies),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
