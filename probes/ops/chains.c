@@ -12,8 +12,9 @@ enum {
     ONCE = STARTS,
     ONCE_GROUP = 64,
     LANES_MAX = 64,
-    BODY = 768,     /* instructions of the long body */
-    BODY_CORE = 48, /* of a CPU, whose compilers take long over a long one */
+    BODY = 768, /* instructions of the long body */
+    MOST_CORE = 96,
+    BODY_CORE = 24, /* of a CPU, whose compilers take long over a long one */
     LEAST = 24,     /* steps of it, as the short one has half and steps come in twelves */
     GROUP_MAX = 1024,
 };
@@ -65,6 +66,12 @@ static enum as_applies part_applies(const struct as_device_info *info, const str
     enum as_dialect dialect = dialect_of(info);
     if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one) || (op->alone && part->count * ilp > 1))
         return AS_PRUNED;
+    if (is_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
+        return AS_PRUNED;
+    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+        return AS_INAPPLICABLE;
+    }
     if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect)) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
         return AS_INAPPLICABLE;
