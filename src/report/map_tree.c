@@ -347,7 +347,7 @@ static enum as_status lay_out_group(struct as_map_tree *t, size_t first, unsigne
     }
     if (shown == n)
         return AS_OK;
-    size_t more;
+    size_t more = 0;
     enum as_status st = add_node(t, AS_MAP_MORE, &more, err);
     if (st != AS_OK)
         return st;

@@ -64,10 +64,11 @@ static const char *number_of(const struct as_device_info *d)
     return colon ? colon + 1 : d->id;
 }
 
+/* device: NULL for the host, of whose accesses there are none. */
 static const struct as_fact *one_way(const struct as_report_run *rr, const struct as_device_info *device,
                                      const struct as_device_info *other, const char *what)
 {
-    if (other && strcmp(device->backend, other->backend) != 0)
+    if (!device || (other && strcmp(device->backend, other->backend) != 0))
         return NULL;
     return as_map_link_fact(rr, device->id, other ? number_of(other) : "host-0", what);
 }
@@ -106,9 +107,9 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
             as_buf_str(b, "<td>–");
             continue;
         }
-        const struct as_fact *gbs = from ? one_way(rr, from, to, "to") : NULL;
+        const struct as_fact *gbs = one_way(rr, from, to, "to");
         gbs = gbs ? gbs : one_way(rr, to, from, "from");
-        link_cell(b, gbs, from ? one_way(rr, from, to, "load") : NULL);
+        link_cell(b, gbs, one_way(rr, from, to, "load"));
     }
     as_buf_char(b, '\n');
 }
