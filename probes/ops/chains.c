@@ -66,12 +66,6 @@ static enum as_applies part_applies(const struct as_device_info *info, const str
     enum as_dialect dialect = dialect_of(info);
     if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one) || (op->alone && part->count * ilp > 1))
         return AS_PRUNED;
-    if (is_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
-        return AS_PRUNED;
-    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
-        return AS_INAPPLICABLE;
-    }
     if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect)) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
         return AS_INAPPLICABLE;
@@ -98,6 +92,12 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     enum as_applies applies = AS_APPLIES;
     if (desc->steps % LEAST != 0 || desc->threads == 0)
         return AS_PRUNED;
+    if (is_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
+        return AS_PRUNED;
+    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+        return AS_INAPPLICABLE;
+    }
     for (size_t i = 0; i < desc->sequence.n && applies == AS_APPLIES; i++)
         applies = part_applies(info, &desc->sequence.part[i], desc->ilp, err);
     if (applies != AS_APPLIES)

@@ -63,16 +63,16 @@ struct as_op {
     enum as_op_domain a, b, c; /* operands */
     enum as_op_domain m;       /* the word that the link takes */
     const char *head;          /* the operation in all dialects that have it; $ for its number in a program */
-    const char *link;          /* operation that makes an operand of a result in every step, NULL: none, or nothing that takes
-                                  time */
-    unsigned dialects;         /* bits of enum as_dialect */
-    unsigned weight;           /* about so many instructions: how long a body may become */
-    double ulp[AS_DIALECT_N];  /* allowed error in units of the last place; 0: bit for bit */
-    double abs;                /* allowed besides, as a difference */
-    unsigned cuda_least;       /* least number of a CUDA architecture, 0 all */
-    const char *sass; /* names one of which each step must be in NVIDIA's machine code; NULL: any instruction */
-    const char *gcn;  /* the same in AMD's */
-    bool alone;       /* compilers make one operation on a pair of those of two chains: one chain only */
+    const char *link;  /* operation that makes an operand of a result in every step, NULL: none, or nothing that takes
+                          time */
+    unsigned dialects; /* bits of enum as_dialect */
+    unsigned weight;   /* about so many instructions: how long a body may become */
+    double ulp[AS_DIALECT_N]; /* allowed error in units of the last place; 0: bit for bit */
+    double abs;               /* allowed besides, as a difference */
+    unsigned cuda_least;      /* least number of a CUDA architecture, 0 all */
+    const char *sass;         /* names one of which each step must be in NVIDIA's machine code; NULL: any instruction */
+    const char *gcn;          /* the same in AMD's */
+    bool alone;               /* compilers make one operation on a pair of those of two chains: one chain only */
     void (*reference)(const union as_op_value *abc, union as_op_value *r); /* NULL: it is of lanes that go together */
     /* of one lane of such a group; abc: three operands of each lane; NULL: it is of a thread for itself */
     void (*group_reference)(const union as_op_value (*abc)[3], unsigned lane, unsigned lanes, union as_op_value *r);

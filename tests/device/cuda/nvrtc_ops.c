@@ -14,7 +14,7 @@
 
 extern const char as_kernel_timed[];
 
-enum { WHOLE = 48 };
+enum { WHOLE = 24 };
 static const struct {
     const char *name;
     unsigned number;
