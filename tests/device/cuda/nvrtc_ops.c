@@ -2,7 +2,7 @@
  * every step of its chains holds the instruction that the operation is about. Skipped where there is no NVRTC. */
 #include "code.h"
 #include "device/cuda/cuda.h"
-#include "ops.h"
+#include "sequence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 extern const char as_kernel_timed[];
+extern const char *const as_mix_words[];
 
 enum { WHOLE = 24 };
 static const struct {
@@ -57,6 +58,14 @@ static bool compiles(const struct as_op_sequence *sequence, unsigned ilp, const 
     return as_op_code_agrees(&half, &whole, ilp * WHOLE / 2, sequence, &each, why, size);
 }
 
+static bool has_all(const struct as_op_sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->n; i++)
+        if (!(sequence->part[i].op->dialects & 1u << AS_DIALECT_CUDA))
+            return false;
+    return true;
+}
+
 static void test_operations(void **state)
 {
     (void)state;
@@ -81,8 +90,46 @@ static void test_operations(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Of two chains of f16 the compiler makes one of pairs, which the count has to see. */
+static bool is_packed(const struct as_op_sequence *sequence)
+{
+    unsigned halves = 0;
+    for (size_t i = 0; i < sequence->n; i++)
+        halves += sequence->part[i].op->type == AS_OP_F16 ? sequence->part[i].count : 0;
+    return halves > 1;
+}
+
+/* All sequences that probe mix knows, but those with an operation that CUDA lacks; for one architecture, as each of
+ * their operations is compiled for all. */
+static void test_sequences(void **state)
+{
+    (void)state;
+    if (!nvrtc.library)
+        skip();
+    size_t seen = 0, wrong = 0;
+    for (const char *const *word = as_mix_words; *word; word++) {
+        struct as_op_sequence sequence;
+        struct as_error err = {0};
+        char why[600];
+        if (as_op_sequence_parse(*word, &sequence, &err)) {
+            assert_non_null(strstr(*word, "sin_pt_"));
+            continue;
+        }
+        if (!has_all(&sequence))
+            continue;
+        seen++;
+        if (compiles(&sequence, 1, "sm_90a", why, sizeof why) == is_packed(&sequence)) {
+            print_error("%s: %s\n", *word, why);
+            wrong++;
+        } else if (getenv("ASSAY_SHOW"))
+            print_message("%s: %s\n", *word, why);
+    }
+    assert_true(seen > 200);
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations), cmocka_unit_test(test_sequences)};
     return cmocka_run_group_tests(tests, load, NULL);
 }

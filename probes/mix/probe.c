@@ -1,0 +1,96 @@
+/* mix: how long one unit takes for operations of several kinds, interleaved. See method.md. */
+#include "../ops/visit.h"
+
+extern const char as_method_mix[];
+extern const char *const as_mix_words[];
+
+static const struct as_axis axes[] = {
+    {.name = "mix",
+     .help = "operations, of each so many: imul32+3*ffma32",
+     .type = AS_AXIS_WORD,
+     .words = as_mix_words,
+     .def = "all"},
+    {.name = "ilp",
+     .help = "chains of a thread for each operation of the sequence; 0: about four in all",
+     .type = AS_AXIS_COUNT,
+     .max = 8,
+     .def = "0",
+     .zero = "fitting"},
+    AS_STEPS_AXIS,
+    {0},
+};
+static const char *const quick[] = {"mix=ffma32,iadd32,imad32,xor32,ffma64,recip32",
+                                    "mix=ffma32+iadd32,ffma32+imad32,ffma32+xor32,ffma32+ffma64,ffma32+recip32",
+                                    "mix=imad32+iadd32,xor32+iadd32,ffma64+iadd32,recip32+4*ffma32", NULL};
+static const char *const full[] = {"mix=all", NULL};
+
+enum { CHAINS = 4 };
+
+static enum as_status desc_of(const struct as_device_info *info, const struct as_axes *a, struct as_chains_desc *out,
+                              struct as_error *err)
+{
+    *out = (struct as_chains_desc){.steps = (unsigned)as_axes_u64(a, "steps"),
+                                   .ilp = (unsigned)as_axes_u64(a, "ilp"),
+                                   .threads = as_chains_full(info),
+                                   .every_unit = true};
+    enum as_status s = as_op_sequence_parse(as_axes_text(a, "mix"), &out->sequence, err);
+    unsigned count = as_op_sequence_count(&out->sequence);
+    if (!out->ilp)
+        out->ilp = count && count < CHAINS ? CHAINS / count : 1;
+    return s;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    struct as_chains_desc d;
+    if (desc_of(info, a, &d, err))
+        return AS_INAPPLICABLE;
+    if (d.ilp * as_op_sequence_count(&d.sequence) > AS_OP_CHAINS)
+        return AS_PRUNED;
+    return as_chains_apply(info, &d, err);
+}
+
+static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
+{
+    struct as_chains_desc d;
+    enum as_status s = desc_of(&vc->dev->info, vc->axes, &d, err);
+    if (s)
+        return s;
+    as_note_number(vc, "operations", as_op_sequence_count(&d.sequence));
+    as_note_number(vc, "chains", d.ilp * as_op_sequence_count(&d.sequence));
+    return as_ops_prepare(vc, &d, state, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_ops_visit *v = state;
+    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    *out = (struct as_sample){
+        .value = v->last.cycles / v->last.sequences, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    return s;
+}
+
+const struct as_probe as_probe_mix = {
+    .abi = AS_PROBE_ABI,
+    .name = "mix",
+    .title = "Sequences of operations",
+    .question = "How long does one unit take for operations of several kinds, one after another?",
+    .metric = "cost",
+    .unit = "cycles",
+    .better_less = true,
+    .counts = "cycles of one unit for one sequence of one warp, when the unit is full of warps that each have their "
+              "own: cycles over warps times sequences; of a CPU, whose threads have a core each, of one thread; the "
+              "slowest unit counts, the loop around the chains does not",
+    .needs = AS_CAP_SOURCE,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = as_ops_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_ops_check,
+    .finish = as_ops_finish,
+    .method = as_method_mix,
+    .figure = "mix",
+};
