@@ -78,9 +78,8 @@ const struct as_probe as_probe_mix = {
     .metric = "cost",
     .unit = "cycles",
     .better_less = true,
-    .counts = "cycles of one unit for one sequence of one warp, when the unit is full of warps that each have their "
-              "own: cycles over warps times sequences; of a CPU, whose threads have a core each, of one thread; the "
-              "slowest unit counts, the loop around the chains does not",
+    .counts = "cycles of a full unit, over its warps and the sequences that each of them did; the slowest unit "
+              "counts, the loop around the chains does not",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
     .quick = quick,
