@@ -161,12 +161,15 @@ class Operation:
         if self.get("chain") == "weave":
             text = "three numbers by turns, each step takes the last two of them"
         else:
-            text = "each step takes the result of the one before it, and one of four numbers by turns"
+            text = "each step takes the result of the one before it"
+            text += ", and one of four numbers by turns" if self.args > 1 else ""
         if not self.get("link"):
             return text
         return f"{text}; the result becomes an operand by {self.shown(self.get('link'))}, {self.get('linkop') or 'free'}"
 
     def forms(self):
+        if self.args == 1:
+            return "one"
         two = self.btype == self.ctype and self.args == 3 and self.get("operands", "two") != "several"
         forms = ["2: the third is the second (usual)", "3: all differ"] if two else ["3: all differ (usual)"]
         return "; ".join(forms + ["1: the second is the first"] * (self.get("one") == "yes"))

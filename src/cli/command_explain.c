@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
+#include "cli/lookup.h"
 #include "core/plan.h"
 #include "report/terminal.h"
 
@@ -10,14 +11,26 @@
 
 static const char *const type_words[] = {[AS_AXIS_SIZE] = "size", [AS_AXIS_COUNT] = "count", [AS_AXIS_WORD] = "word"};
 
+enum { MANY = 40 }; /* words that are listed elsewhere */
+
+static size_t words_of(const struct as_axis *a)
+{
+    size_t n = 0;
+    while (a->words && a->words[n])
+        n++;
+    return n;
+}
+
 /* The values that an axis may take, in words. */
-static void axis_range(const struct as_axis *a, struct as_buf *out)
+static void axis_range(const struct as_axis *a, bool about, struct as_buf *out)
 {
     static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] = "allocators of the device",
                                           [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
                                           [AS_DOMAIN_CPU] = "logical CPUs"};
     if (a->domain != AS_DOMAIN_NONE) {
         as_buf_str(out, domains[a->domain]);
+    } else if (a->type == AS_AXIS_WORD && words_of(a) > MANY && about) {
+        as_buf_printf(out, "%zu of them: 'assay list ops'", words_of(a));
     } else if (a->type == AS_AXIS_WORD) {
         for (size_t i = 0; a->words && a->words[i]; i++)
             as_buf_printf(out, "%s%s", i ? ", " : "", a->words[i]);
@@ -46,7 +59,7 @@ static enum as_status probe_axes(const struct as_probe *p, const struct as_table
     as_table_init(&t, heads);
     for (const struct as_axis *a = p->axes; a->name; a++) {
         as_buf_clear(&range);
-        axis_range(a, &range);
+        axis_range(a, p->about != NULL, &range);
         as_table_add(&t, a->name, AS_PAINT_STRONG);
         as_table_add(&t, type_words[a->type], AS_PAINT_NONE);
         as_table_add(&t, as_buf_get(&range), AS_PAINT_NONE);
@@ -156,6 +169,29 @@ static enum as_status explain_stored(const struct as_args *args, uint64_t id, co
     return st;
 }
 
+/* "alu/ffma32" */
+static enum as_status explain_word(const struct as_args *args, const char *slash, const struct as_table_style *style,
+                                   struct as_buf *out, struct as_error *err)
+{
+    char name[32];
+    const char *text = as_args_word(args, 0);
+    size_t length = (size_t)(slash - text);
+    as_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
+    const struct as_probe *probe = as_probe_find(name);
+    if (!probe || probe->hidden || length >= sizeof name)
+        return as_unknown_probe(name, err);
+    const struct as_word *word = as_probe_word(probe, slash + 1);
+    if (!word)
+        return as_unknown_word(probe, slash + 1, err);
+    struct as_store *store = NULL;
+    struct as_error why = {0};
+    if (as_cli_store(args, AS_STORE_READ, &store, &why))
+        store = NULL;
+    enum as_status st = as_explain_word(store, probe, word, style, out, err);
+    as_store_close(store);
+    return st;
+}
+
 static enum as_status unknown(const char *name, struct as_error *err)
 {
     enum { MOST = 128 };
@@ -190,6 +226,9 @@ static enum as_status explain(const struct as_args *args, const struct as_table_
             as_buf_str(out, as_suite_texts[i].text);
             return AS_OK;
         }
+    const char *slash = strchr(name, '/');
+    if (slash)
+        return explain_word(args, slash, style, out, err);
     if (as_parse_u64(name, &id, NULL) == AS_OK)
         return explain_stored(args, id, style, out, err);
     return unknown(name, err);
@@ -216,13 +255,15 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_explain = {
     .name = "explain",
-    .args = "PROBE|GATE|SUITE|CELL",
-    .summary = "say what a probe, gate, suite or stored cell is",
+    .args = "PROBE[/OP]|GATE|SUITE|CELL",
+    .summary = "say what a probe, operation, gate, suite or stored cell is",
     .about =
-        "A probe: its question, axes with ranges and defaults, what it counts, its method. A gate: when it passes, and "
-        "which cells of the last run failed it. A suite: its text. A cell (its number is in 'assay show'): axes, "
+        "A probe: its question, axes with ranges and defaults, what it counts, its method. An operation of it (see "
+        "'assay list ops'): its types, how it is written in the kernels of each API, the machine instructions wanted, "
+        "what it is checked against, how its chains are made, and the numbers it had last. A gate: when it passes, "
+        "and which cells of the last run failed it. A suite: its text. A cell (its number is in 'assay show'): axes, "
         "numbers, distribution, gates, visits, provenance, and how to measure it again.",
-    .example = "assay explain latency\nassay explain drift\nassay explain 117",
+    .example = "assay explain latency\nassay explain alu/ffma32\nassay explain drift\nassay explain 117",
     .options = options,
     .min_args = 1,
     .max_args = 1,

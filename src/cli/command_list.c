@@ -246,6 +246,53 @@ static enum as_status list_refs(const struct listing *l, struct as_error *err)
     return st;
 }
 
+static void add_op(const struct listing *l, struct as_table *t, const struct as_word *w)
+{
+    if (!l->json) {
+        as_table_add(t, w->name, AS_PAINT_STRONG);
+        as_table_add(t, w->kind, AS_PAINT_NONE);
+        as_table_add(t, w->type, AS_PAINT_NONE);
+        as_table_add(t, w->title, AS_PAINT_NONE);
+        as_table_add(t, w->dialects, AS_PAINT_DIM);
+        return;
+    }
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_char(&line, '{');
+    as_json_add_text(&line, "op", w->name);
+    as_json_add_text(&line, "kind", w->kind);
+    as_json_add_text(&line, "type", w->type);
+    as_json_add_text(&line, "title", w->title);
+    as_json_add_text(&line, "dialects", w->dialects);
+    for (const char *const *more = w->more; more && more[0]; more += 2) {
+        char name[32];
+        as_copy_text(name, sizeof name, more[0]);
+        for (char *c = name; *c; c++)
+            *c = *c == ' ' ? '_' : *c;
+        as_json_add_text(&line, name, more[1]);
+    }
+    json_line(&line, l->out);
+    as_buf_finish(&line);
+}
+
+/* Probes of operations share one table of them. */
+static enum as_status list_ops(const struct listing *l, struct as_error *err)
+{
+    static const char *const heads[] = {"op", "kind", "type", "what it is", "in kernels of", NULL};
+    const struct as_word *last = NULL;
+    struct as_table t;
+    as_table_init(&t, heads);
+    for (size_t i = 0; as_probes[i]; i++) {
+        if (!as_probes[i]->about || as_probes[i]->about == last)
+            continue;
+        last = as_probes[i]->about;
+        for (const struct as_word *w = last; w->name; w++)
+            add_op(l, &t, w);
+    }
+    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
+    as_table_finish(&t);
+    return st;
+}
+
 static void json_device(const struct as_found_device *d, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, info = AS_BUF_INIT;
@@ -318,13 +365,13 @@ static const struct {
     const char *name;
     enum as_status (*list)(const struct listing *l, struct as_error *err);
 } lists[] = {
-    {"probes", list_probes},   {"suites", list_suites}, {"runs", list_runs},
-    {"devices", list_devices}, {"gates", list_gates},   {"refs", list_refs},
+    {"probes", list_probes}, {"suites", list_suites}, {"runs", list_runs}, {"devices", list_devices},
+    {"gates", list_gates},   {"refs", list_refs},     {"ops", list_ops},
 };
 
 static int run_listing(const struct as_command *command, const struct as_args *args, const char *what)
 {
-    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", "refs", NULL};
+    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", "refs", "ops", NULL};
     struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
@@ -336,7 +383,7 @@ static int run_listing(const struct as_command *command, const struct as_args *a
     if (!st && i == sizeof lists / sizeof *lists) {
         const char *near = as_nearest(what, names);
         st = as_fail(&err, AS_USAGE, "there is no list of '%s'%s%s%s", what,
-                     near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates and refs",
+                     near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates, refs and ops",
                      near ? near : "", near ? "'?" : "");
     }
     if (!st && as_args_word(args, 1) && lists[i].list != list_refs)
@@ -368,14 +415,15 @@ static const struct as_option list_options[] = {
 };
 const struct as_command as_command_list = {
     .name = "list",
-    .args = "probes|suites|runs|devices|gates|refs [NAME]",
+    .args = "probes|suites|runs|devices|gates|refs|ops [NAME]",
     .summary = "list what there is",
     .about =
         "Probes and suites are those of this build, runs those of the store, devices those of this machine. Refs are "
         "published figures of other machines, which facts and reports show beside what was measured (--refs); NAME "
         "lists "
-        "only those of this name, or of this CSV file.",
-    .example = "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks",
+        "only those of this name, or of this CSV file. Ops are the operations of the probes alu and alu_latency, which "
+        "'assay explain alu/OP' says more of.",
+    .example = "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops",
     .options = list_options,
     .min_args = 1,
     .max_args = 2,

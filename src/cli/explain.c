@@ -46,7 +46,7 @@ void as_explain_axes(const struct as_cell *c, struct as_buf *out)
     }
 }
 
-static void member(struct as_buf *out, const char *name, const char *text, const struct as_table_style *style)
+void as_explain_member(struct as_buf *out, const char *name, const char *text, const struct as_table_style *style)
 {
     as_paint_on(out, AS_PAINT_DIM, style);
     as_buf_printf(out, "%-12s", name);
@@ -60,7 +60,7 @@ static void value_member(struct as_buf *out, const char *name, double v, const c
 {
     struct as_buf b = AS_BUF_INIT;
     as_format_value(&b, v, unit);
-    member(out, name, as_buf_get(&b), style);
+    as_explain_member(out, name, as_buf_get(&b), style);
     as_buf_finish(&b);
 }
 
@@ -79,24 +79,24 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_text_relative(&b, &c->sum);
         as_buf_char(&b, ')');
     }
-    member(out, "median", as_buf_get(&b), style);
+    as_explain_member(out, "median", as_buf_get(&b), style);
     value_member(out, "spread", c->sum.mad, c->unit, style);
     value_member(out, "least", c->sum.min, c->unit, style);
     value_member(out, "most", c->sum.max, c->unit, style);
     as_buf_clear(&b);
     if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit)) {
         as_buf_printf(&b, "%.3g%% of the median asked for, %.3g%% reached", 100 * c->precision, 100 * reached);
-        member(out, "precision", as_buf_get(&b), style);
+        as_explain_member(out, "precision", as_buf_get(&b), style);
         as_buf_clear(&b);
     }
     as_buf_printf(&b, "%zu in %zu visits", c->sum.n, c->sum.visits);
-    member(out, "samples", as_buf_get(&b), style);
+    as_explain_member(out, "samples", as_buf_get(&b), style);
     if (c->sum.modes == 2) {
         as_buf_clear(&b);
         as_format_value(&b, c->sum.mode[0], c->unit);
         as_buf_printf(&b, " (%.0f%% of the samples) and ", 100 * c->sum.mode_share0);
         as_format_value(&b, c->sum.mode[1], c->unit);
-        member(out, "two modes", as_buf_get(&b), style);
+        as_explain_member(out, "two modes", as_buf_get(&b), style);
     }
     if (isfinite(c->limit))
         value_member(out, "limit", c->limit, c->unit, style);
@@ -218,7 +218,7 @@ static void sensor(const struct as_explained *e, const struct as_table_style *st
             as_buf_terminal(&shown, v->readings.sensor);
             as_buf_printf(&shown, ": %s", as_buf_get(&text));
             as_buf_printf(&name, "visit %d", v->number);
-            member(out, as_buf_get(&name), as_buf_get(&shown), style);
+            as_explain_member(out, as_buf_get(&name), as_buf_get(&shown), style);
         }
         out->failed |= text.failed || shown.failed || name.failed;
         as_buf_finish(&text);
@@ -253,7 +253,7 @@ static void notes(const struct as_cell *c, const struct as_table_style *style, s
             note_number(&b, json_number_value(value));
         else
             as_buf_str(&b, json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "-");
-        member(out, as_buf_get(&key), as_buf_get(&b), style);
+        as_explain_member(out, as_buf_get(&key), as_buf_get(&b), style);
         as_buf_finish(&b);
         as_buf_finish(&key);
     }
@@ -270,28 +270,28 @@ static void provenance(const struct as_explained *e, const struct as_table_style
     as_buf_printf(&b, "%lld (", (long long)r->id);
     as_buf_terminal(&b, r->uuid);
     as_buf_printf(&b, "), %s, started %s", as_run_state_word(r->state), started);
-    member(out, "run", as_buf_get(&b), style);
+    as_explain_member(out, "run", as_buf_get(&b), style);
     as_buf_clear(&b);
     as_buf_terminal(&b, r->host);
-    member(out, "host", as_buf_get(&b), style);
+    as_explain_member(out, "host", as_buf_get(&b), style);
     as_buf_clear(&b);
     as_buf_str(&b, "assay ");
     as_buf_terminal(&b, r->tool_version);
     as_buf_str(&b, ", commit ");
     as_buf_terminal(&b, r->tool_commit);
-    member(out, "tool", as_buf_get(&b), style);
+    as_explain_member(out, "tool", as_buf_get(&b), style);
     as_buf_clear(&b);
     as_buf_terminal(&b, r->command);
-    member(out, "command", as_buf_get(&b), style);
+    as_explain_member(out, "command", as_buf_get(&b), style);
     as_buf_clear(&b);
     as_buf_printf(&b, "%llu", (unsigned long long)r->seed);
-    member(out, "seed", as_buf_get(&b), style);
+    as_explain_member(out, "seed", as_buf_get(&b), style);
     as_buf_clear(&b);
     as_buf_printf(&b, "%016llx", (unsigned long long)e->cell.key);
-    member(out, "key", as_buf_get(&b), style);
+    as_explain_member(out, "key", as_buf_get(&b), style);
     as_buf_clear(&b);
     as_buf_printf(&b, "assay replay %lld", (long long)e->cell.id);
-    member(out, "again", as_buf_get(&b), style);
+    as_explain_member(out, "again", as_buf_get(&b), style);
     as_buf_finish(&b);
 }
 
@@ -311,10 +311,10 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
         as_buf_str(&b, ": ");
         as_buf_terminal(&b, c->reason);
     }
-    member(out, "status", as_buf_get(&b), style);
+    as_explain_member(out, "status", as_buf_get(&b), style);
     as_buf_clear(&b);
     as_buf_terminal(&b, c->counts);
-    member(out, "counts", as_buf_get(&b), style);
+    as_explain_member(out, "counts", as_buf_get(&b), style);
     if (as_text_measured(c)) {
         numbers(c, style, out);
         distribution(c, style, out);

@@ -2,6 +2,7 @@
 #ifndef AS_CLI_EXPLAIN_H
 #define AS_CLI_EXPLAIN_H
 
+#include "core/probe.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -15,6 +16,13 @@ enum as_status as_explain_load(struct as_store *store, int64_t id, struct as_exp
 void as_explain_finish(struct as_explained *e);
 enum as_status as_explain_cell(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err);
+/* What a word of a probe's axes is, and what the last run of the store, which may be NULL, has of it. */
+enum as_status as_explain_word(struct as_store *store, const struct as_probe *probe, const struct as_word *word,
+                               const struct as_table_style *style, struct as_buf *out, struct as_error *err);
+/* AS_USAGE with the nearest word. */
+enum as_status as_unknown_word(const struct as_probe *probe, const char *name, struct as_error *err);
+/* A name in a column, and text beside it that is escaped already. */
+void as_explain_member(struct as_buf *out, const char *name, const char *text, const struct as_table_style *style);
 /* "latency cpu size=1 MiB", escaped. */
 void as_explain_axes(const struct as_cell *c, struct as_buf *out);
 

@@ -16,7 +16,7 @@ static const char *op_of(const struct as_cell *c)
     return as_axes_text(&c->axes, "op");
 }
 
-static bool is_of(const struct as_cell *c)
+bool as_operation_cell(const struct as_cell *c)
 {
     return (strcmp(c->probe, AS_OPERATIONS_THROUGHPUT) == 0 || strcmp(c->probe, AS_OPERATIONS_LATENCY) == 0) &&
            op_of(c)[0];
@@ -207,7 +207,7 @@ static int by_place(const void *a, const void *b)
 bool as_operations_any(const struct as_report_run *run)
 {
     for (size_t i = 0; i < run->cells_n; i++)
-        if (is_of(&run->cells[i]))
+        if (as_operation_cell(&run->cells[i]))
             return true;
     return false;
 }
@@ -218,13 +218,13 @@ enum as_status as_operations_make(const struct as_report_run *run, struct as_ope
     size_t most = 1;
     *n = 0;
     for (size_t i = 0; i < run->cells_n; i++)
-        most += is_of(&run->cells[i]);
+        most += as_operation_cell(&run->cells[i]);
     struct as_operation *rows = *out = calloc(most, sizeof *rows);
     if (!rows)
         return as_nomem(err, most * sizeof *rows, "operations");
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
-        if (!is_of(c))
+        if (!as_operation_cell(c))
             continue;
         struct as_operation *o = row_of(rows, n, c);
         const struct as_cell **slot = strcmp(c->probe, AS_OPERATIONS_LATENCY) == 0 ? &o->latency : &o->throughput;

@@ -27,6 +27,8 @@ struct as_operation {
     char link_name[48], form[48], steps[160]; /* "" unknown; steps: "1 MUFU, 1 FMUL" */
 };
 
+/* Is it a cell of one of these probes, of an operation? */
+bool as_operation_cell(const struct as_cell *c);
 /* Does the run have cells of these probes? */
 bool as_operations_any(const struct as_report_run *run);
 /* In order of devices, then of the table of operations. *out is the caller's (free). */

@@ -3,8 +3,10 @@ import json
 import subprocess
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>"
+UNKNOWN_OP = "<script>alert(1)</script>"
 GATES = ("checksum", "limit", "clock", "noise", "code", "footprint", "drift")
-UNITS = {"latency": "ns", "bandwidth": "GB/s", "alloc": "ns", "atomics_lost": "updates"}
+UNITS = {"latency": "ns", "bandwidth": "GB/s", "alloc": "ns", "atomics_lost": "updates", "alu": "ops/cycle",
+         "alu_latency": "cycles"}
 
 
 def samples(level, spread):
@@ -25,7 +27,7 @@ def cell(number, probe, axes, level, device="cpu", status="ok", failed=(), reaso
     return {"id": number, "position": number - 1, "backend": device.split(":")[0], "device": device, "driver": "test",
             "probe": probe, "axes": axes, "key": "", "status": status,
             "reason": reason, "metric": probe, "unit": UNITS[probe], "counts": "one thing after the other",
-            "better": "more" if probe == "bandwidth" else "less", "n": len(values),
+            "better": "more" if probe in ("bandwidth", "alu") else "less", "n": len(values),
             "visits_counted": 3 if level else 0, "median": level or None,
             "ci_low": ordered[8] if level else None, "ci_high": ordered[15] if level else None,
             "mad": abs(ordered[6] - level) if level else None, "min": ordered[0] if level else None,
@@ -83,4 +85,35 @@ def ported():
     made = run(extra=extra)
     none = dict.fromkeys(("median", "ci_low", "ci_high", "mad", "min", "max"), 0.0)
     made["cells"][-1].update(none, samples=[0.0] * made["cells"][-1]["n"])
+    return made
+
+
+def operations():
+    """Throughput and latency of operations: with a link that was measured and one that was not, in two forms, untrusted,
+    unsupported, of several instructions, over warps, and one whose name no assay knows."""
+    made = run()
+    made["run"]["devices"][0].update(id="cuda:0", backend="cuda", name="Test card", warp=32, units=132)
+    rates = [("iadd32", 64, 0, "each step is 1 IADD3", ""), ("xor32", 64, 0, "each step is 1 LOP3", ""),
+             ("ffma32", 128, 0, "each step is 1 FFMA", ""), ("ffma32", 112, 3, "each step is 1 FFMA", ""),
+             ("recip32", 16, 0, "each step is 1 MUFU, 1 LOP3", "xor32"), ("ffma2_f16", 256, 0, "each step is 1 HFMA2", ""),
+             ("idiv32", 3.5, 0, "each step is 12 IMAD, 4 IADD3", ""), ("cvt_f32_i32", 16, 0, "", "andor32"),
+             ("imul32", 0, 0, "", ""), (UNKNOWN_OP, 1, 0, "each step is 1 " + HOSTILE, HOSTILE)]
+    waits = {"iadd32": 4, "xor32": 4, "ffma32": 4, "recip32": 22, "idiv32": 60, "cvt_f32_i32": 14, UNKNOWN_OP: 9}
+    cells = []
+    for op, rate, operands, code, link in rates:
+        detail = {k: v for k, v in (("instructions", code), ("link", link)) if v}
+        more = {} if rate else {"status": "unsupported", "reason": f"kernels of this device have no word for {op}"}
+        axes = {"op": op, "ilp": 4, "warps": 0, "operands": operands, "steps": 0}
+        cells.append(cell(len(cells) + 1, "alu", axes, rate, device="cuda:0", **more))
+        cells[-1]["detail"] = detail
+    for op, wait in waits.items():
+        axes = {"op": op, "operands": 0, "steps": 0}
+        cells.append(cell(len(cells) + 1, "alu_latency", axes, wait, device="cuda:0"))
+        cells[-1]["detail"] = cells[[r[0] for r in rates].index(op)]["detail"]
+    cells[6].update(status="untrusted", reason="noise: too wide")
+    cells[6]["gates"]["noise"] = {"state": "fail", "text": "too wide"}
+    for warps in (1, 2, 4, 8):
+        axes = {"op": "ffma32", "ilp": 1, "warps": warps, "operands": 0, "steps": 0}
+        cells.append(cell(len(cells) + 1, "alu", axes, 8 * warps, device="cuda:0"))
+    made["cells"] = cells
     return made

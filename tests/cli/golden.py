@@ -41,6 +41,11 @@ CASES = [
     ("explain-count", ["explain", "29", "--store", "ported.db"], 0, {}),
     ("list-refs-json", ["list", "refs", "mi300a", "--json"], 0, {}),
     ("explain-drift", ["explain", "drift"], 0, {}),
+    ("explain-op", ["explain", "alu/ffma32", "--store", "ops.db"], 0, {}),
+    ("explain-op-linked", ["explain", "alu_latency/recip32", "--store", "ops.db"], 0, {"COLUMNS": "80"}),
+    ("explain-op-unmeasured", ["explain", "alu/fadd32"], 0, {}),
+    ("show-ops", ["show", "1", "alu", "--store", "ops.db"], 0, {}),
+    ("show-ops-utf8", ["show", "1", "alu_latency", "--store", "ops.db"], 0, {"LC_ALL": "C.UTF-8", "COLUMNS": "150"}),
     ("compare-same", ["compare", "1", "1"], 0, {}),
     ("compare-slower", ["compare", "1", "2", "--check", "5%"], 3, {}),
     ("compare-allowed", ["compare", "1", "2", "--check", "30%"], 0, {}),
@@ -62,13 +67,15 @@ def prepare(folder):
     """Runs 1 and 2 in the store, the second 20% slower, and exports beside it."""
     extra = [("latency", {"size": 1 << 31, "pattern": "random", "allocator": "mmap", "stride": 64}, 115.0)]
     files = {"one.json": fixture.run(), "two.json": fixture.run(1.2, host="bellows"),
-             "partly.json": fixture.run(extra=extra), "ported.json": fixture.ported()}
+             "partly.json": fixture.run(extra=extra), "ported.json": fixture.ported(),
+             "ops.json": fixture.operations()}
     files["partly.json"]["cells"] = files["partly.json"]["cells"][3:]
     for name, run in files.items():
         fixture.set_keys(run, CELL_KEY)
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             json.dump(run, f)
-    for name, store in (("one.json", "store.db"), ("two.json", "store.db"), ("ported.json", "ported.db")):
+    for name, store in (("one.json", "store.db"), ("two.json", "store.db"), ("ported.json", "ported.db"),
+                        ("ops.json", "ops.db")):
         subprocess.run([PROGRAM, "import", name, "--store", store], cwd=folder, env=environment(folder), check=True,
                        stdout=subprocess.DEVNULL)
 

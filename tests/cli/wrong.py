@@ -49,9 +49,15 @@ REFUSED = [
     (["compare", "garbage.json", "garbage.json"], 1, ["garbage.json"]),
     (["compare", "no.db:1", "no.db:2"], None, ["no.db"]),
     (["facts", "1", "2"], 2, ["does not take '2'"]),
-    (["explain"], 2, ["needs PROBE|GATE|SUITE|CELL"]),
+    (["explain"], 2, ["needs PROBE[/OP]|GATE|SUITE|CELL"]),
     (["explain", "latencey"], 2, ["did you mean 'latency'?"]),
     (["explain", "drfit"], 2, ["did you mean 'drift'?"]),
+    (["explain", "alu/fma32"], 2, ["did you mean 'alu/ffma32'?"]),
+    (["explain", "alu/"], 2, ["has no ''"]),
+    (["explain", "alo/ffma32"], 2, ["did you mean 'alu'?"]),
+    (["explain", "sentinel/ffma32"], 2, ["no probe 'sentinel'"]),
+    (["explain", "latency/ffma32"], 2, ["nothing to say of 'ffma32'"]),
+    (["explain", "alu/\x1b[31mred"], 2, ["has no"]),
     (["explain", "99999999999999999999"], 2, ["99999999999999999999"]),
     (["report"], 2, ["-o FILE"]),
     (["report", "-o"], 2, ["needs a value"]),
@@ -67,16 +73,16 @@ REFUSED = [
     (["list", "prbes"], 2, ["did you mean 'probes'?"]),
     (["list", "refs", "mi300b"], 2, ["did you mean 'mi300a'?"]),
     (["list", "gates", "mi300a"], 2, ["takes no further word", "'mi300a'"]),
-    (["list", "everything"], 2, ["probes, suites, runs, devices, gates and refs"]),
+    (["list", "everything"], 2, ["probes, suites, runs, devices, gates, refs and ops"]),
     (["devices", "cpu"], 2, ["does not take 'cpu'"]),
     (["doctor", "--store", ""], 2, ["--store needs"]),
     (["doctor", "--fix"], 2, ["no option '--fix'"]),
     (["\x1b[2Jrun"], 2, ["\\x1b[2Jrun"]),
 ]
 PRINTING = [[], ["help"], ["help", "--man"], ["version"], ["run", "--help"], ["list", "probes"], ["list", "suites"],
-            ["list", "gates"], ["list", "gates", "--json"], ["doctor"], ["doctor", "--json"], ["devices"],
+            ["list", "gates"], ["list", "gates", "--json"], ["list", "ops"], ["doctor"], ["doctor", "--json"], ["devices"],
             ["explain", "latency"], ["explain", "noise"], ["explain", "quick"]]
-LINES = [["list", "probes"], ["list", "suites"], ["list", "gates"], ["doctor"], ["devices"]]
+LINES = [["list", "probes"], ["list", "suites"], ["list", "gates"], ["list", "ops"], ["doctor"], ["devices"]]
 
 
 def start(folder, args, env=None, **more):
