@@ -83,6 +83,19 @@ const struct rule fact_rules[] = {
      "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best "
      "bandwidth of memory or of a cache, all threads",
      "a program that passes the ridge's rate at fewer operations a byte"},
+    {"units at work", rule_alu,
+     "the best trusted cell of a multiply-add: a peak is two operations each, times clock and units; warps in flight "
+     "are "
+     "rate times latency (Little's law)",
+     "a faster chain that passes the same gates; a cell with one chain a thread that is more than 10% off the law"},
+    {"code of operations", rule_alu_code,
+     "instructions by which a longer body of steps exceeds a shorter one, a step, less the link that makes an operand "
+     "of a "
+     "result",
+     "a disassembly with another number of instructions"},
+    {"operations", rule_alu_each,
+     "the best trusted cell of an operation: its rate with any number of chains and warps, its latency with one chain",
+     "a faster chain of the same operation that passes the same gates"},
     {"atomic updates", rule_atomics,
      "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted "
      "cell with the other agent at work to the one without, all else equal",

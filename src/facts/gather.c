@@ -85,6 +85,14 @@ double cell_note(const struct as_cell *cell, const char *name)
     return number;
 }
 
+bool cell_has_note(const struct as_cell *cell, const char *name)
+{
+    json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
+    const bool has = json_object_get(detail, name) != NULL;
+    json_decref(detail);
+    return has;
+}
+
 void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
 {
     as_format_value(out, v, unit);

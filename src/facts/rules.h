@@ -70,6 +70,7 @@ void curves_free(struct curve *curves, size_t n);
 void curve_evidence(struct as_fact *f, const struct curve *curve, size_t first, size_t last);
 /* A number among the notes of a cell, NAN when it has none of that name. */
 double cell_note(const struct as_cell *cell, const char *name);
+bool cell_has_note(const struct as_cell *cell, const char *name); /* a number or not */
 
 /* The cells of a probe, in the order of the run; *out is the caller's (free), NULL when there are none. */
 size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell ***out);
@@ -124,6 +125,9 @@ void rule_direct_access(struct rule_context *c);
 void rule_link(struct rule_context *c);
 void rule_link_latency(struct rule_context *c);
 void rule_roofline(struct rule_context *c);
+void rule_alu(struct rule_context *c);
+void rule_alu_code(struct rule_context *c);
+void rule_alu_each(struct rule_context *c);
 void rule_atomics(struct rule_context *c);
 void rule_atomics_lost(struct rule_context *c);
 void rule_codegen(struct rule_context *c);
