@@ -6,24 +6,27 @@ extern const char as_method_alu[];
 static const struct as_axis axes[] = {
     AS_OP_AXIS,
     {.name = "ilp",
-     .help = "chains of a thread that do not wait for each other",
+     .help = "chains of a thread that do not wait for each other; 0, CPU: as many as its registers hold, 8 or 12",
      .type = AS_AXIS_COUNT,
-     .min = 1,
-     .max = 8,
-     .def = "4"},
+     .max = 12,
+     .def = "4",
+     .zero = "most"},
     {.name = "warps",
      .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: as many as one group can have",
      .type = AS_AXIS_COUNT,
      .max = 64,
      .def = "0",
      .zero = "full"},
+    AS_WIDTH_AXIS,
     AS_OPERANDS_AXIS,
     AS_STEPS_AXIS,
     {0},
 };
 static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32 ilp=4",
+                                    "op=iadd32,imul32,ixor32,fadd32,fmul32,ffma32,ffma64,fdiv32 ilp=0 width=scalar,256",
                                     NULL};
-static const char *const full[] = {"op=all ilp=4", "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32", NULL};
+static const char *const full[] = {"op=all ilp=4", "op=all ilp=0 width=all",
+                                   "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32", NULL};
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
@@ -39,9 +42,9 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, const st
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(info, a);
-    if (d.sequence.n == 0 || d.ilp == 0 || d.ilp > 8)
+    if (d.sequence.n == 0 || ((info->capabilities & AS_CAP_HOST_KERNELS) && as_axes_u64(a, "warps")))
         return AS_PRUNED;
-    return as_chains_apply(info, &d, err);
+    return as_ops_apply(info, a, &d, err);
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
@@ -53,7 +56,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_visit *v = state;
-    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    enum as_status s = as_ops_measure(v, reps, err);
     *out = (struct as_sample){
         .value = v->last.operations / v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
     return s;
@@ -68,7 +71,7 @@ const struct as_probe as_probe_alu = {
     .unit = "ops/cycle",
     .counts = "results of a unit's threads a cycle; an operation of several instructions is one, so is a fused "
               "multiply-add, one on a pair is two; slowest unit, no loop",
-    .needs = AS_CAP_SOURCE,
+    .needs = 0,
     .axes = axes,
     .about = as_op_about,
     .quick = quick,

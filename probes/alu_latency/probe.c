@@ -3,9 +3,10 @@
 
 extern const char as_method_alu_latency[];
 
-static const struct as_axis axes[] = {AS_OP_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
-static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32", NULL};
-static const char *const full[] = {"op=all operands=0", NULL};
+static const struct as_axis axes[] = {AS_OP_AXIS, AS_WIDTH_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
+static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32",
+                                    "op=iadd32,imul32,ixor32,fadd32,ffma32 width=256", NULL};
+static const char *const full[] = {"op=all operands=0 width=all", NULL};
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
@@ -19,7 +20,7 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, const st
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(info, a);
-    return d.sequence.n ? as_chains_apply(info, &d, err) : AS_PRUNED;
+    return d.sequence.n ? as_ops_apply(info, a, &d, err) : AS_PRUNED;
 }
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
@@ -31,7 +32,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_visit *v = state;
-    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    enum as_status s = as_ops_measure(v, reps, err);
     *out = (struct as_sample){.value = v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
     return s;
 }
@@ -46,7 +47,7 @@ const struct as_probe as_probe_alu_latency = {
     .better_less = true,
     .counts = "cycles from one operation of a chain to the next, with the link that makes an operand of a result where "
               "one is noted; the loop around the chain is not counted",
-    .needs = AS_CAP_SOURCE,
+    .needs = 0,
     .axes = axes,
     .about = as_op_about,
     .quick = quick,

@@ -24,7 +24,7 @@ enum {
 /* Where kernels are of a CPU, a thread of theirs runs on a core for itself. */
 static bool is_core(const struct as_device_info *info)
 {
-    return info->is_host_cpu || info->vector_bytes != 0;
+    return info->is_host_cpu || info->vector_bytes != 0 || (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
 }
 
 unsigned as_chains_warp(const struct as_device_info *info)

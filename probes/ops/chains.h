@@ -5,6 +5,8 @@
 #include "../common/timed.h"
 #include "sequence.h"
 
+enum { AS_CHAINS_MOST = 8 }; /* of a thread */
+
 struct as_chains_desc {
     struct as_op_sequence sequence;
     unsigned ilp;     /* chains of a thread for each operation of the sequence, 1 to 8 */

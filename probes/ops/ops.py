@@ -246,7 +246,7 @@ class Operation:
     def row(self):
         real = self.type[0] == "f" or self.type[0] == "b"
         dialects = [d for d in DIALECTS if self.text(d)]
-        ulps = ", ".join(f"[AS_DIALECT_{d.upper()}] = {self.get('ulp', '0', d)}" for d in dialects)
+        ulps = ", ".join(f"[AS_DIALECT_{d.upper()}] = {self.get('ulp', '0', d)}" for d in dialects + ["host"])
         sass = self.get("sass")
         operands = self.get("operands", "two" if self.btype == self.ctype and self.args == 3 else "several")
         fields = [
@@ -275,11 +275,16 @@ class Operation:
         return "".join(f'\n         "{escape(line)}\\n"' for line in text.splitlines())
 
 
-def read(path):
+def parse(path):
     parser = configparser.ConfigParser(delimiters=("=",), comment_prefixes=(";",), interpolation=None, strict=True)
     parser.optionxform = str
     with open(path, encoding="ascii") as f:
         parser.read_file(f)
+    return parser
+
+
+def read(path):
+    parser = parse(path)
     kind = os.path.splitext(os.path.basename(path))[0]
     for base in parser.sections():
         section = parser[base]
@@ -312,4 +317,5 @@ def main():
         f.write("const char *const as_op_words[] = {\n" + "".join(f'    "{n}",\n' for n in names) + "    NULL,\n};\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

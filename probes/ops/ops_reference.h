@@ -32,6 +32,14 @@ AS_OP_WHOLE_REGISTER(f64, double, f64)
 uint64_t as_op_reverse(uint64_t x, unsigned bits);
 uint64_t as_op_high(uint64_t a, uint64_t b); /* of their product */
 uint32_t as_op_permute(uint32_t a, uint32_t b, uint32_t choice);
+/* Bits of a under a mask, pushed together at the low end, and apart again. */
+uint64_t as_op_gather(uint64_t a, uint64_t mask);
+uint64_t as_op_scatter(uint64_t a, uint64_t mask);
+/* The same bits as another type. */
+uint32_t as_op_bits32(float x);
+uint64_t as_op_bits64(double x);
+float as_op_f32(uint32_t x);
+double as_op_f64(uint64_t x);
 double as_op_sinpi(double x);
 float as_op_rounded(float x); /* as it is stored: no compiler makes one operation of it and another */
 /* The second in the low half. Of 8 bits: with so many bits of mantissa, 3 or 2. */

@@ -100,6 +100,50 @@ uint32_t as_op_permute(uint32_t a, uint32_t b, uint32_t choice)
     return r;
 }
 
+uint64_t as_op_gather(uint64_t a, uint64_t mask)
+{
+    uint64_t r = 0;
+    unsigned n = 0;
+    for (unsigned i = 0; i < 64; i++)
+        if (mask >> i & 1)
+            r |= (a >> i & 1) << n++;
+    return r;
+}
+
+uint64_t as_op_scatter(uint64_t a, uint64_t mask)
+{
+    uint64_t r = 0;
+    unsigned n = 0;
+    for (unsigned i = 0; i < 64; i++)
+        if (mask >> i & 1)
+            r |= (a >> n++ & 1) << i;
+    return r;
+}
+
+uint32_t as_op_bits32(float x)
+{
+    const union as_op_value v = {.f32 = x};
+    return v.u32;
+}
+
+uint64_t as_op_bits64(double x)
+{
+    const union as_op_value v = {.f64 = x};
+    return v.u64;
+}
+
+float as_op_f32(uint32_t x)
+{
+    const union as_op_value v = {.u32 = x};
+    return v.f32;
+}
+
+double as_op_f64(uint64_t x)
+{
+    const union as_op_value v = {.u64 = x};
+    return v.f64;
+}
+
 double as_op_sinpi(double x)
 {
     return sin(acos(-1) * x);

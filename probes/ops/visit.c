@@ -1,5 +1,7 @@
 #include "visit.h"
 
+#include "../common/prepare.h"
+
 #include <stdlib.h>
 
 enum { CORE_TURNS = 8192 };
@@ -25,13 +27,37 @@ static void note_links(struct as_visit_context *vc, const struct as_op_sequence 
     as_buf_finish(&links);
 }
 
-enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,
-                              struct as_error *err)
+static bool is_native(const struct as_device_info *info)
 {
-    struct as_ops_visit *v = calloc(1, sizeof *v);
-    *state = v;
-    if (!v)
-        return as_nomem(err, sizeof *v, "chains");
+    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
+}
+
+static struct as_native_desc native_desc(const struct as_axes *axes, const struct as_chains_desc *desc)
+{
+    return (struct as_native_desc){.op = desc->sequence.part[0].op,
+                                   .width = (enum as_native_width)as_word_index(axes, "width", as_native_width_words),
+                                   .chains = desc->ilp};
+}
+
+/* A device has one number in each lane; a CPU has bodies of fixed steps whose operands all differ. */
+enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_axes *axes,
+                             const struct as_chains_desc *desc, struct as_error *err)
+{
+    const struct as_native_desc native = native_desc(axes, desc);
+    if (native.width >= AS_NATIVE_WIDTHS)
+        return AS_PRUNED;
+    if (is_native(info)) {
+        bool usual = as_axes_u64(axes, "operands") % 3 == 0 && desc->steps == 0;
+        return usual ? as_native_apply(info, &native, err) : AS_PRUNED;
+    }
+    return native.width == AS_NATIVE_SCALAR && desc->ilp && desc->ilp <= AS_CHAINS_MOST
+               ? as_chains_apply(info, desc, err)
+               : AS_PRUNED;
+}
+
+static enum as_status prepare_chains(struct as_ops_visit *v, struct as_visit_context *vc,
+                                     const struct as_chains_desc *desc, struct as_error *err)
+{
     vc->min_reps = vc->dev->info.is_host_cpu ? CORE_TURNS : 1; /* where a clock of launches has to see the difference */
     vc->max_reps = UINT32_MAX / 2048;                          /* turns of a body, which the check counts in steps */
     vc->host_work = vc->dev->info.is_host_cpu;
@@ -44,16 +70,38 @@ enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chain
     return AS_OK;
 }
 
+enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,
+                              struct as_error *err)
+{
+    struct as_ops_visit *v = calloc(1, sizeof *v);
+    *state = v;
+    if (!v)
+        return as_nomem(err, sizeof *v, "chains");
+    v->is_native = is_native(&vc->dev->info);
+    const struct as_native_desc native = native_desc(vc->axes, desc);
+    return v->is_native ? as_native_prepare(&v->native, vc, &native, err) : prepare_chains(v, vc, desc, err);
+}
+
+enum as_status as_ops_measure(struct as_ops_visit *v, uint64_t reps, struct as_error *err)
+{
+    return v->is_native ? as_native_measure(&v->native, reps, &v->last, err)
+                        : as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+}
+
 bool as_ops_check(void *state, char *why, size_t size)
 {
     struct as_ops_visit *v = state;
-    return as_chains_check(&v->chains, why, size);
+    const struct as_native_visit *n = &v->native;
+    return v->is_native ? as_native_check(n->native, n->op, n->body, n->seed, why, size)
+                        : as_chains_check(&v->chains, why, size);
 }
 
 void as_ops_finish(void *state)
 {
     struct as_ops_visit *v = state;
-    if (v)
+    if (v && v->is_native)
+        as_native_finish(&v->native);
+    else if (v)
         as_chains_finish(&v->chains);
     free(v);
 }

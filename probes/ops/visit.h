@@ -2,7 +2,7 @@
 #ifndef AS_PROBES_OPS_VISIT_H
 #define AS_PROBES_OPS_VISIT_H
 
-#include "chains.h"
+#include "native.h"
 
 /* Axes that they share, for the designated initialisers of their tables. */
 #define AS_OP_AXIS                                                                                                     \
@@ -24,15 +24,26 @@
                 "instructions",                                                                                        \
         .type = AS_AXIS_COUNT, .max = 6144, .def = "0", .zero = "fitting"                                              \
     }
+#define AS_WIDTH_AXIS                                                                                                  \
+    {                                                                                                                  \
+        .name = "width", .help = "CPU: one number in a register, or a vector of so many bits; devices: scalar",        \
+        .type = AS_AXIS_WORD, .words = as_native_width_words, .def = "scalar"                                          \
+    }
 /* The operation, its operands and steps as the axes say; ilp and threads are the caller's. */
 bool as_ops_desc(const struct as_axes *axes, struct as_chains_desc *out);
+/* ilp 0: as many chains as are usual for throughput. */
+enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_axes *axes,
+                             const struct as_chains_desc *desc, struct as_error *err);
 
 struct as_ops_visit {
+    bool is_native; /* by a CPU's own instructions */
     struct as_chains chains;
+    struct as_native_visit native;
     struct as_chains_time last;
 };
 enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,
                               struct as_error *err);
+enum as_status as_ops_measure(struct as_ops_visit *v, uint64_t reps, struct as_error *err); /* into last */
 bool as_ops_check(void *state, char *why, size_t size);
 void as_ops_finish(void *state);
 double as_ops_patience(const struct as_device_info *info, const struct as_axes *a);

@@ -23,7 +23,7 @@ static void test_table(void **state)
         const struct as_op *op = &as_ops[i];
         assert_string_equal(as_op_words[i], op->name);
         assert_ptr_equal(as_op_find(op->name), op);
-        if (!op->dialects)
+        if (!op->dialects && strcmp(op->kind, "core") != 0) /* those are of CPUs' own instructions */
             fail_msg("no dialect has %s", op->name);
         assert_true(op->args >= 1 && op->args <= 3);
         assert_true((op->reference != NULL) != (op->group_reference != NULL));

@@ -1,0 +1,245 @@
+#include "native.h"
+
+#include "code.h"
+#include "device/cpu/features.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#include "device/cpu/ticks.h"
+#else
+#define as_ticks() ((uint64_t)0)
+#endif
+
+const char *const as_native_width_words[] = {"scalar", "128", "256", "512", NULL};
+
+const struct as_native *as_native_find(const char *op, enum as_native_width width)
+{
+    for (const struct as_native *n = as_natives; n->op; n++)
+        if (n->width == width && strcmp(n->op, op) == 0)
+            return n;
+    return NULL;
+}
+
+const struct as_native_body *as_native_body(const struct as_native *n, unsigned chains)
+{
+    const struct as_native_body *last = NULL;
+    for (const struct as_native_body *b = n->bodies; b < n->bodies + AS_NATIVE_BODIES && b->name; b++) {
+        if (b->chains == chains && !(b->apart && chains == 1))
+            return b;
+        last = b;
+    }
+    return chains ? NULL : last;
+}
+
+/* ---- what applies ---- */
+
+static enum as_applies no_native(const struct as_native_desc *d, struct as_error *err)
+{
+    const char *width = as_native_width_words[d->width];
+    if (!as_natives[0].op)
+        as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of operations for this kind of CPU");
+    else
+        as_fail(err, AS_UNSUPPORTED, "this kind of CPU has no instruction for %s %s%s", d->op->name,
+                d->width == AS_NATIVE_SCALAR ? "on one number" : "in vectors of ",
+                d->width == AS_NATIVE_SCALAR ? "" : width);
+    return AS_INAPPLICABLE;
+}
+
+/* Is there an operation that this kind of CPU has in any width? */
+static bool is_known(const char *op)
+{
+    for (unsigned w = 0; w < AS_NATIVE_WIDTHS; w++)
+        if (as_native_find(op, (enum as_native_width)w))
+            return true;
+    return false;
+}
+
+enum as_applies as_native_apply(const struct as_device_info *info, const struct as_native_desc *desc,
+                                struct as_error *err)
+{
+    char missing[120];
+    if (info->capabilities & AS_CAP_SCRIPTED) {
+        as_fail(err, AS_UNSUPPORTED, "this device's times are a script, and cycles of a core are none of it");
+        return AS_INAPPLICABLE;
+    }
+    const struct as_native *n = as_native_find(desc->op->name, desc->width);
+    if (!n) /* said once an operation, not for each width */
+        return desc->width == AS_NATIVE_SCALAR || is_known(desc->op->name) ? no_native(desc, err) : AS_PRUNED;
+    if (!as_native_body(n, desc->chains))
+        return AS_PRUNED;
+    if (!as_cpu_has(n->needs, missing, sizeof missing)) {
+        as_fail(err, AS_UNSUPPORTED, "this CPU does not have %s, which %s needs", missing, n->text);
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* ---- the code gate ---- */
+
+static int by_symbol(const void *key, const void *code)
+{
+    return strcmp(key, ((const struct as_native_code *)code)->symbol);
+}
+
+static bool counted(const char *name, const char *which, struct as_instructions *out)
+{
+    char symbol[96];
+    snprintf(symbol, sizeof symbol, "%s%s", name, which);
+    *out = (struct as_instructions){0};
+    const struct as_native_code *c =
+        bsearch(symbol, as_native_codes, as_native_codes_n, sizeof *as_native_codes, by_symbol);
+    for (uint32_t i = 0; c && i < c->n && out->n < AS_INSTRUCTIONS_MAX; i++) {
+        struct as_instruction *one = &out->list[out->n++];
+        snprintf(one->name, sizeof one->name, "%s", as_native_names[as_native_counts[c->first + i].name]);
+        one->n = as_native_counts[c->first + i].n;
+    }
+    return c != NULL;
+}
+
+enum as_gate_state as_native_code_gate(const struct as_native *native, const struct as_native_body *body, char *text,
+                                       size_t size)
+{
+    struct as_instructions half, whole;
+    if (!counted(body->name, "_half", &half) || !counted(body->name, "_whole", &whole)) {
+        snprintf(text, size, "%s", as_native_codes_why[0] ? as_native_codes_why : "these kernels were not counted");
+        return AS_GATE_NA;
+    }
+    unsigned steps = body->chains * (body->steps - body->steps / 2);
+    double each;
+    const struct as_op op = {.name = native->op, .sass = native->wanted, .gcn = native->wanted, .weight = 1};
+    const struct as_op_sequence alone = as_op_alone(&op, 3);
+    if (!as_op_code_agrees(&half, &whole, steps, &alone, &each, text, size))
+        return AS_GATE_FAIL;
+    if (fabs(each - body->instructions) < 1e-6) /* no compiler was in between, so there are neither more nor fewer */
+        return AS_GATE_PASS;
+    snprintf(text, size, "each step is %.3g instructions, %u are written", each, body->instructions);
+    return AS_GATE_FAIL;
+}
+
+/* ---- a measurement ---- */
+
+/* Around each other, so that all see the same clock of the core; a round that was interrupted is one of several. */
+enum { ROUNDS = 9, TIMED = 4 };
+enum { HALF, WHOLE, TICK_HALF, TICK_WHOLE };
+
+/* args: 0 ticks (ROUNDS times TIMED of u64), 1 the visit as a number. reps: turns of a body. */
+static void time_rounds(const struct as_host_call *call)
+{
+    const struct as_native_visit *v;
+    uint64_t *ticks = call->args[0];
+    struct as_native_operands x, adds = {0};
+    memcpy(&v, call->args[1], sizeof v);
+    x = v->start;
+    as_native_run *const runs[TIMED] = {v->body->half, v->body->whole, v->tick->half, v->tick->whole};
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < TIMED; i++) {
+            uint64_t start = as_ticks();
+            runs[i](i < TICK_HALF ? x.states : adds.states, x.others, call->reps);
+            ticks[r * TIMED + i] = as_ticks() - start;
+        }
+}
+
+static const struct as_host_kernel host_kernels[] = {{"time_rounds", time_rounds}, {NULL, NULL}};
+
+static int by_size(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static double middle(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, by_size);
+    return x[n / 2];
+}
+
+/* Cycles of a step of all chains: an add of the clock's chain takes one. */
+static enum as_status evaluate(const struct as_native_visit *v, const uint64_t *ticks, uint64_t turns,
+                               struct as_chains_time *out, struct as_error *err)
+{
+    double cycles[ROUNDS], raw[ROUNDS];
+    size_t n = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        const uint64_t *t = ticks + (size_t)r * TIMED;
+        double one = ((double)t[TICK_WHOLE] - (double)t[TICK_HALF]) / (v->tick->steps - v->tick->steps / 2);
+        double step = ((double)t[WHOLE] - (double)t[HALF]) / (v->body->steps - v->body->steps / 2);
+        if (!(one > 0) || !(step > 0))
+            continue;
+        cycles[n] = step / one;
+        raw[n++] = (double)t[WHOLE] / v->body->steps / one;
+    }
+    if (n == 0)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "%llu turns of a body take no longer than of half of it by the tick counter of this CPU",
+                       (unsigned long long)turns);
+    out->cycles = middle(cycles, n);
+    out->raw = middle(raw, n);
+    return AS_OK;
+}
+
+enum as_status as_native_measure(struct as_native_visit *v, uint64_t turns, struct as_chains_time *out,
+                                 struct as_error *err)
+{
+    struct as_timing t;
+    uint64_t ticks[ROUNDS * TIMED];
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = v->ticks},
+                            {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)v}};
+    struct as_launch l = {.kernel = v->kernel, .args = args, .args_n = 2, .groups = 1, .group_size = 1, .reps = turns};
+    enum as_status s = v->dev->queue->launch(v->dev, &l, &t, err);
+    if (!s)
+        s = v->dev->memory->read(v->dev, v->ticks, 0, ticks, sizeof ticks, err);
+    *out = (struct as_chains_time){
+        .seconds = as_timing_seconds(&t), .clock_hz = NAN, .operations = v->body->chains * v->native->lanes};
+    return s ? s : evaluate(v, ticks, turns, out, err);
+}
+
+enum as_status as_native_prepare(struct as_native_visit *v, struct as_visit_context *vc,
+                                 const struct as_native_desc *desc, struct as_error *err)
+{
+    const struct as_native *adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
+    const struct as_memory_desc memory = {
+        .allocator = vc->dev->info.allocators[0].name, .bytes = ROUNDS * TIMED * sizeof(uint64_t), .node = -1};
+    const struct as_program_desc program = {.name = desc->op->name, .host = host_kernels};
+    struct as_rng rng;
+    char text[160];
+    v->op = desc->op;
+    v->dev = vc->dev;
+    v->native = as_native_find(desc->op->name, desc->width);
+    v->body = v->native ? as_native_body(v->native, desc->chains) : NULL;
+    v->tick = adds ? as_native_body(adds, 1) : NULL;
+    v->seed = vc->seed;
+    if (!v->body || !v->tick || vc->dev->info.allocators_n == 0)
+        return as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of %s", desc->op->name);
+    as_rng_seed(&rng, vc->seed);
+    as_native_draw(v->native, v->op, &rng, &v->start);
+    vc->host_work = true;
+    enum as_status s = vc->dev->memory->alloc(vc->dev, &memory, &v->ticks, err);
+    if (!s)
+        s = vc->dev->program->build(vc->dev, &program, &v->program, err);
+    if (!s)
+        s = vc->dev->program->kernel(vc->dev, v->program, "time_rounds", &v->kernel, err);
+    if (s)
+        return s;
+    as_note_number(vc, "steps", v->body->steps);
+    as_note(vc, "assembly", v->native->text);
+    if (v->native->link && !v->body->apart)
+        as_note(vc, "link", v->native->link);
+    enum as_gate_state gate = as_native_code_gate(v->native, v->body, text, sizeof text);
+    if (gate != AS_GATE_NA)
+        as_note(vc, "instructions", text);
+    as_judge_code(vc, gate, text);
+    return AS_OK;
+}
+
+void as_native_finish(struct as_native_visit *v)
+{
+    if (!v->dev)
+        return;
+    v->dev->program->kernel_destroy(v->dev, v->kernel);
+    v->dev->program->destroy(v->dev, v->program);
+    v->dev->memory->free(v->dev, v->ticks);
+}

@@ -1,0 +1,107 @@
+/* Are the native kernels what they are called? Each operation against the host's reference, each body against as many
+ * single steps. */
+#include "native.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DRAWN = 1024, TURNS = 3, SLOT = AS_NATIVE_SLOT };
+
+static void draw(enum as_op_domain domain, enum as_op_type type, unsigned lanes, unsigned turn, struct as_rng *rng,
+                 unsigned char *slot)
+{
+    size_t bytes = as_op_bytes(type);
+    memset(slot, 0, SLOT);
+    for (unsigned l = 0; l < lanes; l++) {
+        union as_op_value x;
+        as_op_draw(domain, type, turn, rng, &x);
+        memcpy(slot + l * bytes, &x, bytes);
+    }
+}
+
+void as_native_draw(const struct as_native *n, const struct as_op *op, struct as_rng *rng,
+                    struct as_native_operands *out)
+{
+    for (unsigned k = 0; k < AS_NATIVE_CHAINS; k++)
+        draw(n->a, op->type, n->lanes, k, rng, out->states[k]);
+    draw(n->b, op->btype, n->lanes, 0, rng, out->others[0]);
+    draw(n->b, op->btype, n->lanes, 1, rng, out->others[1]);
+    draw(n->c, op->ctype, n->lanes, 0, rng, out->others[2]);
+}
+
+static union as_op_value lane_of(const unsigned char *slot, enum as_op_type type, unsigned lane)
+{
+    union as_op_value v = {0};
+    memcpy(&v, slot + lane * as_op_bytes(type), as_op_bytes(type));
+    return v;
+}
+
+static bool check_once(const struct as_native *n, const struct as_op *op, struct as_rng *rng, char *why, size_t size)
+{
+    struct as_native_operands x;
+    unsigned char result[SLOT];
+    for (unsigned i = 0; i < DRAWN; i += n->lanes) {
+        as_native_draw(n, op, rng, &x);
+        memcpy(result, x.states[0], SLOT);
+        n->once(result, x.others, 1);
+        for (unsigned l = 0; l < n->lanes; l++) {
+            const union as_op_value abc[1][3] = {{lane_of(x.states[0], op->type, l), lane_of(x.others[0], op->btype, l),
+                                                  lane_of(x.others[2], op->ctype, l)}};
+            const union as_op_value r = lane_of(result, op->result, l);
+            if (!as_op_agrees(op, AS_DIALECT_HOST, abc, 0, 1, &r, why, size))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What chain k is after so many steps one by one. */
+static void walk(const struct as_native *n, const struct as_native_operands *x, unsigned k, unsigned steps,
+                 unsigned char *state)
+{
+    struct as_native_operands odd = *x;
+    memcpy(odd.others[0], x->others[1], SLOT);
+    const void *const others[] = {x->others, odd.others};
+    memcpy(state, x->states[k], SLOT);
+    for (unsigned s = 0; s < steps; s++)
+        n->step(state, others[s % 2], 1);
+}
+
+static bool check_ends(const struct as_native *n, const struct as_op *op, const struct as_native_body *body, bool whole,
+                       struct as_rng *rng, char *why, size_t size)
+{
+    struct as_native_operands x, end;
+    unsigned char want[SLOT];
+    unsigned steps = whole ? body->steps : body->steps / 2;
+    size_t bytes = n->lanes * as_op_bytes(body->apart ? op->result : op->type);
+    as_native_draw(n, op, rng, &x);
+    end = x;
+    (whole ? body->whole : body->half)(end.states, end.others, TURNS);
+    for (unsigned k = 0; k < body->chains; k++) {
+        if (body->apart) {
+            memcpy(want, x.states[0], SLOT);
+            n->once(want, x.others, 1);
+        } else {
+            walk(n, &x, k, TURNS * steps, want);
+        }
+        if (memcmp(want, end.states[k], bytes) != 0) {
+            snprintf(why, size, "chain %u of the %s body of %s does not end where %u steps one by one end", k,
+                     whole ? "long" : "short", op->name, TURNS * steps);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool as_native_check(const struct as_native *n, const struct as_op *op, const struct as_native_body *body,
+                     uint64_t seed, char *why, size_t size)
+{
+    struct as_rng rng;
+    as_rng_seed(&rng, seed);
+    if (!check_once(n, op, &rng, why, size) || !check_ends(n, op, body, false, &rng, why, size) ||
+        !check_ends(n, op, body, true, &rng, why, size))
+        return false;
+    snprintf(why, size, "%d results are the host's, and all %s", (int)DRAWN,
+             body->apart ? "registers hold that of their operands" : "chains end where their steps one by one end");
+    return true;
+}

@@ -1,0 +1,59 @@
+"""Counts the instructions of the native kernels: native_code.py OUT.c LIBRARY [OBJDUMP]...
+
+The first disassembler that knows the machine is taken; without one the table says so.
+"""
+import re
+import subprocess
+import sys
+
+# What fills a gap before a loop's start.
+NOTHING = re.compile(r"nop|xchg$|data16$|cs$")
+
+
+def disassemble(tools, library):
+    for tool in tools:
+        for options in (["-M", "intel"], []):
+            done = subprocess.run([tool, "-d", "--no-show-raw-insn", *options, library], capture_output=True, text=True,
+                                  check=False)
+            if done.returncode == 0 and "<as_native_" in done.stdout:
+                return done.stdout
+    return None
+
+
+def count(text):
+    """{symbol: {instruction: how many}}"""
+    codes, code = {}, None
+    for line in text.splitlines():
+        start = re.match(r"[0-9a-f]+ <(as_native_\w+)>:", line)
+        if start:
+            code = codes.setdefault(start.group(1), {})
+            continue
+        one = re.match(r"\s+[0-9a-f]+:\s+([a-z][\w.]*)", line)
+        if one and code is not None and not NOTHING.match(one.group(1)):
+            code[one.group(1)] = code.get(one.group(1), 0) + 1
+    return codes
+
+
+def main():
+    out, library, tools = sys.argv[1], sys.argv[2], sys.argv[3:]
+    text = disassemble(tools, library)
+    codes = count(text) if text else {}
+    names = sorted({name for code in codes.values() for name in code})
+    why = "" if codes else ("no disassembler for these kernels was there when assay was built, so that their "
+                            "instructions are not counted")
+    with open(out, "w", encoding="ascii") as f:
+        f.write('#include "native.h"\n\n')
+        f.write("const char *const as_native_names[] = {" + "".join(f'"{n}", ' for n in names) + "NULL};\n")
+        f.write("const struct as_native_count as_native_counts[] = {\n")
+        rows, first = [], 0
+        for symbol in sorted(codes):
+            code = codes[symbol]
+            f.write("    " + "".join(f"{{{names.index(n)}, {code[n]}}}, " for n in sorted(code)) + "\n")
+            rows.append(f'    {{"{symbol}", {first}, {len(code)}}},\n')
+            first += len(code)
+        f.write("    {0, 0},\n};\nconst struct as_native_code as_native_codes[] = {\n" + "".join(rows))
+        f.write(f"    {{NULL, 0, 0}},\n}};\nconst size_t as_native_codes_n = {len(rows)};\n")
+        f.write(f'const char as_native_codes_why[] = "{why}";\n')
+
+
+main()
