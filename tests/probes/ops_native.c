@@ -1,0 +1,231 @@
+/* Operations by this CPU's own instructions: every row is what its reference says, its machine code is what is written,
+ * what CPUs are known to need comes out, and planted errors are caught: a wrong reference, a chain broken by a
+ * constant, a body with fewer steps. */
+#include "../../probes/ops/native.h"
+#include "device/cpu/features.h"
+#include "real_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_alu, as_probe_alu_latency;
+
+static bool can_run(const struct as_native *n)
+{
+    char missing[120];
+    return as_cpu_has(n->needs, missing, sizeof missing);
+}
+
+static size_t bodies_of(const struct as_native *n)
+{
+    size_t bodies = 0;
+    while (bodies < AS_NATIVE_BODIES && n->bodies[bodies].name)
+        bodies++;
+    return bodies;
+}
+
+/* ---- the table ---- */
+
+static void test_table(void **state)
+{
+    size_t scalar = 0, vectors = 0;
+    (void)state;
+    for (const struct as_native *n = as_natives; n->op; n++) {
+        const struct as_op *op = as_op_find(n->op);
+        assert_non_null(op);
+        assert_ptr_equal(as_native_find(n->op, n->width), n); /* so it stands there once */
+        assert_true(op->reference != NULL);
+        size_t widest =
+            as_op_bytes(op->type) > as_op_bytes(op->result) ? as_op_bytes(op->type) : as_op_bytes(op->result);
+        static const unsigned bytes[AS_NATIVE_WIDTHS] = {0, 16, 32, 64};
+        assert_int_equal(n->lanes, n->width == AS_NATIVE_SCALAR ? 1 : bytes[n->width] / widest);
+        assert_true(bodies_of(n) > 0);
+        for (size_t b = 0; b < bodies_of(n); b++) {
+            const struct as_native_body *body = &n->bodies[b];
+            /* halves are whole turns of the two second operands, and their difference is no rounding */
+            assert_int_equal(body->steps % 4, body->apart ? body->steps % 4 : 0);
+            assert_true(body->chains >= 1 && body->chains <= AS_NATIVE_CHAINS);
+            assert_true(body->apart == (n->link && body->chains > 1));
+        }
+        scalar += n->width == AS_NATIVE_SCALAR;
+        vectors += n->width != AS_NATIVE_SCALAR;
+    }
+    if (!as_natives[0].op) {
+        print_message("skipped: no native kernels for this kind of CPU\n");
+        skip();
+    }
+    assert_true(scalar >= 40);
+    assert_true(vectors >= 20);
+}
+
+/* ---- right ---- */
+
+static void test_all_agree(void **state)
+{
+    size_t ran = 0, other = 0;
+    (void)state;
+    for (const struct as_native *n = as_natives; n->op; n++) {
+        if (!can_run(n)) {
+            other++;
+            continue;
+        }
+        for (size_t b = 0; b < bodies_of(n); b++) {
+            char why[256];
+            if (!as_native_check(n, as_op_find(n->op), &n->bodies[b], 1 + ran, why, sizeof why))
+                fail_msg("%s in %s: %s", n->op, as_native_width_words[n->width], why);
+        }
+        ran++;
+    }
+    print_message("%zu rows ran, %zu need what this CPU does not have\n", ran, other);
+    if (!ran)
+        skip();
+}
+
+static void test_all_code(void **state)
+{
+    (void)state;
+    if (as_native_codes_why[0] || !as_natives[0].op) {
+        print_message("skipped: %s\n", as_native_codes_why);
+        skip();
+    }
+    for (const struct as_native *n = as_natives; n->op; n++)
+        for (size_t b = 0; b < bodies_of(n); b++) {
+            char text[200];
+            if (as_native_code_gate(n, &n->bodies[b], text, sizeof text) != AS_GATE_PASS)
+                fail_msg("%s: %s", n->bodies[b].name, text);
+        }
+}
+
+/* ---- planted errors ---- */
+
+static const struct as_native *adds;
+static const struct as_native_body *chain_of_adds;
+
+static bool with(const struct as_op *op, as_native_run *half, as_native_run *whole, char *why, size_t size)
+{
+    struct as_native_body body = *chain_of_adds;
+    body.half = half ? half : body.half;
+    body.whole = whole ? whole : body.whole;
+    return as_native_check(adds, op, &body, 5, why, size);
+}
+
+/* The long body where one add of each turn is of a constant, not of the chain. */
+static void broken(void *states, const void *operands, uint64_t turns)
+{
+    uint64_t x = 0, b[2 * AS_NATIVE_SLOT / sizeof(uint64_t)];
+    memcpy(b, operands, sizeof b);
+    for (uint64_t t = 0; t < turns; t++)
+        for (unsigned s = 0; s < chain_of_adds->steps; s++)
+            x = (s == 7 ? 42 : x) + b[s % 2 ? AS_NATIVE_SLOT / sizeof(uint64_t) : 0];
+    memcpy(states, &x, sizeof x);
+}
+
+static void fewer(void *states, const void *operands, uint64_t turns)
+{
+    chain_of_adds->half(states, operands, turns);
+}
+
+static void test_planted_errors(void **state)
+{
+    char why[256] = "";
+    (void)state;
+    adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
+    if (!adds)
+        skip();
+    chain_of_adds = as_native_body(adds, 1);
+    const struct as_op *right = as_op_find("iadd64");
+    struct as_op wrong = *right;
+    assert_true(with(right, NULL, NULL, why, sizeof why));
+    wrong.reference = as_op_find("imul64")->reference;
+    assert_false(with(&wrong, NULL, NULL, why, sizeof why));
+    assert_non_null(strstr(why, "gave 0x"));
+    assert_false(with(right, NULL, broken, why, sizeof why));
+    assert_non_null(strstr(why, "long body"));
+    assert_false(with(right, NULL, fewer, why, sizeof why));
+    assert_non_null(strstr(why, "long body"));
+    assert_false(with(right, chain_of_adds->whole, NULL, why, sizeof why));
+    assert_non_null(strstr(why, "short body"));
+}
+
+/* A body whose code has not the steps, and one that is of another instruction. */
+static void test_planted_code(void **state)
+{
+    char text[200];
+    (void)state;
+    adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
+    if (!adds || as_native_codes_why[0])
+        skip();
+    struct as_native_body body = *as_native_body(adds, 1);
+    struct as_native other = *adds;
+    body.steps *= 2;
+    assert_int_equal(as_native_code_gate(adds, &body, text, sizeof text), AS_GATE_FAIL);
+    body = *as_native_body(adds, 1);
+    body.instructions = 2;
+    assert_int_equal(as_native_code_gate(adds, &body, text, sizeof text), AS_GATE_FAIL);
+    assert_non_null(strstr(text, "2 are written"));
+    body = *as_native_body(adds, 1);
+    other.wanted = "lea";
+    assert_int_equal(as_native_code_gate(&other, &body, text, sizeof text), AS_GATE_FAIL);
+    assert_non_null(strstr(text, "wanted is"));
+    body.name = "as_native_none";
+    assert_int_equal(as_native_code_gate(adds, &body, text, sizeof text), AS_GATE_NA);
+}
+
+/* ---- which cells, and visits ---- */
+
+static void test_which_cells(void **state)
+{
+    struct as_device_info cpu = {.capabilities = AS_CAP_HOST_KERNELS};
+    struct as_error err = {0};
+    (void)state;
+    if (!as_natives[0].op)
+        skip();
+    struct as_native_desc d = {.op = as_op_find("iadd32"), .width = AS_NATIVE_SCALAR, .chains = 1};
+    assert_int_equal(as_native_apply(&cpu, &d, &err), AS_APPLIES);
+    d.chains = 3;
+    assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
+    d = (struct as_native_desc){.op = as_op_find("sin32"), .width = AS_NATIVE_SCALAR, .chains = 1};
+    assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "no instruction for sin32 on one number"));
+    d.width = AS_NATIVE_256; /* said once */
+    assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
+    cpu.capabilities |= AS_CAP_SCRIPTED;
+    d.width = AS_NATIVE_SCALAR;
+    assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "script"));
+}
+
+/* An add takes a cycle by definition of the clock; nothing takes longer than a hundred, and no core does more than
+ * sixteen adds in one. */
+static void test_visits(void **state)
+{
+    struct real r;
+    (void)state;
+    if (real_visit(&as_probe_alu_latency, "cpu", "allocator=malloc op=iadd32 width=scalar operands=0 steps=0", 5, 2000,
+                   &r)) {
+        assert_true(r.sample.value > 0.5 && r.sample.value < 2);
+        assert_non_null(strstr(r.detail, "instructions"));
+    }
+    if (real_visit(&as_probe_alu_latency, "cpu", "allocator=malloc op=fdiv64 width=scalar operands=0 steps=0", 5, 2000,
+                   &r))
+        assert_true(r.sample.value > 1 && r.sample.value < 100);
+    if (real_visit(&as_probe_alu, "cpu", "allocator=malloc op=iadd32 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
+                   2000, &r))
+        assert_true(r.sample.value > 0.5 && r.sample.value < 16);
+    real_or_skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_all_agree),    cmocka_unit_test(test_all_code),
+        cmocka_unit_test(test_planted_errors), cmocka_unit_test(test_planted_code), cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_visits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
