@@ -201,7 +201,9 @@ static void shape(struct as_chains *c, const struct as_device_info *info)
     unsigned full = as_chains_full(info);
     c->unit_groups = c->desc.threads > full ? 2 : 1;
     c->group_size = c->desc.threads / c->unit_groups;
-    c->groups = c->unit_groups * (c->desc.every_unit && info->units ? info->units : 1);
+    unsigned units = c->desc.every_unit && info->units ? info->units : 1;
+    units = c->desc.share ? units * c->desc.share / 100 : units;
+    c->groups = c->unit_groups * (units ? units : 1);
 }
 
 /* Where machine code has no names, it must at least be as long as its steps. */
@@ -402,6 +404,8 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
                                    .clock_hz = hz,
                                    .operations = results_of(c),
                                    .sequences = sequences_of(c)};
+    double units = (double)c->groups / (double)c->unit_groups;
+    out->rate = out->operations * units * 1.5 * steps / seconds; /* the short body has half the steps */
     return s;
 }
 

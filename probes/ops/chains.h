@@ -13,6 +13,7 @@ struct as_chains_desc {
     unsigned steps;   /* of a chain in the long body, a multiple of 24; 0: what suits the operations */
     unsigned threads; /* of a unit */
     bool every_unit;  /* else one */
+    unsigned share;   /* percent of the units, with every_unit; 0: all */
 };
 
 /* As ops.kernel calls them. */
@@ -39,6 +40,7 @@ struct as_chains_time {
     double clock_hz;   /* by the device's own counter, NAN where it has none */
     double operations; /* of one unit in such a step of all its threads; two in each pair of 16 bits */
     double sequences;  /* of one unit in such a step: of each of its warps so many as a thread has chains of each */
+    double rate;       /* results a second of all units, over both launches */
 };
 
 /* AS_INAPPLICABLE with the reason where the device cannot do it by its dialect, architecture or size. */

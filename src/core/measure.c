@@ -277,6 +277,8 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
         st = keep(&m, out, err);
     if (m.yardstick_n)
         as_note_number(&m.vc, AS_YARDSTICK_NOTE, as_median(m.yardstick, m.yardstick_n));
+    if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their visits */
+        as_note_number(&m.vc, "power_w", out->readings.power_w);
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
     out->detail = as_buf_take(&m.vc.detail);
     out->duration_s = as_now() - started;

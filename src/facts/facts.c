@@ -96,6 +96,10 @@ const struct rule fact_rules[] = {
     {"operations", rule_alu_each,
      "the best trusted cell of an operation: its rate with any number of chains and warps, its latency with one chain",
      "a faster chain of the same operation that passes the same gates"},
+    {"energy", rule_power,
+     "the slope of the card's power over the rate of an operation, as more and more units do it, by least squares; the "
+     "interval is the line's",
+     "a meter at the card's supply that sees another slope; points that bend away from the line"},
     {"atomic updates", rule_atomics,
      "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted "
      "cell with the other agent at work to the one without, all else equal",
