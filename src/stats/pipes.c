@@ -1,0 +1,283 @@
+#include "stats/pipes.h"
+
+#include "stats/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ERROR_LEAST = 0.005; /* of a cost: no two visits agree better */
+static const double TELLS = 5;           /* bounds of a pair are apart by so many errors, or it tells nothing */
+static const double SEPARATE = 0.2, SHARED = 0.8;
+static const double BOUND_CLEAR = 1.1, BOUND_NEAR = 0.03; /* issue above the pipes; a cost at the issue */
+
+/* ---- alone, and the issue ---- */
+
+static size_t kinds_of(const struct as_pipes_sequence *s, size_t ops, size_t which[2])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ops; i++)
+        if (s->count[i]) {
+            if (n < 2)
+                which[n] = i;
+            n++;
+        }
+    return n;
+}
+
+static double error_of(const struct as_pipes_sequence *s)
+{
+    return s->error > ERROR_LEAST ? s->error : ERROR_LEAST;
+}
+
+static double issued_of(const struct as_pipes_sequence *s, size_t ops)
+{
+    double n = 0;
+    for (size_t i = 0; i < ops; i++)
+        n += s->count[i];
+    return s->issued > 0 ? s->issued : n;
+}
+
+static void find_alone(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out)
+{
+    for (size_t i = 0; i < ops; i++)
+        out->alone[i] = NAN;
+    for (size_t k = 0; k < n; k++) {
+        size_t op[2];
+        if (kinds_of(&s[k], ops, op) != 1)
+            continue;
+        double cost = s[k].cost / s[k].count[op[0]];
+        if (cost >= out->alone[op[0]])
+            continue;
+        out->alone[op[0]] = cost;
+        out->error[op[0]] = error_of(&s[k]);
+        out->alone_in[op[0]] = k;
+    }
+}
+
+static void find_issue(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out)
+{
+    out->issue = INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        double each = s[k].cost / issued_of(&s[k], ops);
+        if (each < out->issue) {
+            out->issue = each;
+            out->issue_in = k;
+        }
+    }
+}
+
+/* ---- pairs ---- */
+
+/* What a sequence of two operations says of them. */
+static struct as_pipes_pair judge_pair(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops,
+                                       const size_t op[2])
+{
+    double a = s->count[op[0]] * p->alone[op[0]], b = s->count[op[1]] * p->alone[op[1]];
+    double issue = p->issue * issued_of(s, ops), pipes = fmax(a, b), most = a + b;
+    double least = fmax(pipes, issue), room = most - least;
+    double error = s->cost * error_of(s) + a * p->error[op[0]] + b * p->error[op[1]];
+    struct as_pipes_pair pair = {.share = (s->cost - least) / room, .error = error / room};
+    if (room < TELLS * error) {
+        pair.relation = most - pipes >= TELLS * error ? AS_PIPES_AT_ISSUE : AS_PIPES_HIDDEN;
+        pair.share = NAN;
+    } else {
+        pair.relation = pair.share <= SEPARATE ? AS_PIPES_SEPARATE
+                        : pair.share >= SHARED ? AS_PIPES_SHARED
+                                               : AS_PIPES_PARTLY;
+    }
+    return pair;
+}
+
+/* Does the second tell more than the first? */
+static bool tells_more(const struct as_pipes_pair *old, const struct as_pipes_pair *new)
+{
+    if (old->relation < AS_PIPES_SEPARATE || new->relation < AS_PIPES_SEPARATE)
+        return new->relation > old->relation;
+    return new->error < old->error;
+}
+
+static void find_pairs(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t op[2];
+        if (kinds_of(&s[k], ops, op) != 2 || isnan(out->alone[op[0]]) || isnan(out->alone[op[1]]))
+            continue;
+        struct as_pipes_pair pair = judge_pair(out, &s[k], ops, op);
+        pair.sequence = k;
+        if (tells_more(&out->pair[op[0]][op[1]], &pair))
+            out->pair[op[0]][op[1]] = out->pair[op[1]][op[0]] = pair;
+    }
+}
+
+/* ---- pipes ---- */
+
+struct rank {
+    size_t op, measured, partly;
+    double issued;
+};
+
+/* First those of which most pairs are known, then those of one instruction, then those that are in one pipe. */
+static int by_rank(const void *x, const void *y)
+{
+    const struct rank *a = x, *b = y;
+    if (a->measured != b->measured)
+        return (a->measured < b->measured) - (a->measured > b->measured);
+    if (fabs(a->issued - b->issued) > 0.25)
+        return (a->issued > b->issued) - (a->issued < b->issued);
+    if (a->partly != b->partly)
+        return (a->partly > b->partly) - (a->partly < b->partly);
+    return (a->op > b->op) - (a->op < b->op);
+}
+
+static size_t rank_all(const struct as_pipes_sequence *s, size_t ops, const struct as_pipes *p, struct rank *ranks)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ops; i++) {
+        if (isnan(p->alone[i]))
+            continue;
+        const struct as_pipes_sequence *alone = &s[p->alone_in[i]];
+        struct rank r = {.op = i, .issued = issued_of(alone, ops) / alone->count[i]};
+        for (size_t j = 0; j < ops; j++) {
+            r.measured += p->pair[i][j].relation != AS_PIPES_UNMEASURED;
+            r.partly += p->pair[i][j].relation == AS_PIPES_PARTLY;
+        }
+        if (r.measured)
+            ranks[n++] = r;
+    }
+    qsort(ranks, n, sizeof *ranks, by_rank);
+    return n;
+}
+
+/* Two that the issue hides from each other may be one pipe's as long as no third tells them apart. */
+static bool told_apart(const struct as_pipes *p, size_t ops, size_t a, size_t b)
+{
+    for (size_t i = 0; i < ops; i++) {
+        enum as_pipes_relation x = p->pair[a][i].relation, y = p->pair[b][i].relation;
+        if ((x == AS_PIPES_SEPARATE && y == AS_PIPES_SHARED) || (x == AS_PIPES_SHARED && y == AS_PIPES_SEPARATE))
+            return true;
+    }
+    return false;
+}
+
+/* The pipe of an operation: one that it shares, else one from which nothing tells it apart, else a new one where all
+ * tell that it is in none of them. */
+static void place(struct as_pipes *p, size_t ops, size_t op)
+{
+    int home = -1, maybe = -1;
+    bool known = true;
+    double best = 0;
+    for (size_t i = 0; i < p->pipes; i++) {
+        const struct as_pipes_pair *pair = &p->pair[op][p->first[i]];
+        if (pair->relation == AS_PIPES_SHARED && pair->share > best) {
+            best = pair->share;
+            home = (int)i;
+        }
+        if (pair->relation == AS_PIPES_AT_ISSUE && maybe < 0 && !told_apart(p, ops, op, p->first[i]))
+            maybe = (int)i;
+        known = known && pair->relation != AS_PIPES_UNMEASURED && pair->relation != AS_PIPES_HIDDEN;
+    }
+    if (home < 0)
+        home = maybe;
+    if (home < 0 && known && p->pipes < AS_PIPES_MAX) {
+        p->first[p->pipes] = op;
+        home = (int)p->pipes++;
+    }
+    p->home[op] = home;
+}
+
+/* What an operation takes of another's pipe: all but what is the other's own, where they share some. The other is the
+ * one that stands for the pipe: of two that share in part one has a part in the other's pipe, and that is the one whose
+ * like do not. */
+static double rest_of(const struct as_pipes_sequence *s, const struct as_pipes *p, size_t op, size_t other)
+{
+    const struct as_pipes_pair *pair = &p->pair[op][other];
+    const struct as_pipes_sequence *both = &s[pair->sequence];
+    if (pair->relation != AS_PIPES_PARTLY)
+        return 0;
+    return fmin(fmax((both->cost - both->count[other] * p->alone[other]) / both->count[op], 0), p->alone[op]);
+}
+
+static void find_uses(const struct as_pipes_sequence *s, size_t ops, struct as_pipes *p)
+{
+    for (size_t i = 0; i < ops; i++)
+        for (size_t k = 0; k < p->pipes && p->home[i] >= 0; k++)
+            p->use[i][k] = (int)k == p->home[i] ? p->alone[i] : rest_of(s, p, i, p->first[k]);
+}
+
+/* ---- how well it fits ---- */
+
+static double busiest(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
+{
+    double most = 0;
+    for (size_t k = 0; k < p->pipes; k++) {
+        double use = 0;
+        for (size_t i = 0; i < ops; i++)
+            use += s->count[i] * p->use[i][k];
+        most = fmax(most, use);
+    }
+    return most;
+}
+
+double as_pipes_cost(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
+{
+    return fmax(busiest(p, s, ops), p->issue * issued_of(s, ops));
+}
+
+static bool is_placed(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
+{
+    for (size_t i = 0; i < ops; i++)
+        if (s->count[i] && p->home[i] < 0)
+            return false;
+    return true;
+}
+
+static enum as_status judge(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out,
+                            struct as_error *err)
+{
+    double *off = malloc((n + 1) * sizeof *off);
+    if (!off)
+        return as_nomem(err, (n + 1) * sizeof *off, "residuals");
+    for (size_t k = 0; k < n; k++) {
+        size_t unused[2];
+        if (kinds_of(&s[k], ops, unused) < 2 || !is_placed(out, &s[k], ops))
+            continue;
+        double pipes = busiest(out, &s[k], ops), issue = out->issue * issued_of(&s[k], ops);
+        double far = fabs(fmax(pipes, issue) / s[k].cost - 1);
+        out->issue_bound += issue > BOUND_CLEAR * pipes && fabs(issue / s[k].cost - 1) < BOUND_NEAR;
+        if (out->judged == 0 || far > out->worst) {
+            out->worst = far;
+            out->worst_in = k;
+        }
+        off[out->judged++] = far;
+    }
+    out->residual = NAN;
+    if (out->judged) {
+        as_sort(off, out->judged);
+        out->residual = off[(size_t)ceil(0.9 * (double)out->judged) - 1];
+    }
+    free(off);
+    return AS_OK;
+}
+
+enum as_status as_pipes_solve(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out,
+                              struct as_error *err)
+{
+    struct rank ranks[AS_PIPES_OPS];
+    memset(out, 0, sizeof *out);
+    if (ops > AS_PIPES_OPS)
+        return as_fail(err, AS_USAGE, "%zu operations are more than %d", ops, AS_PIPES_OPS);
+    for (size_t k = 0; k < n; k++)
+        if (!(s[k].cost > 0) || !isfinite(s[k].cost))
+            return as_fail(err, AS_USAGE, "sequence %zu has no cost", k);
+    for (size_t i = 0; i < ops; i++)
+        out->home[i] = -1;
+    find_alone(s, n, ops, out);
+    find_issue(s, n, ops, out);
+    find_pairs(s, n, ops, out);
+    size_t ranked = rank_all(s, ops, out, ranks);
+    for (size_t i = 0; i < ranked; i++)
+        place(out, ops, ranks[i].op);
+    find_uses(s, ops, out);
+    return judge(s, n, ops, out, err);
+}
