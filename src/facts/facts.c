@@ -100,6 +100,11 @@ const struct rule fact_rules[] = {
      "the slope of the card's power over the rate of an operation, as more and more units do it, by least squares; the "
      "interval is the line's",
      "a meter at the card's supply that sees another slope; points that bend away from the line"},
+    {"pipes", rule_pipes,
+     "costs of operations alone and in sequences: where a sequence of two lies between the dearer one (or its "
+     "issue, by the least cost of an instruction anywhere) and the sum of both; those that share in full are one "
+     "pipe. Undecided where nine of ten sequences do not cost within 5% what their busiest pipe and issue say",
+     "a sequence of the same operations, with more of the cheaper one, that costs otherwise than the pipes say"},
     {"atomic updates", rule_atomics,
      "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted "
      "cell with the other agent at work to the one without, all else equal",

@@ -129,6 +129,7 @@ void rule_alu(struct rule_context *c);
 void rule_alu_code(struct rule_context *c);
 void rule_alu_each(struct rule_context *c);
 void rule_power(struct rule_context *c);
+void rule_pipes(struct rule_context *c);
 void rule_atomics(struct rule_context *c);
 void rule_atomics_lost(struct rule_context *c);
 void rule_codegen(struct rule_context *c);

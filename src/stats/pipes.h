@@ -1,6 +1,6 @@
 /* Which operations the same part of a unit does, from what they cost alone and in sequences. A unit is taken as pipes
  * that work side by side, each for some of the operations, and one issue for all: a sequence costs what its busiest
- * pipe needs, or its issue where that is longer. Little's law and the rest is up to the caller. */
+ * pipe needs, or its issue where that is longer. */
 #ifndef AS_STATS_PIPES_H
 #define AS_STATS_PIPES_H
 

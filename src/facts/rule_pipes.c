@@ -1,0 +1,242 @@
+/* Pipes of a unit: which operations the same part of it does, from what they cost alone and in sequences. */
+#include "base/text.h"
+#include "facts/rules.h"
+#include "stats/pipes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME = 32 };
+static const double RESIDUAL_MOST = 0.05;
+
+struct unit {
+    char name[AS_PIPES_OPS][NAME];
+    size_t ops;
+    struct as_pipes_sequence *s;
+    const struct as_cell **cells; /* of which they are */
+    size_t n;
+    struct as_pipes pipes;
+};
+
+/* ---- sequences ---- */
+
+/* The number of an operation; AS_PIPES_OPS where there is no room for one more. */
+static size_t op_number(struct unit *u, const char *name)
+{
+    size_t i = 0;
+    while (i < u->ops && strcmp(u->name[i], name) != 0)
+        i++;
+    if (i == u->ops && i < AS_PIPES_OPS) {
+        as_copy_text(u->name[i], NAME, name);
+        u->ops++;
+    }
+    return i;
+}
+
+/* "imul32+3*ffma32"; false where it is none, or has more operations than there is room for. */
+static bool read_mix(struct unit *u, const char *mix, struct as_pipes_sequence *s)
+{
+    for (const char *at = mix;;) {
+        char *behind = NULL, name[NAME];
+        unsigned long count = *at >= '0' && *at <= '9' ? strtoul(at, &behind, 10) : 1;
+        if (behind && *behind != '*')
+            return false;
+        at = behind ? behind + 1 : at;
+        size_t length = strcspn(at, "+");
+        if (length == 0 || length >= NAME || count == 0 || count > 100)
+            return false;
+        memcpy(name, at, length);
+        name[length] = 0;
+        size_t op = op_number(u, name);
+        if (op == AS_PIPES_OPS || s->count[op] + count > UINT8_MAX)
+            return false;
+        s->count[op] = (uint8_t)(s->count[op] + count);
+        if (!at[length])
+            return true;
+        at += length + 1;
+    }
+}
+
+/* Of cells of the same sequence (in other forms) the fastest. */
+static void add_cell(struct unit *u, const struct as_cell *cell)
+{
+    struct as_interval ci = cell_interval(cell);
+    struct as_pipes_sequence s = {.cost = cell->sum.median,
+                                  .issued = cell_note(cell, "instructions_each"),
+                                  .error = (ci.hi - ci.lo) / 2 / cell->sum.median};
+    size_t at = 0;
+    if (strcmp(cell->unit, "cycles") != 0 || !read_mix(u, cell_axis(cell, "mix"), &s))
+        return;
+    while (at < u->n && memcmp(u->s[at].count, s.count, sizeof s.count) != 0)
+        at++;
+    if (at < u->n && u->s[at].cost <= s.cost)
+        return;
+    u->n += at == u->n;
+    u->s[at] = s;
+    u->cells[at] = cell;
+}
+
+/* ---- what they say ---- */
+
+/* Residual and verdict of all that rests on the pipes together. */
+static void judge(struct as_fact *f, const struct unit *u)
+{
+    if (!(u->pipes.residual <= RESIDUAL_MOST))
+        f->verdict = AS_UNDECIDED;
+}
+
+static void say_members(const struct unit *u, size_t pipe, char *out, size_t size)
+{
+    struct as_buf text = AS_BUF_INIT;
+    for (size_t i = 0; i < u->ops; i++)
+        if (u->pipes.home[i] == (int)pipe)
+            as_buf_printf(&text, "%s%s", text.len ? ", " : "", u->name[i]);
+    as_copy_text(out, size, as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+static size_t members(const struct unit *u, size_t pipe)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < u->ops; i++)
+        n += u->pipes.home[i] == (int)pipe;
+    return n;
+}
+
+static void add_pipe(struct rule_context *c, const struct unit *u, size_t pipe)
+{
+    const struct as_pipes *p = &u->pipes;
+    size_t fastest = p->first[pipe];
+    char list[160], cost[96];
+    struct as_fact *f = fact_add(c, "pipes", "cycles", "pipes.%.31s", u->name[p->first[pipe]]);
+    if (!f)
+        return;
+    for (size_t i = 0; i < u->ops; i++)
+        if (p->home[i] == (int)pipe && p->alone[i] < p->alone[fastest])
+            fastest = i;
+    const struct as_cell *cell = u->cells[p->alone_in[fastest]];
+    unsigned count = u->s[p->alone_in[fastest]].count[fastest];
+    struct as_interval ci = cell_interval(cell);
+    fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
+    say_members(u, pipe, list, sizeof list);
+    fact_say(f, "One pipe of a unit does %s: %s costs %s alone", list, u->name[fastest],
+             fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
+    fact_evidence(f, cell);
+    for (size_t i = 0; i < u->ops; i++)
+        if (p->home[i] == (int)pipe && i != p->first[pipe])
+            fact_evidence(f, u->cells[p->pair[i][p->first[pipe]].sequence]);
+    judge(f, u);
+}
+
+static const char *const relations[] = {
+    [AS_PIPES_HIDDEN] = "cost too unlike for this to tell whether they share a pipe",
+    [AS_PIPES_AT_ISSUE] = "take all that is issued, so that this does not tell whether they share a pipe",
+    [AS_PIPES_SEPARATE] = "do not share a pipe",
+    [AS_PIPES_PARTLY] = "share a pipe in part",
+    [AS_PIPES_SHARED] = "share a pipe",
+};
+
+static void add_pair(struct rule_context *c, const struct unit *u, size_t a, size_t b)
+{
+    const struct as_pipes *p = &u->pipes;
+    const struct as_pipes_pair *pair = &p->pair[a][b];
+    if (pair->relation == AS_PIPES_UNMEASURED)
+        return;
+    const struct as_pipes_sequence *s = &u->s[pair->sequence];
+    struct as_fact *f = fact_add(c, "pipes", "x", "pipes.%.26s.%.26s", u->name[a], u->name[b]);
+    if (!f)
+        return;
+    if (isfinite(pair->share))
+        fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
+    fact_say(f, "%s and %s %s: %s costs %.3g cycles, they alone %.3g and %.3g", u->name[a], u->name[b],
+             relations[pair->relation], cell_axis(u->cells[pair->sequence], "mix"), s->cost, s->count[a] * p->alone[a],
+             s->count[b] * p->alone[b]);
+    fact_evidence(f, u->cells[pair->sequence]);
+    fact_evidence(f, u->cells[p->alone_in[a]]);
+    fact_evidence(f, u->cells[p->alone_in[b]]);
+    if (pair->relation < AS_PIPES_SEPARATE)
+        f->verdict = AS_UNDECIDED;
+    judge(f, u);
+}
+
+static void add_issue(struct rule_context *c, const struct unit *u)
+{
+    const struct as_pipes *p = &u->pipes;
+    const struct as_cell *cell = u->cells[p->issue_in];
+    double share = cell_interval(cell).hi / cell->sum.median;
+    char value[96];
+    struct as_fact *f = fact_add(c, "pipes", "instr/cycle", "pipes.issue");
+    if (!f)
+        return;
+    fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
+    fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    fact_say(f, "A unit issues %s to its warps%s: sequences that cost what this does, and not what a pipe does: %zu",
+             value, p->issue_bound ? "" : " or more", p->issue_bound);
+    fact_evidence(f, cell);
+    judge(f, u);
+}
+
+static void add_graph(struct rule_context *c, const struct unit *u)
+{
+    const struct as_pipes *p = &u->pipes;
+    size_t placed = 0;
+    struct as_fact *f = fact_add(c, "pipes", "pipes", "pipes");
+    if (!f)
+        return;
+    for (size_t i = 0; i < u->ops; i++)
+        placed += p->home[i] >= 0;
+    fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
+    fact_say(f,
+             "A unit does %zu operations in %zu pipes: nine of ten of %zu sequences cost what these say within %.1f%%, "
+             "the farthest (%s) is off by %.1f%%",
+             placed, p->pipes, p->judged, 100 * p->residual, cell_axis(u->cells[p->worst_in], "mix"), 100 * p->worst);
+    fact_evidence(f, u->cells[p->worst_in]);
+    for (size_t k = 0; k < p->pipes; k++)
+        fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);
+    judge(f, u);
+}
+
+static void add_all(struct rule_context *c, const struct unit *u)
+{
+    const struct as_pipes *p = &u->pipes;
+    add_graph(c, u);
+    add_issue(c, u);
+    for (size_t k = 0; k < p->pipes; k++)
+        if (members(u, k) > 1)
+            add_pipe(c, u, k);
+    for (size_t k = 0; k < p->pipes; k++) {
+        for (size_t j = 0; j < k; j++)
+            add_pair(c, u, p->first[j], p->first[k]);
+        for (size_t i = 0; i < u->ops; i++)
+            if (p->home[i] == (int)k && i != p->first[k])
+                add_pair(c, u, p->first[k], i);
+    }
+}
+
+void rule_pipes(struct rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = cells_of(c, "mix", &cells);
+    struct unit *u = n ? calloc(1, sizeof *u) : NULL;
+    if (u) {
+        u->s = calloc(n, sizeof *u->s);
+        u->cells = calloc(n, sizeof(*u->cells));
+    }
+    if (n && (!u || !u->s || !u->cells))
+        c->status = as_nomem(c->err, n * sizeof *u->s, "sequences");
+    else if (n) {
+        for (size_t i = 0; i < n; i++)
+            add_cell(u, cells[i]);
+        if (u->n)
+            c->status = as_pipes_solve(u->s, u->n, u->ops, &u->pipes, c->err);
+        if (!c->status && u->pipes.judged)
+            add_all(c, u);
+    }
+    if (u) {
+        free(u->s);
+        free(u->cells);
+    }
+    free(u);
+    free(cells);
+}
