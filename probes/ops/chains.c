@@ -83,6 +83,11 @@ static enum as_applies part_applies(const struct as_device_info *info, const str
                 info->arch);
         return AS_INAPPLICABLE;
     }
+    if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch)) {
+        as_fail(err, AS_UNSUPPORTED, "of AMD's chips those of %s have %s, this is %s", op->amd_chips, op->name,
+                info->arch);
+        return AS_INAPPLICABLE;
+    }
     return AS_APPLIES;
 }
 
@@ -222,7 +227,7 @@ static void expect_code(struct as_chains *c, struct as_visit_context *vc)
                        (uint64_t)steps * as_op_sequence_count(&c->desc.sequence));
         return;
     }
-    bool good = as_op_code_agrees(&half, &whole, steps / 2, &c->desc.sequence, &each, text, sizeof text);
+    bool good = as_op_code_agrees(&half, &whole, steps / 2, &c->desc.sequence, c->dialect, &each, text, sizeof text);
     as_note(vc, "instructions", text);
     as_note_number(vc, "instructions_each", each);
     as_judge_code(vc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);

@@ -48,14 +48,19 @@ struct want {
 };
 enum { WANTS = 2 * AS_OP_PARTS };
 
-static size_t wants_of(const struct as_op_sequence *sequence, struct want wants[WANTS])
+static const char *names_of(const struct as_op *op, enum as_dialect dialect)
+{
+    return dialect == AS_DIALECT_HIP ? op->amd : op->sass;
+}
+
+static size_t wants_of(const struct as_op_sequence *sequence, enum as_dialect dialect, struct want wants[WANTS])
 {
     size_t n = 0;
     for (size_t i = 0; i < sequence->n; i++) {
         const struct as_op_part *p = &sequence->part[i];
-        wants[n++] = (struct want){p->op->sass, p->count};
+        wants[n++] = (struct want){names_of(p->op, dialect), p->count};
         if (p->op->link)
-            wants[n++] = (struct want){as_op_find(p->op->link)->sass, p->count};
+            wants[n++] = (struct want){names_of(as_op_find(p->op->link), dialect), p->count};
     }
     return n;
 }
@@ -92,12 +97,13 @@ static void write_wants(const struct want *wants, size_t n, char *text, size_t s
 }
 
 bool as_op_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
-                       const struct as_op_sequence *sequence, double *each, char *text, size_t size)
+                       const struct as_op_sequence *sequence, enum as_dialect dialect, double *each, char *text,
+                       size_t size)
 {
     struct part parts[AS_INSTRUCTIONS_MAX];
     struct want wants[WANTS];
     char made[120], wanted[120];
-    size_t wants_n = wants_of(sequence, wants);
+    size_t wants_n = wants_of(sequence, dialect, wants);
     *each = 0;
     for (size_t i = 0; i < whole->n; i++) {
         const char *name = whole->list[i].name;

@@ -7,9 +7,10 @@
 
 /* Into text what a step of the sequence consists of: "1 MUFU, 1 FMUL", and how many instructions it has. steps: in all
  * chains of a thread together, by which the bodies differ. False where a step has not the instruction that each
- * operation is about (and each link) as often as the sequence has it, or the code became shorter than the text: text
- * says what is missing. */
+ * operation is about in the dialect (and each link) as often as the sequence has it, or the code became shorter than
+ * the text: text says what is missing. */
 bool as_op_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
-                       const struct as_op_sequence *sequence, double *each, char *text, size_t size);
+                       const struct as_op_sequence *sequence, enum as_dialect dialect, double *each, char *text,
+                       size_t size);
 
 #endif

@@ -110,9 +110,9 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
     }
     unsigned steps = body->chains * (body->steps - body->steps / 2);
     double each;
-    const struct as_op op = {.name = native->op, .sass = native->wanted, .gcn = native->wanted, .weight = 1};
+    const struct as_op op = {.name = native->op, .sass = native->wanted, .weight = 1};
     const struct as_op_sequence alone = as_op_alone(&op, 3);
-    if (!as_op_code_agrees(&half, &whole, steps, &alone, &each, text, size))
+    if (!as_op_code_agrees(&half, &whole, steps, &alone, AS_DIALECT_HOST, &each, text, size))
         return AS_GATE_FAIL;
     if (fabs(each - body->instructions) < 1e-6) /* no compiler was in between, so there are neither more nor fewer */
         return AS_GATE_PASS;

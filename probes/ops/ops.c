@@ -22,6 +22,17 @@ const struct as_op *as_op_find(const char *name)
     return NULL;
 }
 
+bool as_op_on_amd(const struct as_op *op, const char *arch)
+{
+    size_t n = 0;
+    for (const char *at = op->amd_chips; at && *at; at += n + strspn(at + n, " ")) {
+        n = strcspn(at, " ");
+        if (strncmp(arch, at, n) == 0)
+            return true;
+    }
+    return !op->amd_chips;
+}
+
 size_t as_op_bytes(enum as_op_type type)
 {
     return types[type].bytes;
@@ -160,7 +171,7 @@ bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union a
     bool near = op->result >= AS_OP_F16;
     for (unsigned lane = 0; lane < lanes && near; lane++) {
         double x = number_of(op->result, r, lane), y = number_of(op->result, &want, lane);
-        near = x == y || fabs(x - y) <= op->ulp[dialect] * unit_of(op->result, y) + op->abs;
+        near = x == y || fabs(x - y) <= op->ulp[dialect] * unit_of(op->result, y) + op->abs[dialect];
         snprintf(why, size, "%s of 0x%" PRIx64 ", 0x%" PRIx64 " gave %.9g (0x%" PRIx64 "), not %.9g (0x%" PRIx64 ")",
                  op->name, abc[0].u64, abc[1].u64, x, got, y, should);
     }

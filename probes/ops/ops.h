@@ -68,10 +68,11 @@ struct as_op {
     unsigned dialects; /* bits of enum as_dialect */
     unsigned weight;   /* about so many instructions: how long a body may become */
     double ulp[AS_DIALECT_N]; /* allowed error in units of the last place; 0: bit for bit */
-    double abs;               /* allowed besides, as a difference */
+    double abs[AS_DIALECT_N]; /* allowed besides, as a difference */
     unsigned cuda_least;      /* least number of a CUDA architecture, 0 all */
     const char *sass;         /* names one of which each step must be in NVIDIA's machine code; NULL: any instruction */
-    const char *gcn;          /* the same in AMD's */
+    const char *amd;          /* the same in AMD's */
+    const char *amd_chips;    /* begins of the names of AMD's chips that have it: "gfx90a gfx94"; NULL: all */
     bool alone;               /* compilers make one operation on a pair of those of two chains: one chain only */
     void (*reference)(const union as_op_value *abc, union as_op_value *r); /* NULL: it is of lanes that go together */
     /* of one lane of such a group; abc: three operands of each lane; NULL: it is of a thread for itself */
@@ -82,6 +83,8 @@ extern const size_t as_ops_n;
 extern const char *const as_op_words[];    /* their names, ends with NULL */
 extern const struct as_word as_op_about[]; /* what people are told of them, in the same order */
 
+/* Has an AMD chip of that architecture ("gfx90a") the operation? */
+bool as_op_on_amd(const struct as_op *op, const char *arch);
 const struct as_op *as_op_find(const char *name); /* NULL: there is none */
 size_t as_op_bytes(enum as_op_type type);
 const char *as_op_type_word(enum as_op_type type); /* "f32" */

@@ -26,7 +26,8 @@ DIALECTS = ("opencl", "cuda", "hip")
 DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
            "bytes", "mantissa", "two", "two64", "one", "many", "many64")
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
-        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda", "group", "alone"}
+        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda", "group", "alone",
+        "amd", "chips"}
 
 
 # Domains that say in words where operands lie, for people.
@@ -78,14 +79,22 @@ class Operation:
 
     def assembly(self, text, constraints):
         """asm volatile with the operands that the text names."""
-        text = self.letters(text)
+        text = self.letters(text).replace("; v_", "\\n\\tv_")
         used = [n for n in "abc" if re.search(r"\$" + n + r"(?![a-z])", text)]
         for i, n in enumerate(["d"] + used):
             text = re.sub(r"\$" + n + r"(?![a-z])", f"%{i}", text)
         if "$" in text:
             fail(self.name, f"what is '{text[text.index('$'):][:4]}'?")
-        inputs = ", ".join(f'"{constraints[n]}"({n})' for n in used)
-        return f'asm volatile("{text}" : "={constraints["d"]}"(d) : {inputs})'
+        inputs = ", ".join(f'"{constraints[n]}"({self.in_register(n, constraints)})' for n in used)
+        early = "&" if "\\n" in text else ""  # written before all operands are read
+        if self.in_register("d", constraints) == "d":
+            return f'asm volatile("{text}" : "={early}{constraints["d"]}"(d) : {inputs})'
+        return f'do {{ f16 held; asm volatile("{text}" : "={early}v"(held) : {inputs}); (d) = U16(held); }} while (0)'
+
+    def in_register(self, n, constraints):
+        """An operand of AMD's assembly: integers of 16 bits as f16, else the compiler clears the register's upper half."""
+        types = {"d": self.result, "a": self.type, "b": self.btype, "c": self.ctype}
+        return f"F16({n})" if constraints["d"] == "v" and types[n] == "i16" else n
 
     def expression(self, text):
         text = self.letters(text)
@@ -95,6 +104,26 @@ class Operation:
             fail(self.name, f"what is '{text[text.index('$'):][:4]}'?")
         return f"(d) = (TR$)({text})"
 
+    def hidden(self, text):
+        """The expression between operands and a result that the compiler cannot know, for AMD: else it makes fewer
+        instructions of several steps, computes what only depends on the operands that stay before the loop, and puts
+        two chains into pairs of 16 bits."""
+        used = [n for n in "abc" if re.search(r"\$" + n + r"(?![a-z])", text)]
+        hide = "".join(self.hide(n) for n in used if n != "a")
+        return f"do {{ {hide}{self.expression(text)}; {self.hide('d')}}} while (0)"
+
+    def hide(self, n):
+        if self.in_register(n, self.constraints("hip")) == n:
+            return f'asm volatile("" : "+v"({n})); '
+        return f'{{ f16 held = F16({n}); asm volatile("" : "+v"(held)); ({n}) = U16(held); }} '
+
+    def on_host(self):
+        """What tests run in the place of a device's program: C where there is some, else the reference in its words."""
+        text = self.get("c") or re.sub(r"\b([abc])\b", r"$\1", self.get("host"))
+        text = re.sub(r"\b(?=(fma|fmin|fmax|fabs|floor|trunc|round|rint|sqrt|exp2|exp|log2|log10|log|pow|sin|cos|tanh)\()",
+                      "__builtin_", text)
+        return None if "as_op_" in text else self.expression(text)
+
     def constraints(self, dialect):
         types = {"d": self.result, "a": self.type, "b": self.btype, "c": self.ctype}
         return {n: TYPES[t][5] if dialect == "cuda" else "v" for n, t in types.items()}
@@ -103,17 +132,19 @@ class Operation:
         """What OP(d, a, b, c) is in the dialect, or None. AMD's chips of two kinds differ in some names."""
         if dialect != "cuda" and any(TYPES[t][7] is None for t in (self.type, self.result)):
             return None
+        if dialect == "host":
+            return None if self.get("group") or any(TYPES[t][0] == 16 and t != "i16" for t in (self.type, self.result)) else self.on_host()
         own = {"cuda": "ptx", "hip": "gcn"}.get(dialect)
         if own and self.get(own):
             return self.assembly(self.get(own), self.constraints(dialect))
         for key in (dialect, "c"):
             if self.get(key) and not (dialect == "cuda" and key == "c" and self.type in ("f16", "f16x2")):
-                return self.expression(self.get(key))
+                return (self.hidden if dialect == "hip" else self.expression)(self.get(key))
         return None
 
     def head(self):
         lines = ["#if 0"]
-        for dialect in DIALECTS:
+        for dialect in (*DIALECTS, "host"):
             text = self.text(dialect)
             if not text:
                 continue
@@ -122,14 +153,16 @@ class Operation:
             for letter, name in zip("ABCR", (self.type, self.btype, self.ctype, self.result)):
                 lines.append(f"#define T{letter}$ {TYPES[name][which]}")
             if dialect == "hip" and self.get("gcn11"):
-                lines += ["#if defined(__gfx1100__) || defined(__gfx1101__) || defined(__gfx1102__)",
+                lines += ["#ifndef __GFX9__",
                           f"#define OP$(d, a, b, c) {self.assembly(self.get('gcn11'), self.constraints('hip'))}", "#else",
                           f"#define OP$(d, a, b, c) {text}", "#endif"]
             else:
                 lines.append(f"#define OP$(d, a, b, c) {text}")
         lines += ["#else", f'#error "this dialect has no {self.name}"', "#endif"]
         if self.get("link"):
-            lines.append(f"#define LINK$(r, m) ({self.get('link')})")
+            inner = r"(?:[^()&]|\((?:[^()]|\([^()]*\))*\))*"
+            link = re.sub(rf"\(({inner}) & (0x\w+)\) \| m", r"KEEP(\1, \2, m)", self.get("link"))
+            lines.append(f"#define LINK$(r, m) ({link})")
         return "\n".join(lines) + "\n"
 
     # ---- what people are told ----
@@ -148,13 +181,14 @@ class Operation:
         return self.shown(self.get(dialect) or self.get("c"))
 
     def wanted(self):
-        names = (("NVIDIA", self.get("sass")), ("AMD", self.get("gcn") and self.get("gcn").split()[0]))
+        names = (("NVIDIA", self.get("sass")), ("AMD", self.amd()))
         return "; ".join(f"{' or '.join(n.split())} ({of})" for of, n in names if n) or "any"
 
     def error(self):
         ulps = [f"{self.get('ulp', '0', d)} in {d}" for d in DIALECTS if self.text(d) and self.get("ulp", "0", d) != "0"]
         parts = [f"units of the last place: {', '.join(ulps)}"] if ulps else []
         parts += [f"{self.get('abs')} as a difference"] if self.get("abs") else []
+        parts += [f"{self.get('abs.hip')} in hip"] if self.get("abs.hip") else []
         return "; or ".join(parts) or "none: bit for bit"
 
     def chain(self):
@@ -243,10 +277,15 @@ class Operation:
             fail(self.name, f"{key}: no domain '{name}'")
         return f"AS_OP_{name.upper()}"
 
+    def amd(self):
+        """Names of AMD's machine code one of which each step must have: what the assembly says, unless more is said."""
+        return self.get("amd") or " ".join(t.split()[0] for t in (self.get("gcn"), self.get("gcn11")) if t)
+
     def row(self):
         real = self.type[0] == "f" or self.type[0] == "b"
         dialects = [d for d in DIALECTS if self.text(d)]
-        ulps = ", ".join(f"[AS_DIALECT_{d.upper()}] = {self.get('ulp', '0', d)}" for d in dialects + ["host"])
+        ulps, abses = (", ".join(f"[AS_DIALECT_{d.upper()}] = {self.get(key, '0', d)}" for d in (*dialects, "host"))
+                       for key in ("ulp", "abs"))
         sass = self.get("sass")
         operands = self.get("operands", "two" if self.btype == self.ctype and self.args == 3 else "several")
         fields = [
@@ -260,9 +299,10 @@ class Operation:
             ("c", self.sort("c_domain", self.get("b", "unit" if real else "any"))), ("m", self.sort("m", "any")),
             ("head", self.quoted(self.head())), ("link", f'"{self.get("linkop")}"' if self.get("linkop") else "NULL"),
             ("dialects", " | ".join(f"1u << AS_DIALECT_{d.upper()}" for d in dialects) or "0"),
-            ("weight", self.get("weight", "1")), ("ulp", f"{{{ulps}}}"), ("abs", self.get("abs", "0")),
+            ("weight", self.get("weight", "1")), ("ulp", f"{{{ulps}}}"), ("abs", f"{{{abses}}}"),
             ("cuda_least", self.get("min.cuda", "0")), ("sass", f'"{sass}"' if sass else "NULL"),
-            ("gcn", f'"{self.get("gcn").split()[0]}"' if self.get("gcn") else "NULL"),
+            ("amd", f'"{self.amd()}"' if self.amd() else "NULL"),
+            ("amd_chips", f'"{self.get("chips")}"' if self.get("chips") else "NULL"),
             ("alone", "true" if self.get("alone") == "yes" else "false"),
             ("group_reference" if self.get("group") else "reference", f"ref_{self.name}"),
         ]

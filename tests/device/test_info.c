@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const struct as_device_info full = {
     .id = "opencl:3",
@@ -164,6 +165,24 @@ static void seconds_of_a_timing(void **state)
     assert_true(as_timing_seconds(&(struct as_timing){.host_s = 2, .device_s = 1}) == 1);
 }
 
+/* More names than there is room for are counted together. */
+static void names_of_instructions(void **state)
+{
+    struct as_instructions list = {.n = 0};
+    (void)state;
+    for (int i = 0; i < AS_INSTRUCTIONS_MAX + 40; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "I%d", i);
+        as_instructions_add(&list, name);
+        as_instructions_add(&list, "I0");
+    }
+    assert_int_equal(list.n, AS_INSTRUCTIONS_MAX);
+    assert_int_equal(as_instructions_of(&list, "I0"), AS_INSTRUCTIONS_MAX + 41);
+    assert_int_equal(as_instructions_of(&list, "I1"), 1);
+    assert_int_equal(as_instructions_of(&list, "others"), 41);
+    assert_int_equal(as_instructions_of(&list, "I200"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +193,7 @@ int main(void)
         cmocka_unit_test(look_ups),
         cmocka_unit_test(capability_words),
         cmocka_unit_test(seconds_of_a_timing),
+        cmocka_unit_test(names_of_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

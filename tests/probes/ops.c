@@ -169,7 +169,7 @@ static bool code_agrees(const struct as_instructions *half, const struct as_inst
     double each;
     op.sass = wanted;
     const struct as_op_sequence alone = as_op_alone(&op, 0);
-    return as_op_code_agrees(half, whole, steps, &alone, &each, text, size);
+    return as_op_code_agrees(half, whole, steps, &alone, AS_DIALECT_CUDA, &each, text, size);
 }
 
 static void test_code(void **state)

@@ -4,6 +4,7 @@
 #include "device/hip/hip.h"
 #include "device/hip/instructions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,14 +94,40 @@ struct walk {
     unsigned char *begins; /* for every word of it whether an instruction begins there */
 };
 
-static enum as_status walk_through(const struct walk *w, const char *operation, uint64_t *n, struct as_error *err)
+/* What becomes of each instruction. */
+struct count {
+    const char *operation;
+    uint64_t n;                  /* how often they do it */
+    struct as_instructions *all; /* NULL: nobody asks for names */
+};
+
+static void add_name(enum as_amd_chip chip, enum as_amd_format format, unsigned operation, struct as_instructions *out)
+{
+    const char *known = as_amd_name(chip, format, operation);
+    char number[32];
+    snprintf(number, sizeof number, "%s 0x%02x", as_amd_format_name(format), operation);
+    as_instructions_add(out, known ? known : number);
+}
+
+static void count_one(enum as_amd_chip chip, const struct as_amd_instruction *in, struct count *count)
+{
+    unsigned does = as_amd_does(chip, in, count->operation);
+    count->n += does;
+    if (!count->all || !does)
+        return;
+    add_name(chip, in->format, in->operation, count->all);
+    if (in->second != AS_AMD_NO_OPERATION)
+        add_name(chip, in->format, in->second, count->all);
+}
+
+static enum as_status walk_through(const struct walk *w, struct count *count, struct as_error *err)
 {
     struct as_amd_instruction in;
     for (uint64_t at = 0; at < w->bytes; at += in.bytes) {
         if (!as_amd_decode(w->chip, w->text + at, w->bytes - at, &in))
             return lost(w->name, at, "no instruction that is known begins", err);
         w->begins[at / AS_AMD_WORD] = 1;
-        *n += as_amd_does(w->chip, &in, operation);
+        count_one(w->chip, &in, count);
     }
     return AS_OK;
 }
@@ -119,14 +146,14 @@ static enum as_status check_branches(const struct walk *w, struct as_error *err)
     return AS_OK;
 }
 
-static enum as_status count_in(struct walk *w, const char *operation, uint64_t *n, struct as_error *err)
+static enum as_status count_in(struct walk *w, struct count *count, struct as_error *err)
 {
-    if (!as_amd_counts(w->chip, operation))
-        return as_fail(err, AS_UNSUPPORTED, "which instructions of this chip do '%s' is not known", operation);
+    if (!as_amd_counts(w->chip, count->operation))
+        return as_fail(err, AS_UNSUPPORTED, "which instructions of this chip do '%s' is not known", count->operation);
     w->begins = calloc(w->bytes / AS_AMD_WORD + 1, 1);
     if (!w->begins)
         return as_nomem(err, w->bytes / AS_AMD_WORD + 1, "a kernel's instructions");
-    enum as_status s = walk_through(w, operation, n, err);
+    enum as_status s = walk_through(w, count, err);
     if (!s)
         s = check_branches(w, err);
     free(w->begins);
@@ -141,15 +168,12 @@ static bool is_word(const char *operation)
     return as_operation_words[i] != NULL;
 }
 
-enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const char *name, const char *operation,
-                                 uint64_t *n, struct as_error *err)
+static enum as_status count_all(const unsigned char *code, size_t bytes, const char *name, struct count *count,
+                                struct as_error *err)
 {
     struct as_card_elf v;
     Elf64_Sym kernel;
     struct walk w = {.name = name};
-    *n = 0;
-    if (!is_word(operation))
-        return as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
     enum as_status s = as_card_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
     if (!s)
         s = find_kernel(&v, name, &kernel, err);
@@ -158,9 +182,28 @@ enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const 
     if (!s)
         s = as_amd_find_chip(v.head.e_flags, &w.chip, err);
     w.bytes = s ? 0 : kernel.st_size;
-    if (!s)
-        s = count_in(&w, operation, n, err);
+    return s ? s : count_in(&w, count, err);
+}
+
+enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const char *name, const char *operation,
+                                 uint64_t *n, struct as_error *err)
+{
+    struct count count = {.operation = operation};
+    enum as_status s =
+        is_word(operation)
+            ? count_all(code, bytes, name, &count, err)
+            : as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
+    *n = s ? 0 : count.n;
+    return s;
+}
+
+enum as_status as_hip_instructions(const unsigned char *code, size_t bytes, const char *name,
+                                   struct as_instructions *out, struct as_error *err)
+{
+    struct count count = {.operation = "any", .all = out};
+    *out = (struct as_instructions){.n = 0};
+    enum as_status s = count_all(code, bytes, name, &count, err);
     if (s)
-        *n = 0;
+        out->n = 0;
     return s;
 }

@@ -78,5 +78,9 @@ enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const 
  * from its first to its last instruction. */
 enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const char *name, const char *operation,
                                  uint64_t *n, struct as_error *err);
+/* See as_program_ops.instructions, and as_hip_count_code. Both halves of an instruction that does two operations
+ * stand for themselves. */
+enum as_status as_hip_instructions(const unsigned char *code, size_t bytes, const char *name,
+                                   struct as_instructions *out, struct as_error *err);
 
 #endif

@@ -45,6 +45,14 @@ enum as_status as_amd_find_chip(unsigned flags, enum as_amd_chip *out, struct as
 /* The instruction at the begin of n bytes; false where none begins there that is known, or it has no room. */
 bool as_amd_decode(enum as_amd_chip chip, const unsigned char *at, size_t n, struct as_amd_instruction *out);
 
+/* ---- names.c ---- */
+
+/* What AMD's assembler calls an operation, without the ending that tells its encoding: "v_fma_f32"; NULL where it is
+ * not known. */
+const char *as_amd_name(enum as_amd_chip chip, enum as_amd_format format, unsigned operation);
+/* The encoding's: "VOP3". */
+const char *as_amd_format_name(enum as_amd_format format);
+
 /* ---- operations.c: what of it does what a word of as_operation_words says ---- */
 
 /* Whether that is known for the chip. */

@@ -196,6 +196,7 @@ static const struct as_card_api card_api = {
     .compile = compile,
     .code_bytes = code_bytes,
     .count = as_hip_count_code,
+    .instructions = as_hip_instructions,
 };
 
 void as_hip_bind(struct as_hip_backend *backend)

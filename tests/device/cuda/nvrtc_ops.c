@@ -55,7 +55,7 @@ static bool compiles(const struct as_op_sequence *sequence, unsigned ilp, const 
         snprintf(why, size, "%s", err.text);
         return false;
     }
-    return as_op_code_agrees(&half, &whole, ilp * WHOLE / 2, sequence, &each, why, size);
+    return as_op_code_agrees(&half, &whole, ilp * WHOLE / 2, sequence, AS_DIALECT_CUDA, &each, why, size);
 }
 
 static bool has_all(const struct as_op_sequence *sequence)

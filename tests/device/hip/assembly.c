@@ -214,3 +214,37 @@ enum as_status assembly_operations(const unsigned char *text, const char *kernel
     *n += more - less;
     return s;
 }
+
+/* Names in the code say nothing of the encoding. */
+static void add_name(const char *at, struct as_instructions *out)
+{
+    static const char *const endings[] = {"_e32", "_e64", "_dpp", "_sdwa", "_e64_dpp"};
+    char name[sizeof out->list->name];
+    size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    snprintf(name, sizeof name, "%.*s", (int)n, at);
+    for (size_t i = sizeof endings / sizeof *endings; i-- > 0;) {
+        size_t length = strlen(name), ending = strlen(endings[i]);
+        if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
+            name[length - ending] = 0;
+    }
+    as_instructions_add(out, name);
+}
+
+enum as_status assembly_instructions(const unsigned char *text, const char *kernel, struct as_instructions *out,
+                                     struct as_error *err)
+{
+    static const char begins[] = "s_ v_ global_ flat_ scratch_ buffer_ ds_", nothing[] = "s_nop s_code_end";
+    const char *end, *at = find_kernel(text, kernel, &end);
+    *out = (struct as_instructions){.n = 0};
+    if (!at)
+        return as_fail(err, AS_FAILED, "there is no kernel '%s'", kernel);
+    for (; at && at < end; at = strchr(at, '\n') + 1) {
+        const char *word = at + strspn(at, " \t"), *second = strstr(at, ":: ");
+        if (word == at || !starts_with_one(word, begins) || starts_with_one(word, nothing))
+            continue;
+        add_name(word, out);
+        if (second && second < strchr(at, '\n'))
+            add_name(second + 3, out);
+    }
+    return AS_OK;
+}

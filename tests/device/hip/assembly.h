@@ -17,5 +17,8 @@ enum as_status assembly_count(const unsigned char *text, const char *kernel, con
 /* The same by operation (as_operation_words); AS_NOTFOUND where no name is known for it. */
 enum as_status assembly_operations(const unsigned char *text, const char *kernel, const char *operation, uint64_t *n,
                                    struct as_error *err);
+/* All of them by name, as as_program_ops.instructions gives them. */
+enum as_status assembly_instructions(const unsigned char *text, const char *kernel, struct as_instructions *out,
+                                     struct as_error *err);
 
 #endif
