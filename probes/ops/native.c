@@ -37,25 +37,25 @@ const struct as_native_body *as_native_body(const struct as_native *n, unsigned 
 
 /* ---- what applies ---- */
 
-static enum as_applies no_native(const struct as_native_desc *d, struct as_error *err)
-{
-    const char *width = as_native_width_words[d->width];
-    if (!as_natives[0].op)
-        as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of operations for this kind of CPU");
-    else
-        as_fail(err, AS_UNSUPPORTED, "this kind of CPU has no instruction for %s %s%s", d->op->name,
-                d->width == AS_NATIVE_SCALAR ? "on one number" : "in vectors of ",
-                d->width == AS_NATIVE_SCALAR ? "" : width);
-    return AS_INAPPLICABLE;
-}
-
-/* Is there an operation that this kind of CPU has in any width? */
+/* Is there an instruction in any width? */
 static bool is_known(const char *op)
 {
     for (unsigned w = 0; w < AS_NATIVE_WIDTHS; w++)
         if (as_native_find(op, (enum as_native_width)w))
             return true;
     return false;
+}
+
+/* What kinds of CPUs lack is said once an operation; which widths there are shows by itself. */
+static enum as_applies none(const struct as_native_desc *d, struct as_error *err)
+{
+    if (d->width != AS_NATIVE_SCALAR)
+        return AS_PRUNED;
+    as_fail(err, AS_UNSUPPORTED, "%s",
+            !as_natives[0].op       ? "this build has no native kernels of operations for this kind of CPU"
+            : is_known(d->op->name) ? "this kind of CPU has instructions for it only on vectors"
+                                    : "this kind of CPU has no instruction for it");
+    return AS_INAPPLICABLE;
 }
 
 enum as_applies as_native_apply(const struct as_device_info *info, const struct as_native_desc *desc,
@@ -67,12 +67,12 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
         return AS_INAPPLICABLE;
     }
     const struct as_native *n = as_native_find(desc->op->name, desc->width);
-    if (!n) /* said once an operation, not for each width */
-        return desc->width == AS_NATIVE_SCALAR || is_known(desc->op->name) ? no_native(desc, err) : AS_PRUNED;
+    if (!n)
+        return none(desc, err);
     if (!as_native_body(n, desc->chains))
         return AS_PRUNED;
     if (!as_cpu_has(n->needs, missing, sizeof missing)) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU does not have %s, which %s needs", missing, n->text);
+        as_fail(err, AS_UNSUPPORTED, "this CPU does not have %s", missing);
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
@@ -122,8 +122,8 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
 
 /* ---- a measurement ---- */
 
-/* Around each other, so that all see the same clock of the core; a round that was interrupted is one of several. */
-enum { ROUNDS = 9, TIMED = 4 };
+/* Around each other, so that all see the same clock of the core. Turns: so many that the counter sees them. */
+enum { ROUNDS = 9, TIMED = 4, LEAST_TURNS = 256 };
 enum { HALF, WHOLE, TICK_HALF, TICK_WHOLE };
 
 /* args: 0 ticks (ROUNDS times TIMED of u64), 1 the visit as a number. reps: turns of a body. */
@@ -145,39 +145,28 @@ static void time_rounds(const struct as_host_call *call)
 
 static const struct as_host_kernel host_kernels[] = {{"time_rounds", time_rounds}, {NULL, NULL}};
 
-static int by_size(const void *x, const void *y)
+static double quickest(const uint64_t *ticks, int body)
 {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
+    uint64_t least = UINT64_MAX;
+    for (int r = 0; r < ROUNDS; r++)
+        least = ticks[r * TIMED + body] < least ? ticks[r * TIMED + body] : least;
+    return (double)least;
 }
 
-static double middle(double *x, size_t n)
-{
-    qsort(x, n, sizeof *x, by_size);
-    return x[n / 2];
-}
-
-/* Cycles of a step of all chains: an add of the clock's chain takes one. */
+/* Cycles of a step of all chains: an add of the clock's chain takes one. What comes between only makes a round longer.
+ */
 static enum as_status evaluate(const struct as_native_visit *v, const uint64_t *ticks, uint64_t turns,
                                struct as_chains_time *out, struct as_error *err)
 {
-    double cycles[ROUNDS], raw[ROUNDS];
-    size_t n = 0;
-    for (int r = 0; r < ROUNDS; r++) {
-        const uint64_t *t = ticks + (size_t)r * TIMED;
-        double one = ((double)t[TICK_WHOLE] - (double)t[TICK_HALF]) / (v->tick->steps - v->tick->steps / 2);
-        double step = ((double)t[WHOLE] - (double)t[HALF]) / (v->body->steps - v->body->steps / 2);
-        if (!(one > 0) || !(step > 0))
-            continue;
-        cycles[n] = step / one;
-        raw[n++] = (double)t[WHOLE] / v->body->steps / one;
-    }
-    if (n == 0)
+    double whole = quickest(ticks, WHOLE), tick_steps = v->tick->steps - v->tick->steps / 2;
+    double step = (whole - quickest(ticks, HALF)) / (v->body->steps - v->body->steps / 2);
+    double one = (quickest(ticks, TICK_WHOLE) - quickest(ticks, TICK_HALF)) / tick_steps;
+    if (!(one > 0) || !(step > 0))
         return as_fail(err, AS_UNSUPPORTED,
                        "%llu turns of a body take no longer than of half of it by the tick counter of this CPU",
                        (unsigned long long)turns);
-    out->cycles = middle(cycles, n);
-    out->raw = middle(raw, n);
+    out->cycles = step / one;
+    out->raw = whole / v->body->steps / one;
     return AS_OK;
 }
 
@@ -217,6 +206,7 @@ enum as_status as_native_prepare(struct as_native_visit *v, struct as_visit_cont
     as_rng_seed(&rng, vc->seed);
     as_native_draw(v->native, v->op, &rng, &v->start);
     vc->host_work = true;
+    vc->min_reps = LEAST_TURNS;
     enum as_status s = vc->dev->memory->alloc(vc->dev, &memory, &v->ticks, err);
     if (!s)
         s = vc->dev->program->build(vc->dev, &program, &v->program, err);

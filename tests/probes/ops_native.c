@@ -191,7 +191,7 @@ static void test_which_cells(void **state)
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
     d = (struct as_native_desc){.op = as_op_find("sin32"), .width = AS_NATIVE_SCALAR, .chains = 1};
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "no instruction for sin32 on one number"));
+    assert_non_null(strstr(err.text, "no instruction for it"));
     d.width = AS_NATIVE_256; /* said once */
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
     cpu.capabilities |= AS_CAP_SCRIPTED;
