@@ -215,6 +215,7 @@ enum as_status as_native_prepare(struct as_native_visit *v, struct as_visit_cont
     if (s)
         return s;
     as_note_number(vc, "steps", v->body->steps);
+    as_note_number(vc, "lanes", v->native->lanes);
     as_note(vc, "assembly", v->native->text);
     if (v->native->link && !v->body->apart)
         as_note(vc, "link", v->native->link);

@@ -253,7 +253,9 @@ class Operation:
             for i, (letter, name) in enumerate(zip("abc", (self.type, self.btype, self.ctype))):
                 if re.search(r"\b" + letter + r"\b", host):
                     one = lane.get(name, name)
-                    body.append(f"const {TYPES[one][8]} {letter} = as_op_get_{one}(&v[{i}], {n});")
+                    # C computes with 16 bits as with signed ones of 32, whose products overflow
+                    kind = "uint32_t" if one == "i16" else TYPES[one][8]
+                    body.append(f"const {kind} {letter} = as_op_get_{one}(&v[{i}], {n});")
             to = lane.get(self.result, self.result)
             body.append(f"as_op_set_{to}(r, {n}, ({TYPES[to][8]})({host}));")
             code += ["    {"] + ["        " + line for line in body] + ["    }"]

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,12 +81,24 @@ static const char *form_axis(const struct as_cell *c)
     return as_axes_text(&c->axes, "operands");
 }
 
+/* "scalar" also where a store is older than the axis. */
+static const char *width_axis(const struct as_cell *c)
+{
+    const char *width = as_axes_text(&c->axes, "width");
+    return width[0] ? width : "scalar";
+}
+
+static const struct as_cell *any_of(const struct as_operation *o)
+{
+    return o->throughput ? o->throughput : o->latency;
+}
+
 static struct as_operation *row_of(struct as_operation *rows, size_t *n, const struct as_cell *c)
 {
     for (size_t i = 0; i < *n; i++) {
-        const struct as_cell *any = rows[i].throughput ? rows[i].throughput : rows[i].latency;
+        const struct as_cell *any = any_of(&rows[i]);
         if (strcmp(rows[i].device, c->device) == 0 && strcmp(rows[i].name, op_of(c)) == 0 &&
-            strcmp(form_axis(any), form_axis(c)) == 0)
+            strcmp(form_axis(any), form_axis(c)) == 0 && strcmp(width_axis(any), width_axis(c)) == 0)
             return &rows[i];
     }
     struct as_operation *o = &rows[(*n)++];
@@ -98,11 +111,14 @@ static struct as_operation *row_of(struct as_operation *rows, size_t *n, const s
     return o;
 }
 
-static const struct as_operation *usual(const struct as_operation *rows, size_t n, const char *device, const char *op)
+/* Another operation of the same device, in as wide registers. */
+static const struct as_operation *usual(const struct as_operation *rows, size_t n, const struct as_operation *of,
+                                        const char *op)
 {
     const struct as_operation *found = NULL;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(rows[i].device, device) == 0 && strcmp(rows[i].name, op) == 0 &&
+        if (strcmp(rows[i].device, of->device) == 0 && strcmp(rows[i].name, op) == 0 &&
+            strcmp(width_axis(any_of(&rows[i])), width_axis(any_of(of))) == 0 &&
             (!found || beats(rows[i].latency ? rows[i].latency : rows[i].throughput,
                              found->latency ? found->latency : found->throughput)))
             found = &rows[i];
@@ -133,12 +149,14 @@ static const struct {
 /* What stands behind "usual" is a note of newer runs. */
 static void name_form(struct as_operation *o)
 {
-    const struct as_cell *c = o->throughput ? o->throughput : o->latency;
+    const struct as_cell *c = any_of(o);
     const char *axis = form_axis(c);
     as_copy_text(o->form, sizeof o->form, axis);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (strcmp(axis, forms[i].axis) == 0)
             as_copy_text(o->form, sizeof o->form, forms[i].form);
+    if (strcmp(width_axis(c), "scalar") != 0)
+        snprintf(o->form, sizeof o->form, "%s bits", width_axis(c));
 }
 
 static void name_steps(struct as_operation *o)
@@ -151,14 +169,24 @@ static void name_steps(struct as_operation *o)
     as_copy_text(o->steps, sizeof o->steps, text + (strncmp(text, lead, strlen(lead)) == 0 ? strlen(lead) : 0));
 }
 
+/* Results of one instruction in one thread: in a vector of a CPU as many as it notes. */
+static double lanes_of(const struct as_operation *o)
+{
+    const struct as_cell *c = any_of(o);
+    json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    double lanes = json_number_value(json_object_get(detail, "lanes"));
+    json_decref(detail);
+    return lanes > 0 ? lanes : o->word ? o->word->results : 1;
+}
+
 static void derive(const struct as_report_run *run, struct as_operation *rows, size_t n, struct as_operation *o)
 {
     const struct as_measure rate = measure_of(o->throughput);
-    const double lanes = o->word ? o->word->results : 1, warp = warp_of(info_of(run, o->device));
+    const double lanes = lanes_of(o), warp = warp_of(info_of(run, o->device));
     name_form(o);
     name_steps(o);
     o->warp = quotient((struct as_measure){warp * lanes, {warp * lanes, warp * lanes}}, rate);
-    const struct as_operation *fma = usual(rows, n, o->device, "ffma32");
+    const struct as_operation *fma = usual(rows, n, o, "ffma32");
     o->relative = fma ? quotient(rate, measure_of(fma->throughput)) : unknown;
     note_of(o->latency, "link", o->link_name, sizeof o->link_name);
     struct as_measure raw = measure_of(o->latency);
@@ -167,7 +195,7 @@ static void derive(const struct as_report_run *run, struct as_operation *rows, s
         o->adjusted = o->link_name[0] ? unknown : raw;
         return;
     }
-    const struct as_operation *link = usual(rows, n, o->device, o->link_name);
+    const struct as_operation *link = usual(rows, n, o, o->link_name);
     o->link = link && measured(link->latency) ? link->latency : NULL;
     struct as_measure less = measure_of(o->link);
     if (isfinite(raw.value) && isfinite(less.value))
