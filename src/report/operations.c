@@ -196,7 +196,10 @@ static void derive(const struct as_report_run *run, struct as_operation *rows, s
         return;
     }
     const struct as_operation *link = usual(rows, n, o, o->link_name);
-    o->link = link && measured(link->latency) ? link->latency : NULL;
+    char other[48];
+    note_of(link ? link->latency : NULL, "link", other, sizeof other);
+    /* there and back again: either is the link of the other, and neither is known alone */
+    o->link = link && measured(link->latency) && !other[0] ? link->latency : NULL;
     struct as_measure less = measure_of(o->link);
     if (isfinite(raw.value) && isfinite(less.value))
         o->adjusted = (struct as_measure){raw.value - less.value, {raw.ci.lo - less.ci.hi, raw.ci.hi - less.ci.lo}};
