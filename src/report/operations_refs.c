@@ -77,7 +77,9 @@ static struct as_measure at_point(const struct as_report_run *run, const struct 
         const struct as_cell *c = &run->cells[i];
         if (strcmp(c->probe, AS_OPERATIONS_THROUGHPUT) != 0 || strcmp(c->device, o->device) != 0 ||
             strcmp(as_axes_text(&c->axes, "op"), o->name) != 0 || strcmp(as_axes_text(&c->axes, "ilp"), ilp) != 0 ||
-            strcmp(as_axes_text(&c->axes, "warps"), warps) != 0 || !(of_cell(c).value > 0))
+            strcmp(as_axes_text(&c->axes, "warps"), warps) != 0 ||
+            strcmp(as_axes_text(&c->axes, "operands"), as_axes_text(&o->throughput->axes, "operands")) != 0 ||
+            !(of_cell(c).value > 0))
             continue;
         const double fma = best.value / r.value; /* results of ffma32 a cycle */
         const struct as_measure m = of_cell(c);

@@ -79,15 +79,24 @@ static void anchor(struct as_buf *b, const char *name)
     as_page_slug(b, name);
 }
 
+/* With a link to its entry, where it is known: names that are not may look alike once they are ids. */
+static void name(struct as_buf *b, const struct as_operation *o)
+{
+    as_buf_str(b, o->word ? "<a href=\"#" : "");
+    if (o->word) {
+        anchor(b, o->name);
+        as_buf_str(b, "\">");
+    }
+    as_buf_html(b, o->name);
+    as_buf_str(b, o->word ? "</a>" : "");
+}
+
 static void row(struct as_buf *b, const struct as_operation *o, bool with_form)
 {
-    as_buf_str(b, as_operation_is_trusted(o) ? "<tr><th scope=\"row\"><a href=\"#"
-                                             : "<tr class=\"u\"><th "
-                                               "scope=\"row\"><a href=\"#");
-    anchor(b, o->name);
-    as_buf_str(b, "\">");
-    as_buf_html(b, o->name);
-    as_buf_str(b, "</a><small>");
+    as_buf_str(b, as_operation_is_trusted(o) ? "<tr>" : "<tr class=\"u\">");
+    as_buf_str(b, "<th scope=\"row\">");
+    name(b, o);
+    as_buf_str(b, "<small>");
     as_buf_html(b, o->word ? o->word->title : "not known to this assay");
     as_buf_str(b, "</small><td class=\"l\">");
     as_buf_html(b, o->word ? o->word->type : "");
@@ -159,11 +168,9 @@ static void published(struct as_page *p, const struct as_report_run *rr, const s
                       const struct as_ref *ref, struct as_measure m)
 {
     struct as_buf *b = p->out, text = AS_BUF_INIT;
-    as_buf_str(b, "<tr><th scope=\"row\"><a href=\"#");
-    anchor(b, o->name);
-    as_buf_str(b, "\">");
-    as_buf_html(b, o->name);
-    as_buf_str(b, "</a><td>");
+    as_buf_str(b, "<tr><th scope=\"row\">");
+    name(b, o);
+    as_buf_str(b, "<td>");
     as_ref_what(ref, &text);
     as_buf_html(b, as_buf_get(&text));
     as_buf_str(b, "<td>");
@@ -278,9 +285,11 @@ static void entry(const struct operations *all, const struct as_operation *o)
     as_buf_html(b, o->name);
     as_buf_str(b, "</b> ");
     as_buf_html(b, o->word ? o->word->title : "not known to this assay");
-    as_buf_str(b, "</summary><dl id=\"");
-    anchor(b, o->name);
-    as_buf_str(b, "\">");
+    as_buf_str(b, o->word ? "</summary><dl id=\"" : "</summary><dl>");
+    if (o->word) {
+        anchor(b, o->name);
+        as_buf_str(b, "\">");
+    }
     numbers(all, o->name);
     for (const char *const *more = o->word ? o->word->more : NULL; more && more[0]; more += 2)
         term(b, more[0], more[1], is_code(more[0], o->word));

@@ -15,7 +15,8 @@ struct maker {
 };
 
 /* synth_probes.c */
-extern const struct as_probe synth_latency, synth_bandwidth, synth_c2c, synth_launch, synth_alloc, synth_roofline;
+extern const struct as_probe synth_latency, synth_bandwidth, synth_c2c, synth_launch, synth_alloc, synth_roofline,
+    synth_alu, synth_alu_latency;
 
 struct as_cell *synth_cell(struct maker *m, const struct as_probe *probe, const char *device);
 void synth_axis_number(struct as_cell *c, const char *name, uint64_t v);
@@ -32,5 +33,7 @@ char *synth_machine_json(unsigned packages, unsigned cores, unsigned per_l3);
 /* Cards with links between them; a card and a CPU under two backends each. */
 void synth_gpus(struct maker *m, unsigned n);
 void synth_twins(struct maker *m);
+void synth_operations(struct maker *m);
+void synth_hostile_operations(struct maker *m);
 
 #endif

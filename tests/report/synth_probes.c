@@ -106,9 +106,49 @@ const struct as_probe synth_roofline = {.abi = AS_PROBE_ABI,
                                         .counts = "a fused multiply-add is two operations",
                                         .axes = roofline_axes,
                                         .figure = "roofline"};
+static const struct as_axis alu_axes[] = {
+    {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL, NULL},
+    {"operands", "", AS_AXIS_COUNT, AS_DOMAIN_NONE, 0, 3, "0", NULL, NULL, "usual"},
+    {"steps", "", AS_AXIS_COUNT, AS_DOMAIN_NONE, 0, 6144, "0", NULL, NULL, "fitting"},
+    {"ilp", "", AS_AXIS_COUNT, AS_DOMAIN_NONE, 1, 8, "4", NULL, NULL, NULL},
+    {"warps", "", AS_AXIS_COUNT, AS_DOMAIN_NONE, 0, 64, "0", NULL, NULL, "full"},
+    {0}};
+static const char *const fma_more[] = {"cuda", "fma.rn.f32 d, a, b, c;", "reference", "fma(a, b, c)", NULL};
+static const char *const none[] = {NULL};
+static const struct as_word operations[] = {
+    {"iadd32", "integer add", "integer", "iadd", "i32", 1, "opencl cuda hip", none},
+    {"xor32", "exclusive or", "bits", "xor", "i32", 1, "opencl cuda hip", none},
+    {"popc32", "number of ones", "bits", "popc", "i32", 1, "opencl cuda hip", none},
+    {"ffma32", "fused multiply-add", "float", "ffma", "f32", 1, "opencl cuda hip", fma_more},
+    {"fadd64", "floating point add", "float", "fadd", "f64", 1, "opencl cuda hip", none},
+    {"fadd2_f16", "add of pairs", "packed", "fadd2", "f16x2", 2, "cuda", none},
+    {"recip32", "reciprocal", "math", "recip", "f32", 1, "opencl cuda hip", none},
+    {0}};
+const struct as_probe synth_alu = {.abi = AS_PROBE_ABI,
+                                   .name = "alu",
+                                   .title = "Throughput of operations",
+                                   .question = "How many operations does one unit do in a cycle?",
+                                   .metric = "throughput",
+                                   .unit = "ops/cycle",
+                                   .counts = "results of one unit a cycle",
+                                   .axes = alu_axes,
+                                   .about = operations,
+                                   .figure = "alu"};
+const struct as_probe synth_alu_latency = {.abi = AS_PROBE_ABI,
+                                           .name = "alu_latency",
+                                           .title = "Latency of operations",
+                                           .question = "After how many cycles can a result be used?",
+                                           .metric = "latency",
+                                           .unit = "cycles",
+                                           .better_less = true,
+                                           .counts = "cycles of a step",
+                                           .axes = alu_axes,
+                                           .about = operations,
+                                           .figure = "alu_latency"};
 static const struct as_probe sentinel = {.abi = AS_PROBE_ABI, .name = "sentinel", .title = "Sentinel", .hidden = true};
-const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &synth_c2c, &synth_launch,
-                                            &synth_alloc,   &synth_roofline,  &sentinel,  NULL};
+const struct as_probe *const as_probes[] = {
+    &synth_latency,  &synth_bandwidth, &synth_c2c,         &synth_launch, &synth_alloc,
+    &synth_roofline, &synth_alu,       &synth_alu_latency, &sentinel,     NULL};
 
 const struct as_probe *as_probe_find(const char *name)
 {

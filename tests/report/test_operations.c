@@ -1,0 +1,201 @@
+/* Operations: throughput and latency in one row, what follows from both, and what is published of them. */
+#include "base/text.h"
+#include "look.h"
+#include "report/operations.h"
+#include "synth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define HEADER "chip,device,fact,metric,axes,qualifier,value,unit,conditions,source,line,printed\n"
+
+static struct as_error err;
+
+static const struct as_operation *row_of(const struct as_operation *rows, size_t n, const char *name, const char *form)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].form, form) == 0)
+            return &rows[i];
+    fail_msg("no row of %s, %s", name, form);
+    return NULL;
+}
+
+static void close_to(double value, double wanted)
+{
+    if (!(fabs(value - wanted) <= 1e-9 * fabs(wanted)))
+        fail_msg("%.12g, not %.12g", value, wanted);
+}
+
+static void near(struct as_measure m, double value, double lo, double hi)
+{
+    close_to(m.value, value);
+    close_to(m.ci.lo, lo);
+    close_to(m.ci.hi, hi);
+}
+
+static void rows_join_both_probes(void **state)
+{
+    (void)state;
+    struct synth *s = synth_make("operations");
+    struct as_operation *rows = NULL;
+    size_t n = 0;
+    assert_non_null(s);
+    assert_int_equal(as_operations_make(&s->runs[0], &rows, &n, &err), AS_OK);
+    const struct as_operation *fma = row_of(rows, n, "ffma32", "usual");
+    near((struct as_measure){fma->throughput->sum.median, fma->throughput->sum.ci}, 128, 128 * 0.99, 128 * 1.01);
+    near(fma->warp, 32 / 128.0, 32 / (128 * 1.01), 32 / (128 * 0.99));
+    near(fma->adjusted, 4, 3.96, 4.04);
+    assert_null(fma->link);
+    assert_string_equal(fma->steps, "1 FFMA");
+    close_to(row_of(rows, n, "ffma32", "all differ")->adjusted.value, 4.5);
+    const struct as_operation *recip = row_of(rows, n, "recip32", "usual");
+    near(recip->adjusted, 18, 22 * 0.99 - 4 * 1.01, 22 * 1.01 - 4 * 0.99);
+    near(recip->relative, 16 / 128.0, 16 * 0.99 / (128 * 1.01), 16 * 1.01 / (128 * 0.99));
+    assert_string_equal(recip->link_name, "xor32");
+    assert_string_equal(recip->steps, "1 MUFU, 1 LOP3");
+    /* a pair gives two results by one instruction */
+    near(row_of(rows, n, "fadd2_f16", "usual")->warp, 2 * 32 / 256.0, 64 / (256 * 1.01), 64 / (256 * 0.99));
+    /* what is not known is not made up */
+    assert_true(isnan(row_of(rows, n, "popc32", "usual")->adjusted.value));
+    assert_true(isnan(row_of(rows, n, "popc32", "usual")->warp.value));
+    assert_true(isnan(row_of(rows, n, "fadd64", "usual")->warp.value));
+    assert_null(row_of(rows, n, "frob32", "usual")->word);
+    assert_ptr_equal(&rows[n - 1], row_of(rows, n, "frob32", "usual"));        /* behind those that are known */
+    assert_false(row_of(rows, n, "iadd32", "usual")->latency->sum.median > 4); /* the least of several bodies */
+    free(rows);
+    synth_free(s);
+}
+
+static void untrusted_counts_where_nothing_else_is(void **state)
+{
+    (void)state;
+    struct synth *s = synth_make("operations");
+    struct as_operation *rows = NULL;
+    size_t n = 0;
+    struct as_buf text = AS_BUF_INIT;
+    for (size_t i = 0; i < s->runs[0].cells_n; i++) {
+        struct as_cell *c = &s->runs[0].cells[i];
+        if (strcmp(c->probe, "alu") == 0 && strcmp(as_axes_text(&c->axes, "op"), "recip32") == 0) {
+            c->status = AS_CELL_UNTRUSTED;
+            c->gates[AS_GATE_NOISE].state = AS_GATE_FAIL;
+        }
+    }
+    assert_int_equal(as_operations_make(&s->runs[0], &rows, &n, &err), AS_OK);
+    const struct as_operation *recip = row_of(rows, n, "recip32", "usual");
+    as_operation_status(recip, &text);
+    assert_string_equal(as_buf_get(&text), "untrusted: noise; latency ok");
+    assert_false(as_operation_is_trusted(recip));
+    assert_true(as_operation_is_trusted(row_of(rows, n, "ffma32", "usual"))); /* the untrusted one is faster */
+    as_buf_finish(&text);
+    free(rows);
+    synth_free(s);
+}
+
+static struct as_buf page_with(const char *figures)
+{
+    struct as_buf page = AS_BUF_INIT;
+    struct as_refs refs = {0};
+    struct synth *s = synth_make("operations");
+    assert_non_null(s);
+    if (figures && as_refs_parse("made", figures, strlen(figures), &refs, &err))
+        fail_msg("%s", err.text);
+    s->runs[0].refs = figures ? &refs : NULL;
+    assert_int_equal(as_report_html(s->runs, s->n, &page, &err), AS_OK);
+    as_refs_finish(&refs);
+    synth_free(s);
+    return page;
+}
+
+static void the_page_has_a_table_and_entries(void **state)
+{
+    (void)state;
+    struct as_buf page = page_with(NULL);
+    assert_has(&page, "<a href=\"#operations\">Operations</a>");
+    assert_has(&page, "<tr class=\"g\"><th scope=\"rowgroup\" colspan=\"10\">float");
+    assert_has(&page, "<a href=\"#op-recip32\">recip32</a><small>reciprocal");
+    assert_has(&page, "<small>less xor32</small>");
+    assert_has(&page, "<small>not known without andor32</small>");
+    assert_has(&page, "<dl id=\"op-ffma32\">");
+    assert_has(&page, "<dt>cuda</dt><dd><code>fma.rn.f32 d, a, b, c;</code></dd>");
+    assert_has(&page, "frob32<small>not known to this assay");
+    assert_has(&page, "\"op_base\":{\"v\":");
+    assert_hasnt(&page, "Beside published figures");
+    as_buf_finish(&page);
+}
+
+static void figures_stand_beside_what_was_measured(void **state)
+{
+    (void)state;
+    struct as_buf page =
+        page_with(HEADER "M<b>,device,,adjusted latency,op=recip32,,7,cycles,<u>,<s>,,\n"
+                         "M1,device,,throughput,op=recip32,,6,cycles,c,s,,\n"
+                         "M2,device,,cycles an instruction,op=ffma32 ilp=2 warps=4,,8.36,cycles,c,s,,\n"
+                         "M3,device,,cycles an instruction,op=ffma32 ilp=3 warps=4,,8.36,cycles,c,s,,\n"
+                         "M4,device,,instructions a core-cycle,op=iadd32,about,128,ops/cycle,c,s,,\n"
+                         "M5,device,,adjusted latency,op=popc32,,4,cycles,c,s,,\n"
+                         "M6,device,,adjusted latency,op=nothing,,4,cycles,c,s,,\n");
+    const char *from = strstr(as_buf_get(&page), "Beside published figures");
+    assert_non_null(from);
+    const char *to = strstr(from, "</table>");
+    struct as_buf part = AS_BUF_INIT;
+    as_buf_add(&part, from, (size_t)(to - from));
+    assert_int_equal(count(as_buf_get(&part), "<tr><th scope=\"row\">"), 4);
+    assert_has(&part, "M&lt;b&gt;<td class=\"n\">7\u00a0cycles<td class=\"n\">18.0\u00a0cycles");
+    assert_has(&part, "M1<td class=\"n\">6\u00a0cycles<td class=\"n\">8.00\u00a0cycles");    /* 128 over 16 */
+    assert_has(&part, "M2<td class=\"n\">8.36\u00a0cycles<td class=\"n\">2.00\u00a0cycles"); /* 128 over 64 */
+    assert_has(&part, "M4<td class=\"n\">about 128\u00a0ops/cycle<td class=\"n\">64.0\u00a0ops/cycle");
+    as_buf_finish(&part);
+    as_buf_finish(&page);
+}
+
+static void the_terminal_has_the_same(void **state)
+{
+    (void)state;
+    const struct as_table_style style = {.width = 140};
+    struct synth *s = synth_make("operations");
+    struct as_buf out = AS_BUF_INIT;
+    assert_int_equal(as_report_probe(&s->runs[0], "alu", &style, &out, &err), AS_OK);
+    assert_has(&out, "adjusted");
+    assert_has(&out, "18.0 +-1.4%"); /* 0.26 of 18 */
+    assert_has(&out, "1 MUFU, 1 LOP3; with xor32");
+    as_buf_clear(&out);
+    assert_int_equal(as_text_operations(&s->runs[0], "xor32", &style, &out, &err), AS_OK);
+    assert_has(&out, "xor32");
+    assert_hasnt(&out, "ffma32");
+    as_buf_clear(&out);
+    assert_int_equal(as_text_operations(&s->runs[0], "no such", &style, &out, &err), AS_OK);
+    assert_int_equal(out.len, 0);
+    as_buf_finish(&out);
+    synth_free(s);
+}
+
+static void hostile_names_stay_names(void **state)
+{
+    (void)state;
+    const struct as_table_style style = {.width = 100, .unicode = 1};
+    struct synth *s = synth_make("hostile");
+    struct as_buf out = AS_BUF_INIT;
+    assert_int_equal(as_report_probe(&s->runs[0], "alu", &style, &out, &err), AS_OK);
+    assert_has(&out, "</script><x>op"); /* no harm in a terminal */
+    assert_hasnt(&out, "\x1b");
+    assert_hasnt(&out, "\x07");
+    as_buf_clear(&out);
+    assert_int_equal(as_report_html(s->runs, s->n, &out, &err), AS_OK);
+    assert_has(&out, "&lt;/script&gt;&lt;x&gt;op");
+    assert_has(&out, "&lt;i&gt;link");
+    as_buf_finish(&out);
+    synth_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_join_both_probes),
+        cmocka_unit_test(untrusted_counts_where_nothing_else_is),
+        cmocka_unit_test(the_page_has_a_table_and_entries),
+        cmocka_unit_test(figures_stand_beside_what_was_measured),
+        cmocka_unit_test(the_terminal_has_the_same),
+        cmocka_unit_test(hostile_names_stay_names),
+    };
+    return cmocka_run_group_tests_name("report: operations", tests, NULL, NULL);
+}
