@@ -17,6 +17,13 @@ struct operations {
     size_t rates_n, waits_n;
 };
 
+/* On a CPU of one number, elsewhere always. */
+static bool is_scalar(const struct as_cell *cell)
+{
+    const char *width = cell_axis(cell, "width");
+    return !width[0] || strcmp(width, "scalar") == 0;
+}
+
 /* The best cell of an operation; NULL: no such. */
 static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *op)
 {
@@ -29,6 +36,12 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
     return best;
 }
 
+/* Threads that go together; NAN on a CPU, and what that calls a unit may be two to a core. */
+static double warp_of(const struct rule_context *c)
+{
+    return c->info && c->info->warp > 1 && !c->info->is_host_cpu && !c->info->vector_bytes ? c->info->warp : NAN;
+}
+
 /* ---- rates ---- */
 
 static void add_rate(struct rule_context *c, const struct operations *o, const char *op)
@@ -39,7 +52,9 @@ static void add_rate(struct rule_context *c, const struct operations *o, const c
         return;
     char value[96];
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "A unit does %s of %s", fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op);
+    fact_say(f, "A unit does %s of %s%s%.12s%s", fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
+             is_scalar(cell) ? "" : ", in vectors of ", is_scalar(cell) ? "" : cell_axis(cell, "width"),
+             is_scalar(cell) ? "" : " bits");
     fact_evidence(f, cell);
 }
 
@@ -49,7 +64,8 @@ static void add_peak(struct rule_context *c, const struct operations *o, const c
     const struct as_cell *cell = best_of(o->rates, o->rates_n, ops[0]);
     const struct as_cell *other = ops[1] ? best_of(o->rates, o->rates_n, ops[1]) : NULL;
     cell = !cell || (other && other->sum.median > cell->sum.median) ? other : cell;
-    if (!cell || !c->info || !c->info->units || !(cell->clock_hz > 0) || !isfinite(cell->clock_hz))
+    if (!cell || !c->info || !c->info->units || !isfinite(warp_of(c)) || !(cell->clock_hz > 0) ||
+        !isfinite(cell->clock_hz))
         return;
     struct as_fact *f = fact_add(c, "operations", "ops/s", "alu.peak.%s", type);
     if (!f)
@@ -81,11 +97,6 @@ static void add_wait(struct rule_context *c, const struct operations *o, const c
 }
 
 /* ---- both ---- */
-
-static double warp_of(const struct rule_context *c)
-{
-    return c->info && c->info->warp > 1 && !c->info->is_host_cpu && !c->info->vector_bytes ? c->info->warp : NAN;
-}
 
 /* Threads that have one chain each fill a unit as Little's law says, or not: the farthest that a cell with one chain is
  * from it, 0 where there is none; *worst is that cell. */
@@ -194,7 +205,11 @@ static const struct {
 static void read_cells(struct rule_context *c, struct operations *o)
 {
     o->rates_n = cells_of(c, "alu", &o->rates);
-    o->waits_n = cells_of(c, "alu_latency", &o->waits);
+    o->waits_n = 0;
+    size_t n = cells_of(c, "alu_latency", &o->waits);
+    for (size_t i = 0; i < n; i++)
+        if (is_scalar(o->waits[i]))
+            o->waits[o->waits_n++] = o->waits[i];
 }
 
 static void finish(struct operations *o)

@@ -48,6 +48,15 @@ static void note_of(const struct as_cell *c, const char *name, char *out, size_t
     json_decref(detail);
 }
 
+static double note_number(const struct as_cell *c, const char *name)
+{
+    json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    const json_t *v = json_object_get(detail, name);
+    double number = json_is_number(v) ? json_number_value(v) : NAN;
+    json_decref(detail);
+    return number;
+}
+
 /* What counts most first: a number that is trusted, one that is not, none; then the better number. */
 static bool beats(const struct as_cell *a, const struct as_cell *b)
 {
@@ -81,11 +90,16 @@ static const char *form_axis(const struct as_cell *c)
     return as_axes_text(&c->axes, "operands");
 }
 
-/* "scalar" also where a store is older than the axis. */
-static const char *width_axis(const struct as_cell *c)
+/* Of a CPU's vectors in bits; "scalar" also where a store is older than the axis. */
+static const char *width_of(const struct as_cell *c)
 {
     const char *width = as_axes_text(&c->axes, "width");
     return width[0] ? width : "scalar";
+}
+
+static bool is_scalar(const struct as_cell *c)
+{
+    return strcmp(width_of(c), "scalar") == 0;
 }
 
 static const struct as_cell *any_of(const struct as_operation *o)
@@ -98,7 +112,7 @@ static struct as_operation *row_of(struct as_operation *rows, size_t *n, const s
     for (size_t i = 0; i < *n; i++) {
         const struct as_cell *any = any_of(&rows[i]);
         if (strcmp(rows[i].device, c->device) == 0 && strcmp(rows[i].name, op_of(c)) == 0 &&
-            strcmp(form_axis(any), form_axis(c)) == 0 && strcmp(width_axis(any), width_axis(c)) == 0)
+            strcmp(form_axis(any), form_axis(c)) == 0 && strcmp(width_of(any), width_of(c)) == 0)
             return &rows[i];
     }
     struct as_operation *o = &rows[(*n)++];
@@ -111,18 +125,29 @@ static struct as_operation *row_of(struct as_operation *rows, size_t *n, const s
     return o;
 }
 
-/* Another operation of the same device, in as wide registers. */
-static const struct as_operation *usual(const struct as_operation *rows, size_t n, const struct as_operation *of,
-                                        const char *op)
+/* The row of another operation in the same width, with the better latency where there are several forms. */
+static const struct as_operation *beside(const struct as_operation *rows, size_t n, const struct as_operation *o,
+                                         const char *op)
 {
     const struct as_operation *found = NULL;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(rows[i].device, of->device) == 0 && strcmp(rows[i].name, op) == 0 &&
-            strcmp(width_axis(any_of(&rows[i])), width_axis(any_of(of))) == 0 &&
+        if (strcmp(rows[i].device, o->device) == 0 && strcmp(rows[i].name, op) == 0 &&
+            strcmp(width_of(any_of(&rows[i])), width_of(any_of(o))) == 0 &&
             (!found || beats(rows[i].latency ? rows[i].latency : rows[i].throughput,
                              found->latency ? found->latency : found->throughput)))
             found = &rows[i];
     return found;
+}
+
+/* The best rate of ffma32 in that width. */
+static struct as_measure fma_of(const struct as_operation *rows, size_t n, const struct as_operation *o)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rows[i].device, o->device) == 0 && strcmp(rows[i].name, "ffma32") == 0 && rows[i].throughput &&
+            strcmp(width_of(rows[i].throughput), width_of(any_of(o))) == 0 && beats(rows[i].throughput, best))
+            best = rows[i].throughput;
+    return measure_of(best);
 }
 
 /* ---- what follows ---- */
@@ -134,9 +159,12 @@ static struct as_measure quotient(struct as_measure a, struct as_measure b)
     return (struct as_measure){a.value / b.value, {a.ci.lo / b.ci.hi, a.ci.hi / b.ci.lo}};
 }
 
-/* Threads that go together; on a core, where each thread has it for itself, one. */
-static double warp_of(const struct as_device_info *info)
+/* Results of one instruction: of a vector as the cell says, of threads that go together, on a core of one. */
+static double lanes_of(const struct as_cell *c, const struct as_device_info *info)
 {
+    const double lanes = c ? note_number(c, "lanes") : NAN;
+    if (lanes > 0 || (c && !is_scalar(c)))
+        return lanes;
     if (!info)
         return NAN;
     return info->is_host_cpu || info->vector_bytes || !info->warp ? 1 : info->warp;
@@ -155,8 +183,12 @@ static void name_form(struct as_operation *o)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (strcmp(axis, forms[i].axis) == 0)
             as_copy_text(o->form, sizeof o->form, forms[i].form);
-    if (strcmp(width_axis(c), "scalar") != 0)
-        snprintf(o->form, sizeof o->form, "%s bits", width_axis(c));
+    if (is_scalar(c))
+        return;
+    char form[sizeof o->form];
+    as_copy_text(form, sizeof form, o->form);
+    snprintf(o->form, sizeof o->form, "%.30s%s%.12s bits", strcmp(axis, "0") == 0 ? "" : form,
+             strcmp(axis, "0") == 0 ? "" : ", ", width_of(c));
 }
 
 static void name_steps(struct as_operation *o)
@@ -169,25 +201,14 @@ static void name_steps(struct as_operation *o)
     as_copy_text(o->steps, sizeof o->steps, text + (strncmp(text, lead, strlen(lead)) == 0 ? strlen(lead) : 0));
 }
 
-/* Results of one instruction in one thread: in a vector of a CPU as many as it notes. */
-static double lanes_of(const struct as_operation *o)
-{
-    const struct as_cell *c = any_of(o);
-    json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
-    double lanes = json_number_value(json_object_get(detail, "lanes"));
-    json_decref(detail);
-    return lanes > 0 ? lanes : o->word ? o->word->results : 1;
-}
-
 static void derive(const struct as_report_run *run, struct as_operation *rows, size_t n, struct as_operation *o)
 {
     const struct as_measure rate = measure_of(o->throughput);
-    const double lanes = lanes_of(o), warp = warp_of(info_of(run, o->device));
+    const double results = (o->word ? o->word->results : 1) * lanes_of(o->throughput, info_of(run, o->device));
     name_form(o);
     name_steps(o);
-    o->warp = quotient((struct as_measure){warp * lanes, {warp * lanes, warp * lanes}}, rate);
-    const struct as_operation *fma = usual(rows, n, o, "ffma32");
-    o->relative = fma ? quotient(rate, measure_of(fma->throughput)) : unknown;
+    o->warp = quotient((struct as_measure){results, {results, results}}, rate);
+    o->relative = quotient(rate, fma_of(rows, n, o));
     note_of(o->latency, "link", o->link_name, sizeof o->link_name);
     struct as_measure raw = measure_of(o->latency);
     if (!o->link_name[0]) {
@@ -195,7 +216,7 @@ static void derive(const struct as_report_run *run, struct as_operation *rows, s
         o->adjusted = o->link_name[0] ? unknown : raw;
         return;
     }
-    const struct as_operation *link = usual(rows, n, o, o->link_name);
+    const struct as_operation *link = beside(rows, n, o, o->link_name);
     char other[48];
     note_of(link ? link->latency : NULL, "link", other, sizeof other);
     /* there and back again: either is the link of the other, and neither is known alone */

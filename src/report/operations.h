@@ -14,17 +14,17 @@ struct as_measure {
     struct as_interval ci;
 };
 
-/* One operation, in one form of its operands, on one device. Texts of it are a store's: escape them. */
+/* One operation, in one form of its operands and one width, on one device. Texts of it are a store's: escape them. */
 struct as_operation {
     const char *name, *device;
     const struct as_word *word;               /* NULL: this build does not know the operation */
     const struct as_cell *throughput;         /* the best trusted cell, else one that is not; NULL none was asked for */
     const struct as_cell *latency;            /* the same, the least */
     const struct as_cell *link;               /* latency of what makes an operand of a result; NULL unknown */
-    struct as_measure warp;                   /* cycles a warp's instruction takes of a unit that is full */
-    struct as_measure relative;               /* throughput over that of ffma32 on the device */
+    struct as_measure warp;                   /* cycles that an instruction of a warp or vector takes of a full unit */
+    struct as_measure relative;               /* throughput over that of ffma32 in the same width */
     struct as_measure adjusted;               /* latency less that of the link */
-    char link_name[48], form[48], steps[160]; /* "" unknown; steps: "1 MUFU, 1 FMUL" */
+    char link_name[48], form[64], steps[160]; /* "" unknown; steps: "1 MUFU, 1 FMUL" */
 };
 
 /* Is it a cell of one of these probes, of an operation? */

@@ -79,6 +79,7 @@ static struct as_measure at_point(const struct as_report_run *run, const struct 
             strcmp(as_axes_text(&c->axes, "op"), o->name) != 0 || strcmp(as_axes_text(&c->axes, "ilp"), ilp) != 0 ||
             strcmp(as_axes_text(&c->axes, "warps"), warps) != 0 ||
             strcmp(as_axes_text(&c->axes, "operands"), as_axes_text(&o->throughput->axes, "operands")) != 0 ||
+            strcmp(as_axes_text(&c->axes, "width"), as_axes_text(&o->throughput->axes, "width")) != 0 ||
             !(of_cell(c).value > 0))
             continue;
         const double fma = best.value / r.value; /* results of ffma32 a cycle */
@@ -104,7 +105,8 @@ static const struct {
 bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,
                          struct as_measure *out)
 {
-    if (!as_ref_is_of(ref, o->name))
+    const bool cpu = strcmp(o->device, "cpu") == 0;
+    if (!as_ref_is_of(ref, o->name) || strcmp(ref->device, cpu ? "device" : "cpu") == 0)
         return false;
     for (size_t i = 0; i < sizeof counterparts / sizeof *counterparts; i++)
         if (strcmp(counterparts[i].metric, ref->metric) == 0 && strcmp(counterparts[i].unit, ref->unit) == 0) {

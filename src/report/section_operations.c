@@ -144,8 +144,8 @@ static void table(struct as_page *p, const struct as_report_run *rr, const struc
     as_buf_str(b, "</h3>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Operations\"><table "
                   "class=\"operations\"><thead><tr><th scope=\"col\">operation<th scope=\"col\" class=\"l\">type");
     if (forms)
-        as_buf_str(b, "<th scope=\"col\" class=\"l\">operands");
-    as_buf_str(b, "<th scope=\"col\">ops/cycle<th scope=\"col\">of ffma32’s<th scope=\"col\">cycles a warp<th "
+        as_buf_str(b, "<th scope=\"col\" class=\"l\">form");
+    as_buf_str(b, "<th scope=\"col\">ops/cycle<th scope=\"col\">of ffma32’s<th scope=\"col\">cycles each<th "
                   "scope=\"col\">latency<th scope=\"col\">adjusted<th scope=\"col\" class=\"l\">one step<th "
                   "scope=\"col\" class=\"l\">status\n");
     const char *kind = NULL;
@@ -264,7 +264,7 @@ static void numbers(const struct operations *all, const char *name)
                 as_buf_html(b, o->steps);
                 as_buf_str(b, "</code>");
             }
-            as_buf_str(b, " (operands: ");
+            as_buf_str(b, " (");
             as_buf_html(b, o->form);
             as_buf_str(b, "; ");
             status(b, o);

@@ -54,18 +54,21 @@ static void add_row(struct as_table *t, const struct as_operation *o, bool with_
 static enum as_status write_device(const struct as_operation *rows, size_t n, const struct as_table_style *style,
                                    struct as_buf *out, struct as_error *err)
 {
-    static const char *const heads[] = {"operation", "type",      ">ops/cycle",  ">warp",  ">latency",
-                                        ">adjusted", "?one step", "?what it is", "status", NULL};
-    static const char *const with_forms[] = {"operation", "type",      "operands",    ">ops/cycle", ">warp", ">latency",
-                                             ">adjusted", "?one step", "?what it is", "status",     NULL};
+    static const char *const heads[] = {"operation", "type",      ">ops/cycle",  ">cycles", ">latency",
+                                        ">adjusted", "?one step", "?what it is", "status",  NULL};
+    static const char *const with_forms[] = {"operation",   "type",     "form",      ">ops/cycle",
+                                             ">cycles",     ">latency", ">adjusted", "?one step",
+                                             "?what it is", "status",   NULL};
     struct as_buf line = AS_BUF_INIT;
     struct as_table t;
     bool forms = false;
     for (size_t i = 1; i < n; i++)
         forms |= strcmp(rows[i].form, rows[0].form) != 0;
     as_buf_terminal(&line, rows[0].device);
-    as_buf_str(&line, ": results of a unit a cycle; cycles that an instruction of a warp takes of a full unit; cycles "
-                      "until the next can take a result, with the link between them and, adjusted, less it");
+    as_buf_str(
+        &line,
+        ": results of a unit a cycle; cycles that an instruction, of a warp or a vector, takes of a full unit; cycles "
+        "until the next can take a result, with the link between them and, adjusted, less it");
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
     as_table_init(&t, forms ? with_forms : heads);

@@ -88,6 +88,23 @@ static void one_chain(double last)
     wait("ffma32", 4);
 }
 
+/* Of a CPU's widths the best rate is told with its width, and the latency of one number. */
+static void test_widths(void **unused)
+{
+    (void)unused;
+    m.clock_hz = 2e9;
+    m.info.warp = 1;
+    made_add(&m, "alu", "ops/cycle", 2, "op=ffma32 ilp=0 warps=0 width=scalar operands=0 steps=0");
+    made_add(&m, "alu", "ops/cycle", 16, "op=ffma32 ilp=0 warps=0 width=256 operands=0 steps=0");
+    made_add(&m, "alu_latency", "cycles", 3.9, "op=ffma32 width=256 operands=0 steps=0")->better_less = true;
+    made_add(&m, "alu_latency", "cycles", 4, "op=ffma32 width=scalar operands=0 steps=0")->better_less = true;
+    made_derive(&m);
+    made_says(made_near(&m, "alu.throughput.ffma32", 16, 1e-9), "in vectors of 256 bits");
+    made_near(&m, "alu.latency.ffma32", 4, 1e-9);
+    assert_null(made_find(&m, "alu.peak.f32")); /* what it calls a unit may be half a core */
+    m.info.warp = 32;
+}
+
 static void test_flight(void **unused)
 {
     (void)unused;
@@ -151,9 +168,10 @@ static void test_many(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_each, clean),       cmocka_unit_test_teardown(test_peak, clean),
-        cmocka_unit_test_teardown(test_flight, clean),     cmocka_unit_test_teardown(test_several, clean),
-        cmocka_unit_test_teardown(test_no_several, clean), cmocka_unit_test_teardown(test_many, clean),
+        cmocka_unit_test_teardown(test_each, clean),    cmocka_unit_test_teardown(test_peak, clean),
+        cmocka_unit_test_teardown(test_widths, clean),  cmocka_unit_test_teardown(test_flight, clean),
+        cmocka_unit_test_teardown(test_several, clean), cmocka_unit_test_teardown(test_no_several, clean),
+        cmocka_unit_test_teardown(test_many, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,5 +84,7 @@ void synth_operations(struct maker *m)
     operation(m, &synth_alu_latency, "xor32", 0, 0, 4, NULL);
     operation(m, &synth_alu_latency, "recip32", 0, 0, 22, "{\"link\":\"xor32\"}");
     operation(m, &synth_alu_latency, "popc32", 0, 0, 20, "{\"link\":\"andor32\"}");
+    struct as_cell *wide = rate(m, "iadd32", 4, 0, 0, 160, "{\"lanes\":8}");
+    synth_axis(wide, "width", "256");
     unsupported(m, "fadd64", "the device has no f64");
 }

@@ -55,6 +55,10 @@ static void rows_join_both_probes(void **state)
     assert_string_equal(recip->steps, "1 MUFU, 1 LOP3");
     /* a pair gives two results by one instruction */
     near(row_of(rows, n, "fadd2_f16", "usual")->warp, 2 * 32 / 256.0, 64 / (256 * 1.01), 64 / (256 * 0.99));
+    const struct as_operation *wide =
+        row_of(rows, n, "iadd32", "256 bits"); /* a row of its own, of eight results each */
+    near(wide->warp, 8 / 160.0, 8 / (160 * 1.01), 8 / (160 * 0.99));
+    assert_true(isnan(wide->relative.value)); /* there is no ffma32 of that width */
     /* what is not known is not made up */
     assert_true(isnan(row_of(rows, n, "popc32", "usual")->adjusted.value));
     assert_true(isnan(row_of(rows, n, "popc32", "usual")->warp.value));
@@ -133,13 +137,14 @@ static void figures_stand_beside_what_was_measured(void **state)
                          "M3,device,,cycles an instruction,op=ffma32 ilp=3 warps=4,,8.36,cycles,c,s,,\n"
                          "M4,device,,instructions a core-cycle,op=iadd32,about,128,ops/cycle,c,s,,\n"
                          "M5,device,,adjusted latency,op=popc32,,4,cycles,c,s,,\n"
+                         "M7,cpu,,adjusted latency,op=recip32,,7,cycles,c,s,,\n"
                          "M6,device,,adjusted latency,op=nothing,,4,cycles,c,s,,\n");
     const char *from = strstr(as_buf_get(&page), "Beside published figures");
     assert_non_null(from);
     const char *to = strstr(from, "</table>");
     struct as_buf part = AS_BUF_INIT;
     as_buf_add(&part, from, (size_t)(to - from));
-    assert_int_equal(count(as_buf_get(&part), "<tr><th scope=\"row\">"), 4);
+    assert_int_equal(count(as_buf_get(&part), "<tr><th scope=\"row\">"), 5); /* iadd32 in two widths */
     assert_has(&part, "M&lt;b&gt;<td class=\"n\">7\u00a0cycles<td class=\"n\">18.0\u00a0cycles");
     assert_has(&part, "M1<td class=\"n\">6\u00a0cycles<td class=\"n\">8.00\u00a0cycles");    /* 128 over 16 */
     assert_has(&part, "M2<td class=\"n\">8.36\u00a0cycles<td class=\"n\">2.00\u00a0cycles"); /* 128 over 64 */
