@@ -50,7 +50,9 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
-    return as_ops_prepare(vc, &d, state, err);
+    enum as_status s = as_ops_prepare(vc, &d, state, err);
+    as_limit_issue(vc, &d);
+    return s;
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)

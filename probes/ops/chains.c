@@ -114,6 +114,19 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     return AS_APPLIES;
 }
 
+/* A unit of NVIDIA's has four schedulers since sm_50, each of which issues one instruction of a warp in a cycle. */
+void as_limit_issue(struct as_visit_context *vc, const struct as_chains_desc *desc)
+{
+    enum { SCHEDULERS = 4 };
+    const struct as_device_info *info = &vc->dev->info;
+    enum as_op_type t = desc->sequence.n ? desc->sequence.part[0].op->type : AS_OP_I32;
+    unsigned each = t == AS_OP_F16X2 || t == AS_OP_BF16X2 ? 2 : 1;
+    if (dialect_of(info) != AS_DIALECT_CUDA || architecture(info) < 50)
+        return;
+    vc->limit = (double)SCHEDULERS * info->warp * each;
+    snprintf(vc->limit_why, sizeof vc->limit_why, "%d instructions of a warp in a cycle", (int)SCHEDULERS);
+}
+
 /* ---- before the first sample ---- */
 
 static unsigned steps_of(const struct as_device_info *info, const struct as_chains_desc *d)

@@ -46,6 +46,8 @@ struct as_chains_time {
 /* AS_INAPPLICABLE with the reason where the device cannot do it by its dialect, architecture or size. */
 enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
                                 struct as_error *err);
+/* Bound of results a cycle by what a unit can issue; none where that is not published. */
+void as_limit_issue(struct as_visit_context *vc, const struct as_chains_desc *desc);
 /* Lanes of a group of threads that go together; 1 where each thread is a core's. */
 unsigned as_chains_warp(const struct as_device_info *info);
 /* Threads of a unit when it is full as one group. */

@@ -78,14 +78,19 @@ enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chain
     if (!v)
         return as_nomem(err, sizeof *v, "chains");
     v->is_native = is_native(&vc->dev->info);
+    v->with_loop = desc->steps != 0;
     const struct as_native_desc native = native_desc(vc->axes, desc);
     return v->is_native ? as_native_prepare(&v->native, vc, &native, err) : prepare_chains(v, vc, desc, err);
 }
 
 enum as_status as_ops_measure(struct as_ops_visit *v, uint64_t reps, struct as_error *err)
 {
-    return v->is_native ? as_native_measure(&v->native, reps, &v->last, err)
-                        : as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    if (v->is_native)
+        return as_native_measure(&v->native, reps, &v->last, err);
+    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    if (v->with_loop)
+        v->last.cycles = v->last.raw;
+    return s;
 }
 
 bool as_ops_check(void *state, char *why, size_t size)

@@ -20,8 +20,9 @@
 #define AS_STEPS_AXIS                                                                                                  \
     {                                                                                                                  \
         .name = "steps",                                                                                               \
-        .help = "operations of a chain in the body of its loop, a multiple of 24; 0: as many as make about 768 "       \
-                "instructions",                                                                                        \
+        .help =                                                                                                        \
+            "operations of a chain in the body of its loop, a multiple of 24, and then the loop counts too; 0: as "    \
+            "many as make about 768 instructions, without the loop",                                                   \
         .type = AS_AXIS_COUNT, .max = 6144, .def = "0", .zero = "fitting"                                              \
     }
 #define AS_WIDTH_AXIS                                                                                                  \
@@ -37,6 +38,7 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
 
 struct as_ops_visit {
     bool is_native; /* by a CPU's own instructions */
+    bool with_loop; /* the axis says how many steps: what a loop of so many takes */
     struct as_chains chains;
     struct as_native_visit native;
     struct as_chains_time last;
