@@ -11,7 +11,7 @@ static const struct as_axis axes[] = {
      .words = as_mix_words,
      .def = "all"},
     {.name = "ilp",
-     .help = "chains of a thread for each operation of the sequence; 0: about four in all",
+     .help = "chains of a thread for each operation of the sequence; 0: two, four where a thread has a core",
      .type = AS_AXIS_COUNT,
      .max = 8,
      .def = "0",
@@ -24,7 +24,8 @@ static const char *const quick[] = {"mix=ffma32,iadd32,imad32,xor32,ffma64,recip
                                     "mix=imad32+iadd32,xor32+iadd32,ffma64+iadd32,recip32+4*ffma32", NULL};
 static const char *const full[] = {"mix=all", NULL};
 
-enum { CHAINS = 4 };
+/* As many for an operation in any sequence, so that what it waits for is the same alone and among others. */
+enum { CHAINS = 2, CHAINS_CORE = 4 };
 
 static enum as_status desc_of(const struct as_device_info *info, const struct as_axes *a, struct as_chains_desc *out,
                               struct as_error *err)
@@ -34,9 +35,8 @@ static enum as_status desc_of(const struct as_device_info *info, const struct as
                                    .threads = as_chains_full(info),
                                    .every_unit = true};
     enum as_status s = as_op_sequence_parse(as_axes_text(a, "mix"), &out->sequence, err);
-    unsigned count = as_op_sequence_count(&out->sequence);
     if (!out->ilp)
-        out->ilp = count && count < CHAINS ? CHAINS / count : 1;
+        out->ilp = as_chains_warp(info) > 1 ? CHAINS : CHAINS_CORE;
     return s;
 }
 

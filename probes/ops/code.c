@@ -25,8 +25,9 @@ static bool is_word(const char *list, const char *word)
     return false;
 }
 
-/* Around its steps a compiler computes addresses with the same instructions, in a short body in other ways. */
-enum { STRAY = 2 };
+/* Around its steps a compiler computes addresses with the same instructions, in a short body in other ways: a few, and
+ * more where there are more numbers to load. */
+enum { STRAY = 2, LOADS_STRAY = 2 };
 
 /* A tenth of an instruction: what copies registers now and then is not of the operation. */
 static const double LEAST = 0.1;
@@ -67,12 +68,13 @@ static size_t wants_of(const struct as_op_sequence *sequence, enum as_dialect di
 
 /* Operations may do with the same instructions, and one instruction is of one of them only. There are enough for all
  * when each choice of wants together finds as many as it needs (Hall's theorem). */
-static bool enough(const struct part *parts, size_t n, const struct want *wants, size_t wants_n, unsigned steps)
+static bool enough(const struct part *parts, size_t n, const struct want *wants, size_t wants_n, unsigned steps,
+                   unsigned stray)
 {
     for (unsigned choice = 1; choice < 1u << wants_n; choice++) {
         double have = 0, need = 0;
         for (size_t w = 0; w < wants_n; w++)
-            need += choice >> w & 1 ? (double)wants[w].count * steps - STRAY : 0;
+            need += choice >> w & 1 ? (double)wants[w].count * steps - stray : 0;
         for (size_t i = 0; i < n; i++) {
             bool right = false;
             for (size_t w = 0; w < wants_n && !right; w++)
@@ -114,7 +116,8 @@ bool as_op_code_agrees(const struct as_instructions *half, const struct as_instr
     qsort(parts, whole->n, sizeof *parts, by_number);
     write_parts(parts, whole->n, made, sizeof made);
     write_wants(wants, wants_n, wanted, sizeof wanted);
-    bool good = enough(parts, whole->n, wants, wants_n, steps);
+    unsigned stray = STRAY + as_op_sequence_slots(sequence, 1) / LOADS_STRAY;
+    bool good = enough(parts, whole->n, wants, wants_n, steps, stray);
     if (good)
         snprintf(text, size, "each step is %s", made);
     else if (!made[0])

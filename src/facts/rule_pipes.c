@@ -214,10 +214,17 @@ static void add_all(struct rule_context *c, const struct unit *u)
     }
 }
 
+/* A thread that has a core for itself waits for its own chains: two operations that wait at the same time look like two
+ * pipes. */
+static bool waits(const struct as_device_info *info)
+{
+    return info && (info->is_host_cpu || info->vector_bytes || info->warp <= 1);
+}
+
 void rule_pipes(struct rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "mix", &cells);
+    size_t n = waits(c->info) ? 0 : cells_of(c, "mix", &cells);
     struct unit *u = n ? calloc(1, sizeof *u) : NULL;
     if (u) {
         u->s = calloc(n, sizeof *u->s);
@@ -238,5 +245,5 @@ void rule_pipes(struct rule_context *c)
         free(u->cells);
     }
     free(u);
-    free(cells);
+    free(n ? cells : NULL);
 }

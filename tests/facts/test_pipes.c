@@ -103,11 +103,23 @@ static void test_odd(void **unused)
     made_get(&m, "pipes");
 }
 
+/* A core has one thread: what it waits for is no pipe. */
+static void test_core(void **unused)
+{
+    (void)unused;
+    unit(1);
+    m.info.is_host_cpu = true;
+    made_derive(&m);
+    m.info.is_host_cpu = false;
+    assert_int_equal(m.facts_n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_pipes, clean),
         cmocka_unit_test_teardown(test_no_pipes, clean),
+        cmocka_unit_test_teardown(test_core, clean),
         cmocka_unit_test_teardown(test_odd, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static bool is_packed(const struct as_op_sequence *sequence)
     unsigned halves = 0;
     for (size_t i = 0; i < sequence->n; i++)
         halves += sequence->part[i].op->type == AS_OP_F16 ? sequence->part[i].count : 0;
-    return halves > 1;
+    return halves * MIX_ILP > 1;
 }
 
 /* All sequences that probe mix knows, but those with an operation that CUDA lacks; for one architecture, as each of
@@ -118,7 +118,7 @@ static void test_sequences(void **state)
         if (!has_all(&sequence))
             continue;
         seen++;
-        if (compiles(&sequence, 1, "sm_90a", why, sizeof why) == is_packed(&sequence)) {
+        if (compiles(&sequence, MIX_ILP, "sm_90a", why, sizeof why) == is_packed(&sequence)) {
             print_error("%s: %s\n", *word, why);
             wrong++;
         } else if (getenv("ASSAY_SHOW"))
