@@ -223,8 +223,10 @@ static bool waits(const struct as_device_info *info)
 
 void rule_pipes(struct rule_context *c)
 {
+    if (waits(c->info))
+        return;
     const struct as_cell **cells;
-    size_t n = waits(c->info) ? 0 : cells_of(c, "mix", &cells);
+    size_t n = cells_of(c, "mix", &cells);
     struct unit *u = n ? calloc(1, sizeof *u) : NULL;
     if (u) {
         u->s = calloc(n, sizeof *u->s);
@@ -245,5 +247,5 @@ void rule_pipes(struct rule_context *c)
         free(u->cells);
     }
     free(u);
-    free(n ? cells : NULL);
+    free(cells);
 }

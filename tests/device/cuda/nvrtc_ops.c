@@ -15,7 +15,7 @@
 extern const char as_kernel_timed[];
 extern const char *const as_mix_words[];
 
-enum { WHOLE = 24 };
+enum { WHOLE = 24, MIX_ILP = 2 /* as probe mix has it */ };
 static const struct {
     const char *name;
     unsigned number;
