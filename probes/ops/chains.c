@@ -264,6 +264,8 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *v
     c->desc.steps = steps_of(&vc->dev->info, desc);
     shape(c, &vc->dev->info);
     c->ends_bytes = c->groups * c->group_size * as_op_sequence_slots(&desc->sequence, c->desc.ilp) * sizeof(uint64_t);
+    if (c->ends_bytes == 0)
+        return as_fail(err, AS_USAGE, "a sequence without operations, or without threads, has no chains");
     for (int i = 0; i < 2; i++)
         if (!(c->end[i] = calloc(1, c->ends_bytes)))
             return as_nomem(err, c->ends_bytes, "results");
