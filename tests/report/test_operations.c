@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "look.h"
 #include "report/operations.h"
+#include "report/page.h"
 #include "synth.h"
 
 #include <math.h>
@@ -122,7 +123,8 @@ static void the_page_has_a_table_and_entries(void **state)
     assert_has(&page, "<dl id=\"op-ffma32\">");
     assert_has(&page, "<dt>cuda</dt><dd><code>fma.rn.f32 d, a, b, c;</code></dd>");
     assert_has(&page, "frob32<small>not known to this assay");
-    assert_has(&page, "\"op_base\":{\"v\":");
+    if (as_page_vega_size > 1) /* without pictures there is no data for them */
+        assert_has(&page, "\"op_base\":{\"v\":");
     assert_hasnt(&page, "Beside published figures");
     as_buf_finish(&page);
 }
