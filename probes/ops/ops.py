@@ -133,7 +133,8 @@ class Operation:
         if dialect != "cuda" and any(TYPES[t][7] is None for t in (self.type, self.result)):
             return None
         if dialect == "host":
-            return None if self.get("group") or any(TYPES[t][0] == 16 and t != "i16" for t in (self.type, self.result)) else self.on_host()
+            small = any("f16" in t for t in (self.type, self.btype, self.ctype, self.result))
+            return None if small or self.get("group") else self.on_host()
         own = {"cuda": "ptx", "hip": "gcn"}.get(dialect)
         if own and self.get(own):
             return self.assembly(self.get(own), self.constraints(dialect))

@@ -132,6 +132,36 @@ def test_suite_upm_is_planned(assay):
         expect(found, f"section {name} has cells", done)
 
 
+OPERATIONS = """[suite]
+title = Operations
+budget = 0
+visits = 1
+precision = 100%
+[alu]
+op = iadd32,imad16,fdiv64,xor64
+ilp = 2
+warps = 1
+[alu_latency]
+op = iadd32,recip32,cvt_f32_i32,ffma16
+"""
+
+
+def test_operations(assay):
+    """Their chains on the host, checked against the host: what is C there runs, and what has no word there says so."""
+    with open(assay.path("operations.ini"), "w", encoding="utf-8") as f:
+        f.write(OPERATIONS)
+    done = run(assay, CARD, assay.path("operations.ini"), "--device", "hip:0")
+    cells = assay.cells()
+    expect(done.code in MEASURED and len(cells) == 8, "every cell is there", done)
+    for cell in cells:
+        if cell["axes"]["op"] == "ffma16":
+            expect(cell["status"] == "failed" and "no ffma16" in cell["reason"], "the reason is the compiler's", cell)
+            continue
+        expect(cell["status"] in ("ok", "untrusted"), "it is measured", cell)
+        expect(cell["gates"]["checksum"]["state"] == "pass", "and is right", cell)
+        expect("for another chip" in cell["gates"]["code"]["text"], "nobody counts in a host's code", cell)
+
+
 def test_no_runtime_starts(assay):
     for words, visible, part in (("none", None, "/dev/kfd"), ("card", "", "HIP_VISIBLE_DEVICES is set and empty"),
                                  ("card", "7", "HIP_VISIBLE_DEVICES is '7'")):

@@ -54,7 +54,7 @@ API hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program)
     return HIPRTC_SUCCESS;
 }
 
-/* "X(walk) X(bind)": whatever stands in the source as a kernel, each name once. */
+/* "X(walk) X(bind)": whatever stands in the source as a kernel or is made one by a macro, each name once. */
 static void list_names(struct as_buf *out, const char *source)
 {
     static const char word[] = "KERNEL(";
@@ -62,7 +62,7 @@ static void list_names(struct as_buf *out, const char *source)
     size_t n = 0;
     for (const char *at = source; (at = strstr(at, word)) && n < NAMES_MAX;) {
         at += sizeof word - 1;
-        snprintf(names[n], sizeof *names, "%.*s", (int)strcspn(at, ")"), at);
+        snprintf(names[n], sizeof *names, "%.*s", (int)strcspn(at, ",)"), at);
         size_t known = 0;
         while (strcmp(names[known], names[n]) != 0)
             known++;
