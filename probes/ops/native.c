@@ -123,7 +123,7 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
 /* ---- a measurement ---- */
 
 /* Around each other, so that all see the same clock of the core. Turns: so many that the counter sees them. */
-enum { ROUNDS = 9, TIMED = 4, LEAST_TURNS = 256 };
+enum { ROUNDS = 9, TIMED = 4, LEAST_TURNS = 256, TRIES = 4 };
 enum { HALF, WHOLE, TICK_HALF, TICK_WHOLE };
 
 /* args: 0 ticks (ROUNDS times TIMED of u64), 1 the visit as a number. reps: turns of a body. */
@@ -133,10 +133,10 @@ static void time_rounds(const struct as_host_call *call)
     uint64_t *ticks = call->args[0];
     struct as_native_operands x, adds = {0};
     memcpy(&v, call->args[1], sizeof v);
-    x = v->start;
     as_native_run *const runs[TIMED] = {v->body->half, v->body->whole, v->tick->half, v->tick->whole};
     for (int r = 0; r < ROUNDS; r++)
         for (int i = 0; i < TIMED; i++) {
+            x = v->start; /* a result may be no operand */
             uint64_t start = as_ticks();
             runs[i](i < TICK_HALF ? x.states : adds.states, x.others, call->reps);
             ticks[r * TIMED + i] = as_ticks() - start;
@@ -170,8 +170,8 @@ static enum as_status evaluate(const struct as_native_visit *v, const uint64_t *
     return AS_OK;
 }
 
-enum as_status as_native_measure(struct as_native_visit *v, uint64_t turns, struct as_chains_time *out,
-                                 struct as_error *err)
+static enum as_status sample(struct as_native_visit *v, uint64_t turns, struct as_chains_time *out,
+                             struct as_error *err)
 {
     struct as_timing t;
     uint64_t ticks[ROUNDS * TIMED];
@@ -184,6 +184,16 @@ enum as_status as_native_measure(struct as_native_visit *v, uint64_t turns, stru
     *out = (struct as_chains_time){
         .seconds = as_timing_seconds(&t), .clock_hz = NAN, .operations = v->body->chains * v->native->lanes};
     return s ? s : evaluate(v, ticks, turns, out, err);
+}
+
+/* A host that takes the core away from all rounds of the shorter body makes it the longer one. */
+enum as_status as_native_measure(struct as_native_visit *v, uint64_t turns, struct as_chains_time *out,
+                                 struct as_error *err)
+{
+    enum as_status s = AS_UNSUPPORTED;
+    for (int i = 0; i < TRIES && s == AS_UNSUPPORTED; i++)
+        s = sample(v, turns, out, err);
+    return s;
 }
 
 enum as_status as_native_prepare(struct as_native_visit *v, struct as_visit_context *vc,

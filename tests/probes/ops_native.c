@@ -217,6 +217,10 @@ static void test_visits(void **state)
     if (real_visit(&as_probe_alu, "cpu", "allocator=malloc op=iadd32 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
                    2000, &r))
         assert_true(r.sample.value > 0.5 && r.sample.value < 16);
+    /* results that are no operands: a quotient of 0 is not divided by */
+    if (real_visit(&as_probe_alu, "cpu", "allocator=malloc op=idiv64 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
+                   2000, &r))
+        assert_true(r.sample.value > 0.001 && r.sample.value < 4);
     real_or_skip();
 }
 
