@@ -142,7 +142,8 @@ struct as_kernel_info {
 };
 /* Instructions of one name in a kernel's machine code. */
 struct as_instruction {
-    char name[32]; /* as the vendor's disassembler calls it, without modifiers: "FFMA"; a number where it is not known */
+    char
+        name[32]; /* as the vendor's disassembler calls it, without modifiers: "FFMA"; a number where it is not known */
     uint64_t n;
 };
 enum { AS_INSTRUCTIONS_MAX = 64 };
