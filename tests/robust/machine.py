@@ -134,14 +134,18 @@ def test_memory_cgroup(assay):
 
 
 def test_budget_is_a_promise(assay):
-    """Ends within 10% of the budget, and every cell has a number or a reason."""
+    """Ends within 10% of the budget, and every cell has a number or a reason. A loaded host may take the CPU away for as
+    long as it likes: that the promise is not kept is shown by three runs in which it is not."""
     for budget in (2, 5):
-        began = time.monotonic()
-        done = assay.run("run", *CELLS, "--budget", f"{budget}s", env=assay.script(SLOW))
-        seconds = time.monotonic() - began
-        expect(done.code in MEASURED, "measured", done)
-        expect(seconds < budget * 1.1 + 0.5, f"{seconds:.2f} s for a budget of {budget} s", done)
-        expect(all(c["n"] or c["reason"] for c in assay.cells()), "every cell has its number", done)
+        for tries_left in (2, 1, 0):
+            began = time.monotonic()
+            done = assay.run("run", *CELLS, "--budget", f"{budget}s", env=assay.script(SLOW))
+            seconds = time.monotonic() - began
+            expect(done.code in MEASURED, "measured", done)
+            expect(all(c["n"] or c["reason"] for c in assay.cells()), "every cell has its number", done)
+            if seconds < budget * 1.1 + 0.5:
+                break
+            expect(tries_left, f"{seconds:.2f} s for a budget of {budget} s, the third time", done)
 
 
 def test_worker_program_missing(assay):
