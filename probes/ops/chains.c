@@ -120,7 +120,7 @@ void as_limit_issue(struct as_visit_context *vc, const struct as_chains_desc *de
     enum { SCHEDULERS = 4 };
     const struct as_device_info *info = &vc->dev->info;
     enum as_op_type t = desc->sequence.n ? desc->sequence.part[0].op->type : AS_OP_I32;
-    unsigned each = t == AS_OP_F16X2 || t == AS_OP_BF16X2 ? 2 : 1;
+    unsigned each = as_op_lanes(t);
     if (dialect_of(info) != AS_DIALECT_CUDA || architecture(info) < 50)
         return;
     vc->limit = (double)SCHEDULERS * info->warp * each;
@@ -360,7 +360,7 @@ static double results_of(const struct as_chains *c)
     unsigned results = 0;
     for (size_t i = 0; i < s->n; i++) {
         enum as_op_type t = s->part[i].op->type;
-        results += s->part[i].count * (t == AS_OP_F16X2 || t == AS_OP_BF16X2 ? 2 : 1);
+        results += s->part[i].count * as_op_lanes(t);
     }
     return (double)c->unit_groups * (double)c->group_size * c->desc.ilp * results;
 }

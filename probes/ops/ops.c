@@ -8,10 +8,12 @@
 static const struct {
     const char *word;
     size_t bytes;
+    unsigned lanes;
 } types[AS_OP_TYPES] = {
-    [AS_OP_I16] = {"i16", 2}, [AS_OP_I32] = {"i32", 4},     [AS_OP_I64] = {"i64", 8},
-    [AS_OP_F16] = {"f16", 2}, [AS_OP_BF16] = {"bf16", 2},   [AS_OP_F32] = {"f32", 4},
-    [AS_OP_F64] = {"f64", 8}, [AS_OP_F16X2] = {"f16x2", 4}, [AS_OP_BF16X2] = {"bf16x2", 4},
+    [AS_OP_I16] = {"i16", 2, 1},       [AS_OP_I32] = {"i32", 4, 1},     [AS_OP_I64] = {"i64", 8, 1},
+    [AS_OP_I16X2] = {"i16x2", 4, 2},   [AS_OP_F16] = {"f16", 2, 1},     [AS_OP_BF16] = {"bf16", 2, 1},
+    [AS_OP_F32] = {"f32", 4, 1},       [AS_OP_F64] = {"f64", 8, 1},     [AS_OP_F16X2] = {"f16x2", 4, 2},
+    [AS_OP_BF16X2] = {"bf16x2", 4, 2}, [AS_OP_F32X2] = {"f32x2", 8, 2},
 };
 
 const struct as_op *as_op_find(const char *name)
@@ -36,6 +38,11 @@ bool as_op_on_amd(const struct as_op *op, const char *arch)
 size_t as_op_bytes(enum as_op_type type)
 {
     return types[type].bytes;
+}
+
+unsigned as_op_lanes(enum as_op_type type)
+{
+    return types[type].lanes;
 }
 
 const char *as_op_type_word(enum as_op_type type)
@@ -63,7 +70,7 @@ static double real_of(enum as_op_domain domain, enum as_op_type type, unsigned t
 
 static void set_real(enum as_op_type type, double x, union as_op_value *out)
 {
-    if (type == AS_OP_F32)
+    if (type == AS_OP_F32 || type == AS_OP_F32X2)
         out->f32 = (float)x;
     else if (type == AS_OP_F64)
         out->f64 = x;
@@ -91,6 +98,8 @@ static uint64_t whole_of(enum as_op_domain domain, enum as_op_type type, uint64_
         return 8 + random % 9;
     case AS_OP_BYTES:
         return random & 0x7777;
+    case AS_OP_BYTES4:
+        return random & 0x07070707;
     case AS_OP_MANTISSA:
         return type == AS_OP_I16 ? random & 0x3ff : random & 0x7fffff;
     case AS_OP_TWO:
@@ -113,21 +122,24 @@ void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, s
 {
     uint64_t random = as_rng_u64(rng);
     memset(out, 0, sizeof *out);
-    if (type <= AS_OP_I64) {
+    if (type <= AS_OP_I16X2) {
         uint64_t x = whole_of(domain, type, random);
         if (type == AS_OP_I16)
             out->u16 = (uint16_t)x;
-        else if (type == AS_OP_I32)
+        else if (type != AS_OP_I64)
             out->u32 = (uint32_t)x;
         else
             out->u64 = x;
         return;
     }
     set_real(type, real_of(domain, type, turn, (double)(random >> 11) * 0x1p-53), out);
-    if (type == AS_OP_F16X2 || type == AS_OP_BF16X2) {
-        union as_op_value second;
+    if (as_op_lanes(type) == 2) {
+        union as_op_value second = {0};
         set_real(type, real_of(domain, type, turn, (double)(as_rng_u64(rng) >> 11) * 0x1p-53), &second);
-        out->half[1] = second.half[0];
+        if (type == AS_OP_F32X2)
+            out->single[1] = second.f32;
+        else
+            out->half[1] = second.half[0];
     }
 }
 
@@ -135,8 +147,8 @@ void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, s
 
 static double number_of(enum as_op_type type, const union as_op_value *v, unsigned lane)
 {
-    if (type == AS_OP_F32)
-        return (double)v->f32;
+    if (type == AS_OP_F32 || type == AS_OP_F32X2)
+        return (double)v->single[lane];
     if (type == AS_OP_F64)
         return v->f64;
     return type == AS_OP_F16 || type == AS_OP_F16X2 ? as_op_get_f16(v, lane) : as_op_get_bf16(v, lane);
@@ -146,7 +158,8 @@ static double number_of(enum as_op_type type, const union as_op_value *v, unsign
 static double unit_of(enum as_op_type type, double x)
 {
     static const int mantissa[AS_OP_TYPES] = {
-        [AS_OP_F16] = 10, [AS_OP_BF16] = 7, [AS_OP_F32] = 23, [AS_OP_F64] = 52, [AS_OP_F16X2] = 10, [AS_OP_BF16X2] = 7};
+        [AS_OP_F16] = 10,   [AS_OP_BF16] = 7,   [AS_OP_F32] = 23,  [AS_OP_F64] = 52,
+        [AS_OP_F16X2] = 10, [AS_OP_BF16X2] = 7, [AS_OP_F32X2] = 23};
     int exponent;
     frexp(x, &exponent);
     return ldexp(1, exponent - 1 - mantissa[type]);
@@ -167,7 +180,7 @@ bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union a
     uint64_t got = 0, should = 0;
     memcpy(&got, r, bytes);
     memcpy(&should, &want, bytes);
-    unsigned lanes = op->result == AS_OP_F16X2 || op->result == AS_OP_BF16X2 ? 2 : 1;
+    unsigned lanes = as_op_lanes(op->result);
     bool near = op->result >= AS_OP_F16;
     for (unsigned lane = 0; lane < lanes && near; lane++) {
         double x = number_of(op->result, r, lane), y = number_of(op->result, &want, lane);

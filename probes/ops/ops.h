@@ -7,17 +7,19 @@
 #include "core/probe.h"
 #include "device/dialect/dialect.h"
 
-/* What a register holds. Integers have no sign of their own, two numbers of 16 bits lie in one of 32. */
+/* What a register holds. Integers have no sign of their own, two numbers of 16 or 32 bits lie in one of 32 or 64. */
 enum as_op_type {
     AS_OP_I16,
     AS_OP_I32,
     AS_OP_I64,
+    AS_OP_I16X2,
     AS_OP_F16,
     AS_OP_BF16,
     AS_OP_F32,
     AS_OP_F64,
     AS_OP_F16X2,
     AS_OP_BF16X2,
+    AS_OP_F32X2,
     AS_OP_TYPES
 };
 /* Where operands are drawn from. */
@@ -35,6 +37,7 @@ enum as_op_domain {
     AS_OP_SMALL5,   /* 0 to 15 */
     AS_OP_WIDTH,    /* 8 to 16 */
     AS_OP_BYTES,    /* four choices of a byte of eight */
+    AS_OP_BYTES4,   /* the same, each in a byte */
     /* of the word that links take: */
     AS_OP_MANTISSA, /* low bits of a mantissa (the upper ones of 23, or those of 10) */
     AS_OP_TWO,      /* 1 as f32 */
@@ -48,7 +51,7 @@ union as_op_value {
     uint16_t u16, half[2];
     uint32_t u32;
     uint64_t u64;
-    float f32;
+    float f32, single[2];
     double f64;
 };
 
@@ -87,6 +90,7 @@ extern const struct as_word as_op_about[]; /* what people are told of them, in t
 bool as_op_on_amd(const struct as_op *op, const char *arch);
 const struct as_op *as_op_find(const char *name); /* NULL: there is none */
 size_t as_op_bytes(enum as_op_type type);
+unsigned as_op_lanes(enum as_op_type type);        /* numbers in it: 1 or 2 */
 const char *as_op_type_word(enum as_op_type type); /* "f32" */
 /* Draws a value; turn: which of the four by turns. */
 void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, struct as_rng *rng,

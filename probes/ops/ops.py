@@ -12,6 +12,7 @@ import sys
 TYPES = {
     "i16": (16, "u16", "s16", "u16", "b16", "h", "u16", "u16", "uint16_t"),
     "i32": (32, "u32", "s32", "u32", "b32", "r", "u32", "u32", "uint32_t"),
+    "i16x2": (32, "u16x2", "s16x2", "u16x2", "b32", "r", "u32", "u32", "uint32_t"),
     "i64": (64, "u64", "s64", "u64", "b64", "l", "u64", "u64", "uint64_t"),
     "f16": (16, "f16", "f16", "f16", "b16", "h", "u16", "f16", "double"),
     "bf16": (16, "bf16", "bf16", "bf16", "b16", "h", "u16", None, "double"),
@@ -19,12 +20,14 @@ TYPES = {
     "f64": (64, "f64", "f64", "f64", "b64", "d", "f64", "f64", "double"),
     "f16x2": (32, "f16x2", "f16x2", "f16x2", "b32", "r", "u32", "f16x2", "double"),
     "bf16x2": (32, "bf16x2", "bf16x2", "bf16x2", "b32", "r", "u32", None, "double"),
+    "f32x2": (64, "f32x2", "f32x2", "f32x2", "b64", "l", "u64", "u64", "float"),
 }
 SUFFIX = {"i16": "16", "i32": "32", "i64": "64", "f16": "16", "f32": "32", "f64": "64", "bf16": "_bf16",
-          "f16x2": "_f16", "bf16x2": "_bf16"}
+          "f16x2": "_f16", "bf16x2": "_bf16",
+          "i16x2": "_i16", "f32x2": "_f32"}
 DIALECTS = ("opencl", "cuda", "hip")
 DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
-           "bytes", "mantissa", "two", "two64", "one", "many", "many64")
+           "bytes", "bytes4", "mantissa", "two", "two64", "one", "many", "many64")
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
         "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda", "group", "alone",
         "amd", "chips"}
@@ -34,7 +37,7 @@ KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype",
 VALUES = {"any": "any bits", "odd": "odd", "high": "the top bits set", "divisor": "3 to 17", "unit": "1 to 2",
           "half": "0.25 to 0.75", "opposite": "x and -x by turns", "inverse": "x and 1/x by turns",
           "whole": "2^20 to 2^22", "shift1": "1 to the bits less one", "small5": "0 to 15", "width": "8 to 16",
-          "bytes": "choices of bytes"}
+          "bytes": "choices of bytes", "bytes4": "choices of bytes, a byte each"}
 
 
 def fail(where, what):
@@ -133,7 +136,7 @@ class Operation:
         if dialect != "cuda" and any(TYPES[t][7] is None for t in (self.type, self.result)):
             return None
         if dialect == "host":
-            small = any("f16" in t for t in (self.type, self.btype, self.ctype, self.result))
+            small = any("f16" in t or t.endswith("x2") for t in (self.type, self.btype, self.ctype, self.result))
             return None if small or self.get("group") else self.on_host()
         own = {"cuda": "ptx", "hip": "gcn"}.get(dialect)
         if own and self.get(own):
@@ -245,7 +248,7 @@ class Operation:
         if self.get("group"):
             return self.group_reference()
         lanes = 2 if self.type.endswith("x2") else 1
-        lane = {"f16x2": "f16", "bf16x2": "bf16"}
+        lane = {"f16x2": "f16", "bf16x2": "bf16", "i16x2": "i16", "f32x2": "f32"}
         host = self.letters(self.get("host") or fail(self.name, "no host"))
         host = re.sub(r"\(i(16|32|64)\)", r"(int\1_t)", host)
         code = [f"static void ref_{self.name}(const union as_op_value *v, union as_op_value *r)", "{"]

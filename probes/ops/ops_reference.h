@@ -22,16 +22,21 @@ void as_op_set_bf16(union as_op_value *v, unsigned lane, double x);
         (void)lane;                                                                                                    \
         v->member = x;                                                                                                 \
     }
-AS_OP_WHOLE_REGISTER(i16, uint16_t, u16)
+AS_OP_WHOLE_REGISTER(i16, uint16_t, half[lane])
 AS_OP_WHOLE_REGISTER(i32, uint32_t, u32)
 AS_OP_WHOLE_REGISTER(i64, uint64_t, u64)
-AS_OP_WHOLE_REGISTER(f32, float, f32)
+AS_OP_WHOLE_REGISTER(f32, float, single[lane])
 AS_OP_WHOLE_REGISTER(f64, double, f64)
 #undef AS_OP_WHOLE_REGISTER
 
 uint64_t as_op_reverse(uint64_t x, unsigned bits);
 uint64_t as_op_high(uint64_t a, uint64_t b); /* of their product */
 uint32_t as_op_permute(uint32_t a, uint32_t b, uint32_t choice);
+uint32_t as_op_permute_bytes(uint32_t a, uint32_t b, uint32_t choice); /* a choice in each byte */
+/* Of unsigned numbers of so many bits that lie side by side, c added: products, absolute differences. */
+uint32_t as_op_dot(uint32_t a, uint32_t b, uint32_t c, unsigned bits);
+uint32_t as_op_sad(uint32_t a, uint32_t b, uint32_t c, unsigned bits);
+double as_op_fraction(double x); /* of its exponent: 0.5 to 1 */
 /* Bits of a under a mask, pushed together at the low end, and apart again. */
 uint64_t as_op_gather(uint64_t a, uint64_t mask);
 uint64_t as_op_scatter(uint64_t a, uint64_t mask);
@@ -44,6 +49,7 @@ double as_op_sinpi(double x);
 float as_op_rounded(float x); /* as it is stored: no compiler makes one operation of it and another */
 /* The second in the low half. Of 8 bits: with so many bits of mantissa, 3 or 2. */
 uint32_t as_op_pair16(double high, double low);
+uint32_t as_op_pair16_cut(double high, double low); /* rounded towards zero; not less than the least normal number */
 uint16_t as_op_pair8(double high, double low, unsigned mantissa);
 /* Of lanes that go together; v[i][0] is the first operand of lane i. fold: + < > & | ^. butterfly: f32, exchanges with
  * lanes 16, 8, 4, 2, 1 further, + or *; quad: 2 and 1 further, +. */

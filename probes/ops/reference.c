@@ -68,6 +68,18 @@ uint32_t as_op_pair16(double high, double low)
     return pack(high, &half, 5, false) << 16 | pack(low, &half, 5, false);
 }
 
+uint32_t as_op_pair16_cut(double high, double low)
+{
+    const double x[] = {low, high};
+    uint32_t r = 0;
+    for (int i = 0; i < 2; i++) {
+        int exponent;
+        double cut = trunc(ldexp(frexp(x[i], &exponent), half.mantissa + 1));
+        r |= pack(ldexp(cut, exponent - half.mantissa - 1), &half, 5, true) << 16 * i;
+    }
+    return r;
+}
+
 uint16_t as_op_pair8(double high, double low, unsigned mantissa)
 {
     static const struct format e4m3 = {3, 7, 15, 448}, e5m2 = {2, 15, 30, 57344};
@@ -142,6 +154,39 @@ double as_op_f64(uint64_t x)
 {
     const union as_op_value v = {.u64 = x};
     return v.f64;
+}
+
+uint32_t as_op_permute_bytes(uint32_t a, uint32_t b, uint32_t choice)
+{
+    uint64_t both = (uint64_t)b << 32 | a;
+    uint32_t r = 0;
+    for (int i = 0; i < 4; i++)
+        r |= (uint32_t)(both >> 8 * (choice >> 8 * i & 7) & 255) << 8 * i;
+    return r;
+}
+
+uint32_t as_op_dot(uint32_t a, uint32_t b, uint32_t c, unsigned bits)
+{
+    const uint32_t mask = (1u << bits) - 1;
+    for (unsigned at = 0; at < 32; at += bits)
+        c += (a >> at & mask) * (b >> at & mask);
+    return c;
+}
+
+uint32_t as_op_sad(uint32_t a, uint32_t b, uint32_t c, unsigned bits)
+{
+    const uint32_t mask = (1u << bits) - 1;
+    for (unsigned at = 0; at < 32; at += bits) {
+        uint32_t x = a >> at & mask, y = b >> at & mask;
+        c += x < y ? y - x : x - y;
+    }
+    return c;
+}
+
+double as_op_fraction(double x)
+{
+    int exponent;
+    return frexp(x, &exponent);
 }
 
 double as_op_sinpi(double x)

@@ -183,21 +183,22 @@ static const struct {
     unsigned short code;
     char name[14];
 } names[] = {
-    {0x002, "MOV"},    {0x003, "P2R"},    {0x004, "R2P"},       {0x005, "CS2R"},     {0x006, "VOTE"},  {0x007, "SEL"},
-    {0x008, "FSEL"},   {0x009, "FMNMX"},  {0x00a, "FSET"},      {0x00b, "FSETP"},    {0x00c, "ISETP"}, {0x010, "IADD3"},
-    {0x011, "LEA"},    {0x012, "LOP3"},   {0x013, "IABS"},      {0x014, "VABSDIFF"}, {0x016, "PRMT"},  {0x017, "IMNMX"},
-    {0x019, "SHF"},    {0x01a, "SGXT"},   {0x01b, "BMSK"},      {0x01c, "PLOP3"},    {0x020, "FMUL"},  {0x021, "FADD"},
-    {0x023, "FFMA"},   {0x024, "IMAD"},   {0x025, "IMAD"},      {0x026, "IDP"},      {0x027, "IMAD"},  {0x028, "DMUL"},
-    {0x029, "DADD"},   {0x02a, "DSETP"},  {0x02b, "DFMA"},      {0x030, "HADD2"},    {0x031, "HFMA2"}, {0x032, "HMUL2"},
-    {0x033, "HSET2"},  {0x034, "HSETP2"}, {0x035, "HFMA2.MMA"}, {0x036, "VIADD"},    {0x038, "I2I"},   {0x039, "I2IP"},
-    {0x03e, "F2FP"},   {0x040, "HMNMX2"}, {0x045, "I2FP"},      {0x048, "VIMNMX"},   {0x049, "FFMA2"}, {0x04a, "FMUL2"},
-    {0x04b, "FADD2"},  {0x082, "UMOV"},   {0x090, "UIADD3"},    {0x092, "ULOP3"},    {0x099, "USHF"},  {0x0b9, "ULDC"},
-    {0x0cc, "CREDUX"}, {0x100, "FLO"},    {0x101, "BREV"},      {0x102, "FCHK"},     {0x104, "F2F"},   {0x105, "F2I"},
-    {0x106, "I2F"},    {0x107, "FRND"},   {0x108, "MUFU"},      {0x109, "POPC"},     {0x110, "F2F"},   {0x111, "F2I"},
-    {0x112, "I2F"},    {0x113, "FRND"},   {0x119, "S2R"},       {0x11d, "BAR"},      {0x141, "BSYNC"}, {0x144, "CALL"},
-    {0x145, "BSSY"},   {0x147, "BRA"},    {0x148, "WARPSYNC"},  {0x14d, "EXIT"},     {0x150, "RET"},   {0x181, "LDG"},
-    {0x182, "LDC"},    {0x183, "LDL"},    {0x184, "LDS"},       {0x186, "STG"},      {0x187, "STL"},   {0x188, "STS"},
-    {0x189, "SHFL"},   {0x1a1, "MATCH"},  {0x1c2, "R2UR"},      {0x1c4, "REDUX"},
+    {0x002, "MOV"},   {0x003, "P2R"},   {0x004, "R2P"},   {0x005, "CS2R"},   {0x006, "VOTE"},      {0x007, "SEL"},
+    {0x008, "FSEL"},  {0x009, "FMNMX"}, {0x00a, "FSET"},  {0x00b, "FSETP"},  {0x00c, "ISETP"},     {0x00f, "VIMNMX3"},
+    {0x010, "IADD3"}, {0x011, "LEA"},   {0x012, "LOP3"},  {0x013, "IABS"},   {0x014, "VABSDIFF"},  {0x015, "VABSDIFF4"},
+    {0x016, "PRMT"},  {0x017, "IMNMX"}, {0x019, "SHF"},   {0x01a, "SGXT"},   {0x01b, "BMSK"},      {0x01c, "PLOP3"},
+    {0x020, "FMUL"},  {0x021, "FADD"},  {0x023, "FFMA"},  {0x024, "IMAD"},   {0x025, "IMAD"},      {0x026, "IDP"},
+    {0x027, "IMAD"},  {0x028, "DMUL"},  {0x029, "DADD"},  {0x02a, "DSETP"},  {0x02b, "DFMA"},      {0x030, "HADD2"},
+    {0x031, "HFMA2"}, {0x032, "HMUL2"}, {0x033, "HSET2"}, {0x034, "HSETP2"}, {0x035, "HFMA2.MMA"}, {0x036, "VIADD"},
+    {0x038, "I2I"},   {0x039, "I2IP"},  {0x03e, "F2FP"},  {0x040, "HMNMX2"}, {0x045, "I2FP"},      {0x048, "VIMNMX"},
+    {0x049, "FFMA2"}, {0x04a, "FMUL2"}, {0x04b, "FADD2"}, {0x076, "FMNMX3"}, {0x082, "UMOV"},      {0x090, "UIADD3"},
+    {0x092, "ULOP3"}, {0x099, "USHF"},  {0x0b9, "ULDC"},  {0x0cc, "CREDUX"}, {0x100, "FLO"},       {0x101, "BREV"},
+    {0x102, "FCHK"},  {0x104, "F2F"},   {0x105, "F2I"},   {0x106, "I2F"},    {0x107, "FRND"},      {0x108, "MUFU"},
+    {0x109, "POPC"},  {0x110, "F2F"},   {0x111, "F2I"},   {0x112, "I2F"},    {0x113, "FRND"},      {0x119, "S2R"},
+    {0x11d, "BAR"},   {0x141, "BSYNC"}, {0x144, "CALL"},  {0x145, "BSSY"},   {0x147, "BRA"},       {0x148, "WARPSYNC"},
+    {0x14d, "EXIT"},  {0x150, "RET"},   {0x181, "LDG"},   {0x182, "LDC"},    {0x183, "LDL"},       {0x184, "LDS"},
+    {0x186, "STG"},   {0x187, "STL"},   {0x188, "STS"},   {0x189, "SHFL"},   {0x1a1, "MATCH"},     {0x1c2, "R2UR"},
+    {0x1c4, "REDUX"},
 };
 
 /* The compiler also copies, adds and shifts on the pipe of multiply-adds. */
