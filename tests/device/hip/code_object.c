@@ -47,6 +47,13 @@ static enum as_status bytes_of(const unsigned char *code, size_t n, const char *
     uint64_t counted = 1;
     enum as_status c = as_hip_count_code(copy, n, name, "any", &counted, NULL);
     assert_true(s ? c != AS_OK && counted == 0 : c == AS_OK ? counted <= *out / 4 : counted == 0);
+    /* and so are they by name */
+    struct as_instructions list;
+    uint64_t named = 0;
+    assert_int_equal(as_hip_instructions(copy, n, name, &list, NULL), c);
+    for (size_t i = 0; i < list.n; i++)
+        named += list.list[i].n;
+    assert_true(c == AS_OK ? named >= counted : list.n == 0);
     free(copy);
     return s;
 }
