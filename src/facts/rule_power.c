@@ -49,7 +49,9 @@ static void add_energy(struct rule_context *c, const struct as_cell *const *cell
         x[k] = cells[i]->sum.median;
         y[k++] = watts;
     }
-    const struct line l = k < POINTS_LEAST ? (struct line){.slope = NAN} : fit(x, y, k);
+    if (k < POINTS_LEAST || !busiest)
+        return;
+    const struct line l = fit(x, y, k);
     struct as_fact *f =
         isfinite(l.slope) && isfinite(l.error) ? fact_add(c, "power", "pJ", "power.energy.%s", op) : NULL;
     if (!f)
