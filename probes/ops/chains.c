@@ -1,5 +1,4 @@
-#include "chains.h"
-
+#include "chains_internal.h"
 #include "code.h"
 
 #include <math.h>
@@ -8,10 +7,6 @@
 #include <string.h>
 
 enum {
-    STARTS = 1024, /* of operands of each kind, in a block of as many numbers of 64 bits */
-    ONCE = STARTS,
-    ONCE_GROUP = 64,
-    LANES_MAX = 64,
     BODY = 768, /* instructions of the long body */
     MOST_CORE = 96,
     BODY_CORE = 24, /* of a CPU, whose compilers take long over a long one */
@@ -21,21 +16,20 @@ enum {
 
 /* ---- what applies ---- */
 
-/* Where kernels are of a CPU, a thread of theirs runs on a core for itself. */
-static bool is_core(const struct as_device_info *info)
+bool as_chains_core(const struct as_device_info *info)
 {
     return info->is_host_cpu || info->vector_bytes != 0 || (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
 }
 
 unsigned as_chains_warp(const struct as_device_info *info)
 {
-    return is_core(info) || !info->warp ? 1 : info->warp;
+    return as_chains_core(info) || !info->warp ? 1 : info->warp;
 }
 
 unsigned as_chains_full(const struct as_device_info *info)
 {
     unsigned most = info->threads && info->threads < GROUP_MAX ? info->threads : GROUP_MAX;
-    return is_core(info) ? 1 : most;
+    return as_chains_core(info) ? 1 : most;
 }
 
 static enum as_dialect dialect_of(const struct as_device_info *info)
@@ -97,7 +91,7 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     enum as_applies applies = AS_APPLIES;
     if (desc->steps % LEAST != 0 || desc->threads == 0)
         return AS_PRUNED;
-    if (is_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
+    if (as_chains_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
         return AS_PRUNED;
     if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->is_host_cpu) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
@@ -131,14 +125,14 @@ void as_limit_issue(struct as_visit_context *vc, const struct as_chains_desc *de
 
 static unsigned steps_of(const struct as_device_info *info, const struct as_chains_desc *d)
 {
-    unsigned steps = (is_core(info) ? BODY_CORE : BODY) / (d->ilp * as_op_sequence_weight(&d->sequence));
+    unsigned steps = (as_chains_core(info) ? BODY_CORE : BODY) / (d->ilp * as_op_sequence_weight(&d->sequence));
     return d->steps ? d->steps : steps < LEAST ? LEAST : steps / LEAST * LEAST;
 }
 
 static void draw_block(enum as_op_domain domain, enum as_op_type type, struct as_rng *rng, char *block)
 {
     size_t bytes = as_op_bytes(type);
-    for (size_t i = 0; i < STARTS; i++) {
+    for (size_t i = 0; i < AS_CHAINS_STARTS; i++) {
         union as_op_value v;
         as_op_draw(domain, type, (unsigned)(i % 4), rng, &v);
         memcpy(block + i * bytes, &v, bytes);
@@ -150,7 +144,7 @@ static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng
                            struct as_error *err)
 {
     const struct as_op_sequence *s = &c->desc.sequence;
-    size_t bytes = s->n * STARTS * sizeof(uint64_t);
+    size_t bytes = s->n * AS_CHAINS_STARTS * sizeof(uint64_t);
     char *values = calloc(1, bytes);
     if (!values)
         return as_nomem(err, bytes, "operands");
@@ -158,7 +152,7 @@ static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng
         const struct as_op *op = s->part[i].op;
         const enum as_op_domain domains[] = {op->a, op->b, op->c};
         const enum as_op_type types[] = {op->type, op->btype, op->ctype};
-        draw_block(domains[which], types[which], rng, values + i * STARTS * sizeof(uint64_t));
+        draw_block(domains[which], types[which], rng, values + i * AS_CHAINS_STARTS * sizeof(uint64_t));
     }
     enum as_status status = as_timed_keep_memory(&c->timed, bytes, out, err);
     if (!status)
@@ -202,7 +196,7 @@ static enum as_status build(struct as_chains *c, struct as_device *dev, struct a
     enum as_status s = as_buf_check(&text, err);
     if (!s)
         s = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
-                             c->groups > ONCE ? c->groups : ONCE, err);
+                             c->groups > AS_CHAINS_STARTS ? c->groups : AS_CHAINS_STARTS, err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_CHAINS_KERNELS && !s; k++) {
         if (one && k > 0)
@@ -269,7 +263,7 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_visit_context *v
     for (int i = 0; i < 2; i++)
         if (!(c->end[i] = calloc(1, c->ends_bytes)))
             return as_nomem(err, c->ends_bytes, "results");
-    size_t least = desc->sequence.n * ONCE * sizeof(uint64_t);
+    size_t least = desc->sequence.n * AS_CHAINS_STARTS * sizeof(uint64_t);
     enum as_status s = build(c, vc->dev, err);
     if (!s)
         s = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
@@ -294,8 +288,8 @@ void as_chains_finish(struct as_chains *c)
 
 /* ---- a measurement ---- */
 
-static enum as_status launch(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *seconds,
-                             struct as_error *err)
+enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *seconds,
+                                struct as_error *err)
 {
     const struct as_arg args[] = {
         {.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory},
@@ -342,7 +336,7 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
                           double *seconds, struct as_error *err)
 {
     for (int i = 0; i < SPREAD_TRIES; i++) {
-        enum as_status s = launch(c, which, turns, seconds, err);
+        enum as_status s = as_chains_launch(c, which, turns, seconds, err);
         if (s)
             return s;
         *cycles = c->timed.record[0].has & AS_HAS_CYCLES ? longest(c) : *seconds;
@@ -427,116 +421,4 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
     double units = (double)c->groups / (double)c->unit_groups;
     out->rate = out->operations * units * 1.5 * steps / seconds; /* the short body has half the steps */
     return s;
-}
-
-/* ---- the check ---- */
-
-/* Each operation once on each of the operands that there are; the operands and results of all. */
-static enum as_status run_once(struct as_chains *c, char *values[4], struct as_error *err)
-{
-    struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
-    struct as_device *dev = c->timed.dev;
-    size_t groups = c->groups, group_size = c->group_size, bytes = c->desc.sequence.n * ONCE * sizeof(uint64_t);
-    double unused;
-    memset(values[3], 0x5a, bytes);
-    enum as_status s = dev->memory->write(dev, c->ends, 0, values[3], bytes, err);
-    c->group_size = is_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* not compiled twice */
-    c->groups = ONCE / c->group_size;
-    if (!s)
-        s = launch(c, AS_CHAINS_ONCE, 0, &unused, err);
-    c->groups = groups;
-    c->group_size = group_size;
-    for (int k = 0; k < 4 && !s; k++)
-        s = dev->memory->read(dev, from[k], 0, values[k], bytes, err);
-    return s;
-}
-
-/* Compared with the reference; values: of one operation. */
-static bool agree_once(const struct as_chains *c, const struct as_op *op, char *const values[4], char *why, size_t size)
-{
-    const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
-    unsigned lanes = op->group_reference ? as_chains_warp(&c->timed.dev->info) : 1;
-    for (size_t i = 0; i < ONCE; i += lanes) {
-        union as_op_value v[LANES_MAX][3] = {{{0}}};
-        for (unsigned lane = 0; lane < lanes; lane++)
-            for (int k = 0; k < 3; k++)
-                memcpy(&v[lane][k], values[k] + (i + lane) * as_op_bytes(types[k]), as_op_bytes(types[k]));
-        for (unsigned lane = 0; lane < lanes; lane++) {
-            union as_op_value r = {0};
-            memcpy(&r, values[3] + (i + lane) * as_op_bytes(op->result), as_op_bytes(op->result));
-            if (!as_op_agrees(op, c->dialect, (const union as_op_value(*)[3])v, lane, lanes, &r, why, size))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool check_once(struct as_chains *c, char *why, size_t size)
-{
-    const struct as_op_sequence *s = &c->desc.sequence;
-    struct as_error err = {0};
-    size_t bytes = ONCE * sizeof(uint64_t);
-    char *block = malloc(4 * s->n * bytes);
-    char *values[4];
-    bool good = block != NULL;
-    snprintf(why, size, "no memory for operands");
-    for (size_t k = 0; k < 4 && good; k++)
-        values[k] = block + k * s->n * bytes;
-    if (good && run_once(c, values, &err)) {
-        snprintf(why, size, "%s", err.text);
-        good = false;
-    }
-    for (size_t i = 0; i < s->n && good; i++) {
-        char *const own[] = {values[0] + i * bytes, values[1] + i * bytes, values[2] + i * bytes,
-                             values[3] + i * bytes};
-        good = agree_once(c, s->part[i].op, own, why, size);
-    }
-    free(block);
-    return good;
-}
-
-/* What chains end with after so many turns of a body. */
-static enum as_status ends_of(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, void *end,
-                              struct as_error *err)
-{
-    double unused;
-    struct as_device *dev = c->timed.dev;
-    memset(end, 0x5a, c->ends_bytes);
-    enum as_status s = dev->memory->write(dev, c->ends, 0, end, c->ends_bytes, err);
-    if (!s)
-        s = launch(c, which, turns, &unused, err);
-    return s ? s : dev->memory->read(dev, c->ends, 0, end, c->ends_bytes, err);
-}
-
-static bool check_ends(struct as_chains *c, char *why, size_t size)
-{
-    const struct {
-        enum as_chains_kernel kernel;
-        uint32_t steps;
-        const char *name;
-    } bodies[] = {{AS_CHAINS_HALF, c->desc.steps / 2, "short"}, {AS_CHAINS_WHOLE, c->desc.steps, "long"}};
-    enum { TWELVE = 12, TURNS = 3 };
-    struct as_error err = {0};
-    for (size_t i = 0; i < 2; i++) {
-        if (ends_of(c, AS_CHAINS_WALK, TURNS * bodies[i].steps / TWELVE, c->end[0], &err) ||
-            ends_of(c, bodies[i].kernel, TURNS, c->end[1], &err)) {
-            snprintf(why, size, "%s", err.text);
-            return false;
-        }
-        if (memcmp(c->end[0], c->end[1], c->ends_bytes) != 0) {
-            snprintf(why, size, "chains of the %s body do not end where %u steps one by one end", bodies[i].name,
-                     TURNS * bodies[i].steps);
-            return false;
-        }
-    }
-    return true;
-}
-
-bool as_chains_check(struct as_chains *c, char *why, size_t size)
-{
-    if (!check_once(c, why, size) || !check_ends(c, why, size))
-        return false;
-    snprintf(why, size, "%zu results are the host's, and all chains end where their steps one by one end",
-             c->desc.sequence.n * ONCE);
-    return true;
 }

@@ -1,0 +1,119 @@
+/* Are chains what they say: each operation once against the host, and their ends against single steps. */
+#include "chains_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ONCE = AS_CHAINS_STARTS, ONCE_GROUP = 64, LANES_MAX = 64 };
+
+/* Each operation once on each of the operands that there are; the operands and results of all. */
+static enum as_status run_once(struct as_chains *c, char *values[4], struct as_error *err)
+{
+    struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
+    struct as_device *dev = c->timed.dev;
+    size_t groups = c->groups, group_size = c->group_size, bytes = c->desc.sequence.n * ONCE * sizeof(uint64_t);
+    double unused;
+    memset(values[3], 0x5a, bytes);
+    enum as_status s = dev->memory->write(dev, c->ends, 0, values[3], bytes, err);
+    c->group_size =
+        as_chains_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* not compiled twice */
+    c->groups = ONCE / c->group_size;
+    if (!s)
+        s = as_chains_launch(c, AS_CHAINS_ONCE, 0, &unused, err);
+    c->groups = groups;
+    c->group_size = group_size;
+    for (int k = 0; k < 4 && !s; k++)
+        s = dev->memory->read(dev, from[k], 0, values[k], bytes, err);
+    return s;
+}
+
+/* Compared with the reference; values: of one operation. */
+static bool agree_once(const struct as_chains *c, const struct as_op *op, char *const values[4], char *why, size_t size)
+{
+    const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
+    unsigned lanes = op->group_reference ? as_chains_warp(&c->timed.dev->info) : 1;
+    for (size_t i = 0; i < ONCE; i += lanes) {
+        union as_op_value v[LANES_MAX][3] = {{{0}}};
+        for (unsigned lane = 0; lane < lanes; lane++)
+            for (int k = 0; k < 3; k++)
+                memcpy(&v[lane][k], values[k] + (i + lane) * as_op_bytes(types[k]), as_op_bytes(types[k]));
+        for (unsigned lane = 0; lane < lanes; lane++) {
+            union as_op_value r = {0};
+            memcpy(&r, values[3] + (i + lane) * as_op_bytes(op->result), as_op_bytes(op->result));
+            if (!as_op_agrees(op, c->dialect, (const union as_op_value(*)[3])v, lane, lanes, &r, why, size))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool check_once(struct as_chains *c, char *why, size_t size)
+{
+    const struct as_op_sequence *s = &c->desc.sequence;
+    struct as_error err = {0};
+    size_t bytes = ONCE * sizeof(uint64_t);
+    char *block = malloc(4 * s->n * bytes);
+    char *values[4];
+    bool good = block != NULL;
+    snprintf(why, size, "no memory for operands");
+    for (size_t k = 0; k < 4 && good; k++)
+        values[k] = block + k * s->n * bytes;
+    if (good && run_once(c, values, &err)) {
+        snprintf(why, size, "%s", err.text);
+        good = false;
+    }
+    for (size_t i = 0; i < s->n && good; i++) {
+        char *const own[] = {values[0] + i * bytes, values[1] + i * bytes, values[2] + i * bytes,
+                             values[3] + i * bytes};
+        good = agree_once(c, s->part[i].op, own, why, size);
+    }
+    free(block);
+    return good;
+}
+
+/* What chains end with after so many turns of a body. */
+static enum as_status ends_of(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, void *end,
+                              struct as_error *err)
+{
+    double unused;
+    struct as_device *dev = c->timed.dev;
+    memset(end, 0x5a, c->ends_bytes);
+    enum as_status s = dev->memory->write(dev, c->ends, 0, end, c->ends_bytes, err);
+    if (!s)
+        s = as_chains_launch(c, which, turns, &unused, err);
+    return s ? s : dev->memory->read(dev, c->ends, 0, end, c->ends_bytes, err);
+}
+
+static bool check_ends(struct as_chains *c, char *why, size_t size)
+{
+    const struct {
+        enum as_chains_kernel kernel;
+        uint32_t steps;
+        const char *name;
+    } bodies[] = {{AS_CHAINS_HALF, c->desc.steps / 2, "short"}, {AS_CHAINS_WHOLE, c->desc.steps, "long"}};
+    enum { TWELVE = 12, TURNS = 3 };
+    struct as_error err = {0};
+    for (size_t i = 0; i < 2; i++) {
+        if (ends_of(c, AS_CHAINS_WALK, TURNS * bodies[i].steps / TWELVE, c->end[0], &err) ||
+            ends_of(c, bodies[i].kernel, TURNS, c->end[1], &err)) {
+            snprintf(why, size, "%s", err.text);
+            return false;
+        }
+        if (memcmp(c->end[0], c->end[1], c->ends_bytes) != 0) {
+            snprintf(why, size, "chains of the %s body do not end where %u steps one by one end", bodies[i].name,
+                     TURNS * bodies[i].steps);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool as_chains_check(struct as_chains *c, char *why, size_t size)
+{
+    if (!check_once(c, why, size) || !check_ends(c, why, size))
+        return false;
+    snprintf(why, size, "%zu results are the host's, and all chains end where their steps one by one end",
+             c->desc.sequence.n * ONCE);
+    return true;
+}
