@@ -1,0 +1,215 @@
+/* Codes of numbers and their values. */
+#include "formats.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+const struct as_number_format as_number_formats[] = {
+    {"f64", "binary64", AS_NUMBER_FLOAT, 64, 11, 52, 1023, 0, AS_SPECIAL_IEEE},
+    {"f32", "binary32", AS_NUMBER_FLOAT, 32, 8, 23, 127, 0, AS_SPECIAL_IEEE},
+    {"tf32", "binary32 with 10 bits of fraction", AS_NUMBER_FLOAT, 32, 8, 10, 127, 13, AS_SPECIAL_IEEE},
+    {"bf16", "binary32 without its lower half", AS_NUMBER_FLOAT, 16, 8, 7, 127, 0, AS_SPECIAL_IEEE},
+    {"f16", "binary16", AS_NUMBER_FLOAT, 16, 5, 10, 15, 0, AS_SPECIAL_IEEE},
+    {"e4m3", "8 bits, 3 of fraction (OCP)", AS_NUMBER_FLOAT, 8, 4, 3, 7, 0, AS_SPECIAL_NAN},
+    {"e5m2", "8 bits, 2 of fraction (OCP)", AS_NUMBER_FLOAT, 8, 5, 2, 15, 0, AS_SPECIAL_IEEE},
+    {"e4m3fnuz", "8 bits, 3 of fraction, NaN in the place of -0", AS_NUMBER_FLOAT, 8, 4, 3, 8, 0, AS_SPECIAL_MINUS},
+    {"e5m2fnuz", "8 bits, 2 of fraction, NaN in the place of -0", AS_NUMBER_FLOAT, 8, 5, 2, 16, 0, AS_SPECIAL_MINUS},
+    {"e3m2", "6 bits, 2 of fraction (OCP)", AS_NUMBER_FLOAT, 6, 3, 2, 3, 0, AS_SPECIAL_NONE},
+    {"e2m3", "6 bits, 3 of fraction (OCP)", AS_NUMBER_FLOAT, 6, 2, 3, 1, 0, AS_SPECIAL_NONE},
+    {"e2m1", "4 bits, 1 of fraction (OCP)", AS_NUMBER_FLOAT, 4, 2, 1, 1, 0, AS_SPECIAL_NONE},
+    {"s32", "integers of 32 bits", AS_NUMBER_SIGNED, 32, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"s8", "integers of 8 bits", AS_NUMBER_SIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"u8", "integers of 8 bits without sign", AS_NUMBER_UNSIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"s4", "integers of 4 bits", AS_NUMBER_SIGNED, 4, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"u4", "integers of 4 bits without sign", AS_NUMBER_UNSIGNED, 4, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"b1", "single bits", AS_NUMBER_UNSIGNED, 1, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {NULL, NULL, AS_NUMBER_FLOAT, 0, 0, 0, 0, 0, AS_SPECIAL_NONE},
+};
+
+const struct as_number_format *as_number_format(const char *word)
+{
+    for (const struct as_number_format *f = as_number_formats; f->word; f++)
+        if (strcmp(f->word, word) == 0)
+            return f;
+    return NULL;
+}
+
+static uint64_t ones(unsigned bits)
+{
+    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+/* Codes of magnitudes are in order of their values, sign and unused bits left out: what follows counts in them. */
+static uint64_t sign_of(const struct as_number_format *f)
+{
+    return UINT64_C(1) << (f->exponent + f->fraction);
+}
+
+static uint64_t largest_code(const struct as_number_format *f)
+{
+    switch (f->special) {
+    case AS_SPECIAL_IEEE:
+        return (ones(f->exponent) << f->fraction) - 1;
+    case AS_SPECIAL_NAN:
+        return sign_of(f) - 2;
+    case AS_SPECIAL_NONE:
+    case AS_SPECIAL_MINUS:
+        break;
+    }
+    return sign_of(f) - 1;
+}
+
+static uint64_t nan_code(const struct as_number_format *f)
+{
+    switch (f->special) {
+    case AS_SPECIAL_IEEE:
+        return (ones(f->exponent) << f->fraction) | UINT64_C(1) << (f->fraction - 1);
+    case AS_SPECIAL_NAN:
+        return sign_of(f) - 1;
+    case AS_SPECIAL_MINUS:
+        return sign_of(f);
+    case AS_SPECIAL_NONE:
+        break;
+    }
+    return largest_code(f);
+}
+
+static double magnitude(const struct as_number_format *f, uint64_t code)
+{
+    uint64_t field = code >> f->fraction, digits = code & ones(f->fraction);
+    if (field == 0)
+        field = 1;
+    else
+        digits |= UINT64_C(1) << f->fraction;
+    return ldexp((double)digits, (int)field - f->bias - (int)f->fraction);
+}
+
+static double decode_integer(const struct as_number_format *f, uint64_t code)
+{
+    uint64_t low = code & ones(f->bits), top = UINT64_C(1) << (f->bits - 1);
+    if (f->kind == AS_NUMBER_SIGNED && (low & top))
+        return -(double)(ones(f->bits) - low + 1);
+    return (double)low;
+}
+
+double as_number_decode(const struct as_number_format *f, uint64_t code)
+{
+    if (f->kind != AS_NUMBER_FLOAT)
+        return decode_integer(f, code);
+    uint64_t digits = (code & ones(f->bits)) >> f->unused, sign = digits & sign_of(f), size = digits & ~sign_of(f);
+    if (f->special == AS_SPECIAL_MINUS && digits == sign_of(f))
+        return NAN;
+    if (size > largest_code(f)) {
+        bool infinite = f->special == AS_SPECIAL_IEEE && (size & ones(f->fraction)) == 0;
+        return !infinite ? NAN : sign ? -INFINITY : INFINITY;
+    }
+    double value = magnitude(f, size);
+    return sign ? -value : value;
+}
+
+static bool away(enum as_rounding rounding, bool negative, bool odd, double rest)
+{
+    switch (rounding) {
+    case AS_ROUND_NEAREST_EVEN:
+        return rest > 0.5 || (rest == 0.5 && odd);
+    case AS_ROUND_NEAREST_AWAY:
+        return rest >= 0.5;
+    case AS_ROUND_TOWARD_ZERO:
+        break;
+    case AS_ROUND_DOWN:
+        return rest > 0 && negative;
+    case AS_ROUND_UP:
+        return rest > 0 && !negative;
+    }
+    return false;
+}
+
+static uint64_t encode_integer(const struct as_number_format *f, double value, enum as_rounding rounding,
+                               enum as_overflow overflow)
+{
+    double least = f->kind == AS_NUMBER_SIGNED ? -ldexp(1, (int)f->bits - 1) : 0, most = as_number_largest(f);
+    if (isnan(value))
+        return 0;
+    double whole = floor(fabs(value)), rest = fabs(value) - whole;
+    if (isfinite(value) && away(rounding, value < 0, fmod(whole, 2) != 0, rest))
+        whole += 1;
+    double rounded = value < 0 ? -whole : whole;
+    if (overflow == AS_OVERFLOW_CLAMP || isinf(value))
+        rounded = fmin(fmax(rounded, least), most);
+    double modulus = ldexp(1, (int)f->bits), wrapped = fmod(rounded, modulus);
+    return (uint64_t)(wrapped < 0 ? wrapped + modulus : wrapped);
+}
+
+/* The code of a finite magnitude above 0, past the largest where it is past the range. */
+static uint64_t round_magnitude(const struct as_number_format *f, double size, enum as_rounding rounding, bool negative)
+{
+    int exponent = 0, least = 1 - f->bias;
+    frexp(size, &exponent);
+    exponent--;
+    if (exponent < least)
+        exponent = least;
+    if (exponent + f->bias > (int)ones(f->exponent))
+        return largest_code(f) + 1;
+    double scaled = ldexp(size, (int)f->fraction - exponent), whole = floor(scaled);
+    /* A digit that was carried ends in the exponent, as it should. */
+    uint64_t code = ((uint64_t)(exponent - least) << f->fraction) + (uint64_t)whole;
+    return code + (away(rounding, negative, fmod(whole, 2) != 0, scaled - whole) ? 1 : 0);
+}
+
+static uint64_t overflowed(const struct as_number_format *f, enum as_rounding rounding, enum as_overflow overflow,
+                           bool negative, bool infinite)
+{
+    bool inward = rounding == AS_ROUND_TOWARD_ZERO || (rounding == AS_ROUND_DOWN && !negative) ||
+                  (rounding == AS_ROUND_UP && negative);
+    if (overflow == AS_OVERFLOW_CLAMP || f->special == AS_SPECIAL_NONE || (inward && !infinite))
+        return largest_code(f);
+    return f->special == AS_SPECIAL_IEEE ? largest_code(f) + 1 : nan_code(f);
+}
+
+uint64_t as_number_encode(const struct as_number_format *f, double value, enum as_rounding rounding,
+                          enum as_overflow overflow)
+{
+    if (f->kind != AS_NUMBER_FLOAT)
+        return encode_integer(f, value, rounding, overflow);
+    if (isnan(value))
+        return nan_code(f) << f->unused;
+    bool negative = signbit(value);
+    uint64_t code = 0;
+    if (isinf(value))
+        code = overflowed(f, rounding, overflow, negative, true);
+    else if (value != 0)
+        code = round_magnitude(f, fabs(value), rounding, negative);
+    if (isfinite(value) && code > largest_code(f))
+        code = overflowed(f, rounding, overflow, negative, false);
+    /* Where the code of -0 is NaN's there is no -0, and NaN has that sign already. */
+    bool bare = f->special == AS_SPECIAL_MINUS && (code == 0 || code == nan_code(f));
+    return (negative && !bare ? code | sign_of(f) : code) << f->unused;
+}
+
+double as_number_largest(const struct as_number_format *f)
+{
+    if (f->kind == AS_NUMBER_FLOAT)
+        return magnitude(f, largest_code(f));
+    return (double)ones(f->kind == AS_NUMBER_SIGNED ? f->bits - 1 : f->bits);
+}
+
+double as_number_smallest(const struct as_number_format *f)
+{
+    return f->kind == AS_NUMBER_FLOAT ? magnitude(f, 1) : 1;
+}
+
+double as_number_smallest_normal(const struct as_number_format *f)
+{
+    return f->kind == AS_NUMBER_FLOAT ? magnitude(f, UINT64_C(1) << f->fraction) : 1;
+}
+
+bool as_number_has_infinity(const struct as_number_format *f)
+{
+    return f->kind == AS_NUMBER_FLOAT && f->special == AS_SPECIAL_IEEE;
+}
+
+bool as_number_has_nan(const struct as_number_format *f)
+{
+    return f->kind == AS_NUMBER_FLOAT && f->special != AS_SPECIAL_NONE;
+}
