@@ -1,7 +1,7 @@
 /* What the compiler makes of the probe codegen's kernels for three generations, with known answers: additions in global
  * memory of every type are one instruction and no loop, whether their result is used or not. Skipped where there is no
  * NVRTC. */
-#include "device/cuda/cuda.h"
+#include "real_nvrtc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,8 +40,6 @@ static const struct {
     {PLAIN("u64", "FMA_F64", "7"), NULL, 0},
 };
 
-static struct as_nvrtc_api nvrtc;
-
 static int more(const unsigned char *cubin, size_t bytes, const char *word)
 {
     uint64_t few = 0, many = 0;
@@ -54,16 +52,13 @@ static void test_arch(void **state)
 {
     const char *arch = *state;
     struct as_error err = {0};
-    if (!nvrtc.library && as_nvrtc_load(&nvrtc, &err)) {
-        print_message("%s\n", err.text);
-        skip();
-    }
+    need_nvrtc();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct as_program_desc desc = {
             .name = "codegen", .source = as_kernel_codegen, .defines = rows[i].defines};
         unsigned char *cubin = NULL;
         size_t bytes = 0;
-        if (as_cu_compile(&nvrtc, &desc, arch, &cubin, &bytes, &err))
+        if (nvrtc_compile(&desc, arch, &cubin, &bytes, &err))
             fail_msg("row %zu for %s: %s", i, arch, err.text);
         int all = more(cubin, bytes, "any");
         print_message("%s, row %zu: %g instructions\n", arch, i, (double)all / MORE);

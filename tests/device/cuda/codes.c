@@ -1,8 +1,9 @@
 /* The codes by which instructions are counted, calibrated against the compiler: one instruction written many times must
  * be counted as often by its own word and by no other. So a compiler or a generation that changes a code fails here.
  * Skipped where there is no NVRTC. */
+#include "real_nvrtc.h"
+
 #include "base/buf.h"
-#include "device/cuda/cuda.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,17 +139,6 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static struct as_nvrtc_api nvrtc;
-
-static int load(void **state)
-{
-    struct as_error err = {0};
-    (void)state;
-    if (as_nvrtc_load(&nvrtc, &err))
-        print_message("skipped: %s\n", err.text);
-    return 0;
-}
-
 /* Whether `word` stands in words between blanks. */
 static bool holds(const char *words, const char *word)
 {
@@ -219,7 +209,7 @@ static unsigned check_rows(size_t first, const struct chip *chip)
         if (is_on(&rows[r], chip))
             write_kernel(r, &source);
     const struct as_program_desc desc = {.name = "codes", .source = as_buf_get(&source)};
-    if (as_cu_compile(&nvrtc, &desc, chip->arch, &cubin, &bytes, &err))
+    if (nvrtc_compile(&desc, chip->arch, &cubin, &bytes, &err))
         fail_msg("from '%s' on for %s: %s", rows[first].text, chip->arch, err.text);
     for (size_t r = first; r < end; r++)
         if (is_on(&rows[r], chip))
@@ -233,8 +223,7 @@ static void test_codes(void **state)
 {
     (void)state;
     unsigned wrong = 0;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     for (size_t c = 0; c < sizeof chips / sizeof *chips; c++)
         for (size_t first = 0; first < ROWS; first += TOGETHER)
             wrong += check_rows(first, &chips[c]);
@@ -266,14 +255,13 @@ static void test_by_the_way(void **state)
         "    for (u32 j = 0; j < 16; j++)\n        out[j] = s[j];\n}\n";
     static const char *const none[] = {"clock", "fma.f16", "load.const"};
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
         const struct as_program_desc desc = {.name = "sums", .source = source};
         struct as_error err = {0};
         unsigned char *cubin = NULL;
         size_t bytes = 0;
-        if (as_cu_compile(&nvrtc, &desc, chips[c].arch, &cubin, &bytes, &err))
+        if (nvrtc_compile(&desc, chips[c].arch, &cubin, &bytes, &err))
             fail_msg("%s: %s", chips[c].arch, err.text);
         for (size_t w = 0; w < sizeof none / sizeof *none; w++) {
             uint64_t n = 1;
@@ -289,5 +277,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_word), cmocka_unit_test(test_codes),
                                        cmocka_unit_test(test_by_the_way)};
-    return cmocka_run_group_tests(tests, load, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* What NVRTC makes of dialect source without a GPU, and how its cubins are read; the probes' kernels have a test of
  * their own. Skipped where there is no NVRTC. */
-#include "device/cuda/cuda.h"
+#include "real_nvrtc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,23 +12,12 @@
 
 static const char *const archs[] = {"sm_80", "sm_90a", "sm_100"};
 
-static struct as_nvrtc_api nvrtc;
-
-static int load(void **state)
-{
-    struct as_error err = {0};
-    (void)state;
-    if (as_nvrtc_load(&nvrtc, &err))
-        print_message("skipped: %s\n", err.text);
-    return 0;
-}
-
 static void compile(const char *source, const char *name, const char *defines, const char *arch, unsigned char **cubin,
                     size_t *bytes)
 {
     struct as_error err = {0};
     const struct as_program_desc desc = {.name = name, .source = source, .defines = defines};
-    if (as_cu_compile(&nvrtc, &desc, arch, cubin, bytes, &err))
+    if (nvrtc_compile(&desc, arch, cubin, bytes, &err))
         fail_msg("%s %s for %s: %s", name, defines ? defines : "", arch, err.text);
 }
 
@@ -36,8 +25,7 @@ static void compile(const char *source, const char *name, const char *defines, c
 static void test_folded_away(void **state)
 {
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     static const char folded[] = "KERNEL(k)(ARG_GLOBAL(0, f32, out), ARG_GLOBAL(1, const f32, in), ARG_VALUE(2, u32, n)"
                                  " ARG_INDICES)\n{\n"
                                  "f32 s = 0;\n"
@@ -80,8 +68,7 @@ static void test_atomics(void **state)
                   {"own", "atomic.global", 0},    {"own", "atomic.generic", 0},    {"own", "load.local", 1},
                   {"own", "store.local", 1},      {"own", "load.global", 1}};
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
         unsigned char *cubin;
         size_t bytes;
@@ -103,21 +90,20 @@ static void test_words(void **state)
     struct as_error err = {0};
     unsigned char *cubin = NULL;
     size_t bytes = 0;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     const struct as_program_desc broken = {.name = "broken", .source = "KERNEL(k)(ARG_INDICES) { nonsense; }"};
-    assert_int_equal(as_cu_compile(&nvrtc, &broken, "sm_90", &cubin, &bytes, &err), AS_FAILED);
+    assert_int_equal(nvrtc_compile(&broken, "sm_90", &cubin, &bytes, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "nonsense"));
     const struct as_program_desc plain = {.name = "plain", .source = "KERNEL(k)(ARG_INDICES) { }"};
-    assert_int_equal(as_cu_compile(&nvrtc, &plain, "sm_999", &cubin, &bytes, &err), AS_UNSUPPORTED);
+    assert_int_equal(nvrtc_compile(&plain, "sm_999", &cubin, &bytes, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "newer"));
-    assert_int_equal(as_cu_compile(&nvrtc, &plain, "sm_20", &cubin, &bytes, &err), AS_UNSUPPORTED);
-    assert_int_equal(as_cu_compile(&nvrtc, &plain, "gfx942", &cubin, &bytes, &err), AS_USAGE);
+    assert_int_equal(nvrtc_compile(&plain, "sm_20", &cubin, &bytes, &err), AS_UNSUPPORTED);
+    assert_int_equal(nvrtc_compile(&plain, "gfx942", &cubin, &bytes, &err), AS_USAGE);
     char many[600] = ""; /* an option that went missing would compile another kernel than asked for */
     for (size_t i = 0; i < 100; i++)
         memcpy(many + 5 * i, "-DAS ", sizeof "-DAS ");
     const struct as_program_desc crowded = {.name = "crowded", .source = plain.source, .defines = many};
-    assert_int_equal(as_cu_compile(&nvrtc, &crowded, "sm_90", &cubin, &bytes, &err), AS_USAGE);
+    assert_int_equal(nvrtc_compile(&crowded, "sm_90", &cubin, &bytes, &err), AS_USAGE);
     assert_non_null(strstr(err.text, "'crowded' has more than"));
     assert_null(cubin);
 }
@@ -126,8 +112,7 @@ static void test_words(void **state)
 static void test_hostile_cubins(void **state)
 {
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     unsigned char *cubin;
     size_t bytes;
     uint64_t n, code = 0;
@@ -164,5 +149,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_folded_away), cmocka_unit_test(test_atomics),
                                        cmocka_unit_test(test_words), cmocka_unit_test(test_hostile_cubins)};
-    return cmocka_run_group_tests(tests, load, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

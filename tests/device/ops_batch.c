@@ -1,0 +1,96 @@
+#include "ops_batch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+extern const char as_kernel_timed[];
+
+enum { WHOLE = 24 };
+static const char *const kernels[] = {"walk", "half_body", "whole_body", "once"};
+
+/* Each with kernels of its own names. */
+static void write_source(const struct ops_batch *b, struct as_buf *out)
+{
+    as_buf_str(out, as_kernel_timed);
+    for (size_t i = 0; i < b->n; i++) {
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+            as_buf_printf(out, "#undef %s\n#define %s %s_%zu\n", kernels[k], kernels[k], kernels[k], i);
+        for (size_t k = 0; k < AS_OP_PARTS; k++)
+            as_buf_printf(out, "#undef LINK%zu\n", k);
+        as_op_source(&b->part[i].sequence, b->part[i].ilp, WHOLE, false, out);
+    }
+}
+
+static enum as_status count(const struct ops_batch *b, const unsigned char *code, size_t bytes, const char *kernel,
+                            size_t i, struct as_instructions *out, struct as_error *err)
+{
+    char name[40];
+    *out = (struct as_instructions){.n = 0};
+    snprintf(name, sizeof name, "%s_%zu", kernel, i);
+    return b->count(code, bytes, name, out, err);
+}
+
+/* Into text what a step is, and why where it is not what it should be. */
+static bool holds(const struct ops_batch *b, const unsigned char *code, size_t bytes, size_t i, char *text, size_t size)
+{
+    const struct ops_batch_part *p = &b->part[i];
+    struct as_error err = {0};
+    struct as_instructions half, whole;
+    double each;
+    if (!count(b, code, bytes, "half_body", i, &half, &err) && !count(b, code, bytes, "whole_body", i, &whole, &err))
+        return as_op_code_agrees(&half, &whole, p->ilp * WHOLE / 2, &p->sequence, b->dialect, &each, text, size);
+    snprintf(text, size, "%s", err.text);
+    return false;
+}
+
+static void check_together(struct ops_batch *b)
+{
+    struct as_buf source = AS_BUF_INIT;
+    struct as_error err = {0};
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    write_source(b, &source);
+    const struct as_program_desc desc = {.name = b->part[0].name, .source = as_buf_get(&source), .defines = b->defines};
+    if (b->compile(&desc, b->arch, &code, &bytes, &err))
+        fail_msg("%s to %s for %s: %s", b->part[0].name, b->part[b->n - 1].name, b->arch, err.text);
+    for (size_t i = 0; i < b->n; i++) {
+        char text[600];
+        if (holds(b, code, bytes, i, text, sizeof text) == b->part[i].fails) {
+            print_error("%s for %s: %s\n", b->part[i].name, b->arch, text);
+            b->wrong++;
+        } else if (getenv("ASSAY_SHOW")) {
+            print_message("%s for %s: %s\n", b->part[i].name, b->arch, text);
+        }
+    }
+    as_buf_finish(&source);
+    free(code);
+    b->n = 0;
+}
+
+bool ops_batch_has_all(const struct ops_batch *b, const struct as_op_sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->n; i++)
+        if (!(sequence->part[i].op->dialects & 1u << b->dialect))
+            return false;
+    return true;
+}
+
+void ops_batch_add(struct ops_batch *b, const struct ops_batch_part *part)
+{
+    b->part[b->n++] = *part;
+    b->seen++;
+    if (b->n == b->together)
+        check_together(b);
+}
+
+void ops_batch_finish(struct ops_batch *b, size_t least)
+{
+    if (b->n)
+        check_together(b);
+    assert_true(b->seen > least);
+    assert_int_equal(b->wrong, 0);
+}

@@ -1,0 +1,37 @@
+/* Sequences of operations compiled without a device, several in one source, which takes less time than each of them
+ * alone; every step must hold the instructions that its operations are about. */
+#ifndef AS_TESTS_DEVICE_OPS_BATCH_H
+#define AS_TESTS_DEVICE_OPS_BATCH_H
+
+#include "code.h"
+#include "device/device.h"
+
+enum { OPS_BATCH_MOST = 24 };
+struct ops_batch_part {
+    struct as_op_sequence sequence;
+    const char *name;
+    unsigned ilp;
+    bool fails; /* is expected not to hold them */
+};
+struct ops_batch {
+    const char *arch;
+    enum as_dialect dialect;
+    const char *defines;
+    size_t together; /* of them in one source, at most OPS_BATCH_MOST */
+    /* *code is the caller's */
+    enum as_status (*compile)(const struct as_program_desc *desc, const char *arch, unsigned char **code, size_t *bytes,
+                              struct as_error *err);
+    enum as_status (*count)(const unsigned char *code, size_t bytes, const char *kernel, struct as_instructions *out,
+                            struct as_error *err);
+    size_t seen, wrong, n; /* of all until now; and those that wait */
+    struct ops_batch_part part[OPS_BATCH_MOST];
+};
+
+/* Has the dialect each of its operations? */
+bool ops_batch_has_all(const struct ops_batch *b, const struct as_op_sequence *sequence);
+void ops_batch_add(struct ops_batch *b, const struct ops_batch_part *part);
+/* Those that still wait. The test fails where one was not as it should be, and where there were not more than `least`.
+ */
+void ops_batch_finish(struct ops_batch *b, size_t least);
+
+#endif
