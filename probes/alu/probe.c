@@ -4,19 +4,14 @@
 extern const char as_method_alu[];
 
 static const struct as_axis axes[] = {
-    AS_OP_AXIS,
+    AS_OP_AXIS("all"),
     {.name = "ilp",
      .help = "chains of a thread that do not wait for each other; 0, CPU: as many as its registers hold, 8 or 12",
      .type = AS_AXIS_COUNT,
      .max = 12,
      .def = "4",
      .zero = "most"},
-    {.name = "warps",
-     .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: as many as one group can have",
-     .type = AS_AXIS_COUNT,
-     .max = 64,
-     .def = "0",
-     .zero = "full"},
+    AS_WARPS_AXIS,
     AS_WIDTH_AXIS,
     AS_OPERANDS_AXIS,
     AS_STEPS_AXIS,
@@ -30,11 +25,8 @@ static const char *const full[] = {"op=all ilp=4", "op=all ilp=0 width=all",
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
-    struct as_chains_desc d;
-    as_ops_desc(a, &d);
-    uint64_t warps = as_axes_u64(a, "warps");
+    struct as_chains_desc d = as_ops_desc(info, a);
     d.ilp = (unsigned)as_axes_u64(a, "ilp");
-    d.threads = warps ? (unsigned)warps * as_chains_warp(info) : as_chains_full(info);
     d.every_unit = true;
     return d;
 }
@@ -58,9 +50,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_visit *v = state;
-    enum as_status s = as_ops_measure(v, reps, err);
-    *out = (struct as_sample){
-        .value = v->last.operations / v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.operations / v->last.cycles;
     return s;
 }
 

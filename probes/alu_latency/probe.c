@@ -3,15 +3,14 @@
 
 extern const char as_method_alu_latency[];
 
-static const struct as_axis axes[] = {AS_OP_AXIS, AS_WIDTH_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
+static const struct as_axis axes[] = {AS_OP_AXIS("all"), AS_WIDTH_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
 static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32",
                                     "op=iadd32,imul32,ixor32,fadd32,ffma32 width=256", NULL};
 static const char *const full[] = {"op=all operands=0 width=all", NULL};
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
-    struct as_chains_desc d;
-    as_ops_desc(a, &d);
+    struct as_chains_desc d = as_ops_desc(info, a);
     d.ilp = 1;
     d.threads = as_chains_warp(info);
     return d;
@@ -32,8 +31,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_visit *v = state;
-    enum as_status s = as_ops_measure(v, reps, err);
-    *out = (struct as_sample){.value = v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.cycles;
     return s;
 }
 

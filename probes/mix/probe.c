@@ -64,9 +64,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_visit *v = state;
-    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
-    *out = (struct as_sample){
-        .value = v->last.cycles / v->last.sequences, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.cycles / v->last.sequences;
     return s;
 }
 

@@ -6,13 +6,15 @@
 
 enum { CORE_TURNS = 8192 };
 
-bool as_ops_desc(const struct as_axes *axes, struct as_chains_desc *out)
+struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struct as_axes *axes)
 {
     const struct as_op *op = as_op_find(as_axes_text(axes, "op"));
-    *out = (struct as_chains_desc){.steps = (unsigned)as_axes_u64(axes, "steps")};
+    unsigned warps = (unsigned)as_axes_u64(axes, "warps");
+    struct as_chains_desc d = {.steps = (unsigned)as_axes_u64(axes, "steps"),
+                               .threads = warps ? warps * as_chains_warp(info) : as_chains_full(info)};
     if (op)
-        out->sequence = as_op_alone(op, (unsigned)as_axes_u64(axes, "operands"));
-    return op != NULL;
+        d.sequence = as_op_alone(op, (unsigned)as_axes_u64(axes, "operands"));
+    return d;
 }
 
 /* What belongs to each step besides. */
@@ -83,13 +85,14 @@ enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chain
     return v->is_native ? as_native_prepare(&v->native, vc, &native, err) : prepare_chains(v, vc, desc, err);
 }
 
-enum as_status as_ops_measure(struct as_ops_visit *v, uint64_t reps, struct as_error *err)
+enum as_status as_ops_sample(struct as_ops_visit *v, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
-    if (v->is_native)
-        return as_native_measure(&v->native, reps, &v->last, err);
-    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
+    struct as_chains_time *t = &v->last;
+    enum as_status s = v->is_native ? as_native_measure(&v->native, reps, t, err)
+                                    : as_chains_measure(&v->chains, (uint32_t)reps, t, err);
     if (v->with_loop)
-        v->last.cycles = v->last.raw;
+        t->cycles = t->raw;
+    *out = (struct as_sample){.seconds = t->seconds, .clock_hz = t->clock_hz};
     return s;
 }
 

@@ -5,10 +5,17 @@
 #include "native.h"
 
 /* Axes that they share, for the designated initialisers of their tables. */
-#define AS_OP_AXIS                                                                                                     \
+#define AS_OP_AXIS(usual)                                                                                              \
     {                                                                                                                  \
         .name = "op", .help = "the operation, its type behind its name", .type = AS_AXIS_WORD, .words = as_op_words,   \
-        .def = "all"                                                                                                   \
+        .def = (usual)                                                                                                 \
+    }
+#define AS_WARPS_AXIS                                                                                                  \
+    {                                                                                                                  \
+        .name = "warps",                                                                                               \
+        .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: as many as one group can "    \
+                "have",                                                                                                \
+        .type = AS_AXIS_COUNT, .max = 64, .def = "0", .zero = "full"                                                   \
     }
 #define AS_OPERANDS_AXIS                                                                                               \
     {                                                                                                                  \
@@ -30,8 +37,9 @@
         .name = "width", .help = "CPU: one number in a register, or a vector of so many bits; devices: scalar",        \
         .type = AS_AXIS_WORD, .words = as_native_width_words, .def = "scalar"                                          \
     }
-/* The operation, its operands and steps as the axes say; ilp and threads are the caller's. */
-bool as_ops_desc(const struct as_axes *axes, struct as_chains_desc *out);
+/* The operation, its operands, steps and threads as the axes say, as far as there are such; the rest is the caller's.
+ * No sequence where there is no such operation. */
+struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struct as_axes *axes);
 /* ilp 0: as many chains as are usual for throughput. */
 enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_axes *axes,
                              const struct as_chains_desc *desc, struct as_error *err);
@@ -45,7 +53,8 @@ struct as_ops_visit {
 };
 enum as_status as_ops_prepare(struct as_visit_context *vc, const struct as_chains_desc *desc, void **state,
                               struct as_error *err);
-enum as_status as_ops_measure(struct as_ops_visit *v, uint64_t reps, struct as_error *err); /* into last */
+/* One measurement into last, and the sample of it but for its value. */
+enum as_status as_ops_sample(struct as_ops_visit *v, uint64_t reps, struct as_sample *out, struct as_error *err);
 bool as_ops_check(void *state, char *why, size_t size);
 void as_ops_finish(void *state);
 double as_ops_patience(const struct as_device_info *info, const struct as_axes *a);

@@ -5,23 +5,14 @@
 extern const char as_method_power[];
 
 static const struct as_axis axes[] = {
-    {.name = "op",
-     .help = "the operation, its type behind its name",
-     .type = AS_AXIS_WORD,
-     .words = as_op_words,
-     .def = "ffma32"},
+    AS_OP_AXIS("ffma32"),
     {.name = "share",
      .help = "percent of the units that work",
      .type = AS_AXIS_COUNT,
      .min = 1,
      .max = 100,
      .def = "25,50,75,100"},
-    {.name = "warps",
-     .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: as many as one group can have",
-     .type = AS_AXIS_COUNT,
-     .max = 64,
-     .def = "0",
-     .zero = "full"},
+    AS_WARPS_AXIS,
     {0},
 };
 static const char *const quick[] = {"op=ffma32 share=25,50,100", NULL};
@@ -33,13 +24,10 @@ static const double SAMPLE_S = 0.4;
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
-    const struct as_op *op = as_op_find(as_axes_text(a, "op"));
-    uint64_t warps = as_axes_u64(a, "warps");
-    struct as_chains_desc d = {.ilp = op && op->alone ? 1 : 4, .every_unit = true};
-    if (op)
-        d.sequence = as_op_alone(op, 0);
+    struct as_chains_desc d = as_ops_desc(info, a);
+    d.ilp = d.sequence.n && d.sequence.part[0].op->alone ? 1 : 4;
+    d.every_unit = true;
     d.share = (unsigned)as_axes_u64(a, "share");
-    d.threads = warps ? (unsigned)warps * as_chains_warp(info) : as_chains_full(info);
     return d;
 }
 
@@ -65,8 +53,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_visit *v = state;
-    enum as_status s = as_chains_measure(&v->chains, (uint32_t)reps, &v->last, err);
-    *out = (struct as_sample){.value = v->last.rate, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.rate;
     return s;
 }
 
