@@ -166,7 +166,7 @@ class Row:
         self.linkop = self.get("linkop") if self.link else None
         self.types = {"d": op.result, "r": op.result, "a": op.type, "b": op.btype, "c": op.ctype, "t": op.type}
         self.vectors = any(not self.is_general(n) for n in "dabc"[:2 + op.args])
-        sizes = {ops.TYPES[self.types[n]][0] for n in "abc"[:op.args]} | {self.bits("d")}
+        sizes = {ops.TYPES[self.types[n]].bits for n in "abc"[:op.args]} | {self.bits("d")}
         self.lanes = width // max(sizes) if width else 1
 
     def get(self, key):
@@ -176,7 +176,7 @@ class Row:
         return None
 
     def bits(self, letter):
-        return ops.TYPES[self.types[letter]][0]
+        return ops.TYPES[self.types[letter]].bits
 
     def is_general(self, letter):
         return not self.width and self.types[letter][0] == "i"
@@ -293,13 +293,10 @@ class Row:
         return next((n for n in names if n not in ("mov",)), names[0])
 
     def domain(self, letter):
-        name = self.get(letter)
-        real = self.op.type[0] in "fb"
-        if name:
-            return f"AS_OP_{name.upper()}"
-        key = {"a": "a", "b": "b", "c": "c_domain"}[letter]
-        return self.op.sort(key, self.op.get("b", "unit" if real else "any") if letter == "c" else "unit" if real
-                            else "any")
+        name = self.get(letter) or self.op.domain(letter)
+        if name not in ops.DOMAINS:
+            ops.fail(self.symbol, f"{letter}: no domain '{name}'")
+        return f"AS_OP_{name.upper()}"
 
     def symbols(self):
         yield self.symbol + "_once"
@@ -312,7 +309,8 @@ class Row:
     def record(self):
         bodies = "".join(
             f"         {{.name = \"{name}\", .chains = {ilp}, .steps = {steps}, .apart = {'true' if apart else 'false'}, "
-            f".instructions = {len(self.apart(0) if apart else self.step(0, 0))}, .half = {name}_half, .whole = {name}_whole}},\n" for name, ilp, steps, apart in self.bodies())
+            f".instructions = {len(self.apart(0) if apart else self.step(0, 0))}, .half = {name}_half, "
+            f".whole = {name}_whole}},\n" for name, ilp, steps, apart in self.bodies())
         needs = " | ".join(f"AS_CPU_{n}" for n in sorted(self.machine.needs(self))) or "0"
         text = "; ".join(self.instructions(self.letters(self.text)))
         link = f'"{self.linkop or self.link}"' if self.link else "NULL"

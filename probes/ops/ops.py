@@ -7,9 +7,22 @@ import configparser
 import os
 import re
 import sys
+from typing import NamedTuple
 
-# name: bits, letters of PTX (type, signed, unsigned, bits), constraint of PTX, C type in CUDA, C type elsewhere, host's
-TYPES = {
+
+class Type(NamedTuple):
+    bits: int
+    t: str  # letters of PTX: type, signed, unsigned, bits
+    s: str
+    u: str
+    b: str
+    constraint: str  # of PTX
+    cuda: str  # C types: in CUDA, elsewhere (None: there is none), what the host computes with
+    other: str
+    host: str
+
+
+TYPES = {name: Type(*fields) for name, fields in {
     "i16": (16, "u16", "s16", "u16", "b16", "h", "u16", "u16", "uint16_t"),
     "i32": (32, "u32", "s32", "u32", "b32", "r", "u32", "u32", "uint32_t"),
     "i16x2": (32, "u16x2", "s16x2", "u16x2", "b32", "r", "u32", "u32", "uint32_t"),
@@ -21,7 +34,7 @@ TYPES = {
     "f16x2": (32, "f16x2", "f16x2", "f16x2", "b32", "r", "u32", "f16x2", "double"),
     "bf16x2": (32, "bf16x2", "bf16x2", "bf16x2", "b32", "r", "u32", None, "double"),
     "f32x2": (64, "f32x2", "f32x2", "f32x2", "b64", "l", "u64", "u64", "float"),
-}
+}.items()}
 SUFFIX = {"i16": "16", "i32": "32", "i64": "64", "f16": "16", "f32": "32", "f64": "64", "bf16": "_bf16",
           "f16x2": "_f16", "bf16x2": "_bf16",
           "i16x2": "_i16", "f32x2": "_f32"}
@@ -29,14 +42,14 @@ DIALECTS = ("opencl", "cuda", "hip")
 DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
            "bytes", "bytes4", "mantissa", "two", "two64", "one", "many", "many64")
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
-        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda", "group", "alone",
-        "amd", "chips"}
+        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda",
+        "group", "alone", "amd", "chips"}
 
 
 # Domains that say in words where operands lie, for people.
 VALUES = {"any": "any bits", "odd": "odd", "high": "the top bits set", "divisor": "3 to 17", "unit": "1 to 2",
           "half": "0.25 to 0.75", "opposite": "x and -x by turns", "inverse": "x and 1/x by turns",
-          "whole": "2^20 to 2^22", "shift1": "1 to the bits less one", "small5": "0 to 15", "width": "8 to 16",
+          "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
           "bytes": "choices of bytes", "bytes4": "choices of bytes, a byte each"}
 
 
@@ -75,10 +88,10 @@ class Operation:
     # ---- its text ----
 
     def letters(self, text):
-        _, t, s, u, b, *_ = TYPES[self.type]
-        for letter, word in (("t", t), ("s", s), ("u", u), ("b", b)):
-            text = re.sub(r"(?<=\.)\$" + letter + r"(?![a-z])", word, text)
-        return text.replace("($i)", f"(i{TYPES[self.type][0]})")
+        kind = TYPES[self.type]
+        for letter in "tsub":
+            text = re.sub(r"(?<=\.)\$" + letter + r"(?![a-z])", getattr(kind, letter), text)
+        return text.replace("($i)", f"(i{kind.bits})")
 
     def assembly(self, text, constraints):
         """asm volatile with the operands that the text names."""
@@ -129,11 +142,11 @@ class Operation:
 
     def constraints(self, dialect):
         types = {"d": self.result, "a": self.type, "b": self.btype, "c": self.ctype}
-        return {n: TYPES[t][5] if dialect == "cuda" else "v" for n, t in types.items()}
+        return {n: TYPES[t].constraint if dialect == "cuda" else "v" for n, t in types.items()}
 
     def text(self, dialect):
         """What OP(d, a, b, c) is in the dialect, or None. AMD's chips of two kinds differ in some names."""
-        if dialect != "cuda" and any(TYPES[t][7] is None for t in (self.type, self.result)):
+        if dialect != "cuda" and any(TYPES[t].other is None for t in (self.type, self.result)):
             return None
         if dialect == "host":
             small = any("f16" in t or t.endswith("x2") for t in (self.type, self.btype, self.ctype, self.result))
@@ -153,9 +166,8 @@ class Operation:
             if not text:
                 continue
             lines.append(f"#elif DIALECT_{dialect.upper()}")
-            which = 6 if dialect == "cuda" else 7
             for letter, name in zip("ABCR", (self.type, self.btype, self.ctype, self.result)):
-                lines.append(f"#define T{letter}$ {TYPES[name][which]}")
+                lines.append(f"#define T{letter}$ {TYPES[name].cuda if dialect == 'cuda' else TYPES[name].other}")
             if dialect == "hip" and self.get("gcn11"):
                 lines += ["#ifndef __GFX9__",
                           f"#define OP$(d, a, b, c) {self.assembly(self.get('gcn11'), self.constraints('hip'))}", "#else",
@@ -205,23 +217,24 @@ class Operation:
             return text
         return f"{text}; the result becomes an operand by {self.shown(self.get('link'))}, {self.get('linkop') or 'free'}"
 
+    @property
+    def two(self):
+        """Has it a form in which the third operand is the second?"""
+        return self.args == 3 and self.btype == self.ctype and self.get("operands") != "several"
+
     def forms(self):
         if self.args == 1:
             return "one"
-        two = self.btype == self.ctype and self.args == 3 and self.get("operands", "two") != "several"
-        forms = ["2: the third is the second (usual)", "3: all differ"] if two else ["3: all differ (usual)"]
+        forms = ["2: the third is the second (usual)", "3: all differ"] if self.two else ["3: all differ (usual)"]
         return "; ".join(forms + ["1: the second is the first"] * (self.get("one") == "yes"))
 
     def about(self):
         """A row of what axes tell of their words: enough to read a result by."""
         base = re.sub("_precise$", "", self.base)
         types = ", ".join((self.type, self.btype, self.ctype)[:self.args])
-        real = self.type[0] in "fb"
-        rounded = ", in f64 and rounded once" if "double" in (TYPES[self.result][8], TYPES[self.type][8]) else ""
-        default = "unit" if real else "any"
-        domains = (self.get("a", default), self.get("b", default), self.get("c_domain", self.get("b", default)))
+        rounded = ", in f64 and rounded once" if "double" in (TYPES[self.result].host, TYPES[self.type].host) else ""
         more = [("takes", f"{types} (a, b, c in this order)" if self.args > 1 else types), ("gives", self.result),
-                ("values", "; ".join(f"{n} {VALUES[v]}" for n, v in zip("abc"[:self.args], domains)))]
+                ("values", "; ".join(f"{n} {VALUES[self.domain(n)]}" for n in "abc"[:self.args]))]
         more += [(d, self.spelling(d)) for d in DIALECTS]
         more += [("machine code", f"in every step: {self.wanted()}"),
                  ("reference", f"{self.letters(self.get('host'))}{rounded}"), ("allowed error", self.error()),
@@ -239,7 +252,7 @@ class Operation:
 
     @staticmethod
     def quote(text):
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
     # ---- its reference ----
 
@@ -258,10 +271,10 @@ class Operation:
                 if re.search(r"\b" + letter + r"\b", host):
                     one = lane.get(name, name)
                     # C computes with 16 bits as with signed ones of 32, whose products overflow
-                    kind = "uint32_t" if one == "i16" else TYPES[one][8]
+                    kind = "uint32_t" if one == "i16" else TYPES[one].host
                     body.append(f"const {kind} {letter} = as_op_get_{one}(&v[{i}], {n});")
             to = lane.get(self.result, self.result)
-            body.append(f"as_op_set_{to}(r, {n}, ({TYPES[to][8]})({host}));")
+            body.append(f"as_op_set_{to}(r, {n}, ({TYPES[to].host})({host}));")
             code += ["    {"] + ["        " + line for line in body] + ["    }"]
         return "\n".join(code + ["}"]) + "\n"
 
@@ -277,32 +290,34 @@ class Operation:
                           "union as_op_value *r)", "{", "    (void)L, (void)W;", f"    r->{result} = {host};", "}",
                           "#undef LANE"]) + "\n"
 
-    def sort(self, key, default):
-        name = self.get(key, default)
+    def domain(self, operand):
+        """Where an operand is drawn from; the third like the second unless it has its own."""
+        default = "unit" if self.type[0] in "fb" else "any"
+        if operand == "c":
+            name = self.get("c_domain", self.get("b", default))
+        else:
+            name = self.get(operand, "any" if operand == "m" else default)
         if name not in DOMAINS:
-            fail(self.name, f"{key}: no domain '{name}'")
-        return f"AS_OP_{name.upper()}"
+            fail(self.name, f"{operand}: no domain '{name}'")
+        return name
 
     def amd(self):
         """Names of AMD's machine code one of which each step must have: what the assembly says, unless more is said."""
         return self.get("amd") or " ".join(t.split()[0] for t in (self.get("gcn"), self.get("gcn11")) if t)
 
     def row(self):
-        real = self.type[0] == "f" or self.type[0] == "b"
         dialects = [d for d in DIALECTS if self.text(d)]
         ulps, abses = (", ".join(f"[AS_DIALECT_{d.upper()}] = {self.get(key, '0', d)}" for d in (*dialects, "host"))
                        for key in ("ulp", "abs"))
         sass = self.get("sass")
-        operands = self.get("operands", "two" if self.btype == self.ctype and self.args == 3 else "several")
         fields = [
             ("name", f'"{self.name}"'), ("title", f'"{self.get("title")}"'), ("kind", f'"{self.kind}"'),
             ("type", f"AS_OP_{self.type.upper()}"), ("btype", f"AS_OP_{self.btype.upper()}"),
             ("ctype", f"AS_OP_{self.ctype.upper()}"), ("result", f"AS_OP_{self.result.upper()}"), ("args", self.args),
             ("weave", "true" if self.get("chain") == "weave" else "false"),
-            ("two", "true" if self.args == 3 and operands != "several" else "false"),
+            ("two", "true" if self.two else "false"),
             ("one", "true" if self.get("one") == "yes" else "false"),
-            ("a", self.sort("a", "unit" if real else "any")), ("b", self.sort("b", "unit" if real else "any")),
-            ("c", self.sort("c_domain", self.get("b", "unit" if real else "any"))), ("m", self.sort("m", "any")),
+            *((n, f"AS_OP_{self.domain(n).upper()}") for n in "abcm"),
             ("head", self.quoted(self.head())), ("link", f'"{self.get("linkop")}"' if self.get("linkop") else "NULL"),
             ("dialects", " | ".join(f"1u << AS_DIALECT_{d.upper()}" for d in dialects) or "0"),
             ("weight", self.get("weight", "1")), ("ulp", f"{{{ulps}}}"), ("abs", f"{{{abses}}}"),
@@ -314,11 +329,8 @@ class Operation:
         ]
         return "    {" + ",\n     ".join(f".{k} = {v}" for k, v in fields) + "},\n"
 
-    @staticmethod
-    def quoted(text):
-        def escape(line):
-            return line.replace("\\", "\\\\").replace('"', '\\"')
-        return "".join(f'\n         "{escape(line)}\\n"' for line in text.splitlines())
+    def quoted(self, text):
+        return "".join("\n         " + self.quote(line + "\n") for line in text.splitlines())
 
 
 def parse(path):
