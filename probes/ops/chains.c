@@ -53,36 +53,36 @@ static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type
     return false;
 }
 
+/* AS_UNSUPPORTED with what of the operation the device has not. */
+static enum as_status has_operation(const struct as_device_info *info, const struct as_op *op, struct as_error *err)
+{
+    enum as_dialect dialect = dialect_of(info);
+    unsigned warp = as_chains_warp(info);
+    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
+    if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64))
+        return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+    if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
+        return as_fail(err, AS_UNSUPPORTED, "the device has no f16");
+    if (dialect == AS_DIALECT_CUDA && architecture(info) < op->cuda_least)
+        return as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name,
+                       op->cuda_least, info->arch);
+    if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch))
+        return as_fail(err, AS_UNSUPPORTED, "of AMD's chips those of %s have %s, this is %s", op->amd_chips, op->name,
+                       info->arch);
+    if (op->group_reference && (warp > AS_OP_GROUP_MOST || (warp & (warp - 1))))
+        return as_fail(err, AS_UNSUPPORTED, "%s is of a power of two of lanes, up to %d; here %u go together", op->name,
+                       (int)AS_OP_GROUP_MOST, warp);
+    return AS_OK;
+}
+
 static enum as_applies part_applies(const struct as_device_info *info, const struct as_op_part *part, unsigned ilp,
                                     struct as_error *err)
 {
     const struct as_op *op = part->op;
-    enum as_dialect dialect = dialect_of(info);
     if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one) || (op->alone && part->count * ilp > 1))
         return AS_PRUNED;
-    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect)) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
-        return AS_INAPPLICABLE;
-    }
-    if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64)) {
-        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
-        return AS_INAPPLICABLE;
-    }
-    if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16)) {
-        as_fail(err, AS_UNSUPPORTED, "the device has no f16");
-        return AS_INAPPLICABLE;
-    }
-    if (dialect == AS_DIALECT_CUDA && architecture(info) < op->cuda_least) {
-        as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name, op->cuda_least,
-                info->arch);
-        return AS_INAPPLICABLE;
-    }
-    if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch)) {
-        as_fail(err, AS_UNSUPPORTED, "of AMD's chips those of %s have %s, this is %s", op->amd_chips, op->name,
-                info->arch);
-        return AS_INAPPLICABLE;
-    }
-    return AS_APPLIES;
+    return has_operation(info, op, err) ? AS_INAPPLICABLE : AS_APPLIES;
 }
 
 enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
@@ -108,14 +108,15 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     return AS_APPLIES;
 }
 
-/* A unit of NVIDIA's has four schedulers since sm_50, each of which issues one instruction of a warp in a cycle. */
+/* A unit of NVIDIA's has four schedulers, each of which issues one instruction of a warp in a cycle, since sm_70: those
+ * before have two, or such as issue two instructions. */
 void as_limit_issue(struct as_visit_context *vc, const struct as_chains_desc *desc)
 {
     enum { SCHEDULERS = 4 };
     const struct as_device_info *info = &vc->dev->info;
     enum as_op_type t = desc->sequence.n ? desc->sequence.part[0].op->type : AS_OP_I32;
     unsigned each = as_op_lanes(t);
-    if (dialect_of(info) != AS_DIALECT_CUDA || architecture(info) < 50)
+    if (dialect_of(info) != AS_DIALECT_CUDA || architecture(info) < 70)
         return;
     vc->limit = (double)SCHEDULERS * info->warp * each;
     snprintf(vc->limit_why, sizeof vc->limit_why, "%d instructions of a warp in a cycle", (int)SCHEDULERS);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ONCE = AS_CHAINS_STARTS, ONCE_GROUP = 64, LANES_MAX = 64 };
+enum { ONCE = AS_CHAINS_STARTS, ONCE_GROUP = AS_OP_GROUP_MOST };
 
 /* Each operation once on each of the operands that there are; the operands and results of all. */
 static enum as_status run_once(struct as_chains *c, char *values[4], struct as_error *err)
@@ -34,7 +34,7 @@ static bool agree_once(const struct as_chains *c, const struct as_op *op, char *
     const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
     unsigned lanes = op->group_reference ? as_chains_warp(&c->timed.dev->info) : 1;
     for (size_t i = 0; i < ONCE; i += lanes) {
-        union as_op_value v[LANES_MAX][3] = {{{0}}};
+        union as_op_value v[AS_OP_GROUP_MOST][3] = {{{0}}};
         for (unsigned lane = 0; lane < lanes; lane++)
             for (int k = 0; k < 3; k++)
                 memcpy(&v[lane][k], values[k] + (i + lane) * as_op_bytes(types[k]), as_op_bytes(types[k]));

@@ -1,7 +1,7 @@
 #include "code.h"
 
-#include <math.h>
-#include <stdio.h>
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +32,12 @@ enum { STRAY = 2, LOADS_STRAY = 2 };
 /* A tenth of an instruction: what copies registers now and then is not of the operation. */
 static const double LEAST = 0.1;
 
-static void write_parts(const struct part *parts, size_t n, char *text, size_t size)
+/* The most frequent ones, as far as there is room for what is wanted besides; nothing where none is left. */
+enum { PARTS_LONG = 100 };
+static void write_parts(const struct part *parts, size_t n, struct as_buf *out)
 {
-    size_t at = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < n && parts[i].each >= LEAST && at < size; i++) {
-        int length = snprintf(text + at, size - at, "%s%.3g %s", i ? ", " : "", parts[i].each, parts[i].name);
-        at += length > 0 ? (size_t)length : 0;
-    }
+    for (size_t i = 0; i < n && parts[i].each >= LEAST && out->len < PARTS_LONG; i++)
+        as_buf_printf(out, "%s%.3g %s", i ? ", " : "each step is ", parts[i].each, parts[i].name);
 }
 
 /* What a step must have: so many instructions, each by one of these names; NULL any. */
@@ -87,15 +85,11 @@ static bool enough(const struct part *parts, size_t n, const struct want *wants,
     return true;
 }
 
-static void write_wants(const struct want *wants, size_t n, char *text, size_t size)
+static void write_wants(const struct want *wants, size_t n, struct as_buf *out)
 {
-    size_t at = 0;
-    text[0] = 0;
-    for (size_t w = 0; w < n && at < size; w++) {
-        int length = snprintf(text + at, size - at, "%s%u %s", w ? ", " : "", wants[w].count,
-                              wants[w].names ? wants[w].names : "of any kind");
-        at += length > 0 ? (size_t)length : 0;
-    }
+    for (size_t w = 0; w < n; w++)
+        as_buf_printf(out, "%s%u %s", w ? ", " : ", wanted is ", wants[w].count,
+                      wants[w].names ? wants[w].names : "of any kind");
 }
 
 bool as_op_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
@@ -104,7 +98,7 @@ bool as_op_code_agrees(const struct as_instructions *half, const struct as_instr
 {
     struct part parts[AS_INSTRUCTIONS_MAX];
     struct want wants[WANTS];
-    char made[120], wanted[120];
+    struct as_buf made = AS_BUF_INIT;
     size_t wants_n = wants_of(sequence, dialect, wants);
     *each = 0;
     for (size_t i = 0; i < whole->n; i++) {
@@ -114,15 +108,14 @@ bool as_op_code_agrees(const struct as_instructions *half, const struct as_instr
         *each += more / steps;
     }
     qsort(parts, whole->n, sizeof *parts, by_number);
-    write_parts(parts, whole->n, made, sizeof made);
-    write_wants(wants, wants_n, wanted, sizeof wanted);
     unsigned stray = STRAY + as_op_sequence_slots(sequence, 1) / LOADS_STRAY;
     bool good = enough(parts, whole->n, wants, wants_n, steps, stray);
-    if (good)
-        snprintf(text, size, "each step is %s", made);
-    else if (!made[0])
-        snprintf(text, size, "the compiler left nothing of the steps");
-    else
-        snprintf(text, size, "each step is %s, wanted is %s", made, wanted);
+    write_parts(parts, whole->n, &made);
+    if (!made.len)
+        as_buf_str(&made, "the compiler left nothing of the steps");
+    else if (!good)
+        write_wants(wants, wants_n, &made);
+    as_copy_text(text, size, as_buf_get(&made));
+    as_buf_finish(&made);
     return good;
 }

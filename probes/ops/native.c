@@ -122,7 +122,7 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
 
 /* ---- a measurement ---- */
 
-/* Around each other, so that all see the same clock of the core. Turns: so many that the counter sees them. */
+/* By turns, so that all see the same clock of the core. LEAST_TURNS: so many that the counter sees them. */
 enum { ROUNDS = 9, TIMED = 4, LEAST_TURNS = 256, TRIES = 4 };
 enum { HALF, WHOLE, TICK_HALF, TICK_WHOLE };
 
@@ -196,15 +196,36 @@ enum as_status as_native_measure(struct as_native_visit *v, uint64_t turns, stru
     return s;
 }
 
+static void tell(const struct as_native_visit *v, struct as_visit_context *vc)
+{
+    char text[160];
+    enum as_gate_state gate = as_native_code_gate(v->native, v->body, text, sizeof text);
+    as_note_number(vc, "steps", v->body->steps);
+    as_note_number(vc, "lanes", v->native->lanes);
+    as_note(vc, "assembly", v->native->text);
+    if (v->native->link && !v->body->apart)
+        as_note(vc, "link", v->native->link);
+    if (gate != AS_GATE_NA)
+        as_note(vc, "instructions", text);
+    as_judge_code(vc, gate, text);
+}
+
+static enum as_status build(struct as_native_visit *v, struct as_error *err)
+{
+    const struct as_memory_desc memory = {
+        .allocator = v->dev->info.allocators[0].name, .bytes = ROUNDS * TIMED * sizeof(uint64_t), .node = -1};
+    const struct as_program_desc program = {.name = v->op->name, .host = host_kernels};
+    enum as_status s = v->dev->memory->alloc(v->dev, &memory, &v->ticks, err);
+    if (!s)
+        s = v->dev->program->build(v->dev, &program, &v->program, err);
+    return s ? s : v->dev->program->kernel(v->dev, v->program, "time_rounds", &v->kernel, err);
+}
+
 enum as_status as_native_prepare(struct as_native_visit *v, struct as_visit_context *vc,
                                  const struct as_native_desc *desc, struct as_error *err)
 {
     const struct as_native *adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
-    const struct as_memory_desc memory = {
-        .allocator = vc->dev->info.allocators[0].name, .bytes = ROUNDS * TIMED * sizeof(uint64_t), .node = -1};
-    const struct as_program_desc program = {.name = desc->op->name, .host = host_kernels};
     struct as_rng rng;
-    char text[160];
     v->op = desc->op;
     v->dev = vc->dev;
     v->native = as_native_find(desc->op->name, desc->width);
@@ -217,23 +238,10 @@ enum as_status as_native_prepare(struct as_native_visit *v, struct as_visit_cont
     as_native_draw(v->native, v->op, &rng, &v->start);
     vc->host_work = true;
     vc->min_reps = LEAST_TURNS;
-    enum as_status s = vc->dev->memory->alloc(vc->dev, &memory, &v->ticks, err);
+    enum as_status s = build(v, err);
     if (!s)
-        s = vc->dev->program->build(vc->dev, &program, &v->program, err);
-    if (!s)
-        s = vc->dev->program->kernel(vc->dev, v->program, "time_rounds", &v->kernel, err);
-    if (s)
-        return s;
-    as_note_number(vc, "steps", v->body->steps);
-    as_note_number(vc, "lanes", v->native->lanes);
-    as_note(vc, "assembly", v->native->text);
-    if (v->native->link && !v->body->apart)
-        as_note(vc, "link", v->native->link);
-    enum as_gate_state gate = as_native_code_gate(v->native, v->body, text, sizeof text);
-    if (gate != AS_GATE_NA)
-        as_note(vc, "instructions", text);
-    as_judge_code(vc, gate, text);
-    return AS_OK;
+        tell(v, vc);
+    return s;
 }
 
 void as_native_finish(struct as_native_visit *v)

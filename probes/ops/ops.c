@@ -1,8 +1,9 @@
 /* Operands, and agreement with the reference. */
 #include "ops_reference.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -80,41 +81,34 @@ static void set_real(enum as_op_type type, double x, union as_op_value *out)
         as_op_set_bf16(out, 0, x);
 }
 
+/* A domain of integers: `n` of them from `first` on, or any with the bits of `fixed` as in `value`. */
+static const struct {
+    uint64_t first, n, fixed, value;
+} wholes[] = {
+    [AS_OP_ODD] = {.fixed = 1, .value = 1},
+    [AS_OP_DIVISOR] = {.first = 3, .n = 15},
+    [AS_OP_SHIFT1] = {.first = 1, .n = 15},
+    [AS_OP_SMALL5] = {.fixed = ~UINT64_C(15)},
+    [AS_OP_WIDTH] = {.first = 8, .n = 9},
+    [AS_OP_BYTES] = {.fixed = ~UINT64_C(0x7777)},
+    [AS_OP_BYTES4] = {.fixed = ~UINT64_C(0x07070707)},
+    [AS_OP_MANTISSA] = {.fixed = ~UINT64_C(0x7fffff)},
+    [AS_OP_TWO] = {.fixed = UINT64_MAX, .value = 0x3f800000},
+    [AS_OP_TWO64] = {.fixed = UINT64_MAX, .value = 0x3ff00000},
+    [AS_OP_ONE] = {.fixed = ~UINT64_C(0x7f), .value = 0x3f800000},
+    [AS_OP_MANY] = {.fixed = UINT64_MAX, .value = 0x49800000},
+    [AS_OP_MANY64] = {.fixed = ~UINT64_C(0xfffff), .value = 0x41300000},
+};
+
 static uint64_t whole_of(enum as_op_domain domain, enum as_op_type type, uint64_t random)
 {
-    unsigned bits = 8 * (unsigned)as_op_bytes(type);
-    switch (domain) {
-    case AS_OP_ODD:
-        return random | 1;
-    case AS_OP_HIGH:
-        return random | UINT64_C(0xffff) << (bits - 16) | 1;
-    case AS_OP_DIVISOR:
-        return 3 + random % 15;
-    case AS_OP_SHIFT1:
-        return 1 + random % 15;
-    case AS_OP_SMALL5:
-        return random & 15;
-    case AS_OP_WIDTH:
-        return 8 + random % 9;
-    case AS_OP_BYTES:
-        return random & 0x7777;
-    case AS_OP_BYTES4:
-        return random & 0x07070707;
-    case AS_OP_MANTISSA:
-        return type == AS_OP_I16 ? random & 0x3ff : random & 0x7fffff;
-    case AS_OP_TWO:
-        return 0x3f800000;
-    case AS_OP_ONE:
-        return 0x3f800000 | (random & 0x7f);
-    case AS_OP_TWO64:
-        return 0x3ff00000;
-    case AS_OP_MANY:
-        return 0x49800000;
-    case AS_OP_MANY64:
-        return 0x41300000 | (random & 0xfffff);
-    default:
-        return random;
-    }
+    if (domain == AS_OP_HIGH)
+        return random | UINT64_C(0xffff) << (8 * as_op_bytes(type) - 16) | 1;
+    if (domain == AS_OP_MANTISSA && type == AS_OP_I16)
+        return random & 0x3ff;
+    if (wholes[domain].n)
+        return wholes[domain].first + random % wholes[domain].n;
+    return (random & ~wholes[domain].fixed) | wholes[domain].value;
 }
 
 void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, struct as_rng *rng,
@@ -165,31 +159,56 @@ static double unit_of(enum as_op_type type, double x)
     return ldexp(1, exponent - 1 - mantissa[type]);
 }
 
-bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value (*all)[3], unsigned lane_at,
-                  unsigned lanes_n, const union as_op_value *r, char *why, size_t size)
+static uint64_t bits_of(enum as_op_type type, const union as_op_value *v)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, v, as_op_bytes(type));
+    return bits;
+}
+
+static void write_value(enum as_op_type type, const union as_op_value *v, unsigned lane, struct as_buf *out)
+{
+    if (type >= AS_OP_F16)
+        as_buf_printf(out, "%.9g (0x%" PRIx64 ")", number_of(type, v, lane), bits_of(type, v));
+    else
+        as_buf_printf(out, "0x%" PRIx64, bits_of(type, v));
+}
+
+/* "ffma32 of 0x3f800000, 0x3f000000, 0x3e800000 gave 1 (0x3f800000), not 0.75 (0x3f400000)" */
+static void disagree(const struct as_op *op, const union as_op_value *abc, unsigned lane, const union as_op_value *r,
+                     const union as_op_value *want, char *why, size_t size)
+{
+    const enum as_op_type types_of[] = {op->type, op->btype, op->ctype};
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s of", op->name);
+    for (unsigned k = 0; k < 3 && k < op->args; k++)
+        as_buf_printf(&b, "%s 0x%" PRIx64, k ? "," : "", bits_of(types_of[k], &abc[k]));
+    as_buf_str(&b, " gave ");
+    write_value(op->result, r, lane, &b);
+    as_buf_str(&b, ", not ");
+    write_value(op->result, want, lane, &b);
+    as_copy_text(why, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union as_op_value (*abc)[3], unsigned lane,
+                  unsigned lanes, const union as_op_value *r, char *why, size_t size)
 {
     union as_op_value want = {0};
-    const union as_op_value *abc = all[lane_at];
     if (op->reference)
-        op->reference(abc, &want);
+        op->reference(abc[lane], &want);
     else
-        op->group_reference(all, lane_at, lanes_n, &want);
-    size_t bytes = as_op_bytes(op->result);
-    if (memcmp(&want, r, bytes) == 0)
+        op->group_reference(abc, lane, lanes, &want);
+    if (bits_of(op->result, &want) == bits_of(op->result, r))
         return true;
-    uint64_t got = 0, should = 0;
-    memcpy(&got, r, bytes);
-    memcpy(&should, &want, bytes);
-    unsigned lanes = as_op_lanes(op->result);
     bool near = op->result >= AS_OP_F16;
-    for (unsigned lane = 0; lane < lanes && near; lane++) {
-        double x = number_of(op->result, r, lane), y = number_of(op->result, &want, lane);
+    unsigned number = 0, numbers = as_op_lanes(op->result);
+    while (near && number < numbers) {
+        double x = number_of(op->result, r, number), y = number_of(op->result, &want, number);
         near = x == y || fabs(x - y) <= op->ulp[dialect] * unit_of(op->result, y) + op->abs[dialect];
-        snprintf(why, size, "%s of 0x%" PRIx64 ", 0x%" PRIx64 " gave %.9g (0x%" PRIx64 "), not %.9g (0x%" PRIx64 ")",
-                 op->name, abc[0].u64, abc[1].u64, x, got, y, should);
+        number += near;
     }
-    if (op->result < AS_OP_F16)
-        snprintf(why, size, "%s of 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 " gave 0x%" PRIx64 ", not 0x%" PRIx64,
-                 op->name, abc[0].u64, abc[1].u64, abc[2].u64, got, should);
+    if (!near)
+        disagree(op, abc[lane], number, r, &want, why, size);
     return near;
 }

@@ -7,6 +7,8 @@
 #include "core/probe.h"
 #include "device/dialect/dialect.h"
 
+enum { AS_OP_GROUP_MOST = 64 }; /* lanes that go together */
+
 /* What a register holds. Integers have no sign of their own, two numbers of 16 or 32 bits lie in one of 32 or 64. */
 enum as_op_type {
     AS_OP_I16,
@@ -30,10 +32,10 @@ enum as_op_domain {
     AS_OP_DIVISOR,  /* 3 to 17 */
     AS_OP_UNIT,     /* 1 to 2 */
     AS_OP_HALF,     /* 0.25 to 0.75 */
-    AS_OP_OPPOSITE, /* by turns x and -x, x from 0.5 to 1 */
-    AS_OP_INVERSE,  /* by turns x and 1/x, x from 1 to 2 */
+    AS_OP_OPPOSITE, /* by turns 0.75 and -0.75 */
+    AS_OP_INVERSE,  /* by turns 1.375 and 1/1.375 */
     AS_OP_WHOLE,    /* 2^20 to 2^22, not whole; in f16 1 to 2 */
-    AS_OP_SHIFT1,   /* 1 to bits - 1 */
+    AS_OP_SHIFT1,   /* 1 to 15 */
     AS_OP_SMALL5,   /* 0 to 15 */
     AS_OP_WIDTH,    /* 8 to 16 */
     AS_OP_BYTES,    /* four choices of a byte of eight */
@@ -78,7 +80,8 @@ struct as_op {
     const char *amd_chips;    /* begins of the names of AMD's chips that have it: "gfx90a gfx94"; NULL: all */
     bool alone;               /* compilers make one operation on a pair of those of two chains: one chain only */
     void (*reference)(const union as_op_value *abc, union as_op_value *r); /* NULL: it is of lanes that go together */
-    /* of one lane of such a group; abc: three operands of each lane; NULL: it is of a thread for itself */
+    /* of one lane of such a group, of a power of two of lanes; abc: three operands of each; NULL: it is of a thread for
+     * itself */
     void (*group_reference)(const union as_op_value (*abc)[3], unsigned lane, unsigned lanes, union as_op_value *r);
 };
 extern const struct as_op as_ops[]; /* ends with a NULL name */

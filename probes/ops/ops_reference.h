@@ -51,14 +51,12 @@ float as_op_rounded(float x); /* as it is stored: no compiler makes one operatio
 uint32_t as_op_pair16(double high, double low);
 uint32_t as_op_pair16_cut(double high, double low); /* rounded towards zero; not less than the least normal number */
 uint16_t as_op_pair8(double high, double low, unsigned mantissa);
-/* Of lanes that go together; v[i][0] is the first operand of lane i. fold: + < > & | ^. butterfly: f32, exchanges with
- * lanes 16, 8, 4, 2, 1 further, + or *; quad: 2 and 1 further, +. */
-uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, uint32_t mask);
-uint32_t as_op_ballot_less(const union as_op_value (*v)[3], unsigned lanes);
+/* Of lanes that go together; v[i][0] is the first operand of lane i. ballot: a bit for each that is odd (o), less than
+ * its second operand (<), the same as this lane's (=). fold: + < > & | ^. butterfly: f32, + or *, exchanges with the
+ * lane that is `farthest` away, then half as far, to the next one. */
+uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how);
 uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned lanes, char how);
 uint32_t as_op_prefix(const union as_op_value (*v)[3], unsigned lane);
-uint32_t as_op_match(const union as_op_value (*v)[3], unsigned lanes, unsigned lane);
-float as_op_butterfly(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how);
-float as_op_quad(const union as_op_value (*v)[3], unsigned lane);
+float as_op_butterfly(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, unsigned farthest, char how);
 
 #endif

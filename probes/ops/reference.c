@@ -202,21 +202,14 @@ float as_op_rounded(float x)
 
 /* ---- lanes that go together ---- */
 
-enum { LANES_MAX = 64 };
-
-uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, uint32_t mask)
+uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how)
 {
     uint32_t r = 0;
-    for (unsigned i = 0; i < lanes && i < 32; i++)
-        r |= (uint32_t)((v[i][0].u32 & mask) != 0) << i;
-    return r;
-}
-
-uint32_t as_op_ballot_less(const union as_op_value (*v)[3], unsigned lanes)
-{
-    uint32_t r = 0;
-    for (unsigned i = 0; i < lanes && i < 32; i++)
-        r |= (uint32_t)(v[i][0].u32 < v[i][1].u32) << i;
+    for (unsigned i = 0; i < lanes && i < 32; i++) {
+        uint32_t x = v[i][0].u32;
+        bool holds = how == '<' ? x < v[i][1].u32 : how == '=' ? x == v[lane][0].u32 : x & 1;
+        r |= (uint32_t)holds << i;
+    }
     return r;
 }
 
@@ -243,33 +236,15 @@ uint32_t as_op_prefix(const union as_op_value (*v)[3], unsigned lane)
     return r;
 }
 
-uint32_t as_op_match(const union as_op_value (*v)[3], unsigned lanes, unsigned lane)
+float as_op_butterfly(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, unsigned farthest, char how)
 {
-    uint32_t r = 0;
-    for (unsigned i = 0; i < lanes && i < 32; i++)
-        r |= (uint32_t)(v[i][0].u32 == v[lane][0].u32) << i;
-    return r;
-}
-
-static float exchange(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, unsigned first, char how)
-{
-    float x[LANES_MAX], y[LANES_MAX];
-    for (unsigned i = 0; i < lanes && i < LANES_MAX; i++)
+    float x[AS_OP_GROUP_MOST], y[AS_OP_GROUP_MOST];
+    for (unsigned i = 0; i < lanes; i++)
         x[i] = v[i][0].f32;
-    for (unsigned far = first; far; far /= 2) {
-        for (unsigned i = 0; i < lanes && i < LANES_MAX; i++)
+    for (unsigned far = farthest; far; far /= 2) {
+        for (unsigned i = 0; i < lanes; i++)
             y[i] = how == '+' ? x[i] + x[i ^ far] : x[i] * x[i ^ far];
-        memcpy(x, y, sizeof x);
+        memcpy(x, y, lanes * sizeof *x);
     }
     return x[lane];
-}
-
-float as_op_butterfly(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how)
-{
-    return exchange(v, lanes, lane, lanes / 2, how);
-}
-
-float as_op_quad(const union as_op_value (*v)[3], unsigned lane)
-{
-    return exchange(v, 32, lane, 2, '+');
 }

@@ -1,5 +1,6 @@
 #include "sequence.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static enum as_status add(struct as_op_sequence *s, unsigned long count, const c
         return as_fail(err, AS_UNSUPPORTED, "kernels of no device have a word for %s", name);
     while (i < s->n && s->part[i].op != op)
         i++;
-    if (i == AS_OP_PARTS || count == 0 || count + as_op_sequence_count(s) > AS_OP_CHAINS)
+    if (i == AS_OP_PARTS || count == 0 || count > AS_OP_CHAINS - as_op_sequence_count(s))
         return as_fail(err, AS_USAGE, "a sequence has up to %d operations, and up to %d of them differ", AS_OP_CHAINS,
                        AS_OP_PARTS);
     s->n += i == s->n;
@@ -45,7 +46,7 @@ enum as_status as_op_sequence_parse(const char *text, struct as_op_sequence *out
     for (const char *at = text;;) {
         char *behind = NULL, name[NAME];
         unsigned long count = strtoul(at, &behind, 10);
-        bool counted = behind != at && *behind == '*';
+        bool counted = isdigit((unsigned char)*at) && *behind == '*';
         at = counted ? behind + 1 : at;
         size_t length = strcspn(at, "+");
         if (length == 0 || length >= sizeof name)

@@ -1,8 +1,9 @@
 /* Operations: the table itself, the references' own known answers, the gate on machine code, and on the OpenCL of this
  * machine that planted errors are caught: a wrong reference, a step that a compiler left out, a chain cut off. */
-#include "../../probes/ops/chains.h"
 #include "../../probes/ops/code.h"
 #include "../../probes/ops/ops_reference.h"
+#include "../../probes/ops/visit.h"
+#include "toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+extern const struct as_probe as_probe_mix;
 
 /* ---- the table ---- */
 
@@ -108,6 +111,21 @@ static void test_known_answers(void **state)
     assert_int_equal(of("ffma2_f16", I(0x40003c00), I(0x40003c00), I(0x3c003c00)).u32, 0x45004000);
 }
 
+/* What each lane of a group has is the sum of its own four, and of all; the bits of groups of 64 are of the first 32.
+ */
+static void test_of_larger_groups(void **state)
+{
+    (void)state;
+    union as_op_value v[AS_OP_GROUP_MOST][3] = {{{0}}}, r = {0};
+    const union as_op_value(*all)[3] = (const union as_op_value(*)[3])v;
+    for (unsigned i = 0; i < AS_OP_GROUP_MOST; i++)
+        v[i][0].f32 = (float)i;
+    as_op_find("quad_sum32")->group_reference(all, 42, AS_OP_GROUP_MOST, &r);
+    assert_true(r.f32 == 40 + 41 + 42 + 43);
+    as_op_find("sum32")->group_reference(all, 42, AS_OP_GROUP_MOST, &r);
+    assert_true(r.f32 == 2016);
+}
+
 static void test_of_lanes(void **state)
 {
     (void)state;
@@ -117,6 +135,12 @@ static void test_of_lanes(void **state)
         v[i][0].u32 = i + 1;
     as_op_find("ballot32")->group_reference(all, 3, 32, &r);
     assert_int_equal(r.u32, 0x55555555);
+    as_op_find("match_any32")->group_reference(all, 3, 32, &r);
+    assert_int_equal(r.u32, 1 << 3);
+    for (unsigned i = 0; i < 32; i++)
+        v[i][1].u32 = 8;
+    as_op_find("icmp_ballot32")->group_reference(all, 3, 32, &r);
+    assert_int_equal(r.u32, 0x7f);
     as_op_find("reduce_add32")->group_reference(all, 3, 32, &r);
     assert_int_equal(r.u32, 528);
     as_op_find("prefix_sum32")->group_reference(all, 3, 32, &r);
@@ -142,7 +166,7 @@ static void test_agreement(void **state)
     assert_true(as_op_agrees(add, AS_DIALECT_CUDA, abc, 0, 1, &r, why, sizeof why));
     r.u32 = 13;
     assert_false(as_op_agrees(add, AS_DIALECT_CUDA, abc, 0, 1, &r, why, sizeof why));
-    assert_non_null(strstr(why, "iadd32"));
+    assert_string_equal(why, "iadd32 of 0x5, 0x7 gave 0xd, not 0xc");
     const union as_op_value four[1][3] = {{F(4), F(0), F(0)}};
     for (int units = 0; units < 8; units++) {
         r.f32 = 0.5f + (float)units * 0x1p-24f;
@@ -151,6 +175,10 @@ static void test_agreement(void **state)
     }
     r.f32 = NAN;
     assert_false(as_op_agrees(rsqrt, AS_DIALECT_CUDA, four, 0, 1, &r, why, sizeof why));
+    const union as_op_value three[1][3] = {{F(1), F(0.5f), F(0.25f)}};
+    r.f32 = 1;
+    assert_false(as_op_agrees(as_op_find("ffma32"), AS_DIALECT_CUDA, three, 0, 1, &r, why, sizeof why));
+    assert_string_equal(why, "ffma32 of 0x3f800000, 0x3f000000, 0x3e800000 gave 1 (0x3f800000), not 0.75 (0x3f400000)");
 }
 
 /* ---- machine code ---- */
@@ -203,6 +231,82 @@ static void test_code(void **state)
     }
     assert_int_equal(half.n, AS_INSTRUCTIONS_MAX);
     assert_true(as_instructions_of(&half, "others") > AS_INSTRUCTIONS_MAX);
+}
+
+/* ---- sequences ---- */
+
+static void test_sequences(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum as_status status;
+    } wrong[] = {
+        {"", AS_USAGE},
+        {"ffma32+", AS_USAGE},
+        {"ffma33", AS_UNSUPPORTED},
+        {"0*ffma32", AS_USAGE},
+        {"17*ffma32", AS_USAGE},
+        {"ffma32+18446744073709551615*iadd32", AS_USAGE},
+        {"ffma32+-1*iadd32", AS_UNSUPPORTED},
+        {"fadd32+fmul32+ffma32+iadd32+imul32+xor32+and32", AS_USAGE},
+    };
+    struct as_op_sequence s;
+    struct as_error err = {0};
+    assert_int_equal(as_op_sequence_parse("imul32+3*ffma32+2*imul32", &s, &err), AS_OK);
+    assert_int_equal(s.n, 2);
+    assert_ptr_equal(s.part[0].op, as_op_find("imul32"));
+    assert_int_equal(s.part[0].count, 3);
+    assert_int_equal(s.part[1].count, 3);
+    assert_int_equal(as_op_sequence_count(&s), 6);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (as_op_sequence_parse(wrong[i].text, &s, &err) != wrong[i].status)
+            fail_msg("'%s'", wrong[i].text);
+}
+
+/* ---- which cells ---- */
+
+static struct as_device_info card_info(const char *arch, unsigned warp)
+{
+    struct as_device_info info = {.dialect = "cuda", .warp = warp, .threads = 1024, .capabilities = AS_CAP_CYCLES};
+    snprintf(info.arch, sizeof info.arch, "%s", arch);
+    return info;
+}
+
+/* No more lanes of a group than the check has room for. */
+static void test_which_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned warp;
+        enum as_applies applies;
+    } groups[] = {{32, AS_APPLIES}, {64, AS_APPLIES}, {48, AS_INAPPLICABLE}, {128, AS_INAPPLICABLE}};
+    struct as_error err = {0};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        const struct as_device_info info = card_info("sm_90", groups[i].warp);
+        struct as_chains_desc d = {.sequence = as_op_alone(as_op_find("ballot32"), 0), .ilp = 1, .threads = 1};
+        assert_int_equal(as_chains_apply(&info, &d, &err), groups[i].applies);
+        d.sequence = as_op_alone(as_op_find("iadd32"), 0);
+        assert_int_equal(as_chains_apply(&info, &d, &err), AS_APPLIES);
+    }
+    assert_non_null(strstr(err.text, "128 go together"));
+}
+
+/* Four instructions of a warp in a cycle; units before sm_70 have no such bound. */
+static void test_issue(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arch, *op;
+        double limit;
+    } units[] = {{"sm_70", "ffma32", 128}, {"sm_90", "ffma2_f16", 256}, {"sm_61", "ffma32", NAN}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct as_device dev = {.info = card_info(units[i].arch, 32)};
+        struct as_visit_context vc = {.dev = &dev, .limit = NAN};
+        const struct as_chains_desc d = {.sequence = as_op_alone(as_op_find(units[i].op), 0)};
+        as_limit_issue(&vc, &d);
+        assert_true(isnan(units[i].limit) ? isnan(vc.limit) : vc.limit == units[i].limit);
+    }
 }
 
 /* ---- planted errors, on the OpenCL of this machine ---- */
@@ -264,6 +368,31 @@ static void test_right(void **state)
     }
 }
 
+/* Where the axis says how many steps there are the loop around them counts too. */
+static void test_with_loop(void **state)
+{
+    (void)state;
+    static const char *const axes_of[] = {"mix=iadd32 ilp=2 steps=0", "mix=iadd32 ilp=2 steps=24"};
+    if (!opened.backend)
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        struct as_error err = {0};
+        struct as_axes axes;
+        struct as_visit_context vc = visit_of(7);
+        struct as_sample sample = {.value = NAN};
+        void *made = NULL;
+        toy_axes(&axes, axes_of[i]);
+        vc.axes = &axes;
+        if (as_probe_mix.prepare(&vc, &made, &err) || as_probe_mix.sample(made, 1 << 16, &sample, &err))
+            fail_msg("%s", err.text);
+        const struct as_chains_time *t = &((const struct as_ops_visit *)made)->last;
+        assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
+        assert_int_equal(t->cycles == t->raw, i == 1);
+        as_probe_mix.finish(made);
+        as_buf_finish(&vc.detail);
+    }
+}
+
 static void test_wrong_reference(void **state)
 {
     (void)state;
@@ -302,9 +431,20 @@ static void test_wrong_bodies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_operands),        cmocka_unit_test(test_known_answers),
-        cmocka_unit_test(test_of_lanes), cmocka_unit_test(test_agreement),       cmocka_unit_test(test_code),
-        cmocka_unit_test(test_right),    cmocka_unit_test(test_wrong_reference), cmocka_unit_test(test_wrong_bodies),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_of_lanes),
+        cmocka_unit_test(test_of_larger_groups),
+        cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_which_groups),
+        cmocka_unit_test(test_issue),
+        cmocka_unit_test(test_with_loop),
+        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_code),
+        cmocka_unit_test(test_right),
+        cmocka_unit_test(test_wrong_reference),
+        cmocka_unit_test(test_wrong_bodies),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
