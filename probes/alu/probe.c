@@ -65,6 +65,7 @@ const struct as_probe as_probe_alu = {
     .counts = "results of a unit's threads a cycle; an operation of several instructions is one, so is a fused "
               "multiply-add, one on a pair is two; slowest unit, no loop",
     .needs = 0,
+    .own_code = true,
     .axes = axes,
     .about = as_op_about,
     .quick = quick,

@@ -47,6 +47,7 @@ const struct as_probe as_probe_alu_latency = {
     .counts = "cycles from one operation of a chain to the next, with the link that makes an operand of a result where "
               "one is noted; the loop around the chain is not counted",
     .needs = 0,
+    .own_code = true,
     .axes = axes,
     .about = as_op_about,
     .quick = quick,

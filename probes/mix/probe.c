@@ -80,6 +80,7 @@ const struct as_probe as_probe_mix = {
     .counts = "cycles of a full unit, over its warps and the sequences that each of them did; the slowest unit "
               "counts, the loop around the chains does not",
     .needs = AS_CAP_SOURCE,
+    .own_code = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -324,6 +324,7 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .better_less = false,
     .counts = "bytes that the threads of one unit load, a cycle of its clock; the slowest unit counts",
     .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .own_code = true,
     .axes = axes,
     .quick = quick,
     .full = full,

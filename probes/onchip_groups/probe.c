@@ -237,6 +237,7 @@ const struct as_probe as_probe_onchip_groups = {
     .better_less = false,
     .counts = "groups whose stays on one unit overlap; the median of the units",
     .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .own_code = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -69,6 +69,7 @@ const struct as_probe as_probe_power = {
         "results of all units that work, a second; the power beside it is in the notes and is what the device's own "
         "sensor says of the whole card",
     .needs = AS_CAP_SOURCE,
+    .own_code = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -57,6 +57,10 @@ void as_slots_close(struct as_slot *slots, size_t n);
 /* Only one run measures on a machine at a time. *lock is a descriptor to close. */
 enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
 
+/* Compiles what the cells left to do will run, on all processors of the host and before any of them measures, where a
+ * backend can (as_backend.open_compiler). Only saves time: what is not compiled then is compiled by the visit itself.
+ * (ahead.c) */
+enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err);
 /* Measures all that is left, in rounds, until precise, out of budget or stopped. */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
 /* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
@@ -74,7 +78,7 @@ enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell 
                                       size_t n, size_t stored, struct as_gate_context *context, struct as_error *err);
 void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,
                      const struct as_visit *visit, const char *text);
-struct as_slot *as_engine_slot(struct as_engine *e, const struct as_cell *cell);
+struct as_slot *as_engine_slot(const struct as_engine *e, const struct as_cell *cell);
 /* Visits that --isolate makes are numbered from here and never count in a cell's numbers. */
 enum { AS_ISOLATED_VISIT = 1000000 };
 

@@ -109,7 +109,8 @@ static bool host_slowed(const struct as_engine *e, const struct as_cell *cell, c
     return host_excess(e, v) > as_yardstick_room(cell->precision);
 }
 
-/* What the visits with a steady host measured: the median of their medians, NAN where there is none. */
+/* What the visits with a steady host measured: the median of their medians, NAN where they are too few to say what the
+ * machine does when it is left alone: one that looks steady may have been disturbed between two readings. */
 static double steady_value(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits,
                            size_t n, const enum fault *fault)
 {
@@ -118,7 +119,7 @@ static double steady_value(const struct as_engine *e, const struct as_cell *cell
     for (size_t i = 0; i < n; i++)
         if (is_judged(&visits[i]) && fault[i] == FAULT_NONE && !host_slowed(e, cell, &visits[i]))
             medians[steady++] = as_median(visits[i].samples, visits[i].n);
-    return as_median(medians, steady);
+    return steady >= as_visits_wanted(e->run->visits) ? as_median(medians, steady) : NAN;
 }
 
 /* Who shares the core slows down what fills its issue slots, as the yardstick does, but not a chain of misses: a visit

@@ -288,3 +288,15 @@ done:
     free(m.seconds);
     return st;
 }
+
+void as_measure_compile(struct as_device *compiler, const struct as_visit_order *order)
+{
+    struct sampler m = make_sampler(compiler, order, as_now());
+    struct as_error why = {0};
+    if (!m.probe)
+        return;
+    m.vc.deadline = INFINITY;
+    (void)m.probe->prepare(&m.vc, &m.state, &why);
+    m.probe->finish(m.state);
+    as_buf_finish(&m.vc.detail);
+}

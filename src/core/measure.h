@@ -12,6 +12,9 @@
 enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
                                 struct as_visit *out, struct as_error *err);
 
+/* Goes so far with the preparation of a visit as a device that only compiles does (as_backend.open_compiler). */
+void as_measure_compile(struct as_device *compiler, const struct as_visit_order *order);
+
 /* Seconds: even a visit whose share is smaller goes on so long for the fewest samples that make an interval. */
 #define AS_FEWEST_S 0.4
 

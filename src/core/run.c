@@ -159,7 +159,9 @@ static void fill_result(const struct as_engine *e, struct as_run_result *result)
 static enum as_status carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
 {
     as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
-    enum as_status s = as_engine_measure(e, err);
+    enum as_status s = as_engine_compile_ahead(e, err);
+    if (!s)
+        s = as_engine_measure(e, err);
     if (!s && e->run->isolate && !e->stopped)
         s = as_engine_isolate(e, err);
     if (!s)

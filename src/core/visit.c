@@ -16,7 +16,7 @@ static const double PATIENCE_S = 5;
 /* With a budget, a visit is cut off so far past the end of it. */
 static const double BUDGET_ROOM = 0.04;
 
-struct as_slot *as_engine_slot(struct as_engine *e, const struct as_cell *cell)
+struct as_slot *as_engine_slot(const struct as_engine *e, const struct as_cell *cell)
 {
     for (size_t i = 0; i < e->slots_n; i++)
         if (strcmp(e->slots[i].info.id, cell->device) == 0)

@@ -17,6 +17,7 @@ struct worker {
     struct as_opened opened;
     struct as_sensing sensing;
     int is_open;
+    struct as_device compiler; /* of what is compiled ahead; without a name where there is none */
 };
 
 static json_t *refusal(const struct as_error *err)
@@ -126,6 +127,39 @@ static json_t *do_visit(struct worker *w, const json_t *order_json)
     return refusal(&err);
 }
 
+static void close_compiler(struct worker *w)
+{
+    if (w->compiler.device)
+        w->compiler.device->close(&w->compiler);
+    w->compiler = (struct as_device){0};
+}
+
+static enum as_status open_compiler(struct worker *w, const json_t *order, struct as_error *err)
+{
+    struct as_device_info info;
+    char *text = json_dumps(json_object_get(order, "info"), JSON_COMPACT);
+    enum as_status s = text ? as_info_from_json(text, &info, err) : as_fail(err, AS_FORMAT, "no device is described");
+    free(text);
+    if (s || (w->compiler.device && strcmp(w->compiler.info.id, info.id) == 0))
+        return s;
+    close_compiler(w);
+    const struct as_backend *b = find_backend(info.backend);
+    if (!b || !b->open_compiler)
+        return as_fail(err, AS_UNSUPPORTED, "backend '%s' compiles nothing ahead", info.backend);
+    return b->open_compiler(&info, &w->compiler, err);
+}
+
+/* The answer says nothing of what came of it: what fails here fails in the visit too, which tells why. */
+static json_t *do_compile(struct worker *w, const json_t *order_json)
+{
+    struct as_error err = {0};
+    struct as_visit_order order;
+    if (as_order_from_json(order_json, &order, &err) || open_compiler(w, order_json, &err))
+        return refusal(&err);
+    as_measure_compile(&w->compiler, &order);
+    return json_pack("{s:b}", "ok", 1);
+}
+
 static json_t *answer(struct worker *w, const json_t *order)
 {
     const char *what = json_string_value(json_object_get(order, "do"));
@@ -136,6 +170,8 @@ static json_t *answer(struct worker *w, const json_t *order)
         return do_list(order);
     if (what && strcmp(what, "visit") == 0)
         return do_visit(w, order);
+    if (what && strcmp(what, "compile") == 0)
+        return do_compile(w, order);
     as_fail(&err, AS_FAILED, "the worker does not know this order");
     return refusal(&err);
 }
@@ -158,6 +194,7 @@ int as_worker_main(int fd, long parent)
         if (s)
             break;
     }
+    close_compiler(&w);
     close_device(&w);
     return 0;
 }

@@ -83,7 +83,7 @@ double as_yardstick_of(const struct as_visit *v)
 
 double as_yardstick_excess(const struct as_yardsticks *y, double ns)
 {
-    return y->n >= KNOWN_MIN ? ns / y->ns[y->n / 4] - 1 : NAN;
+    return y->n >= KNOWN_MIN ? ns / y->ns[y->n / 20] - 1 : NAN;
 }
 
 double as_yardstick_room(double precision)

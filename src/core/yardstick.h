@@ -21,8 +21,9 @@ enum as_status as_yardsticks_add(struct as_yardsticks *y, double ns, struct as_e
 void as_yardsticks_finish(struct as_yardsticks *y);
 /* What a visit read, NAN when it did not. */
 double as_yardstick_of(const struct as_visit *v);
-/* By how much it is above the lower quartile of the run (0.3: 30% longer); NAN where too few visits or the visit itself
- * read nothing. */
+/* By how much it is above the lowest twentieth of the run (0.3: 30% longer): the work takes no less than its
+ * instructions do, and neighbours may be there most of the time. NAN where too few visits or the visit itself read
+ * nothing. */
 double as_yardstick_excess(const struct as_yardsticks *y, double ns);
 /* How much it may be, when this precision is asked for. */
 double as_yardstick_room(double precision);

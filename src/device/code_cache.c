@@ -89,6 +89,15 @@ bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes)
     return got;
 }
 
+bool as_code_cache_usable(void)
+{
+    struct as_buf path = AS_BUF_INIT;
+    folder(&path);
+    bool usable = path.len && !path.failed && access(as_buf_get(&path), W_OK | X_OK) == 0;
+    as_buf_finish(&path);
+    return usable;
+}
+
 struct file {
     char name[64];
     int64_t used; /* ns since 1970 */

@@ -9,6 +9,8 @@
 
 /* True with the bytes (the caller's, free) where it has them whole. $ASSAY_CACHE=off: it never has. */
 bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes);
+/* Whether what is put there can be found again. */
+bool as_code_cache_usable(void);
 void as_code_cache_put(uint64_t key, const unsigned char *code, size_t bytes);
 
 #endif

@@ -219,6 +219,10 @@ struct as_backend {
     void (*close)(void *backend);
     size_t (*count)(void *backend); /* devices in order of PCI bus where there is one */
     enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
+    /* (optional) A device that only compiles, for one with this info: opened without the driver, and beside the one
+     * that measures. build puts the machine code where that one's build finds it (code_cache.h) and ends with
+     * AS_UNSUPPORTED, as all else does. */
+    enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
     bool portable;       /* its API is not the devices' own: another backend may drive the same ones */
     const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
 };

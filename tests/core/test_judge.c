@@ -101,17 +101,17 @@ static void test_slow_host_that_does_not_matter(void **unused)
     struct scene s;
     (void)unused;
     set_up(&s, 13000);
-    for (int v = 0; v < VISITS - 1; v++)
-        slow(&s, v), s.samples[v] = 10.05; /* all but one, and what they measured is within half the precision */
+    for (int v = 0; v < 3; v++)
+        slow(&s, v), s.samples[v] = 10.05; /* what they measured is within half the precision of the others */
     assert_int_equal(judge(&s), 0);
     assert_int_not_equal(s.context.drift, AS_GATE_FAIL);
-    assert_non_null(strstr(s.context.drift_text, "slow in 5 of 6, in 5 the number is"));
+    assert_non_null(strstr(s.context.drift_text, "slow in 3 of 6, in 3 the number is"));
     s.samples[2] = 10.3; /* one was disturbed */
     assert_int_equal(judge(&s), 1);
     assert_true(s.visits[2].excluded);
     s.samples[2] = 10.05;
-    slow(&s, VISITS - 1); /* nobody is left to vouch for them */
-    s.samples[VISITS - 1] = 10.05;
+    slow(&s, 3); /* two others are too few to vouch for them: that they were steady was perhaps only not seen */
+    s.samples[3] = 10.05;
     for (int i = 0; i < USUAL; i++)
         assert_int_equal(as_yardsticks_add(&s.engine.yardsticks, 13000, &s.err), AS_OK);
     assert_int_equal(judge(&s), 0);
@@ -149,8 +149,10 @@ static void test_few_readings_say_nothing(void **unused)
     assert_int_equal(as_yardsticks_add(&y, 50, &err), AS_OK);
     for (size_t i = 1; i < y.n; i++)
         assert_true(y.ns[i - 1] <= y.ns[i]);
-    /* 50 94 95 ...: the lower quartile of eight is the third */
-    assert_true(fabs(as_yardstick_excess(&y, 190) - 1) < 1e-12);
+    assert_true(fabs(as_yardstick_excess(&y, 100) - 1) < 1e-12); /* 50 94 95 ... */
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(as_yardsticks_add(&y, 100, &err), AS_OK);
+    assert_true(fabs(as_yardstick_excess(&y, 188) - 1) < 1e-12); /* of twenty, the lowest is left aside */
     assert_true(isnan(as_yardstick_excess(&y, NAN)));
     as_yardsticks_finish(&y);
 }

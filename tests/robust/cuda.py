@@ -98,6 +98,45 @@ def test_no_compiler(assay):
         expect(cell["status"] == "unsupported" and "libnvrtc" in cell["reason"], "the reason is stored", cell)
 
 
+AHEAD = ["alu_latency", "--device", "cuda:0", "--set", "op=iadd32,isub32,imul32,imad32,fadd32,fmul32,ffma32,fadd64",
+         *SHORT]
+CELLS_AHEAD, SENTINELS = 8, 2
+
+
+def compiled(assay, *args, **more):
+    """Processes that compiled something, one entry for each time."""
+    log = assay.path("compiled")
+    open(log, "w", encoding="ascii").close()
+    done = run(assay, "runs", *args, FAKE_NVRTC_LOG=log, **more)
+    with open(log, encoding="ascii") as f:
+        return done, f.read().split()
+
+
+def test_compiled_ahead(assay):
+    """On all processors before anything is measured, each program once; the second time they are found in the cache."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise harness.Skip("one processor compiles nothing ahead")
+    done, by = compiled(assay, *AHEAD)
+    expect("first compiling what 8 cells run" in done.err, "it says so", done)
+    expect(len(by) == CELLS_AHEAD + SENTINELS, "each program once", by)
+    expect(len(set(by[:CELLS_AHEAD])) == 2 and not set(by[:CELLS_AHEAD]) & set(by[CELLS_AHEAD:]),
+           "those of the cells by two processes, and neither of them measures", by)
+    done, by = compiled(assay, *AHEAD)
+    expect(not by, "and never again", by)
+    done, by = compiled(assay, *AHEAD, ASSAY_CACHE="off")
+    expect("first compiling" not in done.err and len(set(by)) == 1, "where nothing is kept the visits compile", by)
+
+
+def test_compiler_dies_ahead(assay):
+    """The cell that was to be compiled then is compiled by its visit, as without."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise harness.Skip("one processor compiles nothing ahead")
+    done, by = compiled(assay, *AHEAD, FAKE_NVRTC_ONCE=once(assay))
+    expect(len(by) == CELLS_AHEAD + SENTINELS, "every program is compiled all the same", by)
+    expect(len(assay.cells()) == CELLS_AHEAD and not any(c["status"] == "crashed" for c in assay.cells()),
+           "and no visit is lost", done)
+
+
 def test_several_queues(assay):
     done = run(assay, "runs", "concurrency", "--device", "cuda:0", "--set", "what=rate", "--set", "queues=1,16", *SHORT)
     expect(done.code in MEASURED and len(measured(assay.cells())) == 2, "every launch of every queue counts", done)

@@ -207,6 +207,13 @@ void as_card_peers_close(struct as_card *card);
 
 extern const struct as_program_ops as_card_program_ops;
 void as_card_forget_programs(struct as_card *card);
+/* Leaves the machine code of a program where build finds it, without building it. Needs of the card its api, its target
+ * and what the compiler needs of its backend, and of dev its info. */
+enum as_status as_card_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err);
+/* ---- ahead.c: devices that only compile (as_backend.open_compiler) ---- */
+
+/* card is the first member of a block that close gives to free(). */
+void as_card_become_compiler(struct as_card *card, const struct as_device_info *info, struct as_device *out);
 
 extern const struct as_queue_ops as_card_queue_ops;
 /* Seconds from the start event to the end event; NAN where the library tells nonsense. */

@@ -91,6 +91,24 @@ static enum as_status find_built(struct as_card *card, const struct as_program_d
     return AS_OK;
 }
 
+enum as_status as_card_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err)
+{
+    struct as_card *card = dev->ctx;
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    int major = 0, minor = 0;
+    uint64_t key = 0;
+    if (!desc->source)
+        return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source", desc->name);
+    enum as_status s = card->api->find_compiler(card, &major, &minor, err);
+    if (!s)
+        s = find_key(dev, desc, major, minor, &key, err);
+    if (!s && !as_code_cache_get(key, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
+        as_code_cache_put(key, code, bytes);
+    free(code);
+    return s;
+}
+
 static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                                     struct as_error *err)
 {

@@ -1,6 +1,8 @@
 /* The CUDA backend: the driver and its devices, opened and closed. */
 #include "device/cuda/cuda.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +165,24 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     return s;
 }
 
+/* NVRTC needs neither the driver nor a device. */
+static enum as_status backend_open_compiler(const struct as_device_info *info, struct as_device *out,
+                                            struct as_error *err)
+{
+    struct compiler {
+        struct as_card card; /* first */
+        struct as_cu_backend backend;
+    } *c = calloc(1, sizeof *c);
+    if (!c)
+        return as_nomem(err, sizeof *c, "a compiler for CUDA devices");
+    as_cu_bind(&c->backend);
+    c->card.api = c->backend.card.api;
+    c->card.backend = &c->backend.card;
+    as_copy_text(c->card.target, sizeof c->card.target, info->arch);
+    as_card_become_compiler(&c->card, info, out);
+    return AS_OK;
+}
+
 extern const struct as_backend as_backend_cuda;
 const struct as_backend as_backend_cuda = {
     .abi = AS_DEVICE_ABI,
@@ -172,4 +192,5 @@ const struct as_backend as_backend_cuda = {
     .close = backend_close,
     .count = backend_count,
     .open_device = backend_open_device,
+    .open_compiler = backend_open_compiler,
 };

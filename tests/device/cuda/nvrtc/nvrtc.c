@@ -1,9 +1,15 @@
 /* A libnvrtc.so.13 for tests: whatever it is given compiles to the same few bytes, which only the stand-in for the
- * driver takes. So what the backend does around its programs is tested also where there is no CUDA. */
+ * driver takes. So what the backend does around its programs is tested also where there is no CUDA.
+ *
+ * $FAKE_NVRTC_LOG gets a line with the process for each compilation; where the file $FAKE_NVRTC_ONCE is there, the
+ * process that finds it removes it and ends by abort. */
 #include "device/cuda/driver_functions.h"
 #include "device/cuda/driver_types.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define API __attribute__((visibility("default")))
 #define DECLARE(result, name, parameters) API result name parameters;
@@ -47,6 +53,14 @@ API nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
 API nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options_n, const char *const *options)
 {
     (void)program, (void)options_n, (void)options;
+    const char *log = getenv("FAKE_NVRTC_LOG"), *once = getenv("FAKE_NVRTC_ONCE");
+    if (once && unlink(once) == 0)
+        abort();
+    FILE *f = log ? fopen(log, "a") : NULL;
+    if (f) {
+        fprintf(f, "%ld\n", (long)getpid());
+        fclose(f);
+    }
     return NVRTC_SUCCESS;
 }
 
