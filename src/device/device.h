@@ -140,10 +140,10 @@ struct as_kernel_info {
     unsigned max_threads; /* of a group */
     unsigned unit_groups; /* groups of `group_size` threads that one unit holds at a time; 0 unknown */
 };
-/* Instructions of one name in a kernel's machine code. */
+/* Instructions of one name in a kernel's machine code. The name is the vendor's disassembler's without modifiers, or a
+ * number where it is not known. */
 struct as_instruction {
-    char
-        name[32]; /* as the vendor's disassembler calls it, without modifiers: "FFMA"; a number where it is not known */
+    char name[32]; /* "FFMA" */
     uint64_t n;
 };
 enum { AS_INSTRUCTIONS_MAX = 64 };

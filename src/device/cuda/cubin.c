@@ -98,6 +98,13 @@ static enum as_status find_text(const struct as_card_elf *v, const char *name, E
     return s ? s : as_fail(err, AS_NOTFOUND, "the machine code has no kernel '%s'", name);
 }
 
+static enum as_status open_text(struct as_card_elf *v, const unsigned char *cubin, size_t bytes, const char *name,
+                                Elf64_Shdr *out, struct as_error *err)
+{
+    enum as_status s = as_card_elf_open(v, cubin, bytes, "cubin", EM_CUDA, err);
+    return s ? s : find_text(v, name, out, err);
+}
+
 static const struct operation *find_operation(const char *word)
 {
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
@@ -120,13 +127,18 @@ static bool multiplies(uint64_t low)
     return (low >> 24 & 0xff) != REGISTER_ZERO && constant != ONE_I32 && constant != ONE_F16X2;
 }
 
+/* Eight bytes of an instruction, the lowest first. */
+static uint64_t half_of(const unsigned char *at)
+{
+    uint64_t half = 0;
+    for (int i = 7; i >= 0; i--)
+        half = half << 8 | at[i];
+    return half;
+}
+
 static bool does(const struct operation *o, const unsigned char instruction[INSTRUCTION_BYTES])
 {
-    uint64_t low = 0, high = 0;
-    for (int i = 7; i >= 0; i--) {
-        low = low << 8 | instruction[i];
-        high = high << 8 | instruction[8 + i];
-    }
+    uint64_t low = half_of(instruction), high = half_of(instruction + 8);
     unsigned code = (unsigned)low & OPERATION_MASK;
     if (o->which != EVERY && !has_code(o, code))
         return false;
@@ -156,9 +168,7 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
     *n = 0;
     if (!o)
         return as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
-    enum as_status s = as_card_elf_open(&v, cubin, bytes, "cubin", EM_CUDA, err);
-    if (!s)
-        s = find_text(&v, name, &text, err);
+    enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
     for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
         *n += does(o, cubin + text.sh_offset + at);
     return s;
@@ -170,9 +180,7 @@ enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, con
     struct as_card_elf v;
     Elf64_Shdr text;
     *n = 0;
-    enum as_status s = as_card_elf_open(&v, cubin, bytes, "cubin", EM_CUDA, err);
-    if (!s)
-        s = find_text(&v, name, &text, err);
+    enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
     if (!s)
         *n = text.sh_size;
     return s;
@@ -217,19 +225,15 @@ enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, c
 {
     struct as_card_elf v;
     Elf64_Shdr text;
-    enum as_status s = as_card_elf_open(&v, cubin, bytes, "cubin", EM_CUDA, err);
-    if (!s)
-        s = find_text(&v, name, &text, err);
+    enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
     for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {
-        const unsigned char *in = cubin + text.sh_offset + at;
-        uint64_t low = 0;
-        for (int i = 7; i >= 0; i--)
-            low = low << 8 | in[i];
+        uint64_t low = half_of(cubin + text.sh_offset + at);
         unsigned code = (unsigned)low & OPERATION_MASK;
+        const char *known = name_of(code, low);
         char number[8];
         snprintf(number, sizeof number, "0x%03x", code);
         if (code != NOTHING)
-            as_instructions_add(out, name_of(code, low) ? name_of(code, low) : number);
+            as_instructions_add(out, known ? known : number);
     }
     return s;
 }
