@@ -1,22 +1,16 @@
 /* assay list, devices: what there is */
+#include "cli/list.h"
+
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ndjson.h"
 #include "core/run.h"
-#include "report/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct listing {
-    const struct as_args *args;
-    const struct as_table_style *style;
-    bool json;
-    struct as_buf *out;
-};
-
-static void json_line(struct as_buf *line, struct as_buf *out)
+void as_list_json_line(struct as_buf *line, struct as_buf *out)
 {
     as_buf_str(line, "}\n");
     as_buf_str(out, as_buf_get(line));
@@ -25,7 +19,7 @@ static void json_line(struct as_buf *line, struct as_buf *out)
     as_buf_char(line, '{');
 }
 
-static enum as_status list_probes(const struct listing *l, struct as_error *err)
+static enum as_status list_probes(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"probe", "unit", "question", "axes", NULL};
     struct as_buf b = AS_BUF_INIT, line = AS_BUF_INIT;
@@ -53,7 +47,7 @@ static enum as_status list_probes(const struct listing *l, struct as_error *err)
         as_json_add_text(&line, "unit", p->unit);
         as_json_add_text(&line, "counts", p->counts);
         as_json_add_text(&line, "axes", as_buf_get(&b));
-        json_line(&line, l->out);
+        as_list_json_line(&line, l->out);
     }
     enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
     as_table_finish(&t);
@@ -76,7 +70,7 @@ static void suite_probes(const struct as_suite *s, bool with_precision, struct a
     }
 }
 
-static void add_suite(const struct listing *l, struct as_table *t, const struct as_suite *s)
+static void add_suite(const struct as_listing *l, struct as_table *t, const struct as_suite *s)
 {
     struct as_buf probes = AS_BUF_INIT, text = AS_BUF_INIT;
     suite_probes(s, !l->json, &probes);
@@ -89,7 +83,7 @@ static void add_suite(const struct listing *l, struct as_table *t, const struct 
         as_json_add_number(&text, "precision", s->precision);
         as_json_add_int(&text, "visits", s->visits);
         as_json_add_text(&text, "probes", as_buf_get(&probes));
-        json_line(&text, l->out);
+        as_list_json_line(&text, l->out);
     } else {
         if (s->budget_s > 0)
             as_format_duration(&text, s->budget_s);
@@ -109,7 +103,7 @@ static void add_suite(const struct listing *l, struct as_table *t, const struct 
     as_buf_finish(&text);
 }
 
-static enum as_status list_suites(const struct listing *l, struct as_error *err)
+static enum as_status list_suites(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"suite", ">budget", ">precision", ">visits", "probes", "title", NULL};
     struct as_table t;
@@ -129,7 +123,7 @@ static enum as_status list_suites(const struct listing *l, struct as_error *err)
     return st;
 }
 
-static void add_run(const struct listing *l, struct as_table *t, const struct as_run *r)
+static void add_run(const struct as_listing *l, struct as_table *t, const struct as_run *r)
 {
     struct as_buf line = AS_BUF_INIT;
     char started[32];
@@ -139,7 +133,7 @@ static void add_run(const struct listing *l, struct as_table *t, const struct as
         as_ndjson_run(&line, r);
         as_json_add_int(&line, "cells", r->cells);
         as_json_add_int(&line, "cells_ok", r->cells_ok);
-        json_line(&line, l->out);
+        as_list_json_line(&line, l->out);
     } else {
         as_table_addf(t, AS_PAINT_STRONG, "%lld", (long long)r->id);
         as_table_add(t, started, AS_PAINT_NONE);
@@ -152,7 +146,7 @@ static void add_run(const struct listing *l, struct as_table *t, const struct as
     as_buf_finish(&line);
 }
 
-static enum as_status list_runs(const struct listing *l, struct as_error *err)
+static enum as_status list_runs(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {">run", "started", "what", "host", "state", ">cells", ">ok", NULL};
     struct as_store *store = NULL;
@@ -178,7 +172,7 @@ static enum as_status list_runs(const struct listing *l, struct as_error *err)
     return st;
 }
 
-static enum as_status list_gates(const struct listing *l, struct as_error *err)
+static enum as_status list_gates(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"gate", "rule", NULL};
     struct as_buf line = AS_BUF_INIT;
@@ -193,7 +187,7 @@ static enum as_status list_gates(const struct listing *l, struct as_error *err)
         }
         as_json_add_text(&line, "gate", as_gate_name((enum as_gate)g));
         as_json_add_text(&line, "help", as_gate_help((enum as_gate)g));
-        json_line(&line, l->out);
+        as_list_json_line(&line, l->out);
     }
     enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
     as_table_finish(&t);
@@ -201,52 +195,7 @@ static enum as_status list_gates(const struct listing *l, struct as_error *err)
     return st;
 }
 
-static enum as_status add_refs(const struct listing *l, struct as_table *t, const char *name, struct as_error *err)
-{
-    struct as_refs refs;
-    struct as_buf what = AS_BUF_INIT, value = AS_BUF_INIT;
-    enum as_status st = as_refs_load(name, &refs, err);
-    for (size_t i = 0; i < refs.n && !l->json; i++) {
-        const struct as_ref *ref = &refs.v[i];
-        as_buf_clear(&what);
-        as_ref_what(ref, &what);
-        as_buf_clear(&value);
-        as_ref_value(ref, false, &value);
-        as_table_add(t, refs.name, AS_PAINT_STRONG);
-        as_table_addf(t, AS_PAINT_NONE, "%s, %s", ref->chip, ref->device);
-        as_table_add(t, as_buf_get(&what), AS_PAINT_NONE);
-        as_table_add(t, as_buf_get(&value), AS_PAINT_NONE);
-        as_table_add(t, ref->conditions, AS_PAINT_DIM);
-        as_table_add(t, ref->source, AS_PAINT_DIM);
-    }
-    for (size_t i = 0; i < refs.n && l->json; i++) {
-        as_ref_to_json(&refs, i, NULL, 0, l->out);
-        as_buf_char(l->out, '\n');
-    }
-    as_buf_finish(&what);
-    as_buf_finish(&value);
-    as_refs_finish(&refs);
-    return st;
-}
-
-static enum as_status list_refs(const struct listing *l, struct as_error *err)
-{
-    static const char *const heads[] = {"refs", "of", "what", ">published", "conditions", "source", NULL};
-    struct as_table t;
-    enum as_status st = AS_OK;
-    const char *only = as_args_word(l->args, 1);
-    as_table_init(&t, heads);
-    for (size_t i = 0; !only && as_refs_name(i) && !st; i++)
-        st = add_refs(l, &t, as_refs_name(i), err);
-    if (only)
-        st = add_refs(l, &t, only, err);
-    if (!st && !l->json)
-        st = as_table_write(&t, l->style, l->out, err);
-    as_table_finish(&t);
-    return st;
-}
-
-static void add_op(const struct listing *l, struct as_table *t, const struct as_word *w)
+static void add_op(const struct as_listing *l, struct as_table *t, const struct as_word *w)
 {
     if (!l->json) {
         as_table_add(t, w->name, AS_PAINT_STRONG);
@@ -270,14 +219,14 @@ static void add_op(const struct listing *l, struct as_table *t, const struct as_
             *c = *c == ' ' ? '_' : *c;
         as_json_add_text(&line, name, more[1]);
     }
-    json_line(&line, l->out);
+    as_list_json_line(&line, l->out);
     as_buf_finish(&line);
 }
 
 /* Probes of operations share one table of them. */
-static enum as_status list_ops(const struct listing *l, struct as_error *err)
+static enum as_status list_ops(const struct as_listing *l, struct as_error *err)
 {
-    static const char *const heads[] = {"op", "kind", "type", "what it is", "in kernels of", NULL};
+    static const char *const heads[] = {"op", "kind", "type", "what it is", "in kernels and CPUs of", NULL};
     const struct as_word *last = NULL;
     struct as_table t;
     as_table_init(&t, heads);
@@ -306,7 +255,7 @@ static void json_device(const struct as_found_device *d, struct as_buf *out)
         as_json_add_name(&line, "info");
         as_buf_str(&line, as_buf_get(&info));
     }
-    json_line(&line, out);
+    as_list_json_line(&line, out);
     as_buf_finish(&info);
     as_buf_finish(&line);
 }
@@ -325,7 +274,7 @@ static void add_device(struct as_table *t, const struct as_found_device *d)
     as_buf_finish(&b);
 }
 
-static enum as_status list_devices(const struct listing *l, struct as_error *err)
+static enum as_status list_devices(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"device", "name", ">units", ">memory", "bus", "sensor", "driver", NULL};
     struct as_found_device *found = NULL;
@@ -363,10 +312,10 @@ static enum as_status list_devices(const struct listing *l, struct as_error *err
 
 static const struct {
     const char *name;
-    enum as_status (*list)(const struct listing *l, struct as_error *err);
+    enum as_status (*list)(const struct as_listing *l, struct as_error *err);
 } lists[] = {
     {"probes", list_probes}, {"suites", list_suites}, {"runs", list_runs}, {"devices", list_devices},
-    {"gates", list_gates},   {"refs", list_refs},     {"ops", list_ops},
+    {"gates", list_gates},   {"refs", as_list_refs},  {"ops", list_ops},
 };
 
 static int run_listing(const struct as_command *command, const struct as_args *args, const char *what)
@@ -375,7 +324,7 @@ static int run_listing(const struct as_command *command, const struct as_args *a
     struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    struct listing l = {args, &style, as_args_flag(args, "json"), &out};
+    struct as_listing l = {args, &style, as_args_flag(args, "json"), &out};
     size_t i = 0;
     while (i < sizeof lists / sizeof *lists && strcmp(lists[i].name, what) != 0)
         i++;
@@ -386,7 +335,7 @@ static int run_listing(const struct as_command *command, const struct as_args *a
                      near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates, refs and ops",
                      near ? near : "", near ? "'?" : "");
     }
-    if (!st && as_args_word(args, 1) && lists[i].list != list_refs)
+    if (!st && as_args_word(args, 1) && lists[i].list != as_list_refs)
         st = as_fail(&err, AS_USAGE, "'list %s' takes no further word, not '%s'; only 'list refs' takes a name", what,
                      as_args_word(args, 1));
     if (!st)
@@ -419,9 +368,9 @@ const struct as_command as_command_list = {
     .summary = "list what there is",
     .about =
         "Probes and suites are those of this build, runs those of the store, devices those of this machine. Refs are "
-        "published figures of other machines, which facts and reports show beside what was measured (--refs); NAME "
-        "lists "
-        "only those of this name, or of this CSV file. Ops are the operations of the probes alu and alu_latency, which "
+        "published figures of other machines, which facts and reports show beside what was measured (--refs); with the "
+        "NAME of one of them, or of a CSV file, its figures are listed. Ops are the operations of the probes alu and "
+        "alu_latency, which "
         "'assay explain alu/OP' says more of.",
     .example = "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops",
     .options = list_options,

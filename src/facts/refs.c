@@ -266,11 +266,48 @@ void as_refs_finish(struct as_refs *refs)
     *refs = (struct as_refs){0};
 }
 
+void as_refs_chips(const struct as_refs *refs, struct as_buf *out)
+{
+    for (size_t i = 0; i < refs->n; i++) {
+        size_t first = 0;
+        while (strcmp(refs->v[first].chip, refs->v[i].chip) != 0)
+            first++;
+        if (first == i)
+            as_buf_printf(out, "%s%s", i ? "; " : "", refs->v[i].chip);
+    }
+}
+
+/* Is the first n bytes of a source a whole part of it? */
+static bool ends_part(const char *source, size_t n)
+{
+    return source[n] == '\0' || source[n] == ',';
+}
+
+size_t as_refs_source(const struct as_refs *refs)
+{
+    const char *one = refs->n ? refs->v[0].source : "";
+    size_t shared = strlen(one);
+    for (size_t i = 1; i < refs->n; i++) {
+        const char *other = refs->v[i].source;
+        size_t n = 0;
+        while (n < shared && one[n] == other[n])
+            n++;
+        while (n > 0 && !(ends_part(one, n) && ends_part(other, n)))
+            n--;
+        shared = n;
+    }
+    return shared;
+}
+
+bool as_ref_is_of_side(const struct as_ref *ref, const char *device)
+{
+    const bool cpu = strcmp(device, "cpu") == 0;
+    return strcmp(ref->device, cpu ? "device" : "cpu") != 0;
+}
+
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
 {
-    const bool cpu = strcmp(fact->device, "cpu") == 0;
-    if (strcmp(ref->unit, fact->unit) != 0 || !isfinite(fact->value) ||
-        strcmp(ref->device, cpu ? "device" : "cpu") == 0)
+    if (strcmp(ref->unit, fact->unit) != 0 || !isfinite(fact->value) || !as_ref_is_of_side(ref, fact->device))
         return false;
     char id[sizeof ref->fact], *save = NULL;
     as_copy_text(id, sizeof id, ref->fact);

@@ -34,7 +34,14 @@ enum as_status as_refs_parse(const char *name, const char *text, size_t len, str
 enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_error *err);
 const char *as_refs_name(size_t i); /* of those that are built in; NULL after the last */
 void as_refs_finish(struct as_refs *refs);
+/* "M1 Max; A14": each chip once, in the order of the figures. */
+void as_refs_chips(const struct as_refs *refs, struct as_buf *out);
+/* How much of their source all figures share, up to the comma before what differs: bytes of "Author, title" in "Author,
+ * title, section". */
+size_t as_refs_source(const struct as_refs *refs);
 
+/* Is it a figure of the side of a machine that this device ("hip:0") is on: the CPU, or what a CPU drives? */
+bool as_ref_is_of_side(const struct as_ref *ref, const char *device);
 /* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? */
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
 /* "57 ns", "100 ns to 108 ns", "at least 1.17 cycles": all digits, as a published figure is not ours to round. */

@@ -1,7 +1,7 @@
 """The files of published figures: refs.py FILE.csv... [--program ASSAY] [--source REVISION=TEXT]...
 
 Every row has the shape that readers of the data count on, no figure is there twice, and a row that says how its source
-prints the figure has the value that this gives. `assay list refs` shows all of them. With the text of a source, which
+prints the figure has the value that this gives. `assay list refs NAME` shows all of them. With the text of a source, which
 is not part of the repository, each row is looked up in it:
 `refs.py refs/metal_benchmarks.csv --source dc2adc6=README.md`.
 """
@@ -105,7 +105,7 @@ def read(path):
 
 
 def as_listed(name, row):
-    """A row as `assay list refs --json` has it."""
+    """A row as `assay list refs NAME --json` has it."""
     ends = [float(e) for e in row["value"].split(" to ")]
     texts = {c: row[c] for c in COLUMNS if c not in ("fact", "value")}
     return {"refs": name, **texts, "low": ends[0], "high": ends[-1],
@@ -115,9 +115,16 @@ def as_listed(name, row):
 
 def not_listed(program, files):
     """The first difference between the files and what the program lists, or None."""
-    out = subprocess.run([program, "list", "refs", "--json"], check=True, capture_output=True, encoding="utf-8")
-    listed = [json.loads(line) for line in out.stdout.splitlines()]
-    wanted = [as_listed(os.path.basename(path)[:-len(".csv")], row) for path in files for row in read(path)]
+    def listing(*name):
+        out = subprocess.run([program, "list", "refs", *name, "--json"], check=True, capture_output=True, encoding="utf-8")
+        return [json.loads(line) for line in out.stdout.splitlines()]
+
+    names = [os.path.basename(path)[:-len(".csv")] for path in files]
+    rows = [read(path) for path in files]
+    listed = [(s["refs"], s["figures"], s["chips"].split("; ")) for s in listing()]
+    listed += [row for name in names for row in listing(name)]
+    wanted = [(name, len(of), list(dict.fromkeys(r["chip"] for r in of))) for name, of in zip(names, rows)]
+    wanted += [as_listed(name, row) for name, of in zip(names, rows) for row in of]
     return next((pair for pair in itertools.zip_longest(listed, wanted) if pair[0] != pair[1]), None)
 
 
@@ -174,7 +181,7 @@ def main():
         if differ:
             print(f"# listed: {differ[0]}\n# file: {differ[1]}")
         bad += bool(differ)
-        print(f"{'not ok' if differ else 'ok'} {len(files) + 2} the program lists them all")
+        print(f"{'not ok' if differ else 'ok'} {len(files) + 2} the program lists them all, and their sets")
     return 1 if bad else 0
 
 

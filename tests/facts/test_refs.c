@@ -165,6 +165,33 @@ static void test_how_a_figure_is_shown(void **unused)
     as_buf_finish(&b);
 }
 
+static void test_what_a_set_is_of(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *a, *b, *shared;
+    } rows[] = {{"A, b, I", "A, b, II", "A, b"},
+                {"A, b", "A, b, II", "A, b"},
+                {"A, b", "A, bc", "A"},
+                {"A b", "A b", "A b"},
+                {"A b", "B", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 HEADER "X,cpu,,w,,,1,ns,c,\"%s\",,\n\"Y, Z\",cpu,,w,,,1,ns,c,\"%s\",,\nX,cpu,,v,,,1,ns,c,\"%s\",,\n",
+                 rows[i].a, rows[i].b, rows[i].a);
+        assert_int_equal(parse(text), AS_OK);
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_add(&b, refs.v[0].source, as_refs_source(&refs));
+        assert_string_equal(as_buf_get(&b), rows[i].shared);
+        as_buf_clear(&b);
+        as_refs_chips(&refs, &b);
+        assert_string_equal(as_buf_get(&b), "X; Y, Z");
+        as_buf_finish(&b);
+        as_refs_finish(&refs);
+    }
+}
+
 static void test_damaged_files(void **unused)
 {
     (void)unused;
@@ -244,6 +271,7 @@ int main(void)
         cmocka_unit_test_teardown(test_known_figures_of_arithmetic, clean),
         cmocka_unit_test_teardown(test_quotes_ranges_and_line_ends, clean),
         cmocka_unit_test_teardown(test_how_a_figure_is_shown, clean),
+        cmocka_unit_test_teardown(test_what_a_set_is_of, clean),
         cmocka_unit_test_teardown(test_damaged_files, clean),
         cmocka_unit_test_teardown(test_names_that_are_not_there, clean),
         cmocka_unit_test_teardown(test_what_a_figure_stands_beside, clean),
