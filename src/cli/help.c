@@ -12,8 +12,7 @@ static const char about[] =
     "every device it finds. Every number has a confidence interval, has passed named checks (gates), carries its "
     "provenance, and is kept in a store that programs can read.\n\n"
     "A cell is one point of the axes of a probe on one device; a run is one execution of a suite. Every finished cell "
-    "is "
-    "committed at once, so a run that was interrupted or killed goes on with 'assay resume'.";
+    "is committed at once, so a run that was interrupted or killed goes on with 'assay resume'.";
 
 struct item {
     const char *name, *text;

@@ -85,13 +85,11 @@ const struct rule fact_rules[] = {
      "a program that passes the ridge's rate at fewer operations a byte"},
     {"units at work", rule_alu,
      "the best trusted cell of a multiply-add: a peak is two operations each, times clock and units; warps in flight "
-     "are "
-     "rate times latency (Little's law)",
+     "are rate times latency (Little's law)",
      "a faster chain that passes the same gates; a cell with one chain a thread that is more than 10% off the law"},
     {"code of operations", rule_alu_code,
      "instructions by which a longer body of steps exceeds a shorter one, a step, less the link that makes an operand "
-     "of a "
-     "result",
+     "of a result",
      "a disassembly with another number of instructions"},
     {"operations", rule_alu_each,
      "the best trusted cell of an operation: its rate with any number of chains and warps, its latency with one chain",

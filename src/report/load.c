@@ -4,6 +4,21 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
+
+const struct as_device_info *as_report_device(const struct as_report_run *r, const char *id)
+{
+    for (size_t i = 0; i < r->devices_n; i++)
+        if (strcmp(r->devices[i].id, id) == 0)
+            return &r->devices[i];
+    return NULL;
+}
+
+const char *as_report_device_name(const struct as_report_run *r, const char *id)
+{
+    const struct as_device_info *info = as_report_device(r, id);
+    return info ? info->name : "";
+}
 
 void as_report_run_finish(struct as_report_run *r)
 {

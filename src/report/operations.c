@@ -77,14 +77,6 @@ static const struct as_word *word_of(const char *op)
     return w ? w : as_probe_word(as_probe_find(AS_OPERATIONS_LATENCY), op);
 }
 
-static const struct as_device_info *info_of(const struct as_report_run *run, const char *device)
-{
-    for (size_t i = 0; i < run->devices_n; i++)
-        if (strcmp(run->devices[i].id, device) == 0)
-            return &run->devices[i];
-    return NULL;
-}
-
 static const char *form_axis(const struct as_cell *c)
 {
     return as_axes_text(&c->axes, "operands");
@@ -204,7 +196,9 @@ static void name_steps(struct as_operation *o)
 static void derive(const struct as_report_run *run, struct as_operation *rows, size_t n, struct as_operation *o)
 {
     const struct as_measure rate = measure_of(o->throughput);
-    const double results = (o->word ? o->word->results : 1) * lanes_of(o->throughput, info_of(run, o->device));
+    const struct as_device_info *info = as_report_device(run, o->device);
+    const double results = (o->word ? o->word->results : 1) * lanes_of(o->throughput, info);
+    o->place = info ? (size_t)(info - run->devices) : run->devices_n;
     name_form(o);
     name_steps(o);
     o->warp = quotient((struct as_measure){results, {results, results}}, rate);
@@ -226,19 +220,11 @@ static void derive(const struct as_report_run *run, struct as_operation *rows, s
         o->adjusted = (struct as_measure){raw.value - less.value, {raw.ci.lo - less.ci.hi, raw.ci.hi - less.ci.lo}};
 }
 
-static size_t place_of(const struct as_report_run *run, const struct as_operation *o)
+static int by_place(const void *x, const void *y)
 {
-    size_t place = 0;
-    while (place < run->devices_n && strcmp(run->devices[place].id, o->device) != 0)
-        place++;
-    return place;
-}
-
-static int compare(const struct as_report_run *run, const struct as_operation *a, const struct as_operation *b)
-{
-    size_t place_a = place_of(run, a), place_b = place_of(run, b);
-    if (place_a != place_b)
-        return place_a < place_b ? -1 : 1;
+    const struct as_operation *a = x, *b = y;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
     int device = strcmp(a->device, b->device);
     if (device)
         return device;
@@ -247,13 +233,6 @@ static int compare(const struct as_report_run *run, const struct as_operation *a
     if (a->word != b->word)
         return a->word < b->word ? -1 : 1; /* of one array */
     return strcmp(a->word ? a->form : a->name, b->word ? b->form : b->name);
-}
-
-static _Thread_local const struct as_report_run *sorting;
-
-static int by_place(const void *a, const void *b)
-{
-    return compare(sorting, a, b);
 }
 
 bool as_operations_any(const struct as_report_run *run)
@@ -285,15 +264,8 @@ enum as_status as_operations_make(const struct as_report_run *run, struct as_ope
     }
     for (size_t i = 0; i < *n; i++)
         derive(run, rows, *n, &rows[i]);
-    sorting = run;
     qsort(rows, *n, sizeof *rows, by_place);
-    sorting = NULL;
     return AS_OK;
-}
-
-const char *as_operation_kind(const struct as_operation *o)
-{
-    return o->word ? o->word->kind : "";
 }
 
 /* ---- how they are to be taken ---- */

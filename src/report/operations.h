@@ -17,6 +17,7 @@ struct as_measure {
 /* One operation, in one form of its operands and one width, on one device. Texts of it are a store's: escape them. */
 struct as_operation {
     const char *name, *device;
+    size_t place;                             /* of the device in the run, behind all where it is not among them */
     const struct as_word *word;               /* NULL: this build does not know the operation */
     const struct as_cell *throughput;         /* the best trusted cell, else one that is not; NULL none was asked for */
     const struct as_cell *latency;            /* the same, the least */
@@ -34,8 +35,6 @@ bool as_operations_any(const struct as_report_run *run);
 /* In order of devices, then of the table of operations. *out is the caller's (free). */
 enum as_status as_operations_make(const struct as_report_run *run, struct as_operation **out, size_t *n,
                                   struct as_error *err);
-/* "float", "" for an operation that is not known. */
-const char *as_operation_kind(const struct as_operation *o);
 /* In words what its numbers are to be taken as: "ok", "untrusted: noise", "unsupported"; of both where they differ. */
 void as_operation_status(const struct as_operation *o, struct as_buf *out);
 bool as_operation_is_trusted(const struct as_operation *o);
@@ -47,7 +46,7 @@ bool as_operation_of_ref(const struct as_report_run *run, const struct as_operat
 /* Is the figure of this operation? */
 bool as_ref_is_of(const struct as_ref *ref, const char *op);
 
-/* The table in the terminal, under a title; device: NULL all. Nothing where the run has none. */
+/* The table in the terminal, under a title; op: NULL all. Nothing where the run has none. */
 enum as_status as_text_operations(const struct as_report_run *run, const char *op, const struct as_table_style *style,
                                   struct as_buf *out, struct as_error *err);
 

@@ -105,8 +105,7 @@ static const struct {
 bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,
                          struct as_measure *out)
 {
-    const bool cpu = strcmp(o->device, "cpu") == 0;
-    if (!as_ref_is_of(ref, o->name) || strcmp(ref->device, cpu ? "device" : "cpu") == 0)
+    if (!as_ref_is_of(ref, o->name) || !as_ref_is_of_side(ref, o->device))
         return false;
     for (size_t i = 0; i < sizeof counterparts / sizeof *counterparts; i++)
         if (strcmp(counterparts[i].metric, ref->metric) == 0 && strcmp(counterparts[i].unit, ref->unit) == 0) {

@@ -32,6 +32,9 @@ struct as_report_run {
     size_t twins_n;
 };
 void as_report_run_finish(struct as_report_run *r);
+/* A device of the run by its id; NULL, and "", where it is none of them. */
+const struct as_device_info *as_report_device(const struct as_report_run *r, const char *id);
+const char *as_report_device_name(const struct as_report_run *r, const char *id);
 
 /* One self-contained page over one or more runs (with several: each section shows them beside each other). */
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err);

@@ -106,14 +106,6 @@ static bool seen_in_earlier_run(const struct as_page *p, size_t r, const struct 
     return false;
 }
 
-static const char *device_name(const struct as_report_run *rr, const char *id)
-{
-    for (size_t i = 0; i < rr->devices_n; i++)
-        if (strcmp(rr->devices[i].id, id) == 0)
-            return rr->devices[i].name;
-    return "";
-}
-
 static bool device_seen(const struct as_page *p, size_t run, size_t index)
 {
     const char *device = p->runs[run].facts[index].device;
@@ -175,6 +167,7 @@ void as_page_facts(struct as_page *p)
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].facts_n; i++)
             if (!device_seen(p, r, i))
-                facts_of_device(p, p->runs[r].facts[i].device, device_name(&p->runs[r], p->runs[r].facts[i].device));
+                facts_of_device(p, p->runs[r].facts[i].device,
+                                as_report_device_name(&p->runs[r], p->runs[r].facts[i].device));
     as_buf_str(p->out, "</section>\n");
 }

@@ -23,14 +23,13 @@ bool as_page_has_operations(const struct as_page *p)
 
 /* ---- numbers ---- */
 
-/* In the unit that the head of its column names. */
-static void measure(struct as_buf *b, struct as_measure m, const char *unit, bool with_interval)
+/* Under a number, where it has one. */
+static void interval(struct as_buf *b, struct as_measure m)
 {
-    as_page_value(b, m.value, unit);
-    if (!with_interval || !isfinite(m.value) || !(m.ci.hi > m.ci.lo))
+    if (!isfinite(m.value) || !(m.ci.hi > m.ci.lo))
         return;
     as_buf_str(b, "<small>");
-    as_page_interval(b, m.value, m.ci, unit);
+    as_page_interval(b, m.value, m.ci, "");
     as_buf_str(b, "</small>");
 }
 
@@ -44,17 +43,15 @@ static void cell_number(struct as_buf *b, const struct as_cell *c)
     as_buf_printf(b, "<a href=\"#c%lld\">", (long long)c->id);
     as_page_value(b, c->sum.median, "");
     as_buf_str(b, "</a>");
-    if (c->sum.ci.hi > c->sum.ci.lo) {
-        as_buf_str(b, "<small>");
-        as_page_interval(b, c->sum.median, c->sum.ci, "");
-        as_buf_str(b, "</small>");
-    }
+    interval(b, (struct as_measure){c->sum.median, c->sum.ci});
 }
 
 static void adjusted(struct as_buf *b, const struct as_operation *o)
 {
     as_buf_str(b, "<td>");
-    measure(b, o->adjusted, "", o->link != NULL);
+    as_page_value(b, o->adjusted.value, "");
+    if (o->link)
+        interval(b, o->adjusted);
     if (o->link_name[0]) {
         as_buf_str(b, o->link ? "<small>less " : "<small>not known without ");
         as_buf_html(b, o->link_name);
@@ -106,9 +103,9 @@ static void row(struct as_buf *b, const struct as_operation *o, bool with_form)
     }
     cell_number(b, o->throughput);
     as_buf_str(b, "<td>");
-    measure(b, o->relative, "x", false);
+    as_page_value(b, o->relative.value, "x");
     as_buf_str(b, "<td>");
-    measure(b, o->warp, "", false);
+    as_page_value(b, o->warp.value, "");
     cell_number(b, o->latency);
     adjusted(b, o);
     as_buf_str(b, "<td class=\"l\">");
@@ -116,14 +113,6 @@ static void row(struct as_buf *b, const struct as_operation *o, bool with_form)
     as_buf_str(b, "<td class=\"l\">");
     status(b, o);
     as_buf_char(b, '\n');
-}
-
-static const char *device_name(const struct as_report_run *rr, const char *id)
-{
-    for (size_t i = 0; i < rr->devices_n; i++)
-        if (strcmp(rr->devices[i].id, id) == 0)
-            return rr->devices[i].name;
-    return "";
 }
 
 static void table(struct as_page *p, const struct as_report_run *rr, const struct as_operation *rows, size_t n)
@@ -135,7 +124,7 @@ static void table(struct as_page *p, const struct as_report_run *rr, const struc
     as_buf_str(b, "<h3><code>");
     as_buf_html(b, rows->device);
     as_buf_str(b, "</code> ");
-    as_buf_html(b, device_name(rr, rows->device));
+    as_buf_html(b, as_report_device_name(rr, rows->device));
     if (p->n > 1) {
         as_buf_str(b, " <span class=\"of\">");
         as_page_run_name(b, &rr->run);
@@ -353,10 +342,9 @@ enum as_status as_page_operations(struct as_page *p)
             p->out,
             "<section id=\"operations\" aria-labelledby=\"operations-h\"><h2 id=\"operations-h\">Operations</h2>\n"
             "<p class=\"lead\">Throughput and latency of each operation. Throughput is of one unit that has as "
-            "many threads as it takes, in results a cycle; cycles a warp are those that one instruction of a warp "
-            "takes of such a "
-            "unit. Latency is in cycles; adjusted, it is less that of the operation that makes an operand of a "
-            "result in every step: derived, with what both intervals allow.</p>\n");
+            "many threads as it takes, in results a cycle; cycles each are those that one instruction, of a warp or a "
+            "vector, takes of such a unit. Latency is in cycles; adjusted, it is less that of the operation that makes "
+            "an operand of a result in every step: derived, with what both intervals allow.</p>\n");
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0, end; i < all.n[r]; i = end) {
             for (end = i + 1; end < all.n[r] && strcmp(all.rows[r][end].device, all.rows[r][i].device) == 0;)

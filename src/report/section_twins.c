@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct as_device_info *device_of(const struct as_report_run *rr, const char *id)
-{
-    for (size_t i = 0; i < rr->devices_n; i++)
-        if (strcmp(rr->devices[i].id, id) == 0)
-            return &rr->devices[i];
-    return NULL;
-}
-
 /* Allocators bear the names of their APIs: where they differ each stands with its number. */
 static void axes(struct as_buf *b, const struct as_twin *t)
 {
@@ -55,7 +47,8 @@ static void row(struct as_buf *b, const struct as_twin *t)
 static void table(struct as_page *p, const struct as_report_run *rr, const struct as_twin *twins, size_t n)
 {
     struct as_buf *b = p->out;
-    const struct as_device_info *one = device_of(rr, twins->a->device), *other = device_of(rr, twins->b->device);
+    const struct as_device_info *one = as_report_device(rr, twins->a->device),
+                                *other = as_report_device(rr, twins->b->device);
     char how[64] = "";
     as_buf_str(b, "<h3><code>");
     as_buf_html(b, twins->a->device);

@@ -234,12 +234,10 @@ static void write_device(const struct as_report_run *run, const char *id, const 
                          struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
+    const char *name = as_report_device_name(run, id);
     as_buf_terminal(&line, id);
-    for (size_t i = 0; i < run->devices_n; i++)
-        if (strcmp(run->devices[i].id, id) == 0 && run->devices[i].name[0]) {
-            as_buf_str(&line, ": ");
-            as_buf_terminal(&line, run->devices[i].name);
-        }
+    as_buf_str(&line, name[0] ? ": " : "");
+    as_buf_terminal(&line, name);
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_paint_off(out, AS_PAINT_STRONG, style);
