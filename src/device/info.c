@@ -5,10 +5,28 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const capability_words[] = {
-    "host kernels", "source",   "pin",  "clock",  "fp64", "fp16",   "svm atomics", "async",
-    "events",       "scripted", "copy", "graphs", "code", "cycles", "free count",  "queues",
+static const struct {
+    const char *word;   /* in stores: not to be changed */
+    const char *phrase; /* for people */
+} capabilities[] = {
+    {"host kernels", "native functions as kernels"},
+    {"source", "a compiler for kernels"},
+    {"pin", "threads bound to chosen cores"},
+    {"clock", "a clock that can be read"},
+    {"fp64", "floating-point numbers of 64 bits"},
+    {"fp16", "floating-point numbers of 16 bits"},
+    {"svm atomics", "atomics of host and device on the same memory at the same time"},
+    {"async", "work that goes on while the host does other things"},
+    {"events", "time stamps of its own"},
+    {"scripted", "scripted times"},
+    {"copy", "copy engines"},
+    {"graphs", "launches recorded as a graph"},
+    {"code", "machine code whose instructions can be counted"},
+    {"cycles", "a counter of cycles in kernels"},
+    {"free count", "a driver that counts free memory"},
+    {"queues", "several queues at a time"},
 };
+enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 
 const char *const as_operation_words[] = {
     "load.global",   "load.global.128", "store.global", "store.global.128",
@@ -21,12 +39,28 @@ const char *const as_operation_words[] = {
     "special",       "swap.global",     "any",          NULL,
 };
 
+static size_t capability_index(unsigned bit)
+{
+    size_t i = 0;
+    while (i < CAPABILITIES && bit != 1u << i)
+        i++;
+    return i;
+}
+
 const char *as_capability_word(unsigned bit)
 {
-    for (size_t i = 0; i < sizeof capability_words / sizeof capability_words[0]; i++)
-        if (bit == 1u << i)
-            return capability_words[i];
-    return NULL;
+    const size_t i = capability_index(bit);
+    return i < CAPABILITIES ? capabilities[i].word : NULL;
+}
+
+void as_capability_phrases(unsigned bits, struct as_buf *out)
+{
+    const char *between = "";
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        if (bits & 1u << i) {
+            as_buf_printf(out, "%s%s", between, capabilities[i].phrase);
+            between = ", ";
+        }
 }
 
 static bool holds_data(const struct as_cache *c)

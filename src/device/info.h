@@ -28,7 +28,9 @@ enum as_capability {
     AS_CAP_FREE_COUNT = 1u << 14, /* memory_free is what the driver itself counts */
     AS_CAP_QUEUES = 1u << 15,     /* has further queues, whose launches do not wait for one another */
 };
-const char *as_capability_word(unsigned bit); /* "svm atomics"; NULL for an unknown bit */
+const char *as_capability_word(unsigned bit); /* "svm atomics", as stores have it; NULL for an unknown bit */
+/* What the bits stand for, for people: "a compiler for kernels, copy engines". */
+void as_capability_phrases(unsigned bits, struct as_buf *out);
 /* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
  * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or
  * more, "atomic.generic" those whose address says at run time what memory it is of, "swap.global" those of

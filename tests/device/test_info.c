@@ -156,6 +156,15 @@ static void capability_words(void **state)
     assert_null(as_capability_word(AS_CAP_QUEUES << 1));
     assert_null(as_capability_word(0));
     assert_null(as_capability_word(3));
+    struct as_buf b = AS_BUF_INIT;
+    as_capability_phrases(AS_CAP_SOURCE | AS_CAP_COPY, &b);
+    assert_string_equal(as_buf_get(&b), "a compiler for kernels, copy engines");
+    for (unsigned bit = 1; as_capability_word(bit); bit <<= 1) {
+        as_buf_clear(&b);
+        as_capability_phrases(bit, &b);
+        assert_true(b.len > strlen(as_capability_word(bit)));
+    }
+    as_buf_finish(&b);
 }
 
 static void seconds_of_a_timing(void **state)
