@@ -89,7 +89,15 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
                                 struct as_error *err)
 {
     enum as_applies applies = AS_APPLIES;
-    if (desc->steps % LEAST != 0 || desc->threads == 0)
+    if (desc->ilp > AS_CHAINS_MOST) {
+        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is above the largest value %d", desc->ilp, AS_CHAINS_MOST);
+        return AS_PRUNED;
+    }
+    if (desc->steps % LEAST != 0) {
+        as_fail(err, AS_UNSUPPORTED, "axis 'steps': '%u' is no multiple of %d", desc->steps, LEAST);
+        return AS_PRUNED;
+    }
+    if (desc->threads == 0)
         return AS_PRUNED;
     if (as_chains_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
         return AS_PRUNED;

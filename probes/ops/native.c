@@ -46,6 +46,24 @@ static bool is_known(const char *op)
     return false;
 }
 
+/* Refused before the operation is looked at: what no body has is no lack of the CPU. */
+static bool any_body_has(unsigned chains, struct as_error *err)
+{
+    unsigned seen = 1; /* bit 0: the usual body */
+    struct as_buf counts = AS_BUF_INIT;
+    for (const struct as_native *n = as_natives; n->op; n++)
+        for (const struct as_native_body *b = n->bodies; b < n->bodies + AS_NATIVE_BODIES && b->name; b++)
+            seen |= 1u << b->chains;
+    for (unsigned i = 0; i <= AS_NATIVE_CHAINS; i++)
+        if (seen & 1u << i)
+            as_buf_printf(&counts, "%s%u", i ? ", " : "", i);
+    const bool has = chains <= AS_NATIVE_CHAINS && (seen & 1u << chains);
+    if (!has)
+        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is none of %s", chains, as_buf_get(&counts));
+    as_buf_finish(&counts);
+    return has;
+}
+
 /* What kinds of CPUs lack is said once an operation; which widths there are shows by itself. */
 static enum as_applies none(const struct as_native_desc *d, struct as_error *err)
 {
@@ -67,6 +85,8 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
         return AS_INAPPLICABLE;
     }
     const struct as_native *n = as_native_find(desc->op->name, desc->width);
+    if (as_natives[0].op && !any_body_has(desc->chains, err))
+        return AS_PRUNED;
     if (!n)
         return none(desc, err);
     if (!as_native_body(n, desc->chains))

@@ -64,7 +64,7 @@ const struct as_native *as_native_find(const char *op, enum as_native_width widt
 /* Of so many chains; 0: the usual body for throughput. NULL: there is none. */
 const struct as_native_body *as_native_body(const struct as_native *n, unsigned chains);
 
-/* What an operation in one width, in one body is; width and body as axes say. */
+/* What an operation in one width, in one body is; width and body as axes say (chains: the axis 'ilp'). */
 struct as_native_desc {
     const struct as_op *op;
     enum as_native_width width;

@@ -41,6 +41,12 @@ static struct as_native_desc native_desc(const struct as_axes *axes, const struc
                                    .chains = desc->ilp};
 }
 
+static enum as_applies left_out(struct as_error *err, const char *why)
+{
+    as_fail(err, AS_UNSUPPORTED, "%s", why);
+    return AS_PRUNED;
+}
+
 /* A device has one number in each lane; a CPU has bodies of fixed steps whose operands all differ. */
 enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_axes *axes,
                              const struct as_chains_desc *desc, struct as_error *err)
@@ -50,11 +56,14 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
         return AS_PRUNED;
     if (is_native(info)) {
         bool usual = as_axes_u64(axes, "operands") % 3 == 0 && desc->steps == 0;
-        return usual ? as_native_apply(info, &native, err) : AS_PRUNED;
+        return usual ? as_native_apply(info, &native, err)
+                     : left_out(err, "axes 'operands' and 'steps': a CPU's own instructions have 0 in both");
     }
-    return native.width == AS_NATIVE_SCALAR && desc->ilp && desc->ilp <= AS_CHAINS_MOST
-               ? as_chains_apply(info, desc, err)
-               : AS_PRUNED;
+    if (native.width != AS_NATIVE_SCALAR)
+        return left_out(err, "axis 'width': only a CPU's own instructions have others than scalar");
+    if (desc->ilp == 0)
+        return left_out(err, "axis 'ilp': only a CPU's own instructions have 0");
+    return as_chains_apply(info, desc, err);
 }
 
 static enum as_status prepare_chains(struct as_ops_visit *v, struct as_visit_context *vc,

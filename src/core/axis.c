@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPR_MAX = 256, VALUES_MAX = 4096, STEPS_MAX = 64 };
+enum { EXPR_MAX = 256, VALUES_MAX = 4096, STEPS_MAX = 64, NAMED_MAX = 12 /* words in a message */ };
 
 struct parser {
     const struct as_axis *axis;
@@ -240,6 +240,24 @@ static enum as_status add_allocator(struct parser *p, const char *item)
     return AS_OK; /* an allocator of another device: no value here; as_plan_check_sets names one that no device has */
 }
 
+static enum as_status unknown_word(const struct parser *p, const char *item)
+{
+    const char *near = as_nearest(item, p->axis->words);
+    if (near)
+        return as_fail(p->err, AS_USAGE, "axis '%s' has no value '%s'; did you mean '%s'?", p->axis->name, item, near);
+    struct as_buf values = AS_BUF_INIT;
+    size_t n = 0;
+    for (; p->axis->words && p->axis->words[n]; n++)
+        as_buf_printf(&values, "%s%s", n ? ", " : "", p->axis->words[n]);
+    enum as_status s =
+        n > NAMED_MAX ? as_fail(p->err, AS_USAGE, "axis '%s' has no value '%s'; 'assay explain' of the probe has them",
+                                p->axis->name, item)
+                      : as_fail(p->err, AS_USAGE, "axis '%s' has no value '%s'; its values: %s, all", p->axis->name,
+                                item, as_buf_get(&values));
+    as_buf_finish(&values);
+    return s;
+}
+
 static enum as_status add_word(struct parser *p, const char *item)
 {
     int found = 0;
@@ -256,10 +274,7 @@ static enum as_status add_word(struct parser *p, const char *item)
         return add_allocator(p, item);
     if (found)
         return AS_OK;
-    const char *near = as_nearest(item, p->axis->words);
-    return as_fail(p->err, AS_USAGE, "axis '%s' has no value '%s'%s%s%s", p->axis->name, item,
-                   near ? "; did you mean '" : "; see assay explain for its values", near ? near : "",
-                   near ? "'?" : "");
+    return unknown_word(p, item);
 }
 
 enum as_status as_axis_parse(const struct as_axis *axis, const char *expr, const struct as_device_info *info,

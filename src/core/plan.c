@@ -54,6 +54,7 @@ static enum as_status key_set_add(struct key_set *set, uint64_t key, size_t *cel
 
 struct planner {
     struct as_plan *plan;
+    bool has_pruned; /* of this device, with a reason */
     size_t cap;
     const struct as_device_info *info;
     double precision; /* of the grid's cells */
@@ -136,12 +137,25 @@ static enum as_status keep_cell(struct planner *p, const struct as_cell *c)
     return AS_OK;
 }
 
+static void note_pruned(struct planner *p, const struct as_probe *probe, const char *why)
+{
+    char *text = p->plan->pruned;
+    const size_t length = strlen(text);
+    if (p->has_pruned || !why[0])
+        return;
+    p->has_pruned = true;
+    snprintf(text + length, sizeof p->plan->pruned - length, "%s%s on %s: %s", length ? "; " : "", probe->name,
+             p->info->id, why);
+}
+
 static enum as_status add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
 {
     struct as_error why = {0};
     enum as_applies applies = probe->applies ? probe->applies(p->info, axes, &why) : AS_APPLIES;
-    if (applies == AS_PRUNED)
+    if (applies == AS_PRUNED) {
+        note_pruned(p, probe, why.text);
         return AS_OK;
+    }
     struct as_cell c;
     cell_init(&c, p, probe, axes);
     const char *allocator = allocator_reason(p->info, probe, axes);
@@ -157,18 +171,14 @@ static enum as_status add_cell(struct planner *p, const struct as_probe *probe, 
 /* A device that lacks what the probe needs gets one cell that says so. */
 static enum as_status add_incapable(struct planner *p, const struct as_probe *probe, unsigned missing)
 {
-    struct as_buf words = AS_BUF_INIT;
-    for (unsigned bit = 1; bit; bit <<= 1)
-        if ((missing & bit) && as_capability_word(bit)) {
-            as_buf_str(&words, words.len ? ", " : "");
-            as_buf_str(&words, as_capability_word(bit));
-        }
+    struct as_buf phrases = AS_BUF_INIT;
+    as_capability_phrases(missing, &phrases);
     struct as_cell c;
     const struct as_axes none = {0};
     cell_init(&c, p, probe, &none);
     c.status = AS_CELL_UNSUPPORTED;
-    snprintf(c.reason, sizeof c.reason, "the device lacks: %s", as_buf_get(&words));
-    as_buf_finish(&words);
+    snprintf(c.reason, sizeof c.reason, "the device lacks: %s", as_buf_get(&phrases));
+    as_buf_finish(&phrases);
     return keep_cell(p, &c);
 }
 

@@ -60,6 +60,7 @@ extern const struct as_builtin_text as_suite_texts[];
 struct as_plan {
     struct as_cell *cells; /* owned; status planned, or unsupported with a reason */
     size_t n;
+    char pruned[256]; /* why a probe left points of the grid out, the first of each device; "" where none says so */
 };
 /* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
  * one probe only). A cell that is already in the plan is not added again; the narrowest of the precisions that are

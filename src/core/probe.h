@@ -40,7 +40,7 @@ struct as_word {
     const char *kind;         /* words of a kind stand together: "float" */
     const char *base, *type;  /* what it has in common with those of other types, and its own: "ffma", "f32" */
     unsigned results;         /* of one thread: two of a pair of 16 bits */
-    const char *dialects;     /* of kernels, that have it: "opencl cuda hip" */
+    const char *dialects;     /* of kernels, and kinds of CPUs by instructions of their own, that have it */
     const char *const *more;  /* what else there is to say, a name and its text by turns; ends with NULL */
 };
 
@@ -83,7 +83,7 @@ void as_judge_code(struct as_visit_context *vc, enum as_gate_state state, const 
 
 enum as_applies {
     AS_APPLIES,      /* a cell */
-    AS_PRUNED,       /* this combination of axes makes no sense: no cell at all */
+    AS_PRUNED,       /* this combination of axes makes no sense: no cell at all; err may say why */
     AS_INAPPLICABLE, /* a cell that is stored as unsupported with the reason in err */
 };
 

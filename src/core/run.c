@@ -215,7 +215,8 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
         for (size_t j = 0; j < o->suites_n && !s; j++)
             s = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
     if (!s && plan->n == 0)
-        s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices");
+        s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
+                    plan->pruned[0] ? "; " : "", plan->pruned);
     *sentinels_first = plan->n;
     if (!s)
         s = add_sentinels(plan, slots, slots_n, precision, err);

@@ -24,8 +24,10 @@ static const char *const quick[] = {"size=1KiB..8KiB op=all", "threads=all op=tr
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     (void)info;
-    if (strcmp(as_axes_text(a, "op"), "dot") == 0 && as_axes_u64(a, "size") == 2048)
+    if (strcmp(as_axes_text(a, "op"), "dot") == 0 && as_axes_u64(a, "size") == 2048) {
+        as_fail(err, AS_UNSUPPORTED, "no dot at 2 KiB");
         return AS_PRUNED;
+    }
     if (strcmp(as_axes_text(a, "op"), "dot") == 0 && as_axes_u64(a, "size") == 4096) {
         as_fail(err, AS_UNSUPPORTED, "no dot at 4 KiB");
         return AS_INAPPLICABLE;
@@ -152,6 +154,12 @@ static void test_words(void **state)
     assert_string_equal(values(&axes[2], "all"), "copy triad dot");
     assert_string_equal(values(&axes[2], "dot,copy,dot"), "dot copy");
     assert_non_null(strstr(values(&axes[2], "traid"), "did you mean 'triad'?"));
+    assert_non_null(strstr(values(&axes[2], "1024"), "no value '1024'; its values: copy, triad, dot, all"));
+    static const char *const many[] = {"a1", "a2", "a3", "a4", "a5", "a6", "a7",
+                                       "a8", "a9", "b1", "b2", "b3", "b4", NULL};
+    struct as_axis long_list = axes[2];
+    long_list.words = many;
+    assert_non_null(strstr(values(&long_list, "1024"), "'assay explain' of the probe has them"));
     struct as_axis overlap = axes[2]; /* a word that holds the others */
     overlap.all = "triad";
     assert_string_equal(values(&overlap, "all"), "triad");
@@ -271,7 +279,24 @@ static void test_lacking_device(void **state)
     make_plan("beta", NULL, 0, &plan);
     assert_int_equal(plan.n, 1);
     assert_int_equal(plan.cells[0].status, AS_CELL_UNSUPPORTED);
-    assert_string_equal(plan.cells[0].reason, "the device lacks: svm atomics");
+    assert_string_equal(plan.cells[0].reason,
+                        "the device lacks: atomics of host and device on the same memory at the same time");
+    as_plan_finish(&plan);
+}
+
+/* Where nothing is left, it is known why. */
+static void test_pruned(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"size=2KiB", "op=dot"};
+    struct as_plan plan;
+    make_plan("small", sets, 2, &plan);
+    assert_int_equal(plan.n, 0);
+    assert_string_equal(plan.pruned, "alpha on cpu: no dot at 2 KiB");
+    as_plan_finish(&plan);
+    make_plan("small", sets, 1, &plan);
+    assert_true(plan.n > 0);
+    assert_string_equal(plan.pruned, "");
     as_plan_finish(&plan);
 }
 
@@ -379,17 +404,12 @@ static void test_wrong_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_devices_before_a_preset),
-        cmocka_unit_test(test_lacking_device),
-        cmocka_unit_test(test_suites_and_probes),
-        cmocka_unit_test(test_bad_suites),
-        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_words),          cmocka_unit_test(test_pruned),
+        cmocka_unit_test(test_plan),           cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_precision),      cmocka_unit_test(test_devices_before_a_preset),
+        cmocka_unit_test(test_lacking_device), cmocka_unit_test(test_suites_and_probes),
+        cmocka_unit_test(test_bad_suites),     cmocka_unit_test(test_settings),
         cmocka_unit_test(test_wrong_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
