@@ -87,7 +87,7 @@ struct as_op {
 extern const struct as_op as_ops[]; /* ends with a NULL name */
 extern const size_t as_ops_n;
 extern const char *const as_op_words[];    /* their names, ends with NULL */
-extern const struct as_word as_op_about[]; /* what people are told of them, in the same order */
+extern const struct as_word as_op_about[]; /* what people are told of them, in the same order: about.py */
 
 /* Has an AMD chip of that architecture ("gfx90a") the operation? */
 bool as_op_on_amd(const struct as_op *op, const char *arch);

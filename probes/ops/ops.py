@@ -46,15 +46,13 @@ KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype",
         "group", "alone", "amd", "chips"}
 
 
-# Domains that say in words where operands lie, for people.
-VALUES = {"any": "any bits", "odd": "odd", "high": "the top bits set", "divisor": "3 to 17", "unit": "1 to 2",
-          "half": "0.25 to 0.75", "opposite": "x and -x by turns", "inverse": "x and 1/x by turns",
-          "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
-          "bytes": "choices of bytes", "bytes4": "choices of bytes, a byte each"}
-
-
 def fail(where, what):
     sys.exit(f"ops.py: {where}: {what}")
+
+
+def quote(text):
+    """As a string of C."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 class Operation:
@@ -181,78 +179,10 @@ class Operation:
             lines.append(f"#define LINK$(r, m) ({link})")
         return "\n".join(lines) + "\n"
 
-    # ---- what people are told ----
-
-    def shown(self, text):
-        return re.sub(r"\$([abcd])(?![a-z])", r"\1", self.letters(text))
-
-    def spelling(self, dialect):
-        """Its text in the dialect as a person would write it."""
-        if not self.text(dialect):
-            return "has no word for it"
-        own = {"cuda": "ptx", "hip": "gcn"}.get(dialect)
-        if own and self.get(own):
-            other = f" (on gfx11: {self.shown(self.get('gcn11'))})" if own == "gcn" and self.get("gcn11") else ""
-            return self.shown(self.get(own)) + other
-        return self.shown(self.get(dialect) or self.get("c"))
-
-    def wanted(self):
-        names = (("NVIDIA", self.get("sass")), ("AMD", self.amd()))
-        return "; ".join(f"{' or '.join(n.split())} ({of})" for of, n in names if n) or "any"
-
-    def error(self):
-        ulps = [f"{self.get('ulp', '0', d)} in {d}" for d in DIALECTS if self.text(d) and self.get("ulp", "0", d) != "0"]
-        parts = [f"units of the last place: {', '.join(ulps)}"] if ulps else []
-        parts += [f"{self.get('abs')} as a difference"] if self.get("abs") else []
-        parts += [f"{self.get('abs.hip')} in hip"] if self.get("abs.hip") else []
-        return "; or ".join(parts) or "none: bit for bit"
-
-    def chain(self):
-        if self.get("chain") == "weave":
-            text = "three numbers by turns, each step takes the last two of them"
-        else:
-            text = "each step takes the result of the one before it"
-            text += ", and one of four numbers by turns" if self.args > 1 else ""
-        if not self.get("link"):
-            return text
-        return f"{text}; the result becomes an operand by {self.shown(self.get('link'))}, {self.get('linkop') or 'free'}"
-
     @property
     def two(self):
         """Has it a form in which the third operand is the second?"""
         return self.args == 3 and self.btype == self.ctype and self.get("operands") != "several"
-
-    def forms(self):
-        if self.args == 1:
-            return "one"
-        forms = ["2: the third is the second (usual)", "3: all differ"] if self.two else ["3: all differ (usual)"]
-        return "; ".join(forms + ["1: the second is the first"] * (self.get("one") == "yes"))
-
-    def about(self):
-        """A row of what axes tell of their words: enough to read a result by."""
-        base = re.sub("_precise$", "", self.base)
-        types = ", ".join((self.type, self.btype, self.ctype)[:self.args])
-        rounded = ", in f64 and rounded once" if "double" in (TYPES[self.result].host, TYPES[self.type].host) else ""
-        more = [("takes", f"{types} (a, b, c in this order)" if self.args > 1 else types), ("gives", self.result),
-                ("values", "; ".join(f"{n} {VALUES[self.domain(n)]}" for n in "abc"[:self.args]))]
-        more += [(d, self.spelling(d)) for d in DIALECTS]
-        more += [("machine code", f"in every step: {self.wanted()}"),
-                 ("reference", f"{self.letters(self.get('host'))}{rounded}"), ("allowed error", self.error()),
-                 ("chain", self.chain()), ("operands", self.forms())]
-        lines = "".join(f'\n     {self.quote(n)}, {self.quote(t)},' for n, t in more)
-        shown_type = self.type
-        if conversion := re.fullmatch(r"cvt_([a-z0-9]+)_(\w+)", base):
-            shown_type, base = conversion[1], f"to {conversion[2]}"
-        kind_base = f"{base} (precise)" if self.base.endswith("_precise") else base
-        fields = [("name", self.name), ("title", self.get("title")), ("kind", self.kind), ("base", kind_base),
-                  ("type", shown_type), ("dialects", " ".join(d for d in DIALECTS if self.text(d)))]
-        texts = "".join(f".{k} = {self.quote(v)}, " for k, v in fields)
-        return f"    {{{texts}.results = {2 if self.type.endswith('x2') else 1},\n" \
-               f"     .more = (const char *const[]){{{lines}\n     NULL}}}},\n"
-
-    @staticmethod
-    def quote(text):
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
     # ---- its reference ----
 
@@ -329,8 +259,9 @@ class Operation:
         ]
         return "    {" + ",\n     ".join(f".{k} = {v}" for k, v in fields) + "},\n"
 
-    def quoted(self, text):
-        return "".join("\n         " + self.quote(line + "\n") for line in text.splitlines())
+    @staticmethod
+    def quoted(text):
+        return "".join("\n         " + quote(line + "\n") for line in text.splitlines())
 
 
 def parse(path):
@@ -371,7 +302,6 @@ def main():
         f.write("\n".join(o.reference() for o in operations))
         f.write("\nconst struct as_op as_ops[] = {\n" + "".join(o.row() for o in operations) + "    {0},\n};\n")
         f.write(f"const size_t as_ops_n = {len(operations)};\n")
-        f.write("const struct as_word as_op_about[] = {\n" + "".join(o.about() for o in operations) + "    {0},\n};\n")
         f.write("const char *const as_op_words[] = {\n" + "".join(f'    "{n}",\n' for n in names) + "    NULL,\n};\n")
 
 

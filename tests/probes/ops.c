@@ -26,6 +26,7 @@ static void test_table(void **state)
         const struct as_op *op = &as_ops[i];
         assert_string_equal(as_op_words[i], op->name);
         assert_ptr_equal(as_op_find(op->name), op);
+        assert_string_equal(as_op_about[i].name, op->name);
         if (!op->dialects && strcmp(op->kind, "core") != 0) /* those are of CPUs' own instructions */
             fail_msg("no dialect has %s", op->name);
         assert_true(op->args >= 1 && op->args <= 3);
@@ -34,6 +35,7 @@ static void test_table(void **state)
         if (op->weave && (op->btype != op->type || op->result != op->type))
             fail_msg("%s takes its own results in two places, of different types", op->name);
     }
+    assert_null(as_op_about[as_ops_n].name);
     assert_null(as_op_words[as_ops_n]);
     assert_null(as_op_find("ffma33"));
 }

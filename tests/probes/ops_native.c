@@ -63,6 +63,36 @@ static void test_table(void **state)
     assert_true(vectors >= 20);
 }
 
+/* What people are told of them is of the same rows. */
+static void test_about(void **state)
+{
+#if defined(__x86_64__)
+    static const char machine[] = "x86-64";
+#else
+    static const char machine[] = "aarch64";
+#endif
+    (void)state;
+    if (!as_natives[0].op) {
+        print_message("skipped: no native kernels for this kind of CPU\n");
+        skip();
+    }
+    for (const struct as_word *about = as_op_about; about->name; about++) {
+        const struct as_native *native = NULL;
+        for (unsigned w = 0; w < AS_NATIVE_WIDTHS && !native; w++)
+            native = as_native_find(about->name, (enum as_native_width)w);
+        const char *const *more = about->more;
+        while (more[0] && strcmp(more[0], machine) != 0)
+            more += 2;
+        assert_non_null(more[0]);
+        char width[16];
+        snprintf(width, sizeof width, "%s", native ? as_native_width_words[native->width] : "");
+        if ((native != NULL) != (strstr(about->dialects, machine) != NULL) ||
+            (native != NULL) != (strstr(more[1], "no instruction") == NULL) ||
+            strncmp(more[1], width, strlen(width)) != 0)
+            fail_msg("%s: %s; %s", about->name, about->dialects, more[1]);
+    }
+}
+
 /* ---- right ---- */
 
 static void test_all_agree(void **state)
@@ -189,6 +219,10 @@ static void test_which_cells(void **state)
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_APPLIES);
     d.chains = 3;
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
+    assert_non_null(strstr(err.text, "axis 'ilp': '3' is none of 0, 1, 2, 4"));
+    d.op = as_op_find("sin32"); /* and not for want of an instruction */
+    assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
+    assert_non_null(strstr(err.text, "'3' is none of"));
     d = (struct as_native_desc){.op = as_op_find("sin32"), .width = AS_NATIVE_SCALAR, .chains = 1};
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no instruction for it"));
@@ -229,7 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),          cmocka_unit_test(test_all_agree),    cmocka_unit_test(test_all_code),
         cmocka_unit_test(test_planted_errors), cmocka_unit_test(test_planted_code), cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_visits),
+        cmocka_unit_test(test_visits),         cmocka_unit_test(test_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,118 @@
+"""Writes what people are told of each operation: about.py OUT.c CPU.ini FILE.ini...   (README.md says what the files hold)
+
+A row of what axes tell of their words: enough to read a result by.
+"""
+import re
+import sys
+
+import native
+import ops
+
+# Domains that say in words where operands lie.
+VALUES = {"any": "any bits", "odd": "odd", "high": "the top bits set", "divisor": "3 to 17", "unit": "1 to 2",
+          "half": "0.25 to 0.75", "opposite": "x and -x by turns", "inverse": "x and 1/x by turns",
+          "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
+          "bytes": "choices of bytes", "bytes4": "choices of bytes, a byte each"}
+CPUS = (("x86-64", native.X86), ("aarch64", native.A64))
+
+
+def shown(op, text):
+    return re.sub(r"\$([abcd])(?![a-z])", r"\1", op.letters(text))
+
+
+def in_dialect(op, dialect):
+    """Its text in the dialect as a person would write it."""
+    if not op.text(dialect):
+        return "has no word for it"
+    own = {"cuda": "ptx", "hip": "gcn"}.get(dialect)
+    if own and op.get(own):
+        other = f" (on gfx11: {shown(op, op.get('gcn11'))})" if own == "gcn" and op.get("gcn11") else ""
+        return shown(op, op.get(own)) + other
+    return shown(op, op.get(dialect) or op.get("c"))
+
+
+def on_cpu(rows):
+    """Its instructions in each width, widths of the same ones together: "scalar: add d, b | 128, 256: vpaddd d, a, b"."""
+    widths = {}
+    for row in rows:
+        text = re.sub(r"\$([dabcrt])(?![a-z])", r"\1", "; ".join(row.instructions(row.letters(row.text))))
+        widths.setdefault(text, []).append(str(row.width or "scalar"))
+    return " | ".join(f"{', '.join(w)}: {text}" for text, w in widths.items())
+
+
+def wanted(op):
+    names = (("NVIDIA", op.get("sass")), ("AMD", op.amd()))
+    return "; ".join(f"{' or '.join(n.split())} ({of})" for of, n in names if n) or "any"
+
+
+def error(op):
+    ulps = [f"{op.get('ulp', '0', d)} in {d}" for d in ops.DIALECTS if op.text(d) and op.get("ulp", "0", d) != "0"]
+    parts = [f"units of the last place: {', '.join(ulps)}"] if ulps else []
+    parts += [f"{op.get('abs')} as a difference"] if op.get("abs") else []
+    parts += [f"{op.get('abs.hip')} in hip"] if op.get("abs.hip") else []
+    return "; or ".join(parts) or "none: bit for bit"
+
+
+def chain(op):
+    if op.get("chain") == "weave":
+        text = "three numbers by turns, each step takes the last two of them"
+    else:
+        text = "each step takes the result of the one before it"
+        text += ", and one of four numbers by turns" if op.args > 1 else ""
+    if not op.get("link"):
+        return text
+    return f"{text}; the result becomes an operand by {shown(op, op.get('link'))}, {op.get('linkop') or 'free'}"
+
+
+def forms(op):
+    if op.args == 1:
+        return "one"
+    found = ["2: the third is the second (usual)", "3: all differ"] if op.two else ["3: all differ (usual)"]
+    return "; ".join(found + ["1: the second is the first"] * (op.get("one") == "yes"))
+
+
+def more(op, cpus):
+    """What there is to say, names and texts."""
+    types = ", ".join((op.type, op.btype, op.ctype)[:op.args])
+    rounded = ", in f64 and rounded once" if "double" in (ops.TYPES[op.result].host, ops.TYPES[op.type].host) else ""
+    yield "takes", f"{types} (a, b, c in this order)" if op.args > 1 else types
+    yield "gives", op.result
+    yield "values", "; ".join(f"{n} {VALUES[op.domain(n)]}" for n in "abc"[:op.args])
+    for dialect in ops.DIALECTS:
+        yield dialect, in_dialect(op, dialect)
+    for name, _ in CPUS:
+        yield name, on_cpu(cpus[name]) or "no instruction of it is measured"
+    yield "machine code", f"in every step: {wanted(op)}"
+    yield "reference", f"{op.letters(op.get('host'))}{rounded}"
+    yield "allowed error", error(op)
+    yield "chain", chain(op)
+    yield "operands", forms(op)
+
+
+def row_of(op, cpus):
+    base, shown_type = re.sub("_precise$", "", op.base), op.type
+    if conversion := re.fullmatch(r"cvt_([a-z0-9]+)_(\w+)", base):
+        shown_type, base = conversion[1], f"to {conversion[2]}"
+    kind_base = f"{base} (precise)" if op.base.endswith("_precise") else base
+    has = [d for d in ops.DIALECTS if op.text(d)] + [name for name, _ in CPUS if cpus[name]]
+    fields = [("name", op.name), ("title", op.get("title")), ("kind", op.kind), ("base", kind_base),
+              ("type", shown_type), ("dialects", " ".join(has))]
+    texts = "".join(f".{k} = {ops.quote(v)}, " for k, v in fields)
+    lines = "".join(f"\n     {ops.quote(n)}, {ops.quote(t)}," for n, t in more(op, cpus))
+    return f"    {{{texts}.results = {2 if op.type.endswith('x2') else 1},\n" \
+           f"     .more = (const char *const[]){{{lines}\n     NULL}}}},\n"
+
+
+def main():
+    out, cpu, paths = sys.argv[1], sys.argv[2], sys.argv[3:]
+    operations = [o for path in paths for o in ops.read(path)]
+    sections = ops.parse(cpu)
+    rows = {name: list(native.rows_of(operations, sections, machine)) for name, machine in CPUS}
+    with open(out, "w", encoding="ascii") as f:
+        f.write('#include "ops.h"\n\nconst struct as_word as_op_about[] = {\n')
+        f.write("".join(row_of(o, {n: [r for r in rows[n] if r.op is o] for n in rows}) for o in operations))
+        f.write("    {0},\n};\n")
+
+
+if __name__ == "__main__":
+    main()
