@@ -11,29 +11,33 @@
 
 static const char *const type_words[] = {[AS_AXIS_SIZE] = "size", [AS_AXIS_COUNT] = "count", [AS_AXIS_WORD] = "word"};
 
-enum { MANY = 40 }; /* words that are listed elsewhere */
+/* Of an axis with more words than MANY only the first FEW stand here, and where the others do. */
+enum { MANY = 40, FEW = 6 };
 
-static size_t words_of(const struct as_axis *a)
+static void axis_words(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
 {
     size_t n = 0;
     while (a->words && a->words[n])
         n++;
-    return n;
+    const size_t shown = all || n <= MANY ? n : FEW;
+    for (size_t i = 0; i < shown; i++)
+        as_buf_printf(out, "%s%s", i ? ", " : "", a->words[i]);
+    if (shown < n && as_probe_word(p, a->words[0]))
+        as_buf_printf(out, " and %zu more, see 'assay list ops'", n - shown);
+    else if (shown < n)
+        as_buf_printf(out, " and %zu more, see 'assay explain %s --all'", n - shown, p->name);
 }
 
 /* The values that an axis may take, in words. */
-static void axis_range(const struct as_axis *a, bool about, struct as_buf *out)
+static void axis_range(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
 {
     static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] = "allocators of the device",
                                           [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
                                           [AS_DOMAIN_CPU] = "logical CPUs"};
     if (a->domain != AS_DOMAIN_NONE) {
         as_buf_str(out, domains[a->domain]);
-    } else if (a->type == AS_AXIS_WORD && words_of(a) > MANY && about) {
-        as_buf_printf(out, "%zu of them: 'assay list ops'", words_of(a));
     } else if (a->type == AS_AXIS_WORD) {
-        for (size_t i = 0; a->words && a->words[i]; i++)
-            as_buf_printf(out, "%s%s", i ? ", " : "", a->words[i]);
+        axis_words(p, a, all, out);
     } else if (a->type == AS_AXIS_SIZE) {
         as_format_size(out, a->min);
         as_buf_str(out, " to ");
@@ -50,8 +54,8 @@ static void axis_range(const struct as_axis *a, bool about, struct as_buf *out)
     }
 }
 
-static enum as_status probe_axes(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out,
-                                 struct as_error *err)
+static enum as_status probe_axes(const struct as_probe *p, bool all, const struct as_table_style *style,
+                                 struct as_buf *out, struct as_error *err)
 {
     static const char *const heads[] = {"axis", "kind", "values", "default", "what it is", NULL};
     struct as_buf range = AS_BUF_INIT;
@@ -59,7 +63,7 @@ static enum as_status probe_axes(const struct as_probe *p, const struct as_table
     as_table_init(&t, heads);
     for (const struct as_axis *a = p->axes; a->name; a++) {
         as_buf_clear(&range);
-        axis_range(a, p->about != NULL, &range);
+        axis_range(p, a, all, &range);
         as_table_add(&t, a->name, AS_PAINT_STRONG);
         as_table_add(&t, type_words[a->type], AS_PAINT_NONE);
         as_table_add(&t, as_buf_get(&range), AS_PAINT_NONE);
@@ -82,8 +86,8 @@ static void grids(const char *title, const char *const *list, const struct as_ta
         as_buf_printf(out, "  %s\n", **list ? *list : "all axes at their defaults");
 }
 
-static enum as_status explain_probe(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out,
-                                    struct as_error *err)
+static enum as_status explain_probe(const struct as_probe *p, bool all, const struct as_table_style *style,
+                                    struct as_buf *out, struct as_error *err)
 {
     struct as_buf line = AS_BUF_INIT;
     as_paint_on(out, AS_PAINT_STRONG, style);
@@ -95,13 +99,11 @@ static enum as_status explain_probe(const struct as_probe *p, const struct as_ta
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     if (p->needs) {
         as_buf_clear(&line);
-        as_buf_str(&line, "Needs");
-        for (unsigned bit = 1; bit; bit <<= 1)
-            if (p->needs & bit && as_capability_word(bit))
-                as_buf_printf(&line, " %s", as_capability_word(bit));
+        as_buf_str(&line, "Needs of the device: ");
+        as_capability_phrases(p->needs, &line);
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
-    enum as_status st = probe_axes(p, style, out, err);
+    enum as_status st = probe_axes(p, all, style, out, err);
     grids("Quick", p->quick, style, out);
     grids("Full", p->full, style, out);
     if (p->method) {
@@ -216,8 +218,11 @@ static enum as_status explain(const struct as_args *args, const struct as_table_
     const char *name = as_args_word(args, 0);
     const struct as_probe *probe = as_probe_find(name);
     uint64_t id = 0;
+    const bool all = as_args_flag(args, "all");
     if (probe && !probe->hidden)
-        return explain_probe(probe, style, out, err);
+        return explain_probe(probe, all, style, out, err);
+    if (all)
+        return as_fail(err, AS_USAGE, "'--all' is for probes, and '%s' is none", name);
     for (int g = 0; g < AS_GATE_N; g++)
         if (strcmp(as_gate_name((enum as_gate)g), name) == 0)
             return explain_gate(args, (enum as_gate)g, style, out, err);
@@ -249,6 +254,7 @@ static int run_explain(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option options[] = {
+    {"all", 0, NULL, "of a probe: all values of its axes, also of those that have many", false},
     AS_OPTION_COLOUR,
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -259,11 +265,13 @@ const struct as_command as_command_explain = {
     .summary = "say what a probe, operation, gate, suite or stored cell is",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. An operation of it (see "
-        "'assay list ops'): its types, how it is written in the kernels of each API, the machine instructions wanted, "
+        "'assay list ops'): its types, how it is written in the kernels of each API and in CPUs' instructions, the "
+        "machine instructions wanted, "
         "what it is checked against, how its chains are made, and the numbers it had last. A gate: when it passes, "
         "and which cells of the last run failed it. A suite: its text. A cell (its number is in 'assay show'): axes, "
         "numbers, distribution, gates, visits, provenance, and how to measure it again.",
-    .example = "assay explain latency\nassay explain alu/ffma32\nassay explain drift\nassay explain 117",
+    .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
+               "explain 117",
     .options = options,
     .min_args = 1,
     .max_args = 1,

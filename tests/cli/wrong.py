@@ -1,6 +1,8 @@
-"""Wrong input to every subcommand, output that cannot be written, and places without a home. Argument: the program."""
+"""Wrong input to every subcommand, output that cannot be written, places without a home, and axes with more words than a
+table should have. Argument: the program."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,6 +36,9 @@ REFUSED = [
     (["run", "latency", "--device", "gpu"], 2, ["there is no device 'gpu'; devices here: cpu"]),
     (["run", "latency", "--device", "gpu:0"], 2, ["there is no device 'gpu:0'; devices here: cpu"]),
     (["run", "latency", "--device", "cpus"], 2, ["did you mean 'cpu'? devices here: cpu"]),
+    (["run", "probe:alu", "--device", "cpu", "--set", "ilp=9"], 2, ["no cell", "alu on cpu: ", "'ilp': '9' is none of 0, 1"]),
+    (["run", "probe:alu", "--device", "cpu", "--set", "steps=25"], 2, ["no cell", "'steps'"]),
+    (["run", "probe:alu", "--device", "cpu", "--set", "width=1024"], 2, ["alu", "'1024'", "scalar, 128, 256, 512, all"]),
     (["resume", "1", "2"], 2, ["does not take '2'"]),
     (["resume"], None, ["store"]),
     (["replay"], 2, ["needs CELL"]),
@@ -52,6 +57,7 @@ REFUSED = [
     (["explain"], 2, ["needs PROBE[/OP]|GATE|SUITE|CELL"]),
     (["explain", "latencey"], 2, ["did you mean 'latency'?"]),
     (["explain", "drfit"], 2, ["did you mean 'drift'?"]),
+    (["explain", "drift", "--all"], 2, ["'--all' is for probes", "'drift'"]),
     (["explain", "alu/fma32"], 2, ["did you mean 'alu/ffma32'?"]),
     (["explain", "alu/"], 2, ["has no ''"]),
     (["explain", "alo/ffma32"], 2, ["did you mean 'alu'?"]),
@@ -143,12 +149,25 @@ def no_colour(folder):
         assert "\x1b" not in start(folder, ["list", "gates"], env=env).stdout, f"not a terminal, {env}"
 
 
+def long_axes(folder):
+    """The first words of them, and a command that has the others."""
+    for probe, last, where in (("alu", "imovef64", ["list", "ops"]), ("power", "imovef64", None),
+                               ("mix", "idp4a32+perm32", None)):
+        where = where or ["explain", probe, "--all"]
+        short, whole = start(folder, ["explain", probe]).stdout, start(folder, where).stdout
+        axes = short[short.index("\nAxes\n"):short.index("\nQuick\n")]
+        assert len(axes.splitlines()) < 60, axes
+        said = " ".join(re.sub(r"(?m)^.{11}", "", axes).split())
+        assert "more, see" in said and "--all" in said or "list ops" in said, axes
+        assert last not in axes.split() and last in re.split(r"[\s,]+", whole), f"{where} has all: {last}"
+
+
 def main():
     tests = [(f"refused: {' '.join(a)!r:.60}", refused, (a, c, w)) for a, c, w in REFUSED]
     for name, function, list_ in (("full disk", full, PRINTING), ("closed stdout", closed, PRINTING),
                                   ("broken pipe", broken_pipe, PRINTING), ("JSON lines", json_lines, LINES)):
         tests += [(f"{name}: {' '.join(a)}", function, (a,)) for a in list_]
-    tests += [("no home", no_home, ()), ("colours", no_colour, ())]
+    tests += [("no home", no_home, ()), ("colours", no_colour, ()), ("long axes", long_axes, ())]
     print(f"1..{len(tests)}")
     failed = 0
     for number, (name, function, arguments) in enumerate(tests, 1):
