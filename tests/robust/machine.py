@@ -148,6 +148,20 @@ def test_budget_is_a_promise(assay):
             expect(tries_left, f"{seconds:.2f} s for a budget of {budget} s, the third time", done)
 
 
+def test_budget_of_0_is_none(assay):
+    """Whatever the suite says: every cell is visited as often as was asked for, however long it takes."""
+    suite = assay.path("short.ini")
+    with open(suite, "w", encoding="ascii") as f:
+        f.write("[suite]\nbudget = 1s\nvisits = 3\nprecision = 50%\n[latency]\nsize = 1KiB..4MiB x4\n")
+    for words, budget in ((["--budget", "0"], None), (["--budget", "0s"], None), ([], 1)):
+        done = assay.null(SLOW, suite, *words)
+        expect(done.code in MEASURED, "measured", done)
+        export = assay.export()
+        expect(export["run"]["budget_s"] == budget, f"{words}", export["run"]["budget_s"])
+        least = min(len(c["visits"]) for c in export["cells"])
+        expect(least >= 3 if budget is None else least < 3, f"{words}: the least visited cell has {least} visits", done)
+
+
 def test_worker_program_missing(assay):
     done = assay.run("run", *CELLS, env={"ASSAY_WORKER": "/no/such/assay"})
     expect(done.code not in (*MEASURED,) and "/no/such/assay" in done.err, "says what is missing", done)
