@@ -37,7 +37,23 @@ struct as_program_desc {
     const struct as_host_kernel *host; /* native kernels, ends with a NULL name; NULL when there are none */
 };
 
-enum as_arg_kind { AS_ARG_MEMORY, AS_ARG_U32, AS_ARG_U64, AS_ARG_F32, AS_ARG_F64 };
+/* Memory as rows of elements, of which a unit that copies boxes (TMA) takes some columns of some rows at once. */
+struct as_tensor {
+    struct as_memory *memory;
+    unsigned element_bytes; /* 1, 2, 4 or 8 */
+    uint64_t columns, rows; /* columns lie side by side, rows one after the other */
+    unsigned box_columns, box_rows;
+    unsigned swizzle; /* bytes of a row of the box in which pieces of 16 bytes change places: 32, 64, 128; 0 none do */
+};
+
+enum as_arg_kind {
+    AS_ARG_MEMORY,
+    AS_ARG_U32,
+    AS_ARG_U64,
+    AS_ARG_F32,
+    AS_ARG_F64,
+    AS_ARG_TENSOR, /* AS_UNSUPPORTED where the API has no such unit */
+};
 struct as_arg {
     enum as_arg_kind kind;
     union {
@@ -46,6 +62,7 @@ struct as_arg {
         uint64_t u64;
         float f32;
         double f64;
+        const struct as_tensor *tensor;
     } u;
 };
 
@@ -201,12 +218,35 @@ struct as_queue_ops {
                            struct as_error *err);
 };
 
+/* A product of matrices by a vendor's library: d = a x b. Rows lie one after the other: of m x k numbers in a, k x n in
+ * b, m x n in d; of a transposed one (k x m, n x k) its own. */
+struct as_gemm_desc {
+    const char *in, *sum,
+        *out; /* "f64", "f32", "tf32" (lies in memory as f32), "bf16", "f16", "e4m3", "e5m2", "s8", "s32" */
+    uint64_t m, n, k;
+    bool a_transposed, b_transposed;
+    struct as_memory *a, *b, *d;
+};
+struct as_gemm;
+struct as_gemm_ops {
+    /* Finds the library, and of what it offers for these sizes what is fastest here; d is written meanwhile. Other
+     * memory that it needs is its own. AS_UNSUPPORTED where there is no library, or it has no such product. */
+    enum as_status (*create)(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
+                             struct as_error *err);
+    void (*destroy)(struct as_device *dev, struct as_gemm *gemm); /* takes NULL */
+    /* so often, back to back, and waits */
+    enum as_status (*run)(struct as_device *dev, struct as_gemm *gemm, uint64_t reps, struct as_timing *out,
+                          struct as_error *err);
+    const char *(*name)(const struct as_gemm *gemm); /* the library, its version, what of it was chosen */
+};
+
 struct as_device {
     struct as_device_info info;
     const struct as_device_ops *device;
     const struct as_memory_ops *memory;
     const struct as_program_ops *program;
     const struct as_queue_ops *queue;
+    const struct as_gemm_ops *gemm; /* (optional) */
     void *ctx;
 };
 

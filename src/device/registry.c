@@ -34,6 +34,8 @@ static const struct slot program_slots[] = {SLOT(as_program_ops, build), SLOT(as
 static const struct slot queue_slots[] = {SLOT(as_queue_ops, launch)};
 static const struct slot async_slots[] = {SLOT(as_queue_ops, submit), SLOT(as_queue_ops, wait)};
 static const struct slot copy_slots[] = {SLOT(as_queue_ops, copy)};
+static const struct slot gemm_slots[] = {SLOT(as_gemm_ops, create), SLOT(as_gemm_ops, destroy), SLOT(as_gemm_ops, run),
+                                         SLOT(as_gemm_ops, name)};
 static const struct slot clock_slots[] = {SLOT(as_device_ops, clock)};
 
 /* The name of the first slot that is NULL in record; NULL when all are there. */
@@ -83,6 +85,8 @@ enum as_status as_device_check(const struct as_device *dev, struct as_error *err
         slot = MISSING(dev->queue, async_slots);
     if (!slot && dev->info.capabilities & AS_CAP_COPY)
         slot = MISSING(dev->queue, copy_slots);
+    if (!slot && dev->gemm)
+        table = "gemm", slot = MISSING(dev->gemm, gemm_slots);
     if (slot)
         return as_fail(err, AS_FAILED, "device \"%s\" has no \"%s.%s\"", dev->info.id, table, slot);
     return AS_OK;

@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "device/dialect/dialect.h"
 
-enum { AS_CARDS_MAX = 64 };
+enum { AS_CARDS_MAX = 64, AS_CARD_TENSOR_BYTES = 128 };
 
 struct as_card;
 struct as_card_allocator;
@@ -64,6 +64,10 @@ struct as_card_api {
                 struct as_card_stream *stream);
     const char *host_address_name, *read_name, *write_name, *copy_name;
     const struct as_card_allocator *allocators; /* in the order of as_device_info; ends with a NULL name */
+
+    /* (optional) What a kernel takes by value to copy boxes of the memory: AS_CARD_TENSOR_BYTES, on such a boundary. */
+    enum as_status (*tensor)(const struct as_card *card, const struct as_tensor *tensor, void *out,
+                             struct as_error *err);
 
     /* A graph made ready for launches, to be given to graph_exec_destroy; *out stays NULL where it fails. */
     enum as_status (*instantiate)(struct as_card *card, struct as_card_graph *graph, struct as_card_graph_exec **out,
@@ -218,6 +222,9 @@ void as_card_become_compiler(struct as_card *card, const struct as_device_info *
 extern const struct as_queue_ops as_card_queue_ops;
 /* Seconds from the start event to the end event; NAN where the library tells nonsense. */
 double as_card_elapsed(const struct as_card *card);
+/* Times what `put` queues on the card's stream, and waits for it. name: for messages. */
+enum as_status as_card_time(struct as_card *card, enum as_status (*put)(void *ctx, struct as_error *err), void *ctx,
+                            const char *name, struct as_timing *out, struct as_error *err);
 enum as_status as_card_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                             struct as_error *err);
 /* The further queues, which have to be empty. */

@@ -9,7 +9,7 @@
 #include <sched.h>
 
 /* A graph is held whole by host and device and recorded anew for each launch: it is for some thousand nodes. */
-enum { ARGS_MAX = 24, NODES_MAX = 1 << 16 };
+enum { ARGS_MAX = 24, TENSORS_MAX = 4, NODES_MAX = 1 << 16 };
 
 /* A launch as the driver takes it. */
 struct call {
@@ -18,6 +18,7 @@ struct call {
     unsigned groups, group_size, local_bytes;
     unsigned long long addresses[ARGS_MAX];
     void *parameters[ARGS_MAX];
+    _Alignas(AS_CARD_TENSOR_BYTES) unsigned char tensors[TENSORS_MAX][AS_CARD_TENSOR_BYTES];
 };
 
 /* ---- streams ---- */
@@ -91,7 +92,42 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
     return AS_OK;
 }
 
-/* The scalars stay where the caller has them; the driver copies them when it is called. */
+static enum as_status make_tensor(const struct as_card *card, const struct as_tensor *t, const char *name, void *out,
+                                  struct as_error *err)
+{
+    const char *api = card->api->name;
+    if (!card->api->tensor)
+        return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s' takes a tensor, and the API has none", api, name);
+    if (!t->memory || !t->element_bytes || t->columns > UINT32_MAX || t->rows > UINT32_MAX ||
+        t->columns * t->rows > t->memory->bytes / t->element_bytes)
+        return as_fail(err, AS_USAGE, "%s: kernel '%s': a tensor is larger than its memory", api, name);
+    return card->api->tensor(card, t, out, err);
+}
+
+/* The scalars stay where the caller has them; the driver only reads them, but its declaration does not say so. */
+static enum as_status set_arguments(const struct as_card *card, const struct as_launch *l, struct call *c,
+                                    struct as_error *err)
+{
+    size_t tensors = 0;
+    for (size_t i = 0; i < l->args_n; i++) {
+        const struct as_arg *a = &l->args[i];
+        c->parameters[i] = (void *)(uintptr_t)(const void *)&a->u;
+        if (a->kind == AS_ARG_MEMORY) {
+            c->addresses[i] = as_card_address(a->u.memory);
+            c->parameters[i] = &c->addresses[i];
+        } else if (a->kind == AS_ARG_TENSOR) {
+            if (tensors == TENSORS_MAX)
+                return as_fail(err, AS_USAGE, "%s: kernel '%s': more than %d tensors", card->api->name, l->kernel->name,
+                               (int)TENSORS_MAX);
+            c->parameters[i] = c->tensors[tensors++];
+            enum as_status s = make_tensor(card, a->u.tensor, l->kernel->name, c->parameters[i], err);
+            if (s)
+                return s;
+        }
+    }
+    return AS_OK;
+}
+
 static enum as_status make_call(struct as_device *dev, const struct as_launch *l, struct call *c, struct as_error *err)
 {
     struct as_card *card = dev->ctx;
@@ -110,13 +146,7 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
                        .groups = (unsigned)l->groups,
                        .group_size = (unsigned)l->group_size,
                        .local_bytes = (unsigned)l->local_bytes};
-    for (size_t i = 0; i < l->args_n; i++) {
-        const struct as_arg *a = &l->args[i];
-        c->addresses[i] = a->kind == AS_ARG_MEMORY ? as_card_address(a->u.memory) : 0;
-        /* the driver only reads, but its declaration does not say so */
-        c->parameters[i] = a->kind == AS_ARG_MEMORY ? (void *)&c->addresses[i] : (void *)(uintptr_t)(const void *)&a->u;
-    }
-    return AS_OK;
+    return set_arguments(card, l, c, err);
 }
 
 static enum as_status put_many(struct as_card *card, struct call *c, uint64_t reps, const char *name,
@@ -158,19 +188,17 @@ double as_card_elapsed(const struct as_card *card)
     return (double)ms * 1e-3;
 }
 
-static enum as_status run_timed(struct as_card *card, struct call *c, const struct as_launch *l,
-                                struct as_card_graph_exec *graph, struct as_timing *out, struct as_error *err)
+enum as_status as_card_time(struct as_card *card, enum as_status (*put)(void *ctx, struct as_error *err), void *ctx,
+                            const char *name, struct as_timing *out, struct as_error *err)
 {
-    const struct as_card_functions *f = card->f;
-    const char *name = l->kernel->name;
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     uint64_t t0 = as_now_ns();
     enum as_status s = AS_CARD_DO(card, err, event_record, card->start, card->stream);
     if (!s)
-        s = graph ? as_card_check(card, f->graph_launch.call(graph, card->stream), name, err)
-                  : put_many(card, c, l->reps, name, err);
+        s = put(ctx, err);
     if (!s)
         s = AS_CARD_DO(card, err, event_record, card->end, card->stream);
-    int code = f->stream_synchronize.call(card->stream);
+    int code = card->f->stream_synchronize.call(card->stream);
     uint64_t t1 = as_now_ns();
     if (!s)
         s = as_card_check(card, code, name, err);
@@ -179,6 +207,22 @@ static enum as_status run_timed(struct as_card *card, struct call *c, const stru
     out->host_s = (double)(t1 - t0) * 1e-9;
     out->device_s = as_card_elapsed(card);
     return AS_OK;
+}
+
+/* A launch that is timed. */
+struct timed_call {
+    struct as_card *card;
+    struct call *call;
+    const struct as_launch *launch;
+    struct as_card_graph_exec *graph; /* NULL: one by one */
+};
+
+static enum as_status put_call(void *ctx, struct as_error *err)
+{
+    const struct timed_call *t = ctx;
+    const char *name = t->launch->kernel->name;
+    return t->graph ? as_card_check(t->card, t->card->f->graph_launch.call(t->graph, t->card->stream), name, err)
+                    : put_many(t->card, t->call, t->launch->reps, name, err);
 }
 
 static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
@@ -191,8 +235,9 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     enum as_status s = make_call(dev, launch, &c, err);
     if (!s && (launch->flags & AS_LAUNCH_GRAPH))
         s = record(card, &c, launch->reps, launch->kernel->name, &graph, err);
+    struct timed_call timed = {card, &c, launch, graph};
     if (!s)
-        s = run_timed(card, &c, launch, graph, out, err);
+        s = as_card_time(card, put_call, &timed, launch->kernel->name, out, err);
     if (graph)
         card->f->graph_exec_destroy.call(graph);
     return s;

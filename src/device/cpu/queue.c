@@ -64,6 +64,9 @@ static enum as_status queue_submit(struct as_device *dev, const struct as_launch
                        launch->args_n);
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
+        if (a->kind == AS_ARG_TENSOR)
+            return as_fail(err, AS_UNSUPPORTED, "kernel \"%s\" takes a tensor, and CPUs have none",
+                           launch->kernel->host->name);
         is_memory[i] = a->kind == AS_ARG_MEMORY;
         if (is_memory[i])
             values[i].memory = a->u.memory ? as_cpu_memory_address(a->u.memory) : NULL;

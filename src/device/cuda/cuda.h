@@ -4,11 +4,13 @@
 
 #include "device/card/memory.h"
 #include "device/cuda/api.h"
+#include "device/cuda/cublaslt.h"
 
 struct as_cu_backend {
     struct as_card_backend card; /* first */
     struct as_cu_api api;        /* the driver */
     struct as_nvrtc_api nvrtc;   /* loaded at the first program; library NULL before */
+    struct as_lt_api lt;         /* loaded at the first product of matrices */
 };
 
 static inline const struct as_cu_api *as_cu_of(const struct as_card *card)
@@ -34,6 +36,10 @@ void as_cu_find_target(struct as_card *card);
 
 void as_cu_list_allocators(struct as_device *dev);
 extern const struct as_card_allocator as_cu_allocators[];
+
+/* ---- gemm.c ---- */
+
+extern const struct as_gemm_ops as_cu_gemm_ops;
 
 /* ---- nvrtc.c ---- */
 

@@ -99,6 +99,32 @@ static int copy(const struct as_card *card, unsigned long long to, unsigned long
 
 /* ---- kernels ---- */
 
+static enum as_status make_tensor(const struct as_card *card, const struct as_tensor *t, void *out,
+                                  struct as_error *err)
+{
+    static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                                                [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
+                                                [4] = CU_TENSOR_MAP_DATA_TYPE_UINT32,
+                                                [8] = CU_TENSOR_MAP_DATA_TYPE_UINT64};
+    const struct as_cu_api *api = as_cu_of(card);
+    const cuuint64_t extents[] = {t->columns, t->rows}, strides[] = {t->columns * t->element_bytes};
+    const cuuint32_t box[] = {t->box_columns, t->box_rows}, steps[] = {1, 1};
+    CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+    for (unsigned bytes = t->swizzle; bytes > 16; bytes /= 2)
+        swizzle++;
+    if (!api->cuTensorMapEncodeTiled)
+        return as_fail(err, AS_UNSUPPORTED, "cuda: this driver knows no tensors; it needs driver 525 or later");
+    if (as_cu_attribute(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 9)
+        return as_fail(err, AS_UNSUPPORTED, "cuda: devices have tensors from sm_90 on, this is %s", card->target);
+    if (t->element_bytes > 8 || (t->element_bytes & (t->element_bytes - 1)) || swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
+        return as_fail(err, AS_USAGE, "cuda: a tensor has elements of %u bytes and a swizzle of %u", t->element_bytes,
+                       t->swizzle);
+    CUresult code = api->cuTensorMapEncodeTiled(
+        out, types[t->element_bytes], 2, (void *)(uintptr_t)as_card_address(t->memory), extents, strides, box, steps,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return as_card_tell(card->backend, code, "cuTensorMapEncodeTiled", err);
+}
+
 static enum as_status instantiate(struct as_card *card, struct as_card_graph *graph, struct as_card_graph_exec **out,
                                   struct as_error *err)
 {
@@ -221,6 +247,7 @@ static const struct as_card_api card_api = {
     .copy = copy,
     .copy_name = "cuMemcpyAsync",
     .allocators = as_cu_allocators,
+    .tensor = make_tensor,
     .instantiate = instantiate,
     .allow_local = allow_local,
     .find_compiler = find_compiler,

@@ -85,7 +85,11 @@
     X(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location))                \
     X(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream))                       \
     X(cuMemPrefetchAsync_v2,                                                                                           \
-      (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))
+      (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))                \
+    X(cuTensorMapEncodeTiled,                                                                                          \
+      (CUtensorMap * map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *extents,         \
+       const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps, CUtensorMapInterleave interleave,    \
+       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill))
 
 /* Every NVRTC since 11.2 has these. All but one give nvrtcResult. */
 #define AS_NVRTC_REQUIRED(X)                                                                                           \

@@ -7,6 +7,7 @@
 #include "device/card/handles.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The API's enums are int in its ABI. */
 typedef int CUresult;
@@ -20,8 +21,15 @@ typedef int CUmemAllocationType;
 typedef int CUmemAccess_flags;
 typedef int CUmemLocationType;
 typedef int CUstreamCaptureMode;
+typedef int CUtensorMapDataType;
+typedef int CUtensorMapInterleave;
+typedef int CUtensorMapSwizzle;
+typedef int CUtensorMapL2promotion;
+typedef int CUtensorMapFloatOOBfill;
 typedef int nvrtcResult;
 
+typedef uint32_t cuuint32_t;
+typedef uint64_t cuuint64_t;
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct as_card_context *CUcontext;
@@ -59,6 +67,10 @@ typedef struct CUmemAccessDesc_st {
     CUmemLocation location;
     CUmemAccess_flags flags;
 } CUmemAccessDesc;
+
+typedef struct CUtensorMap_st {
+    _Alignas(128) cuuint64_t opaque[16];
+} CUtensorMap;
 
 enum {
     CUDA_SUCCESS = 0,
@@ -166,6 +178,20 @@ enum {
     CU_MEMHOSTALLOC_DEVICEMAP = 2,
     CU_MEMHOSTALLOC_WRITECOMBINED = 4,
     CU_MEMHOSTREGISTER_DEVICEMAP = 2,
+};
+
+enum {
+    CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
+    CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
+    CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2,
+    CU_TENSOR_MAP_DATA_TYPE_UINT64 = 4,
+    CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
+    CU_TENSOR_MAP_SWIZZLE_NONE = 0,
+    CU_TENSOR_MAP_SWIZZLE_32B = 1,
+    CU_TENSOR_MAP_SWIZZLE_64B = 2,
+    CU_TENSOR_MAP_SWIZZLE_128B = 3,
+    CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3,
+    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
 };
 
 enum { NVRTC_SUCCESS = 0, NVRTC_ERROR_OUT_OF_MEMORY = 1 };

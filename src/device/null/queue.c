@@ -131,6 +131,8 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
         return s;
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
+        if (a->kind == AS_ARG_TENSOR)
+            return as_fail(err, AS_UNSUPPORTED, "kernel '%s' takes a tensor, and the null device has none", host->name);
         bool memory = a->kind == AS_ARG_MEMORY;
         args[i] = !memory ? (void *)&a->u : a->u.memory ? as_null_address(a->u.memory) : NULL;
     }

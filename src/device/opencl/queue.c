@@ -20,6 +20,9 @@ static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *
     cl_kernel kernel = launch->kernel->kernel;
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
+        if (a->kind == AS_ARG_TENSOR)
+            return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s' takes a tensor, and the API has none",
+                           launch->kernel->name);
         enum as_status s = a->kind == AS_ARG_MEMORY
                                ? as_cl_set_memory_arg(cl, kernel, (cl_uint)i, a->u.memory, err)
                                : as_cl_check(cl->api->clSetKernelArg(kernel, (cl_uint)i, sizes[a->kind], &a->u),

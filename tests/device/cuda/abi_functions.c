@@ -1,5 +1,6 @@
 /* Our lists of functions against the SDK's declarations, parameter by parameter, older versions included. */
 #define __CUDA_API_VERSION_INTERNAL
+#include <cublasLt.h>
 #include <cuda.h>
 #include <nvrtc.h>
 

@@ -1,10 +1,11 @@
 /* Sizes, places and values as one header has them: ours, or with AS_SDK the SDK's. Built once with each. */
 #ifdef AS_SDK
+#include <cublasLt.h>
 #include <cuda.h>
 #include <nvrtc.h>
 #define ROWS abi_sdk
 #else
-#include "device/cuda/driver_types.h"
+#include "device/cuda/cublaslt_types.h"
 #define ROWS abi_ours
 #endif
 
@@ -35,5 +36,7 @@ const struct abi_row ROWS[] = {
     FIELD(CUmemAllocationProp, allocFlags.usage),
     FIELD(CUmemAccessDesc, location),
     FIELD(CUmemAccessDesc, flags),
+    FIELD(cublasLtMatmulHeuristicResult_t, workspaceSize),
+    FIELD(cublasLtMatmulHeuristicResult_t, state),
     {NULL, 0},
 };

@@ -6,6 +6,7 @@
 
 #include "device/dialect/host_prelude.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,29 @@ API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attrib
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value > 0
                ? CUDA_SUCCESS
                : fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
+}
+
+/* As the driver's documents bind its parameters. */
+API CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                    const cuuint64_t *extents, const cuuint64_t *strides, const cuuint32_t *box,
+                                    const cuuint32_t *steps, CUtensorMapInterleave interleave,
+                                    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                    CUtensorMapFloatOOBfill fill)
+{
+    static const unsigned bytes[] = {[CU_TENSOR_MAP_DATA_TYPE_UINT8] = 1,
+                                     [CU_TENSOR_MAP_DATA_TYPE_UINT16] = 2,
+                                     [CU_TENSOR_MAP_DATA_TYPE_UINT32] = 4,
+                                     [CU_TENSOR_MAP_DATA_TYPE_UINT64] = 8};
+    static const unsigned rows[] = {UINT32_MAX, 32, 64, 128}; /* bytes that a row of the box has at most */
+    ENTER();
+    bool good = rank == 2 && (uintptr_t)map % 64 == 0 && (uintptr_t)address % 16 == 0 && extents[0] && extents[1] &&
+                strides[0] == extents[0] * bytes[type] && strides[0] % 16 == 0 && box[0] && box[0] <= 256 && box[1] &&
+                box[1] <= 256 && box[0] * bytes[type] % 16 == 0 && box[0] * bytes[type] <= rows[swizzle] &&
+                steps[0] == 1 && steps[1] == 1 && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && promotion <= 3 &&
+                fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+    map->opaque[0] = (uintptr_t)address;
+    map->opaque[1] = extents[0] * extents[1];
+    return good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void run_count(void **p)

@@ -1,0 +1,449 @@
+#include "gemm.h"
+
+#include "../common/timed.h"
+#include "device/dialect/dialect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
+
+const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "mma", "tiled", "naive", NULL};
+const char *const as_product_type_words[] = {"f64", "f32", "tf32", "bf16", "f16", "e4m3", "e5m2", "s8", NULL};
+
+enum { NAIVE_GROUPS = 32 /* of a unit */, CHUNK = 16 << 20 };
+/* Multiply-adds twice: what takes longer than some seconds is left out. */
+static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10;
+
+/* ---- the kernels ---- */
+
+struct made {
+    const char *name, *source;
+    unsigned m, n, k_bytes; /* what it makes of d at a time, from so many bytes of K; 0: whatever */
+    unsigned types;         /* that it has */
+    unsigned arch;          /* the least of CUDA's; 0: any device */
+    bool only;              /* and no later one */
+    unsigned cluster, group_size;
+    uint64_t local_bytes;
+    unsigned matrix; /* instructions of the matrix unit that its loop has */
+};
+#define BIT(t) (1u << AS_PRODUCT_##t)
+#define HALVES (BIT(BF16) | BIT(F16))
+#define BYTES (BIT(E4M3) | BIT(E5M2) | BIT(S8))
+#define ALUS (BIT(F64) | BIT(F32) | HALVES | BYTES)
+#define RING(stages, rows, bytes) ((stages) * (rows) * (bytes))
+static const struct made kernels[AS_PRODUCT_PATHS] = {
+    [AS_PRODUCT_PAIR] = {"gemm_wgmma", as_kernel_gemm_wgmma, 256, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 2,
+                         384, RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_PRODUCT_WGMMA] = {"gemm_wgmma", as_kernel_gemm_wgmma, 128, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 1,
+                          384, RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_PRODUCT_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false,
+                        1, 256, RING(4, 128 + 128, 64), 16},
+    [AS_PRODUCT_TILED] = {"tiled", as_kernel_gemm_simple, 128, 128, 0, ALUS, 0, false, 1, 256, 0, 0},
+    [AS_PRODUCT_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0},
+};
+
+static bool is_native(const struct as_device_info *info)
+{
+    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
+}
+
+/* The number in "sm_90". */
+static unsigned architecture(const struct as_device_info *info)
+{
+    const char *digit = strpbrk(info->arch, "0123456789");
+    return digit ? (unsigned)strtoul(digit, NULL, 10) : 0;
+}
+
+double as_product_flop(const struct as_product_desc *d)
+{
+    return 2.0 * (double)d->m * (double)d->n * (double)d->k;
+}
+
+uint64_t as_product_bytes(const struct as_product_desc *d)
+{
+    const struct as_product_format *f = &as_product_formats[d->type];
+    return (d->m + d->n) * d->k * f->in_bytes + d->m * d->n * f->out_bytes;
+}
+
+/* ---- what applies ---- */
+
+static enum as_applies matrix_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                      struct as_error *err)
+{
+    const struct made *k = &kernels[d->path];
+    const char *path = as_product_path_words[d->path], *type = as_product_type_words[d->type];
+    unsigned arch = architecture(info), least = k->arch;
+    if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
+        least = 89;
+    if (strcmp(info->dialect, as_dialect_word(AS_DIALECT_CUDA)) != 0)
+        as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of CUDA, and those of this device are %s", path,
+                info->dialect[0] ? info->dialect : "none");
+    else if (arch < least)
+        as_fail(err, AS_UNSUPPORTED, "path %s has %s from sm_%u on, this is %s", path, type, least, info->arch);
+    else if (k->only && arch != least)
+        as_fail(err, AS_UNSUPPORTED, "sm_%ua alone has the instructions of path %s, this is %s", least, path,
+                info->arch);
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+/* The tile of a path for a type. */
+static void find_tile(const struct as_product_desc *d, uint64_t tile[3])
+{
+    const struct made *k = &kernels[d->path];
+    bool small = d->path == AS_PRODUCT_TILED && d->type == AS_PRODUCT_F64;
+    tile[0] = small ? 64 : k->m ? k->m : 1;
+    tile[1] = small ? 64 : k->n ? k->n : 1;
+    tile[2] = k->k_bytes ? k->k_bytes / as_product_formats[d->type].in_bytes : d->path == AS_PRODUCT_TILED ? 16 : 1;
+}
+
+static enum as_applies size_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                    struct as_error *err)
+{
+    const char *path = as_product_path_words[d->path];
+    bool cores = is_native(info) || info->is_host_cpu, naive = d->path == AS_PRODUCT_NAIVE;
+    double slow = cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
+    uint64_t tile[3];
+    find_tile(d, tile);
+    if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
+        as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 numbers or more");
+    else if (d->path >= AS_PRODUCT_TILED && as_product_flop(d) > slow)
+        as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one product of this size", path);
+    else if (d->m % tile[0] || d->n % tile[1] || d->k % tile[2])
+        as_fail(err, AS_UNSUPPORTED,
+                "path %s makes tiles of %llu x %llu from steps of %llu, and the size is no multiple", path,
+                (unsigned long long)tile[0], (unsigned long long)tile[1], (unsigned long long)tile[2]);
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+enum as_applies as_product_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                   struct as_error *err)
+{
+    if (d->path >= AS_PRODUCT_PATHS || d->type >= AS_PRODUCT_TYPES)
+        return AS_PRUNED;
+    if (is_native(info)) {
+        bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
+        return has && d->epilogue == AS_PRODUCT_PLAIN ? size_applies(info, d, err) : AS_PRUNED;
+    }
+    if (d->path != AS_PRODUCT_LIBRARY && !(kernels[d->path].types & 1u << d->type))
+        return AS_PRUNED;
+    if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64)) {
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+        return AS_INAPPLICABLE;
+    }
+    enum as_applies can = kernels[d->path].arch ? matrix_applies(info, d, err) : AS_APPLIES;
+    return can == AS_APPLIES ? size_applies(info, d, err) : can;
+}
+
+/* ---- operands ---- */
+
+static enum as_status fill_on_host(struct as_product *p, struct as_memory *to, const unsigned char *codes, uint64_t n,
+                                   uint32_t seed, struct as_error *err)
+{
+    const unsigned bytes = as_product_formats[p->desc.type].in_bytes;
+    unsigned char *all = malloc(n * bytes);
+    if (!all)
+        return as_nomem(err, n * bytes, "an operand");
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(all + i * bytes, codes + as_product_index(i, seed) * bytes, bytes);
+    enum as_status s = p->dev->memory->write(p->dev, to, 0, all, n * bytes, err);
+    free(all);
+    return s;
+}
+
+static enum as_status fill_on_device(struct as_product *p, struct as_memory *to, struct as_memory *table, uint64_t n,
+                                     uint32_t seed, struct as_error *err)
+{
+    struct as_kernel *fill = NULL;
+    struct as_timing unused;
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = to},
+                                  {.kind = AS_ARG_MEMORY, .u.memory = table},
+                                  {.kind = AS_ARG_U32, .u.u32 = (uint32_t)n},
+                                  {.kind = AS_ARG_U32, .u.u32 = seed}};
+    const struct as_launch l = {.args = args,
+                                .args_n = sizeof args / sizeof *args,
+                                .groups = 8 * (size_t)(p->dev->info.units ? p->dev->info.units : 1),
+                                .group_size = 256,
+                                .reps = 1};
+    enum as_status s = p->dev->program->kernel(p->dev, p->plain, "fill", &fill, err);
+    struct as_launch ready = l;
+    ready.kernel = fill;
+    if (!s)
+        s = p->dev->queue->launch(p->dev, &ready, &unused, err);
+    p->dev->program->kernel_destroy(p->dev, fill);
+    return s;
+}
+
+/* All bits set: no number, or -1. */
+static enum as_status spoil(struct as_product *p, struct as_error *err)
+{
+    unsigned char *ones = malloc(CHUNK);
+    enum as_status s = ones ? AS_OK : as_nomem(err, CHUNK, "a result");
+    if (ones)
+        memset(ones, 0xff, CHUNK);
+    for (uint64_t at = 0; at < p->d->bytes && !s; at += CHUNK) {
+        uint64_t left = p->d->bytes - at;
+        s = p->dev->memory->write(p->dev, p->d, at, ones, left < CHUNK ? left : CHUNK, err);
+    }
+    free(ones);
+    return s;
+}
+
+static enum as_status fill_operands(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    unsigned char codes[AS_PRODUCT_DRAWN * 8];
+    struct as_memory *table = NULL;
+    as_product_draw(p);
+    for (size_t i = 0; i < AS_PRODUCT_DRAWN; i++) {
+        uint64_t code = as_number_nearest(as_number_format(f->in), p->drawn[i]);
+        memcpy(codes + i * f->in_bytes, &code, f->in_bytes);
+    }
+    if (!p->plain) {
+        enum as_status s = fill_on_host(p, p->a, codes, d->m * d->k, AS_SEED_A, err);
+        return s ? s : fill_on_host(p, p->b, codes, d->n * d->k, AS_SEED_B, err);
+    }
+    enum as_status s = as_timed_memory(p->dev, AS_PRODUCT_DRAWN * (uint64_t)f->in_bytes, &table, err);
+    if (!s)
+        s = p->dev->memory->write(p->dev, table, 0, codes, table->bytes, err);
+    if (!s)
+        s = fill_on_device(p, p->a, table, d->m * d->k, AS_SEED_A, err);
+    if (!s)
+        s = fill_on_device(p, p->b, table, d->n * d->k, AS_SEED_B, err);
+    p->dev->memory->free(p->dev, table);
+    return s;
+}
+
+static enum as_status fill_bias(struct as_product *p, struct as_error *err)
+{
+    float *bias = malloc(p->desc.n * sizeof *bias);
+    if (!bias)
+        return as_nomem(err, p->desc.n * sizeof *bias, "a bias");
+    for (uint64_t i = 0; i < p->desc.n; i++)
+        bias[i] = (float)p->drawn_bias[i % AS_PRODUCT_DRAWN];
+    enum as_status s = p->dev->memory->write(p->dev, p->bias, 0, bias, p->desc.n * sizeof *bias, err);
+    free(bias);
+    return s;
+}
+
+static enum as_status make_operands(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const struct {
+        struct as_memory **memory;
+        uint64_t bytes;
+    } blocks[] = {{&p->a, d->m * d->k * f->in_bytes},
+                  {&p->b, d->n * d->k * f->in_bytes},
+                  {&p->d, d->m * d->n * f->out_bytes},
+                  {&p->bias, d->n * sizeof(float)}};
+    uint64_t largest = 0;
+    for (size_t i = 0; i < 3; i++)
+        largest = blocks[i].bytes > largest ? blocks[i].bytes : largest;
+    enum as_status s = as_check_room(p->dev, as_product_bytes(d), largest, err);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks && !s; i++)
+        s = as_timed_memory(p->dev, blocks[i].bytes, blocks[i].memory, err);
+    if (!s)
+        s = fill_operands(p, err);
+    if (!s)
+        s = fill_bias(p, err);
+    return s ? s : spoil(p, err);
+}
+
+/* ---- programs ---- */
+
+static enum as_status build_simple(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type == AS_PRODUCT_TF32 ? AS_PRODUCT_F32 : d->type];
+    char defines[96];
+    bool alu = d->path >= AS_PRODUCT_TILED;
+    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d%s", f->define, (int)d->epilogue,
+             d->path == AS_PRODUCT_TILED ? " -DTILED" : "");
+    const struct as_program_desc desc = {.name = "gemm_simple",
+                                         .source = as_kernel_gemm_simple,
+                                         .defines = defines,
+                                         .host = alu && d->type == AS_PRODUCT_F32   ? as_product_native_f32
+                                                 : alu && d->type == AS_PRODUCT_F64 ? as_product_native_f64
+                                                                                    : NULL};
+    return p->dev->program->build(p->dev, &desc, is_native(&p->dev->info) ? &p->program : &p->plain, err);
+}
+
+static enum as_status build_matrix(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_format *f = &as_product_formats[p->desc.type];
+    const struct made *k = &kernels[p->desc.path];
+    char defines[128];
+    snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%d -DCLUSTER=%u", f->define, f->out_bytes,
+             p->desc.type == AS_PRODUCT_BF16 ? " -DOUT_BF16" : "", (int)p->desc.epilogue, k->cluster);
+    const struct as_program_desc desc = {.name = k->name, .source = k->source, .defines = defines};
+    return p->dev->program->build(p->dev, &desc, &p->program, err);
+}
+
+/* CPUs have no kernel but those of the paths themselves. */
+static enum as_status build(struct as_product *p, struct as_error *err)
+{
+    const enum as_product_path path = p->desc.path;
+    bool native = is_native(&p->dev->info);
+    enum as_status s = native && path == AS_PRODUCT_LIBRARY ? AS_OK : build_simple(p, err);
+    if (!s && kernels[path].arch)
+        s = build_matrix(p, err);
+    if (s || path == AS_PRODUCT_LIBRARY)
+        return s;
+    return p->dev->program->kernel(p->dev, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
+}
+
+/* ---- launches ---- */
+
+static struct as_arg memory_arg(struct as_memory *m)
+{
+    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
+}
+static struct as_arg u32_arg(uint64_t v)
+{
+    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
+}
+
+static void set_wgmma(struct as_product *p)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct made *k = &kernels[d->path];
+    const unsigned bytes = as_product_formats[d->type].in_bytes, columns = k->k_bytes / bytes;
+    const size_t units = p->dev->info.units ? p->dev->info.units : 1;
+    p->tensors[0] = (struct as_tensor){p->a, bytes, d->k, d->m, columns, k->m / k->cluster, 128};
+    p->tensors[1] = (struct as_tensor){p->b, bytes, d->k, d->n, columns, k->n / k->cluster, 128};
+    for (size_t i = 0; i < 2; i++)
+        p->args[i] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &p->tensors[i]};
+    p->args[2] = memory_arg(p->d);
+    p->args[3] = memory_arg(p->bias);
+    p->args[4] = u32_arg(d->m / k->m);
+    p->args[5] = u32_arg(d->n / k->n);
+    p->args[6] = u32_arg(d->k / columns);
+    p->launch.groups = units / k->cluster * k->cluster;
+}
+
+static void set_others(struct as_product *p)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_device_info *info = &p->dev->info;
+    uint64_t tile[3];
+    find_tile(d, tile);
+    uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]};
+    bool mma = d->path == AS_PRODUCT_MMA;
+    p->args[0] = memory_arg(p->a);
+    p->args[1] = memory_arg(p->b);
+    p->args[2] = memory_arg(p->d);
+    p->args[3] = memory_arg(p->bias);
+    p->args[4] = u32_arg(mma ? tiles[0] : d->m);
+    p->args[5] = u32_arg(mma ? tiles[1] : d->n);
+    p->args[6] = u32_arg(d->k);
+    p->launch.groups = tiles[0] * tiles[1];
+    if (d->path == AS_PRODUCT_NAIVE) {
+        uint64_t most = (uint64_t)NAIVE_GROUPS * (info->units ? info->units : 1), all = (d->m * d->n + 255) / 256;
+        p->launch.groups = all < most ? all : most;
+    }
+}
+
+static void set_launch(struct as_product *p)
+{
+    const struct made *k = &kernels[p->desc.path];
+    p->launch = (struct as_launch){.kernel = p->kernel,
+                                   .args = p->args,
+                                   .args_n = 7,
+                                   .group_size = k->group_size,
+                                   .local_bytes = k->local_bytes,
+                                   .work = {.bytes = (double)as_product_bytes(&p->desc)}};
+    if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
+        set_wgmma(p);
+    else
+        set_others(p);
+    if (is_native(&p->dev->info)) {
+        p->launch.groups = p->dev->info.threads ? p->dev->info.threads : 1;
+        p->launch.group_size = 1;
+    }
+}
+
+static enum as_status create_library(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const struct as_gemm_desc desc = {.in = f->in,
+                                      .sum = f->sum,
+                                      .out = f->out,
+                                      .m = d->m,
+                                      .n = d->n,
+                                      .k = d->k,
+                                      .b_transposed = true,
+                                      .a = p->a,
+                                      .b = p->b,
+                                      .d = p->d};
+    if (!p->dev->gemm)
+        return as_fail(err, AS_UNSUPPORTED, "backend '%s' knows no library for products of matrices",
+                       p->dev->info.backend);
+    enum as_status s = p->dev->gemm->create(p->dev, &desc, &p->library, err);
+    return s ? s : spoil(p, err);
+}
+
+enum as_status as_product_prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *desc,
+                                  struct as_error *err)
+{
+    *p = (struct as_product){.dev = dev, .desc = *desc};
+    enum as_status s = build(p, err);
+    if (!s)
+        s = make_operands(p, err);
+    if (s)
+        return s;
+    if (desc->path == AS_PRODUCT_LIBRARY)
+        return create_library(p, err);
+    set_launch(p);
+    return AS_OK;
+}
+
+enum as_status as_product_run(struct as_product *p, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    if (p->library)
+        return p->dev->gemm->run(p->dev, p->library, reps, out, err);
+    p->launch.reps = reps;
+    return p->dev->queue->launch(p->dev, &p->launch, out, err);
+}
+
+void as_product_note(const struct as_product *p, struct as_visit_context *vc)
+{
+    struct as_kernel_info info;
+    if (p->library)
+        as_note(vc, "library", p->dev->gemm->name(p->library));
+    if (!p->kernel || !p->dev->program->kernel_info ||
+        p->dev->program->kernel_info(p->dev, p->kernel, p->launch.group_size, p->launch.local_bytes, &info, NULL))
+        return;
+    as_note_number(vc, "registers", info.registers);
+    as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+}
+
+void as_product_expect(const struct as_product *p, struct as_visit_context *vc)
+{
+    if (p->kernel && kernels[p->desc.path].matrix)
+        as_expect_code(vc, p->kernel, "matrix", kernels[p->desc.path].matrix);
+}
+
+void as_product_finish(struct as_product *p)
+{
+    struct as_device *dev = p->dev;
+    if (!dev)
+        return;
+    if (p->library)
+        dev->gemm->destroy(dev, p->library);
+    dev->program->kernel_destroy(dev, p->kernel);
+    dev->program->destroy(dev, p->program);
+    dev->program->destroy(dev, p->plain);
+    struct as_memory *const blocks[] = {p->a, p->b, p->d, p->bias};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        dev->memory->free(dev, blocks[i]);
+    *p = (struct as_product){0};
+}

@@ -1,0 +1,100 @@
+/* Products of matrices d = a x b' by every path that a device has: operands made, run, timed, checked against the host.
+ * Rows of a (m x k), b (n x k) and d (m x n) lie one after the other, the same for all paths. */
+#ifndef AS_PROBES_GEMM_GEMM_H
+#define AS_PROBES_GEMM_GEMM_H
+
+#include "../common/prepare.h"
+#include "../matrix/formats.h"
+
+/* Best first. */
+enum as_product_path {
+    AS_PRODUCT_LIBRARY, /* the vendor's */
+    AS_PRODUCT_PAIR,    /* wgmma, units in pairs that fetch one operand for each other */
+    AS_PRODUCT_WGMMA,
+    AS_PRODUCT_MMA,
+    AS_PRODUCT_TILED, /* ordinary arithmetic, operands kept near it */
+    AS_PRODUCT_NAIVE,
+    AS_PRODUCT_PATHS
+};
+extern const char *const as_product_path_words[];
+
+enum as_product_type {
+    AS_PRODUCT_F64,
+    AS_PRODUCT_F32,
+    AS_PRODUCT_TF32,
+    AS_PRODUCT_BF16,
+    AS_PRODUCT_F16,
+    AS_PRODUCT_E4M3,
+    AS_PRODUCT_E5M2,
+    AS_PRODUCT_S8,
+    AS_PRODUCT_TYPES
+};
+extern const char *const as_product_type_words[];
+
+/* What is done to each result before it is stored. */
+enum as_product_epilogue { AS_PRODUCT_PLAIN, AS_PRODUCT_BIAS, AS_PRODUCT_GELU /* bias and GELU */ };
+
+struct as_product_desc {
+    enum as_product_path path;
+    enum as_product_type type;
+    enum as_product_epilogue epilogue;
+    uint64_t m, n, k;
+    bool zero; /* all operands are 0 */
+    uint32_t seed;
+};
+
+/* How many of what sizes and which kinds a path has: AS_INAPPLICABLE with the reason, AS_PRUNED where it is the same as
+ * another. */
+enum as_applies as_product_applies(const struct as_device_info *info, const struct as_product_desc *desc,
+                                   struct as_error *err);
+double as_product_flop(const struct as_product_desc *desc);
+/* Bytes of operands and result. */
+uint64_t as_product_bytes(const struct as_product_desc *desc);
+
+enum { AS_PRODUCT_DRAWN = 1024 }; /* numbers that operands are drawn from */
+struct as_product {
+    struct as_device *dev;
+    struct as_product_desc desc;
+    struct as_memory *a, *b, *d, *bias;
+    struct as_program *program; /* of the path; NULL: the library's */
+    struct as_kernel *kernel;
+    struct as_program *plain; /* fill, and the epilogues by themselves */
+    struct as_gemm *library;
+    struct as_tensor tensors[2];
+    double drawn[AS_PRODUCT_DRAWN], drawn_bias[AS_PRODUCT_DRAWN];
+    struct as_launch launch;
+    struct as_arg args[8];
+};
+/* Memory, operands, kernel. The result holds no numbers (NaN, or -1 of integers) until it was computed. */
+enum as_status as_product_prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *desc,
+                                  struct as_error *err);
+enum as_status as_product_run(struct as_product *p, uint64_t reps, struct as_timing *out, struct as_error *err);
+/* The path's own words for what it is: the library's version, the kernel's registers. */
+void as_product_note(const struct as_product *p, struct as_visit_context *vc);
+/* Has the kernel the instructions that the path is about: for the code gate. */
+void as_product_expect(const struct as_product *p, struct as_visit_context *vc);
+/* Results at places all over d, each a whole row of a times a whole row of b in f64; all of them where they are few. */
+bool as_product_check(const struct as_product *p, char *why, size_t size);
+void as_product_finish(struct as_product *p);
+
+/* ---- operands.c ---- */
+
+struct as_product_format {
+    const char *word, *define;  /* "f16", "IN_F16" */
+    const char *in, *sum, *out; /* formats */
+    unsigned in_bytes, out_bytes;
+    unsigned sum_bits, unit_bits; /* digits of sums on the ALUs, and that matrix units are held to */
+    unsigned unit_k;              /* elements of K in one instruction of them */
+};
+extern const struct as_product_format as_product_formats[AS_PRODUCT_TYPES];
+/* Fills the numbers that are drawn from. */
+void as_product_draw(struct as_product *p);
+/* Which of them stands at a place of a, b or the bias: the same as in simple.kernel. */
+uint32_t as_product_index(uint64_t place, uint32_t seed);
+enum { AS_SEED_A = 0x1234567, AS_SEED_B = 0x7654321, AS_SEED_BIAS = 0x2468ace };
+
+/* ---- native.c: CPUs' own kernels "naive", "tiled" for f32 and f64 ---- */
+
+extern const struct as_host_kernel as_product_native_f32[], as_product_native_f64[];
+
+#endif

@@ -1,0 +1,96 @@
+/* Products of matrices by a CPU's own instructions. */
+#include "gemm.h"
+
+struct sizes {
+    uint64_t m, n, k;
+};
+static struct sizes sizes_of(const struct as_host_call *call)
+{
+    return (struct sizes){*(const uint32_t *)call->args[4], *(const uint32_t *)call->args[5],
+                          *(const uint32_t *)call->args[6]};
+}
+
+#define PLAIN(a, b, c) ((c) + (a) * (b))
+#define TYPE float
+#define NAME(x) f32_128_##x
+#define LANES 4
+#define TARGET
+#define FMA PLAIN
+#include "native_kernels.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define NAME(x) f32_256_##x
+#define LANES 8
+#define TARGET __attribute__((target("avx2,fma")))
+#define FMA(a, b, c) (f32_256_vec) _mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
+#include "native_kernels.h"
+#define NAME(x) f32_512_##x
+#define LANES 16
+#define TARGET __attribute__((target("avx512f")))
+#define FMA(a, b, c) (f32_512_vec) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
+#include "native_kernels.h"
+#endif
+#undef TYPE
+
+#define TYPE double
+#define NAME(x) f64_128_##x
+#define LANES 2
+#define TARGET
+#define FMA PLAIN
+#include "native_kernels.h"
+#if defined(__x86_64__)
+#define NAME(x) f64_256_##x
+#define LANES 4
+#define TARGET __attribute__((target("avx2,fma")))
+#define FMA(a, b, c) (f64_256_vec) _mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c))
+#include "native_kernels.h"
+#define NAME(x) f64_512_##x
+#define LANES 8
+#define TARGET __attribute__((target("avx512f")))
+#define FMA(a, b, c) (f64_512_vec) _mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))
+#include "native_kernels.h"
+#endif
+#undef TYPE
+
+/* The widest that this CPU has. */
+#if defined(__x86_64__)
+#define TILED(type)                                                                                                    \
+    static void type##_tiled(const struct as_host_call *call)                                                          \
+    {                                                                                                                  \
+        if (__builtin_cpu_supports("avx512f"))                                                                         \
+            type##_512_tiled(call);                                                                                    \
+        else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                                      \
+            type##_256_tiled(call);                                                                                    \
+        else                                                                                                           \
+            type##_128_tiled(call);                                                                                    \
+    }
+#else
+#define TILED(type)                                                                                                    \
+    static void type##_tiled(const struct as_host_call *call)                                                          \
+    {                                                                                                                  \
+        type##_128_tiled(call);                                                                                        \
+    }
+#endif
+TILED(f32)
+TILED(f64)
+
+#define NAIVE(name, type)                                                                                              \
+    static void name(const struct as_host_call *call)                                                                  \
+    {                                                                                                                  \
+        const struct sizes z = sizes_of(call);                                                                         \
+        const type *a = call->args[0], *b = call->args[1];                                                             \
+        type *d = call->args[2];                                                                                       \
+        for (uint64_t rep = 0; rep < call->reps; rep++)                                                                \
+            for (uint64_t i = z.m * call->thread / call->threads; i < z.m * (call->thread + 1) / call->threads; i++)   \
+                for (uint64_t j = 0; j < z.n; j++) {                                                                   \
+                    type sum = 0;                                                                                      \
+                    for (uint64_t at = 0; at < z.k; at++)                                                              \
+                        sum += a[i * z.k + at] * b[j * z.k + at];                                                      \
+                    d[i * z.n + j] = sum;                                                                              \
+                }                                                                                                      \
+    }
+NAIVE(f32_naive, float)
+NAIVE(f64_naive, double)
+
+const struct as_host_kernel as_product_native_f32[] = {{"naive", f32_naive}, {"tiled", f32_tiled}, {NULL, NULL}};
+const struct as_host_kernel as_product_native_f64[] = {{"naive", f64_naive}, {"tiled", f64_tiled}, {NULL, NULL}};
