@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits of sums in matrix units: of 8-bit floats those of Hopper keep 13 behind the point (DeepSeek-V3's report, 2024,
- * section 3.3.2, saw about 14 in all); others are held to 22, as it is not written down how they round. */
+/* Digits of sums in matrix units: of 8-bit floats those of Hopper keep about 14 (DeepSeek-V3's report, 2024,
+ * section 3.3.2); others are held to 22, as it is not written down how they round. */
 const struct as_product_format as_product_formats[AS_PRODUCT_TYPES] = {
     [AS_PRODUCT_F64] = {"f64", "IN_F64", "f64", "f64", "f64", 8, 8, 53, 52, 4},
     [AS_PRODUCT_F32] = {"f32", "IN_F32", "f32", "f32", "f32", 4, 4, 24, 22, 1},
     [AS_PRODUCT_TF32] = {"tf32", "IN_TF32", "tf32", "f32", "f32", 4, 4, 24, 22, 4},
     [AS_PRODUCT_BF16] = {"bf16", "IN_BF16", "bf16", "f32", "bf16", 2, 2, 24, 22, 8},
     [AS_PRODUCT_F16] = {"f16", "IN_F16", "f16", "f32", "f16", 2, 2, 24, 22, 8},
-    [AS_PRODUCT_E4M3] = {"e4m3", "IN_E4M3", "e4m3", "f32", "f16", 1, 2, 24, 13, 16},
-    [AS_PRODUCT_E5M2] = {"e5m2", "IN_E5M2", "e5m2", "f32", "f16", 1, 2, 24, 13, 16},
+    [AS_PRODUCT_E4M3] = {"e4m3", "IN_E4M3", "e4m3", "f32", "f16", 1, 2, 24, 14, 32},
+    [AS_PRODUCT_E5M2] = {"e5m2", "IN_E5M2", "e5m2", "f32", "f16", 1, 2, 24, 14, 32},
     [AS_PRODUCT_S8] = {"s8", "IN_S8", "s8", "s32", "s32", 1, 4, 64, 64, 16},
 };
 
@@ -72,7 +72,7 @@ static double room_of(const struct as_product *p, double largest, double value)
         return 0;
     double k = (double)p->desc.k, digit = ldexp(largest, 1 - (int)(by_unit(&p->desc) ? f->unit_bits : f->sum_bits));
     double steps = by_unit(&p->desc) ? k / f->unit_k : k;
-    double room = digit * (steps + 4 * sqrt(k)) + ldexp(fabs(value), -(int)out->fraction);
+    double room = digit * (steps + sqrt(k)) + ldexp(fabs(value), -(int)out->fraction);
     if (p->desc.epilogue != AS_PRODUCT_PLAIN)
         room += ldexp(2 + fabs(value), -(int)(out->fraction < 20 ? out->fraction : 20)); /* a slope of at most 1.13 */
     return 1.2 * room;

@@ -1,0 +1,207 @@
+/* Products of matrices on this machine's CPU and OpenCL: right ones pass the check, and each kind of wrong one is seen.
+ */
+#include "gemm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct as_opened cpu, opencl;
+static bool has_opencl;
+
+static int open_devices(void **state)
+{
+    struct as_error err = {0};
+    (void)state;
+    if (as_device_open("cpu", &cpu, &err))
+        return -1;
+    has_opencl = as_device_open("opencl", &opencl, &err) == AS_OK;
+    if (!has_opencl)
+        print_message("without OpenCL: %s\n", err.text);
+    return 0;
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    as_device_close(&cpu);
+    if (has_opencl)
+        as_device_close(&opencl);
+    return 0;
+}
+
+static struct as_product_desc desc_of(enum as_product_path path, enum as_product_type type, uint64_t size)
+{
+    return (struct as_product_desc){.path = path, .type = type, .m = size, .n = size, .k = size, .seed = 42};
+}
+
+static void prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *d)
+{
+    struct as_error err = {0};
+    if (as_product_applies(&dev->info, d, &err) != AS_APPLIES || as_product_prepare(p, dev, d, &err))
+        fail_msg("%s %s on %s: %s", as_product_path_words[d->path], as_product_type_words[d->type], dev->info.id,
+                 err.text);
+}
+
+static void run(struct as_product *p)
+{
+    struct as_error err = {0};
+    struct as_timing t;
+    if (as_product_run(p, 1, &t, &err))
+        fail_msg("%s", err.text);
+}
+
+static void assert_right(struct as_device *dev, const struct as_product_desc *d)
+{
+    struct as_product p;
+    char why[200] = "";
+    prepare(&p, dev, d);
+    assert_false(as_product_check(&p, why, sizeof why)); /* nothing was computed yet */
+    run(&p);
+    if (!as_product_check(&p, why, sizeof why))
+        fail_msg("%s %s %llu on %s: %s", as_product_path_words[d->path], as_product_type_words[d->type],
+                 (unsigned long long)d->n, dev->info.id, why);
+    as_product_finish(&p);
+}
+
+static void test_cpu(void **state)
+{
+    (void)state;
+    for (int path = AS_PRODUCT_TILED; path < AS_PRODUCT_PATHS; path++)
+        for (int type = AS_PRODUCT_F64; type <= AS_PRODUCT_F32; type++) {
+            struct as_product_desc d = desc_of((enum as_product_path)path, (enum as_product_type)type, 256);
+            assert_right(&cpu.device, &d);
+            d.m = 128, d.n = 384, d.k = 1040; /* more than one block of K, and a last one that is shorter */
+            assert_right(&cpu.device, &d);
+            d.zero = true;
+            assert_right(&cpu.device, &d);
+        }
+}
+
+/* Types that are made of their bits, the tiled kernel, and an epilogue. Compilers of CPUs take long over each. */
+static void test_opencl(void **state)
+{
+    static const struct {
+        enum as_product_path path;
+        enum as_product_type type;
+        enum as_product_epilogue epilogue;
+    } cases[] = {{AS_PRODUCT_NAIVE, AS_PRODUCT_E4M3, AS_PRODUCT_PLAIN},
+                 {AS_PRODUCT_NAIVE, AS_PRODUCT_S8, AS_PRODUCT_PLAIN},
+                 {AS_PRODUCT_NAIVE, AS_PRODUCT_BF16, AS_PRODUCT_GELU},
+                 {AS_PRODUCT_TILED, AS_PRODUCT_F16, AS_PRODUCT_BIAS},
+                 {AS_PRODUCT_TILED, AS_PRODUCT_F64, AS_PRODUCT_PLAIN}};
+    (void)state;
+    if (!has_opencl)
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_product_desc d = desc_of(cases[i].path, cases[i].type, 128);
+        d.k = 48;
+        d.epilogue = cases[i].epilogue;
+        assert_right(&opencl.device, &d);
+    }
+}
+
+/* A kernel that leaves out the last step of K, one that takes a row for another, and one that adds to what was there.
+ */
+static void test_wrong(void **state)
+{
+    struct as_product p;
+    char why[200];
+    (void)state;
+    const struct as_product_desc d = desc_of(AS_PRODUCT_TILED, AS_PRODUCT_F32, 512);
+    prepare(&p, &cpu.device, &d);
+    run(&p);
+    assert_true(as_product_check(&p, why, sizeof why));
+    uint32_t row[512], other[512];
+    assert_int_equal(p.dev->memory->read(p.dev, p.d, 7 * sizeof row, row, sizeof row, NULL), AS_OK);
+    assert_int_equal(p.dev->memory->read(p.dev, p.d, 8 * sizeof row, other, sizeof row, NULL), AS_OK);
+    assert_int_not_equal(memcmp(row, other, sizeof row), 0);
+    /* every row is the next one: what is looked at is all over */
+    for (uint64_t r = 0; r + 1 < 512; r++) {
+        p.dev->memory->read(p.dev, p.d, (r + 1) * sizeof row, row, sizeof row, NULL);
+        p.dev->memory->write(p.dev, p.d, r * sizeof row, row, sizeof row, NULL);
+    }
+    assert_false(as_product_check(&p, why, sizeof why));
+    assert_non_null(strstr(why, "results are wrong, the first in row"));
+    p.args[6].u.u32 -= 16;
+    run(&p);
+    assert_false(as_product_check(&p, why, sizeof why));
+    p.args[6].u.u32 += 16;
+    run(&p);
+    assert_true(as_product_check(&p, why, sizeof why));
+    as_product_finish(&p);
+}
+
+/* One step of K less, of each type at the size whose sums are allowed most: operands of that step made 0 by hand. */
+static void test_skipped_step(void **state)
+{
+    (void)state;
+    for (int type = AS_PRODUCT_F64; type < AS_PRODUCT_TYPES; type++) {
+        struct as_product p = {.dev = &cpu.device, .desc = desc_of(AS_PRODUCT_MMA, (enum as_product_type)type, 1)};
+        const struct as_product_format *f = &as_product_formats[type];
+        const struct as_number_format *out = as_number_format(f->out);
+        const uint64_t k = 8192, step = 64 / f->in_bytes;
+        struct as_error err = {0};
+        char why[200];
+        unsigned char result[64 * 8];
+        p.desc.n = 64;
+        p.desc.k = k;
+        const struct as_memory_desc want = {
+            .allocator = cpu.device.info.allocators[0].name, .bytes = sizeof result, .node = -1};
+        assert_int_equal(p.dev->memory->alloc(p.dev, &want, &p.d, &err), AS_OK);
+        as_product_draw(&p);
+        for (int skip_it = 0; skip_it < 2; skip_it++) {
+            for (uint64_t c = 0; c < p.desc.n; c++) {
+                double sum = 0;
+                for (uint64_t i = 0; i < k - (skip_it ? step : 0); i++)
+                    sum += p.drawn[as_product_index(i, AS_SEED_A)] * p.drawn[as_product_index(c * k + i, AS_SEED_B)];
+                uint64_t code = as_number_nearest(out, sum);
+                memcpy(result + c * f->out_bytes, &code, f->out_bytes);
+            }
+            p.dev->memory->write(p.dev, p.d, 0, result, sizeof result, NULL);
+            assert_int_equal(as_product_check(&p, why, sizeof why), !skip_it);
+        }
+        p.dev->memory->free(p.dev, p.d);
+    }
+}
+
+static void test_what_applies(void **state)
+{
+    struct as_device_info info = {.capabilities = AS_CAP_SOURCE | AS_CAP_FP64, .arch = "sm_90", .dialect = "cuda"};
+    struct as_product_desc d = desc_of(AS_PRODUCT_PAIR, AS_PRODUCT_F16, 8192);
+    struct as_error err = {0};
+    (void)state;
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_APPLIES);
+    d.type = AS_PRODUCT_F64;
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_PRUNED); /* wgmma has no f64 */
+    d.type = AS_PRODUCT_F16;
+    d.m = 384; /* three tiles are no pairs */
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    d.path = AS_PRODUCT_WGMMA;
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_APPLIES);
+    snprintf(info.arch, sizeof info.arch, "sm_100");
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "sm_90a alone has the instructions of path wgmma, this is sm_100");
+    d.path = AS_PRODUCT_MMA;
+    d.type = AS_PRODUCT_E4M3;
+    snprintf(info.arch, sizeof info.arch, "sm_86");
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "path mma has e4m3 from sm_89 on, this is sm_86");
+    d = desc_of(AS_PRODUCT_NAIVE, AS_PRODUCT_F32, 16384);
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    d.path = AS_PRODUCT_MMA;
+    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpu),          cmocka_unit_test(test_opencl),       cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_skipped_step), cmocka_unit_test(test_what_applies),
+    };
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
