@@ -49,7 +49,7 @@ def error(op):
     ulps = [f"{op.get('ulp', '0', d)} in {d}" for d in ops.DIALECTS if op.text(d) and op.get("ulp", "0", d) != "0"]
     parts = [f"units of the last place: {', '.join(ulps)}"] if ulps else []
     parts += [f"{op.get('abs')} as a difference"] if op.get("abs") else []
-    parts += [f"{op.get('abs.hip')} in hip"] if op.get("abs.hip") else []
+    parts += [f"{op.get(f'abs.{d}')} in {d}" for d in ops.DIALECTS if op.get(f"abs.{d}")]
     return "; or ".join(parts) or "none: bit for bit"
 
 

@@ -17,32 +17,36 @@ class Type(NamedTuple):
     u: str
     b: str
     constraint: str  # of PTX
-    cuda: str  # C types: in CUDA, elsewhere (None: there is none), what the host computes with
+    cuda: str  # C types: in CUDA, in Metal, elsewhere (None: there is none), what the host computes with
+    metal: str
     other: str
     host: str
 
+    def c_type(self, dialect):
+        return getattr(self, dialect if dialect in ("cuda", "metal") else "other")
+
 
 TYPES = {name: Type(*fields) for name, fields in {
-    "i16": (16, "u16", "s16", "u16", "b16", "h", "u16", "u16", "uint16_t"),
-    "i32": (32, "u32", "s32", "u32", "b32", "r", "u32", "u32", "uint32_t"),
-    "i16x2": (32, "u16x2", "s16x2", "u16x2", "b32", "r", "u32", "u32", "uint32_t"),
-    "i64": (64, "u64", "s64", "u64", "b64", "l", "u64", "u64", "uint64_t"),
-    "f16": (16, "f16", "f16", "f16", "b16", "h", "u16", "f16", "double"),
-    "bf16": (16, "bf16", "bf16", "bf16", "b16", "h", "u16", None, "double"),
-    "f32": (32, "f32", "f32", "f32", "b32", "f", "f32", "f32", "float"),
-    "f64": (64, "f64", "f64", "f64", "b64", "d", "f64", "f64", "double"),
-    "f16x2": (32, "f16x2", "f16x2", "f16x2", "b32", "r", "u32", "f16x2", "double"),
-    "bf16x2": (32, "bf16x2", "bf16x2", "bf16x2", "b32", "r", "u32", None, "double"),
-    "f32x2": (64, "f32x2", "f32x2", "f32x2", "b64", "l", "u64", "u64", "float"),
+    "i16": (16, "u16", "s16", "u16", "b16", "h", "u16", "u16", "u16", "uint16_t"),
+    "i32": (32, "u32", "s32", "u32", "b32", "r", "u32", "u32", "u32", "uint32_t"),
+    "i16x2": (32, "u16x2", "s16x2", "u16x2", "b32", "r", "u32", "ushort2", "u32", "uint32_t"),
+    "i64": (64, "u64", "s64", "u64", "b64", "l", "u64", "u64", "u64", "uint64_t"),
+    "f16": (16, "f16", "f16", "f16", "b16", "h", "u16", "f16", "f16", "double"),
+    "bf16": (16, "bf16", "bf16", "bf16", "b16", "h", "u16", "bf16", None, "double"),
+    "f32": (32, "f32", "f32", "f32", "b32", "f", "f32", "f32", "f32", "float"),
+    "f64": (64, "f64", "f64", "f64", "b64", "d", "f64", None, "f64", "double"),
+    "f16x2": (32, "f16x2", "f16x2", "f16x2", "b32", "r", "u32", "f16x2", "f16x2", "double"),
+    "bf16x2": (32, "bf16x2", "bf16x2", "bf16x2", "b32", "r", "u32", None, None, "double"),
+    "f32x2": (64, "f32x2", "f32x2", "f32x2", "b64", "l", "u64", "float2", "u64", "float"),
 }.items()}
 SUFFIX = {"i16": "16", "i32": "32", "i64": "64", "f16": "16", "f32": "32", "f64": "64", "bf16": "_bf16",
           "f16x2": "_f16", "bf16x2": "_bf16",
           "i16x2": "_i16", "f32x2": "_f32"}
-DIALECTS = ("opencl", "cuda", "hip")
+DIALECTS = ("opencl", "cuda", "hip", "metal")
 DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
            "bytes", "bytes4", "mantissa", "two", "two64", "one", "many", "many64")
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
-        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda",
+        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "metal", "c", "host", "ulp", "abs", "weight", "sass", "min.cuda",
         "group", "alone", "amd", "chips"}
 
 
@@ -144,7 +148,7 @@ class Operation:
 
     def text(self, dialect):
         """What OP(d, a, b, c) is in the dialect, or None. AMD's chips of two kinds differ in some names."""
-        if dialect != "cuda" and any(TYPES[t].other is None for t in (self.type, self.result)):
+        if any(TYPES[t].c_type(dialect) is None for t in (self.type, self.btype, self.ctype, self.result)):
             return None
         if dialect == "host":
             small = any("f16" in t or t.endswith("x2") for t in (self.type, self.btype, self.ctype, self.result))
@@ -165,7 +169,7 @@ class Operation:
                 continue
             lines.append(f"#elif DIALECT_{dialect.upper()}")
             for letter, name in zip("ABCR", (self.type, self.btype, self.ctype, self.result)):
-                lines.append(f"#define T{letter}$ {TYPES[name].cuda if dialect == 'cuda' else TYPES[name].other}")
+                lines.append(f"#define T{letter}$ {TYPES[name].c_type(dialect)}")
             if dialect == "hip" and self.get("gcn11"):
                 lines += ["#ifndef __GFX9__",
                           f"#define OP$(d, a, b, c) {self.assembly(self.get('gcn11'), self.constraints('hip'))}", "#else",

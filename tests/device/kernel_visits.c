@@ -240,6 +240,8 @@ static enum as_status count(struct as_device *dev, struct as_kernel *k, const ch
 {
     const struct named *named = (const struct named *)(const void *)k;
     (void)dev;
+    if (!compiler->count)
+        return as_fail(err, AS_UNSUPPORTED, "there is no machine code without a device");
     return compiler->count(named->in->code, named->in->bytes, named->name, operation, n, err);
 }
 
@@ -277,8 +279,8 @@ static const struct as_program_ops program_ops = {.build = build,
 static void start(struct toy *t)
 {
     static struct as_queue_ops queue;
-    toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_ASYNC | AS_CAP_FP64 | AS_CAP_FP16 |
-                    AS_CAP_SVM_ATOMICS | AS_CAP_QUEUES);
+    toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_ASYNC | AS_CAP_FP16 | AS_CAP_SVM_ATOMICS |
+                    AS_CAP_QUEUES | (compiler->no_f64 ? 0 : AS_CAP_FP64));
     queue = *t->dev.queue;
     queue.launch = launch;
     queue.queues = queues;
@@ -295,23 +297,41 @@ static void start(struct toy *t)
     t->dev.info.allocators[1].host_access = true;
 }
 
+static bool is_lacking(const char *probe, const char *axes)
+{
+    const struct kernel_lack *l = compiler->lacks;
+    while (l && l->probe && !(strcmp(l->probe, probe) == 0 && strstr(axes, l->text)))
+        l++;
+    return l && l->probe;
+}
+
 static void visit(const struct visit *v)
 {
     const struct as_probe *probe = as_probe_find(v->probe);
     struct as_error err = {0};
     struct toy_visit made;
     struct toy t;
+    bool lacks = is_lacking(v->probe, v->axes);
     start(&t);
     assert_non_null(probe);
-    if (probe->applies && toy_applies(&t, probe, v->axes, &err) != AS_APPLIES)
+    if (probe->applies && toy_applies(&t, probe, v->axes, &err) != AS_APPLIES) {
+        if (lacks)
+            return;
         fail_msg("%s %s does not apply: %s", v->probe, v->axes, err.text);
+    }
     enum as_status s = toy_prepare(&t, probe, v->axes, &made, &err);
     /* Where nothing runs no unit is found, and nothing says that a launch may ask for memory. */
     bool excused = strstr(err.text, "put a group on unit") || strstr(err.text, "on which unit they run") ||
                    strstr(err.text, "cannot ask for LOCAL");
-    if (s != AS_OK && !(s == AS_UNSUPPORTED && excused))
+    bool is_missing =
+        s == AS_NOTFOUND || (s == AS_UNSUPPORTED && (strstr(err.text, "no such operation") ||
+                                                     strstr(err.text, "does not tell how long a kernel's code is")));
+    if (lacks && !is_missing)
+        fail_msg("%s %s can do all it needs in %s", v->probe, v->axes, arch);
+    if (s != AS_OK && !lacks && !(s == AS_UNSUPPORTED && excused))
         fail_msg("%s %s for %s: %s", v->probe, v->axes, arch, err.text);
-    bool asked = v->asks != PLAIN && !(compiler->loose && strstr(v->axes, compiler->loose));
+    bool asked =
+        compiler->count && !lacks && v->asks != PLAIN && !(compiler->loose && strstr(v->axes, compiler->loose));
     if (asked && made.vc.code != AS_GATE_PASS)
         fail_msg("%s %s for %s: the code gate says '%s'", v->probe, v->axes, arch, made.vc.code_text);
     toy_finish(probe, &made);
@@ -347,7 +367,7 @@ void kernel_visits_check(const struct kernel_compiler *by, const char *for_arch)
             visit(&visits[i]);
     forget_all();
     for (size_t k = 0; k < KERNELS; k++)
-        if (!seen[k])
+        if (!seen[k] && !is_lacking(kernels[k].name, ""))
             fail_msg("no visit builds %s.kernel", kernels[k].name);
 }
 

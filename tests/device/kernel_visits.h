@@ -4,13 +4,21 @@
 
 #include "device/device.h"
 
+/* What a language has no words for: visits of the probe with this text in their axes do not apply, or have no kernel.
+ */
+struct kernel_lack {
+    const char *probe, *text;
+};
 struct kernel_compiler {
-    unsigned warp, kib_local; /* of the devices that it compiles for */
-    const char *loose;        /* (optional) what stands in the axes of visits whose code is not asked for */
-    bool brief;               /* each value of an axis once, of a compiler whose code another test looks at */
+    unsigned warp, kib_local;        /* of the devices that it compiles for */
+    const char *loose;               /* (optional) what stands in the axes of visits whose code is not asked for */
+    bool brief;                      /* each value of an axis once, of a compiler whose code another test looks at */
+    bool no_f64;                     /* of a language without them */
+    const struct kernel_lack *lacks; /* (optional) ends with NULL */
     /* *code is the caller's */
     enum as_status (*compile)(const struct as_program_desc *desc, const char *arch, unsigned char **code, size_t *bytes,
                               struct as_error *err);
+    /* (optional) without it there is no machine code */
     enum as_status (*count)(const unsigned char *code, size_t bytes, const char *kernel, const char *operation,
                             uint64_t *n, struct as_error *err);
     enum as_status (*code_bytes)(const unsigned char *code, size_t bytes, const char *kernel, uint64_t *n,

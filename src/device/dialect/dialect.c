@@ -9,19 +9,16 @@ extern const char as_prelude_opencl[];
 extern const char as_prelude_host[];
 extern const char as_prelude_cuda[];
 extern const char as_prelude_hip[];
+extern const char as_prelude_metal[];
 
 static const char *const preludes[AS_DIALECT_N] = {
-    [AS_DIALECT_OPENCL] = as_prelude_opencl,
-    [AS_DIALECT_HOST] = as_prelude_host,
-    [AS_DIALECT_CUDA] = as_prelude_cuda,
-    [AS_DIALECT_HIP] = as_prelude_hip,
+    [AS_DIALECT_OPENCL] = as_prelude_opencl, [AS_DIALECT_HOST] = as_prelude_host,   [AS_DIALECT_CUDA] = as_prelude_cuda,
+    [AS_DIALECT_HIP] = as_prelude_hip,       [AS_DIALECT_METAL] = as_prelude_metal,
 };
 
 static const char *const words[AS_DIALECT_N] = {
-    [AS_DIALECT_OPENCL] = "opencl",
-    [AS_DIALECT_HOST] = "host",
-    [AS_DIALECT_CUDA] = "cuda",
-    [AS_DIALECT_HIP] = "hip",
+    [AS_DIALECT_OPENCL] = "opencl", [AS_DIALECT_HOST] = "host",   [AS_DIALECT_CUDA] = "cuda",
+    [AS_DIALECT_HIP] = "hip",       [AS_DIALECT_METAL] = "metal",
 };
 
 const char *as_dialect_word(enum as_dialect d)

@@ -8,7 +8,7 @@
  *
  * ARG_GLOBAL and ARG_VALUE carry the argument's position and ARG_INDICES (no comma before it) ends the list, because
  * some APIs bind arguments by number and hand thread indices in as arguments.
- *   DIALECT_OPENCL, _HOST, _CUDA, _HIP   defined in its own, for text that must be spelled for each
+ *   DIALECT_OPENCL, _HOST, _CUDA, _HIP, _METAL   defined in its own, for text that must be spelled for each
  *   GLOBAL, LOCAL            address space of a pointer; of an array in a kernel's outermost block
  *   FUNCTION                 in front of a helper function (indices only in kernels: pass them on)
  *   THREAD, THREADS          index in the group, size of the group
@@ -48,7 +48,7 @@
 
 #include <stddef.h>
 
-enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_HIP, AS_DIALECT_N };
+enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_HIP, AS_DIALECT_METAL, AS_DIALECT_N };
 const char *as_dialect_word(enum as_dialect d);    /* "cuda" */
 enum as_dialect as_dialect_find(const char *word); /* AS_DIALECT_N: there is none of that name */
 const char *as_dialect_prelude(enum as_dialect d);

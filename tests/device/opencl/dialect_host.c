@@ -131,17 +131,21 @@ static void test_preludes_have_the_same_words(void **unused)
     static const char *const types[] = {" u8;",         " u16;",        " u32;",        " u64;",       " i8;",
                                         " i16;",        " i32;",        " i64;",        " f32;",       " f64;",
                                         " atomic_u32;", " atomic_u64;", " atomic_f32;", " atomic_f64;"};
+    /* words for types that a language does not have */
+    static const char *const lacking[AS_DIALECT_N] = {
+        [AS_DIALECT_METAL] = " f64; atomic_u64; atomic_f64; ATOMIC_ADD_U64( ATOMIC_ADD_F64("};
     (void)unused;
     for (int d = 0; d < AS_DIALECT_N; d++) {
+        const char *lacks = lacking[d] ? lacking[d] : "";
         const char *prelude = as_dialect_prelude((enum as_dialect)d);
         for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
             char define[64] = "#define ";
             strcat(define, words[w]);
-            if (!strstr(prelude, define))
+            if (!strstr(prelude, define) && !strstr(lacks, words[w]))
                 fail_msg("prelude %d has no '%s'", d, define);
         }
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-            if (!strstr(prelude, types[t]))
+            if (!strstr(prelude, types[t]) && !strstr(lacks, types[t]))
                 fail_msg("prelude %d has no type '%s'", d, types[t]);
     }
 }
