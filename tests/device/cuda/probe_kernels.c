@@ -12,8 +12,11 @@
 
 static void test_arch(void **state)
 {
-    static const struct kernel_compiler by = {32, 227, NULL, false, nvrtc_compile, as_cubin_count, as_cubin_code_bytes};
-    need_nvrtc();
+    static const struct kernel_compiler by = {.warp = 32,
+                                              .kib_local = 227,
+                                              .compile = nvrtc_compile,
+                                              .count = as_cubin_count,
+                                              .code_bytes = as_cubin_code_bytes};
     kernel_visits_check(&by, *state);
 }
 

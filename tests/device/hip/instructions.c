@@ -283,7 +283,12 @@ static void test_lost(void **state)
 static void test_probes(void **state)
 {
     /* Of thousands of operations in a row, clang takes the last few apart to add in pairs what they multiplied. */
-    static const struct kernel_compiler by = {64, 64, "what=code", false, assembly_of, count, code_bytes};
+    static const struct kernel_compiler by = {.warp = 64,
+                                              .kib_local = 64,
+                                              .loose = "what=code",
+                                              .compile = assembly_of,
+                                              .count = count,
+                                              .code_bytes = code_bytes};
     (void)state;
     kernel_visits_check(&by, arch);
 }

@@ -19,7 +19,13 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
 
 static void test_probes(void **state)
 {
-    static const struct kernel_compiler by = {64, 64, "what=code", true, compile, as_hip_count_code, as_hip_code_bytes};
+    static const struct kernel_compiler by = {.warp = 64,
+                                              .kib_local = 64,
+                                              .loose = "what=code",
+                                              .brief = true,
+                                              .compile = compile,
+                                              .count = as_hip_count_code,
+                                              .code_bytes = as_hip_code_bytes};
     (void)state;
     kernel_visits_check(&by, target.arch);
 }
