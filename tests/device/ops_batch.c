@@ -9,19 +9,17 @@
 
 extern const char as_kernel_timed[];
 
-enum { WHOLE = 24 };
 static const char *const kernels[] = {"walk", "half_body", "whole_body", "once"};
 
-/* Each with kernels of its own names. */
-static void write_source(const struct ops_batch *b, struct as_buf *out)
+void ops_batch_source(const struct ops_batch_part *part, size_t n, struct as_buf *out)
 {
     as_buf_str(out, as_kernel_timed);
-    for (size_t i = 0; i < b->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
             as_buf_printf(out, "#undef %s\n#define %s %s_%zu\n", kernels[k], kernels[k], kernels[k], i);
         for (size_t k = 0; k < AS_OP_PARTS; k++)
             as_buf_printf(out, "#undef LINK%zu\n", k);
-        as_op_source(&b->part[i].sequence, b->part[i].ilp, WHOLE, false, out);
+        as_op_source(&part[i].sequence, part[i].ilp, OPS_BATCH_STEPS, false, out);
     }
 }
 
@@ -42,7 +40,8 @@ static bool holds(const struct ops_batch *b, const unsigned char *code, size_t b
     struct as_instructions half, whole;
     double each;
     if (!count(b, code, bytes, "half_body", i, &half, &err) && !count(b, code, bytes, "whole_body", i, &whole, &err))
-        return as_op_code_agrees(&half, &whole, p->ilp * WHOLE / 2, &p->sequence, b->dialect, &each, text, size);
+        return as_op_code_agrees(&half, &whole, p->ilp * OPS_BATCH_STEPS / 2, &p->sequence, b->dialect, &each, text,
+                                 size);
     snprintf(text, size, "%s", err.text);
     return false;
 }
@@ -53,7 +52,7 @@ static void check_together(struct ops_batch *b)
     struct as_error err = {0};
     unsigned char *code = NULL;
     size_t bytes = 0;
-    write_source(b, &source);
+    ops_batch_source(b->part, b->n, &source);
     const struct as_program_desc desc = {.name = b->part[0].name, .source = as_buf_get(&source), .defines = b->defines};
     if (b->compile(&desc, b->arch, &code, &bytes, &err))
         fail_msg("%s to %s for %s: %s", b->part[0].name, b->part[b->n - 1].name, b->arch, err.text);

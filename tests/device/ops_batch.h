@@ -6,7 +6,7 @@
 #include "code.h"
 #include "device/device.h"
 
-enum { OPS_BATCH_MOST = 24 };
+enum { OPS_BATCH_MOST = 24, OPS_BATCH_STEPS = 24 /* of the long body */ };
 struct ops_batch_part {
     struct as_op_sequence sequence;
     const char *name;
@@ -27,6 +27,8 @@ struct ops_batch {
     struct ops_batch_part part[OPS_BATCH_MOST];
 };
 
+/* One program of them, in which kernels of the i-th part are "walk_i", "half_body_i", "whole_body_i" and "once_i". */
+void ops_batch_source(const struct ops_batch_part *part, size_t n, struct as_buf *out);
 /* Has the dialect each of its operations? */
 bool ops_batch_has_all(const struct ops_batch *b, const struct as_op_sequence *sequence);
 void ops_batch_add(struct ops_batch *b, const struct ops_batch_part *part);

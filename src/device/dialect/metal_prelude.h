@@ -1,7 +1,7 @@
-/* The kernel dialect for the Metal Shading Language, from 2.3 on (bf16 from 3.1, sums of f32 by one operation from 3.0).
- * Arguments are bound by number, and what a kernel knows of its thread it takes as arguments too, which ARG_INDICES
- * declares. Programs are to be compiled with a safe math mode: a fast one lets the compiler put steps of a chain
- * together. Words: see dialect.h. */
+/* The kernel dialect for the Metal Shading Language, from 2.3 on (bf16 from 3.1, sums of f32 by one operation
+ * from 3.0). Arguments are bound by number, and what a kernel knows of its thread it takes as arguments too, which
+ * ARG_INDICES declares. Programs are to be compiled with a safe math mode: a fast one lets the compiler put steps of a
+ * chain together. Words: see dialect.h. */
 #include <metal_stdlib>
 using namespace metal;
 #define DIALECT_METAL 1
@@ -99,7 +99,7 @@ FUNCTION f32 as_atomic_add_f32(device atomic_f32 *p, f32 v)
 #define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v)
 #endif
 
-/* A kernel can read no clock and no number of its unit: it says so of itself (timed.kernel), and is timed from outside. */
+/* A kernel can read no clock and no number of its unit: it says so (timed.kernel), and is timed from outside. */
 #define HAVE_CYCLES 0
 #define HAVE_NANOS 0
 #define HAVE_UNIT 0

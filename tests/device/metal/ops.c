@@ -1,9 +1,8 @@
 /* Every operation that the Metal Shading Language has, run by the strict stand-in without a Mac: each gives what its
  * reference gives, and the chains of it end where single steps end. And that a wrong spelling is seen. Skipped where
  * there is no such clang++. */
-#include "ops.h"
+#include "../ops_batch.h"
 #include "msl.h"
-#include "sequence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,44 +14,31 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_timed[];
-
 /* As part.kernel and ops.kernel have them. */
 enum { STARTS = 1024, TWELVE = 12, WALK = 0, ONCE = 3 };
 /* Programs of several operations: each takes as long to begin with as some operations. */
-enum { TOGETHER = 40, WHOLE = 24, THREADS = 64, GROUPS = 4 };
+enum { TOGETHER = 40, THREADS = 64, GROUPS = 4 };
 static const char *const kernels[] = {"walk", "half_body", "whole_body", "once"};
 
 struct run {
     const struct as_op *op;
     const struct msl_program *program;
+    size_t place; /* in the program */
     char starts[STARTS * 8], seconds[STARTS * 8], thirds[STARTS * 8];
     char ends[2][STARTS * 8];
     uint64_t result[GROUPS * 8];
     uint32_t words[1];
 };
 
-static unsigned chains_of(const struct as_op *op)
-{
-    return op->alone ? 1 : 2;
-}
-
-static void add_operation(const struct as_op *op, struct as_buf *out)
-{
-    const struct as_op_sequence alone = as_op_alone(op, 0);
-    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
-        as_buf_printf(out, "#undef %s\n#define %s %s_%s\n", kernels[k], kernels[k], op->name, kernels[k]);
-    as_buf_str(out, "#undef LINK0\n");
-    as_op_source(&alone, chains_of(op), WHOLE, false, out);
-}
-
 static void compile(const struct as_op *const *ops, size_t n, struct msl_program *out)
 {
+    struct ops_batch_part part[TOGETHER];
     struct as_buf text = AS_BUF_INIT, source = AS_BUF_INIT;
     struct as_error err = {0};
-    as_buf_str(&text, as_kernel_timed);
     for (size_t i = 0; i < n; i++)
-        add_operation(ops[i], &text);
+        part[i] = (struct ops_batch_part){
+            .sequence = as_op_alone(ops[i], 0), .name = ops[i]->name, .ilp = ops[i]->alone ? 1 : 2};
+    ops_batch_source(part, n, &text);
     as_dialect_source(AS_DIALECT_METAL, as_buf_get(&text), &source);
     const struct msl_request r = {as_buf_get(&source), "-Wno-macro-redefined", MSL_VERSION, NULL};
     if (msl_compile(&r, out, &err))
@@ -91,9 +77,9 @@ static void launch(struct run *r, unsigned kernel, uint32_t turns, char *ends, u
     uint32_t mode = kernel;
     void *const buffers[] = {r->result, r->starts, r->seconds, r->thirds, ends, r->words, &turns, &mode};
     struct as_error err = {0};
-    char name[80];
+    char name[40];
     memset(ends, 0x5a, STARTS * 8);
-    snprintf(name, sizeof name, "%s_%s", r->op->name, kernels[kernel]);
+    snprintf(name, sizeof name, "%s_%zu", kernels[kernel], r->place);
     if (msl_run(r->program, name, buffers, groups, THREADS, &err))
         fail_msg("%s", err.text);
 }
@@ -129,7 +115,7 @@ static size_t check_chains(struct run *r)
 {
     size_t wrong = 0;
     for (unsigned kernel = 1; kernel < ONCE; kernel++) {
-        unsigned steps = kernel == 1 ? WHOLE / 2 : WHOLE;
+        unsigned steps = kernel == 1 ? OPS_BATCH_STEPS / 2 : OPS_BATCH_STEPS;
         launch(r, WALK, 2 * steps / TWELVE, r->ends[0], 1);
         launch(r, kernel, 2, r->ends[1], 1);
         if (memcmp(r->ends[0], r->ends[1], sizeof r->ends[0]) == 0)
@@ -140,12 +126,13 @@ static size_t check_chains(struct run *r)
     return wrong;
 }
 
-static size_t check_operation(const struct msl_program *program, const struct as_op *op)
+static size_t check_operation(const struct msl_program *program, size_t place, const struct as_op *op)
 {
     struct run *r = calloc(1, sizeof *r);
     assert_non_null(r);
     r->op = op;
     r->program = program;
+    r->place = place;
     draw_all(r);
     size_t wrong = check_once(r, op) + check_chains(r);
     free(r);
@@ -168,7 +155,7 @@ static void test_operations(void **state)
             struct msl_program program;
             compile(together, n, &program);
             for (size_t k = 0; k < n; k++)
-                wrong += check_operation(&program, together[k]);
+                wrong += check_operation(&program, k, together[k]);
             msl_close(&program);
             n = 0;
         }
@@ -219,6 +206,7 @@ static void test_wrong_spelling(void **state)
         assert_non_null(other);
         r->op = ops[i];
         r->program = &program;
+        r->place = i;
         draw_all(r);
         if (check_once(r, other) < GROUPS * THREADS / 4)
             fail_msg("%s passes for %s", pairs[i][0], pairs[i][1]);
