@@ -220,6 +220,27 @@ double as_timed_clock(const struct as_timed *t)
     return both ? (double)r->cycles / (double)r->nanos * 1e9 : NAN;
 }
 
+double as_timed_longest(const struct as_timed *t, size_t groups, size_t unit_groups)
+{
+    const struct as_record *r = t->record;
+    uint64_t most = 0;
+    for (size_t g = 0; g < groups; g++) {
+        uint64_t start = r[g].start, end = r[g].end;
+        size_t together = 0;
+        for (size_t h = 0; h < groups; h++) {
+            if (!(r[g].has & AS_HAS_UNIT) ? h != g : r[h].unit != r[g].unit)
+                continue;
+            together++;
+            start = r[h].start < start ? r[h].start : start;
+            end = r[h].end > end ? r[h].end : end;
+        }
+        if ((r[g].has & AS_HAS_UNIT) && together != unit_groups)
+            return 0;
+        most = end - start > most ? end - start : most;
+    }
+    return (double)most;
+}
+
 void as_timed_finish(struct as_timed *t)
 {
     if (t->dev) {

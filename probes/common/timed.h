@@ -68,6 +68,9 @@ enum as_status as_timed_need(const struct as_timed *t, unsigned has, struct as_e
 /* Seconds that group 0 measured inside, or those of the launch without its overhead; and its clock, NAN unknown. */
 double as_timed_seconds(const struct as_timed *t, double launch_s);
 double as_timed_clock(const struct as_timed *t);
+/* Cycles from the first group's start to the last one's end on a unit, of the unit that took longest, as the last
+ * launch of so many groups recorded them; 0 where there were not unit_groups of them on each unit. */
+double as_timed_longest(const struct as_timed *t, size_t groups, size_t unit_groups);
 void as_timed_finish(struct as_timed *t);
 
 /* A block of the device's own memory. */

@@ -315,29 +315,6 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
     return as_timed_launch(&c->timed, &l, seconds, err);
 }
 
-/* Cycles from the first group's start to the last one's end on a unit, of the unit that took longest; 0 where groups
- * were not spread evenly over the units. */
-static double longest(const struct as_chains *c)
-{
-    const struct as_record *r = c->timed.record;
-    uint64_t most = 0;
-    for (size_t g = 0; g < c->groups; g++) {
-        uint64_t start = r[g].start, end = r[g].end;
-        size_t together = 0;
-        for (size_t h = 0; h < c->groups; h++) {
-            if (!(r[g].has & AS_HAS_UNIT) ? h != g : r[h].unit != r[g].unit)
-                continue;
-            together++;
-            start = r[h].start < start ? r[h].start : start;
-            end = r[h].end > end ? r[h].end : end;
-        }
-        if ((r[g].has & AS_HAS_UNIT) && together != c->unit_groups)
-            return 0;
-        most = end - start > most ? end - start : most;
-    }
-    return (double)most;
-}
-
 enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
 
 /* Cycles of a launch of the kernel, or its seconds where nothing counts cycles. */
@@ -348,7 +325,8 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
         enum as_status s = as_chains_launch(c, which, turns, seconds, err);
         if (s)
             return s;
-        *cycles = c->timed.record[0].has & AS_HAS_CYCLES ? longest(c) : *seconds;
+        *cycles =
+            c->timed.record[0].has & AS_HAS_CYCLES ? as_timed_longest(&c->timed, c->groups, c->unit_groups) : *seconds;
         if (*cycles > 0)
             return AS_OK;
     }

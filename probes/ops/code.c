@@ -40,11 +40,6 @@ static void write_parts(const struct part *parts, size_t n, struct as_buf *out)
         as_buf_printf(out, "%s%.3g %s", i ? ", " : "each step is ", parts[i].each, parts[i].name);
 }
 
-/* What a step must have: so many instructions, each by one of these names; NULL any. */
-struct want {
-    const char *names;
-    unsigned count;
-};
 enum { WANTS = 2 * AS_OP_PARTS };
 
 static const char *names_of(const struct as_op *op, enum as_dialect dialect)
@@ -52,21 +47,21 @@ static const char *names_of(const struct as_op *op, enum as_dialect dialect)
     return dialect == AS_DIALECT_HIP ? op->amd : op->sass;
 }
 
-static size_t wants_of(const struct as_op_sequence *sequence, enum as_dialect dialect, struct want wants[WANTS])
+static size_t wants_of(const struct as_op_sequence *sequence, enum as_dialect dialect, struct as_code_want wants[WANTS])
 {
     size_t n = 0;
     for (size_t i = 0; i < sequence->n; i++) {
         const struct as_op_part *p = &sequence->part[i];
-        wants[n++] = (struct want){names_of(p->op, dialect), p->count};
+        wants[n++] = (struct as_code_want){names_of(p->op, dialect), p->count};
         if (p->op->link)
-            wants[n++] = (struct want){names_of(as_op_find(p->op->link), dialect), p->count};
+            wants[n++] = (struct as_code_want){names_of(as_op_find(p->op->link), dialect), p->count};
     }
     return n;
 }
 
 /* Operations may do with the same instructions, and one instruction is of one of them only. There are enough for all
  * when each choice of wants together finds as many as it needs (Hall's theorem). */
-static bool enough(const struct part *parts, size_t n, const struct want *wants, size_t wants_n, unsigned steps,
+static bool enough(const struct part *parts, size_t n, const struct as_code_want *wants, size_t wants_n, unsigned steps,
                    unsigned stray)
 {
     for (unsigned choice = 1; choice < 1u << wants_n; choice++) {
@@ -85,21 +80,19 @@ static bool enough(const struct part *parts, size_t n, const struct want *wants,
     return true;
 }
 
-static void write_wants(const struct want *wants, size_t n, struct as_buf *out)
+static void write_wants(const struct as_code_want *wants, size_t n, struct as_buf *out)
 {
     for (size_t w = 0; w < n; w++)
         as_buf_printf(out, "%s%u %s", w ? ", " : ", wanted is ", wants[w].count,
                       wants[w].names ? wants[w].names : "of any kind");
 }
 
-bool as_op_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
-                       const struct as_op_sequence *sequence, enum as_dialect dialect, double *each, char *text,
-                       size_t size)
+bool as_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
+                    const struct as_code_want *wants, size_t wants_n, unsigned stray, double *each, char *text,
+                    size_t size)
 {
     struct part parts[AS_INSTRUCTIONS_MAX];
-    struct want wants[WANTS];
     struct as_buf made = AS_BUF_INIT;
-    size_t wants_n = wants_of(sequence, dialect, wants);
     *each = 0;
     for (size_t i = 0; i < whole->n; i++) {
         const char *name = whole->list[i].name;
@@ -108,7 +101,6 @@ bool as_op_code_agrees(const struct as_instructions *half, const struct as_instr
         *each += more / steps;
     }
     qsort(parts, whole->n, sizeof *parts, by_number);
-    unsigned stray = STRAY + as_op_sequence_slots(sequence, 1) / LOADS_STRAY;
     bool good = enough(parts, whole->n, wants, wants_n, steps, stray);
     write_parts(parts, whole->n, &made);
     if (!made.len)
@@ -118,4 +110,14 @@ bool as_op_code_agrees(const struct as_instructions *half, const struct as_instr
     as_copy_text(text, size, as_buf_get(&made));
     as_buf_finish(&made);
     return good;
+}
+
+bool as_op_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
+                       const struct as_op_sequence *sequence, enum as_dialect dialect, double *each, char *text,
+                       size_t size)
+{
+    struct as_code_want wants[WANTS];
+    size_t n = wants_of(sequence, dialect, wants);
+    unsigned stray = STRAY + as_op_sequence_slots(sequence, 1) / LOADS_STRAY;
+    return as_code_agrees(half, whole, steps, wants, n, stray, each, text, size);
 }

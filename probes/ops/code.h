@@ -5,6 +5,16 @@
 #include "device/device.h"
 #include "sequence.h"
 
+/* What a step must have: so many instructions, each by one of these names; NULL any. */
+struct as_code_want {
+    const char *names;
+    unsigned count;
+};
+/* Into text what a step consists of: "1 HMMA, 0.1 BRA", and how many instructions it has. steps: by which the bodies
+ * differ. False where a step has not what is wanted of it, but for `stray` of all steps: text says what is missing. */
+bool as_code_agrees(const struct as_instructions *half, const struct as_instructions *whole, unsigned steps,
+                    const struct as_code_want *wants, size_t wants_n, unsigned stray, double *each, char *text,
+                    size_t size);
 /* Into text what a step of the sequence consists of: "1 MUFU, 1 FMUL", and how many instructions it has. steps: in all
  * chains of a thread together, by which the bodies differ. False where a step has not the instruction that each
  * operation is about in the dialect (and each link) as often as the sequence has it, or the code became shorter than

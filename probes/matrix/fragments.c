@@ -1,0 +1,127 @@
+#include "fragments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Problems of a launch: as many as are worth one, in blocks of memory that are nowhere too large. */
+enum { BATCH_MAX = 1024, BLOCK_MAX = 16 << 20 };
+
+static enum as_status write_operand(struct as_fragments *f, enum as_matrix_operand which, size_t count,
+                                    const uint64_t *numbers, struct as_error *err)
+{
+    size_t each = (size_t)as_matrix_rows(f->matrix, which) * as_matrix_cols(f->matrix, which, f->n);
+    struct as_device *dev = f->timed.dev;
+    memset(f->image[which], 0, count * f->bytes[which]);
+    for (size_t i = 0; i < count; i++)
+        as_image_pack(f->matrix, which, f->n, 0, numbers + i * each, f->image[which] + i * f->bytes[which]);
+    return dev->memory->write(dev, f->memory[which], 0, f->image[which], count * f->bytes[which], err);
+}
+
+static enum as_status multiply_some(struct as_fragments *f, size_t count, const uint64_t *const numbers[], uint64_t *d,
+                                    struct as_error *err)
+{
+    struct as_device *dev = f->timed.dev;
+    const struct as_arg args[] = {
+        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_A]},
+        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_B]},
+        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_C]},
+    };
+    const struct as_launch launch = as_timed_group(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
+    struct as_timing unused;
+    enum as_status s = AS_OK;
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS && !s; which++)
+        s = write_operand(f, (enum as_matrix_operand)which, count, numbers[which], err);
+    if (!s)
+        s = dev->queue->launch(dev, &launch, &unused, err);
+    if (!s)
+        s = dev->memory->read(dev, f->memory[AS_MATRIX_C], 0, f->image[AS_MATRIX_C], count * f->bytes[AS_MATRIX_C],
+                              err);
+    for (size_t i = 0; i < count && !s; i++)
+        as_image_unpack(f->matrix, AS_MATRIX_C, f->n, f->image[AS_MATRIX_C] + i * f->bytes[AS_MATRIX_C],
+                        d + i * f->matrix->m * f->n);
+    return s;
+}
+
+/* Where a sparse factor has no place for a number, it can only be 0. */
+static enum as_status check_places(const struct as_fragments *f, size_t count, const uint64_t *a, struct as_error *err)
+{
+    const struct as_number_format *format = f->unit.a;
+    for (unsigned row = 0; row < f->matrix->m && f->matrix->sparse; row++)
+        for (unsigned column = 0; column < f->matrix->k; column++) {
+            if (as_image_holds(f->matrix, AS_MATRIX_A, row, column))
+                continue;
+            for (size_t i = 0; i < count; i++)
+                if (as_number_decode(format, a[(i * f->matrix->m + row) * f->matrix->k + column]) != 0)
+                    return as_fail(err, AS_USAGE, "%s has no place for a number in column %u of its first factor",
+                                   f->matrix->name, column);
+        }
+    return AS_OK;
+}
+
+static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                               uint64_t *d, struct as_error *err)
+{
+    struct as_fragments *f = ctx;
+    size_t m = f->matrix->m, n = f->n, k = f->matrix->k;
+    enum as_status s = check_places(f, count, a, err);
+    for (size_t at = 0; at < count && !s; at += f->batch) {
+        const uint64_t *const numbers[] = {a + at * m * k, b + at * k * n, c + at * m * n};
+        s = multiply_some(f, count - at < f->batch ? count - at : f->batch, numbers, d + at * m * n, err);
+    }
+    return s;
+}
+
+static enum as_status allocate(struct as_fragments *f, struct as_error *err)
+{
+    size_t largest = 1;
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
+        f->bytes[which] = as_image_bytes(f->matrix, (enum as_matrix_operand)which, f->n);
+        largest = f->bytes[which] > largest ? f->bytes[which] : largest;
+    }
+    f->batch = BLOCK_MAX / largest < BATCH_MAX ? BLOCK_MAX / largest : BATCH_MAX;
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
+        size_t bytes = f->batch * f->bytes[which];
+        enum as_status s = as_timed_keep_memory(&f->timed, bytes, &f->memory[which], err);
+        if (s)
+            return s;
+        f->image[which] = malloc(bytes);
+        if (!f->image[which])
+            return as_nomem(err, bytes, "operands of a matrix instruction");
+    }
+    return AS_OK;
+}
+
+enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, const struct as_matrix *matrix,
+                                 unsigned n, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    *f = (struct as_fragments){.matrix = matrix, .n = n ? n : matrix->n};
+    f->unit = (struct as_matrix_unit){.a = as_matrix_format(matrix, AS_MATRIX_A),
+                                      .b = as_matrix_format(matrix, AS_MATRIX_B),
+                                      .c = as_matrix_format(matrix, AS_MATRIX_C),
+                                      .m = matrix->m,
+                                      .n = f->n,
+                                      .k = matrix->k,
+                                      .multiply = multiply,
+                                      .ctx = f};
+    if (!as_matrix_columns(matrix, n))
+        return as_fail(err, AS_USAGE, "%s does not have %u columns", matrix->name, n);
+    if (as_matrix_applies(matrix, &dev->info, err) != AS_APPLIES)
+        return AS_UNSUPPORTED;
+    as_matrix_source(matrix, f->n, NULL, &text);
+    enum as_status s = as_buf_check(&text, err);
+    if (!s)
+        s = as_timed_prepare(&f->timed, dev, matrix->name, "", as_buf_get(&text), NULL, 1, err);
+    as_buf_finish(&text);
+    if (!s)
+        s = as_timed_keep_kernel(&f->timed, "multiply", &f->kernel, err);
+    return s ? s : allocate(f, err);
+}
+
+void as_fragments_close(struct as_fragments *f)
+{
+    as_timed_finish(&f->timed);
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++)
+        free(f->image[which]);
+    *f = (struct as_fragments){.n = 0};
+}

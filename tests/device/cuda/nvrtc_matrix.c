@@ -1,0 +1,153 @@
+/* Every matrix instruction as NVRTC compiles it, without a device: for each architecture that has it the program
+ * compiles, and every step of the peak kernels holds the machine instruction that it is about. Skipped where there is
+ * no NVRTC. */
+#include "../../../probes/matrix/matrix.h"
+#include "code.h"
+#include "device/cuda/cuda.h"
+#include "real_nvrtc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const char as_kernel_timed[];
+
+/* Two accumulators of each, in as few steps as have a half. */
+static const struct as_matrix_body body = {.chains = 2, .steps = 8};
+static const char *const archs[] = {"sm_80", "sm_90", "sm_100"};
+static const char *const names[] = {"multiply",   "half_body",  "whole_body", "fragment_a",
+                                    "fragment_b", "fragment_c", "where"};
+
+/* Programs of several instructions in one source, which is compiled faster than each of them alone. */
+enum { TOGETHER = 16 };
+struct part {
+    const struct as_matrix *matrix;
+    unsigned n;
+};
+struct batch {
+    const char *arch;
+    size_t n, seen, wrong;
+    struct part part[TOGETHER];
+};
+
+/* A wide accumulator alone fills the registers. */
+static struct as_matrix_body body_of(const struct part *p)
+{
+    struct as_matrix_body b = body;
+    b.chains = as_matrix_registers(p->matrix, AS_MATRIX_C, p->n) > 64 ? 1 : b.chains;
+    return b;
+}
+
+/* The text, and behind it the end of every name that it defined. */
+static void add_source(const struct part *p, size_t i, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const struct as_matrix_body b = body_of(p);
+    as_matrix_source(p->matrix, p->n, &b, &text);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        as_buf_printf(out, "#undef %s\n#define %s %s_%zu\n", names[k], names[k], names[k], i);
+    as_buf_str(out, as_buf_get(&text));
+    static const char word[] = "#define ";
+    for (const char *at = as_buf_get(&text); (at = strstr(at, word)); at++)
+        as_buf_printf(out, "#undef %.*s\n", (int)strcspn(at + sizeof word - 1, "( \n"), at + sizeof word - 1);
+    as_buf_finish(&text);
+}
+
+static enum as_status count(const unsigned char *cubin, size_t bytes, size_t i, const char *kernel,
+                            struct as_instructions *out, struct as_error *err)
+{
+    char name[40];
+    *out = (struct as_instructions){.n = 0};
+    snprintf(name, sizeof name, "%s_%zu", kernel, i);
+    return as_cubin_instructions(cubin, bytes, name, out, err);
+}
+
+/* False with words where it is not as it should be. */
+static bool holds(const unsigned char *cubin, size_t bytes, const struct part *p, size_t i, char *why, size_t size)
+{
+    struct as_error err = {0};
+    struct as_instructions half, whole;
+    const struct as_code_want want = {p->matrix->code, 1};
+    const struct as_matrix_body b = body_of(p);
+    double each;
+    if (!count(cubin, bytes, i, "half_body", &half, &err) && !count(cubin, bytes, i, "whole_body", &whole, &err))
+        return as_code_agrees(&half, &whole, b.chains * b.steps / 2, &want, 1, 0, &each, why, size);
+    snprintf(why, size, "%s", err.text);
+    return false;
+}
+
+static void check_together(struct batch *b)
+{
+    struct as_buf text = AS_BUF_INIT;
+    struct as_error err = {0};
+    unsigned char *cubin = NULL;
+    size_t bytes = 0;
+    as_buf_str(&text, as_kernel_timed);
+    for (size_t i = 0; i < b->n; i++)
+        add_source(&b->part[i], i, &text);
+    const struct as_program_desc desc = {.name = b->part[0].matrix->name, .source = as_buf_get(&text)};
+    if (nvrtc_compile(&desc, b->arch, &cubin, &bytes, &err))
+        fail_msg("%s to %s for %s: %s", b->part[0].matrix->name, b->part[b->n - 1].matrix->name, b->arch, err.text);
+    for (size_t i = 0; i < b->n; i++) {
+        char why[600];
+        bool good = holds(cubin, bytes, &b->part[i], i, why, sizeof why);
+        if (!good)
+            print_error("%s with %u columns for %s: %s\n", b->part[i].matrix->name, b->part[i].n, b->arch, why);
+        else if (getenv("ASSAY_SHOW"))
+            print_message("%s with %u columns for %s: %s\n", b->part[i].matrix->name, b->part[i].n, b->arch, why);
+        b->wrong += !good;
+    }
+    as_buf_finish(&text);
+    free(cubin);
+    b->n = 0;
+}
+
+static void add(struct batch *b, const struct as_matrix *m, unsigned n)
+{
+    b->part[b->n++] = (struct part){m, n};
+    b->seen++;
+    if (b->n == TOGETHER)
+        check_together(b);
+}
+
+/* With the most columns, whose text takes long to compile, one of each kind of factors; the others with fewer. */
+static void add_columns(struct batch *b, const struct as_matrix *m)
+{
+    bool first = !m->sparse && strcmp(m->a, m->b) == 0 &&
+                 ((strcmp(m->a, "f16") == 0 && strcmp(m->c, "f32") == 0) || strcmp(m->a, "s8") == 0);
+    if (!m->columns || first)
+        add(b, m, m->n);
+    if (m->columns)
+        add(b, m, first ? 24 : 64);
+}
+
+static void test_instructions(void **state)
+{
+    (void)state;
+    size_t seen = 0;
+    need_nvrtc();
+    for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
+        struct batch b = {.arch = archs[a]};
+        struct as_device_info info = {.dialect = "cuda"};
+        snprintf(info.arch, sizeof info.arch, "%s", archs[a]);
+        for (size_t i = 0; i < as_matrices_n; i++)
+            if (as_matrix_applies(&as_matrices[i], &info, NULL) == AS_APPLIES &&
+                !as_matrix_emulated(&as_matrices[i], archs[a]))
+                add_columns(&b, &as_matrices[i]);
+        if (b.n)
+            check_together(&b);
+        assert_int_equal(b.wrong, 0);
+        seen += b.seen;
+    }
+    assert_true(seen > 150);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_instructions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
