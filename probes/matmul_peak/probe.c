@@ -65,8 +65,8 @@ const struct as_probe as_probe_matmul_peak = {
     .question = "How many operations does one unit do in a cycle with each matrix instruction?",
     .metric = "throughput",
     .unit = "ops/cycle",
-    .counts = "operations of one unit in a cycle, a multiply-add being two, those with the zeros of a sparse factor "
-              "counted; slowest unit, no loop, operands stay where they are",
+    .counts = "a multiply-add is two, those with the zeros of a sparse factor counted; slowest unit, no loop, operands "
+              "stay where they are",
     .needs = 0,
     .own_code = true,
     .axes = axes,

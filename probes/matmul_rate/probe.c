@@ -69,8 +69,8 @@ const struct as_probe as_probe_matmul_rate = {
         "and its power limit change?",
     .metric = "rate",
     .unit = "ops/s",
-    .counts = "operations of all units in a second, a multiply-add being two, those with the zeros of a sparse factor "
-              "counted; the loop and the launches counted too, operands stay where they are",
+    .counts = "of all units; a multiply-add is two, those with the zeros of a sparse factor counted; operands stay "
+              "where they are",
     .needs = 0,
     .own_code = true,
     .axes = axes,

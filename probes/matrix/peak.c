@@ -38,8 +38,8 @@ void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
     unsigned team = info->warp ? (d->matrix->lanes + info->warp - 1) / info->warp : 1;
     d->n = d->n ? d->n : d->matrix->n;
     d->chains = d->chains ? d->chains : fits > usual ? usual : fits ? fits : 1;
-    d->warps = d->warps ? d->warps : waits(d->matrix) ? WARPS_WAIT : WARPS;
-    d->warps = d->warps < team ? team : d->warps;
+    unsigned warps = waits(d->matrix) ? WARPS_WAIT : WARPS;
+    d->warps = d->warps ? d->warps : warps > team ? warps : team;
 }
 
 enum as_applies as_peak_applies(const struct as_device_info *info, const struct as_peak_desc *desc,
