@@ -40,7 +40,7 @@ test want cmd:clang-tidy   clang-tidy            clang-tools-extra    clang     
 test want cmd:chromium     chromium              chromium             chromium      chromium     browser test
 test want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc - compiles for aarch64
 test want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
-test want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD GPUs
+test want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
 test want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library
 test want cmd:localedef    libc-bin              glibc-common         glibc         -            test with decimal commas
 test want file:/usr/share/i18n/locales/de_DE locales glibc-locale-source glibc      -            test with decimal commas

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_bandwidth[], as_kernel_roofline[];
+extern const char as_kernel_bandwidth[], as_kernel_roofline[], as_kernel_gemm_simple[];
 
 /* ---- the kernels of the probes ---- */
 
@@ -94,6 +94,21 @@ static void test_f64(void **state)
     assert_non_null(strstr(err.text, "which this device does not have"));
     assert_int_equal(check(as_kernel_roofline, "-DTYPE=64 -DCHAINS=8 -DLANES=1", MSL_VERSION, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "this device has no f64"));
+}
+
+/* Products of matrices, whose programs are not those of a visit. */
+static void test_products(void **state)
+{
+    static const char *const defines[] = {"-DIN_F32 -DEPILOGUE=0 -DTILED",  "-DIN_BF16 -DEPILOGUE=1 -DTILED",
+                                          "-DIN_F16 -DEPILOGUE=2 -DTILED",  "-DIN_E4M3 -DEPILOGUE=2 -DTILED",
+                                          "-DIN_E5M2 -DEPILOGUE=0 -DTILED", "-DIN_S8 -DEPILOGUE=0 -DTILED"};
+    struct as_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof defines / sizeof *defines; i++)
+        if (check(as_kernel_gemm_simple, defines[i], MSL_VERSION, &err))
+            fail_msg("%s: %s", defines[i], err.text);
+    assert_int_equal(check(as_kernel_gemm_simple, "-DIN_F64 -DEPILOGUE=0 -DTILED", MSL_VERSION, &err), AS_FAILED);
+    assert_non_null(strstr(err.text, "unknown type name 'f64'"));
 }
 
 /* ---- the words of the dialect ---- */
@@ -214,8 +229,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_visits_complete), cmocka_unit_test(test_words),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_f64),
-                                       cmocka_unit_test(test_probes)};
+                                       cmocka_unit_test(test_refused),           cmocka_unit_test(test_f64),
+                                       cmocka_unit_test(test_products),          cmocka_unit_test(test_probes)};
     if (msl_missing()) {
         printf("skipped: %s\n", msl_missing());
         return 77;

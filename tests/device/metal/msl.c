@@ -72,8 +72,8 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
     char line[LINE_MAX_BYTES], version[48], path[64];
     enum as_status s = write_source(r->source, folder, err);
     snprintf(version, sizeof version, "-D__METAL_VERSION__=%u", r->version);
-    snprintf(line, sizeof line, "%s %s/msl.py %s %s/k.metal %s/k.cpp %s %s", getenv("ASSAY_MSL_PYTHON"), here, clang,
-             folder, folder, version, r->defines ? r->defines : "");
+    snprintf(line, sizeof line, "%s -I -S %s/msl.py %s %s/k.metal %s/k.cpp %s %s", getenv("ASSAY_MSL_PYTHON"), here,
+             clang, folder, folder, version, r->defines ? r->defines : "");
     if (!s)
         s = tool(line, folder, err);
     snprintf(

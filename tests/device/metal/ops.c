@@ -177,7 +177,7 @@ static void test_absent(void **state)
     }
 }
 
-/* Operands the other way round, another function, another lane: the reference of one is not that of the other. */
+/* Another function, another lane, another sign: what one gives does not pass for the other. */
 static void test_wrong_spelling(void **state)
 {
     static const char *const pairs[][2] = {
