@@ -63,6 +63,9 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
         return left_out(err, "axis 'width': only a CPU's own instructions have others than scalar");
     if (desc->ilp == 0)
         return left_out(err, "axis 'ilp': only a CPU's own instructions have 0");
+    for (size_t i = 0; i < desc->sequence.n; i++)
+        if (!desc->sequence.part[i].op->dialects)
+            return left_out(err, "this operation is one of a CPU's own instructions, not of kernels");
     return as_chains_apply(info, desc, err);
 }
 

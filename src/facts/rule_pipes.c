@@ -9,6 +9,8 @@
 
 enum { NAME = 32 };
 static const double RESIDUAL_MOST = 0.05;
+/* Sequences for each operation: with fewer the pipes say back what they were made of. */
+static const size_t SEQUENCES_EACH = 2;
 
 struct unit {
     char name[AS_PIPES_OPS][NAME];
@@ -79,18 +81,36 @@ static void add_cell(struct unit *u, const struct as_cell *cell)
 
 /* ---- what they say ---- */
 
-/* Residual and verdict of all that rests on the pipes together. */
+static size_t placed(const struct unit *u)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < u->ops; i++)
+        n += u->pipes.home[i] >= 0;
+    return n;
+}
+
+/* What rests on the pipes together is not decided where they do not say what sequences cost; two operations beside each
+ * other stand for themselves. */
 static void judge(struct as_fact *f, const struct unit *u)
 {
-    if (!(u->pipes.residual <= RESIDUAL_MOST))
+    if (!(u->pipes.residual <= RESIDUAL_MOST) || u->pipes.judged < SEQUENCES_EACH * placed(u))
         f->verdict = AS_UNDECIDED;
+}
+
+/* Is it one that measurably shares the pipe with the one it is named after, or that one itself? One that only might,
+ * for all that is known, is not said to. */
+static bool is_member(const struct unit *u, size_t op, size_t pipe)
+{
+    const struct as_pipes *p = &u->pipes;
+    return p->home[op] == (int)pipe &&
+           (op == p->first[pipe] || p->pair[op][p->first[pipe]].relation == AS_PIPES_SHARED);
 }
 
 static void say_members(const struct unit *u, size_t pipe, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
     for (size_t i = 0; i < u->ops; i++)
-        if (u->pipes.home[i] == (int)pipe)
+        if (is_member(u, i, pipe))
             as_buf_printf(&text, "%s%s", text.len ? ", " : "", u->name[i]);
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
@@ -100,7 +120,7 @@ static size_t members(const struct unit *u, size_t pipe)
 {
     size_t n = 0;
     for (size_t i = 0; i < u->ops; i++)
-        n += u->pipes.home[i] == (int)pipe;
+        n += is_member(u, i, pipe);
     return n;
 }
 
@@ -113,7 +133,7 @@ static void add_pipe(struct rule_context *c, const struct unit *u, size_t pipe)
     if (!f)
         return;
     for (size_t i = 0; i < u->ops; i++)
-        if (p->home[i] == (int)pipe && p->alone[i] < p->alone[fastest])
+        if (is_member(u, i, pipe) && p->alone[i] < p->alone[fastest])
             fastest = i;
     const struct as_cell *cell = u->cells[p->alone_in[fastest]];
     unsigned count = u->s[p->alone_in[fastest]].count[fastest];
@@ -124,7 +144,7 @@ static void add_pipe(struct rule_context *c, const struct unit *u, size_t pipe)
              fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
     fact_evidence(f, cell);
     for (size_t i = 0; i < u->ops; i++)
-        if (p->home[i] == (int)pipe && i != p->first[pipe])
+        if (is_member(u, i, pipe) && i != p->first[pipe])
             fact_evidence(f, u->cells[p->pair[i][p->first[pipe]].sequence]);
     judge(f, u);
 }
@@ -133,7 +153,7 @@ static const char *const relations[] = {
     [AS_PIPES_HIDDEN] = "cost too unlike for this to tell whether they share a pipe",
     [AS_PIPES_AT_ISSUE] = "take all that is issued, so that this does not tell whether they share a pipe",
     [AS_PIPES_SEPARATE] = "do not share a pipe",
-    [AS_PIPES_PARTLY] = "share a pipe in part",
+    [AS_PIPES_PARTLY] = "share something in part, a pipe or what reads their operands",
     [AS_PIPES_SHARED] = "share a pipe",
 };
 
@@ -157,7 +177,6 @@ static void add_pair(struct rule_context *c, const struct unit *u, size_t a, siz
     fact_evidence(f, u->cells[p->alone_in[b]]);
     if (pair->relation < AS_PIPES_SEPARATE)
         f->verdict = AS_UNDECIDED;
-    judge(f, u);
 }
 
 static void add_issue(struct rule_context *c, const struct unit *u)
@@ -180,17 +199,15 @@ static void add_issue(struct rule_context *c, const struct unit *u)
 static void add_graph(struct rule_context *c, const struct unit *u)
 {
     const struct as_pipes *p = &u->pipes;
-    size_t placed = 0;
     struct as_fact *f = fact_add(c, "pipes", "pipes", "pipes");
     if (!f)
         return;
-    for (size_t i = 0; i < u->ops; i++)
-        placed += p->home[i] >= 0;
     fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
     fact_say(f,
              "A unit does %zu operations in %zu pipes: nine of ten of %zu sequences cost what these say within %.1f%%, "
              "the farthest (%s) is off by %.1f%%",
-             placed, p->pipes, p->judged, 100 * p->residual, cell_axis(u->cells[p->worst_in], "mix"), 100 * p->worst);
+             placed(u), p->pipes, p->judged, 100 * p->residual, cell_axis(u->cells[p->worst_in], "mix"),
+             100 * p->worst);
     fact_evidence(f, u->cells[p->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);

@@ -76,8 +76,14 @@ static void test_no_pipes(void **unused)
     made_derive(&m);
     assert_int_equal(made_get(&m, "pipes")->verdict, AS_UNDECIDED);
     assert_int_equal(made_get(&m, "pipes.issue")->verdict, AS_UNDECIDED);
-    for (size_t i = 0; i < m.facts_n; i++)
-        assert_int_equal(m.facts[i].verdict, AS_UNDECIDED);
+    size_t pairs = 0;
+    for (size_t i = 0; i < m.facts_n; i++) {
+        const char *dot = strchr(m.facts[i].id, '.');
+        const bool is_pair = dot && strchr(dot + 1, '.'); /* stands for itself */
+        pairs += is_pair;
+        assert_true(is_pair || m.facts[i].verdict == AS_UNDECIDED);
+    }
+    assert_true(pairs > 0);
 }
 
 /* Sequences that cannot be read, or of which nothing is known alone, say nothing. */

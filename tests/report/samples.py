@@ -11,14 +11,15 @@ from harness import OK, expect  # noqa: E402
 
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
 H200 = os.path.join(SAMPLES, "h200-quick.db")
+OPERATIONS = os.path.join(SAMPLES, "h200-alu.db")
 
 
-def read(assay, *words):
+def read(assay, *words, sample=H200):
     """Runs a reader on the sample, which must not change."""
-    with open(H200, "rb") as f:
+    with open(sample, "rb") as f:
         before = hashlib.sha256(f.read()).digest()
-    done = assay.run(*words, "--store", H200)
-    with open(H200, "rb") as f:
+    done = assay.run(*words, "--store", sample)
+    with open(sample, "rb") as f:
         expect(hashlib.sha256(f.read()).digest() == before, f"'{words[0]}' leaves the sample as it is")
     expect(done.code == OK, f"'{words[0]}' reads the sample", done)
     return done.out
@@ -62,6 +63,41 @@ def test_tables_of_the_h200(assay):
     expect("131 cells: 122 ok, 3 untrusted, 6 unsupported" in shown, "the count", shown[:400])
     same = read(assay, "compare", "1", "1")
     expect("0 faster, 0 slower" in same, "a run differs not from itself", same[-300:])
+
+
+def test_operations_of_the_h200(assay):
+    """What the architecture's documents say of one SM: warps of 32, so many lanes for each kind of operation."""
+    cells = json.loads(read(assay, "export", "1", "--format", "json", sample=OPERATIONS))["cells"]
+    best, wait = {}, {}
+    for cell in (c for c in cells if c["status"] == "ok"):
+        op = cell["axes"].get("op")
+        if cell["probe"] == "alu":
+            best[op] = max(best.get(op, 0), cell["median"])
+        elif cell["probe"] == "alu_latency":
+            wait[op] = cell["median"]
+    for op, lanes in (("ffma32", 128), ("fadd32", 128), ("ffma64", 64), ("imad32", 64), ("idp4a32", 64), ("shl32", 64),
+                      ("rsqrt32", 16), ("exp2_32", 16), ("popc64", 8), ("cvt_f32_f64", 16), ("cvt_i32_f32", 64)):
+        expect(abs(best[op] / lanes - 1) < 0.015, f"{op} on {lanes} lanes", best[op])
+    for op, cycles in (("ffma32", 4), ("fmul32", 4), ("imad32", 4), ("ffma64", 8)):
+        expect(abs(wait[op] - cycles) < 0.1, f"{op} waits {cycles} cycles", wait[op])
+    both = set(best) & set(wait)
+    expect(len(both) >= 120, "operations with both", len(both))
+    code = [c["gates"]["code"]["state"] for c in cells if c["probe"].startswith("alu") and c["median"] is not None]
+    expect(code.count("pass") >= 0.98 * len(code), "the code gate", code.count("pass"))
+
+
+def test_pages_of_operations(assay):
+    page = os.path.join(assay.folder, "page.html")
+    read(assay, "report", "1", "-o", page, sample=OPERATIONS)
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    for words in ("Operations", "rsqrt32", "ops/cycle"):
+        expect(words in text, f"the page says '{words}'")
+    told = read(assay, "explain", "alu/ffma32", sample=OPERATIONS)
+    expect("128" in told and "FFMA" in told, "explain has what was measured", told)
+    facts = {f["id"]: f for f in json.loads(read(assay, "facts", "1", "--json", sample=OPERATIONS))["facts"]}
+    apart = facts["pipes.ffma32.imad32"]
+    expect(apart["verdict"] == "supported" and abs(apart["value"]) < 0.1, "f32 and integer multiplies side by side", apart)
 
 
 if __name__ == "__main__":
