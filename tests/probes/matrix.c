@@ -406,7 +406,7 @@ static void open_model(const char *name, unsigned n)
 static const char *const modelled[] = {"mma_m16n8k16_f16_f32",   "mma_m8n8k4_f64",          "mma_m16n8k32_s8_s32",
                                        "mma_m16n8k256_b1_s32",   "mma_sp_m16n8k32_f16_f32", "mma_m16n8k16_f16",
                                        "mma_m16n8k32_s8_u8_s32", "wgmma_f16_f32",           "wgmma_rs_tf32_f32",
-                                       "wgmma_sp_e4m3_f32"};
+                                       "wgmma_sp_e4m3_f32",      "wmma_m16n16k16_s8_s32",   "wmma_m8n32k16_f16"};
 enum { MODELLED = sizeof modelled / sizeof *modelled, COLUMNS = 16 };
 
 /* Problems of small whole numbers through the small unit, against sums of their own. */

@@ -1,0 +1,99 @@
+/* Every matrix instruction of AMD's as clang compiles it, without a device: the program compiles, every step of the
+ * peak kernels is the machine instruction that it is about, and machine code has the names that the assembly has.
+ * Skipped where there is no such compiler. */
+#include "../../../probes/matrix/matrix.h"
+#include "assembly.h"
+#include "code.h"
+#include "device/hip/hip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+extern const char as_kernel_timed[];
+
+static const struct as_matrix_body body = {.chains = 2, .steps = 8};
+static const char *arch;
+
+/* By any of the names, which assembly for chips before gfx942 writes without the last stroke. */
+static uint64_t count_of(const struct as_instructions *list, const char *names)
+{
+    uint64_t n = 0;
+    char word[64];
+    int length = 0;
+    for (const char *at = names; sscanf(at, "%63s%n", word, &length) == 1; at += length)
+        n += as_instructions_of(list, word);
+    return n;
+}
+
+/* By the assembly. Machine code must have as many of it. */
+static void count(const struct as_matrix *m, const unsigned char *text, size_t bytes, const char *kernel,
+                  struct as_instructions *out)
+{
+    struct as_instructions code = {.n = 0};
+    struct as_error err = {0};
+    size_t n;
+    const unsigned char *object = assembly_object(text, bytes, &n);
+    *out = (struct as_instructions){.n = 0};
+    if (assembly_instructions(text, kernel, out, &err) || as_hip_instructions(object, n, kernel, &code, &err))
+        fail_msg("%s: %s", m->name, err.text);
+    for (size_t i = 0; i < code.n && count_of(&code, m->code) != count_of(out, m->code); i++)
+        print_error("%s: %llu\n", code.list[i].name, (unsigned long long)code.list[i].n);
+    assert_int_equal(count_of(&code, m->code), count_of(out, m->code));
+}
+
+static void check(const struct as_matrix *m)
+{
+    struct as_buf text = AS_BUF_INIT;
+    struct as_instructions half, whole;
+    struct as_error err = {0};
+    const struct as_code_want want = {m->code, 1};
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    char why[300];
+    double each;
+    as_buf_str(&text, as_kernel_timed);
+    as_matrix_source(m, 0, &body, &text);
+    const struct as_program_desc desc = {.name = m->name, .source = as_buf_get(&text)};
+    if (assembly_of(&desc, arch, &code, &bytes, &err))
+        fail_msg("%s for %s: %s", m->name, arch, err.text);
+    count(m, code, bytes, "half_body", &half);
+    count(m, code, bytes, "whole_body", &whole);
+    if (!as_code_agrees(&half, &whole, body.chains * body.steps / 2, &want, 1, 0, &each, why, sizeof why))
+        fail_msg("%s for %s: %s", m->name, arch, why);
+    if (getenv("ASSAY_SHOW"))
+        print_message("%s for %s: %s\n", m->name, arch, why);
+    as_buf_finish(&text);
+    free(code);
+}
+
+static void test_instructions(void **state)
+{
+    struct as_device_info info = {.dialect = "hip"};
+    size_t seen = 0;
+    (void)state;
+    snprintf(info.arch, sizeof info.arch, "%s", arch);
+    for (size_t i = 0; i < as_matrices_n; i++)
+        if (as_matrix_applies(&as_matrices[i], &info, NULL) == AS_APPLIES) {
+            check(&as_matrices[i]);
+            seen++;
+        }
+    assert_true(seen >= 5);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_instructions)};
+    const char *clang = getenv("ASSAY_HIP_CLANG");
+    if (argc != 2)
+        return 2;
+    arch = argv[1];
+    if (!clang || !clang[0]) {
+        puts("skipped: no clang of version 17 or later, which compiles for AMD chips; install clang-19");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
