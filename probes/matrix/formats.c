@@ -141,20 +141,31 @@ static uint64_t encode_integer(const struct as_number_format *f, double value, e
     return (uint64_t)(wrapped < 0 ? wrapped + modulus : wrapped);
 }
 
-/* The code of a finite magnitude above 0, past the largest where it is past the range. */
-static uint64_t round_magnitude(const struct as_number_format *f, double size, enum as_rounding rounding, bool negative)
+/* What lies below the last digit that is kept, as a share of it: none, below a half, a half, above it. */
+static double rest_of(uint64_t digits, int dropped)
 {
-    int exponent = 0, least = 1 - f->bias;
-    frexp(size, &exponent);
-    exponent--;
-    if (exponent < least)
-        exponent = least;
-    if (exponent + f->bias > (int)ones(f->exponent))
+    if (dropped <= 0 || digits == 0)
+        return 0;
+    if (dropped > 64)
+        return 0.25;
+    uint64_t low = dropped == 64 ? digits : digits & ones((unsigned)dropped), half = UINT64_C(1) << (dropped - 1);
+    return low == 0 ? 0 : low < half ? 0.25 : low == half ? 0.5 : 0.75;
+}
+
+/* The code of a magnitude above 0, past the largest where it is past the range. */
+static uint64_t round_magnitude(const struct as_number_format *f, uint64_t digits, int exponent,
+                                enum as_rounding rounding, bool negative)
+{
+    int top = 63 - __builtin_clzll(digits) + exponent, least = 1 - f->bias;
+    if (top < least)
+        top = least;
+    if (top + f->bias > (int)ones(f->exponent))
         return largest_code(f) + 1;
-    double scaled = ldexp(size, (int)f->fraction - exponent), whole = floor(scaled);
-    /* A digit that was carried ends in the exponent, as it should. */
-    uint64_t code = ((uint64_t)(exponent - least) << f->fraction) + (uint64_t)whole;
-    return code + (away(rounding, negative, fmod(whole, 2) != 0, scaled - whole) ? 1 : 0);
+    int dropped = top - (int)f->fraction - exponent;
+    uint64_t whole = dropped >= 64 ? 0 : dropped > 0 ? digits >> dropped : digits << -dropped;
+    bool up = away(rounding, negative, whole & 1, rest_of(digits, dropped));
+    /* A digit that is carried ends in the exponent, as it should. */
+    return ((uint64_t)(top - least) << f->fraction) + whole + (up ? 1 : 0);
 }
 
 static uint64_t overflowed(const struct as_number_format *f, enum as_rounding rounding, enum as_overflow overflow,
@@ -162,9 +173,31 @@ static uint64_t overflowed(const struct as_number_format *f, enum as_rounding ro
 {
     bool inward = rounding == AS_ROUND_TOWARD_ZERO || (rounding == AS_ROUND_DOWN && !negative) ||
                   (rounding == AS_ROUND_UP && negative);
-    if (overflow == AS_OVERFLOW_CLAMP || f->special == AS_SPECIAL_NONE || (inward && !infinite))
+    if (overflow == AS_OVERFLOW_CLAMP || f->special == AS_SPECIAL_NONE)
+        return largest_code(f);
+    if (overflow == AS_OVERFLOW_FORMAT && inward && !infinite)
         return largest_code(f);
     return f->special == AS_SPECIAL_IEEE ? largest_code(f) + 1 : nan_code(f);
+}
+
+/* Where the code of -0 is NaN's there is no -0, and NaN has that sign already. */
+static uint64_t with_sign(const struct as_number_format *f, bool negative, uint64_t code)
+{
+    bool bare = f->special == AS_SPECIAL_MINUS && (code == 0 || code == nan_code(f));
+    return (negative && !bare ? code | sign_of(f) : code) << f->unused;
+}
+
+uint64_t as_number_round(const struct as_number_format *f, bool negative, uint64_t digits, int exponent,
+                         enum as_rounding rounding, enum as_overflow overflow)
+{
+    if (f->kind != AS_NUMBER_FLOAT) {
+        double value = ldexp((double)digits, exponent);
+        return encode_integer(f, negative ? -value : value, rounding, overflow);
+    }
+    uint64_t code = digits ? round_magnitude(f, digits, exponent, rounding, negative) : 0;
+    if (code > largest_code(f))
+        code = overflowed(f, rounding, overflow, negative, false);
+    return with_sign(f, negative, code);
 }
 
 uint64_t as_number_encode(const struct as_number_format *f, double value, enum as_rounding rounding,
@@ -174,17 +207,11 @@ uint64_t as_number_encode(const struct as_number_format *f, double value, enum a
         return encode_integer(f, value, rounding, overflow);
     if (isnan(value))
         return nan_code(f) << f->unused;
-    bool negative = signbit(value);
-    uint64_t code = 0;
     if (isinf(value))
-        code = overflowed(f, rounding, overflow, negative, true);
-    else if (value != 0)
-        code = round_magnitude(f, fabs(value), rounding, negative);
-    if (isfinite(value) && code > largest_code(f))
-        code = overflowed(f, rounding, overflow, negative, false);
-    /* Where the code of -0 is NaN's there is no -0, and NaN has that sign already. */
-    bool bare = f->special == AS_SPECIAL_MINUS && (code == 0 || code == nan_code(f));
-    return (negative && !bare ? code | sign_of(f) : code) << f->unused;
+        return with_sign(f, signbit(value), overflowed(f, rounding, overflow, signbit(value), true));
+    int exponent = 0;
+    double share = frexp(fabs(value), &exponent);
+    return as_number_round(f, signbit(value), (uint64_t)ldexp(share, 53), exponent - 53, rounding, overflow);
 }
 
 double as_number_largest(const struct as_number_format *f)

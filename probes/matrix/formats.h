@@ -39,8 +39,9 @@ enum as_rounding {
 };
 /* What becomes of a number past the largest. */
 enum as_overflow {
-    AS_OVERFLOW_FORMAT, /* as IEEE 754 rounds: infinity, NaN where there is none; integers wrap */
-    AS_OVERFLOW_CLAMP,  /* the largest finite number, of infinity too */
+    AS_OVERFLOW_FORMAT,   /* as IEEE 754 rounds: infinity, NaN where there is none; integers wrap */
+    AS_OVERFLOW_CLAMP,    /* the largest finite number, of infinity too */
+    AS_OVERFLOW_INFINITY, /* infinity, NaN where there is none, also where IEEE 754 rounds inward */
 };
 
 /* The value of a code exactly; its unused bits and bits past it do not count. */
@@ -49,6 +50,10 @@ double as_number_decode(const struct as_number_format *format, uint64_t code);
  * integer 0. */
 uint64_t as_number_encode(const struct as_number_format *format, double value, enum as_rounding rounding,
                           enum as_overflow overflow);
+/* The same of digits x 2^exponent. Where digits lie below those, the last one is set instead of them: with 56 digits or
+ * more the result is that of rounding the whole once. */
+uint64_t as_number_round(const struct as_number_format *format, bool negative, uint64_t digits, int exponent,
+                         enum as_rounding rounding, enum as_overflow overflow);
 /* The code nearest to a value, with halves to even and infinity past the range. */
 static inline uint64_t as_number_nearest(const struct as_number_format *format, double value)
 {

@@ -1,0 +1,242 @@
+/* The experiments in their order, and what bears them out: a model made of what was found has to give the unit's
+ * results bit for bit. */
+#include "find_internal.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONSISTENT_PROBLEMS = 8, RESULTS_MOST = 16384 };
+
+const struct as_property_info as_properties[AS_PROPERTIES] = {
+    {"product", "digits of a product", "fraction bits of a product that arrive"},
+    {"accumulator", "width of the accumulator", "significant bits of the accumulator, the first digit among them"},
+    {"kept", "digits beside a larger summand",
+     "fraction bits of a summand that are kept below the first digit of the largest"},
+    {"cut", "what becomes of a summand's lower digits",
+     "1: cut off, 2: rounded to nearest even, 3: to nearest, halves away from zero, 4: down, 5: up, 6: otherwise"},
+    {"step", "products of one step", "products that are added at once; 1: one after another"},
+    {"start", "when the accumulator is added",
+     "1: with the first products, 2: to each step's sum, 3: last, 4: otherwise"},
+    {"rounding", "rounding of a sum",
+     "1: toward zero, 2: to nearest even, 3: to nearest, halves away from zero, 4: down, 5: up, 6: otherwise"},
+    {"subnormal", "subnormal numbers", "places of a, b, accumulator and result where subnormal numbers are kept"},
+    {"overflow", "past the range", "1: infinity, 2: largest finite number, 3: NaN, 4: wraps, 5: otherwise"},
+    {"special", "infinities and NaNs", "cases of infinities and NaNs that come out as IEEE 754 has them"},
+    {"nan", "code of a NaN", "1: one code whatever went in, 2: the accumulator's as it went in"},
+    {"zero", "sign of zero", "1: as IEEE 754 has it, 2: always +0, 3: otherwise"},
+    {"explained", "results that the model of what was found gives bit for bit", "% of results of random problems"},
+};
+
+static void __attribute__((format(printf, 2, 0))) put_text(struct as_property_found *p, const char *fmt, va_list args)
+{
+    vsnprintf(p->text, sizeof p->text, fmt, args);
+}
+
+void found_number(struct finder *f, enum as_property what, double value, double at_most, const char *fmt, ...)
+{
+    struct as_property_found *p = &f->out->property[what];
+    va_list args;
+    *p = (struct as_property_found){.seen = true, .value = value, .at_most = at_most};
+    va_start(args, fmt);
+    put_text(p, fmt, args);
+    va_end(args);
+}
+
+void found_unseen(struct finder *f, enum as_property what, const char *fmt, ...)
+{
+    struct as_property_found p = {.value = NAN, .at_most = NAN};
+    va_list args;
+    va_start(args, fmt);
+    put_text(&p, fmt, args);
+    va_end(args);
+    f->out->property[what] = p;
+}
+
+/* ---- problems of whole matrices ---- */
+
+struct problems {
+    size_t n;
+    uint64_t *a, *b, *c, *d, *e;
+    size_t of_a, of_b, of_c; /* numbers of all problems */
+};
+
+static enum as_status problems_start(struct problems *p, const struct as_matrix_unit *u, size_t n, struct as_error *err)
+{
+    *p = (struct problems){.n = n, .of_a = n * u->m * u->k, .of_b = n * u->k * u->n, .of_c = n * u->m * u->n};
+    size_t numbers = p->of_a + p->of_b + 3 * p->of_c;
+    p->a = calloc(numbers, sizeof *p->a);
+    if (!p->a)
+        return as_nomem(err, numbers * sizeof *p->a, "matrices");
+    p->b = p->a + p->of_a;
+    p->c = p->b + p->of_b;
+    p->d = p->c + p->of_c;
+    p->e = p->d + p->of_c;
+    return AS_OK;
+}
+
+static uint64_t next(uint64_t *state)
+{
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *state;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* Small integers, whose sums of products have few digits: exact in any accumulator. */
+static double small_integer(const struct as_number_format *f, uint64_t *state)
+{
+    uint64_t r = next(state);
+    bool is_signed = f->kind != AS_NUMBER_UNSIGNED;
+    double most = as_number_largest(f) < 2 ? 1 : 2;
+    return (double)(r % 3) * most / 2 * (is_signed && r >> 32 & 1 ? -1 : 1);
+}
+
+static bool holds_products(const struct as_matrix_unit *u, const struct problems *p, struct as_error *err)
+{
+    for (size_t at = 0; at < p->of_c; at++) {
+        size_t problem = at / ((size_t)u->m * u->n), row = at / u->n % u->m, column = at % u->n;
+        const uint64_t *a = p->a + (problem * u->m + row) * u->k, *b = p->b + problem * u->k * u->n + column;
+        double want = as_number_decode(u->c, p->c[at]), got = as_number_decode(u->c, p->d[at]);
+        for (unsigned k = 0; k < u->k; k++)
+            want += as_number_decode(u->a, a[k]) * as_number_decode(u->b, b[(size_t)k * u->n]);
+        if (got != want) {
+            as_fail(err, AS_FAILED, "row %zu, column %zu of a product of small integers is %g, not %g", row, column,
+                    got, want);
+            return false;
+        }
+    }
+    return true;
+}
+
+enum as_status find_consistent(struct finder *f, uint64_t seed, struct as_error *err)
+{
+    const struct as_matrix_unit *u = f->unit;
+    struct problems p;
+    enum as_status st = problems_start(&p, u, CONSISTENT_PROBLEMS, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < p.of_a; i++)
+        p.a[i] = as_number_nearest(u->a, small_integer(u->a, &seed));
+    for (size_t i = 0; i < p.of_b; i++)
+        p.b[i] = as_number_nearest(u->b, small_integer(u->b, &seed));
+    for (size_t i = 0; i < p.of_c; i++)
+        p.c[i] = as_number_nearest(u->c, small_integer(u->c, &seed));
+    st = u->multiply(u->ctx, p.n, p.a, p.b, p.c, p.d, err);
+    if (!st && !holds_products(u, &p, err))
+        st = AS_FAILED;
+    free(p.a);
+    return st;
+}
+
+/* ---- what bears it out ---- */
+
+/* Numbers within some powers of two of 1 with random digits, so that sums cancel and carry; integers of any size. */
+static uint64_t random_code(const struct as_number_format *f, int spread, uint64_t *state)
+{
+    uint64_t r = next(state);
+    if (f->kind != AS_NUMBER_FLOAT)
+        return r & (f->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << f->bits) - 1);
+    int low = ilogb(as_number_smallest_normal(f)), high = ilogb(as_number_largest(f)) - 1;
+    low = low < -spread ? -spread : low;
+    high = high > spread ? spread : high;
+    int exponent = low + (int)(r % (uint64_t)(high - low + 1));
+    double digits = 1 + ldexp((double)(next(state) >> 12), -52);
+    return as_number_encode(f, ldexp(r >> 32 & 1 ? -digits : digits, exponent), AS_ROUND_TOWARD_ZERO,
+                            AS_OVERFLOW_CLAMP);
+}
+
+static void compare(struct finder *f, const struct problems *p)
+{
+    const struct as_matrix_unit *u = f->unit;
+    for (size_t i = 0; i < p->of_c; i++) {
+        f->out->compared++;
+        if (p->d[i] == p->e[i])
+            continue;
+        if (f->out->unequal++ == 0)
+            snprintf(f->out->first, sizeof f->out->first,
+                     "row %zu, column %zu of problem %zu is %.17g, of the model %.17g", i / u->n % u->m, i % u->n,
+                     i / ((size_t)u->m * u->n), as_number_decode(u->c, p->d[i]), as_number_decode(u->c, p->e[i]));
+    }
+}
+
+static enum as_status run_both(struct finder *f, struct problems *p, uint64_t seed, struct as_error *err)
+{
+    const struct as_matrix_unit *u = f->unit;
+    struct as_matrix_model model;
+    enum as_status st =
+        as_matrix_model_start(&model, u->a->word, u->b->word, u->c->word, u->m, u->n, u->k, &f->out->how, err);
+    for (size_t i = 0; i < p->of_a; i++)
+        p->a[i] = random_code(u->a, 6, &seed);
+    for (size_t i = 0; i < p->of_b; i++)
+        p->b[i] = random_code(u->b, 6, &seed);
+    for (size_t i = 0; i < p->of_c; i++)
+        p->c[i] = random_code(u->c, 12, &seed);
+    if (!st)
+        st = u->multiply(u->ctx, p->n, p->a, p->b, p->c, p->d, err);
+    if (!st)
+        st = model.unit.multiply(model.unit.ctx, p->n, p->a, p->b, p->c, p->e, err);
+    if (!st)
+        compare(f, p);
+    return st;
+}
+
+enum as_status find_explained(struct finder *f, uint64_t seed, struct as_error *err)
+{
+    const struct as_matrix_unit *u = f->unit;
+    const struct as_property_found *step = &f->out->property[AS_PROPERTY_STEP];
+    size_t each = (size_t)u->m * u->n, n = each < RESULTS_MOST / 4 ? RESULTS_MOST / each : 4;
+    struct problems p;
+    if (u->c->kind == AS_NUMBER_FLOAT && !step->seen) {
+        found_unseen(f, AS_PROPERTY_EXPLAINED, "%s", step->text);
+        return AS_OK;
+    }
+    enum as_status st = problems_start(&p, u, n, err);
+    if (!st) {
+        st = run_both(f, &p, seed, err);
+        free(p.a);
+    }
+    if (st)
+        return st;
+    double share = 100 * (double)(f->out->compared - f->out->unequal) / (double)f->out->compared;
+    found_number(f, AS_PROPERTY_EXPLAINED, share, 100, "%llu of %llu results differ%s%s",
+                 (unsigned long long)f->out->unequal, (unsigned long long)f->out->compared,
+                 f->out->unequal ? ", the first: " : "", f->out->first);
+    return AS_OK;
+}
+
+enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t seed, struct as_matrix_found *found,
+                                  struct as_error *err)
+{
+    *found = (struct as_matrix_found){.how = as_arithmetic_of_fma(unit->c)};
+    if (unit->k + 1 > LEAVES_MOST || unit->k < 2)
+        return as_fail(err, AS_UNSUPPORTED, "sums of %u products are not looked into, only of 2 to %d", unit->k,
+                       LEAVES_MOST - 1);
+    struct finder *f = calloc(1, sizeof *f);
+    if (!f)
+        return as_nomem(err, sizeof *f, "experiments");
+    f->unit = unit;
+    f->out = found;
+    dots_start(&f->dots, unit);
+    enum as_status st = find_consistent(f, seed, err);
+    if (!st)
+        st = find_subnormal(f, err);
+    if (!st)
+        st = find_order(f, err);
+    if (!st)
+        st = find_widths(f, err);
+    if (!st)
+        st = find_rounding(f, err);
+    if (!st)
+        st = find_limits(f, err);
+    if (!st)
+        st = find_explained(f, seed + 1, err);
+    dots_finish(&f->dots);
+    free(f);
+    return st;
+}

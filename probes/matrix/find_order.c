@@ -1,0 +1,297 @@
+/* In which order a unit adds, after the way of FPRev (Xie, Gao, Yang 2024): a number M that swallows 1 stands in one
+ * summand, -M in another, 1 in all others. Those that are added to M before -M takes it away are lost; so the result
+ * counts the summands outside of the place where the two meet, and all pairs of places give the whole tree. Here more
+ * than two may meet in one place: then each of them meets each other there. */
+#include "find_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SPREAD_MOST = 120, UNIT_LEAST = -60 };
+
+/* A sum that is not rounded to nearest swallows numbers of one sign only, and that may depend on M's: so each pair is
+ * tried with both signs of both. One that was swallowed is not counted, one that was not may count for more than one.
+ */
+enum { VARIANTS = 4 };
+
+static size_t pair_index(unsigned leaves, unsigned i, unsigned j)
+{
+    return ((size_t)i * (2 * leaves - i - 1) / 2 + (j - i - 1)) * VARIANTS;
+}
+
+static int sign_of_ones(unsigned variant)
+{
+    return variant & 1 ? -1 : 1;
+}
+
+static void put_all(struct finder *f, unsigned leaves, int one, int large)
+{
+    dots_clear(&f->dots);
+    for (unsigned i = 0; i < leaves; i++)
+        for (unsigned j = i + 1; j < leaves; j++)
+            for (unsigned v = 0; v < VARIANTS; v++) {
+                size_t dot = dots_add(&f->dots);
+                for (unsigned l = 0; l < leaves; l++)
+                    if (l != i && l != j)
+                        dots_put(&f->dots, dot, l, sign_of_ones(v), one);
+                dots_put(&f->dots, dot, i, v & 2 ? -1 : 1, large);
+                dots_put(&f->dots, dot, j, v & 2 ? 1 : -1, large);
+            }
+}
+
+/* false: a result is no count of summands. */
+static bool take_sizes(struct finder *f, unsigned leaves, int one)
+{
+    for (unsigned i = 0; i < leaves; i++) {
+        f->size[i][i] = 1;
+        for (unsigned j = i + 1; j < leaves; j++) {
+            double least = leaves;
+            for (unsigned v = 0; v < VARIANTS; v++) {
+                double left = sign_of_ones(v) * ldexp(dots_result(&f->dots, pair_index(leaves, i, j) + v), -one);
+                if (left >= 0 && left < least && left == floor(left))
+                    least = left;
+            }
+            if (least > leaves - 2)
+                return false;
+            f->size[i][j] = f->size[j][i] = (uint16_t)(leaves - (unsigned)least);
+        }
+    }
+    return true;
+}
+
+/* Of any three places in a tree the two nearest to each other are equally far from the third. */
+static bool is_tree(const struct finder *f, unsigned leaves)
+{
+    for (unsigned i = 0; i < leaves; i++)
+        for (unsigned j = i + 1; j < leaves; j++)
+            for (unsigned l = 0; l < leaves; l++) {
+                unsigned a = f->size[i][l], b = f->size[j][l];
+                if (f->size[i][j] > (a > b ? a : b))
+                    return false;
+            }
+    return true;
+}
+
+static void take_own(struct finder *f, unsigned leaves)
+{
+    for (unsigned i = 0; i < leaves; i++) {
+        f->own[i] = (uint16_t)leaves;
+        for (unsigned j = 0; j < leaves; j++)
+            if (i != j && f->size[i][j] < f->own[i])
+                f->own[i] = f->size[i][j];
+    }
+}
+
+/* Are two leaves added in the same place? */
+static bool beside(const struct finder *f, unsigned i, unsigned j)
+{
+    return f->own[i] == f->own[j] && f->size[i][j] == f->own[i];
+}
+
+static unsigned products_beside(const struct finder *f, unsigned product)
+{
+    unsigned n = 1;
+    for (unsigned i = 0; i < f->unit->k; i++)
+        n += i != product && beside(f, product, i);
+    return n;
+}
+
+bool find_triple(const struct finder *f, unsigned small, struct triple *out)
+{
+    unsigned leaves = f->unit->k + 1, best = UINT32_MAX;
+    for (unsigned x = 0; x < leaves; x++)
+        for (unsigned z = 0; z < leaves; z++) {
+            if (x == small || z == small || x == z || f->size[x][small] != f->own[small] ||
+                f->size[x][z] < f->size[x][small] || f->size[x][z] >= best)
+                continue;
+            best = f->size[x][z];
+            *out = (struct triple){x, small, z, beside(f, x, small) && beside(f, z, small)};
+        }
+    return best != UINT32_MAX;
+}
+
+unsigned find_together(const struct finder *f, unsigned *leaves, unsigned most)
+{
+    unsigned k = f->unit->k, best = 0, count = 0;
+    for (unsigned i = 0; i <= k; i++) {
+        unsigned n = 0;
+        for (unsigned j = 0; j <= k; j++)
+            n += j == i || beside(f, i, j);
+        if (n > count) {
+            count = n;
+            best = i;
+        }
+    }
+    unsigned n = 0;
+    for (unsigned l = k + 1; l-- > 0 && n < most;)
+        if (l == best || beside(f, best, l))
+            leaves[n++] = l;
+    return n;
+}
+
+/* ---- what the tree is called ---- */
+
+/* Products that meet all others of their step two by two, and the accumulator only afterwards. */
+static unsigned pairs_of(const struct finder *f)
+{
+    unsigned k = f->unit->k, least = k + 1;
+    for (unsigned p = 0; p < k; p++) {
+        if (f->own[p] != 2 || f->size[p][k] < 5)
+            return 0;
+        if (f->size[p][k] < least)
+            least = f->size[p][k];
+    }
+    /* In a step, which holds products only, all sizes are powers of two. */
+    for (unsigned p = 0; p < k; p++)
+        for (unsigned q = 0; q < k; q++)
+            if (f->size[p][q] < least && (f->size[p][q] & (f->size[p][q] - 1)))
+                return 0;
+    return ((least - 1) & (least - 2)) == 0 ? least - 1 : 0;
+}
+
+static bool same_counts(const struct finder *f, unsigned from, unsigned count)
+{
+    for (unsigned p = from; p < f->unit->k; p++)
+        if (products_beside(f, p) != count)
+            return false;
+    return true;
+}
+
+/* The number of the step that each product is added in: sums grow from step to step. */
+static void take_steps(struct finder *f, bool last)
+{
+    unsigned k = f->unit->k, step = f->out->how.step;
+    uint16_t at[AS_MATRIX_K_MOST];
+    bool in_order = true;
+    for (unsigned p = 0; p < k; p++)
+        at[p] = last ? f->own[p] : f->size[p][k];
+    for (unsigned p = 0; p < k; p++) {
+        unsigned before = 0;
+        for (unsigned q = 0; q < k; q++)
+            before += at[q] < at[p] || (at[q] == at[p] && q < p);
+        f->out->how.of_step[p] = (uint8_t)(before / step);
+        in_order &= before / step == p / step;
+    }
+    if (in_order)
+        memset(f->out->how.of_step, 0, sizeof f->out->how.of_step);
+}
+
+/* false: none of the orders that a model knows. */
+static bool name_order(struct finder *f)
+{
+    struct as_arithmetic *how = &f->out->how;
+    unsigned k = f->unit->k, first = products_beside(f, 0), pairs = pairs_of(f);
+    unsigned twos = 0;
+    for (unsigned p = 0; p < k; p++)
+        twos += products_beside(f, p) == 2;
+    bool c_last = f->own[k] == k + 1, c_beside = false;
+    for (unsigned p = 0; p < k; p++)
+        c_beside |= beside(f, k, p);
+    how->inside = AS_SUM_AT_ONCE;
+    if (pairs) {
+        how->inside = AS_SUM_PAIRS;
+        how->step = pairs;
+        how->start = AS_START_EACH;
+    } else if (c_last && !c_beside && k > 2 && twos == 2 && same_counts(f, 2, 1)) {
+        how->step = 1;
+        how->start = AS_START_LAST;
+    } else if (same_counts(f, 0, first) && k % first == 0) {
+        how->step = first;
+        how->start = c_beside ? AS_START_TOGETHER : c_last && k > first ? AS_START_LAST : AS_START_EACH;
+        /* Where each step's products are added among themselves, all such sums are of one size. */
+        if (how->start == AS_START_LAST && f->own[k - 1] == first && f->own[0] == first)
+            return false;
+    } else
+        return false;
+    take_steps(f, how->start == AS_START_LAST);
+    return true;
+}
+
+static const char *const start_texts[] = {
+    [AS_START_TOGETHER] = "the accumulator is one of the summands of the first step",
+    [AS_START_EACH] = "the products of a step are added first, then their sum to the accumulator",
+    [AS_START_LAST] = "the accumulator is added after all products",
+};
+
+static void say_order(struct finder *f)
+{
+    const struct as_arithmetic *how = &f->out->how;
+    unsigned k = f->unit->k;
+    bool shuffled = false;
+    for (unsigned p = 0; p < k; p++)
+        shuffled |= how->of_step[p] != 0;
+    if (how->step == 1)
+        found_number(f, AS_PROPERTY_STEP, 1, k, "%u products one after another%s", k,
+                     shuffled ? ", not in the order of k" : "");
+    else
+        found_number(f, AS_PROPERTY_STEP, how->step, k, "%u products %s%s%s", how->step,
+                     how->inside == AS_SUM_PAIRS ? "in pairs, and their sums in pairs" : "at once",
+                     how->step < k ? ", step after step" : "", shuffled ? ", not in the order of k" : "");
+    found_number(f, AS_PROPERTY_START, AS_START_VALUE_TOGETHER + (double)how->start, NAN, "%s",
+                 start_texts[how->start]);
+}
+
+static void say_other(struct finder *f, const char *why)
+{
+    found_unseen(f, AS_PROPERTY_STEP, "%s", why);
+    found_unseen(f, AS_PROPERTY_START, "%s", why);
+}
+
+/* Where nothing is lost the order cannot be told, and does not matter. */
+static void take_lossless(struct finder *f, unsigned leaves)
+{
+    static const char text[] = "no product of these formats is lost beside another, as if all were added at once";
+    for (unsigned i = 0; i < leaves; i++) {
+        for (unsigned j = 0; j < leaves; j++)
+            f->size[i][j] = (uint16_t)leaves;
+        f->own[i] = (uint16_t)leaves;
+    }
+    f->out->how.step = f->unit->k;
+    f->fused = true;
+    found_number(f, AS_PROPERTY_STEP, f->unit->k, f->unit->k, "%s", text);
+    found_unseen(f, AS_PROPERTY_START, "%s", text);
+}
+
+enum as_status find_order(struct finder *f, struct as_error *err)
+{
+    unsigned leaves = f->unit->k + 1;
+    if (f->unit->c->kind != AS_NUMBER_FLOAT) {
+        say_other(f, "sums of integers are the same in any order");
+        return AS_OK;
+    }
+    struct dots_range r = dots_range(&f->dots, f->subnormal_results);
+    int one = r.low > UNIT_LEAST ? r.low : UNIT_LEAST, large = one + SPREAD_MOST < r.high ? one + SPREAD_MOST : r.high;
+    if (leaves < 3 || large <= one) {
+        say_other(f, "the numbers of this format lie too near to each other to swallow one another");
+        return AS_OK;
+    }
+    put_all(f, leaves, one, large);
+    if (f->dots.lost) {
+        say_other(f, "the formats have no codes for numbers that swallow one another");
+        return AS_OK;
+    }
+    enum as_status st = dots_run(&f->dots, err);
+    if (st)
+        return st;
+    if (!take_sizes(f, leaves, one) || !is_tree(f, leaves)) {
+        say_other(f, "what is lost beside a large number fits no order of additions");
+        return AS_OK;
+    }
+    take_own(f, leaves);
+    bool lossless = true;
+    for (unsigned i = 0; i < leaves; i++)
+        for (unsigned j = i + 1; j < leaves; j++)
+            lossless &= f->size[i][j] == 2;
+    f->tree = true;
+    if (lossless) {
+        take_lossless(f, leaves);
+        return AS_OK;
+    }
+    if (name_order(f))
+        say_order(f);
+    else
+        say_other(f, "the tree of additions is none of those that have a name here");
+    unsigned three[3];
+    f->fused = find_together(f, three, 3) == 3;
+    return AS_OK;
+}

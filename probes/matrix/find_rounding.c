@@ -1,0 +1,279 @@
+/* What becomes of digits that have no room: of a summand beside a larger one, and of a sum. Quarters of the last digit
+ * that is kept are added to both signs of a large number; each way of rounding answers in a pattern of its own. */
+#include "find_internal.h"
+
+#include <math.h>
+
+enum { QUARTERS = 6, SIGNS = 2, PATTERN = QUARTERS * SIGNS * SIGNS, LARGE = 1 << 12 };
+static const int quarters[QUARTERS] = {1, 2, 3, 5, 6, 7};
+enum { WAYS = 5 };
+static const struct {
+    enum as_rounding rounding;
+    enum as_property_value value;
+    const char *text;
+} ways[WAYS] = {
+    {AS_ROUND_TOWARD_ZERO, AS_CUT_TOWARD_ZERO, "toward zero"},
+    {AS_ROUND_NEAREST_EVEN, AS_CUT_NEAREST_EVEN, "to nearest, halves to even"},
+    {AS_ROUND_NEAREST_AWAY, AS_CUT_NEAREST_AWAY, "to nearest, halves away from zero"},
+    {AS_ROUND_DOWN, AS_CUT_DOWN, "down"},
+    {AS_ROUND_UP, AS_CUT_UP, "up"},
+};
+
+static double round_to(enum as_rounding rounding, double v)
+{
+    switch (rounding) {
+    case AS_ROUND_NEAREST_EVEN:
+        break;
+    case AS_ROUND_NEAREST_AWAY:
+        return copysign(floor(fabs(v) + 0.5), v);
+    case AS_ROUND_TOWARD_ZERO:
+        return trunc(v);
+    case AS_ROUND_DOWN:
+        return floor(v);
+    case AS_ROUND_UP:
+        return ceil(v);
+    }
+    return nearbyint(v);
+}
+
+/* The i-th of a pattern: the sign of the large number and the small one in quarters. */
+static void pattern_at(unsigned i, int *sign, int *small)
+{
+    *sign = i & 1 ? -1 : 1;
+    *small = quarters[i / (SIGNS * SIGNS)] * (i & 2 ? -1 : 1);
+}
+
+/* Of what `got` holds, in units of the last digit, less the large number: the way that rounds so, or WAYS. */
+static unsigned way_of(const double *got, const bool *in, bool whole_sum)
+{
+    for (unsigned w = 0; w < WAYS; w++) {
+        bool same = true;
+        for (unsigned i = 0; i < PATTERN; i++) {
+            int sign, small;
+            pattern_at(i, &sign, &small);
+            double large = whole_sum ? (double)sign * LARGE : 0;
+            same &= !in[i] || got[i] == round_to(ways[w].rounding, large + small / 4.0) - large;
+        }
+        if (same)
+            return w;
+    }
+    return WAYS;
+}
+
+int find_low(const struct finder *f, const struct dots_range *range, unsigned leaf)
+{
+    const struct as_number_format *c = f->unit->c;
+    if (leaf < f->unit->k)
+        return range->low;
+    return ilogb(f->subnormal_results ? as_number_smallest(c) : as_number_smallest_normal(c));
+}
+
+/* 1.5, quarters of the last digit that is kept beside it, and -1.5. */
+static enum as_status find_cut(struct finder *f, const struct dots_range *r, bool *whole_sum, unsigned *way,
+                               struct as_error *err)
+{
+    struct triple t = {0};
+    const struct as_property_found *kept = &f->out->property[AS_PROPERTY_KEPT];
+    int bits = (int)kept->value;
+    bool found = false, in[PATTERN];
+    double got[PATTERN];
+    *way = WAYS;
+    int large = r->high;
+    for (unsigned p = 0; p <= f->unit->k && !found; p++)
+        found = find_triple(f, p, &t) && t.at_once == f->fused && large - bits - 2 >= find_low(f, r, p);
+    if (!kept->seen || !found || kept->value == kept->at_most) {
+        found_unseen(f, AS_PROPERTY_CUT, "no number of these formats is so small that it is cut off");
+        return AS_OK;
+    }
+    dots_clear(&f->dots);
+    for (unsigned i = 0; i < PATTERN; i++) {
+        int sign, small;
+        pattern_at(i, &sign, &small);
+        size_t dot = dots_add(&f->dots);
+        dots_put(&f->dots, dot, t.large, 1.5 * sign, large);
+        dots_put(&f->dots, dot, t.small, small, large - bits - 2);
+        dots_put(&f->dots, dot, t.minus, -1.5 * sign, large);
+        in[i] = true;
+    }
+    enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
+    if (st || f->dots.lost) {
+        found_unseen(f, AS_PROPERTY_CUT, "the formats have no codes for the numbers that show it");
+        return st;
+    }
+    for (unsigned i = 0; i < PATTERN; i++)
+        got[i] = ldexp(dots_result(&f->dots, i), bits - large);
+    unsigned each = way_of(got, in, false), sum = way_of(got, in, true);
+    /* Some ways round a summand as they would round the sum: then it is the sum where two are added at a time. */
+    *whole_sum = sum < WAYS && (each == WAYS || !f->fused);
+    *way = *whole_sum ? sum : each;
+    if (*way == WAYS)
+        found_number(f, AS_PROPERTY_CUT, AS_CUT_OTHER, NAN, "in no way that has a name");
+    else
+        found_number(f, AS_PROPERTY_CUT, ways[*way].value, NAN, "%s, %s", ways[*way].text,
+                     *whole_sum ? "the sum of two as a whole" : "each summand by itself");
+    return AS_OK;
+}
+
+/* Two or four times 1.5, whose sum has a first digit one or two places above theirs, and something below its last. */
+struct carry {
+    unsigned leaves[5], n, places;
+    int large;
+};
+
+static bool carry_start(const struct finder *f, const struct dots_range *r, struct carry *c)
+{
+    c->n = find_together(f, c->leaves, 5);
+    c->places = c->n == 5 ? 2 : 1;
+    c->large = r->high - 3;
+    return c->n >= 3;
+}
+
+static size_t put_carry(struct finder *f, const struct carry *c, int sign, double small, int exponent)
+{
+    size_t dot = dots_add(&f->dots);
+    dots_put(&f->dots, dot, c->leaves[0], small, exponent);
+    for (unsigned i = 1; i <= 2 * c->places; i++)
+        dots_put(&f->dots, dot, c->leaves[i], 1.5 * sign, c->large);
+    return dot;
+}
+
+/* Fraction bits of a sum that needs no rounding when it is stored; 0: more than can be had. */
+static enum as_status find_digits(struct finder *f, const struct dots_range *r, const struct carry *c, unsigned kept,
+                                  unsigned *digits, struct as_error *err)
+{
+    double sum = ldexp(1.5 * 2 * c->places, c->large);
+    unsigned n = 0;
+    dots_clear(&f->dots);
+    for (unsigned j = 1; j <= kept && c->large - (int)j >= find_low(f, r, c->leaves[0]); j++)
+        put_carry(f, c, 1, 1, c->large - (int)j);
+    enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
+    *digits = 0;
+    if (st || f->dots.lost)
+        return st;
+    while (n < f->dots.n && dots_result(&f->dots, n) == sum + ldexp(1, c->large - (int)n - 1))
+        n++;
+    if (n < f->dots.n)
+        *digits = n + c->places;
+    return AS_OK;
+}
+
+static enum as_status find_result(struct finder *f, const struct dots_range *r, struct as_error *err)
+{
+    struct carry c;
+    unsigned digits = 0, kept = (unsigned)f->out->property[AS_PROPERTY_KEPT].value;
+    double got[PATTERN];
+    bool in[PATTERN];
+    enum as_status st = AS_OK;
+    if (!carry_start(f, r, &c)) {
+        found_unseen(f, AS_PROPERTY_ROUNDING, "no three summands are added at once");
+        return st;
+    }
+    st = find_digits(f, r, &c, kept, &digits, err);
+    if (!st && (digits == 0 || digits > kept)) {
+        found_unseen(f, AS_PROPERTY_ROUNDING, "the sum has no more digits than are stored");
+        return st;
+    }
+    int last = c.large + (int)c.places - (int)digits;
+    double sum = ldexp(1.5 * 2 * c.places, c.large);
+    dots_clear(&f->dots);
+    for (unsigned i = 0; i < PATTERN && !st; i++) {
+        int sign, small;
+        pattern_at(i, &sign, &small);
+        in[i] = c.places == 2 || small % 2 == 0;
+        put_carry(f, &c, sign, in[i] ? small : 0, last - 2);
+    }
+    if (!st && !f->dots.lost)
+        st = dots_run(&f->dots, err);
+    if (st || f->dots.lost) {
+        found_unseen(f, AS_PROPERTY_ROUNDING, "the formats have no codes for the numbers that show it");
+        return st;
+    }
+    for (unsigned i = 0; i < PATTERN; i++)
+        got[i] = ldexp(dots_result(&f->dots, i) - (i & 1 ? -sum : sum), -last);
+    unsigned way = way_of(got, in, true);
+    if (digits < f->unit->c->fraction)
+        f->out->how.digits = digits;
+    if (way == WAYS) {
+        found_number(f, AS_PROPERTY_ROUNDING, AS_CUT_OTHER, NAN, "in no way that has a name");
+        return AS_OK;
+    }
+    f->out->how.result = ways[way].rounding;
+    found_number(f, AS_PROPERTY_ROUNDING, ways[way].value, NAN, "%s, to %u fraction bits", ways[way].text, digits);
+    return AS_OK;
+}
+
+/* Where two are added at a time: how far below the last digit of their sum one of them still counts. *depth: its
+ * fraction bits, AS_KEPT_ALL where every digit that could be tried counted. */
+static enum as_status find_depth(struct finder *f, const struct dots_range *r, enum as_rounding rounding,
+                                 unsigned *depth, struct as_error *err)
+{
+    const struct as_matrix_unit *u = f->unit;
+    bool nearest = rounding == AS_ROUND_NEAREST_EVEN;
+    int bits = (int)f->out->property[AS_PROPERTY_KEPT].value, large = r->high,
+        most = nearest ? (int)u->a->fraction : 100;
+    int room = large - bits - 1 - r->low, sign = rounding == AS_ROUND_UP || nearest ? 1 : -1;
+    struct triple t;
+    bool found = false;
+    *depth = AS_KEPT_ALL;
+    for (unsigned p = 0; p < u->k && !found; p++)
+        found = find_triple(f, p, &t);
+    if (most > room)
+        most = room;
+    if (!found || rounding == AS_ROUND_NEAREST_AWAY)
+        return AS_OK;
+    dots_clear(&f->dots);
+    for (int j = 1; j <= most; j++) {
+        size_t dot = dots_add(&f->dots);
+        /* A half and a little more goes up; of the others a little alone makes all the difference. */
+        double small = nearest ? 1 + ldexp(1, -j) : sign;
+        dots_put(&f->dots, dot, t.large, 1.5, large);
+        dots_put(&f->dots, dot, t.small, small, large - bits - (nearest ? 1 : j));
+        dots_put(&f->dots, dot, t.minus, -1.5, large);
+    }
+    enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
+    if (st || f->dots.lost)
+        return st;
+    for (int j = 1; j <= most && *depth == AS_KEPT_ALL; j++)
+        if (dots_result(&f->dots, (size_t)j - 1) != ldexp(sign, large - bits))
+            *depth = (unsigned)(bits + j - (nearest ? 0 : 1));
+    return AS_OK;
+}
+
+/* Of a unit that adds two at a time: a sum that is rounded, or a summand that is cut off before. */
+static enum as_status take_two(struct finder *f, const struct dots_range *r, bool whole_sum, unsigned way,
+                               struct as_error *err)
+{
+    struct as_arithmetic *how = &f->out->how;
+    unsigned kept = (unsigned)f->out->property[AS_PROPERTY_KEPT].value;
+    const char *why = "the sum has no more digits than are stored";
+    if (way == WAYS || !whole_sum) {
+        found_unseen(f, AS_PROPERTY_ROUNDING, "%s", way == WAYS ? f->out->property[AS_PROPERTY_CUT].text : why);
+        how->kept = way == WAYS ? AS_KEPT_ALL : kept;
+        how->cut = way == WAYS ? how->cut : ways[way].rounding;
+        return AS_OK;
+    }
+    how->result = ways[way].rounding;
+    how->digits = kept < f->unit->c->fraction ? kept : 0;
+    found_number(f, AS_PROPERTY_ROUNDING, ways[way].value, NAN, "%s, to %u fraction bits", ways[way].text, kept);
+    return find_depth(f, r, how->result, &how->kept, err);
+}
+
+enum as_status find_rounding(struct finder *f, struct as_error *err)
+{
+    struct dots_range r = dots_range(&f->dots, f->subnormal_results);
+    const struct as_property_found *kept = &f->out->property[AS_PROPERTY_KEPT];
+    bool whole_sum = false;
+    unsigned way = WAYS;
+    if (!f->tree || !kept->seen) {
+        found_unseen(f, AS_PROPERTY_CUT, "%s", kept->text);
+        found_unseen(f, AS_PROPERTY_ROUNDING, "%s", kept->text);
+        return AS_OK;
+    }
+    enum as_status st = find_cut(f, &r, &whole_sum, &way, err);
+    if (st || !f->fused)
+        return st ? st : take_two(f, &r, whole_sum, way, err);
+    f->out->how.kept = kept->value == kept->at_most ? AS_KEPT_ALL : (unsigned)kept->value;
+    if (way < WAYS)
+        f->out->how.cut = ways[way].rounding;
+    return find_result(f, &r, err);
+}

@@ -1,0 +1,191 @@
+/* How many digits there are: of products, of what stands beside a larger summand, of the accumulator. Every width is
+ * tried, from the narrowest on, in every place; the first that is not exact ends it. */
+#include "find_internal.h"
+
+#include <math.h>
+
+/* So many of the sums from `first` on are what they should be: large + 2^-j at j = 1, 2, ... */
+static unsigned exact_until(const struct finder *f, size_t first, unsigned most, double base, int exponent)
+{
+    for (unsigned j = 1; j <= most; j++)
+        if (dots_result(&f->dots, first + j - 1) != ldexp(base, exponent) + ldexp(1, exponent - (int)j))
+            return j - 1;
+    return most;
+}
+
+static int near_one(int low, int high)
+{
+    return low > 0 ? low : high < 0 ? high : 0;
+}
+
+struct widths {
+    unsigned least, most;
+    unsigned at; /* the leaf of the least */
+    unsigned places;
+};
+
+static void take_width(struct widths *w, unsigned leaf, unsigned bits)
+{
+    if (w->places == 0 || bits < w->least) {
+        w->least = bits;
+        w->at = leaf;
+    }
+    if (w->places == 0 || bits > w->most)
+        w->most = bits;
+    w->places++;
+}
+
+/* The accumulator is 1, one product is 2^-j: the result holds both, or the product is lost. */
+static enum as_status find_accumulator(struct finder *f, const struct dots_range *r, struct as_error *err)
+{
+    unsigned k = f->unit->k, most = f->unit->c->fraction;
+    if ((int)most > r->high - r->low)
+        most = (unsigned)(r->high - r->low);
+    int large = near_one(r->low + (int)most, r->high);
+    dots_clear(&f->dots);
+    for (unsigned p = 0; p < k; p++)
+        for (unsigned j = 1; j <= most; j++) {
+            size_t dot = dots_add(&f->dots);
+            dots_put(&f->dots, dot, k, 1, large);
+            dots_put(&f->dots, dot, p, 1, large - (int)j);
+        }
+    enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
+    if (st || f->dots.lost) {
+        found_unseen(f, AS_PROPERTY_ACCUMULATOR, "the operands have no codes for numbers so small");
+        return st;
+    }
+    struct widths w = {0};
+    for (unsigned p = 0; p < k; p++)
+        take_width(&w, p, exact_until(f, (size_t)p * most, most, 1, large));
+    struct as_property_found *found = &f->out->property[AS_PROPERTY_ACCUMULATOR];
+    if (w.least != w.most)
+        found_number(f, AS_PROPERTY_ACCUMULATOR, w.least + 1, most + 1,
+                     "%u bits at k = %u, but %u elsewhere; %s has %u", w.least + 1, w.at, w.most + 1, f->unit->c->word,
+                     f->unit->c->fraction + 1);
+    else
+        found_number(f, AS_PROPERTY_ACCUMULATOR, w.least + 1, most + 1, "%u significant bits of the %u of %s",
+                     w.least + 1, f->unit->c->fraction + 1, f->unit->c->word);
+    /* No result has more digits than its format, so that what fills it is the end of the scale. */
+    if (most == f->unit->c->fraction)
+        found->at_most = NAN;
+    return AS_OK;
+}
+
+/* 1 and 2^-j and -1, in places where 1 and 2^-j meet before the other or all three at once; of the leaves from first to
+ * last in the place of 2^-j. */
+static enum as_status find_kept_of(struct finder *f, unsigned first, unsigned last, int low, int high, unsigned *most,
+                                   struct widths *w, struct as_error *err)
+{
+    enum { MOST = 110 };
+    struct triple t;
+    *most = high - low < MOST ? (unsigned)(high - low) : MOST;
+    int large = near_one(low + (int)*most, high);
+    dots_clear(&f->dots);
+    for (unsigned p = first; p <= last; p++) {
+        if (!find_triple(f, p, &t) || t.at_once != f->fused)
+            continue;
+        for (unsigned j = 1; j <= *most; j++) {
+            size_t dot = dots_add(&f->dots);
+            dots_put(&f->dots, dot, t.large, 1, large);
+            dots_put(&f->dots, dot, t.small, 1, large - (int)j);
+            dots_put(&f->dots, dot, t.minus, -1, large);
+        }
+    }
+    enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
+    size_t at = 0;
+    for (unsigned p = first; p <= last && !st && !f->dots.lost; p++)
+        if (find_triple(f, p, &t) && t.at_once == f->fused) {
+            take_width(w, p, exact_until(f, at, *most, 0, large));
+            at += *most;
+        }
+    return st;
+}
+
+static enum as_status find_kept(struct finder *f, const struct dots_range *r, struct as_error *err)
+{
+    unsigned k = f->unit->k, most = 0, most_of_c = 0;
+    struct widths w = {0}, of_c = {0};
+    enum as_status st = find_kept_of(f, 0, k - 1, r->low, r->high, &most, &w, err);
+    /* Products that are not small enough leave the accumulator, whose numbers are. */
+    if (!st && w.places && w.least == most)
+        st = find_kept_of(f, k, k, find_low(f, r, k), r->high, &most_of_c, &of_c, err);
+    if (of_c.places && of_c.least > w.least) {
+        w = of_c;
+        most = most_of_c;
+    }
+    if (st || w.places == 0)
+        found_unseen(f, AS_PROPERTY_KEPT, "no three summands show it");
+    else if (w.least != w.most)
+        found_number(f, AS_PROPERTY_KEPT, w.least, most, "%u bits at k = %u, but %u elsewhere", w.least, w.at, w.most);
+    else
+        found_number(f, AS_PROPERTY_KEPT, w.least, most, "%u fraction bits%s below a larger summand, %s", w.least,
+                     w.least == most ? " at least" : "",
+                     f->fused ? "all that are added at once being aligned to the largest" : "which is the sum's width");
+    return st;
+}
+
+/* (1 + 2^-j) x (1 + 2^-j) less what of it is larger than its last digit; the largest significands at the end. */
+static void put_squares(struct finder *f, unsigned fraction, unsigned product, unsigned minus, int scale)
+{
+    for (unsigned j = 1; j <= fraction + 1; j++) {
+        size_t dot = dots_add(&f->dots);
+        bool power = j <= fraction;
+        double x = power ? 1 + ldexp(1, -(int)j) : 2 - ldexp(1, -(int)fraction);
+        double rest = power ? 1 + ldexp(2, -(int)j) : 4 - ldexp(4, -(int)fraction);
+        double x_scaled = ldexp(x, scale);
+        uint64_t a = as_number_nearest(f->unit->a, x_scaled), b = as_number_nearest(f->unit->b, x_scaled);
+        f->dots.lost |= as_number_decode(f->unit->a, a) != x_scaled || as_number_decode(f->unit->b, b) != x_scaled;
+        dots_put_codes(&f->dots, dot, product, a, b);
+        dots_put(&f->dots, dot, minus, -rest, 2 * scale);
+    }
+}
+
+static enum as_status find_product(struct finder *f, const struct dots_range *r, struct as_error *err)
+{
+    const struct as_matrix_unit *u = f->unit;
+    unsigned fraction = u->a->fraction < u->b->fraction ? u->a->fraction : u->b->fraction, bits = 0;
+    /* The product's last digit has to have a code in the result. */
+    int scale = r->low > -2 * (int)fraction ? (r->low + 2 * (int)fraction + 1) / 2 : 0;
+    if (u->c->fraction < fraction || 2 * scale + 1 > r->high) {
+        found_unseen(f, AS_PROPERTY_PRODUCT, "the accumulator cannot hold what is to be taken from a product");
+        return AS_OK;
+    }
+    dots_clear(&f->dots);
+    put_squares(f, fraction, 0, u->k, scale);
+    enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
+    if (st || f->dots.lost) {
+        found_unseen(f, AS_PROPERTY_PRODUCT, "the formats have no codes for the numbers that show it");
+        return st;
+    }
+    for (unsigned j = 1; j <= fraction + 1; j++) {
+        unsigned last = j <= fraction ? j : fraction;
+        if (dots_result(&f->dots, j - 1) != ldexp(1, 2 * scale - 2 * (int)last))
+            break;
+        bits = 2 * last;
+    }
+    bool exact = bits == 2 * fraction && dots_result(&f->dots, fraction) == ldexp(1, 2 * scale - 2 * (int)fraction);
+    const struct as_property_found *kept = &f->out->property[AS_PROPERTY_KEPT];
+    if (bits < 2 * fraction && bits + 2 <= u->c->fraction && kept->seen && kept->value >= bits + 2)
+        f->out->how.product = bits;
+    found_number(f, AS_PROPERTY_PRODUCT, bits, NAN, "%s: %u fraction bits of the %u that it has arrive",
+                 exact ? "exact" : "not exact", bits, 2 * fraction);
+    return AS_OK;
+}
+
+enum as_status find_widths(struct finder *f, struct as_error *err)
+{
+    struct dots_range r = dots_range(&f->dots, f->subnormal_results);
+    if (f->unit->c->kind != AS_NUMBER_FLOAT) {
+        for (enum as_property p = AS_PROPERTY_PRODUCT; p <= AS_PROPERTY_KEPT; p++)
+            found_unseen(f, p, "integers have no digits that are lost, but those past the range");
+        return AS_OK;
+    }
+    enum as_status st = find_accumulator(f, &r, err);
+    if (!st && f->tree)
+        st = find_kept(f, &r, err);
+    else if (!st)
+        found_unseen(f, AS_PROPERTY_KEPT, "the order of additions is not known");
+    if (!st)
+        st = find_product(f, &r, err);
+    return st;
+}

@@ -1,0 +1,287 @@
+/* Matrix units in software. A summand is an integer of 128 bits and an exponent: products of f64 lie in it whole. */
+#include "model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128;
+__extension__ typedef __int128 i128;
+
+enum {
+    SUMMANDS_MOST = AS_MATRIX_K_MOST + 1,
+    WIDE = 116,  /* fraction bits where all are kept; more than 106 of a product, and room to carry above */
+    ROUNDED = 62 /* digits that rounding gets to see; the last one says whether there were more */
+};
+
+enum summand_kind { IS_FINITE, IS_INFINITE, IS_NAN };
+struct summand {
+    enum summand_kind kind;
+    bool negative;
+    u128 digits;
+    int exponent; /* of the last digit */
+};
+
+static int top_of(u128 v)
+{
+    uint64_t high = (uint64_t)(v >> 64);
+    return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)v);
+}
+
+static struct summand of_number(const struct as_number_format *f, uint64_t code, bool flush)
+{
+    double value = as_number_decode(f, code);
+    struct summand s = {.negative = signbit(value)};
+    if (!isfinite(value)) {
+        s.kind = isnan(value) ? IS_NAN : IS_INFINITE;
+        return s;
+    }
+    if (flush && fabs(value) < as_number_smallest_normal(f))
+        return s;
+    double share = frexp(fabs(value), &s.exponent);
+    s.digits = (u128)ldexp(share, 53);
+    s.exponent -= 53;
+    return s;
+}
+
+static struct summand product_of(const struct summand *a, const struct summand *b, unsigned fraction)
+{
+    struct summand p = {.negative = a->negative != b->negative};
+    bool none = (a->kind == IS_FINITE && a->digits == 0) || (b->kind == IS_FINITE && b->digits == 0);
+    if (a->kind == IS_NAN || b->kind == IS_NAN)
+        p.kind = IS_NAN;
+    else if (a->kind == IS_INFINITE || b->kind == IS_INFINITE)
+        p.kind = none ? IS_NAN : IS_INFINITE;
+    else {
+        p.digits = a->digits * b->digits;
+        p.exponent = a->exponent + b->exponent;
+        int drop = fraction && p.digits ? top_of(p.digits) - (int)fraction : 0;
+        if (drop > 0)
+            p.digits = p.digits >> drop << drop;
+    }
+    return p;
+}
+
+static bool goes_up(enum as_rounding rounding, bool negative, bool odd, u128 rest, u128 half)
+{
+    switch (rounding) {
+    case AS_ROUND_NEAREST_EVEN:
+        return rest > half || (rest == half && odd);
+    case AS_ROUND_NEAREST_AWAY:
+        return rest >= half;
+    case AS_ROUND_TOWARD_ZERO:
+        break;
+    case AS_ROUND_DOWN:
+        return rest && negative;
+    case AS_ROUND_UP:
+        return rest && !negative;
+    }
+    return false;
+}
+
+/* The summand as a multiple of 2^last. */
+static i128 aligned(const struct summand *s, int last, bool all, enum as_rounding cut)
+{
+    u128 v = 0;
+    int drop = last - s->exponent;
+    if (s->digits == 0)
+        return 0;
+    if (drop <= 0)
+        v = s->digits << -drop;
+    else {
+        u128 whole = drop > 127 ? 0 : s->digits >> drop;
+        u128 rest = drop > 127 ? 1 : s->digits & (((u128)1 << drop) - 1);
+        u128 half = drop > 127 ? 2 : (u128)1 << (drop - 1);
+        bool up = all ? rest && !(whole & 1) : goes_up(cut, s->negative, whole & 1, rest, half);
+        v = whole + (up ? 1 : 0);
+    }
+    return s->negative ? -(i128)v : (i128)v;
+}
+
+/* Infinities and NaNs; false where there are none among the summands. */
+static bool add_special(const struct summand *s, size_t n, struct summand *sum)
+{
+    bool plus = false, minus = false, nan = false;
+    for (size_t i = 0; i < n; i++) {
+        nan |= s[i].kind == IS_NAN;
+        plus |= s[i].kind == IS_INFINITE && !s[i].negative;
+        minus |= s[i].kind == IS_INFINITE && s[i].negative;
+    }
+    *sum = (struct summand){.kind = nan || (plus && minus) ? IS_NAN : IS_INFINITE, .negative = minus};
+    return nan || plus || minus;
+}
+
+static struct summand add_at_once(const struct as_arithmetic *how, const struct summand *s, size_t n)
+{
+    struct summand sum;
+    if (add_special(s, n, &sum))
+        return sum;
+    int top = INT32_MIN;
+    bool all_minus = n > 0;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].digits && top_of(s[i].digits) + s[i].exponent > top)
+            top = top_of(s[i].digits) + s[i].exponent;
+        all_minus &= s[i].negative;
+    }
+    sum = (struct summand){.negative = all_minus && !how->zero_plus};
+    if (top == INT32_MIN)
+        return sum;
+    bool all = how->kept == AS_KEPT_ALL;
+    sum.exponent = top - (int)(all ? WIDE : how->kept);
+    i128 total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += aligned(&s[i], sum.exponent, all, how->cut);
+    if (total)
+        sum.negative = total < 0;
+    else
+        sum.negative = all_minus ? sum.negative : how->result == AS_ROUND_DOWN;
+    sum.digits = total < 0 ? (u128)-total : (u128)total;
+    return sum;
+}
+
+/* ---- results ---- */
+
+static uint64_t round_integer(const struct as_number_format *c, const struct as_arithmetic *how,
+                              const struct summand *s)
+{
+    double size = ldexp((double)s->digits, s->exponent);
+    return as_number_encode(c, s->negative ? -size : size, how->result, how->overflow);
+}
+
+static uint64_t round_sum(const struct as_number_format *c, const struct as_arithmetic *how, const struct summand *s)
+{
+    struct as_number_format f = *c;
+    if (how->digits && how->digits < f.fraction) {
+        f.unused += f.fraction - how->digits;
+        f.fraction = how->digits;
+    }
+    if (s->kind == IS_NAN)
+        return how->nan;
+    if (s->kind == IS_INFINITE)
+        return as_number_encode(&f, s->negative ? -INFINITY : INFINITY, how->result, how->overflow);
+    if (c->kind != AS_NUMBER_FLOAT)
+        return round_integer(c, how, s);
+    u128 digits = s->digits;
+    int exponent = s->exponent, more = digits ? top_of(digits) - ROUNDED + 1 : 0;
+    if (more > 0) {
+        bool rest = digits & (((u128)1 << more) - 1);
+        digits = digits >> more | (rest ? 1 : 0);
+        exponent += more;
+    }
+    uint64_t code = as_number_round(&f, s->negative, (uint64_t)digits, exponent, how->result, how->overflow);
+    double value = as_number_decode(&f, code);
+    if (how->flush_d && value != 0 && fabs(value) < as_number_smallest_normal(c))
+        code = as_number_nearest(c, signbit(value) && !how->zero_plus ? -0.0 : 0.0);
+    return code;
+}
+
+struct adder {
+    const struct as_number_format *c;
+    const struct as_arithmetic *how;
+};
+
+/* A sum that is rounded, as the summand of the next. */
+static struct summand rounded(const struct adder *r, const struct summand *s, size_t n)
+{
+    struct summand sum = add_at_once(r->how, s, n);
+    return of_number(r->c, round_sum(r->c, r->how, &sum), false);
+}
+
+static struct summand in_pairs(const struct adder *r, struct summand *s, size_t n)
+{
+    for (; n > 1; n = (n + 1) / 2)
+        for (size_t i = 0; i < n; i += 2)
+            s[i / 2] = i + 1 < n ? rounded(r, s + i, 2) : s[i];
+    return s[0];
+}
+
+/* The products of one step with what came before at their end. */
+static struct summand add_step(const struct adder *r, struct summand *s, size_t n, const struct summand *before)
+{
+    bool pairs = r->how->inside == AS_SUM_PAIRS;
+    if (before && !pairs && r->how->start != AS_START_EACH) {
+        s[n] = *before;
+        return rounded(r, s, n + 1);
+    }
+    struct summand sum = pairs ? in_pairs(r, s, n) : rounded(r, s, n);
+    if (!before)
+        return sum;
+    struct summand two[] = {sum, *before};
+    return rounded(r, two, 2);
+}
+
+static uint64_t one_result(const struct as_matrix_model *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    const struct as_matrix_unit *u = &m->unit;
+    struct adder r = {u->c, &m->how};
+    struct summand start = of_number(u->c, c, m->how.flush_c), total = start, step[SUMMANDS_MOST];
+    bool begun = m->how.start != AS_START_LAST, stepped = false;
+    if (m->how.payload && start.kind == IS_NAN)
+        return c;
+    for (unsigned i = 0; i < u->k; i++)
+        stepped |= m->how.of_step[i] != 0;
+    for (unsigned at = 0, done = 0; done < u->k; at++) {
+        size_t n = 0;
+        for (unsigned i = 0; i < u->k; i++) {
+            if ((stepped ? m->how.of_step[i] : i / m->how.step) != at)
+                continue;
+            struct summand x = of_number(u->a, a[i], m->how.flush_a),
+                           y = of_number(u->b, b[(size_t)i * u->n], m->how.flush_b);
+            done++;
+            if (i + 1 != m->skipped_k)
+                step[n++] = product_of(&x, &y, m->how.product);
+        }
+        if (n == 0)
+            continue;
+        total = add_step(&r, step, n, begun ? &total : NULL);
+        begun = true;
+    }
+    if (m->how.start == AS_START_LAST) {
+        struct summand two[] = {total, start};
+        total = rounded(&r, two, 2);
+    }
+    return round_sum(u->c, &m->how, &total);
+}
+
+static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                               uint64_t *d, struct as_error *err)
+{
+    const struct as_matrix_model *model = ctx;
+    const struct as_matrix_unit *u = &model->unit;
+    (void)err;
+    for (size_t p = 0; p < count; p++) {
+        for (unsigned i = 0; i < u->m; i++)
+            for (unsigned j = 0; j < u->n; j++)
+                d[i * u->n + j] = one_result(model, a + (size_t)i * u->k, b + j, c[i * u->n + j]);
+        a += (size_t)u->m * u->k;
+        b += (size_t)u->k * u->n;
+        c += (size_t)u->m * u->n;
+        d += (size_t)u->m * u->n;
+    }
+    return AS_OK;
+}
+
+enum as_status as_matrix_model_start(struct as_matrix_model *model, const char *a, const char *b, const char *c,
+                                     unsigned m, unsigned n, unsigned k, const struct as_arithmetic *how,
+                                     struct as_error *err)
+{
+    const struct as_number_format *fa = as_number_format(a), *fb = as_number_format(b), *fc = as_number_format(c);
+    if (!fa || !fb || !fc)
+        return as_fail(err, AS_USAGE, "'%s', '%s' or '%s' is no format of numbers", a, b, c);
+    if (k > AS_MATRIX_K_MOST)
+        return as_fail(err, AS_UNSUPPORTED, "a model adds %d products at most, not %u", AS_MATRIX_K_MOST, k);
+    *model = (struct as_matrix_model){
+        .unit = {.a = fa, .b = fb, .c = fc, .m = m, .n = n, .k = k, .multiply = multiply, .ctx = model}, .how = *how};
+    return AS_OK;
+}
+
+struct as_arithmetic as_arithmetic_of_fma(const struct as_number_format *c)
+{
+    return (struct as_arithmetic){.step = 1,
+                                  .start = AS_START_TOGETHER,
+                                  .kept = AS_KEPT_ALL,
+                                  .cut = AS_ROUND_TOWARD_ZERO,
+                                  .result = AS_ROUND_NEAREST_EVEN,
+                                  .overflow = AS_OVERFLOW_FORMAT,
+                                  .nan = as_number_nearest(c, NAN)};
+}
