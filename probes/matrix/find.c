@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONSISTENT_PROBLEMS = 8, RESULTS_MOST = 16384 };
+enum { CONSISTENT_PROBLEMS = 8, RESULTS_MOST = 8192 };
 
 const struct as_property_info as_properties[AS_PROPERTIES] = {
     {"product", "digits of a product", "fraction bits of a product that arrive"},
@@ -217,6 +217,9 @@ enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t se
     if (unit->k + 1 > LEAVES_MOST || unit->k < 2)
         return as_fail(err, AS_UNSUPPORTED, "sums of %u products are not looked into, only of 2 to %d", unit->k,
                        LEAVES_MOST - 1);
+    /* Integers lose nothing on the way: they are added up first, whatever the order. */
+    if (unit->c->kind != AS_NUMBER_FLOAT)
+        found->how.step = unit->k;
     struct finder *f = calloc(1, sizeof *f);
     if (!f)
         return as_nomem(err, sizeof *f, "experiments");

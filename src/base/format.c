@@ -105,7 +105,7 @@ const struct as_scale *as_scale_of(double v, const char *unit, bool typeset)
 
 bool as_unit_is_count(const char *unit)
 {
-    static const char *const counts[] = {"updates", "events", "instructions"};
+    static const char *const counts[] = {"updates", "events", "instructions", "numbers", "found"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (strcmp(counts[i], unit) == 0)
             return true;

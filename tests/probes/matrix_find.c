@@ -139,7 +139,7 @@ static void start(const struct known *u, struct as_matrix_model *model)
     struct as_arithmetic how = u->how;
     if (!how.nan)
         how.nan = as_number_nearest(as_number_format(u->c), NAN);
-    assert_int_equal(as_matrix_model_start(model, u->a, u->b, u->c, 8, 4, u->k, &how, &err), AS_OK);
+    assert_int_equal(as_matrix_model_start(model, u->a, u->b, u->c, 4, 3, u->k, &how, &err), AS_OK);
 }
 
 static bool seen(const struct as_matrix_found *f, enum as_property p)
@@ -284,7 +284,7 @@ static enum as_status multiply_wrong(void *ctx, size_t count, const uint64_t *a,
 {
     const struct faulty *f = ctx;
     const struct as_matrix_unit *u = &f->model.unit;
-    uint64_t x[8 * 32], y[32 * 4], z[8 * 4];
+    uint64_t x[4 * 32], y[32 * 3], z[4 * 3];
     for (size_t p = 0; p < count; p++) {
         memcpy(x, a + p * u->m * u->k, sizeof *x * u->m * u->k);
         memcpy(y, b + p * u->k * u->n, sizeof *y * u->k * u->n);
