@@ -1,0 +1,248 @@
+#include "layout_unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned bits_of(const struct layout_unit *u, enum as_matrix_operand which)
+{
+    return as_matrix_format(u->fragments.matrix, which)->bits;
+}
+
+static size_t slots_of(const struct layout_unit *u, enum as_matrix_operand which)
+{
+    return u->fragments.bytes[which] * 8 / bits_of(u, which);
+}
+
+/* ---- codes by slot in images, whose bits lie from the lowest on ---- */
+
+static void put_code(unsigned char *image, size_t slot, unsigned bits, uint64_t code)
+{
+    for (unsigned i = 0; i < bits && code >> i; i++)
+        image[(slot * bits + i) / 8] |= (unsigned char)((code >> i & 1) << (slot * bits + i) % 8);
+}
+
+static uint64_t code_in(const unsigned char *image, size_t slot, unsigned bits)
+{
+    uint64_t code = 0;
+    for (unsigned i = 0; i < bits; i++)
+        code |= (uint64_t)(image[(slot * bits + i) / 8] >> (slot * bits + i) % 8 & 1) << i;
+    return code;
+}
+
+static enum as_status write_images(struct layout_unit *u, enum as_matrix_operand which, size_t count,
+                                   const uint64_t *codes, struct as_error *err)
+{
+    struct as_fragments *f = &u->fragments;
+    struct as_device *dev = f->timed.dev;
+    size_t slots = slots_of(u, which);
+    memset(f->image[which], 0, count * f->bytes[which]);
+    for (size_t p = 0; p < count && codes; p++)
+        for (size_t i = 0; i < slots; i++)
+            if (codes[p * slots + i])
+                put_code(f->image[which] + p * f->bytes[which], i, bits_of(u, which), codes[p * slots + i]);
+    return dev->memory->write(dev, f->memory[which], 0, f->image[which], count * f->bytes[which], err);
+}
+
+static enum as_status multiply_some(struct layout_unit *u, size_t count, const uint64_t *a, const uint64_t *b,
+                                    uint64_t *d, struct as_error *err)
+{
+    struct as_fragments *f = &u->fragments;
+    struct as_device *dev = f->timed.dev;
+    const struct as_arg args[] = {
+        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_A]},
+        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_B]},
+        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_C]},
+    };
+    const struct as_launch launch = as_timed_group(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
+    struct as_timing unused;
+    enum as_status st = write_images(u, AS_MATRIX_A, count, a, err);
+    if (!st)
+        st = write_images(u, AS_MATRIX_B, count, b, err);
+    if (!st)
+        st = write_images(u, AS_MATRIX_C, count, NULL, err);
+    if (!st)
+        st = dev->queue->launch(dev, &launch, &unused, err);
+    if (!st)
+        st = dev->memory->read(dev, f->memory[AS_MATRIX_C], 0, f->image[AS_MATRIX_C], count * f->bytes[AS_MATRIX_C],
+                               err);
+    size_t slots = slots_of(u, AS_MATRIX_C);
+    for (size_t p = 0; p < count && !st; p++)
+        for (size_t i = 0; i < slots; i++)
+            d[p * slots + i] = code_in(f->image[AS_MATRIX_C] + p * f->bytes[AS_MATRIX_C], i, bits_of(u, AS_MATRIX_C));
+    return st;
+}
+
+static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, uint64_t *d,
+                               struct as_error *err)
+{
+    struct layout_unit *u = ctx;
+    const struct as_slot_unit *s = &u->unit;
+    enum as_status st = AS_OK;
+    for (size_t at = 0; at < count && !st; at += u->fragments.batch) {
+        size_t n = count - at < u->fragments.batch ? count - at : u->fragments.batch;
+        st = multiply_some(u, n, a + at * s->slots_a, b + at * s->slots_b, d + at * s->slots_c, err);
+    }
+    return st;
+}
+
+enum as_status layout_open(struct layout_unit *u, struct as_device *dev, const struct as_matrix *matrix, unsigned n,
+                           struct as_error *err)
+{
+    enum as_status st = as_fragments_open(&u->fragments, dev, matrix, n, err);
+    if (st)
+        return st;
+    const struct as_matrix_unit *f = &u->fragments.unit;
+    u->unit = (struct as_slot_unit){.a = f->a,
+                                    .b = f->b,
+                                    .c = f->c,
+                                    .slots_a = slots_of(u, AS_MATRIX_A),
+                                    .slots_b = slots_of(u, AS_MATRIX_B),
+                                    .slots_c = slots_of(u, AS_MATRIX_C),
+                                    .m = f->m,
+                                    .n = f->n,
+                                    .k = f->k,
+                                    .multiply = multiply,
+                                    .ctx = u};
+    return AS_OK;
+}
+
+void layout_close(struct layout_unit *u)
+{
+    as_fragments_close(&u->fragments);
+}
+
+/* ---- what is documented ---- */
+
+/* Packs a matrix of one number and looks where it is. */
+static enum as_status document(const struct layout_unit *u, enum as_matrix_operand which, struct as_slot **out,
+                               struct as_error *err)
+{
+    const struct as_fragments *f = &u->fragments;
+    unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
+    size_t slots = slots_of(u, which), numbers = (size_t)rows * columns;
+    uint64_t *one = calloc(numbers, sizeof *one);
+    unsigned char *image = calloc(1, f->bytes[which]);
+    *out = malloc(slots * sizeof **out);
+    enum as_status st = one && image && *out ? AS_OK : as_nomem(err, slots * sizeof **out, "documented places");
+    for (size_t i = 0; i < slots && !st; i++)
+        (*out)[i] = (struct as_slot){AS_SLOT_NONE, AS_SLOT_NONE};
+    for (size_t i = 0; i < numbers && !st; i++) {
+        size_t places = 0;
+        one[i] = 1;
+        memset(image, 0, f->bytes[which]);
+        as_image_pack(f->matrix, which, f->n, 0, one, image);
+        one[i] = 0;
+        for (size_t s = 0; s < slots; s++)
+            if (code_in(image, s, bits_of(u, which))) {
+                (*out)[s] = (struct as_slot){(uint16_t)(i / columns), (uint16_t)(i % columns)};
+                places++;
+            }
+        if (places != 1)
+            st = as_fail(err, AS_UNSUPPORTED, "%zu lanes hold row %zu, column %zu: copies are not told apart", places,
+                         i / columns, i % columns);
+    }
+    free(one);
+    free(image);
+    return st;
+}
+
+enum as_status layout_documented(const struct layout_unit *u, struct as_slots *out, struct as_error *err)
+{
+    const struct as_slot_unit *s = &u->unit;
+    *out = (struct as_slots){NULL, NULL, NULL, s->slots_a, s->slots_b, s->slots_c, s->m, s->n, s->k};
+    enum as_status st = document(u, AS_MATRIX_A, &out->a, err);
+    if (!st)
+        st = document(u, AS_MATRIX_B, &out->b, err);
+    if (!st)
+        st = document(u, AS_MATRIX_C, &out->c, err);
+    if (st)
+        as_slots_finish(out);
+    return st;
+}
+
+/* ---- in words ---- */
+
+static const struct as_slot *found_of(const struct as_slots *found, enum as_matrix_operand which)
+{
+    return which == AS_MATRIX_A ? found->a : which == AS_MATRIX_B ? found->b : found->c;
+}
+
+static void place_of(const struct layout_unit *u, enum as_matrix_operand which, size_t slot,
+                     struct as_layout_place *out)
+{
+    const struct as_matrix *m = u->fragments.matrix;
+    size_t each = m->held[which].register_bits / bits_of(u, which);
+    *out = (struct as_layout_place){.lane = (unsigned)(slot / each % m->lanes),
+                                    .reg = (unsigned)(slot / each / m->lanes),
+                                    .element = (unsigned)(slot % each)};
+}
+
+/* The bit that a bit of all rows, or columns, is. */
+static void write_bit(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                      bool of_row, unsigned bit, struct as_buf *out)
+{
+    static const char kinds[] = "lre";
+    const struct as_slot *slots = found_of(found, which);
+    for (unsigned kind = 0; kind < 3; kind++)
+        for (unsigned from = 0; from < AS_LAYOUT_BITS; from++) {
+            bool same = true;
+            for (size_t s = 0; s < slots_of(u, which) && same; s++) {
+                struct as_layout_place p;
+                if (slots[s].row == AS_SLOT_NONE)
+                    continue;
+                place_of(u, which, s, &p);
+                unsigned in = kind == 0 ? p.lane : kind == 1 ? p.reg : p.element;
+                same = (in >> from & 1) == ((unsigned)(of_row ? slots[s].row : slots[s].column) >> bit & 1);
+            }
+            if (same) {
+                as_buf_printf(out, "%c%u", kinds[kind], from);
+                return;
+            }
+        }
+    as_buf_char(out, '?');
+}
+
+void layout_bits(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                 struct as_buf *out)
+{
+    const struct as_fragments *f = &u->fragments;
+    unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
+    for (unsigned bit = 0; 1u << bit < rows; bit++) {
+        as_buf_str(out, bit ? " " : "");
+        write_bit(u, which, found, true, bit, out);
+    }
+    as_buf_str(out, " /");
+    for (unsigned bit = 0; 1u << bit < columns; bit++) {
+        as_buf_char(out, ' ');
+        write_bit(u, which, found, false, bit, out);
+    }
+}
+
+static void write_all(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                      bool lanes, struct as_buf *out)
+{
+    const struct as_fragments *f = &u->fragments;
+    unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
+    size_t each = f->matrix->held[which].register_bits / bits_of(u, which);
+    const struct as_slot *slots = found_of(found, which);
+    for (unsigned i = 0; i < rows * columns; i++)
+        for (size_t s = 0; s < slots_of(u, which); s++) {
+            struct as_layout_place p;
+            if (slots[s].row != i / columns || slots[s].column != i % columns)
+                continue;
+            place_of(u, which, s, &p);
+            as_buf_printf(out, "%s%zu", i ? " " : "", lanes ? p.lane : p.reg * each + p.element);
+        }
+}
+
+void layout_lanes(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                  struct as_buf *out)
+{
+    write_all(u, which, found, true, out);
+}
+
+void layout_places(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                   struct as_buf *out)
+{
+    write_all(u, which, found, false, out);
+}
