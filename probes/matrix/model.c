@@ -210,27 +210,40 @@ static struct summand add_step(const struct adder *r, struct summand *s, size_t 
     return rounded(r, two, 2);
 }
 
-static uint64_t one_result(const struct as_matrix_model *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+/* Which step each k is added in, so many of them. */
+static unsigned steps_of(const struct as_matrix_model *m, uint8_t *at)
+{
+    unsigned k = m->unit.k, most = 0;
+    bool told = false;
+    for (unsigned i = 0; i < k; i++)
+        told |= m->how.of_step[i] != 0;
+    for (unsigned i = 0; i < k; i++) {
+        at[i] = told ? m->how.of_step[i] : (uint8_t)(i / m->how.step);
+        most = at[i] > most ? at[i] : most;
+    }
+    return most + 1;
+}
+
+struct steps {
+    unsigned n;
+    uint8_t at[AS_MATRIX_K_MOST];
+};
+
+/* a: k of a row, b: k of a column, n apart. */
+static uint64_t one_result(const struct as_matrix_model *m, const struct steps *steps, const struct summand *a,
+                           const struct summand *b, uint64_t c)
 {
     const struct as_matrix_unit *u = &m->unit;
     struct adder r = {u->c, &m->how};
     struct summand start = of_number(u->c, c, m->how.flush_c), total = start, step[SUMMANDS_MOST];
-    bool begun = m->how.start != AS_START_LAST, stepped = false;
+    bool begun = m->how.start != AS_START_LAST;
     if (m->how.payload && start.kind == IS_NAN)
         return c;
-    for (unsigned i = 0; i < u->k; i++)
-        stepped |= m->how.of_step[i] != 0;
-    for (unsigned at = 0, done = 0; done < u->k; at++) {
+    for (unsigned at = 0; at < steps->n; at++) {
         size_t n = 0;
-        for (unsigned i = 0; i < u->k; i++) {
-            if ((stepped ? m->how.of_step[i] : i / m->how.step) != at)
-                continue;
-            struct summand x = of_number(u->a, a[i], m->how.flush_a),
-                           y = of_number(u->b, b[(size_t)i * u->n], m->how.flush_b);
-            done++;
-            if (i + 1 != m->skipped_k)
-                step[n++] = product_of(&x, &y, m->how.product);
-        }
+        for (unsigned i = 0; i < u->k; i++)
+            if (steps->at[i] == at && i + 1 != m->skipped_k)
+                step[n++] = product_of(&a[i], &b[(size_t)i * u->n], m->how.product);
         if (n == 0)
             continue;
         total = add_step(&r, step, n, begun ? &total : NULL);
@@ -248,16 +261,21 @@ static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const
 {
     const struct as_matrix_model *model = ctx;
     const struct as_matrix_unit *u = &model->unit;
-    (void)err;
+    size_t of_a = (size_t)u->m * u->k, of_b = (size_t)u->k * u->n, of_c = (size_t)u->m * u->n;
+    struct steps steps;
+    struct summand *x = malloc((of_a + of_b) * sizeof *x);
+    if (!x)
+        return as_nomem(err, (of_a + of_b) * sizeof *x, "operands of a model");
+    steps.n = steps_of(model, steps.at);
     for (size_t p = 0; p < count; p++) {
-        for (unsigned i = 0; i < u->m; i++)
-            for (unsigned j = 0; j < u->n; j++)
-                d[i * u->n + j] = one_result(model, a + (size_t)i * u->k, b + j, c[i * u->n + j]);
-        a += (size_t)u->m * u->k;
-        b += (size_t)u->k * u->n;
-        c += (size_t)u->m * u->n;
-        d += (size_t)u->m * u->n;
+        for (size_t i = 0; i < of_a; i++)
+            x[i] = of_number(u->a, a[p * of_a + i], model->how.flush_a);
+        for (size_t i = 0; i < of_b; i++)
+            x[of_a + i] = of_number(u->b, b[p * of_b + i], model->how.flush_b);
+        for (size_t i = 0; i < of_c; i++)
+            d[p * of_c + i] = one_result(model, &steps, x + i / u->n * u->k, x + of_a + i % u->n, c[p * of_c + i]);
     }
+    free(x);
     return AS_OK;
 }
 
@@ -270,6 +288,8 @@ enum as_status as_matrix_model_start(struct as_matrix_model *model, const char *
         return as_fail(err, AS_USAGE, "'%s', '%s' or '%s' is no format of numbers", a, b, c);
     if (k > AS_MATRIX_K_MOST)
         return as_fail(err, AS_UNSUPPORTED, "a model adds %d products at most, not %u", AS_MATRIX_K_MOST, k);
+    if (how->step == 0)
+        return as_fail(err, AS_USAGE, "a step of no products adds nothing");
     *model = (struct as_matrix_model){
         .unit = {.a = fa, .b = fb, .c = fc, .m = m, .n = n, .k = k, .multiply = multiply, .ctx = model}, .how = *how};
     return AS_OK;

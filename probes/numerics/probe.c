@@ -25,7 +25,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "instruction=wgmma_f16_f32,wgmma_bf16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_e5m2_f32,wgmma_f16_f16,wgmma_s8_s32,"
+    "instruction=wgmma_f16_f32,wgmma_bf16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_e5m2_f32,wgmma_f16,wgmma_s8_s32,"
     "mma_m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,mma_m16n8k32_e4m3_f32,mma_m8n8k4_f64 n=8 "
     "property=product,accumulator,kept,step,rounding,subnormal,overflow,explained",
     NULL};

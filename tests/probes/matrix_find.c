@@ -359,6 +359,10 @@ static void test_refused(void **unused)
     assert_int_equal(as_matrix_model_start(&model, "f16", "f17", "f32", 8, 8, 8, &how, &err), AS_USAGE);
     assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 512, &how, &err), AS_UNSUPPORTED);
     assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 1, &how, &err), AS_OK);
+    how.step = 0;
+    assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 8, &how, &err), AS_USAGE);
+    how.step = 1;
+    assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 1, &how, &err), AS_OK);
     assert_int_equal(as_arithmetic_find(&model.unit, 1, &found, &err), AS_UNSUPPORTED);
 }
 
