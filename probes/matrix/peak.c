@@ -106,26 +106,23 @@ static size_t count_of(const struct as_peak *p, enum as_matrix_operand which)
     return (size_t)as_matrix_rows(p->desc.matrix, which) * as_matrix_cols(p->desc.matrix, which, p->desc.n);
 }
 
-/* Unsigned numbers have no negative: their sums wrap. */
-static uint64_t negated(const struct as_number_format *f, uint64_t code)
-{
-    return f->kind == AS_NUMBER_UNSIGNED ? code : as_number_nearest(f, -as_number_decode(f, code));
-}
-
 static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum as_peak_operands how, struct as_rng *rng)
 {
     const struct as_matrix *m = p->desc.matrix;
     const struct as_number_format *f = as_matrix_format(m, which);
     size_t n = count_of(p, which);
     unsigned columns = as_matrix_cols(m, which, p->desc.n);
+    /* Unsigned numbers have no negative: their sums wrap. */
+    bool mirror = which == AS_MATRIX_A && how == AS_PEAK_RANDOM && f->kind != AS_NUMBER_UNSIGNED;
     for (int set = 0; set < 2; set++)
         for (size_t v = 0; v < AS_MATRIX_VARIANTS; v++)
             for (size_t i = 0; i < n; i++) {
                 uint64_t *to = &p->numbers[which][set][v * n + i];
                 bool held = as_image_holds(m, which, (unsigned)(i / columns), (unsigned)(i % columns));
                 double value = held ? draw(p, f, how, rng) : 0;
-                bool mirror = set == 1 && which == AS_MATRIX_A && how == AS_PEAK_RANDOM;
-                *to = mirror ? negated(f, p->numbers[which][0][v * n + i]) : as_number_nearest(f, value);
+                if (mirror && set == 1)
+                    value = -as_number_decode(f, p->numbers[which][0][v * n + i]);
+                *to = as_number_nearest(f, value);
             }
 }
 
@@ -375,47 +372,67 @@ static enum as_status read_ends(struct as_peak *p, struct as_error *err)
     return p->timed.dev->memory->read(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, err);
 }
 
-/* Each accumulator of each team of each group. Where a number is not what it should be: false, and words. */
-typedef bool (*agrees)(const struct as_peak *p, double got, double want);
-
-static bool compare(const struct as_peak *p, double scale, agrees rule, double *sums, uint64_t *codes, char *why,
-                    size_t size)
+/* One accumulator, number by number: false, and words, where one is not what it should be. */
+static bool compare_one(const struct as_peak *p, size_t at, const double *sums, double scale, uint64_t *codes,
+                        char *why, size_t size)
 {
     const struct as_matrix *m = p->desc.matrix;
     const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
-    size_t bytes = as_image_bytes(m, AS_MATRIX_C, p->desc.n), numbers = (size_t)m->m * p->desc.n;
-    size_t each = p->teams * p->body.chains; /* images of a group */
-    for (size_t v = 0; v < AS_MATRIX_VARIANTS && v < p->teams; v++) {
-        reference(p, v, sums);
-        for (size_t at = v * p->body.chains; at < p->groups * each; at++) {
-            size_t team = at % each / p->body.chains;
-            if (team % AS_MATRIX_VARIANTS != v)
-                continue;
-            as_image_unpack(m, AS_MATRIX_C, p->desc.n, p->end + at * bytes, codes);
-            for (size_t i = 0; i < numbers; i++) {
-                double got = as_number_decode(f, codes[i]), want = scale * sums[i];
-                if (rule(p, got, want))
-                    continue;
-                snprintf(why, size, "row %zu, column %zu of accumulator %zu of team %zu of group %zu is %g, not %g",
-                         i / p->desc.n, i % p->desc.n, at % p->body.chains, team, at / each, got, want);
-                return false;
-            }
-        }
+    size_t each = p->teams * p->body.chains; /* of a group */
+    as_image_unpack(m, AS_MATRIX_C, p->desc.n, p->end + at * as_image_bytes(m, AS_MATRIX_C, p->desc.n), codes);
+    for (size_t i = 0; i < (size_t)m->m * p->desc.n; i++) {
+        double got = as_number_decode(f, codes[i]);
+        if (got == scale * sums[i])
+            continue;
+        snprintf(why, size, "row %zu, column %zu of accumulator %zu of team %zu of group %zu is %g, not %g",
+                 i / p->desc.n, i % p->desc.n, at % p->body.chains, at % each / p->body.chains, at / each, got,
+                 scale * sums[i]);
+        return false;
     }
     return true;
 }
 
-static bool equal(const struct as_peak *p, double got, double want)
+/* Each accumulator of each team of each group; number by number only those whose bits are others, as zeros may be. */
+static bool compare(const struct as_peak *p, double scale, double *sums, uint64_t *codes, char *why, size_t size)
 {
-    (void)p;
-    return got == want;
+    const struct as_matrix *m = p->desc.matrix;
+    const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
+    size_t bytes = as_image_bytes(m, AS_MATRIX_C, p->desc.n), numbers = (size_t)m->m * p->desc.n;
+    size_t each = p->teams * p->body.chains;
+    unsigned char *want = calloc(1, bytes);
+    bool good = want != NULL;
+    if (!good)
+        snprintf(why, size, "no memory for the host's sums");
+    for (size_t v = 0; v < AS_MATRIX_VARIANTS && v < p->teams && good; v++) {
+        reference(p, v, sums);
+        for (size_t i = 0; i < numbers; i++)
+            codes[i] = as_number_nearest(f, scale * sums[i]);
+        as_image_pack(m, AS_MATRIX_C, p->desc.n, 0, codes, want);
+        for (size_t at = 0; at < p->groups * each && good; at++)
+            good = at % each / p->body.chains % AS_MATRIX_VARIANTS != v ||
+                   memcmp(p->end + at * bytes, want, bytes) == 0 || compare_one(p, at, sums, scale, codes, why, size);
+    }
+    free(want);
+    return good;
 }
 
-/* Integers wrap. */
-static bool possible(const struct as_peak *p, double got, double want)
+/* What a group ended with after random operands; integers wrap. */
+static bool check_possible(const struct as_peak *p, uint64_t *codes, char *why, size_t size)
 {
-    (void)want;
-    return !is_float(as_matrix_format(p->desc.matrix, AS_MATRIX_A)) || fabs(got) <= p->bound;
+    const struct as_matrix *m = p->desc.matrix;
+    const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
+    size_t bytes = as_image_bytes(m, AS_MATRIX_C, p->desc.n);
+    for (size_t at = 0; at < p->teams * p->body.chains && is_float(f); at++) {
+        as_image_unpack(m, AS_MATRIX_C, p->desc.n, p->end + at * bytes, codes);
+        for (size_t i = 0; i < (size_t)m->m * p->desc.n; i++) {
+            double got = as_number_decode(f, codes[i]);
+            if (fabs(got) <= p->bound)
+                continue;
+            snprintf(why, size, "an accumulator holds %g, of operands whose sums stay below %u", got, p->bound);
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool check_whole(struct as_peak *p, double *sums, uint64_t *codes, char *why, size_t size)
@@ -431,7 +448,7 @@ static bool check_whole(struct as_peak *p, double *sums, uint64_t *codes, char *
             s = launch(p, k, 1, &cycles, &seconds, &err);
         if (!s)
             s = read_ends(p, &err);
-        if (!s && !compare(p, steps / 4.0, equal, sums, codes, why, size))
+        if (!s && !compare(p, steps / 4.0, sums, codes, why, size))
             return false;
     }
     if (s)
@@ -448,7 +465,7 @@ bool as_peak_check(struct as_peak *p, char *why, size_t size)
     bool good = sums && codes && !read_ends(p, &err);
     if (!good)
         snprintf(why, size, "%s", err.text[0] ? err.text : "no memory for the host's sums");
-    good = good && compare(p, 0, possible, sums, codes, why, size) && check_whole(p, sums, codes, why, size);
+    good = good && check_possible(p, codes, why, size) && check_whole(p, sums, codes, why, size);
     if (good)
         snprintf(why, size, "all %zu accumulators end with the host's sums, exactly",
                  p->groups * p->teams * p->body.chains * numbers);

@@ -355,7 +355,7 @@ static void run_peak(void *const *args, size_t groups, unsigned steps)
         a[set] = calloc(sizes(AS_MATRIX_A), sizeof(double));
         b[set] = calloc(sizes(AS_MATRIX_B), sizeof(double));
     }
-    /* Sums of later turns are not looked at by who measures: the model does one. */
+    /* Of operands that are not whole the sums of later turns are those of the first: the model does one. */
     for (size_t team = 0; team < model.teams; team++) {
         run_team(args, team % AS_MATRIX_VARIANTS, steps, c, a, b);
         for (size_t g = 0; g < groups; g++)
