@@ -1,4 +1,4 @@
-#include "peak.h"
+#include "peak_internal.h"
 
 #include "../ops/code.h"
 
@@ -79,11 +79,6 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
 
 /* ---- operands ---- */
 
-static bool is_float(const struct as_number_format *f)
-{
-    return f->kind == AS_NUMBER_FLOAT;
-}
-
 static double draw(const struct as_peak *p, const struct as_number_format *f, enum as_peak_operands how,
                    struct as_rng *rng)
 {
@@ -95,13 +90,13 @@ static double draw(const struct as_peak *p, const struct as_number_format *f, en
         int most = as_matrix_format(p->desc.matrix, AS_MATRIX_C)->fraction == 10 || f->bits < 4 ? 1 : 3;
         return least * most + (double)as_rng_below(rng, (uint64_t)(most - least * most) + 1);
     }
-    if (is_float(f))
+    if (f->kind == AS_NUMBER_FLOAT)
         return (as_rng_u64(rng) & 1 ? -1 : 1) * (0.5 + 1.5 * as_rng_double(rng));
     double most = as_number_largest(f); /* as far down as up, so that it can be negated */
     return least * most + (double)as_rng_below(rng, (uint64_t)(most - least * most) + 1);
 }
 
-static size_t count_of(const struct as_peak *p, enum as_matrix_operand which)
+size_t as_peak_count(const struct as_peak *p, enum as_matrix_operand which)
 {
     return (size_t)as_matrix_rows(p->desc.matrix, which) * as_matrix_cols(p->desc.matrix, which, p->desc.n);
 }
@@ -110,7 +105,7 @@ static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum a
 {
     const struct as_matrix *m = p->desc.matrix;
     const struct as_number_format *f = as_matrix_format(m, which);
-    size_t n = count_of(p, which);
+    size_t n = as_peak_count(p, which);
     unsigned columns = as_matrix_cols(m, which, p->desc.n);
     /* Unsigned numbers have no negative: their sums wrap. */
     bool mirror = which == AS_MATRIX_A && how == AS_PEAK_RANDOM && f->kind != AS_NUMBER_UNSIGNED;
@@ -130,7 +125,7 @@ static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum a
 static enum as_status write_factor(struct as_peak *p, enum as_matrix_operand which, struct as_error *err)
 {
     const struct as_matrix *m = p->desc.matrix;
-    size_t bytes = as_image_bytes(m, which, p->desc.n), n = count_of(p, which);
+    size_t bytes = as_image_bytes(m, which, p->desc.n), n = as_peak_count(p, which);
     bool shared = m->held[which].held == AS_HELD_SHARED;
     memset(p->image, 0, p->images[which] * bytes);
     for (unsigned v = 0; v < (shared ? 1 : AS_MATRIX_VARIANTS); v++)
@@ -140,7 +135,7 @@ static enum as_status write_factor(struct as_peak *p, enum as_matrix_operand whi
     return p->timed.dev->memory->write(p->timed.dev, p->factor[which], 0, p->image, p->images[which] * bytes, err);
 }
 
-static enum as_status write_operands(struct as_peak *p, enum as_peak_operands how, struct as_error *err)
+enum as_status as_peak_write(struct as_peak *p, enum as_peak_operands how, struct as_error *err)
 {
     struct as_rng rng;
     as_rng_seed(&rng, p->seed);
@@ -177,7 +172,7 @@ static enum as_status host_memory(struct as_peak *p, struct as_error *err)
     size_t image = 1;
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++) {
         size_t bytes = p->images[which] * as_image_bytes(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n);
-        size_t n = count_of(p, (enum as_matrix_operand)which) * AS_MATRIX_VARIANTS;
+        size_t n = as_peak_count(p, (enum as_matrix_operand)which) * AS_MATRIX_VARIANTS;
         image = bytes > image ? bytes : image;
         for (int set = 0; set < 2; set++)
             if (!(p->numbers[which][set] = calloc(n, sizeof(uint64_t))))
@@ -266,7 +261,7 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_visit_context *vc, c
     if (!s)
         s = device_memory(p, err);
     if (!s)
-        s = write_operands(p, p->desc.operands, err);
+        s = as_peak_write(p, p->desc.operands, err);
     if (s)
         return s;
     vc->max_reps = UINT32_MAX / 2;
@@ -293,8 +288,8 @@ void as_peak_finish(struct as_peak *p)
 
 enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
 
-static enum as_status launch(struct as_peak *p, int which, uint32_t turns, double *cycles, double *seconds,
-                             struct as_error *err)
+enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, double *cycles, double *seconds,
+                              struct as_error *err)
 {
     const struct as_arg args[] = {
         {.kind = AS_ARG_MEMORY, .u.memory = p->timed.memory},
@@ -322,9 +317,9 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
     const struct as_matrix *m = p->desc.matrix;
     double half = 0, whole = 0, half_s = 0, whole_s = 0, steps = (double)turns * p->body.steps;
     for (int i = 0; i < PAIR_TRIES && whole <= half; i++) {
-        enum as_status s = launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
+        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
         if (!s)
-            s = launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
+            s = as_peak_launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
         if (s)
             return s;
     }
@@ -338,138 +333,4 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
                                  .clock_hz = as_timed_clock(&p->timed),
                                  .rate = operations * (double)p->groups * 1.5 * steps / (half_s + whole_s)};
     return AS_OK;
-}
-
-/* ---- check ---- */
-
-static double factor_sum(const struct as_peak *p, enum as_matrix_operand which, size_t variant, size_t at)
-{
-    const struct as_number_format *f = as_matrix_format(p->desc.matrix, which);
-    size_t n = count_of(p, which);
-    return as_number_decode(f, p->numbers[which][0][variant * n + at]) +
-           as_number_decode(f, p->numbers[which][1][variant * n + at]);
-}
-
-/* Of four steps: (0, 0), (1, 1), (0, 1), (1, 0) are both of A times both of B. In LOCAL memory all teams have the first
- * variant. */
-static void reference(const struct as_peak *p, size_t variant, double *sums)
-{
-    const struct as_matrix *m = p->desc.matrix;
-    size_t va = m->held[AS_MATRIX_A].held == AS_HELD_SHARED ? 0 : variant;
-    size_t vb = m->held[AS_MATRIX_B].held == AS_HELD_SHARED ? 0 : variant;
-    unsigned n = p->desc.n;
-    memset(sums, 0, (size_t)m->m * n * sizeof *sums);
-    for (unsigned i = 0; i < m->m; i++)
-        for (unsigned k = 0; k < m->k; k++) {
-            double a = factor_sum(p, AS_MATRIX_A, va, (size_t)i * m->k + k);
-            for (unsigned j = 0; j < n && a != 0; j++)
-                sums[(size_t)i * n + j] += a * factor_sum(p, AS_MATRIX_B, vb, (size_t)k * n + j);
-        }
-}
-
-static enum as_status read_ends(struct as_peak *p, struct as_error *err)
-{
-    return p->timed.dev->memory->read(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, err);
-}
-
-/* One accumulator, number by number: false, and words, where one is not what it should be. */
-static bool compare_one(const struct as_peak *p, size_t at, const double *sums, double scale, uint64_t *codes,
-                        char *why, size_t size)
-{
-    const struct as_matrix *m = p->desc.matrix;
-    const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
-    size_t each = p->teams * p->body.chains; /* of a group */
-    as_image_unpack(m, AS_MATRIX_C, p->desc.n, p->end + at * as_image_bytes(m, AS_MATRIX_C, p->desc.n), codes);
-    for (size_t i = 0; i < (size_t)m->m * p->desc.n; i++) {
-        double got = as_number_decode(f, codes[i]);
-        if (got == scale * sums[i])
-            continue;
-        snprintf(why, size, "row %zu, column %zu of accumulator %zu of team %zu of group %zu is %g, not %g",
-                 i / p->desc.n, i % p->desc.n, at % p->body.chains, at % each / p->body.chains, at / each, got,
-                 scale * sums[i]);
-        return false;
-    }
-    return true;
-}
-
-/* Each accumulator of each team of each group; number by number only those whose bits are others, as zeros may be. */
-static bool compare(const struct as_peak *p, double scale, double *sums, uint64_t *codes, char *why, size_t size)
-{
-    const struct as_matrix *m = p->desc.matrix;
-    const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
-    size_t bytes = as_image_bytes(m, AS_MATRIX_C, p->desc.n), numbers = (size_t)m->m * p->desc.n;
-    size_t each = p->teams * p->body.chains;
-    unsigned char *want = calloc(1, bytes);
-    bool good = want != NULL;
-    if (!good)
-        snprintf(why, size, "no memory for the host's sums");
-    for (size_t v = 0; v < AS_MATRIX_VARIANTS && v < p->teams && good; v++) {
-        reference(p, v, sums);
-        for (size_t i = 0; i < numbers; i++)
-            codes[i] = as_number_nearest(f, scale * sums[i]);
-        as_image_pack(m, AS_MATRIX_C, p->desc.n, 0, codes, want);
-        for (size_t at = 0; at < p->groups * each && good; at++)
-            good = at % each / p->body.chains % AS_MATRIX_VARIANTS != v ||
-                   memcmp(p->end + at * bytes, want, bytes) == 0 || compare_one(p, at, sums, scale, codes, why, size);
-    }
-    free(want);
-    return good;
-}
-
-/* What a group ended with after random operands; integers wrap. */
-static bool check_possible(const struct as_peak *p, uint64_t *codes, char *why, size_t size)
-{
-    const struct as_matrix *m = p->desc.matrix;
-    const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
-    size_t bytes = as_image_bytes(m, AS_MATRIX_C, p->desc.n);
-    for (size_t at = 0; at < p->teams * p->body.chains && is_float(f); at++) {
-        as_image_unpack(m, AS_MATRIX_C, p->desc.n, p->end + at * bytes, codes);
-        for (size_t i = 0; i < (size_t)m->m * p->desc.n; i++) {
-            double got = as_number_decode(f, codes[i]);
-            if (fabs(got) <= p->bound)
-                continue;
-            snprintf(why, size, "an accumulator holds %g, of operands whose sums stay below %u", got, p->bound);
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool check_whole(struct as_peak *p, double *sums, uint64_t *codes, char *why, size_t size)
-{
-    struct as_error err = {0};
-    double cycles, seconds;
-    enum as_status s = write_operands(p, AS_PEAK_WHOLE, &err);
-    for (int k = 0; k < AS_PEAK_KERNELS && !s; k++) {
-        unsigned steps = k == AS_PEAK_HALF ? p->body.steps / 2 : p->body.steps;
-        memset(p->end, 0x5a, p->ends_bytes);
-        s = p->timed.dev->memory->write(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, &err);
-        if (!s)
-            s = launch(p, k, 1, &cycles, &seconds, &err);
-        if (!s)
-            s = read_ends(p, &err);
-        if (!s && !compare(p, steps / 4.0, sums, codes, why, size))
-            return false;
-    }
-    if (s)
-        snprintf(why, size, "%s", err.text);
-    return !s;
-}
-
-bool as_peak_check(struct as_peak *p, char *why, size_t size)
-{
-    size_t numbers = (size_t)p->desc.matrix->m * p->desc.n;
-    struct as_error err = {0};
-    double *sums = malloc(numbers * sizeof *sums);
-    uint64_t *codes = malloc(numbers * sizeof *codes);
-    bool good = sums && codes && !read_ends(p, &err);
-    if (!good)
-        snprintf(why, size, "%s", err.text[0] ? err.text : "no memory for the host's sums");
-    good = good && check_possible(p, codes, why, size) && check_whole(p, sums, codes, why, size);
-    if (good)
-        snprintf(why, size, "all %zu accumulators end with the host's sums, exactly",
-                 p->groups * p->teams * p->body.chains * numbers);
-    free(sums);
-    free(codes);
-    return good;
 }
