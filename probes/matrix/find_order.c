@@ -1,4 +1,4 @@
-/* In which order a unit adds, after the way of FPRev (Xie, Gao, Yang 2024): a number M that swallows 1 stands in one
+/* In which order a unit adds, after the way of FPRev (Xie, Gao, Xue 2024): a number M that swallows 1 stands in one
  * summand, -M in another, 1 in all others. Those that are added to M before -M takes it away are lost; so the result
  * counts the summands outside of the place where the two meet, and all pairs of places give the whole tree. Here more
  * than two may meet in one place: then each of them meets each other there. */

@@ -116,6 +116,14 @@ const struct rule fact_rules[] = {
      "instructions of the machine code that a longer row of the same operation has more than a shorter one, by their "
      "operation codes",
      "a disassembly of the same functions or kernels that holds another instruction for the operation"},
+    {"arithmetic of matrix instructions", rule_numerics,
+     "sums of few exact numbers of which one is lost, or answers in the pattern of one way of rounding; borne out by a "
+     "model made of all that was found, which has to give the results of random problems bit for bit",
+     "operands for which the instruction's result is another than the model's"},
+    {"fragments of matrix instructions", rule_layout,
+     "products of one number with ones and with the places of the other operand numbered in binary: which place of each "
+     "operand meets which; rows, columns and k are named as documented, then each place is compared",
+     "a product that comes out right with operands laid out in another way"},
     {"on-chip caches", rule_onchip,
      "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the "
      "distance from which on the next load misses too; ways by the fewest lines that drive each other out",

@@ -133,6 +133,8 @@ void rule_pipes(struct rule_context *c);
 void rule_atomics(struct rule_context *c);
 void rule_atomics_lost(struct rule_context *c);
 void rule_codegen(struct rule_context *c);
+void rule_numerics(struct rule_context *c);
+void rule_layout(struct rule_context *c);
 void rule_onchip(struct rule_context *c);
 void rule_onchip_units(struct rule_context *c);
 void rule_listed(struct rule_context *c);
