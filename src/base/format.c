@@ -103,6 +103,13 @@ const struct as_scale *as_scale_of(double v, const char *unit, bool typeset)
     return found;
 }
 
+bool as_unit_is_of_cycles(const char *unit)
+{
+    static const char each[] = "/cycle";
+    const size_t n = strlen(unit), m = sizeof each - 1;
+    return strcmp(unit, "cycles") == 0 || (n > m && strcmp(unit + n - m, each) == 0);
+}
+
 bool as_unit_is_count(const char *unit)
 {
     static const char *const counts[] = {"updates", "events", "instructions", "numbers", "found"};

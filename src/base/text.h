@@ -35,6 +35,7 @@ const struct as_scale *as_scale_of(double v, const char *unit, bool typeset);
 void as_format_value(struct as_buf *b, double v, const char *unit);
 /* Is a number of this unit a count of what happened ("updates")? It is exact as it stands, and may be 0. */
 bool as_unit_is_count(const char *unit);
+bool as_unit_is_of_cycles(const char *unit); /* "cycles", "ops/cycle", ... */
 /* 850 ms, 42 s, 3 min 20 s */
 void as_format_duration(struct as_buf *b, double seconds);
 

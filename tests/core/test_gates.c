@@ -146,6 +146,12 @@ static void test_throttled(void **state)
     assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "not throttled"));
     s.visits[1].readings.throttle |= AS_THROTTLE_POWER_CAP;
     fails_only(&s, AS_GATE_CLOCK); /* though the clock was steady */
+    s.context.own_cycles = true;   /* a number in the clock's own cycles is the same at any rate of it */
+    judge(&s);
+    assert_int_equal(s.cell.gates[AS_GATE_CLOCK].state, AS_GATE_PASS);
+    assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "power cap; cycles are the clock's own"));
+    s.context.own_cycles = false;
+    judge(&s);
     assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "throttled: power cap"));
     s.visits[1].excluded = 1; /* what a visit saw that does not count */
     judge(&s);
