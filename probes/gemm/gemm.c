@@ -143,6 +143,15 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
 
 /* ---- operands ---- */
 
+static struct as_arg memory_arg(struct as_memory *m)
+{
+    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
+}
+static struct as_arg u32_arg(uint64_t v)
+{
+    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
+}
+
 static enum as_status fill_on_host(struct as_product *p, struct as_memory *to, const unsigned char *codes, uint64_t n,
                                    uint32_t seed, struct as_error *err)
 {
@@ -157,26 +166,22 @@ static enum as_status fill_on_host(struct as_product *p, struct as_memory *to, c
     return s;
 }
 
-static enum as_status fill_on_device(struct as_product *p, struct as_memory *to, struct as_memory *table, uint64_t n,
-                                     uint32_t seed, struct as_error *err)
+enum as_status as_product_fill(struct as_device *dev, struct as_program *program, struct as_memory *to,
+                               struct as_memory *table, uint64_t n, uint32_t seed, struct as_error *err)
 {
     struct as_kernel *fill = NULL;
     struct as_timing unused;
-    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = to},
-                                  {.kind = AS_ARG_MEMORY, .u.memory = table},
-                                  {.kind = AS_ARG_U32, .u.u32 = (uint32_t)n},
-                                  {.kind = AS_ARG_U32, .u.u32 = seed}};
-    const struct as_launch l = {.args = args,
+    const struct as_arg args[] = {memory_arg(to), memory_arg(table), u32_arg(n), u32_arg(seed)};
+    enum as_status s = dev->program->kernel(dev, program, "fill", &fill, err);
+    const struct as_launch l = {.kernel = fill,
+                                .args = args,
                                 .args_n = sizeof args / sizeof *args,
-                                .groups = 8 * (size_t)(p->dev->info.units ? p->dev->info.units : 1),
+                                .groups = 8 * (size_t)(dev->info.units ? dev->info.units : 1),
                                 .group_size = 256,
                                 .reps = 1};
-    enum as_status s = p->dev->program->kernel(p->dev, p->plain, "fill", &fill, err);
-    struct as_launch ready = l;
-    ready.kernel = fill;
     if (!s)
-        s = p->dev->queue->launch(p->dev, &ready, &unused, err);
-    p->dev->program->kernel_destroy(p->dev, fill);
+        s = dev->queue->launch(dev, &l, &unused, err);
+    dev->program->kernel_destroy(dev, fill);
     return s;
 }
 
@@ -214,9 +219,9 @@ static enum as_status fill_operands(struct as_product *p, struct as_error *err)
     if (!s)
         s = p->dev->memory->write(p->dev, table, 0, codes, table->bytes, err);
     if (!s)
-        s = fill_on_device(p, p->a, table, d->m * d->k, AS_SEED_A, err);
+        s = as_product_fill(p->dev, p->plain, p->a, table, d->m * d->k, AS_SEED_A, err);
     if (!s)
-        s = fill_on_device(p, p->b, table, d->n * d->k, AS_SEED_B, err);
+        s = as_product_fill(p->dev, p->plain, p->b, table, d->n * d->k, AS_SEED_B, err);
     p->dev->memory->free(p->dev, table);
     return s;
 }
@@ -233,6 +238,25 @@ static enum as_status fill_bias(struct as_product *p, struct as_error *err)
     return s;
 }
 
+static unsigned batch_of(const struct as_product_desc *d)
+{
+    return d->batch ? d->batch : 1;
+}
+
+static enum as_status take_given(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const uint64_t batch = batch_of(d);
+    p->a = d->a, p->b = d->b, p->d = d->d;
+    enum as_status s = as_memory_check(p->a, 0, batch * d->m * d->k * f->in_bytes, err);
+    if (!s)
+        s = as_memory_check(p->b, 0, batch * d->n * d->k * f->in_bytes, err);
+    if (!s)
+        s = as_memory_check(p->d, 0, batch * d->m * d->n * f->out_bytes, err);
+    return s ? s : as_timed_memory(p->dev, d->n * sizeof(float), &p->bias, err);
+}
+
 static enum as_status make_operands(struct as_product *p, struct as_error *err)
 {
     const struct as_product_desc *d = &p->desc;
@@ -245,6 +269,8 @@ static enum as_status make_operands(struct as_product *p, struct as_error *err)
                   {&p->d, d->m * d->n * f->out_bytes},
                   {&p->bias, d->n * sizeof(float)}};
     uint64_t largest = 0;
+    if (d->a)
+        return take_given(p, err);
     for (size_t i = 0; i < 3; i++)
         largest = blocks[i].bytes > largest ? blocks[i].bytes : largest;
     enum as_status s = as_check_room(p->dev, as_product_bytes(d), largest, err);
@@ -287,29 +313,20 @@ static enum as_status build_matrix(struct as_product *p, struct as_error *err)
     return p->dev->program->build(p->dev, &desc, &p->program, err);
 }
 
-/* CPUs have no kernel but those of the paths themselves. */
+/* CPUs have no kernel but those of the paths themselves. What takes longest to compile is first: see own_code. */
 static enum as_status build(struct as_product *p, struct as_error *err)
 {
     const enum as_product_path path = p->desc.path;
     bool native = is_native(&p->dev->info);
-    enum as_status s = native && path == AS_PRODUCT_LIBRARY ? AS_OK : build_simple(p, err);
-    if (!s && kernels[path].arch)
-        s = build_matrix(p, err);
+    enum as_status s = kernels[path].arch ? build_matrix(p, err) : AS_OK;
+    if (!s && !(native && path == AS_PRODUCT_LIBRARY))
+        s = build_simple(p, err);
     if (s || path == AS_PRODUCT_LIBRARY)
         return s;
     return p->dev->program->kernel(p->dev, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
 }
 
 /* ---- launches ---- */
-
-static struct as_arg memory_arg(struct as_memory *m)
-{
-    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
-}
-static struct as_arg u32_arg(uint64_t v)
-{
-    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
-}
 
 static void set_wgmma(struct as_product *p)
 {
@@ -335,7 +352,7 @@ static void set_others(struct as_product *p)
     const struct as_device_info *info = &p->dev->info;
     uint64_t tile[3];
     find_tile(d, tile);
-    uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]};
+    uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = batch_of(d);
     bool mma = d->path == AS_PRODUCT_MMA;
     p->args[0] = memory_arg(p->a);
     p->args[1] = memory_arg(p->b);
@@ -344,9 +361,12 @@ static void set_others(struct as_product *p)
     p->args[4] = u32_arg(mma ? tiles[0] : d->m);
     p->args[5] = u32_arg(mma ? tiles[1] : d->n);
     p->args[6] = u32_arg(d->k);
-    p->launch.groups = tiles[0] * tiles[1];
+    p->args[7] = u32_arg(batch);
+    p->launch.args_n = mma ? 7 : 8;
+    p->launch.groups = tiles[0] * tiles[1] * batch;
     if (d->path == AS_PRODUCT_NAIVE) {
-        uint64_t most = (uint64_t)NAIVE_GROUPS * (info->units ? info->units : 1), all = (d->m * d->n + 255) / 256;
+        uint64_t most = (uint64_t)NAIVE_GROUPS * (info->units ? info->units : 1);
+        uint64_t all = (batch * d->m * d->n + 255) / 256;
         p->launch.groups = all < most ? all : most;
     }
 }
@@ -442,8 +462,8 @@ void as_product_finish(struct as_product *p)
     dev->program->kernel_destroy(dev, p->kernel);
     dev->program->destroy(dev, p->program);
     dev->program->destroy(dev, p->plain);
-    struct as_memory *const blocks[] = {p->a, p->b, p->d, p->bias};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    struct as_memory *const blocks[] = {p->bias, p->a, p->b, p->d};
+    for (size_t i = 0; i < (p->desc.a ? 1 : sizeof blocks / sizeof *blocks); i++)
         dev->memory->free(dev, blocks[i]);
     *p = (struct as_product){0};
 }

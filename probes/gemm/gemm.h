@@ -41,6 +41,8 @@ struct as_product_desc {
     uint64_t m, n, k;
     bool zero; /* all operands are 0 */
     uint32_t seed;
+    unsigned batch; /* so many products whose matrices lie one after the other, not by library and wgmma; 0: one */
+    struct as_memory *a, *b, *d; /* the caller's, with its operands; NULL: made, and drawn */
 };
 
 /* How many of what sizes and which kinds a path has: AS_INAPPLICABLE with the reason, AS_PRUNED where it is the same as
@@ -89,6 +91,9 @@ struct as_product_format {
 extern const struct as_product_format as_product_formats[AS_PRODUCT_TYPES];
 /* Fills the numbers that are drawn from. */
 void as_product_draw(struct as_product *p);
+/* Numbers of the table by the kernel `fill` of a program with simple.kernel. */
+enum as_status as_product_fill(struct as_device *dev, struct as_program *program, struct as_memory *to,
+                               struct as_memory *table, uint64_t n, uint32_t seed, struct as_error *err);
 /* Which of them stands at a place of a, b or the bias: the same as in simple.kernel. */
 uint32_t as_product_index(uint64_t place, uint32_t seed);
 enum { AS_SEED_A = 0x1234567, AS_SEED_B = 0x7654321, AS_SEED_BIAS = 0x2468ace };

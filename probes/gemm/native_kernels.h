@@ -42,8 +42,7 @@ TARGET static void NAME(tiled)(const struct as_host_call *call)
                 for (uint64_t r = from; r < to; r += 4)
                     for (uint64_t j = c; j < c + strip && j < z.n; j += 2)
                         NAME(block)
-                        (a + r * z.k + at, b + j * z.k + at, d + r * z.n + j, z.k, z.k - at < depth ? z.k - at : depth,
-                         z.n, at == 0);
+    (a + r * z.k + at, b + j * z.k + at, d + r * z.n + j, z.k, z.k - at < depth ? z.k - at : depth, z.n, at == 0);
 }
 #undef NAME
 #undef LANES

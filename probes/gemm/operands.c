@@ -74,7 +74,7 @@ static double room_of(const struct as_product *p, double largest, double value)
     double steps = by_unit(&p->desc) ? k / f->unit_k : k;
     double room = digit * (steps + sqrt(k)) + ldexp(fabs(value), -(int)out->fraction);
     if (p->desc.epilogue != AS_PRODUCT_PLAIN)
-        room += ldexp(2 + fabs(value), -(int)(out->fraction < 20 ? out->fraction : 20)); /* a slope of at most 1.13 */
+        room += ldexp(4 + fabs(value), -(int)(out->fraction < 20 ? out->fraction : 20)); /* a slope of at most 1.13 */
     return 1.2 * room;
 }
 

@@ -157,6 +157,7 @@ const struct as_probe as_probe_matmul = {
     .unit = "ops/s",
     .counts =
         "2 x size x size x size operations, a multiplication and an addition each, whatever the path does for them",
+    .own_code = true,
     .axes = axes,
     .quick = quick,
     .full = full,

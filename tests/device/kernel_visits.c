@@ -149,6 +149,11 @@ static const struct visit {
     {"onchip_bandwidth", "what=local size=0 width=128 stride=1 units=every", CODE},
     {"onchip_units", "what=near unit=1 filler=0", CODE},
     {"onchip_groups", "threads=64 values=128 local=0", PLAIN},
+    {"matmul", "path=naive type=e4m3 size=128 operands=random duration=burst", PLAIN},
+    {"matmul", "path=tiled type=f32 size=128 operands=zero duration=burst", PLAIN},
+    {"fusion", "path=tiled type=f16 size=128 operation=bias_gelu", PLAIN},
+    {"attention", "path=decomposed length=128 heads=1", PLAIN},
+    {"attention", "path=scalar length=256 heads=2", PLAIN},
 };
 enum { VISITS = sizeof visits / sizeof *visits };
 

@@ -82,6 +82,28 @@ static void test_cpu(void **state)
         }
 }
 
+/* The BLAS of this machine, where it has one. */
+static void test_library(void **state)
+{
+    struct as_product p;
+    struct as_error err = {0};
+    struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, AS_PRODUCT_F32, 256);
+    (void)state;
+    d.n = 384; /* so that rows and columns cannot be mixed up */
+    enum as_status s = as_product_prepare(&p, &cpu.device, &d, &err);
+    as_product_finish(&p);
+    if (s == AS_UNSUPPORTED) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    assert_right(&cpu.device, &d);
+    d.type = AS_PRODUCT_F64;
+    assert_right(&cpu.device, &d);
+    d.type = AS_PRODUCT_F16;
+    assert_int_equal(as_product_prepare(&p, &cpu.device, &d, &err), AS_UNSUPPORTED);
+    as_product_finish(&p);
+}
+
 /* Types that are made of their bits, the tiled kernel, and an epilogue. Compilers of CPUs take long over each. */
 static void test_opencl(void **state)
 {
@@ -200,8 +222,8 @@ static void test_what_applies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu),          cmocka_unit_test(test_opencl),       cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_skipped_step), cmocka_unit_test(test_what_applies),
+        cmocka_unit_test(test_cpu),   cmocka_unit_test(test_library),      cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_wrong), cmocka_unit_test(test_skipped_step), cmocka_unit_test(test_what_applies),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
 }

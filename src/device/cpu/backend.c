@@ -93,6 +93,7 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
         .memory = &as_cpu_memory_ops,
         .program = &as_cpu_program_ops,
         .queue = &as_cpu_queue_ops,
+        .gemm = &as_cpu_gemm_ops,
         .ctx = calloc(1, sizeof(struct as_cpu_device)),
     };
     if (!out->ctx)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_flash[];
 
 static struct as_nvrtc_api nvrtc;
 
@@ -95,9 +95,19 @@ static void test_tiled(void **state)
     check(as_kernel_gemm_simple, "tiled", "sm_90a", AS_PRODUCT_F64, 0, 1, "fma.f64", 16 * 16);
 }
 
+/* Attention: 8 steps of 8 fragments of scores, 4 of 16 of values. */
+static void test_flash(void **state)
+{
+    (void)state;
+    if (!nvrtc.library)
+        skip();
+    check(as_kernel_flash, "flash", "sm_80", AS_PRODUCT_F16, 0, 1, "matrix", 128);
+    check(as_kernel_flash, "flash", "sm_90a", AS_PRODUCT_F16, 0, 1, "matrix", 128);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wgmma), cmocka_unit_test(test_mma),
-                                       cmocka_unit_test(test_tiled)};
+                                       cmocka_unit_test(test_tiled), cmocka_unit_test(test_flash)};
     return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -17,6 +17,7 @@ static void test_arch(void **state)
                                               .compile = nvrtc_compile,
                                               .count = as_cubin_count,
                                               .code_bytes = as_cubin_code_bytes};
+    need_nvrtc();
     kernel_visits_check(&by, *state);
 }
 

@@ -1,0 +1,145 @@
+/* Products of matrices by a BLAS of this machine, found at run time. */
+#include "device/cpu/cpu.h"
+
+#include "base/clock.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Those with threads and kernels of their own first. */
+static const char *const library_names[] = {"libopenblas.so.0", "libopenblas.so", "libblis.so.4",  "libblis.so",
+                                            "libmkl_rt.so.2",   "libmkl_rt.so",   "libcblas.so.3", "libblas.so.3"};
+
+/* The C interface to BLAS, as all of them have it. */
+enum { ROWS_FIRST = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
+typedef void f32_product(int order, int a_how, int b_how, int m, int n, int k, float alpha, const float *a, int a_row,
+                         const float *b, int b_row, float beta, float *d, int d_row);
+typedef void f64_product(int order, int a_how, int b_how, int m, int n, int k, double alpha, const double *a, int a_row,
+                         const double *b, int b_row, double beta, double *d, int d_row);
+struct blas {
+    void *library; /* NULL: not looked for yet, or none */
+    const char *found;
+    f32_product *f32;
+    f64_product *f64;
+};
+
+struct as_gemm {
+    struct blas blas;
+    struct as_gemm_desc desc;
+    bool is_f64;
+    char name[160];
+};
+
+/* Libraries start threads when they are loaded, which then stay where the caller was: it goes wherever it may. */
+static void leave_core(struct as_cpu_device *cpu)
+{
+    if (hwloc_set_cpubind(cpu->topology, cpu->allowed, HWLOC_CPUBIND_THREAD) == 0)
+        hwloc_bitmap_copy(cpu->caller, cpu->allowed);
+}
+
+static enum as_status load(struct blas *blas, struct as_error *err)
+{
+    char why[300] = "";
+    for (size_t i = 0; i < sizeof library_names / sizeof *library_names; i++) {
+        void *library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
+        const char *words = library ? NULL : dlerror();
+        if (words && i == 0)
+            snprintf(why, sizeof why, "%s", words);
+        /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
+        void *f32 = library ? dlsym(library, "cblas_sgemm") : NULL,
+             *f64 = library ? dlsym(library, "cblas_dgemm") : NULL;
+        if (!f32 || !f64)
+            continue;
+        *blas = (struct blas){.library = library, .found = library_names[i]};
+        memcpy(&blas->f32, &f32, sizeof f32);
+        memcpy(&blas->f64, &f64, sizeof f64);
+        return AS_OK;
+    }
+    return as_fail(err, AS_UNSUPPORTED, "%s; install OpenBLAS or BLIS, or name the folder of one in LD_LIBRARY_PATH",
+                   why);
+}
+
+/* "OpenBLAS 0.3.21 ..." where it tells. */
+static void find_name(struct as_gemm *g)
+{
+    typedef char *config(void);
+    void *symbol = dlsym(g->blas.library, "openblas_get_config");
+    config *tell = NULL;
+    memcpy(&tell, &symbol, sizeof symbol);
+    const char *words = tell ? tell() : NULL;
+    snprintf(g->name, sizeof g->name, "%s", words && words[0] ? words : g->blas.found);
+}
+
+static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *d, struct as_gemm **out,
+                                  struct as_error *err)
+{
+    struct blas blas = {0};
+    bool f64 = strcmp(d->in, "f64") == 0, same = strcmp(d->in, d->sum) == 0 && strcmp(d->in, d->out) == 0;
+    const uint64_t bytes = f64 ? sizeof(double) : sizeof(float);
+    *out = NULL;
+    if (!same || (!f64 && strcmp(d->in, "f32") != 0))
+        return as_fail(err, AS_UNSUPPORTED, "a BLAS has products of f32 and f64, not of %s", d->in);
+    if (!d->m || !d->n || !d->k || (d->m | d->n | d->k) > INT32_MAX)
+        return as_fail(err, AS_USAGE, "a product of %llu x %llu x %llu", (unsigned long long)d->m,
+                       (unsigned long long)d->n, (unsigned long long)d->k);
+    enum as_status s = as_memory_check(d->a, 0, d->m * d->k * bytes, err);
+    if (!s)
+        s = as_memory_check(d->b, 0, d->k * d->n * bytes, err);
+    if (!s)
+        s = as_memory_check(d->d, 0, d->m * d->n * bytes, err);
+    leave_core(as_cpu(dev));
+    if (!s)
+        s = load(&blas, err);
+    if (s)
+        return s;
+    struct as_gemm *g = calloc(1, sizeof *g);
+    if (!g)
+        return as_nomem(err, sizeof *g, "a product");
+    *g = (struct as_gemm){.blas = blas, .desc = *d, .is_f64 = f64};
+    find_name(g);
+    *out = g;
+    return AS_OK;
+}
+
+/* The library stays loaded: its threads may not be through with it. */
+static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
+{
+    (void)dev;
+    free(g);
+}
+
+static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
+                               struct as_error *err)
+{
+    const struct as_gemm_desc *d = &g->desc;
+    const void *a = as_cpu_memory_address(d->a), *b = as_cpu_memory_address(d->b);
+    void *to = as_cpu_memory_address(d->d);
+    const int m = (int)d->m, n = (int)d->n, k = (int)d->k, a_row = d->a_transposed ? m : k,
+              b_row = d->b_transposed ? k : n;
+    const int a_how = d->a_transposed ? TRANSPOSED : AS_IT_IS, b_how = d->b_transposed ? TRANSPOSED : AS_IT_IS;
+    (void)err;
+    leave_core(as_cpu(dev));
+    double start = as_now();
+    for (uint64_t i = 0; i < reps; i++)
+        if (g->is_f64)
+            g->blas.f64(ROWS_FIRST, a_how, b_how, m, n, k, 1, a, a_row, b, b_row, 0, to, n);
+        else
+            g->blas.f32(ROWS_FIRST, a_how, b_how, m, n, k, 1, a, a_row, b, b_row, 0, to, n);
+    *out = (struct as_timing){.host_s = as_now() - start, .device_s = NAN, .cycles = NAN};
+    return AS_OK;
+}
+
+static const char *gemm_name(const struct as_gemm *g)
+{
+    return g->name;
+}
+
+const struct as_gemm_ops as_cpu_gemm_ops = {
+    .create = gemm_create,
+    .destroy = gemm_destroy,
+    .run = gemm_run,
+    .name = gemm_name,
+};
