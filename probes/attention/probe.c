@@ -103,6 +103,7 @@ const struct as_probe as_probe_attention = {
     .counts = "4 x length x length x 128 operations of each head: those of the two products, none of softmax",
     .needs = AS_CAP_SOURCE,
     .own_code = true,
+    .own_power = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -197,6 +197,7 @@ const struct as_probe as_probe_fusion = {
     .counts = "time of the product and of the kernels after it, over the time of the one kernel that does all of it",
     .needs = AS_CAP_SOURCE,
     .own_code = true,
+    .own_power = true,
     .axes = axes,
     .quick = quick,
     .full = full,

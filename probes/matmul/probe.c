@@ -10,7 +10,7 @@
 extern const char as_method_matmul[];
 
 static const char *const operand_words[] = {"random", "zero", NULL};
-static const char *const duration_words[] = {"burst", "sustained", NULL};
+static const char *const hold_words[] = {"burst", "sustained", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "path",
@@ -36,22 +36,22 @@ static const struct as_axis axes[] = {
      .type = AS_AXIS_WORD,
      .words = operand_words,
      .def = "random"},
-    {.name = "duration",
+    {.name = "hold",
      .help =
          "burst: some milliseconds after ten times as long a pause; sustained: without a pause, after a second of it",
      .type = AS_AXIS_WORD,
-     .words = duration_words,
+     .words = hold_words,
      .def = "burst"},
     {0},
 };
 static const char *const quick[] = {
-    "path=all type=f32,f16 size=1024 duration=burst",
-    "path=library,wgmma_pair,wgmma,mma type=f16,e4m3 size=8192 duration=burst",
+    "path=all type=f32,f16 size=1024 hold=burst",
+    "path=library,wgmma_pair,wgmma,mma type=f16,e4m3 size=8192 hold=burst",
     NULL,
 };
 static const char *const full[] = {
     "path=all type=all size=512,1024,2048,4096,8192,16384",
-    "path=library,wgmma_pair,wgmma type=f16,e4m3,s8,tf32 size=8192 operands=all duration=all",
+    "path=library,wgmma_pair,wgmma type=f16,e4m3,s8,tf32 size=8192 operands=all hold=all",
     NULL,
 };
 
@@ -108,7 +108,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!v)
         return as_nomem(err, sizeof *v, "a product");
     d.seed = (uint32_t)vc->seed;
-    v->sustained = as_word_is(vc->axes, "duration", "sustained");
+    v->sustained = as_word_is(vc->axes, "hold", "sustained");
     vc->footprint = as_product_bytes(&d);
     vc->sample_s = v->sustained ? SUSTAINED_S : BURST_S;
     enum as_status s = as_product_prepare(&v->product, vc->dev, &d, err);
@@ -158,6 +158,7 @@ const struct as_probe as_probe_matmul = {
     .counts =
         "2 x size x size x size operations, a multiplication and an addition each, whatever the path does for them",
     .own_code = true,
+    .own_power = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -73,6 +73,7 @@ const struct as_probe as_probe_matmul_rate = {
               "where they are",
     .needs = 0,
     .own_code = true,
+    .own_power = true,
     .axes = axes,
     .about = as_matrix_about,
     .quick = quick,

@@ -153,8 +153,8 @@ static void say_seen(const struct seen *seen, struct as_buf *text)
         as_buf_printf(text, ", %.0f other process%s on the device", seen->users, seen->users == 1 ? "" : "es");
 }
 
-static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n, bool own_cycles,
-                       struct as_buf *text)
+static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size_t n,
+                       const struct as_gate_context *context, struct as_buf *text)
 {
     double lo = INFINITY, hi = -INFINITY, sum = 0, within = 0;
     size_t known = 0, left_out = 0;
@@ -189,8 +189,12 @@ static void gate_clock(struct as_cell *cell, const struct as_visit *visits, size
         state = seen.slowed ? AS_GATE_FAIL : AS_GATE_NA;
     }
     say_seen(&seen, text);
-    if (own_cycles && state == AS_GATE_FAIL) {
+    if (context->own_cycles && state == AS_GATE_FAIL) {
         as_buf_str(text, "; cycles are the clock's own, however fast it runs");
+        state = AS_GATE_PASS;
+    }
+    if (context->own_power && state == AS_GATE_FAIL && !(seen.slowed & ~(int)AS_THROTTLE_POWER_CAP)) {
+        as_buf_str(text, "; the clock that the load leaves is a part of what is asked");
         state = AS_GATE_PASS;
     }
     if (as_unit_is_count(cell->unit)) /* the same at any clock */
@@ -285,7 +289,7 @@ enum as_status as_gates_evaluate(struct as_cell *cell, const struct as_visit *vi
         gate_worst(&cell->gates[AS_GATE_CODE], visits, n, offsetof(struct as_visit, code),
                    offsetof(struct as_visit, code_text));
         gate_limit(cell, visits, n, &text);
-        gate_clock(cell, visits, n, context->own_cycles, &text);
+        gate_clock(cell, visits, n, context, &text);
         gate_noise(cell, context->visits, &text);
         gate_footprint(cell, visits, n, context->last_cache, &text);
         cell->gates[AS_GATE_DRIFT].state = context->drift;

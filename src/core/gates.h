@@ -8,6 +8,7 @@
 struct as_gate_context {
     int visits;               /* asked for */
     bool own_cycles;          /* counted in cycles, by the counter of the clock that does the work, in the kernel */
+    bool own_power;           /* the probe asks what the device does at the clock that its power allows */
     uint64_t last_cache;      /* bytes of all last caches that the cell's threads reach; 0 unknown */
     enum as_gate_state drift; /* verdict of the sentinels, with its text */
     char drift_text[256];

@@ -207,7 +207,7 @@ enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell 
     const struct found host = find_fault(e, cell, visits, judged, FAULT_HOST, fault);
     judge_host(&host, context);
     /* Where too few would be left, the clock gate says it. */
-    if (!context->own_cycles)
+    if (!context->own_cycles && !context->own_power)
         (void)find_fault(e, cell, visits, judged, FAULT_CLOCK, fault);
     for (size_t i = 0; i < judged && !st; i++) {
         const bool exclude = fault[i] != FAULT_NONE;

@@ -99,6 +99,7 @@ struct as_probe {
     unsigned needs;              /* capability bits without which the probe is unsupported on a device */
     bool hidden;                 /* not listed (sentinel) */
     bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
+    bool own_power;              /* what is asked is what a device does with its power: its clock may move by itself */
     const struct as_axis *axes;  /* ends with a NULL name */
     const struct as_word *about; /* (optional) what words of its axes are; ends with a NULL name */
     const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy"; ends with NULL */

@@ -76,6 +76,8 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
     struct as_gate_context context = {.visits = e->run->visits, .drift = AS_GATE_NA};
     if (slot)
         context.own_cycles = (slot->info.capabilities & AS_CAP_CYCLES) && as_unit_is_of_cycles(cell->unit);
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    context.own_power = probe && probe->own_power;
     if (slot)
         context.last_cache = as_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
     enum as_status s = AS_OK;

@@ -151,6 +151,13 @@ static void test_throttled(void **state)
     assert_int_equal(s.cell.gates[AS_GATE_CLOCK].state, AS_GATE_PASS);
     assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "power cap; cycles are the clock's own"));
     s.context.own_cycles = false;
+    s.context.own_power = true; /* what lowers the clock is asked for, unless it is heat */
+    judge(&s);
+    assert_int_equal(s.cell.gates[AS_GATE_CLOCK].state, AS_GATE_PASS);
+    s.visits[1].readings.throttle |= AS_THROTTLE_THERMAL;
+    fails_only(&s, AS_GATE_CLOCK);
+    s.visits[1].readings.throttle &= ~AS_THROTTLE_THERMAL;
+    s.context.own_power = false;
     judge(&s);
     assert_non_null(strstr(s.cell.gates[AS_GATE_CLOCK].text, "throttled: power cap"));
     s.visits[1].excluded = 1; /* what a visit saw that does not count */

@@ -191,6 +191,25 @@ static void test_skipped_step(void **state)
     }
 }
 
+/* Devices without units that copy boxes say so. */
+static void test_tensors(void **state)
+{
+    struct as_device *const devices[] = {&cpu.device, has_opencl ? &opencl.device : NULL};
+    (void)state;
+    for (size_t i = 0; i < 2 && devices[i]; i++) {
+        struct as_product p;
+        struct as_error err = {0};
+        struct as_timing t;
+        const struct as_product_desc d = desc_of(AS_PRODUCT_NAIVE, i ? AS_PRODUCT_S8 : AS_PRODUCT_F32, 64);
+        prepare(&p, devices[i], &d);
+        p.tensors[0] = (struct as_tensor){p.a, 1, 64, 64, 16, 16, 0};
+        p.args[0] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &p.tensors[0]};
+        assert_int_equal(as_product_run(&p, 1, &t, &err), AS_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "takes a tensor, and"));
+        as_product_finish(&p);
+    }
+}
+
 static void test_what_applies(void **state)
 {
     struct as_device_info info = {.capabilities = AS_CAP_SOURCE | AS_CAP_FP64, .arch = "sm_90", .dialect = "cuda"};
@@ -222,8 +241,9 @@ static void test_what_applies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu),   cmocka_unit_test(test_library),      cmocka_unit_test(test_opencl),
-        cmocka_unit_test(test_wrong), cmocka_unit_test(test_skipped_step), cmocka_unit_test(test_what_applies),
+        cmocka_unit_test(test_cpu),     cmocka_unit_test(test_library),      cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_wrong),   cmocka_unit_test(test_skipped_step), cmocka_unit_test(test_what_applies),
+        cmocka_unit_test(test_tensors),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
 }
