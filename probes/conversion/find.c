@@ -1,0 +1,177 @@
+/* Every code's value and quarters of the way to the next, both signs, numbers past the range: each way of converting
+ * has an answer to all of them, and the one that answers as the conversion does is its. */
+#include "find.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CODES_MOST = 4096, PLACES = 4, SIGNS = 2, PAST = 6, SPECIALS = 3 };
+
+struct ways {
+    enum as_rounding rounding;
+    enum as_overflow overflow;
+    bool flush;
+};
+static const struct {
+    enum as_rounding rounding;
+    double value;
+    const char *text;
+} roundings[] = {
+    {AS_ROUND_TOWARD_ZERO, 1, "toward zero"},
+    {AS_ROUND_NEAREST_EVEN, 2, "to nearest, halves to even"},
+    {AS_ROUND_NEAREST_AWAY, 3, "to nearest, halves away from zero"},
+    {AS_ROUND_DOWN, 4, "down"},
+    {AS_ROUND_UP, 5, "up"},
+};
+enum { ROUNDINGS = sizeof roundings / sizeof *roundings };
+static const enum as_overflow overflows[] = {AS_OVERFLOW_FORMAT, AS_OVERFLOW_CLAMP, AS_OVERFLOW_INFINITY};
+
+struct tries {
+    uint32_t *from, *to;
+    size_t n;
+};
+
+static uint32_t bits_of(double v)
+{
+    float narrow = (float)v;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    return bits;
+}
+
+static double value_of(uint32_t bits)
+{
+    float narrow;
+    memcpy(&narrow, &bits, sizeof narrow);
+    return (double)narrow;
+}
+
+static void put(struct tries *t, double v)
+{
+    t->from[t->n++] = bits_of(v);
+    t->from[t->n++] = bits_of(-v);
+}
+
+/* Numbers, largest first past the range; the three that are none last. */
+static enum as_status choose(const struct as_number_format *f, struct tries *t, struct as_error *err)
+{
+    uint64_t step = UINT64_C(1) << f->unused, codes = UINT64_C(1) << (f->bits - f->unused - 1);
+    uint64_t stride = codes > CODES_MOST ? codes / CODES_MOST | 1 : 1;
+    double largest = as_number_largest(f);
+    size_t most = (size_t)(codes / stride + 1) * PLACES * SIGNS + PAST * SIGNS + SPECIALS;
+    *t = (struct tries){.from = malloc(most * sizeof *t->from), .to = malloc(most * sizeof *t->to)};
+    if (!t->from || !t->to)
+        return as_nomem(err, most * sizeof *t->from, "numbers to convert");
+    for (uint64_t i = 0; i < codes; i += stride) {
+        double low = as_number_decode(f, i * step), high = as_number_decode(f, (i + 1) * step);
+        for (unsigned q = 0; q < PLACES && isfinite(low) && isfinite(high) && high > low; q++)
+            put(t, low + (high - low) * q / PLACES);
+    }
+    double last =
+        largest - as_number_decode(f, as_number_encode(f, largest, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP) - step);
+    const double past[PAST] = {largest,        largest + last / 4, largest + last / 2, largest + 3 * last / 4,
+                               largest + last, 16 * largest};
+    for (unsigned i = 0; i < PAST; i++)
+        if (isfinite((float)past[i]))
+            put(t, past[i]);
+    t->from[t->n++] = bits_of(INFINITY);
+    t->from[t->n++] = bits_of(-INFINITY);
+    t->from[t->n++] = bits_of(NAN);
+    return AS_OK;
+}
+
+static uint64_t expected(const struct as_number_format *f, double v, const struct ways *w)
+{
+    uint64_t code = as_number_encode(f, v, w->rounding, w->overflow);
+    if (w->flush && fabs(as_number_decode(f, code)) < as_number_smallest_normal(f))
+        code = as_number_nearest(f, signbit(v) ? -0.0 : 0.0);
+    return code;
+}
+
+static bool same(const struct as_number_format *f, uint64_t a, uint64_t b)
+{
+    return a == b || (isnan(as_number_decode(f, a)) && isnan(as_number_decode(f, b)));
+}
+
+/* Of the finite numbers. */
+static size_t count_unequal(const struct as_number_format *f, const struct tries *t, const struct ways *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i + SPECIALS < t->n; i++)
+        n += !same(f, t->to[i], expected(f, value_of(t->from[i]), w));
+    return n;
+}
+
+static double outcome(const struct as_number_format *f, uint32_t code, const char **text)
+{
+    double v = as_number_decode(f, code);
+    static const char *const texts[] = {"infinity", "the largest finite number", "NaN", "another number"};
+    unsigned which = isinf(v) ? 0 : isnan(v) ? 2 : fabs(v) == as_number_largest(f) ? 1 : 3;
+    *text = texts[which];
+    return which == 3 ? 5 : which + 1;
+}
+
+static void say(const struct as_number_format *f, const struct tries *t, const struct ways *w,
+                struct conversion_found *o)
+{
+    const char *text;
+    for (unsigned r = 0; r < ROUNDINGS; r++)
+        if (roundings[r].rounding == w->rounding) {
+            o->value[CONVERSION_ROUNDING] = roundings[r].value;
+            snprintf(o->text[CONVERSION_ROUNDING], sizeof *o->text, "%s", roundings[r].text);
+        }
+    o->value[CONVERSION_OVERFLOW] = outcome(f, t->to[t->n - SPECIALS - 2], &text);
+    snprintf(o->text[CONVERSION_OVERFLOW], sizeof *o->text, "far past %g comes %s", as_number_largest(f), text);
+    o->value[CONVERSION_INFINITY] = outcome(f, t->to[t->n - SPECIALS], &text);
+    snprintf(o->text[CONVERSION_INFINITY], sizeof *o->text, "infinity becomes %s", text);
+    o->value[CONVERSION_NAN] = outcome(f, t->to[t->n - 1], &text);
+    snprintf(o->text[CONVERSION_NAN], sizeof *o->text, "NaN becomes %s, 0x%x", text, t->to[t->n - 1]);
+    o->value[CONVERSION_SUBNORMAL] = w->flush ? 2 : 1;
+    snprintf(o->text[CONVERSION_SUBNORMAL], sizeof *o->text, "subnormal numbers %s",
+             w->flush ? "become 0" : "come out");
+    o->value[CONVERSION_EXPLAINED] = 100 * (double)(o->compared - o->unequal) / (double)o->compared;
+    snprintf(o->text[CONVERSION_EXPLAINED], sizeof *o->text, "%zu of %zu numbers come out otherwise", o->unequal,
+             o->compared);
+}
+
+static enum as_status judge(const struct as_number_format *f, const struct tries *t, struct conversion_found *out,
+                            struct as_error *err)
+{
+    struct ways best = {.flush = false};
+    out->compared = t->n - SPECIALS;
+    out->unequal = out->compared + 1;
+    for (unsigned r = 0; r < ROUNDINGS; r++)
+        for (unsigned v = 0; v < sizeof overflows / sizeof *overflows; v++)
+            for (int flush = 0; flush < 2; flush++) {
+                struct ways w = {roundings[r].rounding, overflows[v], flush};
+                size_t unequal = count_unequal(f, t, &w);
+                if (unequal < out->unequal) {
+                    out->unequal = unequal;
+                    best = w;
+                }
+            }
+    for (size_t i = 0; i + SPECIALS < t->n; i++) {
+        double v = value_of(t->from[i]), got = as_number_decode(f, t->to[i]);
+        bool normal = fabs(v) >= as_number_smallest_normal(f);
+        if (normal && as_number_decode(f, as_number_nearest(f, v)) == v && got != v)
+            return as_fail(err, AS_FAILED, "%g has a code in %s and comes out as %g", v, f->word, got);
+    }
+    say(f, t, &best, out);
+    return AS_OK;
+}
+
+enum as_status conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err)
+{
+    struct tries t;
+    *out = (struct conversion_found){.compared = 0};
+    enum as_status st = choose(c->to, &t, err);
+    if (!st)
+        st = c->convert(c->ctx, t.n, t.from, t.to, err);
+    if (!st)
+        st = judge(c->to, &t, out, err);
+    free(t.from);
+    free(t.to);
+    return st;
+}
