@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_conversion[], as_kernel_conversion[];
+extern const char as_method_conversion[], as_kernel_convert[];
 
 /* d: u32, x: bits of f32 */
 #define PTX_16(text) "{ u16 h; asm(\"" text "\" : \"=h\"(h) : \"f\"(__uint_as_float(x)), \"f\"(0.0f)); d = h; }"
@@ -112,7 +112,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     as_buf_printf(&head, "#define CONVERT(d, x) %s\n", c->text);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&s->timed, vc->dev, c->word, as_buf_get(&head), as_kernel_conversion, NULL, 1, err);
+        st = as_timed_prepare(&s->timed, vc->dev, c->word, as_buf_get(&head), as_kernel_convert, NULL, 1, err);
     as_buf_finish(&head);
     const struct converter by = {as_number_format(c->format), convert, &s->timed};
     double start = as_now();
