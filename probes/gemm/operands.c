@@ -159,7 +159,7 @@ static enum as_status look_around(struct look *l, struct as_error *err)
 bool as_product_check(const struct as_product *p, char *why, size_t size)
 {
     struct look l = {.p = p,
-                     .row = malloc(p->desc.k * sizeof(double)),
+                     .row = calloc(p->desc.k, sizeof(double)),
                      .result = malloc(p->desc.n * as_product_formats[p->desc.type].out_bytes)};
     struct as_error err = {0};
     enum as_status s = l.row && l.result ? look_around(&l, &err) : as_nomem(&err, p->desc.k * sizeof(double), "a row");

@@ -145,6 +145,18 @@ def test_several_queues(assay):
     expect(done.code == NOTHING and "has no priorities" in done.out, "nothing to gain where all are equal", done)
 
 
+def test_idle_products(assay):
+    """Kernels that did nothing leave a result without numbers; the tensors that they take are as the driver wants them."""
+    axes = ["path=wgmma,wgmma_pair,mma", "type=f16,e4m3", "size=256", "operands=zero", "hold=burst"]
+    done = run(assay, "runs", "probe:matmul", *SHORT, "--device", "cuda:0", *[w for a in axes for w in ("-s", a)])
+    cells = assay.cells()
+    expect(len(cells) == 6, "every path and type has a cell", done)
+    for cell in cells:
+        told = cell["gates"]["checksum"]
+        expect(told["state"] == "fail" and "results are wrong, the first in row 0, column 0: nan" in told["text"],
+               "that it did nothing is seen", cell)
+
+
 def test_more_memory_than_there_is(assay):
     done = run(assay, "runs", "bandwidth", "--device", "cuda:0", "--set", "size=200GiB", "--set", "op=triad")
     cells = assay.cells()

@@ -28,6 +28,7 @@ struct as_card_event {
 struct as_card_function {
     CUmodule module;
     char name[32];
+    unsigned dynamic_bytes; /* that it may ask for */
 };
 struct as_card_module {
     CUcontext context;

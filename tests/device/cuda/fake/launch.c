@@ -178,6 +178,7 @@ API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
 API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
     IN_CONTEXT(function->module);
+    function->dynamic_bytes = (unsigned)value;
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value > 0
                ? CUDA_SUCCESS
                : fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
@@ -259,7 +260,8 @@ API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned i
 {
     IN_CONTEXT(stream);
     IN_CONTEXT(function->module);
-    if (!grid_x || grid_y != 1 || grid_z != 1 || !block_x || block_y != 1 || block_z != 1 || dynamic_bytes || extra)
+    if (!grid_x || grid_y != 1 || grid_z != 1 || !block_x || block_y != 1 || block_z != 1 ||
+        dynamic_bytes > function->dynamic_bytes || extra)
         return fake_broke(__func__, CUDA_ERROR_INVALID_VALUE);
     counting |= strcmp(function->name, "count") == 0;
     run_kernel(function->name, grid_x, block_x, parameters);
