@@ -32,18 +32,13 @@ const struct as_property_info as_properties[AS_PROPERTIES] = {
     {"explained", "results that the model of what was found gives bit for bit", "% of results of random problems"},
 };
 
-static void __attribute__((format(printf, 2, 0))) put_text(struct as_property_found *p, const char *fmt, va_list args)
-{
-    vsnprintf(p->text, sizeof p->text, fmt, args);
-}
-
 void found_number(struct finder *f, enum as_property what, double value, double at_most, const char *fmt, ...)
 {
     struct as_property_found *p = &f->out->property[what];
     va_list args;
     *p = (struct as_property_found){.seen = true, .value = value, .at_most = at_most};
     va_start(args, fmt);
-    put_text(p, fmt, args);
+    vsnprintf(p->text, sizeof p->text, fmt, args);
     va_end(args);
 }
 
@@ -52,7 +47,7 @@ void found_unseen(struct finder *f, enum as_property what, const char *fmt, ...)
     struct as_property_found p = {.value = NAN, .at_most = NAN};
     va_list args;
     va_start(args, fmt);
-    put_text(&p, fmt, args);
+    vsnprintf(p.text, sizeof p.text, fmt, args);
     va_end(args);
     f->out->property[what] = p;
 }
