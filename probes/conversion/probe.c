@@ -156,6 +156,7 @@ const struct as_probe as_probe_conversion = {
     .question = "How does a conversion to a short format round, and what becomes of numbers past its range?",
     .metric = "found",
     .unit = "found",
+    .own_code = true,
     .counts = "number of the answer: see the method; of 'explained' the percentage of numbers that come out so",
     .needs = AS_CAP_SOURCE,
     .axes = axes,

@@ -19,6 +19,8 @@ const struct as_property_info as_properties[AS_PROPERTIES] = {
      "fraction bits of a summand that are kept below the first digit of the largest"},
     {"cut", "what becomes of a summand's lower digits",
      "1: cut off, 2: rounded to nearest even, 3: to nearest, halves away from zero, 4: down, 5: up, 6: otherwise"},
+    {"aligned", "what a product is aligned by",
+     "1: its first digit, 2: the exponents of its factors, however large their product is"},
     {"step", "products of one step", "products that are added at once; 1: one after another"},
     {"start", "when the accumulator is added",
      "1: with the first products, 2: to each step's sum, 3: last, 4: otherwise"},
@@ -149,6 +151,7 @@ static uint64_t random_code(const struct as_number_format *f, int spread, uint64
 static void compare(struct finder *f, const struct problems *p)
 {
     const struct as_matrix_unit *u = f->unit;
+    f->out->compared = f->out->unequal = 0;
     for (size_t i = 0; i < p->of_c; i++) {
         f->out->compared++;
         if (p->d[i] == p->e[i])
@@ -160,25 +163,59 @@ static void compare(struct finder *f, const struct problems *p)
     }
 }
 
-static enum as_status run_both(struct finder *f, struct problems *p, uint64_t seed, struct as_error *err)
+/* What the model of what was found makes of the problems, beside what the unit made of them. */
+static enum as_status run_model(struct finder *f, struct problems *p, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     struct as_matrix_model model;
     enum as_status st =
         as_matrix_model_start(&model, u->a->word, u->b->word, u->c->word, u->m, u->n, u->k, &f->out->how, err);
+    if (!st)
+        st = model.unit.multiply(model.unit.ctx, p->n, p->a, p->b, p->c, p->e, err);
+    if (!st)
+        compare(f, p);
+    return st;
+}
+
+/* Experiments with powers of two do not see by what a product is aligned; random problems do, since of the two models
+ * only one can give them all. The better one stays. */
+static enum as_status find_aligned(struct finder *f, struct problems *p, struct as_error *err)
+{
+    struct as_matrix_found *out = f->out;
+    enum as_status st = run_model(f, p, err);
+    const struct as_matrix_found by_digit = *out;
+    if (st || out->how.kept == AS_KEPT_ALL || f->unit->c->kind != AS_NUMBER_FLOAT) {
+        found_unseen(f, AS_PROPERTY_ALIGNED, "no digit of a summand is lost");
+        return st;
+    }
+    out->how.by_factors = true;
+    if ((st = run_model(f, p, err)))
+        return st;
+    const uint64_t digit = by_digit.unequal, factors = out->unequal;
+    if (digit <= factors)
+        *out = by_digit;
+    if (digit == factors)
+        found_unseen(f, AS_PROPERTY_ALIGNED, "both ways give as many of the results");
+    else
+        found_number(f, AS_PROPERTY_ALIGNED, factors < digit ? AS_ALIGNED_BY_FACTORS : AS_ALIGNED_BY_DIGIT, NAN,
+                     "aligned by %s: so %llu of %llu results of random problems differ, the other way %llu",
+                     factors < digit ? "the exponents of the factors" : "its first digit",
+                     (unsigned long long)(factors < digit ? factors : digit), (unsigned long long)out->compared,
+                     (unsigned long long)(factors < digit ? digit : factors));
+    return AS_OK;
+}
+
+static enum as_status run_both(struct finder *f, struct problems *p, uint64_t seed, struct as_error *err)
+{
+    const struct as_matrix_unit *u = f->unit;
     for (size_t i = 0; i < p->of_a; i++)
         p->a[i] = random_code(u->a, 6, &seed);
     for (size_t i = 0; i < p->of_b; i++)
         p->b[i] = random_code(u->b, 6, &seed);
     for (size_t i = 0; i < p->of_c; i++)
         p->c[i] = random_code(u->c, 12, &seed);
-    if (!st)
-        st = u->multiply(u->ctx, p->n, p->a, p->b, p->c, p->d, err);
-    if (!st)
-        st = model.unit.multiply(model.unit.ctx, p->n, p->a, p->b, p->c, p->e, err);
-    if (!st)
-        compare(f, p);
-    return st;
+    enum as_status st = u->multiply(u->ctx, p->n, p->a, p->b, p->c, p->d, err);
+    return st ? st : find_aligned(f, p, err);
 }
 
 enum as_status find_explained(struct finder *f, uint64_t seed, struct as_error *err)
@@ -189,6 +226,7 @@ enum as_status find_explained(struct finder *f, uint64_t seed, struct as_error *
     struct problems p;
     if (u->c->kind == AS_NUMBER_FLOAT && !step->seen) {
         found_unseen(f, AS_PROPERTY_EXPLAINED, "%s", step->text);
+        found_unseen(f, AS_PROPERTY_ALIGNED, "%s", step->text);
         return AS_OK;
     }
     enum as_status st = problems_start(&p, u, n, err);

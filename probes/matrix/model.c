@@ -20,6 +20,7 @@ struct summand {
     bool negative;
     u128 digits;
     int exponent; /* of the last digit */
+    int lead;     /* exponent by which it is aligned, where that is not its first digit's; of digits that are not 0 */
 };
 
 static int top_of(u128 v)
@@ -40,6 +41,9 @@ static struct summand of_number(const struct as_number_format *f, uint64_t code,
         return s;
     double share = frexp(fabs(value), &s.exponent);
     s.digits = (u128)ldexp(share, 53);
+    s.lead = s.exponent - 1;
+    if (s.lead < ilogb(as_number_smallest_normal(f)))
+        s.lead = ilogb(as_number_smallest_normal(f));
     s.exponent -= 53;
     return s;
 }
@@ -55,6 +59,7 @@ static struct summand product_of(const struct summand *a, const struct summand *
     else {
         p.digits = a->digits * b->digits;
         p.exponent = a->exponent + b->exponent;
+        p.lead = a->lead + b->lead;
         int drop = fraction && p.digits ? top_of(p.digits) - (int)fraction : 0;
         if (drop > 0)
             p.digits = p.digits >> drop << drop;
@@ -119,8 +124,9 @@ static struct summand add_at_once(const struct as_arithmetic *how, const struct 
     int top = INT32_MIN;
     bool all_minus = n > 0;
     for (size_t i = 0; i < n; i++) {
-        if (s[i].digits && top_of(s[i].digits) + s[i].exponent > top)
-            top = top_of(s[i].digits) + s[i].exponent;
+        int lead = !s[i].digits ? INT32_MIN : how->by_factors ? s[i].lead : top_of(s[i].digits) + s[i].exponent;
+        if (lead > top)
+            top = lead;
         all_minus &= s[i].negative;
     }
     sum = (struct summand){.negative = all_minus && !how->zero_plus};

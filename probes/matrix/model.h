@@ -27,6 +27,8 @@ struct as_arithmetic {
     enum as_sum_start start;
     unsigned product; /* fraction bits of a product, cut off toward zero, 0: all of them */
     unsigned kept;    /* fraction bits of each summand below the first digit of the largest, AS_KEPT_ALL: any number */
+    bool by_factors;  /* a product's first digit counts as where its factors' exponents add up to, also when it is one
+                         place higher, as of 1.5 x 1.5, or their first digits are lower, as of subnormal numbers */
     enum as_rounding cut;    /* what becomes of a summand's digits below those */
     unsigned digits;         /* fraction bits of the result, 0: as many as its format has */
     enum as_rounding result; /* how a step's sum is rounded to them */

@@ -12,8 +12,8 @@ extern const char as_method_numerics[];
 
 /* In the order of enum as_property. */
 static const char *const property_words[AS_PROPERTIES + 1] = {
-    "product",   "accumulator", "kept",    "cut", "step", "start",     "rounding",
-    "subnormal", "overflow",    "special", "nan", "zero", "explained", NULL};
+    "product",   "accumulator", "kept",    "cut", "aligned", "step",      "start", "rounding",
+    "subnormal", "overflow",    "special", "nan", "zero",    "explained", NULL};
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,
@@ -27,7 +27,7 @@ static const struct as_axis axes[] = {
 static const char *const quick[] = {
     "instruction=wgmma_f16_f32,wgmma_bf16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_e5m2_f32,wgmma_f16,wgmma_s8_s32,"
     "mma_m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,mma_m16n8k32_e4m3_f32,mma_m8n8k4_f64 n=8 "
-    "property=product,accumulator,kept,step,rounding,subnormal,overflow,explained",
+    "property=product,accumulator,kept,aligned,step,rounding,subnormal,overflow,explained",
     NULL};
 static const char *const full[] = {"instruction=all n=8 property=all", "instruction=all n=0 property=all", NULL};
 
@@ -164,6 +164,7 @@ const struct as_probe as_probe_numerics = {
         "the range?",
     .metric = "found",
     .unit = "found",
+    .own_code = true,
     .counts =
         "what was found of the property: bits, products of a step, or the number of an answer (see the note 'what')",
     .axes = axes,

@@ -124,6 +124,10 @@ enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err
     for (size_t i = 0; i < e->sentinels_first; i++)
         if (is_worth_it(e, &e->cells[i]))
             cells[c.cells_n++] = i;
+    /* Neighbours often run the same program, which one of the compilers is enough for. */
+    struct as_rng rng;
+    as_rng_seed(&rng, e->run->seed);
+    as_rng_shuffle(&rng, cells, c.cells_n, sizeof *cells);
     if (c.cells_n >= CELLS_WORTH_IT && as_machine_cpus() > 1 && as_code_cache_usable())
         compile_all(e, &c);
     free(cells);

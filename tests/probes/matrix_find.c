@@ -130,6 +130,8 @@ static const struct known units[] = {
     {"integers that saturate", "s8", "u8", "s32", 32, {.step = 32, .overflow = AS_OVERFLOW_CLAMP}, LARGEST},
     {"integers without sign", "u8", "u8", "s32", 32, {.step = 32}, AS_OVERFLOW_VALUE_WRAPS},
     {"e2m1", "e2m1", "e2m1", "f32", 64, {NVIDIA(64, 25)}, NEVER},
+    {"aligned by factors", "f16", "f16", "f32", 16, {NVIDIA(16, 25), .by_factors = true}, NEVER},
+    {"fp8 aligned by factors", "e4m3", "e4m3", "f32", 32, {NVIDIA(32, 13), .digits = 13, .by_factors = true}, NEVER},
 };
 enum { UNITS = sizeof units / sizeof *units };
 
@@ -164,6 +166,8 @@ static void same(const char *name, const struct as_matrix_found *found, const st
         SAME(digits);
         assert_memory_equal(found->how.of_step, model->how.of_step, sizeof found->how.of_step);
     }
+    if (seen(found, AS_PROPERTY_ALIGNED))
+        SAME(by_factors);
     if (seen(found, AS_PROPERTY_CUT) && found->how.kept != AS_KEPT_ALL)
         SAME(cut);
     if (seen(found, AS_PROPERTY_ROUNDING))
