@@ -14,8 +14,8 @@ static const struct as_axis axes[] = {
      .def = "0",
      .zero = "usual"},
     {.name = "warps",
-     .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: 16, or two groups of four of "
-             "instructions that are waited for",
+     .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: 16, 8 where each lane "
+             "holds many numbers, or two groups of four of instructions that are waited for",
      .type = AS_AXIS_COUNT,
      .max = 32,
      .def = "0",

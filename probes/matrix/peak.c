@@ -18,6 +18,7 @@ enum {
     STEPS_LEAST = 8,
     STEPS_MOST = 64,
     GROUP_MAX = 1024,
+    MANY_WORDS = 48, /* of a lane: with more of them compilers take over 128 registers, and fewer warps fit */
 };
 
 static bool waits(const struct as_matrix *m)
@@ -25,10 +26,21 @@ static bool waits(const struct as_matrix *m)
     return m->held[AS_MATRIX_B].held == AS_HELD_SHARED;
 }
 
+static unsigned words_of(const struct as_peak_desc *d, enum as_matrix_operand operand)
+{
+    return as_matrix_registers(d->matrix, operand, d->n ? d->n : d->matrix->n) *
+           d->matrix->held[operand].register_bits / 32;
+}
+
 static unsigned accumulator_words(const struct as_peak_desc *d)
 {
-    return as_matrix_registers(d->matrix, AS_MATRIX_C, d->n ? d->n : d->matrix->n) *
-           d->matrix->held[AS_MATRIX_C].register_bits / 32;
+    return words_of(d, AS_MATRIX_C);
+}
+
+/* So many of its words does a lane hold at a time: two fragments of each factor, and all accumulators. */
+static unsigned lane_words(const struct as_peak_desc *d)
+{
+    return 2 * (words_of(d, AS_MATRIX_A) + words_of(d, AS_MATRIX_B)) + d->chains * accumulator_words(d);
 }
 
 void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
@@ -38,7 +50,7 @@ void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
     unsigned team = info->warp ? (d->matrix->lanes + info->warp - 1) / info->warp : 1;
     d->n = d->n ? d->n : d->matrix->n;
     d->chains = d->chains ? d->chains : fits > usual ? usual : fits ? fits : 1;
-    unsigned warps = waits(d->matrix) ? WARPS_WAIT : WARPS;
+    unsigned warps = waits(d->matrix) ? WARPS_WAIT : lane_words(d) > MANY_WORDS ? WARPS / 2 : WARPS;
     d->warps = d->warps ? d->warps : warps > team ? warps : team;
 }
 

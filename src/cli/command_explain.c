@@ -215,7 +215,10 @@ static enum as_status unknown(const char *name, struct as_error *err)
 static enum as_status explain(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err)
 {
+    static const char is_probe[] = "probe:"; /* as for 'assay run', which also knows suites of the same name */
     const char *name = as_args_word(args, 0);
+    if (strncmp(name, is_probe, sizeof is_probe - 1) == 0)
+        name += sizeof is_probe - 1;
     const struct as_probe *probe = as_probe_find(name);
     uint64_t id = 0;
     const bool all = as_args_flag(args, "all");

@@ -42,6 +42,7 @@ CASES = [
     ("explain-cell-without-number", ["explain", "18"], 0, {}),
     ("explain-count", ["explain", "29", "--store", "ported.db"], 0, {}),
     ("list-refs-json", ["list", "refs", "mi300a", "--json"], 0, {}),
+    ("explain-as-run-names-it", ["explain", "probe:codegen"], 0, {"COLUMNS": "80"}),
     ("explain-drift", ["explain", "drift"], 0, {}),
     ("explain-op", ["explain", "alu/ffma32", "--store", "ops.db"], 0, {}),
     ("explain-op-linked", ["explain", "alu_latency/recip32", "--store", "ops.db"], 0, {"COLUMNS": "80"}),
