@@ -57,6 +57,8 @@ static const char *const full[] = {
 
 enum { PAUSE = 10 /* of a sample's time */ };
 static const double WARM_S = 1, SUSTAINED_S = 0.2, BURST_S = 2e-3;
+/* A product that takes longer than this is no burst after any pause. */
+static const double PAUSE_MOST_S = 0.25;
 
 struct visit {
     struct as_product product;
@@ -124,7 +126,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     struct visit *v = state;
     struct as_timing t;
     if (!v->sustained && v->seconds > 0)
-        as_sleep(PAUSE * v->seconds);
+        as_sleep(fmin(PAUSE * v->seconds, PAUSE_MOST_S));
     enum as_status s = as_product_run(&v->product, reps, &t, err);
     if (s)
         return s;
