@@ -189,6 +189,7 @@ const struct as_probe as_probe_clockstate = {
     .counts = "2 x size x size x size operations over the time of a launch that is waited for; of 300 after a rest of "
               "0.2 s, the median",
     .own_code = true,
+    .own_power = true,
     .axes = axes,
     .quick = quick,
     .full = full,
