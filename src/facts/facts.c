@@ -101,7 +101,8 @@ const struct rule fact_rules[] = {
     {"pipes", rule_pipes,
      "costs of operations alone and in sequences: where a sequence of two lies between the dearer one (or its "
      "issue, by the least cost of an instruction anywhere) and the sum of both; those that share in full are one "
-     "pipe. Undecided with fewer than two sequences for each operation, and where nine of ten do not cost within 5% what "
+     "pipe. Undecided with fewer than two sequences for each operation, and where nine of ten do not cost within 5% "
+     "what "
      "their busiest pipe and issue say",
      "a sequence of the same operations, with more of the cheaper one, that costs otherwise than the pipes say"},
     {"atomic updates", rule_atomics,
@@ -116,12 +117,43 @@ const struct rule fact_rules[] = {
      "instructions of the machine code that a longer row of the same operation has more than a shorter one, by their "
      "operation codes",
      "a disassembly of the same functions or kernels that holds another instruction for the operation"},
+    {"products of matrices", rule_matmul,
+     "the fastest trusted product of random operands in bursts, at the largest size that both have: a type is "
+     "accelerated "
+     "from 1.5 times the next wider type's rate on; it has a unit of its own where that is above the highest ceiling "
+     "of "
+     "ordinary arithmetic, and none where it is below and the older path is within 1.5 times; energy by the device's "
+     "sensor; own kernels against the library's",
+     "a faster product of the wider type, or by ordinary arithmetic, that passes the same gates"},
+    {"peaks of matrix instructions", rule_matmul_peak,
+     "the fastest trusted cell of a dense instruction by the format of its first factor, beside what is documented of "
+     "the architecture; reached from 98% on",
+     "a chain of the same instruction with another rate in cycles that passes the same gates"},
+    {"operands, power and clock", rule_matmul_power,
+     "the ratio of two trusted cells that differ in their operands, or in how long they are held; with the clock and "
+     "the "
+     "power that were read during each",
+     "the same two on a device of another power limit, whose ratio does not follow its clock"},
+    {"fused epilogues", rule_fusion,
+     "time of the product and of the kernels after it over that of the one kernel that does all of it, over the size; "
+     "worth a kernel of its own from 1.10 times on",
+     "a separate kernel that is faster and passes the same gates"},
+    {"attention", rule_attention,
+     "the rate of one kernel over that of products with softmax between them, same length and heads; the verdict is "
+     "that of the longest",
+     "a faster kernel of either kind that passes the same gates"},
+    {"single launches", rule_clockstate,
+     "series of 300 launches after a rest: two rates where the dip test is sure; steady from when no ten launches "
+     "differ "
+     "by more than 2% from the last third",
+     "a longer series, or a longer rest, in which there are other rates"},
     {"arithmetic of matrix instructions", rule_numerics,
      "sums of few exact numbers of which one is lost, or answers in the pattern of one way of rounding; borne out by a "
      "model made of all that was found, which has to give the results of random problems bit for bit",
      "operands for which the instruction's result is another than the model's"},
     {"fragments of matrix instructions", rule_layout,
-     "products of one number with ones and with the places of the other operand numbered in binary: which place of each "
+     "products of one number with ones and with the places of the other operand numbered in binary: which place of "
+     "each "
      "operand meets which; rows, columns and k are named as documented, then each place is compared",
      "a product that comes out right with operands laid out in another way"},
     {"on-chip caches", rule_onchip,

@@ -1,0 +1,269 @@
+/* Products of matrices: which types are accelerated, which only save memory, which units do them, and how near our own
+ * kernels come to the vendor's library. */
+#include "facts/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* From so many times the rate of the next wider type on a type counts as accelerated. Half the width lets twice as many
+ * multipliers stand on the same area and moves half the bytes: hardware made for it comes near 2. What only reads fewer
+ * bytes, or saves some instructions around the same multipliers, stays well below 1.5 in products that are bound by
+ * arithmetic; so 1.5 lies between the two, and is the bar of the published study of Apple's tensor path too. */
+static const double ACCELERATED = 1.5;
+/* The older path does the same work on the same units where the newer one gains less than that. */
+static const double SAME_UNIT = 1.5;
+/* Own kernels below this share of the library would say more of themselves than of the device. */
+static const double RESPECTED = 0.9;
+
+enum { WIDER = 2 };
+static const struct number_type {
+    const char *word;
+    unsigned bytes;           /* of an operand */
+    const char *wider[WIDER]; /* the next one, or the one after where that was not measured */
+} types[] = {
+    {"e4m3", 1, {"f16", "bf16"}}, {"e5m2", 1, {"f16", "bf16"}}, {"s8", 1, {"f16", "bf16"}}, {"f16", 2, {"tf32", "f32"}},
+    {"bf16", 2, {"tf32", "f32"}}, {"tf32", 4, {"f32", NULL}},   {"f32", 4, {"f64", NULL}},  {"f64", 8, {NULL, NULL}},
+};
+enum { TYPES = sizeof types / sizeof *types };
+static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
+                         *const new_paths[] = {"wgmma", "wgmma_pair", NULL}, *const old_paths[] = {"mma", NULL},
+                         *const library_paths[] = {"library", NULL}, *const ordinary_paths[] = {"tiled", "naive", NULL};
+
+/* ---- the cells ---- */
+
+struct products {
+    struct rule_context *c;
+    const struct as_cell **cells; /* of random operands in bursts */
+    size_t n;
+};
+
+static bool is_in(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* The fastest of a type at a size, by one of the paths (NULL: by any). */
+static const struct as_cell *best_at(const struct products *p, const char *type, const char *const *paths, double size)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < p->n; i++)
+        if (strcmp(cell_axis(p->cells[i], "type"), type) == 0 && cell_axis_number(p->cells[i], "size") == size &&
+            (!paths || is_in(cell_axis(p->cells[i], "path"), paths)) &&
+            (!best || p->cells[i]->sum.median > best->sum.median))
+            best = p->cells[i];
+    return best;
+}
+
+struct both {
+    const struct as_cell *a, *b;
+};
+
+/* The fastest of both at the largest size that both have. */
+static struct both largest(const struct products *p, const char *type_a, const char *const *paths_a, const char *type_b,
+                           const char *const *paths_b)
+{
+    struct both found = {NULL, NULL};
+    double size = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        double s = cell_axis_number(p->cells[i], "size");
+        if (!(s > size))
+            continue;
+        struct both at = {best_at(p, type_a, paths_a, s), best_at(p, type_b, paths_b, s)};
+        if (at.a && at.b) {
+            found = at;
+            size = s;
+        }
+    }
+    return found;
+}
+
+static const char *path_of(const struct as_cell *cell)
+{
+    return cell_axis(cell, "path");
+}
+
+/* ---- accelerated, or a matter of memory ---- */
+
+static const struct number_type *type_find(const char *word)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        if (strcmp(types[i].word, word) == 0)
+            return &types[i];
+    return NULL;
+}
+
+static void add_accelerated(const struct products *p, const struct number_type *t, const char *wider, struct both at)
+{
+    static const char *const says[] = {[AS_SUPPORTED] = "is accelerated",
+                                       [AS_REFUTED] = "is NOT accelerated",
+                                       [AS_UNDECIDED] = "may be accelerated or not"};
+    struct as_fact *f = fact_add(p->c, "arithmetic", "x", "matmul.accelerated.%s", t->word);
+    if (!f)
+        return;
+    fact_ratio(f, at.a, at.b);
+    f->verdict = verdict_above(f->ci, ACCELERATED);
+    bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
+    fact_say(f, "%s %s: products of %s reach %.3g times the rate of %s (%s%s%s)", t->word, says[f->verdict],
+             cell_axis(at.a, "size"), f->value, wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
+             path_of(at.b));
+    fact_evidence(f, at.a);
+    fact_evidence(f, at.b);
+}
+
+static void add_footprint(const struct products *p, const struct number_type *t, const char *wider, struct both at)
+{
+    const struct number_type *w = type_find(wider);
+    if (!w || t->bytes >= w->bytes)
+        return;
+    struct as_fact *f = fact_add(p->c, "arithmetic", "x", "matmul.footprint.%s", t->word);
+    if (!f)
+        return;
+    double bytes = (double)t->bytes / w->bytes, rate = at.a->sum.median / at.b->sum.median;
+    enum as_fact_verdict fast = verdict_above(cells_ratio(at.a, at.b), ACCELERATED);
+    fact_number(f, bytes, NO_INTERVAL);
+    f->verdict = fast == AS_SUPPORTED ? AS_REFUTED : fast == AS_REFUTED ? AS_SUPPORTED : AS_UNDECIDED;
+    if (fast == AS_SUPPORTED)
+        fact_say(f, "%s is NOT merely a memory-footprint feature: %.2g of the bytes of %s and %.3g times its rate",
+                 t->word, bytes, wider, rate);
+    else
+        fact_say(f, "%s is a memory-footprint feature: %.2g of the bytes of %s at %.3g times its rate", t->word, bytes,
+                 wider, rate);
+    fact_evidence(f, at.a);
+    fact_evidence(f, at.b);
+}
+
+/* ---- which unit ---- */
+
+/* What ordinary arithmetic can do at most: with numbers of the type, or where it has none of them with whatever is
+ * fastest. */
+static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t n, const char *type)
+{
+    const struct as_cell *best = NULL, *own = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell **of = strcmp(cell_axis(roofs[i], "type"), type) == 0 ? &own : &best;
+        if (!*of || roofs[i]->sum.median > (*of)->sum.median)
+            *of = roofs[i];
+    }
+    return own ? own : best;
+}
+
+/* Energy of an operation by one over that by the other; NAN where no sensor saw both. */
+static double energy_ratio(const struct as_cell *a, const struct as_cell *b)
+{
+    return cell_note(a, "power_w") / a->sum.median / (cell_note(b, "power_w") / b->sum.median);
+}
+
+struct signals {
+    struct both above, older, power;
+    double energy;
+};
+
+/* A unit of its own where more is done than ordinary arithmetic can; ordinary arithmetic where less is, and the older
+ * path is not far behind. */
+static enum as_fact_verdict judge_unit(const struct signals *s)
+{
+    enum as_fact_verdict above = verdict_above(cells_ratio(s->above.a, s->above.b), 1);
+    if (above != AS_REFUTED)
+        return above;
+    bool newer_gains = s->older.a && verdict_above(cells_ratio(s->older.a, s->older.b), SAME_UNIT) != AS_REFUTED;
+    return newer_gains ? AS_UNDECIDED : AS_REFUTED;
+}
+
+static void say_unit(struct as_fact *f, const char *type, const struct signals *s)
+{
+    static const char *const says[] = {[AS_SUPPORTED] = "run on a matrix unit",
+                                       [AS_REFUTED] = "do NOT need a matrix unit",
+                                       [AS_UNDECIDED] = "may run on a matrix unit or not"};
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "Products of %s %s: by %s %.3g times what ordinary arithmetic can do at most (%s)", type,
+                  says[f->verdict], path_of(s->above.a), f->value, cell_axis(s->above.b, "type"));
+    if (s->older.a)
+        as_buf_printf(&text, "; %.3g times the older path (%s over %s)",
+                      s->older.a->sum.median / s->older.b->sum.median, path_of(s->older.a), path_of(s->older.b));
+    if (s->energy > 0)
+        as_buf_printf(&text, "; %.2g of the energy that an operation takes by %s", s->energy, path_of(s->power.b));
+    else
+        as_buf_str(&text, "; power not read for both paths");
+    fact_say(f, "%s", as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+static void add_unit(const struct products *p, const char *type, const struct signals *s)
+{
+    const struct as_cell *const cells[] = {s->above.a, s->above.b, s->older.a, s->older.b, s->power.a, s->power.b};
+    struct as_fact *f = fact_add(p->c, "arithmetic", "x", "matmul.unit.%s", type);
+    if (!f)
+        return;
+    fact_ratio(f, s->above.a, s->above.b);
+    f->verdict = judge_unit(s);
+    say_unit(f, type, s);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        if (cells[i])
+            fact_evidence(f, cells[i]);
+}
+
+static void look_at_unit(const struct products *p, const char *type, const struct as_cell *roof)
+{
+    struct signals s = {.older = largest(p, type, new_paths, type, old_paths),
+                        .power = largest(p, type, own_paths, type, ordinary_paths),
+                        .energy = NAN};
+    struct both same = largest(p, type, NULL, type, NULL);
+    if (!same.a || !roof)
+        return;
+    s.above = (struct both){same.a, roof};
+    if (s.power.a)
+        s.energy = energy_ratio(s.power.a, s.power.b);
+    if (!(s.energy > 0))
+        s.power = (struct both){NULL, NULL};
+    add_unit(p, type, &s);
+}
+
+/* ---- beside the library ---- */
+
+static void add_library(const struct products *p, const char *type)
+{
+    struct both at = largest(p, type, own_paths, type, library_paths);
+    char value[96];
+    if (!at.a)
+        at = largest(p, type, ordinary_paths, type, library_paths);
+    struct as_fact *f = at.a ? fact_add(p->c, "arithmetic", "x", "matmul.library.%s", type) : NULL;
+    if (!f)
+        return;
+    fact_ratio(f, at.a, at.b);
+    f->verdict = verdict_above(f->ci, RESPECTED);
+    fact_say(f, "Products of %s of %s by path %s run at %s the rate of the library's", type, cell_axis(at.a, "size"),
+             path_of(at.a), fact_value_text(f->value, f->ci, "x", value, sizeof value));
+    fact_evidence(f, at.a);
+    fact_evidence(f, at.b);
+}
+
+static void compare_with_wider(const struct products *p, const struct number_type *t)
+{
+    for (size_t w = 0; w < WIDER && t->wider[w]; w++) {
+        struct both at = largest(p, t->word, NULL, t->wider[w], NULL);
+        if (!at.a)
+            continue;
+        add_accelerated(p, t, t->wider[w], at);
+        add_footprint(p, t, t->wider[w], at);
+        return;
+    }
+}
+
+void rule_matmul(struct rule_context *c)
+{
+    const struct as_cell **roofs;
+    struct products p = {.c = c};
+    size_t n = cells_of(c, "matmul", &p.cells), roofs_n = cells_of(c, "roofline", &roofs);
+    for (size_t i = 0; i < n; i++)
+        if (cell_is(p.cells[i], "operands", "random") && cell_is(p.cells[i], "hold", "burst"))
+            p.cells[p.n++] = p.cells[i];
+    for (size_t t = 0; t < TYPES && p.n; t++) {
+        compare_with_wider(&p, &types[t]);
+        look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, types[t].word));
+        add_library(&p, types[t].word);
+    }
+    free(roofs);
+    free(p.cells);
+}

@@ -1,0 +1,245 @@
+/* The rules of products of matrices, of what fusing pays, and of single launches, on synthetic cells. */
+#include "made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static struct as_cell *product(const char *path, const char *type, int size, double tera)
+{
+    char axes[160];
+    snprintf(axes, sizeof axes, "path=%s type=%s size=%d operands=random hold=burst", path, type, size);
+    return made_add(&m, "matmul", "ops/s", tera * 1e12, axes);
+}
+
+static void assert_verdict(const char *id, enum as_fact_verdict verdict)
+{
+    if (made_get(&m, id)->verdict != verdict)
+        fail_msg("%s: %s", id, made_get(&m, id)->sentence);
+}
+
+/* The published study's numbers: what costs half the bytes at nine tenths of the rate. */
+static void test_emulated(void **unused)
+{
+    (void)unused;
+    product("tiled", "f16", 1024, 14.0);
+    product("tiled", "f16", 2048, 14.8);
+    product("tiled", "e4m3", 2048, 13.9);
+    product("tiled", "f32", 2048, 12.0);
+    made_add(&m, "roofline", "ops/s", 32e12, "type=f16 threads=0 width=best");
+    made_add(&m, "roofline", "ops/s", 1e15, "type=f64 threads=0 width=best");
+    made_derive(&m);
+    assert_verdict("matmul.accelerated.e4m3", AS_REFUTED);
+    made_near(&m, "matmul.accelerated.e4m3", 13.9 / 14.8, 1e-6);
+    made_says(made_get(&m, "matmul.accelerated.e4m3"), "NOT accelerated");
+    made_says(made_get(&m, "matmul.accelerated.e4m3"), "(both by tiled)");
+    assert_verdict("matmul.footprint.e4m3", AS_SUPPORTED);
+    made_near(&m, "matmul.footprint.e4m3", 0.5, 0);
+    assert_verdict("matmul.accelerated.f16", AS_REFUTED); /* no tf32: beside f32 */
+    assert_verdict("matmul.unit.f16", AS_REFUTED);
+    made_near(&m, "matmul.unit.f16", 14.8 / 32, 1e-6);
+    made_says(made_get(&m, "matmul.unit.f16"), "power not read");
+    assert_null(made_find(&m, "matmul.accelerated.f32"));
+    made_near(&m, "matmul.unit.e4m3", 13.9 / 1000, 1e-6); /* no roof of its own: the highest */
+    assert_null(made_find(&m, "matmul.library.f16"));
+}
+
+static void test_matrix_unit(void **unused)
+{
+    (void)unused;
+    product("wgmma", "f16", 8192, 753)->detail = strdup("{\"power_w\":500}");
+    product("mma", "f16", 8192, 345);
+    product("tiled", "f16", 8192, 28)->detail = strdup("{\"power_w\":400}");
+    product("library", "f16", 8192, 749);
+    product("library", "f16", 16384, 900); /* no other of that size */
+    product("wgmma", "e4m3", 8192, 1500);
+    product("wgmma", "tf32", 8192, 421);
+    made_add(&m, "roofline", "ops/s", 130e12, "type=f16 threads=0 width=best");
+    made_add(&m, "roofline", "ops/s", 66e12, "type=f32 threads=0 width=best");
+    made_derive(&m);
+    assert_verdict("matmul.accelerated.e4m3", AS_SUPPORTED);
+    assert_verdict("matmul.footprint.e4m3", AS_REFUTED);
+    assert_verdict("matmul.accelerated.f16", AS_SUPPORTED);
+    assert_verdict("matmul.unit.f16", AS_SUPPORTED);
+    made_near(&m, "matmul.unit.f16", 900.0 / 130, 1e-6);
+    made_says(made_get(&m, "matmul.unit.f16"), "2.18 times the older path (wgmma over mma)");
+    made_says(made_get(&m, "matmul.unit.f16"), "0.046 of the energy");
+    made_near(&m, "matmul.library.f16", 753.0 / 749, 1e-6);
+    assert_verdict("matmul.library.f16", AS_SUPPORTED);
+    made_holds(made_get(&m, "matmul.library.f16"), 1);
+}
+
+/* Neither above nor below; below, but the newer path gains: not to be told. And a kernel that no one would use. */
+static void test_undecided(void **unused)
+{
+    (void)unused;
+    product("wgmma", "f16", 1024, 50);
+    product("mma", "f16", 1024, 20);
+    product("library", "f16", 1024, 100);
+    product("tiled", "f32", 1024, 33.3);
+    made_add(&m, "roofline", "ops/s", 130e12, "type=f16 threads=0 width=best");
+    made_derive(&m);
+    assert_verdict("matmul.unit.f16", AS_UNDECIDED);
+    assert_verdict("matmul.library.f16", AS_REFUTED);
+    assert_verdict("matmul.accelerated.f16", AS_SUPPORTED);
+    m.cells[2].sum = m.cells[0].sum;
+    made_derive(&m);
+    assert_verdict("matmul.accelerated.f16", AS_UNDECIDED); /* 50 over 33.3 is 1.5, give or take 2% */
+    assert_verdict("matmul.footprint.f16", AS_UNDECIDED);
+}
+
+static void peak(const char *instruction, double value, double documented)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "instruction=%s n=0 chains=0 warps=0 operands=random", instruction);
+    made_add(&m, "matmul_peak", "ops/cycle", value, axes)->limit = documented;
+}
+
+static void test_peaks(void **unused)
+{
+    (void)unused;
+    m.share = 0.0001;
+    peak("wgmma_f16_f32", 4096, 4096);
+    peak("wgmma_sp_f16_f32", 7281, 8192);
+    peak("mma_m16n8k16_f16_f32", 2730, 4096);
+    peak("mma_m16n8k32_u8_s32", 5461, 8192);
+    peak("mma_m16n8k256_b1_s32", 43690, NAN);
+    made_derive(&m);
+    m.share = 0.01;
+    made_near(&m, "matmul.peak.f16", 4096, 0);
+    assert_true(made_get(&m, "matmul.peak.f16")->claimed == 4096);
+    made_says(made_get(&m, "matmul.peak.f16"), "100.0% of the documented 4096");
+    assert_verdict("matmul.peak.u8", AS_REFUTED);
+    made_says(made_get(&m, "matmul.peak.u8"), "NOT the documented 8192: 66.7%");
+    made_near(&m, "matmul.older.f16", 2730.0 / 4096, 1e-6);
+    assert_verdict("matmul.older.f16", AS_REFUTED);
+    assert_null(made_find(&m, "matmul.older.u8"));
+    made_says(made_get(&m, "matmul.peak.b1"), "none are documented");
+    assert_null(made_find(&m, "matmul.peak.f32")); /* that is the sum's */
+}
+
+static void rate(const char *operands, const char *hold, double tera, double ghz, double watts)
+{
+    char axes[120], detail[48];
+    snprintf(axes, sizeof axes, "instruction=wgmma_f16_f32 n=0 operands=%s hold=%s", operands, hold);
+    struct as_cell *cell = made_add(&m, "matmul_rate", "ops/s", tera * 1e12, axes);
+    cell->clock_hz = ghz * 1e9;
+    snprintf(detail, sizeof detail, "{\"power_w\":%.0f}", watts);
+    cell->detail = strdup(detail);
+}
+
+static void test_power(void **unused)
+{
+    (void)unused;
+    rate("random", "burst", 950, 1.75, 600);
+    rate("random", "sustained", 750, 1.4, 700);
+    rate("zero", "burst", 1060, 1.98, 300);
+    rate("zero", "sustained", 1060, 1.98, 400);
+    product("wgmma", "f16", 8192, 750);
+    made_add(&m, "matmul", "ops/s", 740e12, "path=wgmma type=f16 size=8192 operands=random hold=sustained");
+    made_derive(&m);
+    made_near(&m, "matmul.zeros.wgmma_f16_f32", 1060.0 / 750, 1e-6);
+    assert_verdict("matmul.zeros.wgmma_f16_f32", AS_SUPPORTED);
+    made_says(made_get(&m, "matmul.zeros.wgmma_f16_f32"), "1.98 GHz at 400 W against 1.40 GHz at 700 W");
+    made_near(&m, "matmul.burst.wgmma_f16_f32", 950.0 / 750, 1e-6);
+    assert_verdict("matmul.burst.wgmma_f16_8192", AS_UNDECIDED);
+}
+
+static void fusion(const char *operation, int size, double ratio)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "path=wgmma type=f16 size=%d operation=%s", size, operation);
+    made_add(&m, "fusion", "x", ratio, axes);
+}
+
+static void test_fusion(void **unused)
+{
+    (void)unused;
+    fusion("bias_gelu", 1024, 1.129);
+    fusion("bias_gelu", 2048, 1.065);
+    fusion("bias_gelu", 8192, 1.001);
+    fusion("bias", 1024, 0.9);
+    made_derive(&m);
+    made_near(&m, "fusion.bias_gelu.wgmma.f16", 1.129, 0);
+    assert_verdict("fusion.bias_gelu.wgmma.f16", AS_SUPPORTED);
+    made_says(made_get(&m, "fusion.bias_gelu.wgmma.f16"), "more than 1.10 times up to 1024");
+    assert_int_equal(made_get(&m, "fusion.bias_gelu.wgmma.f16")->evidence_n, 3);
+    assert_verdict("fusion.bias.wgmma.f16", AS_REFUTED);
+    made_says(made_get(&m, "fusion.bias.wgmma.f16"), "nowhere more than");
+}
+
+static void attention(const char *path, int length, int heads, double tera)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "path=%s length=%d heads=%d", path, length, heads);
+    made_add(&m, "attention", "ops/s", tera * 1e12, axes);
+}
+
+static void test_attention(void **unused)
+{
+    (void)unused;
+    attention("decomposed", 8192, 16, 100);
+    attention("decomposed", 512, 16, 50);
+    attention("decomposed", 512, 1, 50);
+    attention("flash", 8192, 16, 300);
+    attention("flash", 512, 16, 40);
+    attention("flash", 512, 1, 10);
+    attention("scalar", 8192, 16, 10);
+    made_derive(&m);
+    made_near(&m, "attention.flash.16_heads", 3, 1e-6);
+    made_says(made_get(&m, "attention.flash.16_heads"), "faster at 1 of 2 lengths, the least of them 8192");
+    assert_verdict("attention.flash.16_heads", AS_SUPPORTED);
+    assert_verdict("attention.flash.1_heads", AS_REFUTED);
+    assert_verdict("attention.scalar.16_heads", AS_REFUTED);
+    made_says(made_get(&m, "attention.scalar.16_heads"), "faster at none");
+    assert_null(made_find(&m, "attention.split.16_heads"));
+}
+
+static void launches(int size, const char *type, const char *detail)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "path=wgmma type=%s size=%d", type, size);
+    made_add(&m, "clockstate", "ops/s", 1e12, axes)->detail = strdup(detail);
+}
+
+static void test_launches(void **unused)
+{
+    (void)unused;
+    launches(512, "f16",
+             "{\"modes\":2,\"mode_low\":1e12,\"mode_high\":2e12,\"mode_share\":0.3,\"p5\":1e12,\"p95\":2e12,"
+             "\"steady_s\":0}");
+    launches(1024, "f16", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0.05}");
+    launches(1024, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0}");
+    launches(2048, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.02e12,\"steady\":\"not within the series\"}");
+    made_derive(&m);
+    assert_verdict("clockstate.wgmma.f16", AS_REFUTED);
+    made_says(made_get(&m, "clockstate.wgmma.f16"),
+              "of size 512 do NOT run at one rate: 1.00 Tops/s (30% of them) and 2");
+    made_says(made_get(&m, "clockstate.wgmma.f16"), "steady after 0.05 s at the latest (size 1024)");
+    assert_verdict("clockstate.wgmma.e4m3", AS_SUPPORTED);
+    made_says(made_get(&m, "clockstate.wgmma.e4m3"), "not steady after 300 launches at 1 sizes");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_emulated, clean),  cmocka_unit_test_teardown(test_matrix_unit, clean),
+        cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_peaks, clean),
+        cmocka_unit_test_teardown(test_power, clean),     cmocka_unit_test_teardown(test_fusion, clean),
+        cmocka_unit_test_teardown(test_attention, clean), cmocka_unit_test_teardown(test_launches, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
