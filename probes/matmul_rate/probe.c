@@ -39,6 +39,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
 {
     struct as_peak_desc d;
     as_peak_desc(vc->axes, &d);
+    d.long_bodies = true;
     bool burst = as_word_is(vc->axes, "hold", "burst");
     vc->sample_s = burst ? BURST_S : SUSTAINED_S;
     enum as_status s = as_peak_visit_prepare(vc, &d, state, err);

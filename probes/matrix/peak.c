@@ -15,6 +15,7 @@ enum {
     WARPS_WAIT = 8,   /* two teams, of which one begins while the other is waited for */
     BODY = 128,       /* instructions of the long body */
     BODY_WIDE = 16,   /* of those with the most columns */
+    LONGER = 8,       /* so many times, where a rate is asked for: the matrix unit is waited for at the end of a body */
     STEPS_LEAST = 8,
     STEPS_MOST = 64,
     GROUP_MAX = 1024,
@@ -165,11 +166,12 @@ static void shape(struct as_peak *p, const struct as_device_info *info)
 {
     const struct as_matrix *m = p->desc.matrix;
     unsigned n = p->desc.n, chains = p->desc.chains;
-    unsigned steps = (waits(m) ? BODY_WIDE * m->n / n : BODY) / chains / STEPS_LEAST * STEPS_LEAST;
+    const unsigned times = p->desc.long_bodies ? LONGER : 1;
+    unsigned steps = times * (waits(m) ? BODY_WIDE * m->n / n : BODY) / chains / STEPS_LEAST * STEPS_LEAST;
     p->body = (struct as_matrix_body){.chains = chains,
-                                      .steps = steps < STEPS_LEAST  ? STEPS_LEAST
-                                               : steps > STEPS_MOST ? STEPS_MOST
-                                                                    : steps};
+                                      .steps = steps < STEPS_LEAST          ? STEPS_LEAST
+                                               : steps > times * STEPS_MOST ? times * STEPS_MOST
+                                                                            : steps};
     p->groups = info->units ? info->units : 1;
     p->group_size = (size_t)p->desc.warps * info->warp;
     p->teams = p->group_size / m->lanes;
@@ -343,6 +345,6 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
                                  .cycles = (whole - half) / (steps / 2),
                                  .operations = operations,
                                  .clock_hz = as_timed_clock(&p->timed),
-                                 .rate = operations * (double)p->groups * 1.5 * steps / (half_s + whole_s)};
+                                 .rate = operations * (double)p->groups * steps / whole_s};
     return AS_OK;
 }

@@ -17,6 +17,7 @@ struct as_peak_desc {
     unsigned chains; /* of a lane, 0: as many as are usual */
     unsigned warps;  /* of a unit, 0: as many as are usual */
     enum as_peak_operands operands;
+    bool long_bodies; /* so long that waiting at their ends is less than a hundredth of a rate */
 };
 
 enum { AS_PEAK_HALF, AS_PEAK_LONG, AS_PEAK_KERNELS };
@@ -39,7 +40,7 @@ struct as_peak_time {
     double cycles;     /* of a unit, a step of all chains of all its teams; the loop around them not counted */
     double operations; /* of a unit in such a step: 2 m n k each */
     double clock_hz;   /* by the device's own counter, NAN where it has none */
-    double rate;       /* operations of all units in a second, over both launches */
+    double rate;       /* operations of all units in a second, in the launch of the longer body */
 };
 
 /* Puts what is usual in the place of 0. */
