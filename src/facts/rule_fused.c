@@ -25,7 +25,7 @@ static void add_fusion(struct rule_context *c, const struct curve *curve)
             last_worth = curve->x[i];
         }
     }
-    struct as_fact *f = fact_add(c, "arithmetic", "x", "fusion.%s.%s.%s", cell_axis(first, "operation"),
+    struct as_fact *f = fact_add(c, "matrix", "x", "fusion.%s.%s.%s", cell_axis(first, "operation"),
                                  cell_axis(first, "path"), cell_axis(first, "type"));
     if (!f)
         return;
@@ -81,7 +81,7 @@ static void add_attention(struct rule_context *c, const char *path, const struct
             wins++;
             from = from > 0 ? from : cell_axis_number(pairs[i].a, "length");
         }
-    struct as_fact *f = fact_add(c, "arithmetic", "x", "attention.%s.%s_heads", path, heads);
+    struct as_fact *f = fact_add(c, "matrix", "x", "attention.%s.%s_heads", path, heads);
     char value[96];
     if (!f)
         return;
@@ -158,7 +158,7 @@ static void add_launches(struct rule_context *c, const struct curve *curve)
             two = cell;
     }
     struct as_fact *f =
-        fact_add(c, "core", "x", "clockstate.%s.%s", cell_axis(first, "path"), cell_axis(first, "type"));
+        fact_add(c, "matrix", "x", "clockstate.%s.%s", cell_axis(first, "path"), cell_axis(first, "type"));
     if (!f)
         return;
     fact_number(f, spread, NO_INTERVAL);

@@ -99,7 +99,7 @@ static void add_accelerated(const struct products *p, const struct number_type *
     static const char *const says[] = {[AS_SUPPORTED] = "is accelerated",
                                        [AS_REFUTED] = "is NOT accelerated",
                                        [AS_UNDECIDED] = "may be accelerated or not"};
-    struct as_fact *f = fact_add(p->c, "arithmetic", "x", "matmul.accelerated.%s", t->word);
+    struct as_fact *f = fact_add(p->c, "matrix", "x", "matmul.accelerated.%s", t->word);
     if (!f)
         return;
     fact_ratio(f, at.a, at.b);
@@ -117,7 +117,7 @@ static void add_footprint(const struct products *p, const struct number_type *t,
     const struct number_type *w = type_find(wider);
     if (!w || t->bytes >= w->bytes)
         return;
-    struct as_fact *f = fact_add(p->c, "arithmetic", "x", "matmul.footprint.%s", t->word);
+    struct as_fact *f = fact_add(p->c, "matrix", "x", "matmul.footprint.%s", t->word);
     if (!f)
         return;
     double bytes = (double)t->bytes / w->bytes, rate = at.a->sum.median / at.b->sum.median;
@@ -193,7 +193,7 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
 static void add_unit(const struct products *p, const char *type, const struct signals *s)
 {
     const struct as_cell *const cells[] = {s->above.a, s->above.b, s->older.a, s->older.b, s->power.a, s->power.b};
-    struct as_fact *f = fact_add(p->c, "arithmetic", "x", "matmul.unit.%s", type);
+    struct as_fact *f = fact_add(p->c, "matrix", "x", "matmul.unit.%s", type);
     if (!f)
         return;
     fact_ratio(f, s->above.a, s->above.b);
@@ -228,7 +228,7 @@ static void add_library(const struct products *p, const char *type)
     char value[96];
     if (!at.a)
         at = largest(p, type, ordinary_paths, type, library_paths);
-    struct as_fact *f = at.a ? fact_add(p->c, "arithmetic", "x", "matmul.library.%s", type) : NULL;
+    struct as_fact *f = at.a ? fact_add(p->c, "matrix", "x", "matmul.library.%s", type) : NULL;
     if (!f)
         return;
     fact_ratio(f, at.a, at.b);

@@ -59,7 +59,7 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 static void add_peak(struct rule_context *c, const struct as_cell *cell, const char *format)
 {
     const char *name = cell_axis(cell, "instruction");
-    struct as_fact *f = fact_add(c, "arithmetic", cell->unit, "matmul.peak.%s", format);
+    struct as_fact *f = fact_add(c, "matrix", cell->unit, "matmul.peak.%s", format);
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
@@ -84,7 +84,7 @@ static void add_peak(struct rule_context *c, const struct as_cell *cell, const c
 static void add_older(struct rule_context *c, const struct as_cell *older, const struct as_cell *newer,
                       const char *format)
 {
-    struct as_fact *f = fact_add(c, "arithmetic", "x", "matmul.older.%s", format);
+    struct as_fact *f = fact_add(c, "matrix", "x", "matmul.older.%s", format);
     if (!f)
         return;
     fact_ratio(f, older, newer);
@@ -153,7 +153,7 @@ static void add_difference(struct rule_context *c, const struct difference *d, c
 {
     struct as_buf id = AS_BUF_INIT, text = AS_BUF_INIT, a = AS_BUF_INIT, b = AS_BUF_INIT;
     subject_of(pair->a, "_", &id);
-    struct as_fact *f = fact_add(c, "arithmetic", "x", "%s.%s", d->id, as_buf_get(&id));
+    struct as_fact *f = fact_add(c, "matrix", "x", "%s.%s", d->id, as_buf_get(&id));
     if (f) {
         fact_ratio(f, pair->a, pair->b);
         f->verdict = verdict_above(f->ci, 1);

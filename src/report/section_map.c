@@ -24,6 +24,7 @@ static bool is_told_elsewhere(const struct as_fact *f)
         "link:host",          /* in the map, as are other devices' */
         "link:every", "copy", /* with the probe */
         "operations",         /* in a table of their own */
+        "matrix",             /* in a section of their own */
     };
     bool peer = strncmp(f->object, "link:", 5) == 0 && f->object[5] >= '0' && f->object[5] <= '9';
     bool told = peer || as_map_row(f->object) >= 0 || strncmp(f->id, "ridge.", 6) == 0;

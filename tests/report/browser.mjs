@@ -87,7 +87,7 @@ async function checkFigures(scenario, t) {
 
 const wide = t => t.tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'operations', 'two', 'three', 'empty', 'unsupported', 'none']) {
+for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'operations', 'matrix', 'two', 'three', 'empty', 'unsupported', 'none']) {
   const t = await open(scenario);
   await checkQuiet(scenario, t);
   await checkFigures(scenario, t);

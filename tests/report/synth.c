@@ -11,9 +11,9 @@
 const char synth_hostile_html[] =
     "<img src=x onerror=alert(1)>\"'&</td></script><script>document.title='owned'</script>";
 const char synth_hostile_script[] = "</script><!--<script>\x1b[31m\xff\xfe\xc3(";
-const char *const synth_scenarios[] = {"plain", "two",         "three",   "server",     "gpu",
-                                       "gpus",  "eight",       "twins",   "operations", "large",
-                                       "empty", "unsupported", "hostile", "none",       NULL};
+const char *const synth_scenarios[] = {"plain",       "two",     "three",      "server", "gpu",   "gpus",
+                                       "eight",       "twins",   "operations", "matrix", "large", "empty",
+                                       "unsupported", "hostile", "none",       NULL};
 
 enum { SYNTH_DEVICES_MAX = 10 };
 
@@ -411,6 +411,7 @@ static void fill_hostile(struct maker *m)
         as_copy_text(c->gates[AS_GATE_LIMIT].text, sizeof c->gates[0].text, synth_hostile_html);
     }
     synth_hostile_operations(m);
+    synth_hostile_matrix(m);
     without_number(m, AS_CELL_FAILED, synth_hostile_html, 2);
     without_number(m, AS_CELL_CRASHED, synth_hostile_script, 2);
 }
@@ -432,6 +433,8 @@ static bool fill(struct as_report_run *r, const char *scenario, int64_t id, doub
         synth_twins(&m);
     } else if (strcmp(scenario, "operations") == 0) {
         synth_operations(&m);
+    } else if (strcmp(scenario, "matrix") == 0) {
+        synth_matrix(&m);
     } else if (strcmp(scenario, "large") == 0) {
         synth_device(r, "cpu", "cpu", "A machine with 10,000 cells");
         r->topologies[0] = synth_machine_json(1, 2, 2);

@@ -35,5 +35,7 @@ void synth_gpus(struct maker *m, unsigned n);
 void synth_twins(struct maker *m);
 void synth_operations(struct maker *m);
 void synth_hostile_operations(struct maker *m);
+void synth_matrix(struct maker *m);
+void synth_hostile_matrix(struct maker *m);
 
 #endif

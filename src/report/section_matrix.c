@@ -1,0 +1,449 @@
+/* The matrix path on the page: its instructions beside what is documented, products by every path over their size, how
+ * it computes, where its operands lie, and what fusing pays. */
+#include "base/text.h"
+#include "report/matrix_draw.h"
+#include "report/page.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS_MAX = 256, BARS_MAX = 64, FRAGMENTS_OPEN = 3 };
+
+static const char *const probes[] = {"matmul_peak", "matmul", "numerics", "layout", "fusion", "attention", NULL};
+
+/* One device of a run. */
+struct place {
+    struct as_buf *b;
+    const struct as_report_run *run;
+    const char *device;
+};
+
+static bool is_of(const struct as_cell *c, const char *device, const char *probe)
+{
+    return strcmp(c->probe, probe) == 0 && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
+}
+
+static bool has(const struct as_report_run *run, const char *device, const char *probe)
+{
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (is_of(&run->cells[i], device, probe))
+            return true;
+    return false;
+}
+
+bool as_page_has_matrix(const struct as_page *p)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (const char *const *probe = probes; *probe; probe++)
+            if (has(&p->runs[r], NULL, *probe))
+                return true;
+    return false;
+}
+
+static const char *axis(const struct as_cell *c, const char *name)
+{
+    return as_axes_text(&c->axes, name);
+}
+
+/* A cell without the axis has every value of it. */
+static bool is(const struct as_cell *c, const char *name, const char *text)
+{
+    const char *value = axis(c, name);
+    return !value[0] || strcmp(value, text) == 0;
+}
+
+/* What a store says may be any number. */
+static bool drawable(const struct as_cell *c)
+{
+    return c->sum.median > 1e-6 && c->sum.median < 1e24;
+}
+
+static void heading(const struct place *p, const char *text)
+{
+    as_buf_printf(p->b, "<h4>%s</h4>\n", text);
+}
+
+static void open_table(struct as_buf *b, const char *class, const char *label, const char *columns)
+{
+    as_buf_printf(b,
+                  "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"%s\">"
+                  "<thead><tr>%s\n<tbody>",
+                  label, class, columns);
+}
+
+/* ---- instructions ---- */
+
+static bool is_usual(const struct as_cell *c, const char *operands)
+{
+    return is(c, "n", "0") && is(c, "chains", "0") && is(c, "warps", "0") && is(c, "operands", operands);
+}
+
+static const struct as_cell *with_zeros(const struct place *p, const struct as_cell *c)
+{
+    for (size_t i = 0; i < p->run->cells_n; i++) {
+        const struct as_cell *z = &p->run->cells[i];
+        if (is_of(z, p->device, "matmul_peak") && strcmp(axis(z, "instruction"), axis(c, "instruction")) == 0 &&
+            axis(z, "operands")[0] && is_usual(z, "zero"))
+            return z;
+    }
+    return NULL;
+}
+
+/* In whole operations: three digits would hide what the bound is about. */
+static void documented(struct as_buf *b, const struct as_cell *c)
+{
+    if (!(c->limit >= 1)) {
+        as_buf_str(b, "<td>–<td>–");
+        return;
+    }
+    double share = 100 * c->sum.median / c->limit;
+    as_buf_printf(b,
+                  "<td>%.0f<td>%.1f%%<svg class=\"share\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" "
+                  "aria-hidden=\"true\"><rect width=\"100\" height=\"10\" fill=\"var(--soft)\"/><rect width=\"%.1f\" "
+                  "height=\"10\" fill=\"var(--c%d)\"/></svg>",
+                  c->limit, share, fmin(fmax(share, 0), 100), share >= 98 ? 3 : 5);
+}
+
+static void instruction(const struct place *p, const struct as_cell *c)
+{
+    const struct as_word *w = as_probe_word(as_probe_find(c->probe), axis(c, "instruction"));
+    const struct as_cell *zeros = with_zeros(p, c);
+    struct as_buf *b = p->b;
+    as_buf_str(b, c->status == AS_CELL_OK ? "<tr><th scope=\"row\">" : "<tr class=\"u\"><th scope=\"row\">");
+    as_buf_html(b, axis(c, "instruction"));
+    as_buf_str(b, "<small>");
+    as_buf_html(b, w ? w->title : "not known to this assay");
+    as_buf_printf(b, "</small><td><a href=\"#c%lld\">%.0f</a>", (long long)c->id, c->sum.median);
+    documented(b, c);
+    as_buf_str(b, "<td>");
+    if (zeros)
+        as_buf_printf(b, "%.0f", zeros->sum.median);
+    else
+        as_buf_str(b, "–");
+    as_buf_str(b, "<td>");
+    as_page_value(b, c->clock_hz, "Hz");
+    as_buf_str(b, c->status == AS_CELL_OK ? "<td class=\"l\">ok\n" : "<td class=\"l\">untrusted\n");
+}
+
+static void instructions(const struct place *p)
+{
+    size_t before = 0;
+    char text[48];
+    if (!has(p->run, p->device, "matmul_peak"))
+        return;
+    heading(p, "Matrix instructions, operands in place");
+    open_table(p->b, "operations", "Matrix instructions",
+               "<th scope=\"col\">instruction<th scope=\"col\">ops/cycle<th scope=\"col\">documented<th "
+               "scope=\"col\">share<th scope=\"col\">on zeros<th scope=\"col\">clock<th scope=\"col\" "
+               "class=\"l\">status");
+    const char *family = "";
+    for (size_t i = 0; i < p->run->cells_n; i++) {
+        const struct as_cell *c = &p->run->cells[i];
+        if (!is_of(c, p->device, "matmul_peak") || !is_usual(c, "random") || !drawable(c))
+            continue;
+        const char *name = axis(c, "instruction");
+        size_t len = strcspn(name, "_");
+        if (strncmp(name, family, len + 1) != 0 || len != before) {
+            as_buf_str(p->b, "<tr class=\"g\"><th scope=\"rowgroup\" colspan=\"7\">");
+            as_copy_text(text, len < sizeof text ? len + 1 : sizeof text, name);
+            as_buf_html(p->b, text);
+            as_buf_char(p->b, '\n');
+        }
+        family = name;
+        before = len;
+        instruction(p, c);
+    }
+    as_buf_str(p->b, "</table></div>\n");
+}
+
+/* ---- products ---- */
+
+static int by_path_and_size(const void *pa, const void *pb)
+{
+    const struct as_matrix_point *a = pa, *b = pb;
+    int order = strcmp(a->path, b->path);
+    return order ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+static size_t points_of(const struct place *p, const char *type, struct as_matrix_point points[POINTS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->run->cells_n && n < POINTS_MAX; i++) {
+        const struct as_cell *c = &p->run->cells[i];
+        double size = as_axes_number(&c->axes, "size");
+        if (is_of(c, p->device, "matmul") && strcmp(axis(c, "type"), type) == 0 && is(c, "operands", "random") &&
+            is(c, "hold", "burst") && size >= 1 && size < 1e9 && drawable(c))
+            points[n++] = (struct as_matrix_point){.path = axis(c, "path"),
+                                                   .size = size,
+                                                   .rate = c->sum.median,
+                                                   .ci = c->sum.ci,
+                                                   .trusted = c->status == AS_CELL_OK};
+    }
+    qsort(points, n, sizeof *points, by_path_and_size);
+    return n;
+}
+
+/* What ordinary arithmetic can do with numbers of the type, or where it has none of them with whatever is fastest. */
+static const struct as_cell *roof_of(const struct place *p, const char *type)
+{
+    const struct as_cell *own = NULL, *any = NULL;
+    for (size_t i = 0; i < p->run->cells_n; i++) {
+        const struct as_cell *c = &p->run->cells[i];
+        if (!is_of(c, p->device, "roofline") || c->status != AS_CELL_OK || !drawable(c))
+            continue;
+        const struct as_cell **of = strcmp(axis(c, "type"), type) == 0 ? &own : &any;
+        if (!*of || c->sum.median > (*of)->sum.median)
+            *of = c;
+    }
+    return own ? own : any;
+}
+
+static void key(struct as_buf *b, const char *const *paths)
+{
+    as_buf_str(b, "<ul class=\"matrix-key\">");
+    for (; *paths; paths++)
+        as_buf_printf(b,
+                      "<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path d=\"M0 5H26\" stroke=\"%s\" "
+                      "stroke-width=\"2\"/><circle cx=\"13\" cy=\"5\" r=\"3.4\" fill=\"%s\"/></svg>%s</li>",
+                      as_matrix_colour(*paths), as_matrix_colour(*paths), *paths);
+    as_buf_str(b, "</ul>\n");
+}
+
+static void products(const struct place *p)
+{
+    static const char *const types[] = {"f16", "bf16", "e4m3", "e5m2", "s8", "tf32", "f32", "f64"};
+    static const char *const paths[] = {"library", "wgmma", "wgmma_pair", "mma", "tiled", "naive", NULL};
+    struct as_matrix_point points[POINTS_MAX];
+    if (!has(p->run, p->device, "matmul"))
+        return;
+    heading(p, "Products of square matrices, random operands in bursts");
+    key(p->b, paths);
+    as_buf_str(p->b, "<div class=\"panels several thirds\">\n");
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        size_t n = points_of(p, types[t], points);
+        const struct as_cell *roof = roof_of(p, types[t]);
+        if (!n)
+            continue;
+        as_buf_str(p->b, "<div class=\"panel\">");
+        as_matrix_draw_products(p->b, types[t], points, n, roof ? roof->sum.median : NAN,
+                                roof ? axis(roof, "type") : "");
+        as_buf_str(p->b, "</div>\n");
+    }
+    as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations a second; the dashed line is what fused multiply-adds of "
+                     "the ordinary units reach. Hollow points are untrusted. All cells: <a "
+                     "href=\"#probe-matmul\">Products of matrices</a>.</p>\n");
+}
+
+/* ---- arithmetic ---- */
+
+static const struct {
+    const char *property, *title;
+} properties[] = {{"product", "product"},
+                  {"accumulator", "accumulator"},
+                  {"kept", "kept"},
+                  {"step", "added at once"},
+                  {"start", "accumulator added"},
+                  {"cut", "digits below"},
+                  {"rounding", "rounding"},
+                  {"subnormal", "subnormal"},
+                  {"overflow", "past the range"},
+                  {"special", "inf and NaN"},
+                  {"zero", "zeros"},
+                  {"explained", "explained"}};
+enum { PROPERTIES = sizeof properties / sizeof *properties };
+
+static const struct as_cell *property_of(const struct place *p, const struct as_cell *like, const char *property)
+{
+    for (size_t i = 0; i < p->run->cells_n; i++) {
+        const struct as_cell *c = &p->run->cells[i];
+        if (is_of(c, p->device, "numerics") && strcmp(axis(c, "property"), property) == 0 &&
+            strcmp(axis(c, "instruction"), axis(like, "instruction")) == 0 &&
+            strcmp(axis(c, "n"), axis(like, "n")) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+/* In words, as the probe noted it; else the number. */
+static void found(struct as_buf *b, const struct as_cell *c)
+{
+    if (!c) {
+        as_buf_str(b, "<td>–");
+        return;
+    }
+    json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    const char *words = json_string_value(json_object_get(detail, "found"));
+    as_buf_str(b, c->status == AS_CELL_OK ? "<td>" : "<td class=\"u\">");
+    as_buf_printf(b, "<a href=\"#c%lld\">", (long long)c->id);
+    if (words && words[0])
+        as_buf_html(b, words);
+    else
+        as_page_value(b, c->sum.median, "");
+    as_buf_str(b, "</a>");
+    json_decref(detail);
+}
+
+static void arithmetic(const struct place *p)
+{
+    if (!has(p->run, p->device, "numerics"))
+        return;
+    heading(p, "How they compute");
+    as_buf_str(p->b, "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Arithmetic of matrix "
+                     "instructions\"><table class=\"found\"><thead><tr><th scope=\"col\">instruction");
+    for (size_t k = 0; k < PROPERTIES; k++)
+        as_buf_printf(p->b, "<th scope=\"col\">%s", properties[k].title);
+    as_buf_str(p->b, "\n<tbody>");
+    for (size_t i = 0; i < p->run->cells_n; i++) {
+        const struct as_cell *c = &p->run->cells[i];
+        bool first = is_of(c, p->device, "numerics");
+        for (size_t k = 0; k < i && first; k++)
+            first = !is_of(&p->run->cells[k], p->device, "numerics") ||
+                    strcmp(axis(&p->run->cells[k], "instruction"), axis(c, "instruction")) != 0 ||
+                    strcmp(axis(&p->run->cells[k], "n"), axis(c, "n")) != 0;
+        if (!first)
+            continue;
+        as_buf_str(p->b, "<tr><th scope=\"row\">");
+        as_buf_html(p->b, axis(c, "instruction"));
+        for (size_t k = 0; k < PROPERTIES; k++)
+            found(p->b, property_of(p, c, properties[k].property));
+        as_buf_char(p->b, '\n');
+    }
+    as_buf_str(p->b, "</table></div>\n");
+}
+
+/* ---- fragments ---- */
+
+/* The size of a number of rows or columns among the notes; 0: none. */
+static unsigned count_of(const json_t *detail, const char *name)
+{
+    const json_t *v = json_object_get(detail, name);
+    double number = json_is_number(v) ? json_number_value(v) : 0;
+    return number >= 1 && number <= AS_MATRIX_GRID ? (unsigned)number : 0;
+}
+
+static bool fragment(const struct place *p, const struct as_cell *c, bool open)
+{
+    json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    const char *lanes = json_string_value(json_object_get(detail, "lanes")),
+               *places = json_string_value(json_object_get(detail, "places")),
+               *bits = json_string_value(json_object_get(detail, "bits"));
+    struct as_buf name = AS_BUF_INIT, drawing = AS_BUF_INIT;
+    as_buf_printf(&name, "%s, operand %s", axis(c, "instruction"), axis(c, "operand"));
+    bool good = lanes && places &&
+                as_matrix_draw_fragment(&drawing, as_buf_get(&name), count_of(detail, "rows"),
+                                        count_of(detail, "columns"), lanes, places);
+    if (good) {
+        as_buf_str(p->b, open ? "<details open><summary>" : "<details><summary>");
+        as_buf_html(p->b, as_buf_get(&name));
+        as_buf_str(p->b, c->sum.median > 0 ? " (NOT as documented)" : " (as documented)");
+        if (bits) {
+            as_buf_str(p->b, "<br><code>");
+            as_buf_html(p->b, bits);
+            as_buf_str(p->b, "</code>");
+        }
+        as_buf_str(p->b, "</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Fragment\">");
+        as_buf_str(p->b, as_buf_get(&drawing));
+        as_buf_str(p->b, "</div></details>\n");
+    }
+    p->b->failed |= drawing.failed || name.failed;
+    as_buf_finish(&name);
+    as_buf_finish(&drawing);
+    json_decref(detail);
+    return good;
+}
+
+static void fragments(const struct place *p)
+{
+    size_t shown = 0;
+    if (!has(p->run, p->device, "layout"))
+        return;
+    heading(p, "Where operands lie");
+    as_buf_str(p->b, "<p class=\"meta\">Each number of an operand in its row and column, as found: the lane that holds "
+                     "it, then its place among the lane's. Four lanes share a colour. In bits, the lowest first: which "
+                     "bit of lane (l), register (r) and element (e) each bit of row / column is.</p>\n<div "
+                     "class=\"fragments\">\n");
+    for (size_t i = 0; i < p->run->cells_n; i++)
+        if (is_of(&p->run->cells[i], p->device, "layout"))
+            shown += fragment(p, &p->run->cells[i], shown < FRAGMENTS_OPEN);
+    as_buf_str(p->b, "</div>\n");
+    if (!shown)
+        as_buf_str(p->b, "<p class=\"note\">All operands that were looked at lie in memory of a group.</p>\n");
+}
+
+/* ---- what fusing pays ---- */
+
+/* Bars of all cells of a probe, labelled with these axes. */
+static void bars(const struct place *p, const char *probe, const char *const *axes, const char *title, const char *unit,
+                 double mark, const char *note)
+{
+    struct as_matrix_bar *all = calloc(BARS_MAX, sizeof *all);
+    size_t n = 0;
+    for (size_t i = 0; all && i < p->run->cells_n && n < BARS_MAX; i++) {
+        const struct as_cell *c = &p->run->cells[i];
+        if (!is_of(c, p->device, probe) || !drawable(c))
+            continue;
+        struct as_buf label = AS_BUF_INIT;
+        for (const char *const *a = axes; *a; a++)
+            as_buf_printf(&label, "%s%s", label.len ? ", " : "", axis(c, *a));
+        all[n] = (struct as_matrix_bar){
+            .path = axis(c, "path"), .value = c->sum.median, .ci = c->sum.ci, .trusted = c->status == AS_CELL_OK};
+        as_copy_text(all[n++].label, sizeof all->label, as_buf_get(&label));
+        as_buf_finish(&label);
+    }
+    if (n) {
+        heading(p, title);
+        as_matrix_draw_bars(p->b, title, all, n, unit, mark);
+        as_buf_printf(p->b, "<p class=\"meta\">%s</p>\n", note);
+    }
+    free(all);
+}
+
+static void device(const struct place *p, bool several)
+{
+    static const char *const fusion[] = {"operation", "size", "path", NULL};
+    static const char *const attention[] = {"length", "heads", "path", NULL};
+    as_buf_str(p->b, "<h3><code>");
+    as_buf_html(p->b, p->device);
+    as_buf_str(p->b, "</code> ");
+    as_buf_html(p->b, as_report_device_name(p->run, p->device));
+    if (several) {
+        as_buf_str(p->b, " <span class=\"of\">");
+        as_page_run_name(p->b, &p->run->run);
+        as_buf_str(p->b, "</span>");
+    }
+    as_buf_str(p->b, "</h3>\n");
+    products(p);
+    instructions(p);
+    arithmetic(p);
+    fragments(p);
+    bars(p, "fusion", fusion, "Fused epilogues", "x", 1,
+         "Time of a product and of separate kernels for what follows it over the time of one kernel that does all: "
+         "right of the dashed line fusing pays. Lines across the ends are 95% intervals; operation, size, path.");
+    bars(p, "attention", attention, "Attention", "ops/s", NAN,
+         "Operations of the two products a second, by one kernel (flash, split, scalar) and by products with softmax "
+         "between them (decomposed); length, heads, path.");
+}
+
+void as_page_matrix(struct as_page *p)
+{
+    if (!as_page_has_matrix(p))
+        return;
+    as_buf_str(
+        p->out,
+        "<section id=\"matrix\" aria-labelledby=\"matrix-h\"><h2 id=\"matrix-h\">Matrix path</h2>\n"
+        "<p class=\"lead\">What units for products of matrices do, beside ordinary arithmetic and beside what is "
+        "documented. A multiply-add is two operations. Which types are accelerated, and which unit does them, is "
+        "among the <a href=\"#facts\">facts</a>.</p>\n");
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n; i++) {
+            const struct place at = {p->out, &p->runs[r], p->runs[r].devices[i].id};
+            bool any = false;
+            for (const char *const *probe = probes; *probe; probe++)
+                any |= has(at.run, at.device, *probe);
+            if (any)
+                device(&at, p->n > 1);
+        }
+    as_buf_str(p->out, "</section>\n");
+}

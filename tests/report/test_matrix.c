@@ -1,0 +1,140 @@
+/* The matrix path: its instructions, products, arithmetic, fragments and what fusing pays. */
+#include "look.h"
+#include "report/matrix_draw.h"
+#include "report/page.h"
+#include "synth.h"
+
+#include <math.h>
+
+static struct as_error err;
+
+/* The section alone. */
+static struct as_buf section_of(const char *scenario)
+{
+    struct synth *s = synth_make(scenario);
+    struct as_buf page = AS_BUF_INIT, section = AS_BUF_INIT;
+    assert_non_null(s);
+    assert_int_equal(as_report_html(s->runs, s->n, &page, &err), AS_OK);
+    const char *from = strstr(as_buf_get(&page), "<section id=\"matrix\"");
+    const char *to = from ? strstr(from, "</section>") : NULL;
+    if (to)
+        as_buf_add(&section, from, (size_t)(to - from));
+    as_buf_finish(&page);
+    synth_free(s);
+    return section;
+}
+
+static void instructions_stand_beside_what_is_documented(void **state)
+{
+    (void)state;
+    struct as_buf b = section_of("matrix");
+    assert_has(&b, ">2731</a><td>4096<td>66.7%");
+    assert_has(&b, ">4096</a><td>4096<td>100.0%");
+    assert_has(&b, "<td>4095<td>"); /* on zeros */
+    assert_has(&b, ">43690</a><td>–<td>–");
+    assert_int_equal(count(as_buf_get(&b), "scope=\"rowgroup\""), 3); /* mma, wgmma, mma: in the order of the run */
+    as_buf_finish(&b);
+}
+
+static void products_have_a_picture_for_each_type(void **state)
+{
+    (void)state;
+    struct as_buf b = section_of("matrix");
+    assert_int_equal(count(as_buf_get(&b), "Rates of products over their size"), 2);
+    assert_int_equal(count(as_buf_get(&b), "ordinary arithmetic, f16: 132"), 2); /* e4m3 has no roof of its own */
+    assert_has(&b, "naive 512: 480\u00a0Gops/s, untrusted");
+    assert_int_equal(count(as_buf_get(&b), "<circle cx=\"13\""), 6); /* the key */
+    as_buf_finish(&b);
+}
+
+static void words_of_the_probe_are_shown(void **state)
+{
+    (void)state;
+    struct as_buf b = section_of("matrix");
+    assert_has(&b, ">14 bits of 24</a>");
+    assert_has(&b, ">32</a>"); /* without words the number */
+    as_buf_finish(&b);
+}
+
+static void fragments_are_grids(void **state)
+{
+    (void)state;
+    struct as_buf b = section_of("matrix");
+    assert_has(&b, "mma_m16n8k16_f16_f32, operand c (as documented)");
+    const char *grid = strstr(as_buf_get(&b), "<svg class=\"fragment\"");
+    assert_non_null(grid);
+    assert_int_equal(count(grid, "<tspan"), 128);
+    assert_has(&b, ">31<tspan fill=\"var(--muted)\">:3</tspan>");
+    as_buf_finish(&b);
+}
+
+static void only_numbers_of_the_right_count_are_a_fragment(void **state)
+{
+    (void)state;
+    struct as_buf b = AS_BUF_INIT;
+    assert_true(as_matrix_draw_fragment(&b, "a", 1, 2, "0 31", "0 1"));
+    as_buf_clear(&b);
+    assert_false(as_matrix_draw_fragment(&b, "a", 1, 2, "0", "0 1"));
+    assert_false(as_matrix_draw_fragment(&b, "a", 1, 2, "0 1 2", "0 1"));
+    assert_false(as_matrix_draw_fragment(&b, "a", 1, 2, "0 -1", "0 1"));
+    assert_false(as_matrix_draw_fragment(&b, "a", 1, 2, "0 1000", "0 1"));
+    assert_false(as_matrix_draw_fragment(&b, "a", 1, 2, "0 1", "0 x"));
+    assert_false(as_matrix_draw_fragment(&b, "a", 0, 2, "", ""));
+    assert_false(as_matrix_draw_fragment(&b, "a", AS_MATRIX_GRID, 2, "0", "0"));
+    assert_false(as_matrix_draw_fragment(&b, "a", 0x10000, 0x10000, "0", "0"));
+    assert_int_equal(b.len, 0);
+    as_buf_finish(&b);
+}
+
+static void fusing_pays_to_the_right(void **state)
+{
+    (void)state;
+    struct as_buf b = section_of("matrix");
+    assert_has(&b, "bias_gelu, 1024, wgmma");
+    assert_has(&b, "1.13×");
+    assert_has(&b, "8192, 16, decomposed");
+    as_buf_clear(&b);
+    const struct as_matrix_bar bars[] = {{"more", "wgmma", 1.5, {1.4, 1.6}, true},
+                                         {"less", "mma", 0.6, {NAN, NAN}, false}};
+    as_matrix_draw_bars(&b, "two", bars, 2, "x", 1);
+    assert_has(&b, "<rect x=\"466.0\" y=\"5.0\" width=\"270.0\""); /* from 1, on a scale from 0.6 to 1.6 */
+    assert_has(&b, "<rect x=\"250.0\" y=\"27.0\" width=\"216.0\"");
+    assert_has(&b, "0.600× untrusted");
+    as_buf_finish(&b);
+}
+
+static void hostile_cells_stay_text(void **state)
+{
+    (void)state;
+    struct as_buf b = section_of("hostile");
+    assert_true(b.len > 0);
+    assert_hasnt(&b, "<u>");
+    assert_hasnt(&b, "nan");
+    assert_hasnt(&b, "inf\"");
+    assert_int_equal(count(as_buf_get(&b), "<svg class=\"fragment\""), 0);
+    assert_has(&b, "&lt;u&gt;ins");
+    as_buf_finish(&b);
+}
+
+static void pages_without_it_have_no_section(void **state)
+{
+    (void)state;
+    struct as_buf b = section_of("operations");
+    assert_int_equal(b.len, 0);
+    as_buf_finish(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_stand_beside_what_is_documented),
+        cmocka_unit_test(products_have_a_picture_for_each_type),
+        cmocka_unit_test(words_of_the_probe_are_shown),
+        cmocka_unit_test(fragments_are_grids),
+        cmocka_unit_test(only_numbers_of_the_right_count_are_a_fragment),
+        cmocka_unit_test(fusing_pays_to_the_right),
+        cmocka_unit_test(hostile_cells_stay_text),
+        cmocka_unit_test(pages_without_it_have_no_section),
+    };
+    return cmocka_run_group_tests_name("report: matrix path", tests, NULL, NULL);
+}
