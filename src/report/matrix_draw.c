@@ -73,10 +73,11 @@ static struct axes axes_of(const struct as_matrix_point *points, size_t n, doubl
 
 static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)
 {
-    for (double v = a->y_lo; v < a->y_hi * 1.5; v *= 10) {
+    for (int e = (int)lround(log10(a->y_lo)); e <= (int)lround(log10(a->y_hi)); e++) {
+        const double v = pow(10, e);
         as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--grid)\"/>\n", LEFT, at_y(a, v), RIGHT);
         text_at(b, LEFT - 6, at_y(a, v) + 4, "end", "var(--muted)", 10.5);
-        as_buf_printf(b, v < 0.9e12 ? "%.0f G</text>\n" : "%.0f T</text>\n", v < 0.9e12 ? v / 1e9 : v / 1e12);
+        as_buf_printf(b, e < 12 ? "%.0f G</text>\n" : "%.0f T</text>\n", e < 12 ? v / 1e9 : v / 1e12);
     }
     double last = -INFINITY;
     for (double size = a->x_lo; size <= a->x_hi;) {
@@ -190,7 +191,7 @@ bool as_matrix_draw_fragment(struct as_buf *b, const char *name, unsigned rows, 
                              const char *places)
 {
     const size_t n = (size_t)rows * columns;
-    if (n == 0 || rows > AS_MATRIX_GRID || columns > AS_MATRIX_GRID || n > AS_MATRIX_GRID)
+    if (rows == 0 || columns == 0 || rows > AS_MATRIX_GRID || columns > AS_MATRIX_GRID || n > AS_MATRIX_GRID)
         return false;
     uint16_t *numbers = malloc(2 * n * sizeof *numbers);
     bool good = numbers && read_numbers(lanes, numbers, n) && read_numbers(places, numbers + n, n);
@@ -225,7 +226,8 @@ struct scale {
 
 static double along(const struct scale *s, double value)
 {
-    return BAR_LEFT + (BAR_RIGHT - BAR_LEFT) * (fmin(fmax(value, s->lo), s->hi) - s->lo) / (s->hi - s->lo);
+    const double wide = s->hi - s->lo;
+    return BAR_LEFT + (BAR_RIGHT - BAR_LEFT) * (fmin(fmax(value, s->lo), s->hi) - s->lo) / (wide > 0 ? wide : 1);
 }
 
 static struct scale scale_of(const struct as_matrix_bar *bars, size_t n, double mark)
@@ -236,8 +238,6 @@ static struct scale scale_of(const struct as_matrix_bar *bars, size_t n, double 
         s.lo = fmin(s.lo, fmin(bars[i].value, bars[i].ci.lo));
         s.hi = fmax(s.hi, fmax(bars[i].value, bars[i].ci.hi));
     }
-    if (!(s.hi > s.lo))
-        s.hi = s.lo + 1;
     return s;
 }
 
