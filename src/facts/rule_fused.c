@@ -171,10 +171,11 @@ static void add_launches(struct rule_context *c, const struct curve *curve)
         as_buf_printf(&text, " (%.0f%% of them) and ", 100 * cell_note(two, "mode_share"));
         as_format_value(&text, cell_note(two, "mode_high"), two->unit);
     } else {
-        as_buf_printf(&text, "run at one rate at all %zu sizes, nine of ten within a factor of %.3g", curve->n, spread);
+        as_buf_printf(&text, "run at one rate at %zu size%s, nine of ten within a factor of %.3g", curve->n,
+                      curve->n == 1 ? "" : "s", spread);
     }
     if (unsteady)
-        as_buf_printf(&text, "; not steady after 300 launches at %zu sizes", unsteady);
+        as_buf_printf(&text, "; not steady after 300 launches at %zu of %zu", unsteady, curve->n);
     else if (slowest && latest > 0)
         as_buf_printf(&text, "; steady after %.2g s at the latest (size %s)", latest, cell_axis(slowest, "size"));
     else

@@ -33,8 +33,8 @@ static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
 
 struct products {
     struct rule_context *c;
-    const struct as_cell **cells; /* of random operands in bursts */
-    size_t n;
+    const struct as_cell **cells; /* of random operands: n in bursts, then those that are sustained, up to all */
+    size_t n, all;
 };
 
 static bool is_in(const char *word, const char *const *words)
@@ -149,7 +149,19 @@ static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t 
     return own ? own : best;
 }
 
-/* Energy of an operation by one over that by the other; NAN where no sensor saw both. */
+/* The fastest of a type by one of the paths, of those that were sustained while a sensor read the power: in bursts it
+ * sees their rests too. */
+static const struct as_cell *best_with_power(const struct products *p, const char *type, const char *const *paths)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = p->n; i < p->all; i++)
+        if (strcmp(cell_axis(p->cells[i], "type"), type) == 0 && is_in(cell_axis(p->cells[i], "path"), paths) &&
+            cell_note(p->cells[i], "power_w") > 0 && (!best || p->cells[i]->sum.median > best->sum.median))
+            best = p->cells[i];
+    return best;
+}
+
+/* Energy of an operation by one over that by the other. */
 static double energy_ratio(const struct as_cell *a, const struct as_cell *b)
 {
     return cell_note(a, "power_w") / a->sum.median / (cell_note(b, "power_w") / b->sum.median);
@@ -207,15 +219,15 @@ static void add_unit(const struct products *p, const char *type, const struct si
 static void look_at_unit(const struct products *p, const char *type, const struct as_cell *roof)
 {
     struct signals s = {.older = largest(p, type, new_paths, type, old_paths),
-                        .power = largest(p, type, own_paths, type, ordinary_paths),
+                        .power = {best_with_power(p, type, own_paths), best_with_power(p, type, ordinary_paths)},
                         .energy = NAN};
     struct both same = largest(p, type, NULL, type, NULL);
     if (!same.a || !roof)
         return;
     s.above = (struct both){same.a, roof};
-    if (s.power.a)
+    if (s.power.a && s.power.b)
         s.energy = energy_ratio(s.power.a, s.power.b);
-    if (!(s.energy > 0))
+    else
         s.power = (struct both){NULL, NULL};
     add_unit(p, type, &s);
 }
@@ -251,14 +263,31 @@ static void compare_with_wider(const struct products *p, const struct number_typ
     }
 }
 
+static bool is_burst(const struct as_cell *cell)
+{
+    return cell_is(cell, "hold", "burst");
+}
+
+/* Bursts first, then what is sustained; other operands go. */
+static void sort_cells(struct products *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cell_is(p->cells[i], "operands", "random"))
+            p->cells[p->all++] = p->cells[i];
+    for (size_t i = 0; i < p->all; i++)
+        if (is_burst(p->cells[i])) {
+            const struct as_cell *burst = p->cells[i];
+            p->cells[i] = p->cells[p->n];
+            p->cells[p->n++] = burst;
+        }
+}
+
 void rule_matmul(struct rule_context *c)
 {
     const struct as_cell **roofs;
     struct products p = {.c = c};
     size_t n = cells_of(c, "matmul", &p.cells), roofs_n = cells_of(c, "roofline", &roofs);
-    for (size_t i = 0; i < n; i++)
-        if (cell_is(p.cells[i], "operands", "random") && cell_is(p.cells[i], "hold", "burst"))
-            p.cells[p.n++] = p.cells[i];
+    sort_cells(&p, n);
     for (size_t t = 0; t < TYPES && p.n; t++) {
         compare_with_wider(&p, &types[t]);
         look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, types[t].word));

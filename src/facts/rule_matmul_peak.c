@@ -122,6 +122,7 @@ static void state_of(const struct as_cell *cell, struct as_buf *out)
     if (power > 0) {
         as_buf_str(out, cell->clock_hz > 0 ? " at " : "");
         as_format_value(out, power, "W");
+        as_buf_str(out, strcmp(cell_axis(cell, "hold"), "burst") == 0 ? " with its rests" : "");
     }
 }
 

@@ -266,7 +266,7 @@ static const struct as_cell *property_of(const struct place *p, const struct as_
     return NULL;
 }
 
-/* In words, as the probe noted it; else the number. */
+/* In the first words of what the probe noted, all of them on a closer look; else the number. */
 static void found(struct as_buf *b, const struct as_cell *c)
 {
     if (!c) {
@@ -276,11 +276,19 @@ static void found(struct as_buf *b, const struct as_cell *c)
     json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     const char *words = json_string_value(json_object_get(detail, "found"));
     as_buf_str(b, c->status == AS_CELL_OK ? "<td>" : "<td class=\"u\">");
-    as_buf_printf(b, "<a href=\"#c%lld\">", (long long)c->id);
-    if (words && words[0])
+    as_buf_printf(b, "<a href=\"#c%lld\"", (long long)c->id);
+    if (words && words[0]) {
+        char first[96];
+        size_t len = strcspn(words, ",:;") + 1;
+        as_copy_text(first, len < sizeof first ? len : sizeof first, words);
+        as_buf_str(b, " title=\"");
         as_buf_html(b, words);
-    else
+        as_buf_str(b, "\">");
+        as_buf_html(b, first);
+    } else {
+        as_buf_char(b, '>');
         as_page_value(b, c->sum.median, "");
+    }
     as_buf_str(b, "</a>");
     json_decref(detail);
 }
