@@ -12,6 +12,7 @@ from harness import OK, expect  # noqa: E402
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
 H200 = os.path.join(SAMPLES, "h200-quick.db")
 OPERATIONS = os.path.join(SAMPLES, "h200-alu.db")
+MATRICES = os.path.join(SAMPLES, "h200-tensor.db")
 
 
 def read(assay, *words, sample=H200):
@@ -98,6 +99,38 @@ def test_pages_of_operations(assay):
     facts = {f["id"]: f for f in json.loads(read(assay, "facts", "1", "--json", sample=OPERATIONS))["facts"]}
     apart = facts["pipes.ffma32.imad32"]
     expect(apart["verdict"] == "supported" and abs(apart["value"]) < 0.1, "f32 and integer multiplies side by side", apart)
+
+
+def test_matrices_of_the_h200(assay):
+    """Peaks, products, arithmetic and layouts, as this architecture's documents and publications have them."""
+    cells = json.loads(read(assay, "export", "--format", "json", sample=MATRICES))["cells"]
+    expect(not any(c["status"] in ("failed", "crashed", "timeout") for c in cells), "no cell failed")
+    good = [(c["probe"], c["axes"], c["median"]) for c in cells if c["status"] == "ok"]
+    peak = {a["instruction"]: v for p, a, v in good if p == "matmul_peak" and a["n"] == 0 and a["operands"] == "random"}
+    for name, documented in (("wgmma_f16_f32", 4096), ("wgmma_bf16_f32", 4096), ("wgmma_tf32_f32", 2048),
+                             ("wgmma_e4m3_f32", 8192), ("wgmma_e5m2_f32", 8192), ("wgmma_s8_s32", 8192)):
+        expect(abs(peak[name] / documented - 1) < 0.005, f"{name} does {documented} operations a cycle", peak[name])
+    rate = {(a["path"], a["type"], a["hold"]): v for p, a, v in good
+            if p == "matmul" and a["size"] == 8192 and a["operands"] == "random"}
+    for form in ("f16", "e4m3", "s8"):
+        own, library = rate["wgmma", form, "burst"], rate["library", form, "burst"]
+        expect(own > 0.9 * library, f"our product of {form} beside the library's", (own, library))
+    found = {(a["instruction"], a["property"]): v for p, a, v in good if p == "numerics"}
+    for name, bits in (("wgmma_f16_f32", 24), ("wgmma_e4m3_f32", 14), ("wgmma_e5m2_f32", 14), ("mma_m8n8k4_f64", 53)):
+        expect(found[name, "accumulator"] == bits, f"{name} adds with {bits} bits", found[name, "accumulator"])
+    told = [v for (_, what), v in found.items() if what == "explained"]
+    expect(len(told) >= 8 and min(told) == 100, "what was found gives every result bit for bit", told)
+    elsewhere = [v for p, _, v in good if p == "layout"]
+    expect(len(elsewhere) >= 20 and not any(elsewhere), "all layouts are as documented", elsewhere)
+
+
+def test_page_of_matrices(assay):
+    page = os.path.join(assay.folder, "page.html")
+    read(assay, "report", "-o", page, sample=MATRICES)
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    for words in ("wgmma_e4m3_f32", "8192", "Attention"):
+        expect(words in text, f"the page says '{words}'")
 
 
 if __name__ == "__main__":
