@@ -200,11 +200,11 @@ static void find_unit_name(struct as_map_tree *t, const json_t *o, int depth)
 {
     const char *type = json_string_value(json_object_get(o, "type")),
                *name = json_string_value(json_object_get(o, "name"));
-    if (type && name && strcmp(type, "core") == 0 && json_is_integer(json_object_get(o, "count")) &&
-        strlen(name) < sizeof t->unit && name[0] &&
-        !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")]) {
-        as_copy_text(t->unit, sizeof t->unit, name);
-        return;
+    if (type && name && strcmp(type, "core") == 0 && json_is_integer(json_object_get(o, "count"))) {
+        if (strlen(name) < sizeof t->unit &&
+            !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")])
+            as_copy_text(t->unit, sizeof t->unit, name);
+        return; /* what it consists of is no unit */
     }
     size_t i;
     json_t *child;

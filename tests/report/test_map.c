@@ -85,6 +85,30 @@ static void map_without_a_tree_is_drawn_from_the_info(void **state)
     as_map_tree_finish(&t);
 }
 
+/* A unit is called what its maker calls it in one word, not what the parts are called that it consists of. */
+static void map_names_units_not_their_parts(void **state)
+{
+    static const struct {
+        const char *tree, *unit;
+    } named[] = {
+        {"{\"type\":\"device\",\"children\":[{\"type\":\"core\",\"name\":\"SM\",\"count\":132,\"children\":[{\"type\":"
+         "\"core\",\"name\":\"lanes\",\"count\":128}]}]}",
+         "SM"},
+        {"{\"type\":\"device\",\"children\":[{\"type\":\"core\",\"name\":\"compute unit\",\"count\":2,\"children\":[{"
+         "\"type\":\"core\",\"name\":\"lanes\",\"count\":8}]}]}",
+         ""},
+    };
+    (void)state;
+    struct as_error err;
+    struct as_device_info info = {.units = 2};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        struct as_map_tree t;
+        assert_int_equal(as_map_tree_make(&info, named[i].tree, false, &t, &err), AS_OK);
+        assert_string_equal(t.unit, named[i].unit);
+        as_map_tree_finish(&t);
+    }
+}
+
 /* Everything between a unit and what lies behind the links, with what is missing said. */
 static void map_shows_what_a_device_reaches(void **state)
 {
@@ -241,6 +265,7 @@ int main(void)
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
+        cmocka_unit_test(map_names_units_not_their_parts),
         cmocka_unit_test(map_shows_what_a_device_reaches),
         cmocka_unit_test(map_says_what_is_not_trusted),
         cmocka_unit_test(map_of_many_devices_draws_the_first),
