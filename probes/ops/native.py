@@ -30,7 +30,7 @@ BODIES = {1: 48, 2: 24, 4: 12, 8: 8, 12: 4}
 NEEDS = (
     (r"popcnt$", "POPCNT"), (r"lzcnt$", "LZCNT"), (r"tzcnt$|andn$|blsr$|blsi$", "BMI1"),
     (r"pext$|pdep$|mulx$|rorx$|shlx$|shrx$|sarx$", "BMI2"), (r"vfm", "FMA"), (r"vcvtph2ps$|vcvtps2ph$", "F16C"),
-    (r"vpdp", "AVX512VNNI"), (r"vpopcnt[dq]$", "AVX512VPOPCNTDQ"), (r"vplzcnt", "AVX512CD"), (r"vcvtne", "AVX512BF16"),
+    (r"vpdp", "AVX512VNNI"), (r"vpopcnt[dq]$", "AVX512VPOPCNTDQ"), (r"vplzcnt", "AVX512CD"),
     (r"vpmullq$|vcvtt?p[sd]2u?qq$|vcvtu?qq2", "AVX512DQ"),
     (r"vpternlog|vpro[lr]|vpm(in|ax)[su]q$|vpabsq$|vpsraq$|vpsravq$|vcvtt?ps2udq$|vcvtudq2ps$|vrndscale|vblendm|vrcp14|"
      r"vrsqrt14", "AVX512F"),
