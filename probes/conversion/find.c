@@ -14,18 +14,6 @@ struct ways {
     enum as_overflow overflow;
     bool flush;
 };
-static const struct {
-    enum as_rounding rounding;
-    double value;
-    const char *text;
-} roundings[] = {
-    {AS_ROUND_TOWARD_ZERO, 1, "toward zero"},
-    {AS_ROUND_NEAREST_EVEN, 2, "to nearest, halves to even"},
-    {AS_ROUND_NEAREST_AWAY, 3, "to nearest, halves away from zero"},
-    {AS_ROUND_DOWN, 4, "down"},
-    {AS_ROUND_UP, 5, "up"},
-};
-enum { ROUNDINGS = sizeof roundings / sizeof *roundings };
 static const enum as_overflow overflows[] = {AS_OVERFLOW_FORMAT, AS_OVERFLOW_CLAMP, AS_OVERFLOW_INFINITY};
 
 struct tries {
@@ -117,10 +105,10 @@ static void say(const struct as_number_format *f, const struct tries *t, const s
                 struct conversion_found *o)
 {
     const char *text;
-    for (unsigned r = 0; r < ROUNDINGS; r++)
-        if (roundings[r].rounding == w->rounding) {
-            o->value[CONVERSION_ROUNDING] = roundings[r].value;
-            snprintf(o->text[CONVERSION_ROUNDING], sizeof *o->text, "%s", roundings[r].text);
+    for (unsigned r = 0; r < AS_ROUNDINGS; r++)
+        if (as_roundings[r].rounding == w->rounding) {
+            o->value[CONVERSION_ROUNDING] = r + 1;
+            snprintf(o->text[CONVERSION_ROUNDING], sizeof *o->text, "%s", as_roundings[r].text);
         }
     o->value[CONVERSION_OVERFLOW] = outcome(f, t->to[t->n - SPECIALS - 2], &text);
     snprintf(o->text[CONVERSION_OVERFLOW], sizeof *o->text, "far past %g comes %s", as_number_largest(f), text);
@@ -142,10 +130,10 @@ static enum as_status judge(const struct as_number_format *f, const struct tries
     struct ways best = {.flush = false};
     out->compared = t->n - SPECIALS;
     out->unequal = out->compared + 1;
-    for (unsigned r = 0; r < ROUNDINGS; r++)
+    for (unsigned r = 0; r < AS_ROUNDINGS; r++)
         for (unsigned v = 0; v < sizeof overflows / sizeof *overflows; v++)
             for (int flush = 0; flush < 2; flush++) {
-                struct ways w = {roundings[r].rounding, overflows[v], flush};
+                struct ways w = {as_roundings[r].rounding, overflows[v], flush};
                 size_t unequal = count_unequal(f, t, &w);
                 if (unequal < out->unequal) {
                     out->unequal = unequal;

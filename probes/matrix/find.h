@@ -23,7 +23,7 @@ enum as_property {
 };
 /* Values of those that are no numbers of something. */
 enum as_property_value {
-    AS_CUT_TOWARD_ZERO = 1, /* of cut and rounding: 1 + enum as_rounding in another order */
+    AS_CUT_TOWARD_ZERO = 1, /* of cut and rounding: 1 + the place in as_roundings */
     AS_CUT_NEAREST_EVEN,
     AS_CUT_NEAREST_AWAY,
     AS_CUT_DOWN,
@@ -54,8 +54,8 @@ extern const struct as_property_info as_properties[AS_PROPERTIES];
 struct as_property_found {
     bool seen;    /* else text says why it cannot be */
     double value; /* a number, or one of as_property_value */
-    double
-        at_most; /* of numbers: what the experiment could have found; equal to the value: that or more; NAN: no end */
+    /* of numbers: what the experiment could have found; equal to the value: that or more; NAN: no end */
+    double at_most;
     char text[200]; /* in words */
 };
 struct as_matrix_found {

@@ -6,36 +6,6 @@
 
 enum { QUARTERS = 6, SIGNS = 2, PATTERN = QUARTERS * SIGNS * SIGNS, LARGE = 1 << 12 };
 static const int quarters[QUARTERS] = {1, 2, 3, 5, 6, 7};
-enum { WAYS = 5 };
-static const struct {
-    enum as_rounding rounding;
-    enum as_property_value value;
-    const char *text;
-} ways[WAYS] = {
-    {AS_ROUND_TOWARD_ZERO, AS_CUT_TOWARD_ZERO, "toward zero"},
-    {AS_ROUND_NEAREST_EVEN, AS_CUT_NEAREST_EVEN, "to nearest, halves to even"},
-    {AS_ROUND_NEAREST_AWAY, AS_CUT_NEAREST_AWAY, "to nearest, halves away from zero"},
-    {AS_ROUND_DOWN, AS_CUT_DOWN, "down"},
-    {AS_ROUND_UP, AS_CUT_UP, "up"},
-};
-
-static double round_to(enum as_rounding rounding, double v)
-{
-    switch (rounding) {
-    case AS_ROUND_NEAREST_EVEN:
-        break;
-    case AS_ROUND_NEAREST_AWAY:
-        return copysign(floor(fabs(v) + 0.5), v);
-    case AS_ROUND_TOWARD_ZERO:
-        return trunc(v);
-    case AS_ROUND_DOWN:
-        return floor(v);
-    case AS_ROUND_UP:
-        return ceil(v);
-    }
-    return nearbyint(v);
-}
-
 /* The i-th of a pattern: the sign of the large number and the small one in quarters. */
 static void pattern_at(unsigned i, int *sign, int *small)
 {
@@ -43,21 +13,21 @@ static void pattern_at(unsigned i, int *sign, int *small)
     *small = quarters[i / (SIGNS * SIGNS)] * (i & 2 ? -1 : 1);
 }
 
-/* Of what `got` holds, in units of the last digit, less the large number: the way that rounds so, or WAYS. */
+/* Of what `got` holds, in units of the last digit, less the large number: the way that rounds so, or AS_ROUNDINGS. */
 static unsigned way_of(const double *got, const bool *in, bool whole_sum)
 {
-    for (unsigned w = 0; w < WAYS; w++) {
+    for (unsigned w = 0; w < AS_ROUNDINGS; w++) {
         bool same = true;
         for (unsigned i = 0; i < PATTERN; i++) {
             int sign, small;
             pattern_at(i, &sign, &small);
             double large = whole_sum ? (double)sign * LARGE : 0;
-            same &= !in[i] || got[i] == round_to(ways[w].rounding, large + small / 4.0) - large;
+            same &= !in[i] || got[i] == as_round(as_roundings[w].rounding, large + small / 4.0) - large;
         }
         if (same)
             return w;
     }
-    return WAYS;
+    return AS_ROUNDINGS;
 }
 
 int find_low(const struct finder *f, const struct dots_range *range, unsigned leaf)
@@ -77,7 +47,7 @@ static enum as_status find_cut(struct finder *f, const struct dots_range *r, boo
     int bits = (int)kept->value;
     bool found = false, in[PATTERN];
     double got[PATTERN];
-    *way = WAYS;
+    *way = AS_ROUNDINGS;
     int large = r->high;
     for (unsigned p = 0; p <= f->unit->k && !found; p++)
         found = find_triple(f, p, &t) && t.at_once == f->fused && large - bits - 2 >= find_low(f, r, p);
@@ -104,12 +74,12 @@ static enum as_status find_cut(struct finder *f, const struct dots_range *r, boo
         got[i] = ldexp(dots_result(&f->dots, i), bits - large);
     unsigned each = way_of(got, in, false), sum = way_of(got, in, true);
     /* Some ways round a summand as they would round the sum: then it is the sum where two are added at a time. */
-    *whole_sum = sum < WAYS && (each == WAYS || !f->fused);
+    *whole_sum = sum < AS_ROUNDINGS && (each == AS_ROUNDINGS || !f->fused);
     *way = *whole_sum ? sum : each;
-    if (*way == WAYS)
+    if (*way == AS_ROUNDINGS)
         found_number(f, AS_PROPERTY_CUT, AS_CUT_OTHER, NAN, "in no way that has a name");
     else
-        found_number(f, AS_PROPERTY_CUT, ways[*way].value, NAN, "%s, %s", ways[*way].text,
+        found_number(f, AS_PROPERTY_CUT, AS_CUT_TOWARD_ZERO + *way, NAN, "%s, %s", as_roundings[*way].text,
                      *whole_sum ? "the sum of two as a whole" : "each summand by itself");
     return AS_OK;
 }
@@ -193,12 +163,13 @@ static enum as_status find_result(struct finder *f, const struct dots_range *r, 
     unsigned way = way_of(got, in, true);
     if (digits < f->unit->c->fraction)
         f->out->how.digits = digits;
-    if (way == WAYS) {
+    if (way == AS_ROUNDINGS) {
         found_number(f, AS_PROPERTY_ROUNDING, AS_CUT_OTHER, NAN, "in no way that has a name");
         return AS_OK;
     }
-    f->out->how.result = ways[way].rounding;
-    found_number(f, AS_PROPERTY_ROUNDING, ways[way].value, NAN, "%s, to %u fraction bits", ways[way].text, digits);
+    f->out->how.result = as_roundings[way].rounding;
+    found_number(f, AS_PROPERTY_ROUNDING, AS_CUT_TOWARD_ZERO + way, NAN, "%s, to %u fraction bits",
+                 as_roundings[way].text, digits);
     return AS_OK;
 }
 
@@ -246,15 +217,16 @@ static enum as_status take_two(struct finder *f, const struct dots_range *r, boo
     struct as_arithmetic *how = &f->out->how;
     unsigned kept = (unsigned)f->out->property[AS_PROPERTY_KEPT].value;
     const char *why = "the sum has no more digits than are stored";
-    if (way == WAYS || !whole_sum) {
-        found_unseen(f, AS_PROPERTY_ROUNDING, "%s", way == WAYS ? f->out->property[AS_PROPERTY_CUT].text : why);
-        how->kept = way == WAYS ? AS_KEPT_ALL : kept;
-        how->cut = way == WAYS ? how->cut : ways[way].rounding;
+    if (way == AS_ROUNDINGS || !whole_sum) {
+        found_unseen(f, AS_PROPERTY_ROUNDING, "%s", way == AS_ROUNDINGS ? f->out->property[AS_PROPERTY_CUT].text : why);
+        how->kept = way == AS_ROUNDINGS ? AS_KEPT_ALL : kept;
+        how->cut = way == AS_ROUNDINGS ? how->cut : as_roundings[way].rounding;
         return AS_OK;
     }
-    how->result = ways[way].rounding;
+    how->result = as_roundings[way].rounding;
     how->digits = kept < f->unit->c->fraction ? kept : 0;
-    found_number(f, AS_PROPERTY_ROUNDING, ways[way].value, NAN, "%s, to %u fraction bits", ways[way].text, kept);
+    found_number(f, AS_PROPERTY_ROUNDING, AS_CUT_TOWARD_ZERO + way, NAN, "%s, to %u fraction bits",
+                 as_roundings[way].text, kept);
     return find_depth(f, r, how->result, &how->kept, err);
 }
 
@@ -263,7 +235,7 @@ enum as_status find_rounding(struct finder *f, struct as_error *err)
     struct dots_range r = dots_range(&f->dots, f->subnormal_results);
     const struct as_property_found *kept = &f->out->property[AS_PROPERTY_KEPT];
     bool whole_sum = false;
-    unsigned way = WAYS;
+    unsigned way = AS_ROUNDINGS;
     if (!f->tree || !kept->seen) {
         found_unseen(f, AS_PROPERTY_CUT, "%s", kept->text);
         found_unseen(f, AS_PROPERTY_ROUNDING, "%s", kept->text);
@@ -273,7 +245,7 @@ enum as_status find_rounding(struct finder *f, struct as_error *err)
     if (st || !f->fused)
         return st ? st : take_two(f, &r, whole_sum, way, err);
     f->out->how.kept = kept->value == kept->at_most ? AS_KEPT_ALL : (unsigned)kept->value;
-    if (way < WAYS)
-        f->out->how.cut = ways[way].rounding;
+    if (way < AS_ROUNDINGS)
+        f->out->how.cut = as_roundings[way].rounding;
     return find_result(f, &r, err);
 }

@@ -108,7 +108,15 @@ double as_number_decode(const struct as_number_format *f, uint64_t code)
     return sign ? -value : value;
 }
 
-static bool away(enum as_rounding rounding, bool negative, bool odd, double rest)
+const struct as_rounding_word as_roundings[AS_ROUNDINGS] = {
+    {AS_ROUND_TOWARD_ZERO, "toward zero"},
+    {AS_ROUND_NEAREST_EVEN, "to nearest, halves to even"},
+    {AS_ROUND_NEAREST_AWAY, "to nearest, halves away from zero"},
+    {AS_ROUND_DOWN, "down"},
+    {AS_ROUND_UP, "up"},
+};
+
+bool as_rounds_up(enum as_rounding rounding, bool negative, bool odd, double rest)
 {
     switch (rounding) {
     case AS_ROUND_NEAREST_EVEN:
@@ -125,16 +133,20 @@ static bool away(enum as_rounding rounding, bool negative, bool odd, double rest
     return false;
 }
 
+double as_round(enum as_rounding rounding, double value)
+{
+    double whole = floor(fabs(value));
+    bool up = as_rounds_up(rounding, value < 0, fmod(whole, 2) != 0, fabs(value) - whole);
+    return copysign(whole + (up ? 1 : 0), value);
+}
+
 static uint64_t encode_integer(const struct as_number_format *f, double value, enum as_rounding rounding,
                                enum as_overflow overflow)
 {
     double least = f->kind == AS_NUMBER_SIGNED ? -ldexp(1, (int)f->bits - 1) : 0, most = as_number_largest(f);
     if (isnan(value))
         return 0;
-    double whole = floor(fabs(value)), rest = fabs(value) - whole;
-    if (isfinite(value) && away(rounding, value < 0, fmod(whole, 2) != 0, rest))
-        whole += 1;
-    double rounded = value < 0 ? -whole : whole;
+    double rounded = isfinite(value) ? as_round(rounding, value) : value;
     if (overflow == AS_OVERFLOW_CLAMP || isinf(value))
         rounded = fmin(fmax(rounded, least), most);
     double modulus = ldexp(1, (int)f->bits), wrapped = fmod(rounded, modulus);
@@ -163,7 +175,7 @@ static uint64_t round_magnitude(const struct as_number_format *f, uint64_t digit
         return largest_code(f) + 1;
     int dropped = top - (int)f->fraction - exponent;
     uint64_t whole = dropped >= 64 ? 0 : dropped > 0 ? digits >> dropped : digits << -dropped;
-    bool up = away(rounding, negative, whole & 1, rest_of(digits, dropped));
+    bool up = as_rounds_up(rounding, negative, whole & 1, rest_of(digits, dropped));
     /* A digit that is carried ends in the exponent, as it should. */
     return ((uint64_t)(top - least) << f->fraction) + whole + (up ? 1 : 0);
 }

@@ -37,6 +37,18 @@ enum as_rounding {
     AS_ROUND_DOWN,
     AS_ROUND_UP,
 };
+/* What they are called, in the order in which probes number their answers, from 1 on. */
+enum { AS_ROUNDINGS = 5 };
+struct as_rounding_word {
+    enum as_rounding rounding;
+    const char *text;
+};
+extern const struct as_rounding_word as_roundings[AS_ROUNDINGS];
+/* Does a magnitude of so many whole digits (odd or not) and a rest of them go up? rest: 0 to 1, of which nothing counts
+ * but whether it is 0, below a half, a half, or above. */
+bool as_rounds_up(enum as_rounding rounding, bool negative, bool odd, double rest);
+double as_round(enum as_rounding rounding, double value); /* to an integer; value is finite */
+
 /* What becomes of a number past the largest. */
 enum as_overflow {
     AS_OVERFLOW_FORMAT,   /* as IEEE 754 rounds: infinity, NaN where there is none; integers wrap */

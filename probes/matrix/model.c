@@ -67,21 +67,10 @@ static struct summand product_of(const struct summand *a, const struct summand *
     return p;
 }
 
-static bool goes_up(enum as_rounding rounding, bool negative, bool odd, u128 rest, u128 half)
+/* As a share of one whole digit. */
+static double share_of(u128 rest, u128 half)
 {
-    switch (rounding) {
-    case AS_ROUND_NEAREST_EVEN:
-        return rest > half || (rest == half && odd);
-    case AS_ROUND_NEAREST_AWAY:
-        return rest >= half;
-    case AS_ROUND_TOWARD_ZERO:
-        break;
-    case AS_ROUND_DOWN:
-        return rest && negative;
-    case AS_ROUND_UP:
-        return rest && !negative;
-    }
-    return false;
+    return rest == 0 ? 0 : rest < half ? 0.25 : rest == half ? 0.5 : 0.75;
 }
 
 /* The summand as a multiple of 2^last. */
@@ -97,7 +86,7 @@ static i128 aligned(const struct summand *s, int last, bool all, enum as_roundin
         u128 whole = drop > 127 ? 0 : s->digits >> drop;
         u128 rest = drop > 127 ? 1 : s->digits & (((u128)1 << drop) - 1);
         u128 half = drop > 127 ? 2 : (u128)1 << (drop - 1);
-        bool up = all ? rest && !(whole & 1) : goes_up(cut, s->negative, whole & 1, rest, half);
+        bool up = all ? rest && !(whole & 1) : as_rounds_up(cut, s->negative, whole & 1, share_of(rest, half));
         v = whole + (up ? 1 : 0);
     }
     return s->negative ? -(i128)v : (i128)v;
