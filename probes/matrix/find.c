@@ -2,8 +2,6 @@
  * results bit for bit. */
 #include "find_internal.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -76,19 +74,10 @@ static enum as_status problems_start(struct problems *p, const struct as_matrix_
     return AS_OK;
 }
 
-static uint64_t next(uint64_t *state)
-{
-    *state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = *state;
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* Small integers, whose sums of products have few digits: exact in any accumulator. */
-static double small_integer(const struct as_number_format *f, uint64_t *state)
+static double small_integer(const struct as_number_format *f, struct as_rng *rng)
 {
-    uint64_t r = next(state);
+    uint64_t r = as_rng_u64(rng);
     bool is_signed = f->kind != AS_NUMBER_UNSIGNED;
     double most = as_number_largest(f) < 2 ? 1 : 2;
     return (double)(r % 3) * most / 2 * (is_signed && r >> 32 & 1 ? -1 : 1);
@@ -111,7 +100,7 @@ static bool holds_products(const struct as_matrix_unit *u, const struct problems
     return true;
 }
 
-enum as_status find_consistent(struct finder *f, uint64_t seed, struct as_error *err)
+enum as_status find_consistent(struct finder *f, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     struct problems p;
@@ -119,11 +108,11 @@ enum as_status find_consistent(struct finder *f, uint64_t seed, struct as_error 
     if (st)
         return st;
     for (size_t i = 0; i < p.of_a; i++)
-        p.a[i] = as_number_nearest(u->a, small_integer(u->a, &seed));
+        p.a[i] = as_number_nearest(u->a, small_integer(u->a, rng));
     for (size_t i = 0; i < p.of_b; i++)
-        p.b[i] = as_number_nearest(u->b, small_integer(u->b, &seed));
+        p.b[i] = as_number_nearest(u->b, small_integer(u->b, rng));
     for (size_t i = 0; i < p.of_c; i++)
-        p.c[i] = as_number_nearest(u->c, small_integer(u->c, &seed));
+        p.c[i] = as_number_nearest(u->c, small_integer(u->c, rng));
     st = u->multiply(u->ctx, p.n, p.a, p.b, p.c, p.d, err);
     if (!st && !holds_products(u, &p, err))
         st = AS_FAILED;
@@ -134,16 +123,16 @@ enum as_status find_consistent(struct finder *f, uint64_t seed, struct as_error 
 /* ---- what bears it out ---- */
 
 /* Numbers within some powers of two of 1 with random digits, so that sums cancel and carry; integers of any size. */
-static uint64_t random_code(const struct as_number_format *f, int spread, uint64_t *state)
+static uint64_t random_code(const struct as_number_format *f, int spread, struct as_rng *rng)
 {
-    uint64_t r = next(state);
+    uint64_t r = as_rng_u64(rng);
     if (f->kind != AS_NUMBER_FLOAT)
         return r & (f->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << f->bits) - 1);
     int low = ilogb(as_number_smallest_normal(f)), high = ilogb(as_number_largest(f)) - 1;
     low = low < -spread ? -spread : low;
     high = high > spread ? spread : high;
     int exponent = low + (int)(r % (uint64_t)(high - low + 1));
-    double digits = 1 + ldexp((double)(next(state) >> 12), -52);
+    double digits = 1 + ldexp((double)(as_rng_u64(rng) >> 12), -52);
     return as_number_encode(f, ldexp(r >> 32 & 1 ? -digits : digits, exponent), AS_ROUND_TOWARD_ZERO,
                             AS_OVERFLOW_CLAMP);
 }
@@ -205,20 +194,20 @@ static enum as_status find_aligned(struct finder *f, struct problems *p, struct 
     return AS_OK;
 }
 
-static enum as_status run_both(struct finder *f, struct problems *p, uint64_t seed, struct as_error *err)
+static enum as_status run_both(struct finder *f, struct problems *p, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     for (size_t i = 0; i < p->of_a; i++)
-        p->a[i] = random_code(u->a, 6, &seed);
+        p->a[i] = random_code(u->a, 6, rng);
     for (size_t i = 0; i < p->of_b; i++)
-        p->b[i] = random_code(u->b, 6, &seed);
+        p->b[i] = random_code(u->b, 6, rng);
     for (size_t i = 0; i < p->of_c; i++)
-        p->c[i] = random_code(u->c, 12, &seed);
+        p->c[i] = random_code(u->c, 12, rng);
     enum as_status st = u->multiply(u->ctx, p->n, p->a, p->b, p->c, p->d, err);
     return st ? st : find_aligned(f, p, err);
 }
 
-enum as_status find_explained(struct finder *f, uint64_t seed, struct as_error *err)
+enum as_status find_explained(struct finder *f, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     const struct as_property_found *step = &f->out->property[AS_PROPERTY_STEP];
@@ -231,7 +220,7 @@ enum as_status find_explained(struct finder *f, uint64_t seed, struct as_error *
     }
     enum as_status st = problems_start(&p, u, n, err);
     if (!st) {
-        st = run_both(f, &p, seed, err);
+        st = run_both(f, &p, rng, err);
         free(p.a);
     }
     if (st)
@@ -256,10 +245,12 @@ enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t se
     struct finder *f = calloc(1, sizeof *f);
     if (!f)
         return as_nomem(err, sizeof *f, "experiments");
+    struct as_rng rng;
+    as_rng_seed(&rng, seed);
     f->unit = unit;
     f->out = found;
     dots_start(&f->dots, unit);
-    enum as_status st = find_consistent(f, seed, err);
+    enum as_status st = find_consistent(f, &rng, err);
     if (!st)
         st = find_subnormal(f, err);
     if (!st)
@@ -271,7 +262,7 @@ enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t se
     if (!st)
         st = find_limits(f, err);
     if (!st)
-        st = find_explained(f, seed + 1, err);
+        st = find_explained(f, &rng, err);
     dots_finish(&f->dots);
     free(f);
     return st;

@@ -2,6 +2,7 @@
 #ifndef AS_MATRIX_FIND_INTERNAL_H
 #define AS_MATRIX_FIND_INTERNAL_H
 
+#include "base/clock.h"
 #include "dots.h"
 #include "find.h"
 
@@ -23,13 +24,13 @@ void found_number(struct finder *f, enum as_property what, double value, double 
     __attribute__((format(printf, 5, 6)));
 void found_unseen(struct finder *f, enum as_property what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-enum as_status find_consistent(struct finder *f, uint64_t seed, struct as_error *err);
+enum as_status find_consistent(struct finder *f, struct as_rng *rng, struct as_error *err);
 enum as_status find_subnormal(struct finder *f, struct as_error *err);
 enum as_status find_order(struct finder *f, struct as_error *err);
 enum as_status find_widths(struct finder *f, struct as_error *err);
 enum as_status find_rounding(struct finder *f, struct as_error *err);
 enum as_status find_limits(struct finder *f, struct as_error *err);
-enum as_status find_explained(struct finder *f, uint64_t seed, struct as_error *err);
+enum as_status find_explained(struct finder *f, struct as_rng *rng, struct as_error *err);
 
 /* Three leaves of which the first two meet no later than the third: a large number, a small one beside it, and what
  * takes the large one away. False: there are none for this small one. */

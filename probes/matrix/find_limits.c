@@ -201,27 +201,10 @@ static uint64_t payload(const struct as_number_format *c, uint64_t which)
     return as_number_nearest(c, NAN) | which << c->unused;
 }
 
-static enum as_status find_special(struct finder *f, struct as_error *err)
+/* How many of the specials that the formats have come out as they should, and what the first NaN is. */
+static void judge_specials(struct finder *f, const size_t *dot, const bool *none)
 {
-    const struct as_matrix_unit *u = f->unit;
-    size_t dot[SPECIALS + 2];
-    bool none[SPECIALS] = {false};
-    dots_clear(&f->dots);
-    for (unsigned i = 0; i < SPECIALS; i++) {
-        const struct special *s = &specials[i];
-        dot[i] = dots_add(&f->dots);
-        dots_put_codes(&f->dots, dot[i], 0, code_of(u->a, s->a, &none[i]), code_of(u->b, s->b, &none[i]));
-        if (s->a2 != ZERO)
-            dots_put_codes(&f->dots, dot[i], 1, code_of(u->a, s->a2, &none[i]), code_of(u->b, ONE, &none[i]));
-        dots_put_c(&f->dots, dot[i], code_of(u->c, s->c, &none[i]));
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        dot[SPECIALS + i] = dots_add(&f->dots);
-        dots_put_c(&f->dots, dot[SPECIALS + i], payload(u->c, i + 1));
-    }
-    enum as_status st = dots_run(&f->dots, err);
-    if (st)
-        return st;
+    struct as_arithmetic *how = &f->out->how;
     unsigned tried = 0, right = 0, nans = 0;
     char wrong[120] = "";
     for (unsigned i = 0; i < SPECIALS; i++) {
@@ -233,28 +216,50 @@ static enum as_status find_special(struct finder *f, struct as_error *err)
         tried++;
         right += good;
         /* The largest number only where a sum is rounded to it: infinities stay. */
-        if (f->out->how.overflow == AS_OVERFLOW_CLAMP && isinf(d))
-            f->out->how.overflow = AS_OVERFLOW_FORMAT;
+        if (how->overflow == AS_OVERFLOW_CLAMP && isinf(d))
+            how->overflow = AS_OVERFLOW_FORMAT;
         if (isnan(d) && nans++ == 0)
-            f->out->how.nan = f->dots.d[dot[i]];
+            how->nan = f->dots.d[dot[i]];
         size_t len = strlen(wrong);
         if (!good)
             snprintf(wrong + len, sizeof wrong - len, "%s%s is %g", len ? ", " : "", specials[i].name, d);
     }
     found_number(f, AS_PROPERTY_SPECIAL, right, tried, "%s%s",
                  wrong[0] ? "not as IEEE 754 has it: " : "all as IEEE 754 has it", wrong);
-    bool same[2];
-    for (unsigned i = 0; i < 2; i++)
-        same[i] = f->dots.d[dot[SPECIALS + i]] == payload(u->c, i + 1);
-    f->out->how.payload = same[0] && same[1];
-    if (nans == 0 && !f->out->how.payload)
+    if (nans == 0 && !how->payload)
         found_unseen(f, AS_PROPERTY_NAN, "no NaN came out");
     else
-        found_number(f, AS_PROPERTY_NAN, f->out->how.payload ? AS_NAN_VALUE_PAYLOAD : AS_NAN_VALUE_CANONICAL, NAN,
+        found_number(f, AS_PROPERTY_NAN, how->payload ? AS_NAN_VALUE_PAYLOAD : AS_NAN_VALUE_CANONICAL, NAN,
                      "%s; of a product's it is 0x%llx",
-                     f->out->how.payload ? "the accumulator's NaN comes out as it went in"
-                                         : "one code whatever went in",
-                     (unsigned long long)f->out->how.nan);
+                     how->payload ? "the accumulator's NaN comes out as it went in" : "one code whatever went in",
+                     (unsigned long long)how->nan);
+}
+
+static enum as_status find_special(struct finder *f, struct as_error *err)
+{
+    const struct as_matrix_unit *u = f->unit;
+    size_t dot[SPECIALS], payloads[2];
+    bool none[SPECIALS] = {false}, kept = true;
+    dots_clear(&f->dots);
+    for (unsigned i = 0; i < SPECIALS; i++) {
+        const struct special *s = &specials[i];
+        dot[i] = dots_add(&f->dots);
+        dots_put_codes(&f->dots, dot[i], 0, code_of(u->a, s->a, &none[i]), code_of(u->b, s->b, &none[i]));
+        if (s->a2 != ZERO)
+            dots_put_codes(&f->dots, dot[i], 1, code_of(u->a, s->a2, &none[i]), code_of(u->b, ONE, &none[i]));
+        dots_put_c(&f->dots, dot[i], code_of(u->c, s->c, &none[i]));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        payloads[i] = dots_add(&f->dots);
+        dots_put_c(&f->dots, payloads[i], payload(u->c, i + 1));
+    }
+    enum as_status st = dots_run(&f->dots, err);
+    if (st)
+        return st;
+    for (unsigned i = 0; i < 2; i++)
+        kept &= f->dots.d[payloads[i]] == payload(u->c, i + 1);
+    f->out->how.payload = kept;
+    judge_specials(f, dot, none);
     return AS_OK;
 }
 
