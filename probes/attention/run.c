@@ -39,10 +39,9 @@ enum as_applies as_attention_applies(const struct as_device_info *info, const st
 {
     if (d->path >= AS_ATTENTION_PATHS)
         return AS_PRUNED;
-    bool cores = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
     if (d->length % FLASH_ROWS || numbers(d) > UINT32_MAX / 2)
         as_fail(err, AS_UNSUPPORTED, "lengths are multiples of %d, up to 2^31 numbers in all", (int)FLASH_ROWS);
-    else if (cores && as_attention_flop(d) > SLOW_CORES)
+    else if (as_runs_on_host(info) && as_attention_flop(d) > SLOW_CORES)
         as_fail(err, AS_UNSUPPORTED, "this would take many seconds on the host's cores");
     else if (d->path >= AS_ATTENTION_FLASH && product_path(info) != AS_PRODUCT_MMA)
         as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of CUDA from sm_80 on",
@@ -94,15 +93,6 @@ static enum as_status make_operands(struct as_attention *a, struct as_error *err
 
 /* ---- launches ---- */
 
-static struct as_arg memory_arg(struct as_memory *m)
-{
-    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
-}
-static struct as_arg u32_arg(uint64_t v)
-{
-    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
-}
-
 static enum as_status add_launch(struct as_attention *a, struct as_program *program, const char *name,
                                  const struct as_arg *args, size_t n, size_t groups, size_t group_size,
                                  struct as_error *err)
@@ -120,8 +110,8 @@ static enum as_status add_launch(struct as_attention *a, struct as_program *prog
 
 static enum as_status prepare_scalar(struct as_attention *a, struct as_error *err)
 {
-    const struct as_arg args[] = {memory_arg(a->q), memory_arg(a->k), memory_arg(a->v), memory_arg(a->out),
-                                  u32_arg(a->desc.length)};
+    const struct as_arg args[] = {as_memory_arg(a->q), as_memory_arg(a->k), as_memory_arg(a->v), as_memory_arg(a->out),
+                                  as_u32_arg(a->desc.length)};
     return add_launch(a, a->program, "attention", args, 5, a->desc.heads * a->desc.length / SCALAR_ROWS, 256, err);
 }
 
@@ -147,7 +137,7 @@ static enum as_status prepare_decomposed(struct as_attention *a, struct as_error
     p.a = a->scores, p.b = a->v, p.d = a->out;
     if (!s)
         s = as_product_prepare(&a->value, a->dev, &p, err);
-    const struct as_arg args[] = {memory_arg(a->scores), u32_arg(d->length)};
+    const struct as_arg args[] = {as_memory_arg(a->scores), as_u32_arg(d->length)};
     return s ? s : add_launch(a, a->program, "softmax", args, 2, d->heads * d->length, 256, err);
 }
 
@@ -174,16 +164,16 @@ static enum as_status prepare_flash(struct as_attention *a, struct as_error *err
         s = as_timed_memory(a->dev, split ? a->parts * rows * AS_ATTENTION_WIDE * sizeof(float) : 64, &a->partial, err);
     if (!s)
         s = as_timed_memory(a->dev, split ? a->parts * rows * 2 * sizeof(float) : 64, &a->limits, err);
-    const struct as_arg args[] = {memory_arg(a->q),   memory_arg(a->k),       memory_arg(a->v),
-                                  memory_arg(a->out), memory_arg(a->partial), memory_arg(a->limits),
-                                  u32_arg(d->length), u32_arg(d->heads),      u32_arg(a->parts)};
+    const struct as_arg args[] = {as_memory_arg(a->q),   as_memory_arg(a->k),       as_memory_arg(a->v),
+                                  as_memory_arg(a->out), as_memory_arg(a->partial), as_memory_arg(a->limits),
+                                  as_u32_arg(d->length), as_u32_arg(d->heads),      as_u32_arg(a->parts)};
     if (!s)
         s = add_launch(a, a->flash, "flash", args, 9, rows / FLASH_ROWS * a->parts, 256, err);
     if (s)
         return s;
     a->launches[0].local_bytes = FLASH_LOCAL;
-    const struct as_arg join[] = {memory_arg(a->partial), memory_arg(a->limits), memory_arg(a->out), u32_arg(a->parts),
-                                  u32_arg(rows)};
+    const struct as_arg join[] = {as_memory_arg(a->partial), as_memory_arg(a->limits), as_memory_arg(a->out),
+                                  as_u32_arg(a->parts), as_u32_arg(rows)};
     return split ? add_launch(a, a->program, "join", join, 5, rows, AS_ATTENTION_WIDE, err) : AS_OK;
 }
 

@@ -46,26 +46,11 @@ struct visit {
     struct as_series series;
 };
 
-static struct as_product_desc desc_of(const struct as_axes *a)
-{
-    uint64_t size = as_axes_u64(a, "size");
-    return (struct as_product_desc){.path = (enum as_product_path)as_word_index(a, "path", as_product_path_words),
-                                    .type = (enum as_product_type)as_word_index(a, "type", as_product_type_words),
-                                    .m = size,
-                                    .n = size,
-                                    .k = size};
-}
-
-static bool is_of_cores(const struct as_device_info *info)
-{
-    return info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
-}
-
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct as_product_desc d = desc_of(a);
+    const struct as_product_desc d = as_product_asked(a);
     enum as_applies can = as_product_applies(info, &d, err);
-    double slowest = is_of_cores(info) ? CORES_RATE : d.path < AS_PRODUCT_TILED ? 100 * DEVICE_RATE : DEVICE_RATE;
+    double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_PRODUCT_TILED ? 100 * DEVICE_RATE : DEVICE_RATE;
     if (can != AS_APPLIES || as_product_flop(&d) <= slowest * LONGEST_S)
         return can;
     as_fail(err, AS_UNSUPPORTED, "%d products of this size, one by one, would take many seconds", LAUNCHES);
@@ -122,7 +107,7 @@ static void note(struct as_visit_context *vc, const struct as_series_found *f)
 
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
-    struct as_product_desc d = desc_of(vc->axes);
+    struct as_product_desc d = as_product_asked(vc->axes);
     struct as_series_found found;
     struct visit *v = calloc(1, sizeof *v);
     *state = v;

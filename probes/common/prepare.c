@@ -1,6 +1,7 @@
 #include "prepare.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t as_word_index(const struct as_axes *a, const char *axis, const char *const *words)
@@ -14,6 +15,17 @@ size_t as_word_index(const struct as_axes *a, const char *axis, const char *cons
 bool as_word_is(const struct as_axes *a, const char *axis, const char *word)
 {
     return strcmp(as_axes_text(a, axis), word) == 0;
+}
+
+unsigned as_arch_number(const struct as_device_info *info)
+{
+    const char *digit = strpbrk(info->arch, "0123456789");
+    return digit ? (unsigned)strtoul(digit, NULL, 10) : 0;
+}
+
+bool as_runs_on_host(const struct as_device_info *info)
+{
+    return info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
 }
 
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err)

@@ -8,6 +8,11 @@
 size_t as_word_index(const struct as_axes *a, const char *axis, const char *const *words);
 bool as_word_is(const struct as_axes *a, const char *axis, const char *word);
 
+/* The number in the name of the device's architecture, 90 of "sm_90"; 0 where it has none. */
+unsigned as_arch_number(const struct as_device_info *info);
+/* Is what runs there run by the host's cores, by whichever API? */
+bool as_runs_on_host(const struct as_device_info *info);
+
 /* AS_UNSUPPORTED unless all bytes together take at most half of what is free now and the largest block can be had. */
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err);
 

@@ -77,6 +77,14 @@ void as_timed_finish(struct as_timed *t);
 enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);
 /* as_check_room for one block. */
 enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_error *err);
+static inline struct as_arg as_memory_arg(struct as_memory *m)
+{
+    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
+}
+static inline struct as_arg as_u32_arg(uint64_t v) /* v: below 2^32 */
+{
+    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
+}
 /* One group of `threads`, and n arguments. */
 struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
                                 size_t threads);

@@ -63,7 +63,6 @@ static const struct conversion *conversion_of(const struct as_axes *a)
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct conversion *c = conversion_of(a);
-    const char *digit = strpbrk(info->arch, "0123456789");
     enum as_dialect dialect = as_dialect_find(info->dialect);
     if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no words for conversion instructions");
@@ -71,7 +70,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     }
     if (dialect != c->dialect)
         return AS_PRUNED;
-    if (c->least && (!digit || strtoul(digit, NULL, 10) < c->least))
+    if (as_arch_number(info) < c->least)
         as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", c->word, c->least,
                 info->arch);
     else if (strncmp(info->arch, c->only, strlen(c->only)) != 0)

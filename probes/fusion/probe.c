@@ -53,13 +53,9 @@ struct visit {
 
 static struct as_product_desc desc_of(const struct as_axes *a)
 {
-    uint64_t size = as_axes_u64(a, "size");
-    return (struct as_product_desc){.path = (enum as_product_path)as_word_index(a, "path", as_product_path_words),
-                                    .type = (enum as_product_type)as_word_index(a, "type", as_product_type_words),
-                                    .epilogue = as_word_is(a, "operation", "bias") ? AS_PRODUCT_BIAS : AS_PRODUCT_GELU,
-                                    .m = size,
-                                    .n = size,
-                                    .k = size};
+    struct as_product_desc d = as_product_asked(a);
+    d.epilogue = as_word_is(a, "operation", "bias") ? AS_PRODUCT_BIAS : AS_PRODUCT_GELU;
+    return d;
 }
 
 /* Bias and GELU are of floating numbers, in f32. */

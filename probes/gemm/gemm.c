@@ -50,11 +50,14 @@ static bool is_native(const struct as_device_info *info)
     return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
 }
 
-/* The number in "sm_90". */
-static unsigned architecture(const struct as_device_info *info)
+struct as_product_desc as_product_asked(const struct as_axes *axes)
 {
-    const char *digit = strpbrk(info->arch, "0123456789");
-    return digit ? (unsigned)strtoul(digit, NULL, 10) : 0;
+    uint64_t size = as_axes_u64(axes, "size");
+    return (struct as_product_desc){.path = (enum as_product_path)as_word_index(axes, "path", as_product_path_words),
+                                    .type = (enum as_product_type)as_word_index(axes, "type", as_product_type_words),
+                                    .m = size,
+                                    .n = size,
+                                    .k = size};
 }
 
 double as_product_flop(const struct as_product_desc *d)
@@ -75,7 +78,7 @@ static enum as_applies matrix_applies(const struct as_device_info *info, const s
 {
     const struct made *k = &kernels[d->path];
     const char *path = as_product_path_words[d->path], *type = as_product_type_words[d->type];
-    unsigned arch = architecture(info), least = k->arch;
+    unsigned arch = as_arch_number(info), least = k->arch;
     if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
         least = 89;
     if (strcmp(info->dialect, as_dialect_word(AS_DIALECT_CUDA)) != 0)
@@ -105,7 +108,7 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
                                     struct as_error *err)
 {
     const char *path = as_product_path_words[d->path];
-    bool cores = is_native(info) || info->is_host_cpu, naive = d->path == AS_PRODUCT_NAIVE;
+    bool cores = as_runs_on_host(info), naive = d->path == AS_PRODUCT_NAIVE;
     double slow = cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
     uint64_t tile[3];
     find_tile(d, tile);
@@ -143,15 +146,6 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
 
 /* ---- operands ---- */
 
-static struct as_arg memory_arg(struct as_memory *m)
-{
-    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
-}
-static struct as_arg u32_arg(uint64_t v)
-{
-    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
-}
-
 static enum as_status fill_on_host(struct as_product *p, struct as_memory *to, const unsigned char *codes, uint64_t n,
                                    uint32_t seed, struct as_error *err)
 {
@@ -171,7 +165,7 @@ enum as_status as_product_fill(struct as_device *dev, struct as_program *program
 {
     struct as_kernel *fill = NULL;
     struct as_timing unused;
-    const struct as_arg args[] = {memory_arg(to), memory_arg(table), u32_arg(n), u32_arg(seed)};
+    const struct as_arg args[] = {as_memory_arg(to), as_memory_arg(table), as_u32_arg(n), as_u32_arg(seed)};
     enum as_status s = dev->program->kernel(dev, program, "fill", &fill, err);
     const struct as_launch l = {.kernel = fill,
                                 .args = args,
@@ -338,11 +332,11 @@ static void set_wgmma(struct as_product *p)
     p->tensors[1] = (struct as_tensor){p->b, bytes, d->k, d->n, columns, k->n / k->cluster, 128};
     for (size_t i = 0; i < 2; i++)
         p->args[i] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &p->tensors[i]};
-    p->args[2] = memory_arg(p->d);
-    p->args[3] = memory_arg(p->bias);
-    p->args[4] = u32_arg(d->m / k->m);
-    p->args[5] = u32_arg(d->n / k->n);
-    p->args[6] = u32_arg(d->k / columns);
+    p->args[2] = as_memory_arg(p->d);
+    p->args[3] = as_memory_arg(p->bias);
+    p->args[4] = as_u32_arg(d->m / k->m);
+    p->args[5] = as_u32_arg(d->n / k->n);
+    p->args[6] = as_u32_arg(d->k / columns);
     p->launch.groups = units / k->cluster * k->cluster;
 }
 
@@ -354,14 +348,14 @@ static void set_others(struct as_product *p)
     find_tile(d, tile);
     uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = batch_of(d);
     bool mma = d->path == AS_PRODUCT_MMA;
-    p->args[0] = memory_arg(p->a);
-    p->args[1] = memory_arg(p->b);
-    p->args[2] = memory_arg(p->d);
-    p->args[3] = memory_arg(p->bias);
-    p->args[4] = u32_arg(mma ? tiles[0] : d->m);
-    p->args[5] = u32_arg(mma ? tiles[1] : d->n);
-    p->args[6] = u32_arg(d->k);
-    p->args[7] = u32_arg(batch);
+    p->args[0] = as_memory_arg(p->a);
+    p->args[1] = as_memory_arg(p->b);
+    p->args[2] = as_memory_arg(p->d);
+    p->args[3] = as_memory_arg(p->bias);
+    p->args[4] = as_u32_arg(mma ? tiles[0] : d->m);
+    p->args[5] = as_u32_arg(mma ? tiles[1] : d->n);
+    p->args[6] = as_u32_arg(d->k);
+    p->args[7] = as_u32_arg(batch);
     p->launch.args_n = mma ? 7 : 8;
     p->launch.groups = tiles[0] * tiles[1] * batch;
     if (d->path == AS_PRODUCT_NAIVE) {

@@ -45,6 +45,8 @@ struct as_product_desc {
     struct as_memory *a, *b, *d; /* the caller's, with its operands; NULL: made, and drawn */
 };
 
+/* What the axes path, type and size ask for, of square matrices. */
+struct as_product_desc as_product_asked(const struct as_axes *axes);
 /* How many of what sizes and which kinds a path has: AS_INAPPLICABLE with the reason, AS_PRUNED where it is the same as
  * another. */
 enum as_applies as_product_applies(const struct as_device_info *info, const struct as_product_desc *desc,

@@ -29,42 +29,25 @@ static uint64_t code_in(const unsigned char *image, size_t slot, unsigned bits)
     return code;
 }
 
-static enum as_status write_images(struct layout_unit *u, enum as_matrix_operand which, size_t count,
-                                   const uint64_t *codes, struct as_error *err)
+static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_t count, const uint64_t *codes)
 {
-    struct as_fragments *f = &u->fragments;
-    struct as_device *dev = f->timed.dev;
+    const struct as_fragments *f = &u->fragments;
     size_t slots = slots_of(u, which);
-    memset(f->image[which], 0, count * f->bytes[which]);
-    for (size_t p = 0; p < count && codes; p++)
+    for (size_t p = 0; p < count; p++)
         for (size_t i = 0; i < slots; i++)
             if (codes[p * slots + i])
                 put_code(f->image[which] + p * f->bytes[which], i, bits_of(u, which), codes[p * slots + i]);
-    return dev->memory->write(dev, f->memory[which], 0, f->image[which], count * f->bytes[which], err);
 }
 
 static enum as_status multiply_some(struct layout_unit *u, size_t count, const uint64_t *a, const uint64_t *b,
                                     uint64_t *d, struct as_error *err)
 {
     struct as_fragments *f = &u->fragments;
-    struct as_device *dev = f->timed.dev;
-    const struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_A]},
-        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_B]},
-        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_C]},
-    };
-    const struct as_launch launch = as_timed_group(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
-    struct as_timing unused;
-    enum as_status st = write_images(u, AS_MATRIX_A, count, a, err);
-    if (!st)
-        st = write_images(u, AS_MATRIX_B, count, b, err);
-    if (!st)
-        st = write_images(u, AS_MATRIX_C, count, NULL, err);
-    if (!st)
-        st = dev->queue->launch(dev, &launch, &unused, err);
-    if (!st)
-        st = dev->memory->read(dev, f->memory[AS_MATRIX_C], 0, f->image[AS_MATRIX_C], count * f->bytes[AS_MATRIX_C],
-                               err);
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++)
+        memset(f->image[which], 0, count * f->bytes[which]);
+    put_codes(u, AS_MATRIX_A, count, a);
+    put_codes(u, AS_MATRIX_B, count, b);
+    enum as_status st = as_fragments_run(f, count, err);
     size_t slots = slots_of(u, AS_MATRIX_C);
     for (size_t p = 0; p < count && !st; p++)
         for (size_t i = 0; i < slots; i++)

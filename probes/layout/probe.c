@@ -42,8 +42,9 @@ static enum as_matrix_operand operand_of(const struct as_axes *a)
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct as_matrix *m = as_matrix_find(as_axes_text(a, "instruction"));
-    if (!m || !as_matrix_columns(m, (unsigned)as_axes_u64(a, "n")))
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(a, &n);
+    if (!m)
         return AS_PRUNED;
     enum as_applies can = as_matrix_applies(m, info, err);
     if (can != AS_APPLIES)
@@ -101,8 +102,9 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return as_nomem(err, sizeof *s, "layout");
     s->which = operand_of(vc->axes);
     vc->min_reps = vc->max_reps = 1;
-    enum as_status st = layout_open(&s->unit, vc->dev, as_matrix_find(as_axes_text(vc->axes, "instruction")),
-                                    (unsigned)as_axes_u64(vc->axes, "n"), err);
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(vc->axes, &n);
+    enum as_status st = layout_open(&s->unit, vc->dev, m, n, err);
     double start = as_now();
     if (!st)
         st = layout_documented(&s->unit, &documented, err);

@@ -68,13 +68,9 @@ struct visit {
 
 static struct as_product_desc desc_of(const struct as_axes *a)
 {
-    uint64_t size = as_axes_u64(a, "size");
-    return (struct as_product_desc){.path = (enum as_product_path)as_word_index(a, "path", as_product_path_words),
-                                    .type = (enum as_product_type)as_word_index(a, "type", as_product_type_words),
-                                    .m = size,
-                                    .n = size,
-                                    .k = size,
-                                    .zero = as_word_is(a, "operands", "zero")};
+    struct as_product_desc d = as_product_asked(a);
+    d.zero = as_word_is(a, "operands", "zero");
+    return d;
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -87,8 +83,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const struct as_product_desc d = desc_of(a);
-    bool cores = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
-    return 60 + as_product_flop(&d) * (cores ? 1e-9 : 1e-11);
+    return 60 + as_product_flop(&d) * (as_runs_on_host(info) ? 1e-9 : 1e-11);
 }
 
 static enum as_status warm_up(struct visit *v, struct as_error *err)

@@ -32,12 +32,6 @@ static const char *const full[] = {
     "instruction=wgmma_f16_f32 n=64,128 chains=1,2,4 warps=4,8,12,16",
     "instruction=mma_m16n8k16_f16_f32 chains=1,2,4,8 warps=1,4,8,16,32", NULL};
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
-{
-    struct as_peak_desc d;
-    return as_peak_desc(a, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
-}
-
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
     struct as_peak_desc d;
@@ -67,13 +61,12 @@ const struct as_probe as_probe_matmul_peak = {
     .unit = "ops/cycle",
     .counts = "a multiply-add is two, those with the zeros of a sparse factor counted; slowest unit, no loop, operands "
               "stay where they are",
-    .needs = 0,
     .own_code = true,
     .axes = axes,
     .about = as_matrix_about,
     .quick = quick,
     .full = full,
-    .applies = applies,
+    .applies = as_peak_visit_applies,
     .patience = as_peak_patience,
     .prepare = prepare,
     .sample = sample,

@@ -29,12 +29,6 @@ static const double BURST_S = 1e-3, REST_S = 30e-3;
 /* The power limit acts within tens of milliseconds, and the sensor sees what was in the last hundred. */
 static const double SUSTAINED_S = 0.4;
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
-{
-    struct as_peak_desc d;
-    return as_peak_desc(a, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
-}
-
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
     struct as_peak_desc d;
@@ -72,14 +66,13 @@ const struct as_probe as_probe_matmul_rate = {
     .unit = "ops/s",
     .counts = "of all units; a multiply-add is two, those with the zeros of a sparse factor counted; operands stay "
               "where they are",
-    .needs = 0,
     .own_code = true,
     .own_power = true,
     .axes = axes,
     .about = as_matrix_about,
     .quick = quick,
     .full = full,
-    .applies = applies,
+    .applies = as_peak_visit_applies,
     .patience = as_peak_patience,
     .prepare = prepare,
     .sample = sample,

@@ -6,36 +6,35 @@
 /* Problems of a launch: as many as are worth one, in blocks of memory that are nowhere too large. */
 enum { BATCH_MAX = 1024, BLOCK_MAX = 16 << 20 };
 
-static enum as_status write_operand(struct as_fragments *f, enum as_matrix_operand which, size_t count,
-                                    const uint64_t *numbers, struct as_error *err)
-{
-    size_t each = (size_t)as_matrix_rows(f->matrix, which) * as_matrix_cols(f->matrix, which, f->n);
-    struct as_device *dev = f->timed.dev;
-    memset(f->image[which], 0, count * f->bytes[which]);
-    for (size_t i = 0; i < count; i++)
-        as_image_pack(f->matrix, which, f->n, 0, numbers + i * each, f->image[which] + i * f->bytes[which]);
-    return dev->memory->write(dev, f->memory[which], 0, f->image[which], count * f->bytes[which], err);
-}
-
-static enum as_status multiply_some(struct as_fragments *f, size_t count, const uint64_t *const numbers[], uint64_t *d,
-                                    struct as_error *err)
+enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_error *err)
 {
     struct as_device *dev = f->timed.dev;
-    const struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_A]},
-        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_B]},
-        {.kind = AS_ARG_MEMORY, .u.memory = f->memory[AS_MATRIX_C]},
-    };
+    const struct as_arg args[] = {as_memory_arg(f->memory[AS_MATRIX_A]), as_memory_arg(f->memory[AS_MATRIX_B]),
+                                  as_memory_arg(f->memory[AS_MATRIX_C])};
     const struct as_launch launch = as_timed_group(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
     struct as_timing unused;
     enum as_status s = AS_OK;
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS && !s; which++)
-        s = write_operand(f, (enum as_matrix_operand)which, count, numbers[which], err);
+        s = dev->memory->write(dev, f->memory[which], 0, f->image[which], count * f->bytes[which], err);
     if (!s)
         s = dev->queue->launch(dev, &launch, &unused, err);
     if (!s)
         s = dev->memory->read(dev, f->memory[AS_MATRIX_C], 0, f->image[AS_MATRIX_C], count * f->bytes[AS_MATRIX_C],
                               err);
+    return s;
+}
+
+static enum as_status multiply_some(struct as_fragments *f, size_t count, const uint64_t *const numbers[], uint64_t *d,
+                                    struct as_error *err)
+{
+    for (int w = AS_MATRIX_A; w < AS_MATRIX_OPERANDS; w++) {
+        enum as_matrix_operand which = (enum as_matrix_operand)w;
+        size_t each = as_matrix_count(f->matrix, which, f->n);
+        memset(f->image[w], 0, count * f->bytes[w]);
+        for (size_t i = 0; i < count; i++)
+            as_image_pack(f->matrix, which, f->n, 0, numbers[w] + i * each, f->image[w] + i * f->bytes[w]);
+    }
+    enum as_status s = as_fragments_run(f, count, err);
     for (size_t i = 0; i < count && !s; i++)
         as_image_unpack(f->matrix, AS_MATRIX_C, f->n, f->image[AS_MATRIX_C] + i * f->bytes[AS_MATRIX_C],
                         d + i * f->matrix->m * f->n);

@@ -20,6 +20,8 @@ struct as_fragments {
 /* n: columns, 0 its own or the most. What is open is given back by as_fragments_close, also after a failure. */
 enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, const struct as_matrix *matrix,
                                  unsigned n, struct as_error *err);
+/* Multiplies what lies in the images of `count` problems, at most a batch; the results then lie in those of C. */
+enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_error *err);
 void as_fragments_close(struct as_fragments *f);
 
 #endif

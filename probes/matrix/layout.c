@@ -90,6 +90,11 @@ unsigned as_matrix_cols(const struct as_matrix *m, enum as_matrix_operand which,
     return which == AS_MATRIX_A ? m->k : n ? n : m->n;
 }
 
+size_t as_matrix_count(const struct as_matrix *m, enum as_matrix_operand which, unsigned n)
+{
+    return (size_t)as_matrix_rows(m, which) * as_matrix_cols(m, which, n);
+}
+
 size_t as_image_bytes(const struct as_matrix *m, enum as_matrix_operand which, unsigned n)
 {
     const struct as_matrix_held *held = &m->held[which];

@@ -51,5 +51,7 @@ void as_image_unpack(const struct as_matrix *m, enum as_matrix_operand which, un
 bool as_image_holds(const struct as_matrix *m, enum as_matrix_operand which, unsigned row, unsigned column);
 unsigned as_matrix_rows(const struct as_matrix *m, enum as_matrix_operand which);
 unsigned as_matrix_cols(const struct as_matrix *m, enum as_matrix_operand which, unsigned n);
+/* Numbers of the operand: rows x columns. */
+size_t as_matrix_count(const struct as_matrix *m, enum as_matrix_operand which, unsigned n);
 
 #endif

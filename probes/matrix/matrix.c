@@ -1,8 +1,8 @@
 #include "matrix.h"
 
+#include "../common/prepare.h"
 #include "layout.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const struct as_matrix *as_matrix_find(const char *name)
@@ -18,13 +18,6 @@ bool as_matrix_columns(const struct as_matrix *m, unsigned n)
     if (n == 0 || n == m->n)
         return true;
     return m->columns && n < m->n && (n % m->columns == 0 || n == 8 || n == 24);
-}
-
-/* The number in "sm_90". */
-static unsigned architecture(const struct as_device_info *info)
-{
-    const char *digit = strpbrk(info->arch, "0123456789");
-    return digit ? (unsigned)strtoul(digit, NULL, 10) : 0;
 }
 
 /* Is the architecture one of those whose names begin so? "sm_90" is not one of "sm_9". */
@@ -52,7 +45,7 @@ enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_dev
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", m->name);
         return AS_PRUNED;
     }
-    if (dialect == AS_DIALECT_CUDA && architecture(info) < m->least) {
+    if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < m->least) {
         as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", m->name, m->least,
                 info->arch);
         return AS_INAPPLICABLE;

@@ -109,16 +109,11 @@ static double draw(const struct as_peak *p, const struct as_number_format *f, en
     return least * most + (double)as_rng_below(rng, (uint64_t)(most - least * most) + 1);
 }
 
-size_t as_peak_count(const struct as_peak *p, enum as_matrix_operand which)
-{
-    return (size_t)as_matrix_rows(p->desc.matrix, which) * as_matrix_cols(p->desc.matrix, which, p->desc.n);
-}
-
 static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum as_peak_operands how, struct as_rng *rng)
 {
     const struct as_matrix *m = p->desc.matrix;
     const struct as_number_format *f = as_matrix_format(m, which);
-    size_t n = as_peak_count(p, which);
+    size_t n = as_matrix_count(p->desc.matrix, which, p->desc.n);
     unsigned columns = as_matrix_cols(m, which, p->desc.n);
     /* Unsigned numbers have no negative: their sums wrap. */
     bool mirror = which == AS_MATRIX_A && how == AS_PEAK_RANDOM && f->kind != AS_NUMBER_UNSIGNED;
@@ -138,7 +133,7 @@ static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum a
 static enum as_status write_factor(struct as_peak *p, enum as_matrix_operand which, struct as_error *err)
 {
     const struct as_matrix *m = p->desc.matrix;
-    size_t bytes = as_image_bytes(m, which, p->desc.n), n = as_peak_count(p, which);
+    size_t bytes = as_image_bytes(m, which, p->desc.n), n = as_matrix_count(p->desc.matrix, which, p->desc.n);
     bool shared = m->held[which].held == AS_HELD_SHARED;
     memset(p->image, 0, p->images[which] * bytes);
     for (unsigned v = 0; v < (shared ? 1 : AS_MATRIX_VARIANTS); v++)
@@ -186,7 +181,7 @@ static enum as_status host_memory(struct as_peak *p, struct as_error *err)
     size_t image = 1;
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++) {
         size_t bytes = p->images[which] * as_image_bytes(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n);
-        size_t n = as_peak_count(p, (enum as_matrix_operand)which) * AS_MATRIX_VARIANTS;
+        size_t n = as_matrix_count(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n) * AS_MATRIX_VARIANTS;
         image = bytes > image ? bytes : image;
         for (int set = 0; set < 2; set++)
             if (!(p->numbers[which][set] = calloc(n, sizeof(uint64_t))))
@@ -249,9 +244,7 @@ static void expect_code(struct as_peak *p, struct as_visit_context *vc)
     char text[160];
     double each;
     unsigned steps = p->body.chains * p->body.steps / 2;
-    if (!dev->program->instructions || !(dev->info.capabilities & AS_CAP_CODE) ||
-        dev->program->instructions(dev, p->kernels[AS_PEAK_HALF], &half, NULL) ||
-        dev->program->instructions(dev, p->kernels[AS_PEAK_LONG], &whole, NULL)) {
+    if (!as_code_named(dev, p->kernels[AS_PEAK_HALF], &half) || !as_code_named(dev, p->kernels[AS_PEAK_LONG], &whole)) {
         as_expect_code(vc, p->kernels[AS_PEAK_LONG], "matrix", 2 * (uint64_t)steps);
         return;
     }

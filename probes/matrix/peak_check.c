@@ -9,7 +9,7 @@
 static double factor_sum(const struct as_peak *p, enum as_matrix_operand which, size_t variant, size_t at)
 {
     const struct as_number_format *f = as_matrix_format(p->desc.matrix, which);
-    size_t n = as_peak_count(p, which);
+    size_t n = as_matrix_count(p->desc.matrix, which, p->desc.n);
     return as_number_decode(f, p->numbers[which][0][variant * n + at]) +
            as_number_decode(f, p->numbers[which][1][variant * n + at]);
 }

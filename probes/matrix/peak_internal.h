@@ -4,8 +4,6 @@
 
 #include "peak.h"
 
-/* Numbers of an operand. */
-size_t as_peak_count(const struct as_peak *p, enum as_matrix_operand which);
 /* Draws operands and writes them where the kernels take them. */
 enum as_status as_peak_write(struct as_peak *p, enum as_peak_operands how, struct as_error *err);
 /* Runs a kernel; its cycles on the slowest unit, and seconds. */

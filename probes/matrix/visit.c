@@ -7,6 +7,13 @@
 
 const char *const as_peak_operand_words[] = {"random", "zero", NULL};
 
+const struct as_matrix *as_matrix_asked(const struct as_axes *axes, unsigned *n)
+{
+    const struct as_matrix *m = as_matrix_find(as_axes_text(axes, "instruction"));
+    *n = (unsigned)as_axes_u64(axes, "n");
+    return m && as_matrix_columns(m, *n) ? m : NULL;
+}
+
 bool as_peak_desc(const struct as_axes *axes, struct as_peak_desc *out)
 {
     *out = (struct as_peak_desc){.matrix = as_matrix_find(as_axes_text(axes, "instruction")),
@@ -28,6 +35,13 @@ double as_peak_patience(const struct as_device_info *info, const struct as_axes 
 {
     (void)info, (void)axes;
     return 30; /* a driver compiles the kernels at first */
+}
+
+enum as_applies as_peak_visit_applies(const struct as_device_info *info, const struct as_axes *axes,
+                                      struct as_error *err)
+{
+    struct as_peak_desc d;
+    return as_peak_desc(axes, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
 }
 
 enum as_status as_peak_visit_prepare(struct as_visit_context *vc, const struct as_peak_desc *desc, void **state,

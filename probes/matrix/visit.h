@@ -23,12 +23,17 @@
     }
 extern const char *const as_peak_operand_words[]; /* as in enum as_peak_operands */
 
+/* The instruction that the axes ask for and its columns, 0: its own or the most; NULL where none has so many. */
+const struct as_matrix *as_matrix_asked(const struct as_axes *axes, unsigned *n);
 /* The instruction, its columns and operands as the axes say, chains and warps where there are such axes; false where
  * there is no such instruction. */
 bool as_peak_desc(const struct as_axes *axes, struct as_peak_desc *out);
 /* Bound of the value: what is documented of the device's architecture. */
 void as_peak_limit(struct as_visit_context *vc, double documented);
 double as_peak_patience(const struct as_device_info *info, const struct as_axes *axes);
+
+enum as_applies as_peak_visit_applies(const struct as_device_info *info, const struct as_axes *axes,
+                                      struct as_error *err);
 
 struct as_peak_visit {
     struct as_peak peak;

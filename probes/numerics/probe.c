@@ -2,11 +2,11 @@
 #include "../matrix/find.h"
 #include "../matrix/fragments.h"
 #include "../matrix/visit.h"
+#include "../ops/code.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_method_numerics[];
 
@@ -50,8 +50,9 @@ static bool is_of_integers(enum as_property p)
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct as_matrix *m = as_matrix_find(as_axes_text(a, "instruction"));
-    if (!m || !as_matrix_columns(m, (unsigned)as_axes_u64(a, "n")))
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(a, &n);
+    if (!m)
         return AS_PRUNED;
     bool integers = as_matrix_format(m, AS_MATRIX_C)->kind != AS_NUMBER_FLOAT;
     if (integers && !is_of_integers(property_of(a)))
@@ -74,24 +75,15 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 /* The instruction must be in the machine code, or something else was looked into. */
 static void judge_code(struct state *s, struct as_visit_context *vc)
 {
-    struct as_device *dev = vc->dev;
-    const struct as_matrix *m = s->fragments.matrix;
+    const char *names = s->fragments.matrix->code;
     struct as_instructions list;
     char text[160];
-    if (!dev->program->instructions || !(dev->info.capabilities & AS_CAP_CODE) ||
-        dev->program->instructions(dev, s->fragments.kernel, &list, NULL)) {
+    if (!as_code_named(vc->dev, s->fragments.kernel, &list)) {
         as_judge_code(vc, AS_GATE_NA, AS_CODE_NOT_COUNTED);
         return;
     }
-    uint64_t n = 0;
-    for (const char *at = m->code; *at; at += strspn(at, " ")) {
-        char name[32];
-        size_t len = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)len, at);
-        n += as_instructions_of(&list, name);
-        at += len;
-    }
-    snprintf(text, sizeof text, "%llu of %s", (unsigned long long)n, m->code);
+    uint64_t n = as_code_count(&list, names);
+    snprintf(text, sizeof text, "%llu of %s", (unsigned long long)n, names);
     as_judge_code(vc, n ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
@@ -114,8 +106,9 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return as_nomem(err, sizeof *s, "numerics");
     s->property = property_of(vc->axes);
     vc->min_reps = vc->max_reps = 1;
-    enum as_status st = as_fragments_open(&s->fragments, vc->dev, as_matrix_find(as_axes_text(vc->axes, "instruction")),
-                                          (unsigned)as_axes_u64(vc->axes, "n"), err);
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(vc->axes, &n);
+    enum as_status st = as_fragments_open(&s->fragments, vc->dev, m, n, err);
     if (st)
         return st;
     double start = as_now();

@@ -18,7 +18,7 @@ enum {
 
 bool as_chains_core(const struct as_device_info *info)
 {
-    return info->is_host_cpu || info->vector_bytes != 0 || (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+    return as_runs_on_host(info) || info->vector_bytes != 0;
 }
 
 unsigned as_chains_warp(const struct as_device_info *info)
@@ -35,13 +35,6 @@ unsigned as_chains_full(const struct as_device_info *info)
 static enum as_dialect dialect_of(const struct as_device_info *info)
 {
     return as_dialect_find(info->dialect);
-}
-
-/* The number in "sm_90". */
-static unsigned architecture(const struct as_device_info *info)
-{
-    const char *digit = strpbrk(info->arch, "0123456789");
-    return digit ? (unsigned)strtoul(digit, NULL, 10) : 0;
 }
 
 static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type second)
@@ -64,7 +57,7 @@ static enum as_status has_operation(const struct as_device_info *info, const str
         return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
     if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f16");
-    if (dialect == AS_DIALECT_CUDA && architecture(info) < op->cuda_least)
+    if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < op->cuda_least)
         return as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name,
                        op->cuda_least, info->arch);
     if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch))
@@ -124,7 +117,7 @@ void as_limit_issue(struct as_visit_context *vc, const struct as_chains_desc *de
     const struct as_device_info *info = &vc->dev->info;
     enum as_op_type t = desc->sequence.n ? desc->sequence.part[0].op->type : AS_OP_I32;
     unsigned each = as_op_lanes(t);
-    if (dialect_of(info) != AS_DIALECT_CUDA || architecture(info) < 70)
+    if (dialect_of(info) != AS_DIALECT_CUDA || as_arch_number(info) < 70)
         return;
     vc->limit = (double)SCHEDULERS * info->warp * each;
     snprintf(vc->limit_why, sizeof vc->limit_why, "%d instructions of a warp in a cycle", (int)SCHEDULERS);
@@ -232,13 +225,11 @@ static void expect_code(struct as_chains *c, struct as_visit_context *vc)
 {
     struct as_device *dev = c->timed.dev;
     struct as_instructions half, whole;
-    struct as_error err = {0};
     char text[160];
     unsigned steps = c->desc.ilp * c->desc.steps;
     double each;
-    if (!dev->program->instructions || !(dev->info.capabilities & AS_CAP_CODE) ||
-        dev->program->instructions(dev, c->kernels[AS_CHAINS_HALF], &half, &err) ||
-        dev->program->instructions(dev, c->kernels[AS_CHAINS_WHOLE], &whole, &err)) {
+    if (!as_code_named(dev, c->kernels[AS_CHAINS_HALF], &half) ||
+        !as_code_named(dev, c->kernels[AS_CHAINS_WHOLE], &whole)) {
         as_expect_code(vc, c->kernels[AS_CHAINS_WHOLE], "any",
                        (uint64_t)steps * as_op_sequence_count(&c->desc.sequence));
         return;

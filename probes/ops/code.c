@@ -25,6 +25,20 @@ static bool is_word(const char *list, const char *word)
     return false;
 }
 
+bool as_code_named(struct as_device *dev, struct as_kernel *kernel, struct as_instructions *out)
+{
+    return dev->program->instructions && (dev->info.capabilities & AS_CAP_CODE) &&
+           !dev->program->instructions(dev, kernel, out, NULL);
+}
+
+uint64_t as_code_count(const struct as_instructions *list, const char *names)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        n += is_word(names, list->list[i].name) ? list->list[i].n : 0;
+    return n;
+}
+
 /* Around its steps a compiler computes addresses with the same instructions, in a short body in other ways: a few, and
  * more where there are more numbers to load. */
 enum { STRAY = 2, LOADS_STRAY = 2 };

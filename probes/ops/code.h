@@ -2,8 +2,13 @@
 #ifndef AS_PROBES_OPS_CODE_H
 #define AS_PROBES_OPS_CODE_H
 
-#include "device/device.h"
+#include "core/probe.h"
 #include "sequence.h"
+
+/* The names of a kernel's instructions; false where its device does not tell them. */
+bool as_code_named(struct as_device *dev, struct as_kernel *kernel, struct as_instructions *out);
+/* So many of them have one of the names, which blanks divide. */
+uint64_t as_code_count(const struct as_instructions *list, const char *names);
 
 /* What a step must have: so many instructions, each by one of these names; NULL any. */
 struct as_code_want {

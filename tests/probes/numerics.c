@@ -51,7 +51,7 @@ static void multiply(const char *name, void *const *args)
     model.skipped_k = device.skipped_k;
     for (int w = 0; w < AS_MATRIX_OPERANDS; w++) {
         enum as_matrix_operand which = (enum as_matrix_operand)w;
-        x[w] = calloc((size_t)as_matrix_rows(m, which) * as_matrix_cols(m, which, device.n), sizeof *x[w]);
+        x[w] = calloc(as_matrix_count(m, which, device.n), sizeof *x[w]);
         assert_non_null(x[w]);
     }
     for (size_t g = 0; g < toy.groups; g++) {

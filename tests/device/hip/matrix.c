@@ -18,17 +18,6 @@ extern const char as_kernel_timed[];
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
 static const char *arch;
 
-/* By any of the names, which assembly for chips before gfx942 writes without the last stroke. */
-static uint64_t count_of(const struct as_instructions *list, const char *names)
-{
-    uint64_t n = 0;
-    char word[64];
-    int length = 0;
-    for (const char *at = names; sscanf(at, "%63s%n", word, &length) == 1; at += length)
-        n += as_instructions_of(list, word);
-    return n;
-}
-
 /* By the assembly. Machine code must have as many of it. */
 static void count(const struct as_matrix *m, const unsigned char *text, size_t bytes, const char *kernel,
                   struct as_instructions *out)
@@ -40,9 +29,9 @@ static void count(const struct as_matrix *m, const unsigned char *text, size_t b
     *out = (struct as_instructions){.n = 0};
     if (assembly_instructions(text, kernel, out, &err) || as_hip_instructions(object, n, kernel, &code, &err))
         fail_msg("%s: %s", m->name, err.text);
-    for (size_t i = 0; i < code.n && count_of(&code, m->code) != count_of(out, m->code); i++)
+    for (size_t i = 0; i < code.n && as_code_count(&code, m->code) != as_code_count(out, m->code); i++)
         print_error("%s: %llu\n", code.list[i].name, (unsigned long long)code.list[i].n);
-    assert_int_equal(count_of(&code, m->code), count_of(out, m->code));
+    assert_int_equal(as_code_count(&code, m->code), as_code_count(out, m->code));
 }
 
 static void check(const struct as_matrix *m)
