@@ -1,8 +1,8 @@
 /* The kernels for products of matrices as NVRTC compiles them, without a device: for each architecture and type that a
  * path has, they compile, spill nothing, and hold the instructions of the matrix unit that they are about. Skipped
  * where there is no NVRTC. */
-#include "device/cuda/cuda.h"
 #include "gemm.h"
+#include "real_nvrtc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,17 +13,6 @@
 #include <cmocka.h>
 
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_flash[];
-
-static struct as_nvrtc_api nvrtc;
-
-static int load(void **state)
-{
-    struct as_error err = {0};
-    (void)state;
-    if (as_nvrtc_load(&nvrtc, &err))
-        print_message("skipped: %s\n", err.text);
-    return 0;
-}
 
 static void check(const char *source, const char *kernel, const char *arch, enum as_product_type type,
                   unsigned epilogue, unsigned cluster, const char *operation, uint64_t wanted)
@@ -37,8 +26,7 @@ static void check(const char *source, const char *kernel, const char *arch, enum
     snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%u -DCLUSTER=%u -DTILED", f->define,
              f->out_bytes, type == AS_PRODUCT_BF16 ? " -DOUT_BF16" : "", epilogue, cluster);
     const struct as_program_desc desc = {.name = kernel, .source = source, .defines = defines};
-    if (as_cu_compile(&nvrtc, &desc, arch, &cubin, &bytes, &err) ||
-        as_cubin_count(cubin, bytes, kernel, operation, &n, &err))
+    if (nvrtc_compile(&desc, arch, &cubin, &bytes, &err) || as_cubin_count(cubin, bytes, kernel, operation, &n, &err))
         fail_msg("%s of %s for %s: %s", kernel, f->word, arch, err.text);
     struct as_instructions all = {0};
     assert_int_equal(as_cubin_instructions(cubin, bytes, kernel, &all, &err), AS_OK);
@@ -58,8 +46,7 @@ static void test_wgmma(void **state)
     } cases[] = {{AS_PRODUCT_TF32, 0, 1}, {AS_PRODUCT_BF16, 1, 1}, {AS_PRODUCT_F16, 0, 1}, {AS_PRODUCT_F16, 2, 2},
                  {AS_PRODUCT_E4M3, 0, 2}, {AS_PRODUCT_E5M2, 0, 1}, {AS_PRODUCT_S8, 0, 2}};
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(as_kernel_gemm_wgmma, "gemm_wgmma", "sm_90a", cases[i].type, cases[i].epilogue, cases[i].cluster,
               "matrix", 4);
@@ -79,8 +66,7 @@ static void test_mma(void **state)
         {"sm_100", AS_PRODUCT_E4M3, 0, 32},
     };
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(as_kernel_gemm_mma, "gemm_mma", cases[i].arch, cases[i].type, cases[i].epilogue, 1, "matrix",
               cases[i].wanted);
@@ -89,8 +75,7 @@ static void test_mma(void **state)
 static void test_tiled(void **state)
 {
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     check(as_kernel_gemm_simple, "tiled", "sm_80", AS_PRODUCT_F32, 0, 1, "fma.f32", 16 * 64);
     check(as_kernel_gemm_simple, "tiled", "sm_90a", AS_PRODUCT_F64, 0, 1, "fma.f64", 16 * 16);
 }
@@ -99,8 +84,7 @@ static void test_tiled(void **state)
 static void test_flash(void **state)
 {
     (void)state;
-    if (!nvrtc.library)
-        skip();
+    need_nvrtc();
     check(as_kernel_flash, "flash", "sm_80", AS_PRODUCT_F16, 0, 1, "matrix", 128);
     check(as_kernel_flash, "flash", "sm_90a", AS_PRODUCT_F16, 0, 1, "matrix", 128);
 }
@@ -109,5 +93,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wgmma), cmocka_unit_test(test_mma),
                                        cmocka_unit_test(test_tiled), cmocka_unit_test(test_flash)};
-    return cmocka_run_group_tests(tests, load, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
