@@ -239,17 +239,19 @@ static void test_numbers(void **unused)
         {"bf16 that saturates", AS_PROPERTY_SPECIAL, 7},
         {"integers that wrap", AS_PROPERTY_EXPLAINED, 100},
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        for (size_t u = 0; u < UNITS; u++) {
-            struct as_matrix_found found;
-            if (strcmp(units[u].name, numbers[i].name) != 0)
-                continue;
-            find(&units[u], &found);
-            const struct as_property_found *p = &found.property[numbers[i].property];
-            if (!p->seen || p->value != numbers[i].value)
-                fail_msg("%s: %s is %g, not %g: %s", units[u].name, as_properties[numbers[i].property].word, p->value,
-                         numbers[i].value, p->text);
-        }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct as_matrix_found found;
+        size_t u = 0;
+        while (u < UNITS && strcmp(units[u].name, numbers[i].name) != 0)
+            u++;
+        if (u == UNITS)
+            fail_msg("no unit is called '%s'", numbers[i].name);
+        find(&units[u], &found);
+        const struct as_property_found *p = &found.property[numbers[i].property];
+        if (!p->seen || p->value != numbers[i].value)
+            fail_msg("%s: %s is %g, not %g: %s", units[u].name, as_properties[numbers[i].property].word, p->value,
+                     numbers[i].value, p->text);
+    }
 }
 
 /* ---- planted faults ---- */
