@@ -124,6 +124,21 @@ template <class A> using msl_held = typename msl_atomic<A>::held;
 MSL_ATOMICS(MSL_DEVICE, true)
 MSL_ATOMICS(MSL_THREADGROUP, false)
 
+/* Of three; p: what min and max of the type begin with. */
+#define MSL_OF_THREE(T, p)                                                                                             \
+    inline T p##min3(T x, T y, T z)                                                                                    \
+    {                                                                                                                  \
+        return p##min(x, p##min(y, z));                                                                                \
+    }                                                                                                                  \
+    inline T p##max3(T x, T y, T z)                                                                                    \
+    {                                                                                                                  \
+        return p##max(x, p##max(y, z));                                                                                \
+    }                                                                                                                  \
+    inline T p##median3(T x, T y, T z)                                                                                 \
+    {                                                                                                                  \
+        return p##max(p##min(x, y), p##min(p##max(x, y), z));                                                          \
+    }
+
 /* [Integer Functions] WIDE holds a product. */
 #define MSL_INTEGERS(T, UNSIGNED, WIDE)                                                                                \
     inline T min(T x, T y)                                                                                             \
@@ -134,18 +149,7 @@ MSL_ATOMICS(MSL_THREADGROUP, false)
     {                                                                                                                  \
         return x < y ? y : x;                                                                                          \
     }                                                                                                                  \
-    inline T min3(T x, T y, T z)                                                                                       \
-    {                                                                                                                  \
-        return min(x, min(y, z));                                                                                      \
-    }                                                                                                                  \
-    inline T max3(T x, T y, T z)                                                                                       \
-    {                                                                                                                  \
-        return max(x, max(y, z));                                                                                      \
-    }                                                                                                                  \
-    inline T median3(T x, T y, T z)                                                                                    \
-    {                                                                                                                  \
-        return max(min(x, y), min(max(x, y), z));                                                                      \
-    }                                                                                                                  \
+    MSL_OF_THREE(T, )                                                                                                  \
     inline UNSIGNED absdiff(T x, T y)                                                                                  \
     {                                                                                                                  \
         return x < y ? (UNSIGNED)y - (UNSIGNED)x : (UNSIGNED)x - (UNSIGNED)y;                                          \
@@ -242,18 +246,7 @@ MSL_EACH2(half2, fma)
     {                                                                                                                  \
         return (T)__builtin_fmax((double)x, (double)y);                                                                \
     }                                                                                                                  \
-    inline T fmin3(T x, T y, T z)                                                                                      \
-    {                                                                                                                  \
-        return fmin(x, fmin(y, z));                                                                                    \
-    }                                                                                                                  \
-    inline T fmax3(T x, T y, T z)                                                                                      \
-    {                                                                                                                  \
-        return fmax(x, fmax(y, z));                                                                                    \
-    }                                                                                                                  \
-    inline T fmedian3(T x, T y, T z)                                                                                   \
-    {                                                                                                                  \
-        return fmax(fmin(x, y), fmin(fmax(x, y), z));                                                                  \
-    }                                                                                                                  \
+    MSL_OF_THREE(T, f)                                                                                                 \
     inline T fabs(T x)                                                                                                 \
     {                                                                                                                  \
         return x < 0 ? -x : x;                                                                                         \
