@@ -42,6 +42,12 @@ uint64_t as_axes_u64(const struct as_axes *axes, const char *name)
     return whole;
 }
 
+bool as_axes_is(const struct as_axes *axes, const char *name, const char *text)
+{
+    const struct as_axis_value *v = as_axes_get(axes, name);
+    return !v || strcmp(v->text, text) == 0;
+}
+
 /* The one spelling of a number: whole numbers in digits, others as the shortest text that reads back the same. */
 static void format_number(struct as_buf *b, double v)
 {
@@ -352,6 +358,11 @@ void as_cell_finish(struct as_cell *c)
     c->detail = NULL;
     c->samples = NULL;
     c->sample_visit = NULL;
+}
+
+bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b)
+{
+    return a->better_less ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
 }
 
 void as_cells_free(struct as_cell *cells, size_t n)

@@ -29,6 +29,8 @@ const struct as_axis_value *as_axes_get(const struct as_axes *axes, const char *
 const char *as_axes_text(const struct as_axes *axes, const char *name);                /* "" when absent */
 double as_axes_number(const struct as_axes *axes, const char *name);                   /* NAN when absent or a word */
 uint64_t as_axes_u64(const struct as_axes *axes, const char *name);                    /* 0 when absent or a word */
+/* Has the axis this value? Axes without it have every value: a store may be older than an axis. */
+bool as_axes_is(const struct as_axes *axes, const char *name, const char *text);
 enum as_status as_axes_add(struct as_axes *axes, const char *name, const char *text, struct as_error *err);
 /* {"size":1048576,"op":"triad"} and back; and "size=1 MiB op=triad" for people. */
 void as_axes_to_json(const struct as_axes *axes, struct as_buf *out);
@@ -133,6 +135,8 @@ struct as_cell {
     int *sample_visit; /* visit number of each sample; owned */
 };
 void as_cell_finish(struct as_cell *c);
+/* Is the number of the first better than that of the second? Both are of one probe and have one. */
+bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);
 void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees the array */
 
 enum as_run_state { AS_RUN_RUNNING, AS_RUN_COMPLETE, AS_RUN_INTERRUPTED, AS_RUN_STATE_N };

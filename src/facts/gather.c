@@ -154,8 +154,7 @@ bool claim_fits(double claimed, struct as_interval ci, double share)
 
 bool cell_is(const struct as_cell *cell, const char *axis, const char *text)
 {
-    const struct as_axis_value *v = as_axes_get(&cell->axes, axis);
-    return !v || strcmp(v->text, text) == 0;
+    return as_axes_is(&cell->axes, axis, text);
 }
 
 bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but)

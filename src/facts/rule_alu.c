@@ -17,21 +17,12 @@ struct operations {
     size_t rates_n, waits_n;
 };
 
-/* On a CPU of one number, elsewhere always. */
-static bool is_scalar(const struct as_cell *cell)
-{
-    const char *width = cell_axis(cell, "width");
-    return !width[0] || strcmp(width, "scalar") == 0;
-}
-
 /* The best cell of an operation; NULL: no such. */
 static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *op)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(cell_axis(cells[i], "op"), op) == 0 &&
-            (!best || (cells[i]->better_less ? cells[i]->sum.median < best->sum.median
-                                             : cells[i]->sum.median > best->sum.median)))
+        if (strcmp(cell_axis(cells[i], "op"), op) == 0 && (!best || as_cell_is_better(cells[i], best)))
             best = cells[i];
     return best;
 }
@@ -51,10 +42,10 @@ static void add_rate(struct rule_context *c, const struct operations *o, const c
     if (!f)
         return;
     char value[96];
+    const bool vectors = !cell_is(cell, "width", "scalar");
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_say(f, "A unit does %s of %s%s%.12s%s", fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
-             is_scalar(cell) ? "" : ", in vectors of ", is_scalar(cell) ? "" : cell_axis(cell, "width"),
-             is_scalar(cell) ? "" : " bits");
+             vectors ? ", in vectors of " : "", vectors ? cell_axis(cell, "width") : "", vectors ? " bits" : "");
     fact_evidence(f, cell);
 }
 
@@ -208,7 +199,7 @@ static void read_cells(struct rule_context *c, struct operations *o)
     o->waits_n = 0;
     size_t n = cells_of(c, "alu_latency", &o->waits);
     for (size_t i = 0; i < n; i++)
-        if (is_scalar(o->waits[i]))
+        if (cell_is(o->waits[i], "width", "scalar")) /* elsewhere than on a CPU there is no other */
             o->waits[o->waits_n++] = o->waits[i];
 }
 

@@ -66,7 +66,7 @@ static bool beats(const struct as_cell *a, const struct as_cell *b)
     int rank_b = b->status == AS_CELL_OK && measured(b) ? 2 : measured(b);
     if (rank_a != rank_b || !rank_a)
         return rank_a > rank_b;
-    return a->better_less ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
+    return as_cell_is_better(a, b);
 }
 
 /* ---- rows ---- */

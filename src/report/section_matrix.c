@@ -47,13 +47,6 @@ static const char *axis(const struct as_cell *c, const char *name)
     return as_axes_text(&c->axes, name);
 }
 
-/* A cell without the axis has every value of it. */
-static bool is(const struct as_cell *c, const char *name, const char *text)
-{
-    const char *value = axis(c, name);
-    return !value[0] || strcmp(value, text) == 0;
-}
-
 /* What a store says may be any number. */
 static bool drawable(const struct as_cell *c)
 {
@@ -77,7 +70,8 @@ static void open_table(struct as_buf *b, const char *class, const char *label, c
 
 static bool is_usual(const struct as_cell *c, const char *operands)
 {
-    return is(c, "n", "0") && is(c, "chains", "0") && is(c, "warps", "0") && is(c, "operands", operands);
+    return as_axes_is(&c->axes, "n", "0") && as_axes_is(&c->axes, "chains", "0") &&
+           as_axes_is(&c->axes, "warps", "0") && as_axes_is(&c->axes, "operands", operands);
 }
 
 static const struct as_cell *with_zeros(const struct place *p, const struct as_cell *c)
@@ -173,8 +167,9 @@ static size_t points_of(const struct place *p, const char *type, struct as_matri
     for (size_t i = 0; i < p->run->cells_n && n < POINTS_MAX; i++) {
         const struct as_cell *c = &p->run->cells[i];
         double size = as_axes_number(&c->axes, "size");
-        if (is_of(c, p->device, "matmul") && strcmp(axis(c, "type"), type) == 0 && is(c, "operands", "random") &&
-            is(c, "hold", "burst") && size >= 1 && size < 1e9 && drawable(c))
+        if (is_of(c, p->device, "matmul") && strcmp(axis(c, "type"), type) == 0 &&
+            as_axes_is(&c->axes, "operands", "random") && as_axes_is(&c->axes, "hold", "burst") && size >= 1 &&
+            size < 1e9 && drawable(c))
             points[n++] = (struct as_matrix_point){.path = axis(c, "path"),
                                                    .size = size,
                                                    .rate = c->sum.median,

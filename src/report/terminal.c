@@ -19,11 +19,6 @@ struct group {
     size_t trusted, untrusted;
 };
 
-static bool beats(const struct as_cell *a, const struct as_cell *b)
-{
-    return a->better_less ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
-}
-
 /* The name of the axis by which the cells of a probe are told apart in the short page, NULL when none fits. */
 static const char *word_axis(const struct as_report_run *run, const struct as_cell *of)
 {
@@ -101,7 +96,7 @@ static size_t find_groups(const struct as_report_run *run, struct group *groups)
             continue;
         }
         g->trusted++;
-        if (!g->best || beats(c, g->best))
+        if (!g->best || as_cell_is_better(c, g->best))
             g->best = c;
     }
     return n;

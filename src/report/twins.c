@@ -94,11 +94,6 @@ static int by_key(const void *pa, const void *pb)
     return (a->cell > b->cell) - (a->cell < b->cell);
 }
 
-static bool is_better(const struct as_cell *a, const struct as_cell *b)
-{
-    return a->better_less ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
-}
-
 struct list {
     struct as_twin *v;
     size_t n, cap;
@@ -125,7 +120,7 @@ static enum as_status match_group(struct list *l, const struct candidate *first,
     const struct as_cell *best[2] = {NULL, NULL};
     for (size_t i = 0; i < n; i++) {
         const struct as_cell **b = &best[first[i].second];
-        if (!*b || is_better(first[i].cell, *b))
+        if (!*b || as_cell_is_better(first[i].cell, *b))
             *b = first[i].cell;
     }
     for (size_t i = 0; i < na && !st; i++)

@@ -36,6 +36,21 @@ static void test_lookup(void **state)
     assert_string_equal(as_axes_text(&axes, "none"), "");
     assert_true(isnan(as_axes_number(&axes, "none")));
     assert_int_equal(as_axes_u64(&axes, "none"), 0);
+    assert_true(as_axes_is(&axes, "op", "triad"));
+    assert_false(as_axes_is(&axes, "op", "copy"));
+    assert_true(as_axes_is(&axes, "none", "copy"));
+}
+
+static void test_better(void **state)
+{
+    (void)state;
+    struct as_cell small = {.sum = {.median = 1}}, large = {.sum = {.median = 2}};
+    assert_true(as_cell_is_better(&large, &small));
+    assert_false(as_cell_is_better(&small, &large));
+    assert_false(as_cell_is_better(&small, &small));
+    small.better_less = large.better_less = 1;
+    assert_true(as_cell_is_better(&small, &large));
+    assert_false(as_cell_is_better(&large, &small));
 }
 
 /* A double holds 53 bits; the axis holds more. */
@@ -274,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lookup),
+        cmocka_unit_test(test_better),
         cmocka_unit_test(test_large_whole_numbers),
         cmocka_unit_test(test_words_that_look_like_numbers),
         cmocka_unit_test(test_json_round_trip),
