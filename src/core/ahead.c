@@ -34,10 +34,8 @@ static bool is_worth_it(const struct as_engine *e, const struct as_cell *cell)
     const struct as_slot *slot = as_engine_slot(e, cell);
     if (cell->status != AS_CELL_PLANNED || !probe || !probe->own_code || !slot)
         return false;
-    for (size_t i = 0; as_backends[i]; i++)
-        if (strcmp(as_backends[i]->name, slot->info.backend) == 0)
-            return as_backends[i]->open_compiler != NULL;
-    return false;
+    const struct as_backend *backend = as_backend_find(slot->info.backend);
+    return backend && backend->open_compiler;
 }
 
 static json_t *order_of(const struct as_engine *e, const struct as_cell *cell)

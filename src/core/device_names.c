@@ -8,13 +8,8 @@
 
 bool as_is_device_id(const char *word)
 {
-    size_t n = strcspn(word, ":");
-    if (!word[n] && strcmp(word, "cpu") != 0 && strcmp(word, "null") != 0)
-        return false;
-    for (size_t i = 0; as_backends[i]; i++)
-        if (strlen(as_backends[i]->name) == n && strncmp(as_backends[i]->name, word, n) == 0)
-            return true;
-    return false;
+    const bool counted = strchr(word, ':') != NULL; /* backends that have one device need no number */
+    return (counted || strcmp(word, "cpu") == 0 || strcmp(word, "null") == 0) && as_backend_find(word);
 }
 
 /* One wrong letter in three is another word ("gpu" is not "cpu"): a name is suggested when one is the beginning of the

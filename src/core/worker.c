@@ -67,14 +67,6 @@ static json_t *do_open(struct worker *w, const json_t *order)
     return describe(&w->opened.device, &w->sensing);
 }
 
-static const struct as_backend *find_backend(const char *name)
-{
-    for (size_t i = 0; as_backends[i]; i++)
-        if (name && strcmp(as_backends[i]->name, name) == 0)
-            return as_backends[i];
-    return NULL;
-}
-
 static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
 {
     struct as_error err = {0};
@@ -93,7 +85,8 @@ static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
 static json_t *do_list(const json_t *order)
 {
     struct as_error err = {0};
-    const struct as_backend *b = find_backend(json_string_value(json_object_get(order, "backend")));
+    const char *name = json_string_value(json_object_get(order, "backend"));
+    const struct as_backend *b = name ? as_backend_find(name) : NULL;
     void *ctx = NULL;
     if (!b)
         as_fail(&err, AS_NOTFOUND, "this build has no such backend");
@@ -143,7 +136,7 @@ static enum as_status open_compiler(struct worker *w, const json_t *order, struc
     if (s || (w->compiler.device && strcmp(w->compiler.info.id, info.id) == 0))
         return s;
     close_compiler(w);
-    const struct as_backend *b = find_backend(info.backend);
+    const struct as_backend *b = as_backend_find(info.backend);
     if (!b || !b->open_compiler)
         return as_fail(err, AS_UNSUPPORTED, "backend '%s' compiles nothing ahead", info.backend);
     return b->open_compiler(&info, &w->compiler, err);

@@ -221,8 +221,9 @@ struct as_queue_ops {
 /* A product of matrices by a vendor's library: d = a x b. Rows lie one after the other: of m x k numbers in a, k x n in
  * b, m x n in d; of a transposed one (k x m, n x k) its own. */
 struct as_gemm_desc {
-    const char *in, *sum,
-        *out; /* "f64", "f32", "tf32" (lies in memory as f32), "bf16", "f16", "e4m3", "e5m2", "s8", "s32" */
+    /* Types of a and b, of the sums, of d: "f64", "f32", "tf32" (lies in memory as f32), "bf16", "f16", "e4m3", "e5m2",
+     * "s8", "s32" */
+    const char *in, *sum, *out;
     uint64_t m, n, k;
     bool a_transposed, b_transposed;
     struct as_memory *a, *b, *d;
@@ -261,7 +262,7 @@ struct as_backend {
     enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
     /* (optional) A device that only compiles, for one with this info: opened without the driver, and beside the one
      * that measures. build puts the machine code where that one's build finds it (code_cache.h) and ends with
-     * AS_UNSUPPORTED, as all else does. */
+     * AS_UNSUPPORTED, as does all else that needs a device. */
     enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
     bool portable;       /* its API is not the devices' own: another backend may drive the same ones */
     const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
@@ -269,6 +270,8 @@ struct as_backend {
 
 /* All backends that this build knows, in the order in which devices are listed. Ends with NULL. */
 extern const struct as_backend *const as_backends[];
+/* The backend of a device ("cuda:0") or of this name ("cuda"); NULL when there is none. */
+const struct as_backend *as_backend_find(const char *id);
 /* AS_FAILED naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);

@@ -92,22 +92,23 @@ enum as_status as_device_check(const struct as_device *dev, struct as_error *err
     return AS_OK;
 }
 
-/* The backend whose name is the first n bytes of id; NULL when there is none. */
-static const struct as_backend *find(const char *id, size_t n)
+const struct as_backend *as_backend_find(const char *id)
 {
+    const size_t n = strcspn(id, ":");
     for (size_t i = 0; as_backends[i]; i++)
         if (strlen(as_backends[i]->name) == n && memcmp(as_backends[i]->name, id, n) == 0)
             return as_backends[i];
     return NULL;
 }
 
-static enum as_status fail_unknown(const char *id, size_t n, struct as_error *err)
+static enum as_status fail_unknown(const char *id, struct as_error *err)
 {
     enum { NAMES_MAX = 16 };
     const char *names[NAMES_MAX + 1] = {0};
     char name[32];
     for (size_t i = 0; as_backends[i] && i < NAMES_MAX; i++)
         names[i] = as_backends[i]->name;
+    const size_t n = strcspn(id, ":");
     as_copy_text(name, n < sizeof name ? n + 1 : sizeof name, id);
     const char *near = as_nearest(name, names);
     return as_fail(err, AS_NOTFOUND, "no backend for device \"%s\"%s%s%s; assay devices lists them", id,
@@ -148,11 +149,10 @@ enum as_status as_device_open(const char *id, struct as_opened *out, struct as_e
 {
     *out = (struct as_opened){0};
     const char *colon = strchr(id, ':');
-    size_t n = colon ? (size_t)(colon - id) : strlen(id);
-    const struct as_backend *backend = find(id, n);
+    const struct as_backend *backend = as_backend_find(id);
     uint64_t index = 0;
     if (!backend)
-        return fail_unknown(id, n, err);
+        return fail_unknown(id, err);
     if (colon && as_parse_u64(colon + 1, &index, NULL))
         return as_fail(err, AS_USAGE, "device \"%s\" has no number after the colon; write for example \"opencl:0\"",
                        id);
