@@ -200,6 +200,34 @@ size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell 
     return n;
 }
 
+void names_add(struct names *names, const char *name)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_printf(&line, "\n%s\n", name);
+    if (!strstr(as_buf_get(&names->all), as_buf_get(&line))) {
+        as_buf_str(&names->all, as_buf_get(&line));
+        if (names->text.len + strlen(name) < names->room)
+            as_buf_printf(&names->text, "%s%s", names->text.len ? ", " : "", name);
+        else
+            names->more++;
+    }
+    as_buf_finish(&line);
+}
+
+const char *names_text(struct names *names)
+{
+    if (names->more)
+        as_buf_printf(&names->text, " and %zu more", names->more);
+    names->more = 0;
+    return as_buf_get(&names->text);
+}
+
+void names_finish(struct names *names)
+{
+    as_buf_finish(&names->text);
+    as_buf_finish(&names->all);
+}
+
 /* A cell with what it is sorted by. */
 struct keyed {
     const struct as_cell *cell;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 160 }; /* letters of a list; what has no room is counted */
+enum { ROOM = 160 }; /* letters of names */
 
 /* More than this share of an instruction beyond the first is a second one, in some steps. */
 static const double SEVERAL = 1.25;
@@ -152,8 +152,9 @@ static bool is_named(const struct as_cell *const *cells, size_t i)
 
 static void add_several(struct rule_context *c, const struct operations *o)
 {
-    struct as_buf list = AS_BUF_INIT;
-    size_t known = 0, several = 0, more = 0;
+    struct names names = NAMES(ROOM);
+    struct as_buf name = AS_BUF_INIT;
+    size_t known = 0, several = 0;
     int64_t evidence[AS_EVIDENCE_MAX];
     for (size_t i = 0; i < o->rates_n; i++) {
         const double each = cell_note(o->rates[i], "instructions_each") - cell_has_note(o->rates[i], "link");
@@ -165,25 +166,23 @@ static void add_several(struct rule_context *c, const struct operations *o)
         if (several < AS_EVIDENCE_MAX)
             evidence[several] = o->rates[i]->id;
         several++;
-        if (list.len + strlen(cell_axis(o->rates[i], "op")) < ROOM)
-            as_buf_printf(&list, "%s%.47s (%.3g)", list.len ? ", " : "", cell_axis(o->rates[i], "op"), each);
-        else
-            more++;
+        as_buf_clear(&name);
+        as_buf_printf(&name, "%.47s (%.3g)", cell_axis(o->rates[i], "op"), each);
+        names_add(&names, as_buf_get(&name));
     }
-    if (more)
-        as_buf_printf(&list, " and %zu more", more);
     struct as_fact *f = known ? fact_add(c, "operations", "", "alu.several") : NULL;
     if (f) {
         fact_number(f, (double)several, NO_INTERVAL);
         f->verdict = AS_SUPPORTED;
         fact_say(f, "Of %zu operations %zu are one machine instruction%s%s", known, known - several,
-                 several ? ", the others several: " : "", as_buf_get(&list));
+                 several ? ", the others several: " : "", names_text(&names));
         f->evidence_n = several < AS_EVIDENCE_MAX ? several : AS_EVIDENCE_MAX;
         memcpy(f->evidence, evidence, f->evidence_n * sizeof *evidence);
         if (!several)
             fact_evidence(f, o->rates[0]);
     }
-    as_buf_finish(&list);
+    names_finish(&names);
+    as_buf_finish(&name);
 }
 
 /* Of links there is none in these. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum kind { NATIVE, LOOP, CALL, SEQUENCE };
-enum { ROOM = 200 }; /* letters of a list; what has no room is counted */
+enum { ROOM = 200 }; /* letters of names */
 
 static enum kind kind_of(const struct as_cell *cell)
 {
@@ -28,20 +28,6 @@ static void name_of(const struct as_cell *cell, struct as_buf *out)
                   cell_is(cell, "target", "v3") && !is_atomic(cell) ? " (x86-64-v3)" : "");
 }
 
-/* Is the same named by an earlier cell of this kind? */
-static bool is_named(const struct as_cell *const *cells, size_t i, const char *name)
-{
-    bool found = false;
-    for (size_t k = 0; k < i && !found; k++) {
-        struct as_buf b = AS_BUF_INIT;
-        name_of(cells[k], &b);
-        found = is_atomic(cells[k]) == is_atomic(cells[i]) && kind_of(cells[k]) == kind_of(cells[i]) &&
-                strcmp(as_buf_get(&b), name) == 0;
-        as_buf_finish(&b);
-    }
-    return found;
-}
-
 static const struct {
     bool atomic;
     enum kind kind;
@@ -60,9 +46,9 @@ static const struct {
 
 static void add(struct rule_context *c, const struct as_cell *const *cells, size_t n, size_t sort)
 {
-    struct as_buf list = AS_BUF_INIT, name = AS_BUF_INIT;
+    struct names names = NAMES(ROOM);
+    struct as_buf name = AS_BUF_INIT;
     struct as_fact *f = NULL;
-    size_t more = 0;
     for (size_t i = 0; i < n; i++) {
         if (is_atomic(cells[i]) != sorts[sort].atomic || kind_of(cells[i]) != sorts[sort].kind)
             continue;
@@ -71,20 +57,13 @@ static void add(struct rule_context *c, const struct as_cell *const *cells, size
         fact_evidence(f, cells[i]);
         as_buf_clear(&name);
         name_of(cells[i], &name);
-        if (is_named(cells, i, as_buf_get(&name)))
-            continue;
-        if (list.len + name.len < ROOM)
-            as_buf_printf(&list, "%s%s", list.len ? ", " : "", as_buf_get(&name));
-        else
-            more++;
+        names_add(&names, as_buf_get(&name));
     }
-    if (more)
-        as_buf_printf(&list, " and %zu more", more);
     if (f) {
         f->verdict = AS_SUPPORTED;
-        fact_say(f, "%s: %s", sorts[sort].sentence, as_buf_get(&list));
+        fact_say(f, "%s: %s", sorts[sort].sentence, names_text(&names));
     }
-    as_buf_finish(&list);
+    names_finish(&names);
     as_buf_finish(&name);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 200 }; /* letters of a list; what has no room is counted */
+enum { ROOM = 200 }; /* letters of names */
 
 static void name_of(const struct as_cell *cell, struct as_buf *out)
 {
@@ -68,22 +68,13 @@ static const struct sort {
 
 typedef bool (*takes)(const struct as_cell *cell, const void *what);
 
-/* Does an earlier one of these cells have the same name? */
-static bool is_named(const struct as_cell *const *cells, size_t i, const void *what, takes is)
-{
-    for (size_t k = 0; k < i; k++)
-        if (is(cells[k], what) && cells_same(cells[k], cells[i], "instruction") && cells_same(cells[k], cells[i], "n"))
-            return true;
-    return false;
-}
-
-/* Names of those cells of a probe that `is` takes; false where there are none. */
+/* A sentence with the names of those cells that `is` takes; NULL where there are none. */
 static struct as_fact *list(struct rule_context *c, const struct as_cell *const *cells, size_t n, const void *what,
                             takes is, const char *id, const char *sentence)
 {
-    struct as_buf text = AS_BUF_INIT, name = AS_BUF_INIT;
+    struct names names = NAMES(ROOM);
+    struct as_buf name = AS_BUF_INIT;
     struct as_fact *f = NULL;
-    size_t more = 0;
     for (size_t i = 0; i < n; i++) {
         if (!is(cells[i], what))
             continue;
@@ -92,18 +83,11 @@ static struct as_fact *list(struct rule_context *c, const struct as_cell *const 
         fact_evidence(f, cells[i]);
         as_buf_clear(&name);
         name_of(cells[i], &name);
-        if (is_named(cells, i, what, is))
-            continue;
-        if (text.len + name.len < ROOM)
-            as_buf_printf(&text, "%s%s", text.len ? ", " : "", as_buf_get(&name));
-        else
-            more++;
+        names_add(&names, as_buf_get(&name));
     }
-    if (more)
-        as_buf_printf(&text, " and %zu more", more);
     if (f)
-        fact_say(f, "%s: %s", sentence, as_buf_get(&text));
-    as_buf_finish(&text);
+        fact_say(f, "%s: %s", sentence, names_text(&names));
+    names_finish(&names);
     as_buf_finish(&name);
     return f;
 }

@@ -78,6 +78,17 @@ size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell 
 bool cell_is(const struct as_cell *cell, const char *axis, const char *text);
 /* Are all axes but one the same? */
 bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but);
+/* Names in a sentence, each once: what has no room is counted. */
+struct names {
+    size_t room;        /* letters */
+    struct as_buf text; /* "a, b" */
+    struct as_buf all;  /* lines */
+    size_t more;
+};
+#define NAMES(letters) ((struct names){.room = (letters), .text = AS_BUF_INIT, .all = AS_BUF_INIT})
+void names_add(struct names *names, const char *name);
+const char *names_text(struct names *names); /* "a, b and 3 more"; no names are added after it */
+void names_finish(struct names *names);
 /* Two cells of a probe that differ in one axis only. */
 struct pair {
     const struct as_cell *a, *b;
