@@ -20,9 +20,14 @@ enum {
 };
 /* Of the time there is. */
 static const double SHARE = 0.4;
+/* A program takes a fraction of this: who has not answered by then hangs, and without a budget nothing else ends it. */
+static const double PATIENCE_S = 10;
 
 struct compilers {
-    struct as_worker worker[COMPILERS_MAX];
+    struct compiler {
+        struct as_worker worker;
+        double asked;
+    } of[COMPILERS_MAX];
     size_t n;
     const size_t *cells; /* indices of those to compile for */
     size_t cells_n, next;
@@ -55,8 +60,8 @@ static json_t *order_of(const struct as_engine *e, const struct as_cell *cell)
 
 static void end(struct compilers *c, size_t i)
 {
-    as_worker_stop(&c->worker[i]);
-    c->worker[i] = c->worker[--c->n];
+    as_worker_stop(&c->of[i].worker);
+    c->of[i] = c->of[--c->n];
 }
 
 /* The next cell for the i-th; false when it is over with it. */
@@ -65,8 +70,9 @@ static bool hand_out(const struct as_engine *e, struct compilers *c, size_t i)
     if (c->next == c->cells_n)
         return false;
     json_t *order = order_of(e, &e->cells[c->cells[c->next++]]);
-    bool sent = order && !as_message_send(c->worker[i].fd, order, NULL);
+    bool sent = order && !as_message_send(c->of[i].worker.fd, order, NULL);
     json_decref(order);
+    c->of[i].asked = as_now();
     return sent;
 }
 
@@ -74,14 +80,17 @@ static void take(const struct as_engine *e, struct compilers *c, double deadline
 {
     struct pollfd fds[COMPILERS_MAX];
     for (size_t i = 0; i < c->n; i++)
-        fds[i] = (struct pollfd){.fd = c->worker[i].fd, .events = POLLIN};
-    int ready = poll(fds, c->n, 100);
+        fds[i] = (struct pollfd){.fd = c->of[i].worker.fd, .events = POLLIN};
+    const bool ready = poll(fds, c->n, 100) > 0;
     /* From behind, since the last takes the place of one that ends. */
-    for (size_t i = ready > 0 ? c->n : 0; i-- > 0;) {
+    for (size_t i = c->n; i-- > 0;) {
         json_t *reply = NULL;
-        if (!fds[i].revents)
+        if (!ready || !fds[i].revents) {
+            if (as_now() > c->of[i].asked + PATIENCE_S)
+                end(c, i);
             continue;
-        bool answered = as_message_receive(c->worker[i].fd, deadline, e->options->stop, &reply) == AS_RECEIVED;
+        }
+        bool answered = as_message_receive(c->of[i].worker.fd, deadline, e->options->stop, &reply) == AS_RECEIVED;
         json_decref(reply);
         if (!answered || !hand_out(e, c, i))
             end(c, i);
@@ -104,9 +113,11 @@ static void compile_all(struct as_engine *e, struct compilers *c)
     as_buf_printf(&text, "first compiling what %zu cells run, on %zu processors", c->cells_n, wanted);
     as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
-    for (size_t i = 0; i < wanted && !as_worker_start(&c->worker[c->n], e->program, NULL); i++)
-        if (c->n++, !hand_out(e, c, c->n - 1))
+    for (size_t i = 0; i < wanted && !as_worker_start(&c->of[c->n].worker, e->program, NULL); i++) {
+        c->n++;
+        if (!hand_out(e, c, c->n - 1))
             end(c, c->n - 1);
+    }
     while (c->n && as_now() < deadline && !(e->options->stop && *e->options->stop))
         take(e, c, deadline);
     while (c->n)

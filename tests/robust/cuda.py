@@ -137,6 +137,16 @@ def test_compiler_dies_ahead(assay):
            "and no visit is lost", done)
 
 
+def test_compiler_hangs_ahead(assay):
+    """Also where there is no budget that ends it: whose turn it was is compiled by its visit."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise harness.Skip("one processor compiles nothing ahead")
+    done, by = compiled(assay, *AHEAD, "--budget", "0", FAKE_NVRTC_ONCE=once(assay), FAKE_NVRTC_HANGS="1")
+    expect(len(by) == CELLS_AHEAD + SENTINELS, "every program is compiled all the same", by)
+    expect(len(assay.cells()) == CELLS_AHEAD and not any(c["status"] == "timeout" for c in assay.cells()),
+           "and no visit is lost", done)
+
+
 def test_several_queues(assay):
     done = run(assay, "runs", "concurrency", "--device", "cuda:0", "--set", "what=rate", "--set", "queues=1,16", *SHORT)
     expect(done.code in MEASURED and len(measured(assay.cells())) == 2, "every launch of every queue counts", done)

@@ -2,7 +2,7 @@
  * driver takes. So what the backend does around its programs is tested also where there is no CUDA.
  *
  * $FAKE_NVRTC_LOG gets a line with the process for each compilation; where the file $FAKE_NVRTC_ONCE is there, the
- * process that finds it removes it and ends by abort. */
+ * process that finds it removes it and ends by abort, or where $FAKE_NVRTC_HANGS is set does not end at all. */
 #include "device/cuda/driver_functions.h"
 #include "device/cuda/driver_types.h"
 
@@ -54,8 +54,11 @@ API nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options_n, const c
 {
     (void)program, (void)options_n, (void)options;
     const char *log = getenv("FAKE_NVRTC_LOG"), *once = getenv("FAKE_NVRTC_ONCE");
-    if (once && unlink(once) == 0)
+    if (once && unlink(once) == 0) {
+        while (getenv("FAKE_NVRTC_HANGS"))
+            pause();
         abort();
+    }
     FILE *f = log ? fopen(log, "a") : NULL;
     if (f) {
         fprintf(f, "%ld\n", (long)getpid());
