@@ -157,6 +157,8 @@ static void add_launches(struct rule_context *c, const struct curve *curve)
         if (cell_note(cell, "modes") == 2)
             two = cell;
     }
+    if (!(spread > 0)) /* cells without notes tell nothing of single launches */
+        return;
     struct as_fact *f =
         fact_add(c, "matrix", "x", "clockstate.%s.%s", cell_axis(first, "path"), cell_axis(first, "type"));
     if (!f)

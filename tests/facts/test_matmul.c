@@ -234,6 +234,7 @@ static void test_launches(void **unused)
              "\"steady_s\":0}");
     launches(1024, "f16", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0.05}");
     launches(1024, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0}");
+    launches(1024, "s8", "{}");
     launches(2048, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.02e12,\"steady\":\"not within the series\"}");
     made_derive(&m);
     assert_verdict("clockstate.wgmma.f16", AS_REFUTED);
@@ -242,6 +243,7 @@ static void test_launches(void **unused)
     made_says(made_get(&m, "clockstate.wgmma.f16"), "steady after 0.05 s at the latest (size 1024)");
     assert_verdict("clockstate.wgmma.e4m3", AS_SUPPORTED);
     made_says(made_get(&m, "clockstate.wgmma.e4m3"), "not steady after 300 launches at 1 of 2");
+    assert_null(made_find(&m, "clockstate.wgmma.s8")); /* nothing of them was noted */
 }
 
 int main(void)
