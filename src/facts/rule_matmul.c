@@ -136,17 +136,20 @@ static void add_footprint(const struct products *p, const struct number_type *t,
 
 /* ---- which unit ---- */
 
-/* What ordinary arithmetic can do at most: with numbers of the type, or where it has none of them with whatever is
- * fastest. */
+bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const char *type)
+{
+    if (!b)
+        return true;
+    const bool own_a = strcmp(cell_axis(a, "type"), type) == 0, own_b = strcmp(cell_axis(b, "type"), type) == 0;
+    return own_a != own_b ? own_a : a->sum.median > b->sum.median;
+}
+
 static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t n, const char *type)
 {
-    const struct as_cell *best = NULL, *own = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct as_cell **of = strcmp(cell_axis(roofs[i], "type"), type) == 0 ? &own : &best;
-        if (!*of || roofs[i]->sum.median > (*of)->sum.median)
-            *of = roofs[i];
-    }
-    return own ? own : best;
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        best = as_is_higher_roof(roofs[i], best, type) ? roofs[i] : best;
+    return best;
 }
 
 /* The fastest of a type by one of the paths, of those that were sustained while a sensor read the power: in bursts it

@@ -71,13 +71,20 @@ static struct axes axes_of(const struct as_matrix_point *points, size_t n, doubl
     return a;
 }
 
+/* "100 G": for all of the unit there is no room. */
+static void rate_tick(struct as_buf *b, double v)
+{
+    const struct as_scale *s = as_scale_of(v * (1 + 1e-9), "ops/s", true);
+    as_buf_printf(b, "%.3g %.*s</text>\n", v * s->factor, (int)(strlen(s->typeset) - strlen("ops/s")), s->typeset);
+}
+
 static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)
 {
     for (int e = (int)lround(log10(a->y_lo)); e <= (int)lround(log10(a->y_hi)); e++) {
         const double v = pow(10, e);
         as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--grid)\"/>\n", LEFT, at_y(a, v), RIGHT);
         text_at(b, LEFT - 6, at_y(a, v) + 4, "end", "var(--muted)", 10.5);
-        as_buf_printf(b, e < 12 ? "%.0f G</text>\n" : "%.0f T</text>\n", e < 12 ? v / 1e9 : v / 1e12);
+        rate_tick(b, v);
     }
     double last = -INFINITY;
     for (double size = a->x_lo; size <= a->x_hi;) {

@@ -180,19 +180,16 @@ static size_t points_of(const struct place *p, const char *type, struct as_matri
     return n;
 }
 
-/* What ordinary arithmetic can do with numbers of the type, or where it has none of them with whatever is fastest. */
 static const struct as_cell *roof_of(const struct place *p, const char *type)
 {
-    const struct as_cell *own = NULL, *any = NULL;
+    const struct as_cell *best = NULL;
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (!is_of(c, p->device, "roofline") || c->status != AS_CELL_OK || !drawable(c))
-            continue;
-        const struct as_cell **of = strcmp(axis(c, "type"), type) == 0 ? &own : &any;
-        if (!*of || c->sum.median > (*of)->sum.median)
-            *of = c;
+        if (is_of(c, p->device, "roofline") && c->status == AS_CELL_OK && drawable(c) &&
+            as_is_higher_roof(c, best, type))
+            best = c;
     }
-    return own ? own : any;
+    return best;
 }
 
 static void key(struct as_buf *b, const char *const *paths)
@@ -241,10 +238,12 @@ static const struct {
                   {"step", "added at once"},
                   {"start", "accumulator added"},
                   {"cut", "digits below"},
+                  {"aligned", "aligned by"},
                   {"rounding", "rounding"},
                   {"subnormal", "subnormal"},
                   {"overflow", "past the range"},
                   {"special", "inf and NaN"},
+                  {"nan", "code of a NaN"},
                   {"zero", "zeros"},
                   {"explained", "explained"}};
 enum { PROPERTIES = sizeof properties / sizeof *properties };

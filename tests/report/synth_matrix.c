@@ -114,6 +114,8 @@ void synth_matrix(struct maker *m)
     peak(m, "mma_m16n8k256_b1_s32", "random", 43690, NAN);
     cell(m, "numerics", "instruction=wgmma_e4m3_f32 n=8 property=accumulator", 14, "{\"found\":\"14 bits of 24\"}");
     cell(m, "numerics", "instruction=wgmma_e4m3_f32 n=8 property=step", 32, NULL);
+    cell(m, "numerics", "instruction=wgmma_e4m3_f32 n=8 property=nan", 1, "{\"found\":\"one code\"}");
+    cell(m, "numerics", "instruction=wgmma_e4m3_f32 n=8 property=aligned", 2, "{\"found\":\"the largest\"}");
     fragment(m);
     cell(m, "fusion", "path=wgmma type=f16 size=1024 operation=bias_gelu", 1.13, NULL);
     cell(m, "fusion", "path=tiled type=f16 size=1024 operation=bias", 0.98, NULL);

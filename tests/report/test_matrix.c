@@ -47,12 +47,27 @@ static void products_have_a_picture_for_each_type(void **state)
     as_buf_finish(&b);
 }
 
+static void slow_products_have_an_axis(void **state)
+{
+    (void)state;
+    struct as_buf b = AS_BUF_INIT;
+    const struct as_matrix_point points[] = {{"naive", 256, 5e8, {NAN, NAN}, true},
+                                             {"naive", 512, 2e9, {NAN, NAN}, true}};
+    as_matrix_draw_products(&b, "f64", points, 2, NAN, "");
+    assert_has(&b, ">100 M</text>");
+    assert_has(&b, ">1 G</text>");
+    assert_has(&b, ">10 G</text>");
+    as_buf_finish(&b);
+}
+
 static void words_of_the_probe_are_shown(void **state)
 {
     (void)state;
     struct as_buf b = section_of("matrix");
     assert_has(&b, ">14 bits of 24</a>");
     assert_has(&b, ">32</a>"); /* without words the number */
+    assert_has(&b, ">one code</a>");
+    assert_has(&b, ">the largest</a>");
     as_buf_finish(&b);
 }
 
@@ -129,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_stand_beside_what_is_documented),
         cmocka_unit_test(products_have_a_picture_for_each_type),
+        cmocka_unit_test(slow_products_have_an_axis),
         cmocka_unit_test(words_of_the_probe_are_shown),
         cmocka_unit_test(fragments_are_grids),
         cmocka_unit_test(only_numbers_of_the_right_count_are_a_fragment),
