@@ -172,11 +172,11 @@ static enum as_status explain_stored(const struct as_args *args, uint64_t id, co
 }
 
 /* "alu/ffma32" */
-static enum as_status explain_word(const struct as_args *args, const char *slash, const struct as_table_style *style,
+static enum as_status explain_word(const struct as_args *args, const char *text, const struct as_table_style *style,
                                    struct as_buf *out, struct as_error *err)
 {
     char name[32];
-    const char *text = as_args_word(args, 0);
+    const char *slash = strchr(text, '/');
     size_t length = (size_t)(slash - text);
     as_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
     const struct as_probe *probe = as_probe_find(name);
@@ -215,31 +215,28 @@ static enum as_status unknown(const char *name, struct as_error *err)
 static enum as_status explain(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err)
 {
-    static const char is_probe[] = "probe:"; /* as for 'assay run', which also knows suites of the same name */
-    const char *name = as_args_word(args, 0);
-    if (strncmp(name, is_probe, sizeof is_probe - 1) == 0)
-        name += sizeof is_probe - 1;
-    const struct as_probe *probe = as_probe_find(name);
+    bool suites, probes; /* that may be meant; gates and cells have no such word before them */
+    const char *name = as_suite_or_probe(as_args_word(args, 0), &suites, &probes);
+    const struct as_probe *probe = probes ? as_probe_find(name) : NULL;
+    const bool either = suites && probes, all = as_args_flag(args, "all");
     uint64_t id = 0;
-    const bool all = as_args_flag(args, "all");
     if (probe && !probe->hidden)
         return explain_probe(probe, all, style, out, err);
     if (all)
         return as_fail(err, AS_USAGE, "'--all' is for probes, and '%s' is none", name);
-    for (int g = 0; g < AS_GATE_N; g++)
+    for (int g = 0; either && g < AS_GATE_N; g++)
         if (strcmp(as_gate_name((enum as_gate)g), name) == 0)
             return explain_gate(args, (enum as_gate)g, style, out, err);
-    for (size_t i = 0; as_suite_texts[i].name; i++)
+    for (size_t i = 0; suites && as_suite_texts[i].name; i++)
         if (strcmp(as_suite_texts[i].name, name) == 0) {
             as_buf_str(out, as_suite_texts[i].text);
             return AS_OK;
         }
-    const char *slash = strchr(name, '/');
-    if (slash)
-        return explain_word(args, slash, style, out, err);
-    if (as_parse_u64(name, &id, NULL) == AS_OK)
+    if (probes && strchr(name, '/'))
+        return explain_word(args, name, style, out, err);
+    if (either && as_parse_u64(name, &id, NULL) == AS_OK)
         return explain_stored(args, id, style, out, err);
-    return unknown(name, err);
+    return unknown(as_args_word(args, 0), err);
 }
 
 static int run_explain(const struct as_command *command, const struct as_args *args)
@@ -269,10 +266,10 @@ const struct as_command as_command_explain = {
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. An operation of it (see "
         "'assay list ops'): its types, how it is written in the kernels of each API and in CPUs' instructions, the "
-        "machine instructions wanted, "
-        "what it is checked against, how its chains are made, and the numbers it had last. A gate: when it passes, "
-        "and which cells of the last run failed it. A suite: its text. A cell (its number is in 'assay show'): axes, "
-        "numbers, distribution, gates, visits, provenance, and how to measure it again.",
+        "machine instructions wanted, what it is checked against, how its chains are made, and the numbers it had "
+        "last. A gate: when it passes, and which cells of the last run failed it. A suite: its text; where a probe "
+        "has the same name 'suite:link' is the suite. A cell (its number is in 'assay show'): axes, numbers, "
+        "distribution, gates, visits, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
                "explain 117",
     .options = options,

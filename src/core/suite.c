@@ -334,15 +334,21 @@ static enum as_status suite_from_file(const char *path, struct as_suite *out, st
     return s;
 }
 
-enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err)
+const char *as_suite_or_probe(const char *word, bool *suite, bool *probe)
 {
     static const char is_probe[] = "probe:", is_suite[] = "suite:";
-    const bool suites = strncmp(name, is_probe, sizeof is_probe - 1) != 0;
-    const bool probes = strncmp(name, is_suite, sizeof is_suite - 1) != 0;
+    *suite = strncmp(word, is_probe, sizeof is_probe - 1) != 0;
+    *probe = strncmp(word, is_suite, sizeof is_suite - 1) != 0;
+    return word + (!*suite ? sizeof is_probe - 1 : !*probe ? sizeof is_suite - 1 : 0);
+}
+
+enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err)
+{
+    bool suites, probes;
     const char *names[128];
     size_t n = 0;
     *out = (struct as_suite){0};
-    name += !suites ? sizeof is_probe - 1 : !probes ? sizeof is_suite - 1 : 0;
+    name = as_suite_or_probe(name, &suites, &probes);
     for (size_t i = 0; suites && as_suite_texts[i].name; i++) {
         if (strcmp(as_suite_texts[i].name, name) == 0)
             return as_suite_parse(name, as_suite_texts[i].text, out, err);

@@ -59,6 +59,8 @@ REFUSED = [
     (["explain", "drfit"], 2, ["did you mean 'drift'?"]),
     (["explain", "drift", "--all"], 2, ["'--all' is for probes", "'drift'"]),
     (["explain", "alu/fma32"], 2, ["did you mean 'alu/ffma32'?"]),
+    (["explain", "probe:drift"], 2, ["there is no", "'probe:drift'"]),
+    (["explain", "suite:latency"], 2, ["there is no", "'suite:latency'"]),
     (["explain", "alu/"], 2, ["has no ''"]),
     (["explain", "alo/ffma32"], 2, ["did you mean 'alu'?"]),
     (["explain", "sentinel/ffma32"], 2, ["no probe 'sentinel'"]),
@@ -162,12 +164,19 @@ def long_axes(folder):
         assert last not in axes.split() and last in re.split(r"[\s,]+", whole), f"{where} has all: {last}"
 
 
+def named_alike(folder):
+    """A suite and a probe of one name: as for 'assay run', a word before it says which."""
+    assert "\n[suite]\n" in start(folder, ["explain", "suite:link"]).stdout, "the suite"
+    assert "\nAxes\n" in start(folder, ["explain", "probe:link"]).stdout, "the probe"
+    assert "ffma32" in start(folder, ["explain", "probe:alu/ffma32"]).stdout, "its operation"
+
+
 def main():
     tests = [(f"refused: {' '.join(a)!r:.60}", refused, (a, c, w)) for a, c, w in REFUSED]
     for name, function, list_ in (("full disk", full, PRINTING), ("closed stdout", closed, PRINTING),
                                   ("broken pipe", broken_pipe, PRINTING), ("JSON lines", json_lines, LINES)):
         tests += [(f"{name}: {' '.join(a)}", function, (a,)) for a in list_]
-    tests += [("no home", no_home, ()), ("colours", no_colour, ()), ("long axes", long_axes, ())]
+    tests += [("no home", no_home, ()), ("colours", no_colour, ()), ("long axes", long_axes, ()), ("named alike", named_alike, ())]
     print(f"1..{len(tests)}")
     failed = 0
     for number, (name, function, arguments) in enumerate(tests, 1):
