@@ -228,6 +228,10 @@ struct as_gemm_desc {
     bool a_transposed, b_transposed;
     struct as_memory *a, *b, *d;
 };
+/* AS_USAGE where a size is 0 or more than such libraries count, or a matrix does not fit its memory; bytes are of a
+ * number of a and b, and of d. */
+enum as_status as_gemm_check(const struct as_gemm_desc *desc, unsigned in_bytes, unsigned out_bytes,
+                             struct as_error *err);
 struct as_gemm;
 struct as_gemm_ops {
     /* Finds the library, and of what it offers for these sizes what is fastest here; d is written meanwhile. Other

@@ -101,6 +101,24 @@ enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uin
                    (unsigned long long)offset, (unsigned long long)mem->bytes);
 }
 
+static enum as_status check_matrix(const struct as_memory *mem, uint64_t rows, uint64_t columns, unsigned bytes,
+                                   struct as_error *err)
+{
+    const uint64_t n = rows * columns; /* of 31 bits each */
+    return as_memory_check(mem, 0, n > UINT64_MAX / bytes ? UINT64_MAX : n * bytes, err);
+}
+
+enum as_status as_gemm_check(const struct as_gemm_desc *d, unsigned in_bytes, unsigned out_bytes, struct as_error *err)
+{
+    if (!d->m || !d->n || !d->k || (d->m | d->n | d->k) > INT32_MAX)
+        return as_fail(err, AS_USAGE, "a product of %llu x %llu x %llu: sizes are from 1 to %d",
+                       (unsigned long long)d->m, (unsigned long long)d->n, (unsigned long long)d->k, INT32_MAX);
+    enum as_status s = check_matrix(d->a, d->m, d->k, in_bytes, err);
+    if (!s)
+        s = check_matrix(d->b, d->k, d->n, in_bytes, err);
+    return s ? s : check_matrix(d->d, d->m, d->n, out_bytes, err);
+}
+
 double as_timing_seconds(const struct as_timing *t)
 {
     return isnan(t->device_s) ? t->host_s : t->device_s;

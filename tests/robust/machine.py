@@ -162,6 +162,22 @@ def test_budget_of_0_is_none(assay):
         expect(least >= 3 if budget is None else least < 3, f"{words}: the least visited cell has {least} visits", done)
 
 
+def test_blas_that_is_none(assay):
+    """A library that only has the name of a BLAS: the reason says what it lacks."""
+    with open("/proc/self/maps", encoding="utf-8") as f:
+        other = next((line.split()[-1] for line in f if "/libc." in line or "/libc-" in line), None)
+    if not other:
+        raise Skip("no library of another kind is to be seen in this process")
+    for name in ("openblas.so.0", "openblas.so", "blis.so.4", "blis.so", "mkl_rt.so.2", "mkl_rt.so", "cblas.so.3",
+                 "blas.so.3"):
+        os.symlink(other, assay.path("lib" + name))
+    done = assay.run("run", "probe:matmul", "--device", "cpu", "--visits", "1", "--set", "path=library", "--set", "type=f32",
+                     "--set", "size=256", "--set", "operands=random", "--set", "hold=burst",
+                     env={"LD_LIBRARY_PATH": assay.folder})
+    reasons = [c["reason"] for c in assay.cells()]
+    expect(len(reasons) == 1 and "libopenblas.so.0 has no functions 'cblas_sgemm'" in reasons[0], f"{reasons}", done)
+
+
 def test_worker_program_missing(assay):
     done = assay.run("run", *CELLS, env={"ASSAY_WORKER": "/no/such/assay"})
     expect(done.code not in (*MEASURED,) and "/no/such/assay" in done.err, "says what is missing", done)

@@ -214,6 +214,7 @@ void as_card_forget_programs(struct as_card *card);
 /* Leaves the machine code of a program where build finds it, without building it. Needs of the card its api, its target
  * and what the compiler needs of its backend, and of dev its info. */
 enum as_status as_card_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err);
+
 /* ---- ahead.c: devices that only compile (as_backend.open_compiler) ---- */
 
 /* card is the first member of a block that close gives to free(). */

@@ -51,8 +51,11 @@ static enum as_status load(struct blas *blas, struct as_error *err)
         /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
         void *f32 = library ? dlsym(library, "cblas_sgemm") : NULL,
              *f64 = library ? dlsym(library, "cblas_dgemm") : NULL;
-        if (!f32 || !f64)
+        if (!f32 || !f64) {
+            if (!why[0])
+                snprintf(why, sizeof why, "%s has no functions 'cblas_sgemm' and 'cblas_dgemm'", library_names[i]);
             continue;
+        }
         *blas = (struct blas){.library = library, .found = library_names[i]};
         memcpy(&blas->f32, &f32, sizeof f32);
         memcpy(&blas->f64, &f64, sizeof f64);
@@ -78,22 +81,15 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
 {
     struct blas blas = {0};
     bool f64 = strcmp(d->in, "f64") == 0, same = strcmp(d->in, d->sum) == 0 && strcmp(d->in, d->out) == 0;
-    const uint64_t bytes = f64 ? sizeof(double) : sizeof(float);
+    const unsigned bytes = f64 ? sizeof(double) : sizeof(float);
     *out = NULL;
     if (!same || (!f64 && strcmp(d->in, "f32") != 0))
         return as_fail(err, AS_UNSUPPORTED, "a BLAS has products of f32 and f64, not of %s", d->in);
-    if (!d->m || !d->n || !d->k || (d->m | d->n | d->k) > INT32_MAX)
-        return as_fail(err, AS_USAGE, "a product of %llu x %llu x %llu", (unsigned long long)d->m,
-                       (unsigned long long)d->n, (unsigned long long)d->k);
-    enum as_status s = as_memory_check(d->a, 0, d->m * d->k * bytes, err);
-    if (!s)
-        s = as_memory_check(d->b, 0, d->k * d->n * bytes, err);
-    if (!s)
-        s = as_memory_check(d->d, 0, d->m * d->n * bytes, err);
-    leave_core(as_cpu(dev));
-    if (!s)
-        s = load(&blas, err);
+    enum as_status s = as_gemm_check(d, bytes, bytes, err);
     if (s)
+        return s;
+    leave_core(as_cpu(dev));
+    if ((s = load(&blas, err)))
         return s;
     struct as_gemm *g = calloc(1, sizeof *g);
     if (!g)

@@ -82,17 +82,6 @@ static unsigned bytes_of(cudaDataType type)
     return bytes[type];
 }
 
-static enum as_status check_memory(const struct as_gemm_desc *d, const struct product *p, struct as_error *err)
-{
-    if (!d->m || !d->n || !d->k || (d->m | d->n | d->k) > INT32_MAX)
-        return as_fail(err, AS_USAGE, "cuda: a product of %llu x %llu x %llu", (unsigned long long)d->m,
-                       (unsigned long long)d->n, (unsigned long long)d->k);
-    enum as_status s = as_memory_check(d->a, 0, d->m * d->k * bytes_of(p->in_type), err);
-    if (!s)
-        s = as_memory_check(d->b, 0, d->k * d->n * bytes_of(p->in_type), err);
-    return s ? s : as_memory_check(d->d, 0, d->m * d->n * bytes_of(p->out_type), err);
-}
-
 /* The library's columns lie one after the other, so that what it takes for a matrix is the transposed one of ours: it
  * computes d' = b' x a'. Operands that are transposed already are as it has them. */
 static enum as_status describe(struct as_gemm *g, const struct as_gemm_desc *d, const struct product *p,
@@ -260,7 +249,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
         s = as_fail(err, AS_UNSUPPORTED, "cuBLASLt has no product of %s with sums of %s that gives %s", desc->in,
                     desc->sum, desc->out);
     if (!s)
-        s = check_memory(desc, p, err);
+        s = as_gemm_check(desc, bytes_of(p->in_type), bytes_of(p->out_type), err);
     if (!s && !lt->library)
         s = as_lt_load(lt, err);
     if (s)
