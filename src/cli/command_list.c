@@ -368,10 +368,9 @@ const struct as_command as_command_list = {
     .summary = "list what there is",
     .about =
         "Probes and suites are those of this build, runs those of the store, devices those of this machine. Refs are "
-        "published figures of other machines, which facts and reports show beside what was measured (--refs); with the "
-        "NAME of one of them, or of a CSV file, its figures are listed. Ops are the operations of the probes alu and "
-        "alu_latency, which "
-        "'assay explain alu/OP' says more of.",
+        "published figures of other machines, which facts and reports show beside what was measured (--refs); with "
+        "the NAME of one of them, or of a CSV file, its figures are listed. Ops are the operations of the probes alu "
+        "and alu_latency, which 'assay explain alu/OP' says more of.",
     .example = "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops",
     .options = list_options,
     .min_args = 1,

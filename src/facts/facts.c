@@ -41,8 +41,8 @@ const struct rule fact_rules[] = {
      "when all of it lies within 2% of 1, and differ when none of it does",
      "cells of the two instruments, visited in turn in one run, whose ratio is another"},
     {"non-temporal stores", rule_nontemporal,
-     "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they pay "
-     "when all of it lies above 1",
+     "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they "
+     "pay when all of it lies above 1",
      "a comparison of the two interleaved in one run that goes the other way"},
     {"first touch", rule_first_touch,
      "touching fresh memory against touching memory of the same kind that was touched and given back before: the host "
@@ -51,8 +51,8 @@ const struct rule fact_rules[] = {
     {"allocation cost", rule_allocators, "median time of one call, memory untouched, at the smallest and largest size",
      "the same call timed alone in a loop of another length"},
     {"page faults", rule_fault,
-     "time of a page at its first touch less that at its second, by how many are touched at once: one for the latency, "
-     "the least of the curve for the throughput; ratios of two cells that differ in one thing only",
+     "time of a page at its first touch less that at its second, by how many are touched at once: one for the "
+     "latency, the least of the curve for the throughput; ratios of two cells that differ in one thing only",
      "a count of faults that differs, or the same touch timed by another program with another result"},
     {"who counts memory", rule_accounting,
      "change of a counter as a share of a block of known size: seen when all of the interval is above 80%, not seen "
@@ -80,8 +80,8 @@ const struct rule fact_rules[] = {
      "median time of a load, or of an atomic addition, that waits for the one before, in the smallest buffer measured",
      "the same walk by another tool with another result"},
     {"arithmetic", rule_roofline,
-     "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best "
-     "bandwidth of memory or of a cache, all threads",
+     "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth "
+     "of memory or of a cache, all threads",
      "a program that passes the ridge's rate at fewer operations a byte"},
     {"units at work", rule_alu,
      "the best trusted cell of a multiply-add: a peak is two operations each, times clock and units; warps in flight "
@@ -95,14 +95,13 @@ const struct rule fact_rules[] = {
      "the best trusted cell of an operation: its rate with any number of chains and warps, its latency with one chain",
      "a faster chain of the same operation that passes the same gates"},
     {"energy", rule_power,
-     "the slope of the card's power over the rate of an operation, as more and more units do it, by least squares; the "
-     "interval is the line's",
+     "the slope of the card's power over the rate of an operation, as more and more units do it, by least squares; "
+     "the interval is the line's",
      "a meter at the card's supply that sees another slope; points that bend away from the line"},
     {"pipes", rule_pipes,
-     "costs of operations alone and in sequences: where a sequence of two lies between the dearer one (or its "
-     "issue, by the least cost of an instruction anywhere) and the sum of both; those that share in full are one "
-     "pipe. Undecided with fewer than two sequences for each operation, and where nine of ten do not cost within 5% "
-     "what "
+     "costs of operations alone and in sequences: where a sequence of two lies between the dearer one (or its issue, "
+     "by the least cost of an instruction anywhere) and the sum of both; those that share in full are one pipe. "
+     "Undecided with fewer than two sequences for each operation, and where nine of ten do not cost within 5% what "
      "their busiest pipe and issue say",
      "a sequence of the same operations, with more of the cheaper one, that costs otherwise than the pipes say"},
     {"atomic updates", rule_atomics,
@@ -119,11 +118,9 @@ const struct rule fact_rules[] = {
      "a disassembly of the same functions or kernels that holds another instruction for the operation"},
     {"products of matrices", rule_matmul,
      "the fastest trusted product of random operands in bursts, at the largest size that both have: a type is "
-     "accelerated "
-     "from 1.5 times the next wider type's rate on; it has a unit of its own where that is above the highest ceiling "
-     "of "
-     "ordinary arithmetic, and none where it is below and the older path is within 1.5 times; energy by the device's "
-     "sensor; own kernels against the library's",
+     "accelerated from 1.5 times the next wider type's rate on; it has a unit of its own where that is above the "
+     "highest ceiling of ordinary arithmetic, and none where it is below and the older path is within 1.5 times; "
+     "energy by the device's sensor; own kernels against the library's",
      "a faster product of the wider type, or by ordinary arithmetic, that passes the same gates"},
     {"peaks of matrix instructions", rule_matmul_peak,
      "the fastest trusted cell of a dense instruction by the format of its first factor, beside what is documented of "
@@ -131,8 +128,7 @@ const struct rule fact_rules[] = {
      "a chain of the same instruction with another rate in cycles that passes the same gates"},
     {"operands, power and clock", rule_matmul_power,
      "the ratio of two trusted cells that differ in their operands, or in how long they are held; with the clock and "
-     "the "
-     "power that were read during each",
+     "the power that were read during each",
      "the same two on a device of another power limit, whose ratio does not follow its clock"},
     {"fused epilogues", rule_fusion,
      "time of the product and of the kernels after it over that of the one kernel that does all of it, over the size; "
@@ -144,30 +140,28 @@ const struct rule fact_rules[] = {
      "a faster kernel of either kind that passes the same gates"},
     {"single launches", rule_clockstate,
      "series of 300 launches after a rest: two rates where the dip test is sure; steady from when no ten launches "
-     "differ "
-     "by more than 2% from the last third",
+     "differ by more than 2% from the last third",
      "a longer series, or a longer rest, in which there are other rates"},
     {"arithmetic of matrix instructions", rule_numerics,
-     "sums of few exact numbers of which one is lost, or answers in the pattern of one way of rounding; borne out by a "
-     "model made of all that was found, which has to give the results of random problems bit for bit",
+     "sums of few exact numbers of which one is lost, or answers in the pattern of one way of rounding; borne out by "
+     "a model made of all that was found, which has to give the results of random problems bit for bit",
      "operands for which the instruction's result is another than the model's"},
     {"fragments of matrix instructions", rule_layout,
      "products of one number with ones and with the places of the other operand numbered in binary: which place of "
-     "each "
-     "operand meets which; rows, columns and k are named as documented, then each place is compared",
+     "each operand meets which; rows, columns and k are named as documented, then each place is compared",
      "a product that comes out right with operands laid out in another way"},
     {"on-chip caches", rule_onchip,
-     "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the "
-     "distance from which on the next load misses too; ways by the fewest lines that drive each other out",
+     "plateaus and knees of the time of a load over what is walked, by path; what a miss brings in by the distance "
+     "from which on the next load misses too; ways by the fewest lines that drive each other out",
      "a walk in another order whose knees lie outside the intervals; a table of the same chip that differs"},
     {"units", rule_onchip_units,
-     "bytes a cycle by the best trusted cell; a miss by loads of what nothing brought in; banks by the slowest stride; "
-     "near and far by the ratio of the two; what a unit holds by how many groups were on it at a time and how many "
-     "were not",
+     "bytes a cycle by the best trusted cell; a miss by loads of what nothing brought in; banks by the slowest "
+     "stride; near and far by the ratio of the two; what a unit holds by how many groups were on it at a time and how "
+     "many were not",
      "a faster cell, another stride, or one group more that pass the same gates"},
     {"levels as listed", rule_listed,
-     "median inside half of a level that the system lists, or in four times the last cache for memory, where neither a "
-     "curve nor another kernel says more",
+     "median inside half of a level that the system lists, or in four times the last cache for memory, where neither "
+     "a curve nor another kernel says more",
      "a curve over the size with another plateau at that size"},
 };
 const size_t fact_rules_n = sizeof fact_rules / sizeof *fact_rules;
