@@ -242,8 +242,12 @@ static struct scale scale_of(const struct as_matrix_bar *bars, size_t n, double 
     struct scale s = {.from = mark > 0 ? mark : 0};
     s.lo = s.hi = s.from;
     for (size_t i = 0; i < n; i++) {
-        s.lo = fmin(s.lo, fmin(bars[i].value, bars[i].ci.lo));
-        s.hi = fmax(s.hi, fmax(bars[i].value, bars[i].ci.hi));
+        const double ends[] = {bars[i].value, bars[i].ci.lo, bars[i].ci.hi};
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            if (isfinite(ends[k])) {
+                s.lo = fmin(s.lo, ends[k]);
+                s.hi = fmax(s.hi, ends[k]);
+            }
     }
     return s;
 }

@@ -115,6 +115,11 @@ static void fusing_pays_to_the_right(void **state)
     assert_has(&b, "<rect x=\"466.0\" y=\"5.0\" width=\"270.0\""); /* from 1, on a scale from 0.6 to 1.6 */
     assert_has(&b, "<rect x=\"250.0\" y=\"27.0\" width=\"216.0\"");
     assert_has(&b, "0.600× untrusted");
+    as_buf_clear(&b);
+    const struct as_matrix_bar endless = {"endless", "mma", 1.5, {1, INFINITY}, true};
+    as_matrix_draw_bars(&b, "endless", &endless, 1, "x", 1);
+    assert_hasnt(&b, "nan");
+    assert_hasnt(&b, "inf");
     as_buf_finish(&b);
 }
 
