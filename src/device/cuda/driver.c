@@ -99,6 +99,8 @@ static int copy(const struct as_card *card, unsigned long long to, unsigned long
 
 /* ---- kernels ---- */
 
+_Static_assert(sizeof(CUtensorMap) == AS_CARD_TENSOR_BYTES, "a launch has room for a tensor as the driver has it");
+
 static enum as_status make_tensor(const struct as_card *card, const struct as_tensor *t, void *out,
                                   struct as_error *err)
 {
