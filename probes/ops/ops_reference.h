@@ -47,10 +47,11 @@ float as_op_f32(uint32_t x);
 double as_op_f64(uint64_t x);
 double as_op_sinpi(double x);
 float as_op_rounded(float x); /* as it is stored: no compiler makes one operation of it and another */
-/* The second in the low half. Of 8 bits: with so many bits of mantissa, 3 or 2. */
+/* The second in the low half. Past the range: infinity, the largest number where they are rounded towards zero or have
+ * 8 bits. format: a word of as_number_format. */
 uint32_t as_op_pair16(double high, double low);
-uint32_t as_op_pair16_cut(double high, double low); /* rounded towards zero; not less than the least normal number */
-uint16_t as_op_pair8(double high, double low, unsigned mantissa);
+uint32_t as_op_pair16_cut(double high, double low); /* rounded towards zero */
+uint16_t as_op_pair8(double high, double low, const char *format);
 /* Of lanes that go together; v[i][0] is the first operand of lane i. ballot: a bit for each that is odd (o), less than
  * its second operand (<), the same as this lane's (=). fold: + < > & | ^. butterfly: f32, + or *, exchanges with the
  * lane that is `farthest` away, then half as far, to the next one. */

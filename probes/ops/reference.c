@@ -1,91 +1,56 @@
 /* Numbers of fewer bits than the host computes with, and what C has no operator for. */
 #include "ops_reference.h"
 
-#include <stdio.h>
+#include "../matrix/formats.h"
+
 #include <string.h>
 
-struct format {
-    int mantissa, bias, highest; /* bits; of the exponent; largest exponent of a finite number as it is stored */
-    double largest;
-};
-static const struct format half = {10, 15, 30, 65504}, brain = {7, 127, 254, 0x1.fep127};
-
-static double unpack(unsigned bits, const struct format *f, int exponent_bits)
+static const struct as_number_format *half(void)
 {
-    int exponent = (int)(bits >> f->mantissa) & ((1 << exponent_bits) - 1);
-    unsigned fraction = bits & ((1u << f->mantissa) - 1), sign = bits >> (f->mantissa + exponent_bits) & 1;
-    double x = exponent > f->highest ? (fraction ? NAN : INFINITY)
-               : exponent            ? ldexp((double)(fraction | 1u << f->mantissa), exponent - f->bias - f->mantissa)
-                                     : ldexp((double)fraction, 1 - f->bias - f->mantissa);
-    return sign ? -x : x;
+    return as_number_format("f16");
 }
 
-/* To the nearest, ties to even. */
-static unsigned pack(double x, const struct format *f, int exponent_bits, bool saturate)
+static const struct as_number_format *brain(void)
 {
-    unsigned sign = signbit(x) ? 1u << (f->mantissa + exponent_bits) : 0;
-    unsigned infinite = (unsigned)(f->highest + 1) << f->mantissa;
-    double size = fabs(x);
-    int exponent;
-    if (isnan(x))
-        return sign | infinite | 1u << (f->mantissa - 1);
-    if (size == 0)
-        return sign;
-    frexp(size, &exponent);
-    exponent = exponent - 1 < 1 - f->bias ? 1 - f->bias : exponent - 1;
-    double step = ldexp(1, exponent - f->mantissa), rounded = rint(size / step) * step;
-    if (rounded > f->largest)
-        return sign | (saturate ? pack(f->largest, f, exponent_bits, false) : infinite);
-    frexp(rounded, &exponent);
-    exponent = exponent - 1 < 1 - f->bias ? 1 - f->bias : exponent - 1;
-    unsigned units = (unsigned)ldexp(rounded, f->mantissa - exponent);
-    unsigned stored = units >> f->mantissa ? (unsigned)(exponent + f->bias) : 0;
-    return sign | stored << f->mantissa | (units & ((1u << f->mantissa) - 1));
+    return as_number_format("bf16");
 }
 
 double as_op_get_f16(const union as_op_value *v, unsigned lane)
 {
-    return unpack(v->half[lane], &half, 5);
+    return as_number_decode(half(), v->half[lane]);
 }
 
 double as_op_get_bf16(const union as_op_value *v, unsigned lane)
 {
-    return unpack(v->half[lane], &brain, 8);
+    return as_number_decode(brain(), v->half[lane]);
 }
 
 void as_op_set_f16(union as_op_value *v, unsigned lane, double x)
 {
-    v->half[lane] = (uint16_t)pack(x, &half, 5, false);
+    v->half[lane] = (uint16_t)as_number_nearest(half(), x);
 }
 
 void as_op_set_bf16(union as_op_value *v, unsigned lane, double x)
 {
-    v->half[lane] = (uint16_t)pack(x, &brain, 8, false);
+    v->half[lane] = (uint16_t)as_number_nearest(brain(), x);
 }
 
 uint32_t as_op_pair16(double high, double low)
 {
-    return pack(high, &half, 5, false) << 16 | pack(low, &half, 5, false);
+    return (uint32_t)(as_number_nearest(half(), high) << 16 | as_number_nearest(half(), low));
 }
 
 uint32_t as_op_pair16_cut(double high, double low)
 {
-    const double x[] = {low, high};
-    uint32_t r = 0;
-    for (int i = 0; i < 2; i++) {
-        int exponent;
-        double cut = trunc(ldexp(frexp(x[i], &exponent), half.mantissa + 1));
-        r |= pack(ldexp(cut, exponent - half.mantissa - 1), &half, 5, true) << 16 * i;
-    }
-    return r;
+    return (uint32_t)(as_number_encode(half(), high, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP) << 16 |
+                      as_number_encode(half(), low, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP));
 }
 
-uint16_t as_op_pair8(double high, double low, unsigned mantissa)
+uint16_t as_op_pair8(double high, double low, const char *format)
 {
-    static const struct format e4m3 = {3, 7, 15, 448}, e5m2 = {2, 15, 30, 57344};
-    const struct format *f = mantissa == 3 ? &e4m3 : &e5m2;
-    int exponent_bits = mantissa == 3 ? 4 : 5;
-    return (uint16_t)(pack(high, f, exponent_bits, true) << 8 | pack(low, f, exponent_bits, true));
+    const struct as_number_format *f = as_number_format(format);
+    return (uint16_t)(as_number_encode(f, high, AS_ROUND_NEAREST_EVEN, AS_OVERFLOW_CLAMP) << 8 |
+                      as_number_encode(f, low, AS_ROUND_NEAREST_EVEN, AS_OVERFLOW_CLAMP));
 }
 
 uint64_t as_op_reverse(uint64_t x, unsigned bits)
