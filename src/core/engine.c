@@ -62,33 +62,29 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
     return s;
 }
 
-/* What a visit cannot do without: its preparation and the fewest samples. */
-static double need_of(const struct as_progress *p)
-{
-    return p->prepare_s + p->fewest_s;
-}
-
 static int wants_more(const struct as_engine *e, size_t i)
 {
     return e->cells[i].gates[AS_GATE_NOISE].state == AS_GATE_FAIL || e->progress[i].clean == 0 ||
            e->cells[i].gates[AS_GATE_DRIFT].state == AS_GATE_FAIL;
 }
 
-/* Time for the samples of each visit of a round beyond the fewest: the first round does not know yet what a visit costs
- * and takes its part of the budget, at most a fifth, for its samples; later ones share out what is left over all rounds
- * to come. */
-static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double free_share)
+/* Time for the samples of each visit of a round, those of order[0] and the cells of its device behind it, beyond the
+ * fewest: the first round does not know yet what a visit costs and takes its part of the device's `left` seconds, at
+ * most a fifth, for its samples; later ones share out what is left over all rounds to come. */
+static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double left)
 {
-    if (!isfinite(e->deadline))
-        return free_share;
     const double first = 1.0 / (e->rounds > 5 ? e->rounds : 5);
-    if (round <= 1)
-        return fmin(0.25, fmax(SHARE_MIN_S, first * (e->deadline - e->start) / (double)(n ? n : 1)));
     int rounds_left = round <= e->rounds ? e->rounds - round + 1 : 1;
-    double need = 0;
-    for (size_t k = 0; k < n; k++)
-        need += need_of(&e->progress[order[k]]);
-    return fmax(0, (FOR_ROUNDS * time_left(e) / rounds_left - need) / (double)(n ? n : 1));
+    double need = 0, cells = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (e->progress[order[k]].slot != e->progress[order[0]].slot)
+            continue;
+        need += as_engine_need(&e->progress[order[k]]);
+        cells++;
+    }
+    if (round <= 1)
+        return fmin(0.25, fmax(SHARE_MIN_S, first * left / cells));
+    return fmax(0, (FOR_ROUNDS * left / rounds_left - need) / cells);
 }
 
 /* Visits the cells of order[0..n). A cell that has a number gives way when the time left is too short for it. */
@@ -103,21 +99,39 @@ static enum as_status visit_all(struct as_engine *e, const size_t *order, size_t
         /* A person waits for the first cell; it is watched from behind. */
         if ((k > 0 || round > 1) && as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
             break;
-        if (time_left(e) <= (p->visits ? need_of(p) : 0))
+        double left = as_engine_slot_left(e, p->slot);
+        if (left <= as_engine_need(p))
             continue;
-        double spare = spare_of(e, order + k, n - k, round, free_share);
+        double spare = isfinite(left) ? spare_of(e, order + k, n - k, round, left) : free_share;
         s = as_engine_visit(e, order[k], fmax(SHARE_MIN_S, p->fewest_s + spare), err);
     }
     return s;
 }
 
-/* Does the time left hold a whole visit of each of these cells in every round to come? */
-static int round_fits(const struct as_engine *e, const size_t *order, size_t n, int round)
+/* Does the time left to the device hold a whole visit of each of these cells of its in every round to come? */
+static int round_fits(struct as_engine *e, const struct as_slot *slot, const size_t *order, size_t n, int round)
 {
     double need = 0;
     for (size_t k = 0; k < n; k++)
-        need += need_of(&e->progress[order[k]]) + SHARE_MIN_S;
-    return need * (e->rounds - round + 1) <= time_left(e);
+        if (e->progress[order[k]].slot == slot)
+            need += as_engine_need(&e->progress[order[k]]) + SHARE_MIN_S;
+    return need * (e->rounds - round + 1) <= as_engine_slot_left(e, slot);
+}
+
+/* Where a device's cells do not fit, those of them stay that want a visit. How many are left. */
+static size_t fit_round(struct as_engine *e, size_t *order, size_t n, int round)
+{
+    for (size_t i = 0; i < e->slots_n; i++) {
+        const struct as_slot *slot = &e->slots[i];
+        size_t kept = 0;
+        if (round_fits(e, slot, order, n, round))
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (e->progress[order[k]].slot != slot || wants_more(e, order[k]))
+                order[kept++] = order[k];
+        n = kept;
+    }
+    return n;
 }
 
 /* What differs from process to process (heap, placement, alignment of the stack) belongs into a cell's interval as much
@@ -143,15 +157,10 @@ static enum as_status one_round(struct as_engine *e, int round, size_t *order, s
     for (size_t i = 0; i < e->sentinels_first; i++)
         if (!e->progress[i].over && e->progress[i].visits < round)
             order[n++] = i;
-    if (round > 1 && !round_fits(e, order, n, round)) {
-        size_t kept = 0;
-        for (size_t k = 0; k < n; k++)
-            if (wants_more(e, order[k]))
-                order[kept++] = order[k];
-        n = kept;
-    }
-    if (round > 1)
+    if (round > 1) {
+        n = fit_round(e, order, n, round);
         renew_workers(e);
+    }
     as_rng_seed(&rng, e->run->seed + (uint64_t)round);
     as_rng_shuffle(&rng, order, n, sizeof *order);
     return visit_all(e, order, n, round, FREE_SHARE_S, err);
@@ -175,13 +184,14 @@ static int farthest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Cells that are imprecise, or lost visits to a bad episode, get more of them while there is time. */
+/* Cells that are imprecise, lost visits to a bad episode, or had none in their device's share get more of them while
+ * there is time. */
 static size_t find_wanting(const struct as_engine *e, int extra, size_t *order, struct wanting *w)
 {
     size_t n = 0;
     for (size_t i = 0; i < e->sentinels_first; i++) {
         const struct as_progress *p = &e->progress[i];
-        if (p->over || p->visits == 0 || p->visits >= e->rounds + extra)
+        if (p->over || p->visits >= e->rounds + extra)
             continue;
         if (wants_more(e, i) || p->clean < e->rounds)
             w[n++] = (struct wanting){i, excess_width(&e->cells[i])};

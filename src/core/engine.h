@@ -15,14 +15,18 @@ struct as_slot { /* one device of the run */
     struct as_worker worker;
     int is_open;
     double open_s; /* starting the worker and opening the device took so long; 0 unknown */
+    double used_s; /* for visits of its cells, sentinels apart */
+    double want_s; /* share.c: for those to come */
+    int visits;    /* that used_s is of */
 };
 
-struct as_progress {  /* of one cell, beside the cell itself */
-    double prepare_s; /* of its last visit; 0 unknown */
-    double fewest_s;  /* time of the fewest samples in its last visit; 0 unknown */
-    int visits;       /* taken, also excluded ones */
-    int clean;        /* that count */
-    int over;         /* no more visits: crashed, unsupported, skipped ... */
+struct as_progress {      /* of one cell, beside the cell itself */
+    struct as_slot *slot; /* NULL: its device is not there */
+    double prepare_s;     /* of its last visit; 0 unknown */
+    double fewest_s;      /* time of the fewest samples in its last visit; 0 unknown */
+    int visits;           /* taken, also excluded ones */
+    int clean;            /* that count */
+    int over;             /* no more visits: crashed, unsupported, skipped ... */
 };
 
 struct as_engine {
@@ -42,6 +46,13 @@ struct as_engine {
     int round, rounds;
     int stopped;
 };
+
+/* What a visit of a cell cannot do without: its preparation and the fewest samples; before the first, what visits of
+ * its device took so far. Seconds; 0 unknown. */
+double as_engine_need(const struct as_progress *p);
+/* Of the time budget, what this device may still use: an even share with the others, but all that they do not want.
+ * Seconds, at most until the deadline; INFINITY without a budget. Cells that no device has (NULL) have all of it. */
+double as_engine_slot_left(struct as_engine *e, const struct as_slot *slot);
 
 /* Opens the device of a slot in a new worker and fills info and topology. */
 enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,

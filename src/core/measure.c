@@ -247,6 +247,21 @@ static struct as_visit empty_visit(int number)
                              .sample_s = NAN};
 }
 
+/* Two runs whose hashes agree ran the same code. */
+static void note_code(struct as_visit_context *vc, const struct as_code_identity *code)
+{
+    const struct {
+        const char *name;
+        uint64_t hash;
+    } notes[] = {{"source_hash", code->source}, {"binary_hash", code->binary}};
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        char hex[17];
+        as_hash_hex(notes[i].hash, hex);
+        if (notes[i].hash)
+            as_note(vc, notes[i].name, hex);
+    }
+}
+
 enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
                                 struct as_visit *out, struct as_error *err)
 {
@@ -267,6 +282,7 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
         goto done;
     }
     as_watch_begin(&m.watch, sensing, 0);
+    dev->code = (struct as_code_identity){0};
     enum as_status visit = run_phases(&m, started, out, &why);
     if (!visit)
         visit = check_memory(&out->readings, &why);
@@ -275,6 +291,7 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
         set_outcome(out, visit, why.text);
     else
         st = keep(&m, out, err);
+    note_code(&m.vc, &dev->code);
     if (m.yardstick_n)
         as_note_number(&m.vc, AS_YARDSTICK_NOTE, as_median(m.yardstick, m.yardstick_n));
     if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their visits */

@@ -130,9 +130,11 @@ static enum as_status make_engine(struct as_engine *e, struct as_error *err)
         as_copy_text(s->device, sizeof s->device, e->cells[i].device);
         as_copy_text(s->what, sizeof s->what, as_axes_text(&e->cells[i].axes, "what"));
     }
-    for (size_t i = 0; i < e->cells_n; i++)
+    for (size_t i = 0; i < e->cells_n; i++) {
+        e->progress[i].slot = as_engine_slot(e, &e->cells[i]);
         e->progress[i].over = e->cells[i].status != AS_CELL_PLANNED && e->cells[i].status != AS_CELL_OK &&
                               e->cells[i].status != AS_CELL_UNTRUSTED;
+    }
     e->rounds = e->run->visits;
     e->start = as_now();
     e->deadline = e->run->budget_s > 0 ? e->start + e->run->budget_s : INFINITY;

@@ -239,7 +239,7 @@ static enum as_status keep_visit(struct as_engine *e, size_t index, struct as_vi
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index];
-    struct as_slot *slot = as_engine_slot(e, cell);
+    struct as_slot *slot = e->progress[index].slot;
     struct as_error why = {0};
     if (!slot || (!slot->is_open && as_slot_open(slot, e->program, e->options->stop, &why)))
         return e->options->stop && *e->options->stop
@@ -260,6 +260,10 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     enum as_status s = ask(e, slot, cell, &order, &a, err);
     if (s)
         return s;
+    if (index < e->sentinels_first) {
+        slot->used_s += as_now() - a.asked;
+        slot->visits++;
+    }
     if (a.how == AS_STOPPED || (a.how == AS_NO_ANSWER && a.by_budget)) {
         e->stopped |= a.how == AS_STOPPED;
         json_decref(a.reply);

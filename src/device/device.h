@@ -179,8 +179,6 @@ struct as_program_ops {
     enum as_status (*kernel)(struct as_device *dev, struct as_program *program, const char *name,
                              struct as_kernel **out, struct as_error *err);
     void (*kernel_destroy)(struct as_device *dev, struct as_kernel *kernel); /* takes NULL */
-    /* (optional) hash of the binary, 0 when unknown */
-    uint64_t (*binary_hash)(struct as_device *dev, struct as_program *program);
     /* (optional, with AS_CAP_CODE) how many instructions of the kernel's machine code do `operation`: "fma.f64",
      * "load.global", ... (as_operation_words); AS_USAGE for an unknown word */
     enum as_status (*count)(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
@@ -245,6 +243,13 @@ struct as_gemm_ops {
     const char *(*name)(const struct as_gemm *gemm); /* the library, its version, what of it was chosen */
 };
 
+/* What ran, for provenance: hashes over the programs that a device built, in their order. */
+struct as_code_identity {
+    uint64_t source; /* of dialect text and options; 0 none was built */
+    uint64_t binary; /* of machine code; 0 unknown for one of them */
+    unsigned programs;
+};
+
 struct as_device {
     struct as_device_info info;
     const struct as_device_ops *device;
@@ -252,8 +257,12 @@ struct as_device {
     const struct as_program_ops *program;
     const struct as_queue_ops *queue;
     const struct as_gemm_ops *gemm; /* (optional) */
+    struct as_code_identity code; /* of the programs that build gave since this was last set to zero */
     void *ctx;
 };
+
+/* Adds a program that build gives; binary is 0 where the machine code that runs cannot be had. Backends call it. */
+void as_device_note_code(struct as_device *dev, uint64_t source, uint64_t binary);
 
 struct as_backend {
     unsigned abi; /* AS_DEVICE_ABI, first so that a mismatch can be told */

@@ -1,4 +1,5 @@
 /* What is known of a device: look-ups and words. */
+#include "base/clock.h"
 #include "base/text.h"
 #include "device/device.h"
 
@@ -151,4 +152,14 @@ uint64_t as_instructions_of(const struct as_instructions *list, const char *name
         if (strcmp(list->list[i].name, name) == 0)
             return list->list[i].n;
     return 0;
+}
+
+void as_device_note_code(struct as_device *dev, uint64_t source, uint64_t binary)
+{
+    struct as_code_identity *code = &dev->code;
+    const uint64_t sources[] = {code->source, source}, binaries[] = {code->binary, binary};
+    bool known = binary && (code->binary || code->programs == 0);
+    code->source = as_hash(sources, sizeof sources);
+    code->binary = known ? as_hash(binaries, sizeof binaries) : 0;
+    code->programs++;
 }

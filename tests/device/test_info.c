@@ -192,6 +192,28 @@ static void names_of_instructions(void **state)
     assert_int_equal(as_instructions_of(&list, "I200"), 0);
 }
 
+static struct as_code_identity code_of(const uint64_t (*programs)[2], size_t n)
+{
+    struct as_device dev = {.ctx = NULL};
+    for (size_t i = 0; i < n; i++)
+        as_device_note_code(&dev, programs[i][0], programs[i][1]);
+    return dev.code;
+}
+
+static void code_is_told_apart(void **state)
+{
+    const uint64_t all[][2] = {{1, 5}, {2, 6}}, swapped[][2] = {{2, 6}, {1, 5}}, other[][2] = {{1, 5}, {2, 7}},
+                   first_unknown[][2] = {{1, 0}, {2, 6}}, last_unknown[][2] = {{1, 5}, {2, 0}};
+    struct as_code_identity a = code_of(all, 2), b = code_of(swapped, 2), c = code_of(other, 2);
+    (void)state;
+    assert_int_equal(a.programs, 2);
+    assert_true(a.source && a.binary && a.source != b.source && a.binary != b.binary);
+    assert_true(a.source == c.source && a.binary != c.binary);
+    assert_true(code_of(first_unknown, 2).binary == 0 && code_of(last_unknown, 2).binary == 0);
+    assert_true(code_of(first_unknown, 2).source == a.source);
+    assert_true(code_of(all, 0).source == 0 && code_of(all, 0).binary == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +225,7 @@ int main(void)
         cmocka_unit_test(capability_words),
         cmocka_unit_test(seconds_of_a_timing),
         cmocka_unit_test(names_of_instructions),
+        cmocka_unit_test(code_is_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,6 +178,25 @@ def test_blas_that_is_none(assay):
     expect(len(reasons) == 1 and "libopenblas.so.0 has no functions 'cblas_sgemm'" in reasons[0], f"{reasons}", done)
 
 
+def test_slow_device_leaves_others_their_share(assay):
+    """One that cannot finish within the budget costs the other none of its visits."""
+    suite = assay.path("shared.ini")
+    with open(suite, "w", encoding="ascii") as f:
+        f.write("[suite]\nbudget = 12s\nvisits = 3\nprecision = 50%\ndevices = null,cpu\n"
+                "[latency]\nsize = 64KiB..256KiB x8\nallocator = malloc\n")
+    slow = [{"size": 32 << 10, "ns": 1, "gbs": 9}, {"size": 512 << 10, "ns": 6e6, "gbs": 9}, {"size": 0, "ns": 9, "gbs": 9}]
+    script = dict(SLOW, info={"threads": 1}, levels=slow)  # but its sentinels are fast
+    for tries_left in (2, 1, 0):
+        done = assay.run("run", suite, env=assay.script(script))
+        expect(done.code in MEASURED, "measured", done)
+        visits = {device: [len(c["visits"]) for c in assay.export()["cells"] if c["device"] == device and c["n"]]
+                  for device in ("null", "cpu")}
+        if len(visits["cpu"]) == 17 and min(visits["cpu"]) >= 2:
+            break
+        expect(tries_left, "each cell of the CPU has its visits, the third time", visits)
+    expect(visits["null"] and min(visits["null"]) < 2, "the slow device did not get through", visits)
+
+
 def test_worker_program_missing(assay):
     done = assay.run("run", *CELLS, env={"ASSAY_WORKER": "/no/such/assay"})
     expect(done.code not in (*MEASURED,) and "/no/such/assay" in done.err, "says what is missing", done)

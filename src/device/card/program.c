@@ -50,21 +50,23 @@ static uint64_t hash_text(const char *text)
     return as_hash(text, strlen(text));
 }
 
+/* What the machine code follows from, and of that the part that is the program's own. */
+struct program_key {
+    uint64_t all, source;
+};
+
 static enum as_status find_key(const struct as_device *dev, const struct as_program_desc *desc, int major, int minor,
-                               uint64_t *key, struct as_error *err)
+                               struct program_key *key, struct as_error *err)
 {
     const struct as_card *card = dev->ctx;
     struct as_buf source = AS_BUF_INIT;
     as_dialect_source(card->api->dialect, desc->source, &source);
     enum as_status s = as_buf_check(&source, err);
-    const uint64_t parts[] = {hash_text(as_buf_get(&source)),
-                              hash_text(desc->defines ? desc->defines : ""),
-                              hash_text(card->target),
-                              hash_text(dev->info.driver),
-                              (uint64_t)major,
-                              (uint64_t)minor};
+    const uint64_t own[] = {hash_text(as_buf_get(&source)), hash_text(desc->defines ? desc->defines : "")};
+    const uint64_t parts[] = {own[0],          own[1],         hash_text(card->target), hash_text(dev->info.driver),
+                              (uint64_t)major, (uint64_t)minor};
     as_buf_finish(&source);
-    *key = as_hash(parts, sizeof parts);
+    *key = (struct program_key){.all = as_hash(parts, sizeof parts), .source = as_hash(own, sizeof own)};
     return s;
 }
 
@@ -97,14 +99,14 @@ enum as_status as_card_compile_ahead(struct as_device *dev, const struct as_prog
     unsigned char *code = NULL;
     size_t bytes = 0;
     int major = 0, minor = 0;
-    uint64_t key = 0;
+    struct program_key key = {0};
     if (!desc->source)
         return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source", desc->name);
     enum as_status s = card->api->find_compiler(card, &major, &minor, err);
     if (!s)
         s = find_key(dev, desc, major, minor, &key, err);
-    if (!s && !as_code_cache_get(key, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
-        as_code_cache_put(key, code, bytes);
+    if (!s && !as_code_cache_get(key.all, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
+        as_code_cache_put(key.all, code, bytes);
     free(code);
     return s;
 }
@@ -114,7 +116,7 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
 {
     struct as_card *card = dev->ctx;
     int major = 0, minor = 0;
-    uint64_t key = 0;
+    struct program_key key = {0};
     *out = NULL;
     if (!desc->source)
         return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source, only native kernels", desc->name);
@@ -128,11 +130,12 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     struct as_program *program = calloc(1, sizeof *program);
     if (!program)
         return as_nomem(err, sizeof *program, "a program record");
-    if ((s = find_built(card, desc, key, &program->built, err))) {
+    if ((s = find_built(card, desc, key.all, &program->built, err))) {
         free(program);
         return s;
     }
     as_copy_text(program->name, sizeof program->name, desc->name);
+    as_device_note_code(dev, key.source, program->built->binary_hash);
     *out = program;
     return AS_OK;
 }
@@ -172,12 +175,6 @@ static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
 {
     (void)dev;
     free(kernel);
-}
-
-static uint64_t binary_hash(struct as_device *dev, struct as_program *program)
-{
-    (void)dev;
-    return program->built->binary_hash;
 }
 
 static enum as_status program_count(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
@@ -238,7 +235,6 @@ const struct as_program_ops as_card_program_ops = {
     .destroy = program_destroy,
     .kernel = program_kernel,
     .kernel_destroy = kernel_destroy,
-    .binary_hash = binary_hash,
     .count = program_count,
     .instructions = program_instructions,
     .kernel_info = kernel_info,

@@ -34,10 +34,14 @@ static enum as_status fail_build(struct as_cl_device *cl, cl_program program, cl
                    complaint);
 }
 
+/* 0 where there is none, and on a CPU, which compiles its kernels at their first launch, for its size: for the asking
+ * it would compile them once more, in a form that never runs. */
 static uint64_t hash_binary(struct as_cl_device *cl, cl_program program)
 {
     size_t n = 0;
     uint64_t hash = 0;
+    if (cl->type & CL_DEVICE_TYPE_CPU)
+        return 0;
     if (cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) || n == 0 || n > 1u << 28)
         return 0;
     unsigned char *bytes = malloc(n);
@@ -114,6 +118,7 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
         return s;
     }
     as_copy_text(program->name, sizeof program->name, desc->name);
+    as_device_note_code(dev, program->built->key, program->built->binary_hash);
     *out = program;
     return AS_OK;
 }
@@ -154,16 +159,9 @@ static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
     free(kernel);
 }
 
-static uint64_t binary_hash(struct as_device *dev, struct as_program *program)
-{
-    (void)dev;
-    return program->built->binary_hash;
-}
-
 const struct as_program_ops as_cl_program_ops = {
     .build = program_build,
     .destroy = program_destroy,
     .kernel = program_kernel,
     .kernel_destroy = kernel_destroy,
-    .binary_hash = binary_hash,
 };
