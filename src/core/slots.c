@@ -192,10 +192,8 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
 
 static int is_portable(const struct as_device_info *info)
 {
-    for (size_t i = 0; as_backends[i]; i++)
-        if (strcmp(as_backends[i]->name, info->backend) == 0)
-            return as_backends[i]->portable;
-    return 0;
+    const struct as_backend *backend = as_backend_find(info->backend);
+    return backend && backend->portable;
 }
 
 static int is_accelerator(const struct as_found_device *d)
