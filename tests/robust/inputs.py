@@ -112,7 +112,7 @@ def test_suite_files(assay):
 
 def test_hostile_device_name(assay):
     """Markup, terminal escapes and formulas in a device's name stay text wherever they are shown."""
-    script = dict(harness.FAST, info={"name": HOSTILE, "vendor": HOSTILE, "driver": HOSTILE})
+    script = dict(harness.FAST, info=dict(harness.ONE_THREAD, name=HOSTILE, vendor=HOSTILE, driver=HOSTILE))
     done = assay.null(script, "latency", "--set", "size=1KiB..4KiB")
     expect(done.code in MEASURED, "measured all the same", done)
     page = assay.path("page.html")

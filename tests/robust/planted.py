@@ -2,7 +2,7 @@
 import harness
 from harness import MEASURED, OK, UNTRUSTED, expect
 
-HONEST = {"execute": True, "noise": {"sd": 0.003}}
+HONEST = {"execute": True, "noise": {"sd": 0.003}, "info": harness.ONE_THREAD}
 CELLS = ["latency", "--set", "size=4KiB,256KiB,8MiB"]
 # Of long runs only the times count: kernels that need not run each time leave the machine to others.
 SLEEPING = dict(HONEST, execute="once", sleep=True)
@@ -37,8 +37,10 @@ def caught_by(assay, gate, script, *args, struck=lambda cell: True):
 
 
 def test_nothing_planted(assay):
-    done = assay.null(HONEST, *CELLS)
+    done = assay.null(dict(HONEST, info={}), *CELLS)
     expect(done.code == OK, "an honest device is trusted", done)
+    watched = {c["axes"]["what"] for c in assay.export()["sentinels"]}
+    expect(watched == {"core", "memory", "pair"}, "every sentinel was there", watched)
     for cell in assay.cells():
         expect(cell["status"] == "ok" and not failed_gates(cell), "every cell", cell)
 
@@ -60,7 +62,7 @@ def test_a_loop_that_was_folded_away(assay):
 def test_a_bandwidth_above_the_peak(assay):
     """Memory that gives more than its bus can carry."""
     levels = [{"size": 0, "ns": 90, "gbs": 50}]
-    hit = caught_by(assay, "limit", {"levels": levels, "info": {"peak_bandwidth": 20e9}}, *READ, "--set",
+    hit = caught_by(assay, "limit", {"levels": levels, "info": dict(harness.ONE_THREAD, peak_bandwidth=20e9)}, *READ, "--set",
                     "size=16MiB")
     expect(all(c["median"] > 40 for c in hit), "the number is kept as it was measured", hit[0]["median"])
 
@@ -68,7 +70,8 @@ def test_a_bandwidth_above_the_peak(assay):
 def test_a_cache_sold_as_memory(assay):
     """A working set that fits into the last cache, called main memory: the device says that its caches are larger than the
     plan knew, as a guest sees that is given less of a cache than there is."""
-    info = {"caches": [{"level": 1, "kind": "d", "size": 32768}, {"level": 2, "kind": "u", "size": 8 << 20}]}
+    caches = [{"level": 1, "kind": "d", "size": 32768}, {"level": 2, "kind": "u", "size": 8 << 20}]
+    info = dict(harness.ONE_THREAD, caches=caches)
     caught_by(assay, "footprint", {"info": info}, *READ, "--set", "size=12MiB")
 
 

@@ -11,7 +11,8 @@ from harness import MEASURED, OK, UNTRUSTED, expect
 
 # So much noise that no number of samples gives an interval of 0.01%, and any few one of 50%; memory so slow that a sample
 # has few accesses, which then take no real time.
-NOISY = {"execute": True, "noise": {"sd": 0.05}, "levels": [{"size": 0, "ns": 1000, "gbs": 1}]}
+NOISY = {"execute": True, "noise": {"sd": 0.05}, "levels": [{"size": 0, "ns": 1000, "gbs": 1}],
+         "info": harness.ONE_THREAD}
 SUITE = """[suite]
 budget = 4s
 precision = 0.01%
