@@ -25,24 +25,37 @@ enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_er
     return as_check_room(dev, bytes, bytes, err);
 }
 
+static enum as_status build(struct as_timed *t, struct as_device *dev, const struct as_program_desc *desc,
+                            size_t records, struct as_error *err)
+{
+    *t = (struct as_timed){.dev = dev, .records = records, .record = calloc(records, sizeof(struct as_record))};
+    if (!t->record)
+        return as_nomem(err, records * sizeof(struct as_record), "records");
+    enum as_status s = dev->program->build(dev, desc, &t->program, err);
+    return s ? s : as_timed_memory(dev, records * sizeof(struct as_record), &t->memory, err);
+}
+
 enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
                                 const char *source, const char *defines, size_t records, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    *t = (struct as_timed){.dev = dev, .records = records, .record = calloc(records, sizeof(struct as_record))};
-    if (!t->record)
-        return as_nomem(err, records * sizeof(struct as_record), "records");
+    *t = (struct as_timed){.dev = dev};
     as_buf_str(&text, as_kernel_timed);
     as_buf_str(&text, head);
     as_buf_str(&text, source);
     enum as_status s = as_buf_check(&text, err);
     struct as_program_desc desc = {.name = name, .source = as_buf_get(&text), .defines = defines};
     if (!s)
-        s = dev->program->build(dev, &desc, &t->program, err);
+        s = build(t, dev, &desc, records, err);
     as_buf_finish(&text);
-    if (!s)
-        s = as_timed_memory(dev, records * sizeof(struct as_record), &t->memory, err);
     return s;
+}
+
+enum as_status as_timed_prepare_host(struct as_timed *t, struct as_device *dev, const char *name,
+                                     const struct as_host_kernel *kernels, size_t records, struct as_error *err)
+{
+    const struct as_program_desc desc = {.name = name, .host = kernels};
+    return build(t, dev, &desc, records, err);
 }
 
 enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)

@@ -35,6 +35,9 @@ struct as_timed {
 /* Builds `head` and then `source` behind the words that the kernels share. records: groups of the largest launch. */
 enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
                                 const char *source, const char *defines, size_t records, struct as_error *err);
+/* The same of a CPU's native kernels, which write such records too. */
+enum as_status as_timed_prepare_host(struct as_timed *t, struct as_device *dev, const char *name,
+                                     const struct as_host_kernel *kernels, size_t records, struct as_error *err);
 enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err);
 /* A kernel, and a block of the device's own memory, that as_timed_finish gives back. */
 enum as_status as_timed_keep_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err);

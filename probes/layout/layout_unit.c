@@ -155,8 +155,9 @@ static void place_of(const struct layout_unit *u, enum as_matrix_operand which, 
 {
     const struct as_matrix *m = u->fragments.matrix;
     size_t each = m->held[which].register_bits / bits_of(u, which);
-    *out = (struct as_layout_place){.lane = (unsigned)(slot / each % m->lanes),
-                                    .reg = (unsigned)(slot / each / m->lanes),
+    size_t lanes = m->held[which].held == AS_HELD_SPREAD ? 1 : m->lanes;
+    *out = (struct as_layout_place){.lane = (unsigned)(slot / each % lanes),
+                                    .reg = (unsigned)(slot / each / lanes),
                                     .element = (unsigned)(slot % each)};
 }
 

@@ -79,10 +79,13 @@ static void note(struct state *s, struct as_visit_context *vc)
     struct as_buf text = AS_BUF_INIT;
     as_note_number(vc, "rows", as_matrix_rows(m, s->which));
     as_note_number(vc, "columns", as_matrix_cols(m, s->which, s->unit.fragments.n));
-    as_note(vc, "held", m->held[s->which].held == AS_HELD_SHARED ? "memory of a group" : "registers");
+    static const char *const held[] = {[AS_HELD_REGISTERS] = "registers",
+                                       [AS_HELD_SHARED] = "memory of a group",
+                                       [AS_HELD_SPREAD] = "one word for all lanes"};
+    as_note(vc, "held", held[m->held[s->which].held]);
     if (s->difference.first[0])
         as_note(vc, "first", s->difference.first);
-    if (m->held[s->which].held == AS_HELD_REGISTERS) {
+    if (m->held[s->which].held != AS_HELD_SHARED) {
         layout_bits(&s->unit, s->which, &s->found, &text);
         note_text(vc, "bits", &text);
         layout_lanes(&s->unit, s->which, &s->found, &text);

@@ -19,6 +19,7 @@ const struct as_number_format as_number_formats[] = {
     {"e2m3", "6 bits, 3 of fraction (OCP)", AS_NUMBER_FLOAT, 6, 2, 3, 1, 0, AS_SPECIAL_NONE},
     {"e2m1", "4 bits, 1 of fraction (OCP)", AS_NUMBER_FLOAT, 4, 2, 1, 1, 0, AS_SPECIAL_NONE},
     {"s32", "integers of 32 bits", AS_NUMBER_SIGNED, 32, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"s16", "integers of 16 bits", AS_NUMBER_SIGNED, 16, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {"s8", "integers of 8 bits", AS_NUMBER_SIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {"u8", "integers of 8 bits without sign", AS_NUMBER_UNSIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {"s4", "integers of 4 bits", AS_NUMBER_SIGNED, 4, 0, 0, 0, 0, AS_SPECIAL_NONE},

@@ -10,8 +10,10 @@ enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_
 {
     struct as_device *dev = f->timed.dev;
     const struct as_arg args[] = {as_memory_arg(f->memory[AS_MATRIX_A]), as_memory_arg(f->memory[AS_MATRIX_B]),
-                                  as_memory_arg(f->memory[AS_MATRIX_C])};
-    const struct as_launch launch = as_timed_group(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
+                                  as_memory_arg(f->memory[AS_MATRIX_C]), as_u32_arg(count), as_pointer_arg(f->core)};
+    const struct as_launch launch = f->core
+                                        ? as_timed_group(f->kernel, args, sizeof args / sizeof *args, 1, 1)
+                                        : as_timed_group(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
     struct as_timing unused;
     enum as_status s = AS_OK;
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS && !s; which++)
@@ -90,10 +92,24 @@ static enum as_status allocate(struct as_fragments *f, struct as_error *err)
     return AS_OK;
 }
 
+static enum as_status build(struct as_fragments *f, struct as_device *dev, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (as_core_runs(&dev->info)) {
+        f->core = as_core_find(f->matrix->name);
+        return as_timed_prepare_host(&f->timed, dev, f->matrix->name, as_core_kernels, 1, err);
+    }
+    as_matrix_source(f->matrix, f->n, NULL, &text);
+    enum as_status s = as_buf_check(&text, err);
+    if (!s)
+        s = as_timed_prepare(&f->timed, dev, f->matrix->name, "", as_buf_get(&text), NULL, 1, err);
+    as_buf_finish(&text);
+    return s;
+}
+
 enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, const struct as_matrix *matrix,
                                  unsigned n, struct as_error *err)
 {
-    struct as_buf text = AS_BUF_INIT;
     *f = (struct as_fragments){.matrix = matrix, .n = n ? n : matrix->n};
     f->unit = (struct as_matrix_unit){.a = as_matrix_format(matrix, AS_MATRIX_A),
                                       .b = as_matrix_format(matrix, AS_MATRIX_B),
@@ -107,11 +123,7 @@ enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, 
         return as_fail(err, AS_USAGE, "%s does not have %u columns", matrix->name, n);
     if (as_matrix_applies(matrix, &dev->info, err) != AS_APPLIES)
         return AS_UNSUPPORTED;
-    as_matrix_source(matrix, f->n, NULL, &text);
-    enum as_status s = as_buf_check(&text, err);
-    if (!s)
-        s = as_timed_prepare(&f->timed, dev, matrix->name, "", as_buf_get(&text), NULL, 1, err);
-    as_buf_finish(&text);
+    enum as_status s = build(f, dev, err);
     if (!s)
         s = as_timed_keep_kernel(&f->timed, "multiply", &f->kernel, err);
     return s ? s : allocate(f, err);

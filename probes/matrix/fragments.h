@@ -3,6 +3,7 @@
 #define AS_PROBES_MATRIX_FRAGMENTS_H
 
 #include "../common/timed.h"
+#include "cores.h"
 #include "layout.h"
 #include "unit.h"
 
@@ -12,7 +13,8 @@ struct as_fragments {
     unsigned n;
     struct as_timed timed;
     struct as_kernel *kernel;
-    size_t batch; /* problems of a launch */
+    const struct as_core *core; /* of a CPU */
+    size_t batch;               /* problems of a launch */
     struct as_memory *memory[AS_MATRIX_OPERANDS];
     unsigned char *image[AS_MATRIX_OPERANDS];
     size_t bytes[AS_MATRIX_OPERANDS]; /* of one problem */

@@ -7,9 +7,12 @@ import sys
 
 # format: bits in a register or in memory
 BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8, "e4m3fnuz": 8, "e5m2fnuz": 8,
-        "s32": 32, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
+        "s32": 32, "s16": 16, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
 KEYS = {"name", "title", "size", "columns", "types", "lanes", "sparse", "a", "b", "c", "ptx", "hip", "load", "store",
-        "code", "least", "only", "emulated", "atype", "btype", "ctype"}
+        "code", "least", "only", "emulated", "atype", "btype", "ctype",
+        "x86", "a64", "width", "needs", "vex"}
+# Key of the text: dialect of the kernel, and what people are told of where it is.
+DIALECTS = {"ptx": ("CUDA", "cuda"), "hip": ("HIP", "hip"), "x86": ("HOST", "x86-64"), "a64": ("HOST", "aarch64")}
 
 
 def fail(where, what):
@@ -31,6 +34,7 @@ class Instruction:
                 fail(section.name, f"no format '{word}'")
         self.m, self.n, self.k = (int(x) for x in section["size"].split())
         self.lanes = int(self.get("lanes", "32"))
+        self.key = next((key for key in DIALECTS if self.get(key)), None) or fail(section.name, "no text")
 
     def get(self, key, default=None):
         """Behind a point stands the format of the sum, where it matters."""
@@ -41,6 +45,12 @@ class Instruction:
         both = self.a if self.a == self.b else f"{self.a}_{self.b}"
         same = self.a == self.c
         return f"{self.get('name', self.section.name)}_{both}" + ("" if same else f"_{self.c}")
+
+    @property
+    def code(self):
+        """Of CPUs the instruction's name says it."""
+        names = [w for w in self.get(self.key).split() if w[0] != "{"]
+        return self.get("code") or (names[0] if DIALECTS[self.key][0] == "HOST" else None)
 
     def text(self, key):
         text = self.get(key)
@@ -56,7 +66,8 @@ class Instruction:
         if kind == "loaded":
             return (f'{{.held = AS_HELD_LOADED, .registers = {text.split()[1]}, .register_bits = '
                     f'{64 if width == 64 else 32}, .columns_first = {"true" if key == "b" else "false"}}}')
-        row, _, column = (part.strip() for part in text.partition("/"))
+        spread = kind == "spread"
+        row, _, column = (part.strip() for part in text[len(kind) if spread else 0:].partition("/"))
         bits = row.split() + column.split()
         for name, length in ((row, rows), (column, columns)):
             if 1 << len(name.split()) != length:
@@ -66,9 +77,9 @@ class Instruction:
         if len(set(used)) != len(used) or any(b[0] not in "rle" or int(b[1:]) >= counts[b[0]] for b in used if b[0] != "l"):
             fail(self.name, f"{key}: '{text}' names a bit twice or leaves one out")
         register = width << counts["e"]
-        if register not in (32, 64) or 1 << counts["l"] > self.lanes:
+        if register not in ((16, 32, 64) if spread else (32, 64)) or 1 << counts["l"] > self.lanes:
             fail(self.name, f"{key}: a register of {register} bits in {1 << counts['l']} lanes")
-        return (f'{{.held = AS_HELD_REGISTERS, .row = "{row}", .column = "{column}", '
+        return (f'{{.held = AS_HELD_{"SPREAD" if spread else "REGISTERS"}, .row = "{row}", .column = "{column}", '
                 f'.registers = {1 << counts["r"]}, .register_bits = {register}}}')
 
     def types(self):
@@ -85,10 +96,9 @@ class Instruction:
                 self.operand("a", self.m, self.k, BITS[self.a]), self.operand("b", self.k, self.n, BITS[self.b]),
                 self.operand("c", self.m, self.n, BITS[self.c]))) + "}"),
             ("types", "{" + self.types() + "}"),
-            ("dialect", "AS_DIALECT_CUDA" if self.get("ptx") else "AS_DIALECT_HIP"),
-            ("text", quoted(self.text("ptx") or self.text("hip"))),
+            ("dialect", f"AS_DIALECT_{DIALECTS[self.key][0]}"), ("text", quoted(self.text(self.key))),
             ("load", quoted(self.text("load"))), ("store", quoted(self.text("store"))),
-            ("code", quoted(self.get("code"))), ("least", self.get("least", "0")), ("only", quoted(self.get("only"))),
+            ("code", quoted(self.code)), ("least", self.get("least", "0")), ("only", quoted(self.get("only"))),
             ("emulated", quoted(self.get("emulated"))),
         ]
         return "    {" + ",\n     ".join(f".{k} = {v}" for k, v in fields) + "},\n"
@@ -97,7 +107,7 @@ class Instruction:
         title = f"{self.get('title')}, {self.a}{'' if self.a == self.b else ' and ' + self.b} into {self.c}"
         return (f'    {{.name = "{self.name}", .title = "{title}", .kind = "{self.get("title").split(",")[0]}", '
                 f'.base = "{self.get("name", self.section.name)}", .type = "{self.a}", .results = 1, '
-                f'.dialects = "{"cuda" if self.get("ptx") else "hip"}"}},\n')
+                f'.dialects = "{DIALECTS[self.key][1]}"}},\n')
 
 
 def read(path):

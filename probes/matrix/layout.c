@@ -103,7 +103,8 @@ size_t as_image_bytes(const struct as_matrix *m, enum as_matrix_operand which, u
         return (size_t)AS_LAYOUT_LINE * (which == AS_MATRIX_A ? m->m : n);
     if (held->held == AS_HELD_LOADED)
         return (size_t)as_matrix_rows(m, which) * as_matrix_cols(m, which, n) * as_matrix_format(m, which)->bits / 8;
-    return (size_t)as_matrix_registers(m, which, n) * m->lanes * held->register_bits / 8;
+    size_t lanes = held->held == AS_HELD_SPREAD ? 1 : m->lanes;
+    return (size_t)as_matrix_registers(m, which, n) * lanes * held->register_bits / 8;
 }
 
 static void put(unsigned char *image, size_t bit, unsigned bits, uint64_t number)

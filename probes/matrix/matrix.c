@@ -1,6 +1,7 @@
 #include "matrix.h"
 
 #include "../common/prepare.h"
+#include "cores.h"
 #include "layout.h"
 
 #include <string.h>
@@ -37,6 +38,8 @@ static bool is_one_of(const char *arch, const char *list)
 enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err)
 {
     enum as_dialect dialect = as_dialect_find(info->dialect);
+    if (as_core_runs(info))
+        return as_core_applies(m, info, err);
     if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no words for matrix instructions");
         return m == as_matrices ? AS_INAPPLICABLE : AS_PRUNED;

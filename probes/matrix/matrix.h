@@ -11,6 +11,7 @@
 enum as_held {
     AS_HELD_REGISTERS, /* in registers, each number at a place that is documented */
     AS_HELD_SHARED,    /* in LOCAL memory, which the instruction reads itself (layout.h says how it lies there) */
+    AS_HELD_SPREAD,    /* one word of it in a register, which all lanes have: its layout is that of one lane */
     AS_HELD_LOADED,    /* in registers that an instruction of their own loads from rows, at places that are not told */
 };
 enum as_matrix_operand { AS_MATRIX_A, AS_MATRIX_B, AS_MATRIX_C, AS_MATRIX_OPERANDS };
@@ -18,7 +19,7 @@ struct as_matrix_held {
     enum as_held held;
     const char *row, *column; /* bits of a number's row and column, the lowest first: see layout.h */
     unsigned registers;       /* of a lane; of C with the most columns */
-    unsigned register_bits;   /* 32 or 64 */
+    unsigned register_bits;   /* 32 or 64, or 16 of one that is spread */
     bool columns_first;       /* AS_HELD_LOADED: a column lies together, not a row */
 };
 
@@ -33,7 +34,8 @@ struct as_matrix {
     struct as_matrix_held held[AS_MATRIX_OPERANDS];
     const char *types[AS_MATRIX_OPERANDS]; /* HIP: C types of the builtin's operands */
     enum as_dialect dialect;
-    const char *text;         /* $a $b $c operands, $n columns, $e which numbers of A there are */
+    const char
+        *text; /* of CPUs for people, see cores.h; $a $b $c operands, $n columns, $e which numbers of A there are */
     const char *load, *store; /* of AS_HELD_LOADED: $w for a, b, c, $o for row or col, $t format, $c registers */
     const char *code;         /* names one of which must be in the machine code */
     unsigned least;           /* CUDA: least number of an architecture */

@@ -19,7 +19,8 @@ enum {
     STEPS_LEAST = 8,
     STEPS_MOST = 64,
     GROUP_MAX = 1024,
-    MANY_WORDS = 48, /* of a lane: with more of them compilers take over 128 registers, and fewer warps fit */
+    LEAST_TURNS = 512, /* of a CPU: so many that its counter of ticks sees each part of them */
+    MANY_WORDS = 48,   /* of a lane: with more of them compilers take over 128 registers, and fewer warps fit */
 };
 
 static bool waits(const struct as_matrix *m)
@@ -46,6 +47,13 @@ static unsigned lane_words(const struct as_peak_desc *d)
 
 void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
 {
+    if (as_core_runs(info)) {
+        const struct as_core *core = as_core_find(d->matrix->name);
+        d->n = d->matrix->n;
+        d->chains = d->chains || !core ? d->chains : as_core_body(core, 0)->chains;
+        d->warps = 1;
+        return;
+    }
     unsigned fits = CHAIN_ROOM / accumulator_words(d);
     unsigned usual = waits(d->matrix) ? 1 : CHAINS;
     unsigned team = info->warp ? (d->matrix->lanes + info->warp - 1) / info->warp : 1;
@@ -53,6 +61,22 @@ void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
     d->chains = d->chains ? d->chains : fits > usual ? usual : fits ? fits : 1;
     unsigned warps = waits(d->matrix) ? WARPS_WAIT : lane_words(d) > MANY_WORDS ? WARPS / 2 : WARPS;
     d->warps = d->warps ? d->warps : warps > team ? warps : team;
+}
+
+/* A core has one thread of kernels, and bodies of some numbers of chains. */
+static enum as_applies core_applies(const struct as_peak_desc *d, struct as_error *err)
+{
+    const struct as_core *core = as_core_find(d->matrix->name);
+    if (d->warps > 1)
+        return AS_PRUNED;
+    if (as_core_body(core, d->chains))
+        return AS_APPLIES;
+    struct as_buf counts = AS_BUF_INIT;
+    for (const struct as_core_body *b = core->bodies; b < core->bodies + AS_CORE_BODIES && b->name; b++)
+        as_buf_printf(&counts, "%s%u", b == core->bodies ? "" : ", ", b->chains);
+    as_fail(err, AS_UNSUPPORTED, "kernels of %s have %s chains, not %u", core->name, as_buf_get(&counts), d->chains);
+    as_buf_finish(&counts);
+    return AS_INAPPLICABLE;
 }
 
 enum as_applies as_peak_applies(const struct as_device_info *info, const struct as_peak_desc *desc,
@@ -64,6 +88,8 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
     enum as_applies applies = as_matrix_applies(d.matrix, info, err);
     if (applies != AS_APPLIES)
         return applies;
+    if (as_core_runs(info))
+        return core_applies(&d, err);
     if (as_matrix_emulated(d.matrix, info->arch)) {
         as_fail(err, AS_UNSUPPORTED, "%s has no machine instruction for %s, compilers make others of it", info->arch,
                 d.matrix->name);
@@ -167,9 +193,11 @@ static void shape(struct as_peak *p, const struct as_device_info *info)
                                       .steps = steps < STEPS_LEAST          ? STEPS_LEAST
                                                : steps > times * STEPS_MOST ? times * STEPS_MOST
                                                                             : steps};
+    if (p->core)
+        p->body.steps = p->core_body->steps;
     p->groups = info->units ? info->units : 1;
-    p->group_size = (size_t)p->desc.warps * info->warp;
-    p->teams = p->group_size / m->lanes;
+    p->group_size = p->core ? 1 : (size_t)p->desc.warps * info->warp;
+    p->teams = p->core ? 1 : p->group_size / m->lanes;
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++)
         p->images[which] = m->held[which].held == AS_HELD_SHARED ? 1 : 2 * (size_t)AS_MATRIX_VARIANTS;
     p->ends_bytes = p->groups * p->teams * chains * as_image_bytes(m, AS_MATRIX_C, n);
@@ -206,9 +234,14 @@ static enum as_status build(struct as_peak *p, struct as_device *dev, struct as_
 {
     static const char *const names[AS_PEAK_KERNELS] = {"half_body", "whole_body"};
     struct as_buf text = AS_BUF_INIT;
-    as_matrix_source(p->desc.matrix, p->desc.n, &p->body, &text);
-    enum as_status s = as_buf_check(&text, err);
-    if (!s)
+    enum as_status s = AS_OK;
+    if (!p->core) {
+        as_matrix_source(p->desc.matrix, p->desc.n, &p->body, &text);
+        s = as_buf_check(&text, err);
+    }
+    if (!s && p->core)
+        s = as_timed_prepare_host(&p->timed, dev, p->desc.matrix->name, as_core_kernels, p->groups, err);
+    else if (!s)
         s = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->groups, err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_PEAK_KERNELS && !s; k++)
@@ -244,14 +277,22 @@ static void expect_code(struct as_peak *p, struct as_visit_context *vc)
     char text[160];
     double each;
     unsigned steps = p->body.chains * p->body.steps / 2;
-    if (!as_code_named(dev, p->kernels[AS_PEAK_HALF], &half) || !as_code_named(dev, p->kernels[AS_PEAK_LONG], &whole)) {
+    enum as_gate_state gate = AS_GATE_NA;
+    if (p->core) {
+        gate = as_core_code_gate(p->desc.matrix, p->core_body, &each, text, sizeof text);
+    } else if (!as_code_named(dev, p->kernels[AS_PEAK_HALF], &half) ||
+               !as_code_named(dev, p->kernels[AS_PEAK_LONG], &whole)) {
         as_expect_code(vc, p->kernels[AS_PEAK_LONG], "matrix", 2 * (uint64_t)steps);
         return;
+    } else {
+        bool good = as_code_agrees(&half, &whole, steps, &want, 1, 0, &each, text, sizeof text);
+        gate = good ? AS_GATE_PASS : AS_GATE_FAIL;
     }
-    bool good = as_code_agrees(&half, &whole, steps, &want, 1, 0, &each, text, sizeof text);
-    as_note(vc, "instructions", text);
-    as_note_number(vc, "instructions_each", each);
-    as_judge_code(vc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
+    if (gate != AS_GATE_NA) {
+        as_note(vc, "instructions", text);
+        as_note_number(vc, "instructions_each", each);
+    }
+    as_judge_code(vc, gate, text);
 }
 
 enum as_status as_peak_prepare(struct as_peak *p, struct as_visit_context *vc, const struct as_peak_desc *desc,
@@ -259,6 +300,9 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_visit_context *vc, c
 {
     *p = (struct as_peak){.desc = *desc, .seed = vc->seed};
     as_peak_usual(&vc->dev->info, &p->desc);
+    p->core = as_core_runs(&vc->dev->info) ? as_core_find(p->desc.matrix->name) : NULL;
+    p->core_body = p->core ? as_core_body(p->core, p->desc.chains) : NULL;
+    vc->min_reps = p->core ? LEAST_TURNS : vc->min_reps;
     shape(p, &vc->dev->info);
     enum as_status s = build(p, vc->dev, err);
     if (!s)
@@ -304,13 +348,21 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
         {.kind = AS_ARG_MEMORY, .u.memory = p->factor[AS_MATRIX_B]},
         {.kind = AS_ARG_MEMORY, .u.memory = p->ends},
         {.kind = AS_ARG_U32, .u.u32 = turns},
+        as_pointer_arg(p->core),
+        as_pointer_arg(p->core_body),
     };
-    struct as_launch l = as_timed_group(p->kernels[which], args, sizeof args / sizeof *args, p->groups, p->group_size);
+    const size_t n = sizeof args / sizeof *args - (p->core ? 0 : 2);
+    struct as_launch l = as_timed_group(p->kernels[which], args, n, p->groups, p->group_size);
+    l.flags = p->core ? AS_LAUNCH_BARRIER : 0;
     l.work.accesses = (double)turns * p->body.steps;
     for (int i = 0; i < SPREAD_TRIES; i++) {
         enum as_status s = as_timed_launch(&p->timed, &l, seconds, err);
         if (s)
             return s;
+        for (size_t g = 0; g < p->groups && p->core; g++)
+            *seconds = g == 0 || (double)p->timed.record[g].nanos * 1e-9 > *seconds
+                           ? (double)p->timed.record[g].nanos * 1e-9
+                           : *seconds;
         *cycles = as_timed_longest(&p->timed, p->groups, 1);
         if (*cycles > 0)
             return AS_OK;

@@ -4,6 +4,7 @@
 #define AS_PROBES_MATRIX_PEAK_H
 
 #include "../common/timed.h"
+#include "cores.h"
 #include "layout.h"
 
 enum as_peak_operands {
@@ -24,6 +25,8 @@ enum { AS_PEAK_HALF, AS_PEAK_LONG, AS_PEAK_KERNELS };
 struct as_peak {
     struct as_peak_desc desc; /* no longer with 0 for what is usual */
     struct as_matrix_body body;
+    const struct as_core *core; /* of a CPU, with the body of so many chains */
+    const struct as_core_body *core_body;
     struct as_timed timed;
     struct as_kernel *kernels[AS_PEAK_KERNELS];
     struct as_memory *factor[2], *ends; /* images of A and B; of what the accumulators end with */
@@ -36,7 +39,7 @@ struct as_peak {
 };
 
 struct as_peak_time {
-    double seconds;    /* of both launches */
+    double seconds;    /* of both launches, of CPUs of their bodies alone */
     double cycles;     /* of a unit, a step of all chains of all its teams; the loop around them not counted */
     double operations; /* of a unit in such a step: 2 m n k each */
     double clock_hz;   /* by the device's own counter, NAN where it has none */

@@ -78,8 +78,11 @@ static void judge_code(struct state *s, struct as_visit_context *vc)
     const char *names = s->fragments.matrix->code;
     struct as_instructions list;
     char text[160];
-    if (!as_code_named(vc->dev, s->fragments.kernel, &list)) {
-        as_judge_code(vc, AS_GATE_NA, AS_CODE_NOT_COUNTED);
+    const struct as_core *core = s->fragments.core;
+    snprintf(text, sizeof text, "%s", AS_CODE_NOT_COUNTED);
+    if (core ? !as_core_counted(core->symbol, "_multiply", &list, text, sizeof text)
+             : !as_code_named(vc->dev, s->fragments.kernel, &list)) {
+        as_judge_code(vc, AS_GATE_NA, text);
         return;
     }
     uint64_t n = as_code_count(&list, names);

@@ -105,7 +105,7 @@ static int by_symbol(const void *key, const void *code)
     return strcmp(key, ((const struct as_native_code *)code)->symbol);
 }
 
-static bool counted(const char *name, const char *which, struct as_instructions *out)
+bool as_native_counted(const char *name, const char *which, struct as_instructions *out)
 {
     char symbol[96];
     snprintf(symbol, sizeof symbol, "%s%s", name, which);
@@ -124,7 +124,7 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
                                        size_t size)
 {
     struct as_instructions half, whole;
-    if (!counted(body->name, "_half", &half) || !counted(body->name, "_whole", &whole)) {
+    if (!as_native_counted(body->name, "_half", &half) || !as_native_counted(body->name, "_whole", &whole)) {
         snprintf(text, size, "%s", as_native_codes_why[0] ? as_native_codes_why : "these kernels were not counted");
         return AS_GATE_NA;
     }

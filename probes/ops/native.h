@@ -92,6 +92,8 @@ enum as_status as_native_measure(struct as_native_visit *v, uint64_t turns, stru
 /* The operation on drawn operands against the reference, and the ends of both bodies against single steps. */
 bool as_native_check(const struct as_native *native, const struct as_op *op, const struct as_native_body *body,
                      uint64_t seed, char *why, size_t size);
+/* The instructions of the function `name` and `which` behind it; false where none were counted. */
+bool as_native_counted(const char *name, const char *which, struct as_instructions *out);
 /* What the machine code says of a body, for the code gate. */
 enum as_gate_state as_native_code_gate(const struct as_native *native, const struct as_native_body *body, char *text,
                                        size_t size);

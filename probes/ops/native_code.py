@@ -28,7 +28,7 @@ def count(text):
         if start:
             code = codes.setdefault(start.group(1), {})
             continue
-        one = re.match(r"\s+[0-9a-f]+:\s+([a-z][\w.]*)", line)
+        one = re.match(r"\s+[0-9a-f]+:\s+(?:\{\w+\} )?([a-z][\w.]*)", line)
         if one and code is not None and not NOTHING.match(one.group(1)):
             code[one.group(1)] = code.get(one.group(1), 0) + 1
     return codes

@@ -12,7 +12,8 @@ struct as_cpu_features {
 };
 struct as_cpu_features as_cpu_features(void);
 
-/* Sets of instructions of an x86-64 beside what all have. Those of vectors count only where the system saves them. */
+/* Sets of instructions beside what all x86-64, or all aarch64, have. Those of vectors and tiles count only where the
+ * system saves them for this process. */
 enum as_cpu_set {
     AS_CPU_POPCNT = 1u << 0,
     AS_CPU_LZCNT = 1u << 1,
@@ -29,8 +30,20 @@ enum as_cpu_set {
     AS_CPU_AVX512VL = 1u << 12,
     AS_CPU_AVX512VNNI = 1u << 13,
     AS_CPU_AVX512VPOPCNTDQ = 1u << 14,
+    AS_CPU_AVXVNNI = 1u << 15,
+    AS_CPU_AVXVNNIINT8 = 1u << 16,
+    AS_CPU_AVX512BF16 = 1u << 17,
+    AS_CPU_AVX512FP16 = 1u << 18,
+    AS_CPU_AMXTILE = 1u << 19,
+    AS_CPU_AMXINT8 = 1u << 20,
+    AS_CPU_AMXBF16 = 1u << 21,
+    AS_CPU_AMXFP16 = 1u << 22,
+    AS_CPU_FPHP = 1u << 23, /* aarch64 from here on */
+    AS_CPU_DOTPROD = 1u << 24,
+    AS_CPU_I8MM = 1u << 25,
+    AS_CPU_BF16 = 1u << 26,
 };
-/* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". */
+/* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here. */
 bool as_cpu_has(unsigned sets, char *text, size_t size);
 
 #endif

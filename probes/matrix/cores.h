@@ -1,0 +1,52 @@
+/* Matrix instructions of CPUs: the kernels that cores.py writes, as native kernels of a device that is one, which take
+ * the same arguments as those of fragment.kernel and peak.kernel do elsewhere. */
+#ifndef AS_PROBES_MATRIX_CORES_H
+#define AS_PROBES_MATRIX_CORES_H
+
+#include "matrix.h"
+
+enum { AS_CORE_BODIES = 6 };
+/* Images of the operands, and how many: of problems, of turns of a body, or of steps of a block. */
+typedef void as_core_run(const void *a, const void *b, void *c, uint64_t n);
+
+struct as_core_body {
+    const char *name; /* of its two functions, less "_half" and "_whole" */
+    unsigned chains;
+    unsigned steps; /* of a chain in the long body; the short one has half of them */
+    as_core_run *half, *whole;
+};
+struct as_core {
+    const char *name; /* of the instruction */
+    unsigned needs;   /* bits of enum as_cpu_set */
+    const char *symbol;
+    unsigned rows, columns; /* images of A, and of B, of a block; it has rows x columns images of C, row by row */
+    as_core_run *multiply, *block;
+    struct as_core_body bodies[AS_CORE_BODIES]; /* ends with a NULL name */
+};
+extern const struct as_core as_cores[]; /* of this kind of CPU; ends with a NULL name */
+
+/* Are kernels of the device a CPU's own instructions? */
+bool as_core_runs(const struct as_device_info *info);
+const struct as_core *as_core_find(const char *name); /* NULL: this kind of CPU has none of that name */
+/* AS_INAPPLICABLE where the CPU lacks it, AS_PRUNED where it is none of this kind of CPU. */
+enum as_applies as_core_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err);
+/* Of so many chains; 0: the usual one. NULL: there is none. */
+const struct as_core_body *as_core_body(const struct as_core *core, unsigned chains);
+
+/* Host kernels: "multiply" (a, b, c, count, core), "half_body" and "whole_body" (records, a, b, ends, turns, core,
+ * body), where core and body are pointers as numbers. A body records cycles of its core: an add in a chain takes one.
+ */
+extern const struct as_host_kernel as_core_kernels[];
+static inline struct as_arg as_pointer_arg(const void *p)
+{
+    return (struct as_arg){.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p};
+}
+
+/* How often the function has an instruction of these names, as a disassembler counted when assay was built; false, and
+ * why not, where none did. */
+bool as_core_counted(const char *symbol, const char *which, struct as_instructions *out, char *why, size_t size);
+/* Is each step of the body the instruction of m, and nothing besides? each: instructions of a step. */
+enum as_gate_state as_core_code_gate(const struct as_matrix *m, const struct as_core_body *body, double *each,
+                                     char *text, size_t size);
+
+#endif

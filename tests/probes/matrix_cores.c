@@ -1,0 +1,462 @@
+/* Matrix instructions of this machine's CPU: the table, results against models of what the manuals say, fragments,
+ * peaks and their machine code; planted errors are caught: columns taken for each other, a step left out, another
+ * instruction in the loop. */
+#include "../../probes/layout/layout_unit.h"
+#include "../../probes/matrix/find.h"
+#include "../../probes/matrix/peak.h"
+#include "device/cpu/features.h"
+#include "real_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct as_opened cpu;
+
+static int open_cpu(void **state)
+{
+    struct as_error err = {0};
+    (void)state;
+    return as_device_open("cpu", &cpu, &err) ? -1 : 0;
+}
+
+static int close_cpu(void **state)
+{
+    (void)state;
+    as_device_close(&cpu);
+    return 0;
+}
+
+static bool can_run(const struct as_core *c)
+{
+    char missing[200];
+    return as_cpu_has(c->needs, missing, sizeof missing);
+}
+
+/* The first that this CPU has, of which each step adds more than one product to a sum; skips where there is none. */
+static const struct as_core *any_core(void)
+{
+    for (const struct as_core *c = as_cores; c->name; c++)
+        if (can_run(c) && as_matrix_find(c->name)->k > 1)
+            return c;
+    print_message("skipped: this CPU has no matrix instructions\n");
+    skip();
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+static void test_table(void **state)
+{
+    (void)state;
+    for (const struct as_core *c = as_cores; c->name; c++) {
+        const struct as_matrix *m = as_matrix_find(c->name);
+        size_t bodies = 0;
+        assert_non_null(m);
+        assert_int_equal(m->dialect, AS_DIALECT_HOST);
+        assert_ptr_equal(as_core_find(c->name), c); /* so it stands there once */
+        assert_non_null(strstr(c->name, m->code));
+        for (const struct as_core_body *b = c->bodies; b < c->bodies + AS_CORE_BODIES && b->name; b++, bodies++) {
+            assert_ptr_equal(as_core_body(c, b->chains), b);
+            assert_int_equal(b->steps % 8, 0); /* halves are whole rounds of the four pairs of operands */
+        }
+        assert_true(bodies >= 3 && as_core_body(c, 0) == &c->bodies[bodies - 1]);
+        assert_null(as_core_body(c, 3));
+        assert_true(c->rows >= 2 && c->columns >= 2);
+    }
+}
+
+/* Each instruction that the CPU does not have says what is missing; those of other machines do not appear. */
+static void test_what_applies(void **state)
+{
+    (void)state;
+    size_t kinds[3] = {0};
+    for (const struct as_matrix *m = as_matrices; m->name; m++) {
+        struct as_error err = {0};
+        const struct as_core *c = m->dialect == AS_DIALECT_HOST ? as_core_find(m->name) : NULL;
+        enum as_applies can = as_matrix_applies(m, &cpu.device.info, &err);
+        if (as_cores[0].name)
+            assert_int_equal(can, !c ? AS_PRUNED : can_run(c) ? AS_APPLIES : AS_INAPPLICABLE);
+        if (can == AS_INAPPLICABLE && as_cores[0].name)
+            assert_non_null(strstr(err.text, "this CPU does not have "));
+        kinds[can]++;
+    }
+    print_message("%zu apply, %zu need what this CPU does not have, %zu are none of this kind of CPU\n",
+                  kinds[AS_APPLIES], kinds[AS_INAPPLICABLE], kinds[AS_PRUNED]);
+    assert_true(kinds[AS_APPLIES] + kinds[AS_INAPPLICABLE] > 0);
+}
+
+static void test_scripted(void **state)
+{
+    struct as_device_info info = cpu.device.info;
+    struct as_error err = {0};
+    size_t said = 0;
+    (void)state;
+    info.capabilities |= AS_CAP_SCRIPTED;
+    for (const struct as_matrix *m = as_matrices; m->name; m++) {
+        enum as_applies can = as_matrix_applies(m, &info, &err);
+        assert_int_not_equal(can, AS_APPLIES);
+        said += can == AS_INAPPLICABLE;
+    }
+    assert_int_equal(said, 1);
+}
+
+/* ---- results ---- */
+
+enum { PROBLEMS = 2000 };
+
+/* Products of one problem, by lanes of numbers. */
+struct problem {
+    uint64_t a[2048], b[2048], c[2048], d[2048];
+};
+
+/* What one sum becomes, by the words of the manuals: row of A, column of B, the accumulator. */
+typedef uint64_t model_fn(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c);
+
+static uint32_t bits_of(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+static float flushed(float f)
+{
+    return fpclassify(f) == FP_SUBNORMAL ? copysignf(0, f) : f;
+}
+
+static float bf16(uint64_t code)
+{
+    uint32_t u = (uint32_t)code << 16;
+    float f;
+    memcpy(&f, &u, sizeof f);
+    return flushed(f);
+}
+
+/* SDM, VDPBF16PS and TDPBF16PS: fused, rounded to nearest even, the odd product first, subnormal numbers are 0. */
+static uint64_t model_bf16(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    uint32_t u = (uint32_t)c;
+    float sum;
+    memcpy(&sum, &u, sizeof sum);
+    sum = flushed(sum);
+    for (unsigned k = 0; k < m->k; k += 2)
+        for (unsigned odd = 2; odd-- > 0;)
+            sum = flushed(fmaf(bf16(a[k + odd]), bf16(b[k + odd]), sum));
+    return bits_of(sum);
+}
+
+static int64_t whole(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    int64_t sum = (int32_t)(uint32_t)c;
+    for (unsigned k = 0; k < m->k; k++)
+        sum += (int64_t)as_number_decode(as_matrix_format(m, AS_MATRIX_A), a[k]) *
+               (int64_t)as_number_decode(as_matrix_format(m, AS_MATRIX_B), b[k]);
+    return sum;
+}
+
+static uint64_t model_wraps(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    return (uint32_t)whole(m, a, b, c);
+}
+
+static uint64_t model_saturates(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    int64_t sum = whole(m, a, b, c);
+    return (uint32_t)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum);
+}
+
+static uint64_t model_f32(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    uint32_t u[3] = {(uint32_t)a[0], (uint32_t)b[0], (uint32_t)c};
+    float f[3];
+    (void)m;
+    memcpy(f, u, sizeof f);
+    return bits_of(fmaf(f[0], f[1], f[2]));
+}
+
+static model_fn *model_of(const struct as_matrix *m)
+{
+    static const struct {
+        const char *begin;
+        model_fn *model;
+    } rows[] = {{"vpdpbusds", model_saturates},
+                {"vdpbf16ps", model_bf16},
+                {"tdpbf16ps", model_bf16},
+                {"vfmadd231ps", model_f32},
+                {"fmla_4s", model_f32}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strncmp(m->name, rows[i].begin, strlen(rows[i].begin)) == 0)
+            return rows[i].model;
+    return strcmp(m->c, "s32") == 0 ? model_wraps : NULL;
+}
+
+/* Any bits but those of NaN and infinity: large and small, subnormal ones among them. */
+static uint64_t draw(const struct as_number_format *f, struct as_rng *rng)
+{
+    for (;;) {
+        uint64_t code = as_rng_u64(rng) & (f->bits == 64 ? UINT64_MAX : (UINT64_C(1) << f->bits) - 1);
+        if (f->kind == AS_NUMBER_FLOAT && as_rng_below(rng, 2))
+            code = as_number_nearest(f, 4 * as_rng_double(rng) - 2);
+        if (isfinite(as_number_decode(f, code)))
+            return code;
+    }
+}
+
+static void draw_problem(const struct as_matrix *m, struct as_rng *rng, struct problem *p)
+{
+    uint64_t *const to[] = {p->a, p->b, p->c};
+    for (int w = AS_MATRIX_A; w < AS_MATRIX_OPERANDS; w++)
+        for (size_t i = 0; i < as_matrix_count(m, (enum as_matrix_operand)w, 0); i++)
+            to[w][i] = draw(as_matrix_format(m, (enum as_matrix_operand)w), rng);
+}
+
+/* The first difference, in words; false where there is one. */
+static bool agrees(struct as_fragments *f, model_fn *model, char *why, size_t size)
+{
+    static struct problem p;
+    const struct as_matrix *m = f->matrix;
+    struct as_error err = {0};
+    struct as_rng rng;
+    uint64_t column[256];
+    as_rng_seed(&rng, 7);
+    for (int i = 0; i < PROBLEMS; i++) {
+        draw_problem(m, &rng, &p);
+        if (f->unit.multiply(f->unit.ctx, 1, p.a, p.b, p.c, p.d, &err))
+            fail_msg("%s", err.text);
+        for (unsigned at = 0; at < m->m * m->n; at++) {
+            for (unsigned k = 0; k < m->k; k++)
+                column[k] = p.b[k * m->n + at % m->n];
+            uint64_t want = model(m, p.a + at / m->n * m->k, column, p.c[at]);
+            double got = as_number_decode(f->unit.c, p.d[at]);
+            if (p.d[at] == want || (isnan(got) && isnan(as_number_decode(f->unit.c, want))))
+                continue;
+            snprintf(why, size, "problem %d, row %u, column %u: %llx, not %llx", i, at / m->n, at % m->n,
+                     (unsigned long long)p.d[at], (unsigned long long)want);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void test_results(void **state)
+{
+    size_t ran = 0;
+    (void)state;
+    for (const struct as_core *c = as_cores; c->name; c++) {
+        struct as_fragments f;
+        struct as_error err = {0};
+        char why[160];
+        const struct as_matrix *m = as_matrix_find(c->name);
+        if (!can_run(c) || !model_of(m))
+            continue;
+        if (as_fragments_open(&f, &cpu.device, m, 0, &err))
+            fail_msg("%s: %s", c->name, err.text);
+        if (!agrees(&f, model_of(m), why, sizeof why))
+            fail_msg("%s: %s", c->name, why);
+        as_fragments_close(&f);
+        ran++;
+    }
+    print_message("%zu instructions\n", ran);
+    if (!ran)
+        skip();
+}
+
+/* All of them, also those that no model is written of here: what is found of them explains their results. */
+static void test_numerics(void **state)
+{
+    (void)state;
+    any_core();
+    for (const struct as_core *c = as_cores; c->name; c++) {
+        struct as_fragments f;
+        struct as_matrix_found found;
+        struct as_error err = {0};
+        const struct as_matrix *m = as_matrix_find(c->name);
+        if (!can_run(c) || m->k == 1)
+            continue;
+        if (as_fragments_open(&f, &cpu.device, m, 0, &err) || as_arithmetic_find(&f.unit, 3, &found, &err))
+            fail_msg("%s: %s", c->name, err.text);
+        as_fragments_close(&f);
+        if (found.unequal)
+            fail_msg("%s: %s", c->name, found.first);
+        if (strncmp(c->name, "vdpbf16ps", 9) == 0) {
+            assert_true(found.property[AS_PROPERTY_ACCUMULATOR].value == 24);
+            assert_true(found.property[AS_PROPERTY_ROUNDING].value == AS_CUT_NEAREST_EVEN);
+            assert_true(found.property[AS_PROPERTY_STEP].value == 1);
+            assert_true(found.how.flush_a && found.how.flush_b && found.how.flush_c && found.how.flush_d);
+        }
+    }
+}
+
+static void test_layouts(void **state)
+{
+    (void)state;
+    any_core();
+    for (const struct as_core *c = as_cores; c->name; c++) {
+        struct layout_unit u;
+        struct as_slots documented, found;
+        struct as_slots_difference difference;
+        struct as_error err = {0};
+        if (!can_run(c))
+            continue;
+        if (layout_open(&u, &cpu.device, as_matrix_find(c->name), 0, &err) ||
+            layout_documented(&u, &documented, &err) || as_slots_find(&u.unit, &found, &err) ||
+            as_slots_compare(&found, &documented, &difference, &err))
+            fail_msg("%s: %s", c->name, err.text);
+        if (difference.first[0])
+            fail_msg("%s: %s", c->name, difference.first);
+        as_slots_finish(&found);
+        as_slots_finish(&documented);
+        layout_close(&u);
+    }
+}
+
+/* ---- peaks ---- */
+
+static void prepare(struct as_peak *p, struct as_visit_context *vc, const struct as_matrix *m, unsigned chains)
+{
+    struct as_error err = {0};
+    const struct as_peak_desc d = {.matrix = m, .chains = chains};
+    *vc = (struct as_visit_context){.dev = &cpu.device, .seed = 11};
+    if (as_peak_applies(&cpu.device.info, &d, &err) != AS_APPLIES || as_peak_prepare(p, vc, &d, &err))
+        fail_msg("%s: %s", m->name, err.text);
+}
+
+static void test_peaks(void **state)
+{
+    (void)state;
+    any_core();
+    for (const struct as_core *c = as_cores; c->name; c++)
+        for (const struct as_core_body *b = c->bodies; can_run(c) && b < c->bodies + AS_CORE_BODIES && b->name; b++) {
+            struct as_peak p;
+            struct as_visit_context vc;
+            struct as_peak_time t;
+            struct as_error err = {0};
+            char why[200] = "";
+            prepare(&p, &vc, as_matrix_find(c->name), b->chains);
+            if (as_peak_measure(&p, 4096, &t, &err))
+                fail_msg("%s: %s", b->name, err.text);
+            assert_true(t.cycles > 0 && t.rate > 0 && t.operations > 0);
+            if (!as_peak_check(&p, why, sizeof why))
+                fail_msg("%s: %s", b->name, why);
+            as_peak_finish(&p);
+        }
+}
+
+static void test_code(void **state)
+{
+    char text[200];
+    double each;
+    (void)state;
+    if (as_cores[0].name && as_core_code_gate(as_matrix_find(as_cores[0].name), &as_cores[0].bodies[0], &each, text,
+                                              sizeof text) == AS_GATE_NA) {
+        print_message("skipped: %s\n", text);
+        skip();
+    }
+    for (const struct as_core *c = as_cores; c->name; c++)
+        for (const struct as_core_body *b = c->bodies; b < c->bodies + AS_CORE_BODIES && b->name; b++)
+            if (as_core_code_gate(as_matrix_find(c->name), b, &each, text, sizeof text) != AS_GATE_PASS)
+                fail_msg("%s: %s", b->name, text);
+    /* A loop of another instruction; and one that is shorter than it says. */
+    const struct as_core *c = &as_cores[0], *other = &as_cores[2];
+    assert_int_equal(as_core_code_gate(as_matrix_find(c->name), &other->bodies[1], &each, text, sizeof text),
+                     AS_GATE_FAIL);
+    assert_non_null(strstr(text, "wanted is 1"));
+    struct as_core_body shorter = c->bodies[1];
+    shorter.steps *= 2;
+    assert_int_equal(as_core_code_gate(as_matrix_find(c->name), &shorter, &each, text, sizeof text), AS_GATE_FAIL);
+}
+
+/* ---- planted errors ---- */
+
+static const struct as_core *planted;
+
+/* The first two columns of B for each other: where a column lies in a lane of its own, words of 32 bits. */
+static void swaps(const void *a, const void *b, void *c, uint64_t n)
+{
+    const struct as_matrix *m = as_matrix_find(planted->name);
+    const size_t bytes[] = {as_image_bytes(m, AS_MATRIX_A, 0), as_image_bytes(m, AS_MATRIX_B, 0),
+                            as_image_bytes(m, AS_MATRIX_C, 0)};
+    uint32_t words[1024];
+    for (uint64_t i = 0; i < n; i++) {
+        memcpy(words, (const char *)b + i * bytes[1], bytes[1]);
+        uint32_t first = words[0];
+        words[0] = words[1];
+        words[1] = first;
+        planted->multiply((const char *)a + i * bytes[0], words, (char *)c + i * bytes[2], 1);
+    }
+}
+
+static void test_wrong_fragment(void **state)
+{
+    struct layout_unit u;
+    struct as_slots documented, found;
+    struct as_slots_difference difference;
+    struct as_error err = {0};
+    char why[160];
+    (void)state;
+    planted = any_core();
+    struct as_core core = *planted;
+    core.multiply = swaps;
+    const struct as_matrix *m = as_matrix_find(planted->name);
+    assert_int_equal(layout_open(&u, &cpu.device, m, 0, &err), AS_OK);
+    u.fragments.core = &core;
+    assert_int_equal(layout_documented(&u, &documented, &err), AS_OK);
+    /* Columns are numbered as they are met, and the result has them elsewhere. */
+    if (!as_slots_find(&u.unit, &found, &err)) {
+        assert_int_equal(as_slots_compare(&found, &documented, &difference, &err), AS_OK);
+        assert_true(difference.unequal[0] + difference.unequal[1] + difference.unequal[2] > 0);
+        as_slots_finish(&found);
+    }
+    if (model_of(m))
+        assert_false(agrees(&u.fragments, model_of(m), why, sizeof why));
+    as_slots_finish(&documented);
+    layout_close(&u);
+}
+
+static const struct as_core_body *planted_body;
+
+static void too_short(const void *a, const void *b, void *c, uint64_t n)
+{
+    (void)n;
+    planted_body->half(a, b, c, 1);
+}
+
+static void test_skipped_steps(void **state)
+{
+    struct as_peak p;
+    struct as_visit_context vc;
+    struct as_peak_time t;
+    struct as_error err = {0};
+    char why[200] = "";
+    (void)state;
+    const struct as_core *c = any_core();
+    planted_body = as_core_body(c, 0);
+    prepare(&p, &vc, as_matrix_find(c->name), 0);
+    assert_int_equal(as_peak_measure(&p, 4096, &t, &err), AS_OK);
+    assert_true(as_peak_check(&p, why, sizeof why));
+    struct as_core_body body = *planted_body;
+    body.whole = too_short;
+    p.core_body = &body;
+    assert_false(as_peak_check(&p, why, sizeof why));
+    assert_non_null(strstr(why, "accumulator"));
+    as_peak_finish(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_what_applies),
+        cmocka_unit_test(test_scripted),       cmocka_unit_test(test_results),
+        cmocka_unit_test(test_numerics),       cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_peaks),          cmocka_unit_test(test_code),
+        cmocka_unit_test(test_wrong_fragment), cmocka_unit_test(test_skipped_steps),
+    };
+    return cmocka_run_group_tests_name("matrix instructions of the CPU", tests, open_cpu, close_cpu);
+}
