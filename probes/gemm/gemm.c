@@ -11,7 +11,8 @@
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
 
 const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "mma", "tiled", "naive", NULL};
-const char *const as_product_type_words[] = {"f64", "f32", "tf32", "bf16", "f16", "e4m3", "e5m2", "s8", NULL};
+const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
+                                             "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
 enum { NAIVE_GROUPS = 32 /* of a unit */, CHUNK = 16 << 20 };
 /* Multiply-adds twice: what takes longer than some seconds is left out. */
@@ -32,7 +33,7 @@ struct made {
 #define BIT(t) (1u << AS_PRODUCT_##t)
 #define HALVES (BIT(BF16) | BIT(F16))
 #define BYTES (BIT(E4M3) | BIT(E5M2) | BIT(S8))
-#define ALUS (BIT(F64) | BIT(F32) | HALVES | BYTES)
+#define ALUS (BIT(F64) | BIT(F32) | HALVES | BYTES | BIT(E4M3FNUZ) | BIT(E5M2FNUZ))
 #define RING(stages, rows, bytes) ((stages) * (rows) * (bytes))
 static const struct made kernels[AS_PRODUCT_PATHS] = {
     [AS_PRODUCT_PAIR] = {"gemm_wgmma", as_kernel_gemm_wgmma, 256, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 2,
@@ -134,13 +135,18 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
         bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
         return has && d->epilogue == AS_PRODUCT_PLAIN ? size_applies(info, d, err) : AS_PRUNED;
     }
-    if (d->path != AS_PRODUCT_LIBRARY && !(kernels[d->path].types & 1u << d->type))
+    const bool unit = as_product_by_unit(info, d);
+    if (d->path != AS_PRODUCT_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
+        return AS_PRUNED;
+    if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) && !as_product_has_units(info))
         return AS_PRUNED;
     if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64)) {
         as_fail(err, AS_UNSUPPORTED, "the device has no f64");
         return AS_INAPPLICABLE;
     }
-    enum as_applies can = kernels[d->path].arch ? matrix_applies(info, d, err) : AS_APPLIES;
+    enum as_applies can = unit                    ? as_product_unit_applies(info, d, err)
+                          : kernels[d->path].arch ? matrix_applies(info, d, err)
+                                                  : AS_APPLIES;
     return can == AS_APPLIES ? size_applies(info, d, err) : can;
 }
 
@@ -311,9 +317,9 @@ static enum as_status build_matrix(struct as_product *p, struct as_error *err)
 static enum as_status build(struct as_product *p, struct as_error *err)
 {
     const enum as_product_path path = p->desc.path;
-    bool native = is_native(&p->dev->info);
-    enum as_status s = kernels[path].arch ? build_matrix(p, err) : AS_OK;
-    if (!s && !(native && path == AS_PRODUCT_LIBRARY))
+    const bool native = is_native(&p->dev->info), unit = as_product_by_unit(&p->dev->info, &p->desc);
+    enum as_status s = unit ? as_product_unit_build(p, err) : kernels[path].arch ? build_matrix(p, err) : AS_OK;
+    if (!s && !unit && !(native && path == AS_PRODUCT_LIBRARY))
         s = build_simple(p, err);
     if (s || path == AS_PRODUCT_LIBRARY)
         return s;
@@ -372,7 +378,7 @@ static void set_launch(struct as_product *p)
                                    .args = p->args,
                                    .args_n = 7,
                                    .group_size = k->group_size,
-                                   .local_bytes = k->local_bytes,
+                                   .local_bytes = as_product_by_unit(&p->dev->info, &p->desc) ? 0 : k->local_bytes,
                                    .work = {.bytes = (double)as_product_bytes(&p->desc)}};
     if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
         set_wgmma(p);
@@ -443,7 +449,10 @@ void as_product_note(const struct as_product *p, struct as_visit_context *vc)
 void as_product_expect(const struct as_product *p, struct as_visit_context *vc)
 {
     if (p->kernel && kernels[p->desc.path].matrix)
-        as_expect_code(vc, p->kernel, "matrix", kernels[p->desc.path].matrix);
+        as_expect_code(vc, p->kernel, "matrix",
+                       as_product_by_unit(&p->dev->info, &p->desc)
+                           ? as_product_unit_steps(as_product_unit(&p->dev->info, p->desc.type), p->desc.type)
+                           : kernels[p->desc.path].matrix);
 }
 
 void as_product_finish(struct as_product *p)

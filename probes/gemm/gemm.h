@@ -4,14 +4,14 @@
 #define AS_PROBES_GEMM_GEMM_H
 
 #include "../common/prepare.h"
-#include "../matrix/formats.h"
+#include "../matrix/matrix.h"
 
 /* Best first. */
 enum as_product_path {
     AS_PRODUCT_LIBRARY, /* the vendor's */
     AS_PRODUCT_PAIR,    /* wgmma, units in pairs that fetch one operand for each other */
     AS_PRODUCT_WGMMA,
-    AS_PRODUCT_MMA,
+    AS_PRODUCT_MMA,   /* mma.sync; of AMD's chips MFMA and WMMA */
     AS_PRODUCT_TILED, /* ordinary arithmetic, operands kept near it */
     AS_PRODUCT_NAIVE,
     AS_PRODUCT_PATHS
@@ -26,6 +26,8 @@ enum as_product_type {
     AS_PRODUCT_F16,
     AS_PRODUCT_E4M3,
     AS_PRODUCT_E5M2,
+    AS_PRODUCT_E4M3FNUZ, /* without infinities and -0, half as large: of AMD's matrix units */
+    AS_PRODUCT_E5M2FNUZ,
     AS_PRODUCT_S8,
     AS_PRODUCT_TYPES
 };
@@ -60,7 +62,7 @@ struct as_product {
     struct as_device *dev;
     struct as_product_desc desc;
     struct as_memory *a, *b, *d, *bias;
-    struct as_program *program; /* of the path; NULL: the library's */
+    struct as_program *program; /* of the path, where plain has not its kernel too; NULL: the library's */
     struct as_kernel *kernel;
     struct as_program *plain; /* fill, and the epilogues by themselves */
     struct as_gemm *library;
@@ -99,6 +101,24 @@ enum as_status as_product_fill(struct as_device *dev, struct as_program *program
 /* Which of them stands at a place of a, b or the bias: the same as in simple.kernel. */
 uint32_t as_product_index(uint64_t place, uint32_t seed);
 enum { AS_SEED_A = 0x1234567, AS_SEED_B = 0x7654321, AS_SEED_BIAS = 0x2468ace };
+
+/* ---- unit.c: path mma of AMD's chips ---- */
+
+/* Have the device's kernels words for their instructions? */
+bool as_product_has_units(const struct as_device_info *info);
+/* Is it that path of such a device? */
+bool as_product_by_unit(const struct as_device_info *info, const struct as_product_desc *d);
+/* The instruction that is taken; NULL where the chip has none for the type. */
+const struct as_matrix *as_product_unit(const struct as_device_info *info, enum as_product_type type);
+enum as_applies as_product_unit_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                        struct as_error *err);
+/* How many of it the loop's body has. */
+unsigned as_product_unit_steps(const struct as_matrix *m, enum as_product_type type);
+/* Text and options of the program; its kernel is "gemm_mma". */
+enum as_status as_product_unit_program(const struct as_matrix *m, const struct as_product_desc *d,
+                                       struct as_buf *source, char *defines, size_t size, struct as_error *err);
+/* That with all that simple.kernel has, as p->plain. */
+enum as_status as_product_unit_build(struct as_product *p, struct as_error *err);
 
 /* ---- native.c: CPUs' own kernels "naive", "tiled" for f32 and f64 ---- */
 

@@ -18,6 +18,8 @@ const struct as_product_format as_product_formats[AS_PRODUCT_TYPES] = {
     [AS_PRODUCT_F16] = {"f16", "IN_F16", "f16", "f32", "f16", 2, 2, 24, 22, 8},
     [AS_PRODUCT_E4M3] = {"e4m3", "IN_E4M3", "e4m3", "f32", "f16", 1, 2, 24, 14, 32},
     [AS_PRODUCT_E5M2] = {"e5m2", "IN_E5M2", "e5m2", "f32", "f16", 1, 2, 24, 14, 32},
+    [AS_PRODUCT_E4M3FNUZ] = {"e4m3fnuz", "IN_E4M3FNUZ", "e4m3fnuz", "f32", "f16", 1, 2, 24, 22, 16},
+    [AS_PRODUCT_E5M2FNUZ] = {"e5m2fnuz", "IN_E5M2FNUZ", "e5m2fnuz", "f32", "f16", 1, 2, 24, 22, 16},
     [AS_PRODUCT_S8] = {"s8", "IN_S8", "s8", "s32", "s32", 1, 4, 64, 64, 16},
 };
 

@@ -214,6 +214,33 @@ static void add_loading(const struct as_matrix *m, enum as_matrix_operand which,
     as_buf_str(out, store ? ", \"l\"(at) : \"memory\")\n" : " : \"l\"(at) : \"memory\")\n");
 }
 
+/* Bits of lane and register that follow one another are taken at once: "((l) >> 2 & 7u) << 0 | ((r) >> 0 & 1u) << 3".
+ */
+static void add_line(const struct as_layout_line *line, struct as_buf *out)
+{
+    unsigned count;
+    for (unsigned i = 0; i < line->n; i += count) {
+        const char kind = line->bit[i].kind;
+        for (count = 1; i + count < line->n && line->bit[i + count].kind == kind &&
+                        line->bit[i + count].bit == line->bit[i].bit + count;)
+            count++;
+        if (kind == 'l' || kind == 'r')
+            as_buf_printf(out, " | ((%c) >> %u & %uu) << %u", kind, line->bit[i].bit, (1u << count) - 1, i);
+    }
+}
+
+static void add_places(const struct as_matrix *m, enum as_matrix_operand which, struct as_buf *out)
+{
+    struct as_layout layout;
+    if (m->held[which].held != AS_HELD_REGISTERS || !as_layout_parse(&m->held[which], &layout))
+        return;
+    as_buf_printf(out, "#define %c_ROW(l, r) (0u", "ABC"[which]);
+    add_line(&layout.row, out);
+    as_buf_printf(out, ")\n#define %c_COLUMN(l, r) (0u", "ABC"[which]);
+    add_line(&layout.column, out);
+    as_buf_str(out, ")\n");
+}
+
 static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which, unsigned n, struct as_buf *out)
 {
     char letter = "ABC"[which];
@@ -223,6 +250,7 @@ static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which
                   as_image_bytes(m, which, n));
     as_buf_printf(out, "#define %c_SHARED %d\n#define %c_LOADED %d\n", letter, held->held == AS_HELD_SHARED, letter,
                   held->held == AS_HELD_LOADED);
+    add_places(m, which, out);
     if (m->types[which])
         as_buf_printf(out, "#define V%c %s\n", letter, m->types[which]);
     if (held->held == AS_HELD_SHARED)
@@ -240,6 +268,7 @@ void as_matrix_source(const struct as_matrix *m, unsigned n, const struct as_mat
     extern const char as_kernel_fragment[], as_kernel_peak[];
     n = n ? n : m->n;
     as_buf_printf(out, "#define LANES %u\n#define WAITS %d\n", m->lanes, m->held[AS_MATRIX_B].held == AS_HELD_SHARED);
+    as_buf_printf(out, "#define UNIT_M %u\n#define UNIT_N %u\n#define UNIT_K %u\n", m->m, n, m->k);
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++)
         add_fragment(m, (enum as_matrix_operand)which, n, out);
     if (m->dialect == AS_DIALECT_CUDA)

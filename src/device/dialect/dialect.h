@@ -40,6 +40,7 @@
  *   u32x2, u32x4             two and four u32 that are loaded at once: .x .y .z .w
  *   LOAD_F64X2(p)            two f64 that lie side by side, at once; STORE_F64X2(p, v); _ONCE: nobody needs them again;
  *                            LOAD_SHARED_F64X2: past a unit's own cache
+ *   GROUP_MOST               of the options: no kernel of the program is launched with more threads a group
  * No variadic macros and no function pointers: not every dialect has them. */
 #ifndef AS_DEVICE_DIALECT_DIALECT_H
 #define AS_DEVICE_DIALECT_DIALECT_H

@@ -1,7 +1,12 @@
 /* The kernel dialect for HIP C++ as clang and hiprtc compile it for AMD GPUs: without a header, so that all of it is
  * the compiler's own words. Words: see dialect.h. */
 #define DIALECT_HIP 1
-#define KERNEL(name) extern "C" __attribute__((global)) void name
+#ifdef GROUP_MOST
+#define AS_GROUP_MOST __attribute__((amdgpu_flat_work_group_size(1, GROUP_MOST)))
+#else
+#define AS_GROUP_MOST
+#endif
+#define KERNEL(name) extern "C" __attribute__((global)) AS_GROUP_MOST void name
 #define ARG_GLOBAL(index, type, name) type *name
 #define ARG_VALUE(index, type, name) type name
 #define ARG_INDICES

@@ -10,7 +10,7 @@
  *   equal      streams have no priorities
  *   apu        devices and host have one memory
  *   xnack      page faults are replayed
- *   unknown    the chip is one that nobody has heard of
+ *   unknown    the chip is one that nobody has heard of      cdna3, rdna3, rdna2   it is one of another kind
  * FAKE_HIP_ONCE names a file that is removed by the one that does what FAKE_HIP says: "hang" the first wait after a
  * launch of "count" never ends, "lose" the device is lost in it, "abort" the compiler ends the process, as the real one
  * does where it does not know the chip. */
@@ -201,7 +201,6 @@ static const struct {
     int attribute, value;
 } everywhere[] = {
     {hipDeviceAttributeMaxThreadsPerBlock, GROUP_MOST},
-    {hipDeviceAttributeWarpSize, 64},
     {hipDeviceAttributeClockRate, 1700000},
     {hipDeviceAttributeMultiprocessorCount, UNITS},
     {hipDeviceAttributeCanMapHostMemory, 1},
@@ -223,6 +222,7 @@ API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
     const struct {
         int attribute, value;
     } chosen[] = {
+        {hipDeviceAttributeWarpSize, (fake_asked("rdna") ? 32 : 64) * (fake_real(device) == 2 ? -1 : 1)},
         {hipDeviceAttributeIntegrated, fake_asked("apu")},
         {hipDeviceAttributePageableMemoryAccess, fake_asked("xnack")},
         {hipDeviceAttributeManagedMemory, !fake_asked("plain")},
@@ -249,6 +249,9 @@ API hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_t *properties, i
 {
     const char *target = fake_asked("unknown") ? "gfx; rm -rf /"
                          : fake_asked("xnack") ? "gfx942:sramecc+:xnack+"
+                         : fake_asked("cdna3") ? "gfx942:sramecc+:xnack-"
+                         : fake_asked("rdna3") ? "gfx1100"
+                         : fake_asked("rdna2") ? "gfx1030"
                                                : "gfx90a:sramecc+:xnack-";
     memset(properties, 0x41, 1472);
     snprintf((char *)(void *)properties + 1160, 256, "%s", target);

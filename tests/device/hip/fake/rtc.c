@@ -15,7 +15,7 @@
 
 enum { NAMES_MAX = 32, WORDS_MAX = 64, MACHINE_AMDGPU = 0xe0, CODE_MAX = 64 << 20 };
 
-extern const char fake_on_host[];
+extern const char fake_on_host[], fake_on_host_matrix[];
 
 struct as_card_compilation {
     char *source, *log;
@@ -85,6 +85,8 @@ static bool write_source(const char *path, const char *source)
     list_names(&b, source + n);
     as_buf_str(&b, "\n");
     as_buf_str(&b, fake_on_host);
+    if (strstr(source, "__builtin_amdgcn_mfma") || strstr(source, "__builtin_amdgcn_wmma"))
+        as_buf_str(&b, fake_on_host_matrix);
     as_buf_str(&b, "\nnamespace outer {\nAS_KERNEL_NAMES(FAKE_NONE)\nnamespace inner {\n");
     as_buf_str(&b, source + n);
     as_buf_str(&b, "\nFAKE_TABLE\n}\n}\n");
@@ -111,6 +113,7 @@ static bool compile(const char *folder, int options_n, const char **options)
                                  "-fno-builtin",
                                  "-fno-exceptions",
                                  "-fno-rtti",
+                                 "-fno-strict-aliasing",
                                  "-o",
                                  out,
                                  source};

@@ -1,0 +1,118 @@
+/* Products of matrices by AMD's matrix units as clang compiles them, without a device: for each type that a chip has an
+ * instruction for the kernel compiles, spills nothing, and its loop holds as many of that instruction as it counts on,
+ * in the assembly and in machine code; for every other type it is said why there is none. Skipped where there is no
+ * such compiler. */
+#include "gemm.h"
+#include "assembly.h"
+#include "code.h"
+#include "device/hip/hip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct as_device_info info = {.dialect = "hip", .capabilities = AS_CAP_SOURCE | AS_CAP_FP64};
+
+/* Types for which each chip has an instruction: architectures' manuals, "Matrix Arithmetic Instructions" and "WMMA". */
+static const struct {
+    const char *arch;
+    unsigned types;
+} has[] = {
+#define BIT(type) (1u << AS_PRODUCT_##type)
+    {"gfx90a", BIT(F64) | BIT(F32) | BIT(BF16) | BIT(F16) | BIT(S8)},
+    {"gfx942", BIT(F64) | BIT(F32) | BIT(TF32) | BIT(BF16) | BIT(F16) | BIT(E4M3FNUZ) | BIT(E5M2FNUZ) | BIT(S8)},
+    {"gfx1100", BIT(BF16) | BIT(F16) | BIT(S8)},
+    {"gfx1030", 0},
+};
+
+static void check_code(const struct as_product_desc *d, const unsigned char *code, size_t bytes)
+{
+    const struct as_matrix *m = as_product_unit(&info, d->type);
+    const uint64_t wanted = as_product_unit_steps(m, d->type);
+    struct as_instructions text = {.n = 0}, machine = {.n = 0};
+    struct as_error err = {0};
+    size_t n;
+    const unsigned char *object = assembly_object(code, bytes, &n);
+    uint64_t spills = 0;
+    if (assembly_instructions(code, "gemm_mma", &text, &err) ||
+        as_hip_instructions(object, n, "gemm_mma", &machine, &err) ||
+        assembly_count(code, "gemm_mma", "scratch_ buffer_load buffer_store", &spills, &err))
+        fail_msg("%s", err.text);
+    if (as_code_count(&text, m->code) != wanted || as_code_count(&machine, m->code) != wanted || spills)
+        fail_msg("%s for %s: %llu of %s, %llu in machine code, wanted are %llu; %llu instructions that spill", m->name,
+                 info.arch, (unsigned long long)as_code_count(&text, m->code), m->code,
+                 (unsigned long long)as_code_count(&machine, m->code), (unsigned long long)wanted,
+                 (unsigned long long)spills);
+    if (getenv("ASSAY_SHOW"))
+        print_message("%s for %s: %llu of %s\n", m->name, info.arch, (unsigned long long)wanted, m->code);
+}
+
+static void check(const struct as_product_desc *d)
+{
+    struct as_buf source = AS_BUF_INIT;
+    struct as_error err = {0};
+    char defines[96];
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    enum as_status s =
+        as_product_unit_program(as_product_unit(&info, d->type), d, &source, defines, sizeof defines, &err);
+    const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
+    if (!s)
+        s = assembly_of(&desc, info.arch, &code, &bytes, &err);
+    if (s)
+        fail_msg("%s for %s: %s", as_product_type_words[d->type], info.arch, err.text);
+    check_code(d, code, bytes);
+    as_buf_finish(&source);
+    free(code);
+}
+
+static void test_compiles(void **state)
+{
+    (void)state;
+    for (int type = 0; type < AS_PRODUCT_TYPES; type++) {
+        const struct as_product_desc d = {.path = AS_PRODUCT_MMA,
+                                          .type = (enum as_product_type)type,
+                                          .epilogue = type == AS_PRODUCT_F16 ? AS_PRODUCT_GELU : AS_PRODUCT_PLAIN,
+                                          .m = 128,
+                                          .n = 128,
+                                          .k = 128};
+        if (as_product_applies(&info, &d, NULL) == AS_APPLIES)
+            check(&d);
+    }
+}
+
+static void test_what_applies(void **state)
+{
+    struct as_device_info other = info;
+    struct as_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof has / sizeof *has; i++)
+        for (int type = 0; type < AS_PRODUCT_TYPES; type++) {
+            const struct as_product_desc d = {
+                .path = AS_PRODUCT_MMA, .type = (enum as_product_type)type, .m = 256, .n = 128, .k = 128};
+            snprintf(other.arch, sizeof other.arch, "%s", has[i].arch);
+            enum as_applies can = as_product_applies(&other, &d, &err);
+            if ((can == AS_APPLIES) != (has[i].types >> type & 1))
+                fail_msg("%s on %s: %s", as_product_type_words[type], other.arch, err.text);
+            if (can != AS_APPLIES)
+                assert_non_null(strstr(err.text, other.arch));
+        }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_applies), cmocka_unit_test(test_compiles)};
+    const char *clang = getenv("ASSAY_HIP_CLANG");
+    if (argc != 2)
+        return 2;
+    snprintf(info.arch, sizeof info.arch, "%s", argv[1]);
+    if (!clang || !clang[0]) {
+        puts("skipped: no clang of version 17 or later, which compiles for AMD chips; install clang-19");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
