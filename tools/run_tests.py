@@ -31,13 +31,14 @@ BUILDS = {
     "asan": ("clang", SANITIZED + ["-Dfuzzing=true", "-Db_sanitize=address,undefined"],
              ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts"]),
     "tsan": ("clang", SANITIZED + ["-Db_sanitize=thread"],
-             ["--suite", "device", "--suite", "api", "--no-suite", "compiles"]),
+             ["--suite", "device", "--suite", "api", "--no-suite", "compiles", "--no-suite", "one-thread"]),
 }
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
     "ASSAY_KILLS": "6",
+    "ASSAY_BRIEF": "1",
 }
 
 
