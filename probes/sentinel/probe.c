@@ -3,7 +3,6 @@
 #include "../common/prepare.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static const struct as_axis axes[] = {
 };
 static const char *const grids[] = {"what=all", NULL};
 
-enum { WINDOW = 8 << 20, CORE_STEPS = 4096, PAIR_STEPS = 16, PATIENCE = 4096, DEVICE_THREADS = 64 };
+enum { WINDOW = 8 << 20, CORE_STEPS = 4096, PAIR_STEPS = 16, DEVICE_THREADS = 64 };
 enum what { CORE, MEMORY, PAIR }; /* in the order of the words */
 
 struct sentinel {
@@ -79,7 +78,7 @@ static void host_memory(const struct as_host_call *call)
     *(uint64_t *)call->args[0] = s0 + s1 + s2 + s3;
 }
 
-/* Two threads count one word up in turns. Where they have to share a CPU with others, the one that waits makes room. */
+/* Two threads count one word up in turns. */
 static void host_pair(const struct as_host_call *call)
 {
     _Atomic uint64_t *ball = (_Atomic uint64_t *)call->args[0] + 8;
