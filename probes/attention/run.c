@@ -30,7 +30,8 @@ static uint64_t numbers(const struct as_attention_desc *d)
 static enum as_product_path product_path(const struct as_device_info *info)
 {
     struct as_error unused;
-    const struct as_product_desc d = {.path = AS_PRODUCT_MMA, .type = AS_PRODUCT_F16, .m = 128, .n = 128, .k = 128};
+    const struct as_product_desc d = {
+        .path = AS_PRODUCT_MMA, .type = AS_PRODUCT_F16, .m = 128, .n = 128, .k = 128, .batch = 2};
     return as_product_applies(info, &d, &unused) == AS_APPLIES ? AS_PRODUCT_MMA : AS_PRODUCT_TILED;
 }
 

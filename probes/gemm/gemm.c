@@ -1,6 +1,7 @@
 #include "gemm.h"
 
 #include "../common/timed.h"
+#include "../matrix/cores.h"
 #include "device/dialect/dialect.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf
 
 enum { NAIVE_GROUPS = 32 /* of a unit */, CHUNK = 16 << 20 };
 /* Multiply-adds twice: what takes longer than some seconds is left out. */
-static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10;
+static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10, SLOW_CORES_MATRIX = 2e12;
 
 /* ---- the kernels ---- */
 
@@ -96,8 +97,13 @@ static enum as_applies matrix_applies(const struct as_device_info *info, const s
 }
 
 /* The tile of a path for a type. */
-static void find_tile(const struct as_product_desc *d, uint64_t tile[3])
+static void find_tile(const struct as_product_desc *d, bool cores, uint64_t tile[3])
 {
+    if (cores && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
+        tile[0] = tile[1] = 1;
+        tile[2] = sizeof(uint32_t) / as_product_formats[d->type].in_bytes;
+        return;
+    }
     const struct made *k = &kernels[d->path];
     bool small = d->path == AS_PRODUCT_TILED && d->type == AS_PRODUCT_F64;
     tile[0] = small ? 64 : k->m ? k->m : 1;
@@ -110,12 +116,13 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
 {
     const char *path = as_product_path_words[d->path];
     bool cores = as_runs_on_host(info), naive = d->path == AS_PRODUCT_NAIVE;
-    double slow = cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
+    bool matrix = cores && d->path == AS_PRODUCT_MMA;
+    double slow = matrix ? SLOW_CORES_MATRIX : cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
     uint64_t tile[3];
-    find_tile(d, tile);
+    find_tile(d, is_native(info), tile);
     if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
         as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 numbers or more");
-    else if (d->path >= AS_PRODUCT_TILED && as_product_flop(d) > slow)
+    else if ((matrix || d->path >= AS_PRODUCT_TILED) && as_product_flop(d) > slow)
         as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one product of this size", path);
     else if (d->m % tile[0] || d->n % tile[1] || d->k % tile[2])
         as_fail(err, AS_UNSUPPORTED,
@@ -131,6 +138,10 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
 {
     if (d->path >= AS_PRODUCT_PATHS || d->type >= AS_PRODUCT_TYPES)
         return AS_PRUNED;
+    if (is_native(info) && d->path == AS_PRODUCT_MMA) {
+        enum as_applies can = as_product_cores_apply(d, err);
+        return can == AS_APPLIES ? size_applies(info, d, err) : can;
+    }
     if (is_native(info)) {
         bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
         return has && d->epilogue == AS_PRODUCT_PLAIN ? size_applies(info, d, err) : AS_PRUNED;
@@ -313,13 +324,24 @@ static enum as_status build_matrix(struct as_product *p, struct as_error *err)
     return p->dev->program->build(p->dev, &desc, &p->program, err);
 }
 
+static enum as_status build_cores(struct as_product *p, struct as_error *err)
+{
+    const struct as_program_desc desc = {.name = kernels[AS_PRODUCT_MMA].name, .host = as_product_native_mma};
+    enum as_status s = as_product_cores_prepare(p, err);
+    return s ? s : p->dev->program->build(p->dev, &desc, &p->program, err);
+}
+
 /* CPUs have no kernel but those of the paths themselves. What takes longest to compile is first: see own_code. */
 static enum as_status build(struct as_product *p, struct as_error *err)
 {
     const enum as_product_path path = p->desc.path;
-    const bool native = is_native(&p->dev->info), unit = as_product_by_unit(&p->dev->info, &p->desc);
-    enum as_status s = unit ? as_product_unit_build(p, err) : kernels[path].arch ? build_matrix(p, err) : AS_OK;
-    if (!s && !unit && !(native && path == AS_PRODUCT_LIBRARY))
+    const bool native = is_native(&p->dev->info), cores = native && path == AS_PRODUCT_MMA;
+    const bool unit = as_product_by_unit(&p->dev->info, &p->desc);
+    enum as_status s = cores                ? build_cores(p, err)
+                       : unit               ? as_product_unit_build(p, err)
+                       : kernels[path].arch ? build_matrix(p, err)
+                                            : AS_OK;
+    if (!s && !unit && !cores && !(native && path == AS_PRODUCT_LIBRARY))
         s = build_simple(p, err);
     if (s || path == AS_PRODUCT_LIBRARY)
         return s;
@@ -351,7 +373,7 @@ static void set_others(struct as_product *p)
     const struct as_product_desc *d = &p->desc;
     const struct as_device_info *info = &p->dev->info;
     uint64_t tile[3];
-    find_tile(d, tile);
+    find_tile(d, is_native(info), tile);
     uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = batch_of(d);
     bool mma = d->path == AS_PRODUCT_MMA;
     p->args[0] = as_memory_arg(p->a);
@@ -371,6 +393,16 @@ static void set_others(struct as_product *p)
     }
 }
 
+static void set_cores(struct as_product *p)
+{
+    const struct as_arg args[] = {as_memory_arg(p->a),         as_memory_arg(p->b),         as_memory_arg(p->d),
+                                  as_pointer_arg(p->cores),    as_memory_arg(p->packed[0]), as_memory_arg(p->packed[1]),
+                                  as_memory_arg(p->packed[2]), as_memory_arg(p->packed[3])};
+    _Static_assert(sizeof args == sizeof p->args, "as many as there are");
+    memcpy(p->args, args, sizeof args);
+    p->launch.args_n = sizeof args / sizeof *args;
+}
+
 static void set_launch(struct as_product *p)
 {
     const struct made *k = &kernels[p->desc.path];
@@ -382,6 +414,8 @@ static void set_launch(struct as_product *p)
                                    .work = {.bytes = (double)as_product_bytes(&p->desc)}};
     if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
         set_wgmma(p);
+    else if (p->cores)
+        set_cores(p);
     else
         set_others(p);
     if (is_native(&p->dev->info)) {
@@ -437,6 +471,8 @@ enum as_status as_product_run(struct as_product *p, uint64_t reps, struct as_tim
 void as_product_note(const struct as_product *p, struct as_visit_context *vc)
 {
     struct as_kernel_info info;
+    if (p->cores)
+        as_note(vc, "instruction", as_product_cores_name(p));
     if (p->library)
         as_note(vc, "library", p->dev->gemm->name(p->library));
     if (!p->kernel || !p->dev->program->kernel_info ||
@@ -448,7 +484,11 @@ void as_product_note(const struct as_product *p, struct as_visit_context *vc)
 
 void as_product_expect(const struct as_product *p, struct as_visit_context *vc)
 {
-    if (p->kernel && kernels[p->desc.path].matrix)
+    char text[160];
+    if (p->cores) {
+        enum as_gate_state gate = as_product_cores_gate(p, text, sizeof text);
+        as_judge_code(vc, gate, text);
+    } else if (p->kernel && kernels[p->desc.path].matrix)
         as_expect_code(vc, p->kernel, "matrix",
                        as_product_by_unit(&p->dev->info, &p->desc)
                            ? as_product_unit_steps(as_product_unit(&p->dev->info, p->desc.type), p->desc.type)
@@ -460,6 +500,8 @@ void as_product_finish(struct as_product *p)
     struct as_device *dev = p->dev;
     if (!dev)
         return;
+    if (p->cores)
+        as_product_cores_finish(p);
     if (p->library)
         dev->gemm->destroy(dev, p->library);
     dev->program->kernel_destroy(dev, p->kernel);

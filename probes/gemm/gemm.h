@@ -57,6 +57,8 @@ double as_product_flop(const struct as_product_desc *desc);
 /* Bytes of operands and result. */
 uint64_t as_product_bytes(const struct as_product_desc *desc);
 
+struct as_product_cores;
+enum { AS_PRODUCT_PACKED = 4 };   /* blocks of memory of path mma on a CPU: packed a and b, sums, what to take off */
 enum { AS_PRODUCT_DRAWN = 1024 }; /* numbers that operands are drawn from */
 struct as_product {
     struct as_device *dev;
@@ -70,6 +72,8 @@ struct as_product {
     double drawn[AS_PRODUCT_DRAWN], drawn_bias[AS_PRODUCT_DRAWN];
     struct as_launch launch;
     struct as_arg args[8];
+    struct as_product_cores *cores; /* path mma on a CPU */
+    struct as_memory *packed[AS_PRODUCT_PACKED];
 };
 /* Memory, operands, kernel. The result holds no numbers (NaN, or -1 of integers) until it was computed. */
 enum as_status as_product_prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *desc,
@@ -123,5 +127,15 @@ enum as_status as_product_unit_build(struct as_product *p, struct as_error *err)
 /* ---- native.c: CPUs' own kernels "naive", "tiled" for f32 and f64 ---- */
 
 extern const struct as_host_kernel as_product_native_f32[], as_product_native_f64[];
+
+/* ---- cores.c: path mma on CPUs, kernel "gemm_mma" (a, b, d, the cores as a number, their packed blocks) ---- */
+
+extern const struct as_host_kernel as_product_native_mma[];
+enum as_applies as_product_cores_apply(const struct as_product_desc *desc, struct as_error *err);
+/* Which instruction, and memory for what is packed. */
+enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *err);
+void as_product_cores_finish(struct as_product *p);
+const char *as_product_cores_name(const struct as_product *p);
+enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text, size_t size);
 
 #endif

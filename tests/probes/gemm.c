@@ -1,6 +1,6 @@
 /* Products of matrices on this machine's CPU and OpenCL: right ones pass the check, and each kind of wrong one is seen.
  */
-#include "gemm.h"
+#include "cores_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,6 +80,57 @@ static void test_cpu(void **state)
             d.zero = true;
             assert_right(&cpu.device, &d);
         }
+}
+
+/* Matrix instructions, each type that this CPU has: sizes that fill no block, parts of K of which the last is shorter,
+ * and results of the product before are none of the next. */
+static void test_cpu_matrix(void **state)
+{
+    static const uint64_t sizes[][3] = {{16, 16, 16}, {70, 33, 100}, {128, 256, 2600}, {257, 511, 64}};
+    size_t ran = 0;
+    (void)state;
+    for (int type = AS_PRODUCT_F64; type < AS_PRODUCT_TYPES; type++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            struct as_product_desc d = desc_of(AS_PRODUCT_MMA, (enum as_product_type)type, 0);
+            struct as_error err = {0};
+            d.m = sizes[i][0], d.n = sizes[i][1], d.k = sizes[i][2];
+            enum as_applies can = as_product_applies(&cpu.device.info, &d, &err);
+            assert_true(can != AS_INAPPLICABLE || strstr(err.text, "CPU"));
+            if (can != AS_APPLIES)
+                continue;
+            assert_right(&cpu.device, &d);
+            ran++;
+        }
+    print_message("%zu products\n", ran);
+    if (!ran)
+        skip();
+}
+
+/* A product that loses its last step of K, and one whose packed words lie at other places. */
+static void test_cpu_matrix_wrong(void **state)
+{
+    (void)state;
+    for (int type = AS_PRODUCT_BF16; type <= AS_PRODUCT_S8; type++) {
+        struct as_product p;
+        struct as_error err = {0};
+        char why[200], text[200];
+        const struct as_product_desc d = desc_of(AS_PRODUCT_MMA, (enum as_product_type)type, 512);
+        if (as_product_applies(&cpu.device.info, &d, &err) != AS_APPLIES)
+            continue;
+        prepare(&p, &cpu.device, &d);
+        assert_int_not_equal(as_product_cores_gate(&p, text, sizeof text), AS_GATE_FAIL);
+        p.cores->steps--;
+        run(&p);
+        assert_false(as_product_check(&p, why, sizeof why));
+        assert_non_null(strstr(why, "results are wrong"));
+        p.cores->steps++;
+        unsigned *place[] = {p.cores->b.place[0], p.cores->b.place[1]}, first = place[0][0];
+        place[0][0] = place[1][0];
+        place[1][0] = first;
+        run(&p);
+        assert_false(as_product_check(&p, why, sizeof why));
+        as_product_finish(&p);
+    }
 }
 
 /* The BLAS of this machine, where it has one. */
@@ -236,13 +287,24 @@ static void test_what_applies(void **state)
     assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
     d.path = AS_PRODUCT_MMA;
     assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
+    d.type = AS_PRODUCT_S8;
+    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_INAPPLICABLE); /* seconds, or no instruction */
+    d = desc_of(AS_PRODUCT_MMA, AS_PRODUCT_S8, 64);
+    d.batch = 2;
+    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu),     cmocka_unit_test(test_library),      cmocka_unit_test(test_opencl),
-        cmocka_unit_test(test_wrong),   cmocka_unit_test(test_skipped_step), cmocka_unit_test(test_what_applies),
+        cmocka_unit_test(test_cpu),
+        cmocka_unit_test(test_cpu_matrix),
+        cmocka_unit_test(test_cpu_matrix_wrong),
+        cmocka_unit_test(test_library),
+        cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_skipped_step),
+        cmocka_unit_test(test_what_applies),
         cmocka_unit_test(test_tensors),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
