@@ -257,7 +257,7 @@ struct as_device {
     const struct as_program_ops *program;
     const struct as_queue_ops *queue;
     const struct as_gemm_ops *gemm; /* (optional) */
-    struct as_code_identity code; /* of the programs that build gave since this was last set to zero */
+    struct as_code_identity code;   /* of the programs that build gave since this was last set to zero */
     void *ctx;
 };
 
