@@ -16,6 +16,8 @@ static const struct as_axis axes[] = {
      .max = 8,
      .def = "0",
      .zero = "fitting"},
+    AS_WARPS_AXIS,
+    AS_OPERANDS_AXIS,
     AS_STEPS_AXIS,
     {0},
 };
@@ -30,11 +32,17 @@ enum { CHAINS = 2, CHAINS_CORE = 4 };
 static enum as_status desc_of(const struct as_device_info *info, const struct as_axes *a, struct as_chains_desc *out,
                               struct as_error *err)
 {
+    unsigned warps = (unsigned)as_axes_u64(a, "warps"), operands = (unsigned)as_axes_u64(a, "operands");
     *out = (struct as_chains_desc){.steps = (unsigned)as_axes_u64(a, "steps"),
                                    .ilp = (unsigned)as_axes_u64(a, "ilp"),
-                                   .threads = as_chains_full(info),
+                                   .threads = warps ? warps * as_chains_warp(info) : as_chains_full(info),
                                    .every_unit = true};
     enum as_status s = as_op_sequence_parse(as_axes_text(a, "mix"), &out->sequence, err);
+    for (size_t i = 0; i < out->sequence.n && operands; i++) {
+        struct as_op_part *part = &out->sequence.part[i];
+        if (operands == 3 || (operands == 2 && part->op->two) || (operands == 1 && part->op->one))
+            part->operands = operands;
+    }
     if (!out->ilp)
         out->ilp = as_chains_warp(info) > 1 ? CHAINS : CHAINS_CORE;
     return s;
