@@ -8,7 +8,7 @@ static const struct as_axis axes[] = {
     {.name = "ilp",
      .help = "chains of a thread that do not wait for each other; 0, CPU: as many as its registers hold, 8 or 12",
      .type = AS_AXIS_COUNT,
-     .max = 12,
+     .max = 16,
      .def = "4",
      .zero = "most"},
     AS_WARPS_AXIS,

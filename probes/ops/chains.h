@@ -5,7 +5,7 @@
 #include "../common/timed.h"
 #include "sequence.h"
 
-enum { AS_CHAINS_MOST = 8 }; /* of a thread */
+enum { AS_CHAINS_MOST = 16 }; /* of a thread */
 
 struct as_chains_desc {
     struct as_op_sequence sequence;

@@ -241,7 +241,7 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
     if (!order)
         return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
     enum as_status s = AS_OK;
-    e->sentinel_at = as_now();
+    e->measured_from = e->sentinel_at = as_now();
     for (int round = 1; round <= e->rounds && !s && !stopped(e); round++)
         s = one_round(e, round, order, err);
     if (!s && !stopped(e))

@@ -42,6 +42,7 @@ struct as_engine {
     struct as_sentinel *sentinels; /* one for each sentinel cell */
     struct as_yardsticks yardsticks;
     double start, deadline; /* as_now() times; deadline INFINITY without a budget */
+    double measured_from;   /* the first visit, after what was compiled ahead */
     double sentinel_at;     /* when the next sentinels are due */
     int round, rounds;
     int stopped;

@@ -55,28 +55,27 @@ static double even_share(const struct as_engine *e, double all)
     return share;
 }
 
-/* Of the time left, what sentinels and new workers will leave for visits, as they did so far. */
-static double visits_left(const struct as_engine *e, double left, double used)
+/* The part of the time that goes into visits; the rest is for sentinels and new workers. */
+static double part_of_visits(const struct as_engine *e, double used)
 {
-    double elapsed = as_now() - e->start;
-    return fmax(0, left) * (elapsed > BEGINNING * (e->deadline - e->start) ? fmin(1, used / elapsed) : 1);
+    double elapsed = as_now() - e->measured_from;
+    return elapsed > BEGINNING * (e->deadline - e->start) && used > 0 ? fmin(1, used / elapsed) : 1;
 }
 
 double as_engine_slot_left(struct as_engine *e, const struct as_slot *slot)
 {
-    double left = e->deadline - as_now();
-    if (!isfinite(left) || !slot)
+    double left = e->deadline - as_now(), used = 0;
+    if (!isfinite(left) || left <= 0 || !slot)
         return left;
-    double used = 0;
     for (size_t i = 0; i < e->slots_n; i++) {
         e->slots[i].want_s = want_of(e, &e->slots[i]);
         used += e->slots[i].used_s;
     }
-    double all = used + visits_left(e, left, used), share = even_share(e, all), rest = all - slot->used_s;
+    double part = part_of_visits(e, used), share = even_share(e, used + part * left);
     for (size_t i = 0; i < e->slots_n; i++) {
         const struct as_slot *other = &e->slots[i];
         if (other != slot)
-            rest -= fmax(other->used_s, fmin(other->used_s + other->want_s, share));
+            left -= fmax(0, fmin(other->want_s, share - other->used_s)) / part;
     }
-    return fmin(left, rest);
+    return left;
 }

@@ -32,6 +32,7 @@ static void set_up(struct scene *s)
                                    .sentinels_first = CELLS,
                                    .rounds = ROUNDS,
                                    .start = as_now(),
+                                   .measured_from = as_now(),
                                    .deadline = as_now() + BUDGET_S};
     for (size_t i = 0; i < CELLS; i++)
         s->progress[i].slot = &s->slots[i / 2];
@@ -48,6 +49,7 @@ static void visit(struct scene *s, size_t slot, double seconds)
     s->slots[slot].used_s += 2 * seconds;
     s->engine.deadline -= 2 * seconds;
     s->engine.start -= 2 * seconds;
+    s->engine.measured_from -= 2 * seconds;
 }
 
 static double left(struct scene *s, size_t slot)
@@ -106,6 +108,22 @@ static void a_greedy_one_gives_nothing_back(void **state)
     assert_true(left(&s, 0) < 0);
 }
 
+/* What came before the first visit, and sentinels, take from all alike, and a device that is alone has what there is.
+ */
+static void overheads_starve_nobody(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_up(&s);
+    s.engine.start -= 300; /* compiling, say */
+    visit(&s, 0, 1);
+    assert_about(left(&s, 1), 90);
+    s.engine.measured_from -= 198; /* of 200 s went 2 into visits */
+    assert_about(left(&s, 1), 98); /* its turn */
+    s.engine.slots_n = 1;
+    assert_about(left(&s, 0), 98);
+}
+
 static void without_a_budget_there_is_no_share(void **state)
 {
     struct scene s;
@@ -129,11 +147,9 @@ static void after_the_end_nothing_is_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_devices_share_evenly),
-        cmocka_unit_test(what_one_does_not_want_the_other_has),
-        cmocka_unit_test(the_last_one_has_all),
-        cmocka_unit_test(a_greedy_one_gives_nothing_back),
-        cmocka_unit_test(without_a_budget_there_is_no_share),
+        cmocka_unit_test(unknown_devices_share_evenly),  cmocka_unit_test(what_one_does_not_want_the_other_has),
+        cmocka_unit_test(the_last_one_has_all),          cmocka_unit_test(a_greedy_one_gives_nothing_back),
+        cmocka_unit_test(overheads_starve_nobody),       cmocka_unit_test(without_a_budget_there_is_no_share),
         cmocka_unit_test(after_the_end_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
