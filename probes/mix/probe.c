@@ -66,7 +66,9 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return s;
     as_note_number(vc, "operations", as_op_sequence_count(&d.sequence));
     as_note_number(vc, "chains", d.ilp * as_op_sequence_count(&d.sequence));
-    return as_ops_prepare(vc, &d, state, err);
+    s = as_ops_prepare(vc, &d, state, err);
+    as_limit_issue_cost(vc, &d);
+    return s;
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)

@@ -32,7 +32,8 @@ struct as_chains {
     char wrong[200];        /* why the last sample does not count, "" it does */
 };
 
-/* One measurement: of the long body less that of the short one, so that what belongs to neither falls out. */
+/* One measurement: of the long body less that of the short one, so that what belongs to neither falls out; of the long
+ * one alone where a counter of cycles shows that the compiler did not make the same of both. */
 struct as_chains_time {
     double seconds;    /* of both launches */
     double cycles;     /* a step of all chains of a thread, the loop around them not counted */
@@ -48,6 +49,8 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
                                 struct as_error *err);
 /* Bound of results a cycle by what a unit can issue; none where that is not published. */
 void as_limit_issue(struct as_visit_context *vc, const struct as_chains_desc *desc);
+/* The same of cycles for one sequence of a warp. */
+void as_limit_issue_cost(struct as_visit_context *vc, const struct as_chains_desc *desc);
 /* Lanes of a group of threads that go together; 1 where each thread is a core's. */
 unsigned as_chains_warp(const struct as_device_info *info);
 /* Threads of a unit when it is full as one group. */
