@@ -1,7 +1,7 @@
 /* Pipes of a unit: which operations the same part of it does, from what they cost alone and in sequences. */
 #include "base/text.h"
 #include "facts/rules.h"
-#include "stats/pipes.h"
+#include "stats/pipes_fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { NAME = 32 };
 static const double RESIDUAL_MOST = 0.05;
-/* Sequences for each operation: with fewer the pipes say back what they were made of. */
+/* Sequences for each load: with fewer the resources say back what they were made of. */
 static const size_t SEQUENCES_EACH = 2;
 
 struct unit {
@@ -19,6 +19,7 @@ struct unit {
     const struct as_cell **cells; /* of which they are */
     size_t n;
     struct as_pipes pipes;
+    struct as_pipes_fit fit;
 };
 
 /* ---- sequences ---- */
@@ -81,19 +82,11 @@ static void add_cell(struct unit *u, const struct as_cell *cell)
 
 /* ---- what they say ---- */
 
-static size_t placed(const struct unit *u)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < u->ops; i++)
-        n += u->pipes.home[i] >= 0;
-    return n;
-}
-
-/* What rests on the pipes together is not decided where they do not say what sequences cost; two operations beside each
- * other stand for themselves. */
+/* What rests on all of them together is not decided where the busiest of a unit's resources does not say what sequences
+ * cost; two operations beside each other stand for themselves. */
 static void judge(struct as_fact *f, const struct unit *u)
 {
-    if (!(u->pipes.residual <= RESIDUAL_MOST) || u->pipes.judged < SEQUENCES_EACH * placed(u))
+    if (!(u->fit.residual <= RESIDUAL_MOST) || u->n < SEQUENCES_EACH * u->fit.loads)
         f->verdict = AS_UNDECIDED;
 }
 
@@ -196,19 +189,34 @@ static void add_issue(struct rule_context *c, const struct unit *u)
     judge(f, u);
 }
 
+/* Those beside the pipes that something takes. */
+static size_t other_resources(const struct unit *u)
+{
+    size_t n = 0;
+    for (size_t r = u->pipes.pipes; r < u->fit.resources; r++) {
+        bool taken = false;
+        for (size_t i = 0; i < u->ops; i++)
+            taken |= u->fit.load[i][r] > 0;
+        n += taken;
+    }
+    return n;
+}
+
 static void add_graph(struct rule_context *c, const struct unit *u)
 {
     const struct as_pipes *p = &u->pipes;
+    const struct as_pipes_fit *fit = &u->fit;
     struct as_fact *f = fact_add(c, "pipes", "pipes", "pipes");
     if (!f)
         return;
     fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
     fact_say(f,
-             "A unit does %zu operations in %zu pipes: nine of ten of %zu sequences cost what these say within %.1f%%, "
-             "the farthest (%s) is off by %.1f%%",
-             placed(u), p->pipes, p->judged, 100 * p->residual, cell_axis(u->cells[p->worst_in], "mix"),
-             100 * p->worst);
-    fact_evidence(f, u->cells[p->worst_in]);
+             "A unit does %zu operations in %zu pipes and %zu other resources that they share: nine of ten of %zu "
+             "sequences cost what the busiest of these needs within %.1f%%, by %zu loads; of those left out of the fit "
+             "in turn %.0f%% do within %.0f%%; the farthest (%s) is off by %.1f%%",
+             u->ops, p->pipes, other_resources(u), fit->judged, 100 * fit->residual, fit->loads, 100 * fit->told,
+             100 * AS_PIPES_TOLD, cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
+    fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);
     judge(f, u);
@@ -257,6 +265,8 @@ void rule_pipes(struct rule_context *c)
         if (u->n)
             c->status = as_pipes_solve(u->s, u->n, u->ops, &u->pipes, c->err);
         if (!c->status && u->pipes.judged)
+            c->status = as_pipes_fit(u->s, u->n, u->ops, &u->pipes, &u->fit, c->err);
+        if (!c->status && u->fit.judged)
             add_all(c, u);
     }
     if (u) {

@@ -8,7 +8,7 @@
 
 static const double ERROR_LEAST = 0.005; /* of a cost: no two visits agree better */
 static const double TELLS = 5;           /* bounds of a pair are apart by so many errors, or it tells nothing */
-static const double SEPARATE = 0.2, SHARED = 0.8;
+static const double SEPARATE = 0.2, SHARED = 0.8, MOST_SHARED = 1.2;
 static const double BOUND_CLEAR = 1.1, BOUND_NEAR = 0.03; /* issue above the pipes; a cost at the issue */
 
 /* ---- alone, and the issue ---- */
@@ -82,9 +82,10 @@ static struct as_pipes_pair judge_pair(const struct as_pipes *p, const struct as
         pair.relation = most - pipes >= TELLS * error ? AS_PIPES_AT_ISSUE : AS_PIPES_HIDDEN;
         pair.share = NAN;
     } else {
-        pair.relation = pair.share <= SEPARATE ? AS_PIPES_SEPARATE
-                        : pair.share >= SHARED ? AS_PIPES_SHARED
-                                               : AS_PIPES_PARTLY;
+        /* Slower than one after the other is more than a pipe. */
+        pair.relation = pair.share <= SEPARATE                              ? AS_PIPES_SEPARATE
+                        : pair.share >= SHARED && pair.share <= MOST_SHARED ? AS_PIPES_SHARED
+                                                                            : AS_PIPES_PARTLY;
     }
     return pair;
 }
@@ -112,12 +113,14 @@ static void find_pairs(const struct as_pipes_sequence *s, size_t n, size_t ops, 
 
 /* ---- pipes ---- */
 
+static const double MANY = 0.8; /* of the pairs that are known of the one of which most are */
+
 struct rank {
     size_t op, measured, partly;
     double issued;
 };
 
-/* First those of which most pairs are known, then those of one instruction, then those that are in one pipe. */
+/* First those of which many pairs are known, then those of one instruction, then those that are in one pipe. */
 static int by_rank(const void *x, const void *y)
 {
     const struct rank *a = x, *b = y;
@@ -132,7 +135,7 @@ static int by_rank(const void *x, const void *y)
 
 static size_t rank_all(const struct as_pipes_sequence *s, size_t ops, const struct as_pipes *p, struct rank *ranks)
 {
-    size_t n = 0;
+    size_t n = 0, most = 0;
     for (size_t i = 0; i < ops; i++) {
         if (isnan(p->alone[i]))
             continue;
@@ -144,7 +147,10 @@ static size_t rank_all(const struct as_pipes_sequence *s, size_t ops, const stru
         }
         if (r.measured)
             ranks[n++] = r;
+        most = r.measured > most ? r.measured : most;
     }
+    for (size_t i = 0; i < n; i++)
+        ranks[i].measured = (double)ranks[i].measured >= MANY * (double)most;
     qsort(ranks, n, sizeof *ranks, by_rank);
     return n;
 }

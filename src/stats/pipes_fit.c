@@ -1,0 +1,300 @@
+#include "stats/pipes_fit.h"
+
+#include "stats/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A load has to explain so much, in sums of shares, or it is none: fewer of them say more. */
+static const double LOAD_WORTH = 0.02;
+/* From here on a deviation counts less: a sequence that fits nowhere must not bend what the others say. */
+static const double KNEE = 0.1, BEYOND = 0.3;
+static const double ALONE_WEIGHT = 5; /* what an operation costs alone is certain */
+static const double GAIN = 1e-3;      /* below it nothing is better */
+enum { SWEEPS = 40, ROUNDS = 4, FOLDS = 5 };
+
+/* One sequence, as the few operations that it has. */
+struct item {
+    size_t op[AS_PIPES_OPS];
+    double count[AS_PIPES_OPS];
+    size_t kinds;
+    double cost, issue, weight; /* weight 0: left out */
+};
+
+struct fitting {
+    struct item *item;
+    size_t n, ops, resources;
+    size_t (*of)[2]; /* for each operation where its sequences begin in list, and how many */
+    size_t *list;
+    double (*load)[AS_PIPES_RESOURCES];
+};
+
+/* ---- how far off ---- */
+
+static double need(const struct fitting *f, const struct item *t, size_t resource)
+{
+    double sum = 0;
+    for (size_t i = 0; i < t->kinds; i++)
+        sum += t->count[i] * f->load[t->op[i]][resource];
+    return sum;
+}
+
+static double predict(const struct fitting *f, const struct item *t)
+{
+    double most = t->issue;
+    for (size_t r = 0; r < f->resources; r++)
+        most = fmax(most, need(f, t, r));
+    return most;
+}
+
+static double loss(const struct fitting *f, const struct item *t)
+{
+    if (t->weight == 0)
+        return 0;
+    double off = fabs(log(predict(f, t) / t->cost));
+    return t->weight * (off < KNEE ? off : KNEE + BEYOND * (off - KNEE));
+}
+
+/* Of the sequences with this operation, and for its loads. */
+static double loss_of(const struct fitting *f, size_t op)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->of[op][1]; i++)
+        sum += loss(f, &f->item[f->list[f->of[op][0] + i]]);
+    for (size_t r = 0; r < f->resources; r++)
+        sum += LOAD_WORTH * (f->load[op][r] > 0);
+    return sum;
+}
+
+/* ---- one load, one operation, all ---- */
+
+/* The best value of one load: the loss bends only where a sequence of the operation costs just what this resource needs
+ * for it. */
+static void improve_load(struct fitting *f, size_t op, size_t resource)
+{
+    double *load = &f->load[op][resource], best = *load, least = loss_of(f, op);
+    const double old = *load;
+    for (size_t i = 0; i <= f->of[op][1]; i++) {
+        double value = 0;
+        if (i < f->of[op][1]) {
+            const struct item *t = &f->item[f->list[f->of[op][0] + i]];
+            double own = 0;
+            for (size_t k = 0; k < t->kinds; k++)
+                own += t->op[k] == op ? t->count[k] : 0;
+            value = t->weight > 0 ? (t->cost - (need(f, t, resource) - own * *load)) / own : 0;
+        }
+        if (value < 0)
+            continue;
+        *load = value;
+        double sum = loss_of(f, op);
+        if (sum < least - 1e-9) {
+            least = sum;
+            best = value;
+        }
+        *load = old;
+    }
+    *load = best;
+}
+
+static void improve_operation(struct fitting *f, size_t op)
+{
+    for (size_t r = 0; r < f->resources; r++)
+        improve_load(f, op, r);
+}
+
+static double total(const struct fitting *f)
+{
+    double sum = 0;
+    for (size_t k = 0; k < f->n; k++)
+        sum += loss(f, &f->item[k]);
+    for (size_t i = 0; i < f->ops; i++)
+        for (size_t r = 0; r < f->resources; r++)
+            sum += LOAD_WORTH * (f->load[i][r] > 0);
+    return sum;
+}
+
+static void sweep(struct fitting *f)
+{
+    double before = INFINITY, now = total(f);
+    for (int i = 0; i < SWEEPS && now < before - GAIN; i++) {
+        for (size_t op = 0; op < f->ops; op++)
+            improve_operation(f, op);
+        before = now;
+        now = total(f);
+    }
+}
+
+/* One load at a time does not move an operation from one resource to another: tries each as its only one at first. */
+static void move_operation(struct fitting *f, size_t op, double alone)
+{
+    double best[AS_PIPES_RESOURCES], least = loss_of(f, op);
+    memcpy(best, f->load[op], sizeof best);
+    for (size_t home = 0; home < f->resources; home++) {
+        memset(f->load[op], 0, sizeof best);
+        f->load[op][home] = alone;
+        improve_operation(f, op);
+        double sum = loss_of(f, op);
+        if (sum < least - 1e-9) {
+            least = sum;
+            memcpy(best, f->load[op], sizeof best);
+        }
+    }
+    memcpy(f->load[op], best, sizeof best);
+}
+
+/* Beginning with what the pairs say. */
+static void fit(struct fitting *f, const struct as_pipes *p)
+{
+    for (size_t i = 0; i < f->ops; i++) {
+        memset(f->load[i], 0, sizeof f->load[i]);
+        memcpy(f->load[i], p->use[i], p->pipes * sizeof p->use[i][0]);
+    }
+    sweep(f);
+    double before = INFINITY, now = total(f);
+    for (int i = 0; i < ROUNDS && now < before - GAIN; i++) {
+        for (size_t op = 0; op < f->ops; op++)
+            if (!isnan(p->alone[op]))
+                move_operation(f, op, p->alone[op]);
+        sweep(f);
+        before = now;
+        now = total(f);
+    }
+}
+
+/* ---- the sequences ---- */
+
+static struct item item_of(const struct as_pipes_sequence *s, size_t ops, double issue)
+{
+    struct item t = {.cost = s->cost, .weight = 1};
+    double n = 0;
+    for (size_t i = 0; i < ops; i++) {
+        if (!s->count[i])
+            continue;
+        t.op[t.kinds] = i;
+        t.count[t.kinds++] = s->count[i];
+        n += s->count[i];
+    }
+    t.issue = issue * (s->issued > 0 ? s->issued : n);
+    if (t.kinds == 1)
+        t.weight = ALONE_WEIGHT;
+    return t;
+}
+
+static enum as_status open_fitting(struct fitting *f, const struct as_pipes_sequence *s, size_t n, size_t ops,
+                                   const struct as_pipes *p, struct as_pipes_fit *out, struct as_error *err)
+{
+    size_t entries = 0;
+    *f = (struct fitting){.n = n, .ops = ops, .resources = p->pipes + AS_PIPES_OTHERS, .load = out->load};
+    f->item = calloc(n + 1, sizeof *f->item);
+    f->of = calloc(ops + 1, sizeof *f->of);
+    if (!f->item || !f->of)
+        return as_nomem(err, n * sizeof *f->item, "sequences");
+    for (size_t k = 0; k < n; k++) {
+        f->item[k] = item_of(&s[k], ops, p->issue);
+        entries += f->item[k].kinds;
+    }
+    f->list = calloc(entries + 1, sizeof *f->list);
+    if (!f->list)
+        return as_nomem(err, entries * sizeof *f->list, "sequences");
+    for (size_t op = 0, at = 0; op < ops; op++) {
+        f->of[op][0] = at;
+        for (size_t k = 0; k < n; k++)
+            if (s[k].count[op])
+                f->list[at++] = k;
+        f->of[op][1] = at - f->of[op][0];
+    }
+    return AS_OK;
+}
+
+static void close_fitting(struct fitting *f)
+{
+    free(f->item);
+    free(f->of);
+    free(f->list);
+}
+
+/* ---- how well it fits ---- */
+
+static double share_off(const struct fitting *f, const struct item *t)
+{
+    return fabs(predict(f, t) / t->cost - 1);
+}
+
+/* Each sequence of several operations is left out once. */
+static double share_told(struct fitting *f, const struct as_pipes *p)
+{
+    size_t told = 0, all = 0;
+    for (size_t fold = 0; fold < FOLDS; fold++) {
+        for (size_t k = 0, m = 0; k < f->n; k++)
+            if (f->item[k].kinds > 1)
+                f->item[k].weight = m++ % FOLDS != fold;
+        fit(f, p);
+        for (size_t k = 0; k < f->n; k++)
+            if (f->item[k].weight == 0) {
+                told += share_off(f, &f->item[k]) <= AS_PIPES_TOLD;
+                all++;
+            }
+    }
+    for (size_t k = 0; k < f->n; k++)
+        if (f->item[k].kinds > 1)
+            f->item[k].weight = 1;
+    return all ? (double)told / (double)all : NAN;
+}
+
+static enum as_status judge(const struct fitting *f, struct as_pipes_fit *out, struct as_error *err)
+{
+    double *off = malloc((f->n + 1) * sizeof *off);
+    if (!off)
+        return as_nomem(err, (f->n + 1) * sizeof *off, "residuals");
+    out->residual = NAN;
+    for (size_t k = 0; k < f->n; k++) {
+        if (f->item[k].kinds < 2)
+            continue;
+        double far = share_off(f, &f->item[k]);
+        if (out->judged == 0 || far > out->worst) {
+            out->worst = far;
+            out->worst_in = k;
+        }
+        off[out->judged++] = far;
+    }
+    if (out->judged) {
+        as_sort(off, out->judged);
+        out->residual = off[(size_t)ceil(0.9 * (double)out->judged) - 1];
+    }
+    free(off);
+    for (size_t i = 0; i < f->ops; i++)
+        for (size_t r = 0; r < f->resources; r++)
+            out->loads += out->load[i][r] > 0;
+    return AS_OK;
+}
+
+enum as_status as_pipes_fit(const struct as_pipes_sequence *s, size_t n, size_t ops, const struct as_pipes *p,
+                            struct as_pipes_fit *out, struct as_error *err)
+{
+    struct fitting f;
+    memset(out, 0, sizeof *out);
+    enum as_status status = open_fitting(&f, s, n, ops, p, out, err);
+    if (!status) {
+        out->resources = f.resources;
+        out->told = share_told(&f, p);
+        fit(&f, p);
+        status = judge(&f, out, err);
+    }
+    close_fitting(&f);
+    return status;
+}
+
+double as_pipes_fit_cost(const struct as_pipes_fit *f, const struct as_pipes *p, const struct as_pipes_sequence *s,
+                         size_t ops)
+{
+    const struct item t = item_of(s, ops, p->issue);
+    double most = t.issue;
+    for (size_t r = 0; r < f->resources; r++) {
+        double sum = 0;
+        for (size_t i = 0; i < t.kinds; i++)
+            sum += t.count[i] * f->load[t.op[i]][r];
+        most = fmax(most, sum);
+    }
+    return most;
+}
