@@ -100,7 +100,8 @@ const struct rule fact_rules[] = {
      "a meter at the card's supply that sees another slope; points that bend away from the line"},
     {"pipes", rule_pipes,
      "costs of operations alone and in sequences: where a sequence of two lies between the dearer one (or its issue, "
-     "by the least cost of an instruction anywhere) and the sum of both; those that share in full are one pipe. "
+     "by the least cost of an instruction, but for a twentieth) and the sum of both; those that share in full are one "
+     "pipe. "
      "From these on, what each operation takes of each pipe and of up to three other resources is fitted to all "
      "sequences by least absolute deviations; a sequence costs what the busiest needs, or its issue. Undecided with "
      "fewer than two sequences for each such load, and where nine of ten are off by more than 5%",

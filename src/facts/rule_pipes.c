@@ -206,16 +206,17 @@ static void add_graph(struct rule_context *c, const struct unit *u)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_pipes_fit *fit = &u->fit;
+    const size_t others = other_resources(u);
     struct as_fact *f = fact_add(c, "pipes", "pipes", "pipes");
     if (!f)
         return;
     fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
     fact_say(f,
-             "A unit does %zu operations in %zu pipes and %zu other resources that they share: nine of ten of %zu "
+             "A unit does %zu operations in %zu pipes and %zu other resource%s that they share: nine of ten of %zu "
              "sequences cost what the busiest of these needs within %.1f%%, by %zu loads; of those left out of the fit "
              "in turn %.0f%% do within %.0f%%; the farthest (%s) is off by %.1f%%",
-             u->ops, p->pipes, other_resources(u), fit->judged, 100 * fit->residual, fit->loads, 100 * fit->told,
-             100 * AS_PIPES_TOLD, cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
+             u->ops, p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual, fit->loads,
+             100 * fit->told, 100 * AS_PIPES_TOLD, cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
     fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);

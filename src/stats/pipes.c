@@ -13,6 +13,8 @@ static const double BOUND_CLEAR = 1.1, BOUND_NEAR = 0.03; /* issue above the pip
 
 /* ---- alone, and the issue ---- */
 
+enum { TWENTIETH = 20 };
+
 static size_t kinds_of(const struct as_pipes_sequence *s, size_t ops, size_t which[2])
 {
     size_t n = 0;
@@ -55,16 +57,31 @@ static void find_alone(const struct as_pipes_sequence *s, size_t n, size_t ops, 
     }
 }
 
-static void find_issue(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out)
+struct each {
+    double cost;
+    size_t sequence;
+};
+
+static int by_cost(const void *x, const void *y)
 {
-    out->issue = INFINITY;
-    for (size_t k = 0; k < n; k++) {
-        double each = s[k].cost / issued_of(&s[k], ops);
-        if (each < out->issue) {
-            out->issue = each;
-            out->issue_in = k;
-        }
-    }
+    double a = ((const struct each *)x)->cost, b = ((const struct each *)y)->cost;
+    return (a > b) - (a < b);
+}
+
+/* The least cost of an instruction would be one that noise made least, of some hundred. */
+static enum as_status find_issue(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out,
+                                 struct as_error *err)
+{
+    struct each *each = malloc((n + 1) * sizeof *each);
+    if (!each)
+        return as_nomem(err, (n + 1) * sizeof *each, "costs of instructions");
+    for (size_t k = 0; k < n; k++)
+        each[k] = (struct each){s[k].cost / issued_of(&s[k], ops), k};
+    qsort(each, n, sizeof *each, by_cost);
+    out->issue = n ? each[n / TWENTIETH].cost : INFINITY;
+    out->issue_in = n ? each[n / TWENTIETH].sequence : 0;
+    free(each);
+    return AS_OK;
 }
 
 /* ---- pairs ---- */
@@ -279,7 +296,9 @@ enum as_status as_pipes_solve(const struct as_pipes_sequence *s, size_t n, size_
     for (size_t i = 0; i < ops; i++)
         out->home[i] = -1;
     find_alone(s, n, ops, out);
-    find_issue(s, n, ops, out);
+    enum as_status status = find_issue(s, n, ops, out, err);
+    if (status)
+        return status;
     find_pairs(s, n, ops, out);
     size_t ranked = rank_all(s, ops, out, ranks);
     for (size_t i = 0; i < ranked; i++)

@@ -38,7 +38,7 @@ struct as_pipes {
     double alone[AS_PIPES_OPS]; /* cost of one, NAN where it is not known */
     double error[AS_PIPES_OPS]; /* of it, as a share */
     size_t alone_in[AS_PIPES_OPS];
-    double issue; /* least cost of an instruction in any sequence */
+    double issue; /* least cost of an instruction in a sequence, but for the twentieth of them that noise made least */
     size_t issue_in;
     size_t issue_bound; /* sequences that cost what their issue does, well above their pipes */
     struct as_pipes_pair pair[AS_PIPES_OPS][AS_PIPES_OPS];

@@ -77,7 +77,7 @@ def test_operations_of_the_h200(assay):
         elif cell["probe"] == "alu_latency":
             wait[op] = cell["median"]
     for op, lanes in (("ffma32", 128), ("fadd32", 128), ("ffma64", 64), ("imad32", 64), ("idp4a32", 64), ("shl32", 64),
-                      ("rsqrt32", 16), ("exp2_32", 16), ("popc64", 8), ("cvt_f32_f64", 16), ("cvt_i32_f32", 64)):
+                      ("rsqrt32", 16), ("exp2_32", 16), ("ffma2_f16", 256), ("ffma2_bf16", 256), ("fadd2_f16", 256), ("popc64", 8), ("cvt_f32_f64", 16), ("cvt_i32_f32", 64)):
         expect(abs(best[op] / lanes - 1) < 0.015, f"{op} on {lanes} lanes", best[op])
     for op, cycles in (("ffma32", 4), ("fmul32", 4), ("imad32", 4), ("ffma64", 8)):
         expect(abs(wait[op] - cycles) < 0.1, f"{op} waits {cycles} cycles", wait[op])
@@ -96,9 +96,22 @@ def test_pages_of_operations(assay):
         expect(words in text, f"the page says '{words}'")
     told = read(assay, "explain", "alu/ffma32", sample=OPERATIONS)
     expect("128" in told and "FFMA" in told, "explain has what was measured", told)
-    facts = {f["id"]: f for f in json.loads(read(assay, "facts", "1", "--json", sample=OPERATIONS))["facts"]}
-    apart = facts["pipes.ffma32.imad32"]
-    expect(apart["verdict"] == "supported" and abs(apart["value"]) < 0.1, "f32 and integer multiplies side by side", apart)
+
+
+def test_pipes_of_the_h200(assay):
+    """As this architecture's documents have them: f32, integers, 64 bits and special functions each for themselves, four
+    instructions a cycle; and what all that comes to is what sequences cost."""
+    facts = {f["id"]: f for f in json.loads(read(assay, "facts", "2", "--json", sample=OPERATIONS))["facts"]}
+    graph = facts["pipes"]
+    expect(graph["verdict"] == "supported" and graph["value"] == 5, "five pipes that tell what sequences cost", graph)
+    expect(abs(facts["pipes.issue"]["value"] / 4 - 1) < 0.01, "instructions a cycle", facts["pipes.issue"])
+    for pair in ("fadd32.imad32", "fadd32.recip32", "imad32.recip32", "fadd32.ffma64", "recip32.ffma64"):
+        apart = facts["pipes." + pair]
+        expect(apart["verdict"] == "supported" and apart["value"] < 0.2, f"{pair} side by side", apart)
+    for pair in ("imad32.idp4a32", "xor32.rot32", "xor32.perm32", "recip32.popc32", "recip32.rsqrt32"):
+        shared = facts["pipes." + pair]
+        expect(abs(shared["value"] - 1) < 0.05, f"{pair} one after the other", shared)
+    expect(abs(facts["pipes.recip32"]["value"] - 2) < 0.02, "special functions at a quarter of the rate", facts["pipes.recip32"])
 
 
 def test_matrices_of_the_h200(assay):
