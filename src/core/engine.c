@@ -69,8 +69,8 @@ static int wants_more(const struct as_engine *e, size_t i)
 }
 
 /* Time for the samples of each visit of a round, those of order[0] and the cells of its device behind it, beyond the
- * fewest: the first round does not know yet what samples cost and takes its part of the device's `left` seconds, at most
- * a fifth, for them; later ones share out what is left over all rounds to come. */
+ * fewest: the first round does not know yet what samples cost and takes its part of the device's `left` seconds, at
+ * most a fifth, for them; later ones share out what is left over all rounds to come. */
 static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double left)
 {
     const double first = 1.0 / (e->rounds > 5 ? e->rounds : 5);
