@@ -4,6 +4,7 @@
 #include "device/card/library.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The toolkit of the newest driver first; then where the toolkit's own installers put it. */
@@ -18,11 +19,15 @@ static const char *const library_names[] = {
     "/opt/cuda/lib64/libcublasLt.so",
 };
 
-enum as_status as_lt_load(struct as_lt_api *api, struct as_error *err)
+enum { MOST_WAYS = 16 };
+_Static_assert(sizeof(cublasLtMatmulAlgo_t) <= sizeof((struct as_lt_way){.usable = false}.algorithm),
+               "an algorithm has room");
+
+static enum as_status load(struct as_cublaslt_api *api, struct as_error *err)
 {
     char why[400] = "";
     const char *found = "", *missing = NULL;
-    *api = (struct as_lt_api){0};
+    *api = (struct as_cublaslt_api){0};
     void *library =
         as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!library)
@@ -30,17 +35,101 @@ enum as_status as_lt_load(struct as_lt_api *api, struct as_error *err)
                        "%s; cuBLASLt is a part of the CUDA toolkit: install it, or name its folder in LD_LIBRARY_PATH",
                        why);
         /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-#define AS_LT_LOAD(result, name, parameters)                                                                           \
+#define AS_CUBLASLT_LOAD(result, name, parameters)                                                                     \
     {                                                                                                                  \
         void *symbol = dlsym(library, #name);                                                                          \
         memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
         if (!symbol && !missing)                                                                                       \
             missing = #name;                                                                                           \
     }
-    AS_LT_FUNCTIONS(AS_LT_LOAD)
-#undef AS_LT_LOAD
+    AS_CUBLASLT_FUNCTIONS(AS_CUBLASLT_LOAD)
+#undef AS_CUBLASLT_LOAD
     if (missing)
         return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs CUDA 11.4 or later", found, missing);
     api->library = library;
     return AS_OK;
+}
+
+/* ---- as products are made by ---- */
+
+static enum as_status check(const struct as_lt_library *lib, int status, const char *what, struct as_error *err)
+{
+    if (status == CUBLAS_STATUS_SUCCESS)
+        return AS_OK;
+    bool lacks = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH;
+    const char *words = ((const struct as_cublaslt_api *)lib->api)->cublasLtGetStatusString(status);
+    return as_fail(err,
+                   status == CUBLAS_STATUS_ALLOC_FAILED ? AS_NOMEM
+                   : lacks                              ? AS_UNSUPPORTED
+                                                        : AS_FAILED,
+                   "cuda: %s: %s (%d)", what, words && words[0] ? words : "an error without words", status);
+}
+
+static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out, size_t size,
+                                 struct as_error *err)
+{
+    (void)handle, (void)err;
+    size_t version = ((const struct as_cublaslt_api *)lib->api)->cublasLtGetVersion();
+    snprintf(out, size, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
+    return AS_OK;
+}
+
+static enum as_status propose(const struct as_lt_library *lib, const struct as_lt_call *c,
+                              struct as_lt_preference *preference, struct as_lt_way *ways, int most, int *n,
+                              struct as_error *err)
+{
+    cublasLtMatmulHeuristicResult_t found[MOST_WAYS] = {{.state = CUBLAS_STATUS_NOT_SUPPORTED}};
+    most = most < MOST_WAYS ? most : MOST_WAYS;
+    enum as_status s = check(lib,
+                             ((const struct as_cublaslt_api *)lib->api)
+                                 ->cublasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
+                                                                  c->result, preference, most, found, n),
+                             "cublasLtMatmulAlgoGetHeuristic", err);
+    for (int i = 0; i < *n && i < most && !s; i++) {
+        ways[i].usable = found[i].state == CUBLAS_STATUS_SUCCESS;
+        memcpy(ways[i].algorithm, &found[i].algo, sizeof found[i].algo);
+    }
+    return s;
+}
+
+static int multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
+{
+    cublasLtMatmulAlgo_t way;
+    memcpy(&way, c->way.algorithm, sizeof way);
+    return ((const struct as_cublaslt_api *)lib->api)
+        ->cublasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at, c->right, &c->zero,
+                         c->result_at, c->result, c->result_at, c->result, &way, c->workspace, c->workspace_bytes,
+                         c->stream);
+}
+
+enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err)
+{
+    const struct as_cublaslt_api *api = &out->api;
+    enum as_status s = load(&out->api, err);
+    out->lt = (struct as_lt_library){
+        .name = "cuBLASLt",
+        .prefix = "cublasLt",
+        .api = api,
+        .transposed = CUBLAS_OP_T,
+        .plain = CUBLAS_OP_N,
+        .left_attribute = CUBLASLT_MATMUL_DESC_TRANSA,
+        .right_attribute = CUBLASLT_MATMUL_DESC_TRANSB,
+        .fast_attribute = CUBLASLT_MATMUL_DESC_FAST_ACCUM,
+        .workspace_attribute = CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+        .create = api->cublasLtCreate,
+        .destroy = api->cublasLtDestroy,
+        .operation_create = api->cublasLtMatmulDescCreate,
+        .operation_destroy = api->cublasLtMatmulDescDestroy,
+        .operation_set = api->cublasLtMatmulDescSetAttribute,
+        .layout_create = api->cublasLtMatrixLayoutCreate,
+        .layout_destroy = api->cublasLtMatrixLayoutDestroy,
+        .preference_create = api->cublasLtMatmulPreferenceCreate,
+        .preference_destroy = api->cublasLtMatmulPreferenceDestroy,
+        .preference_set = api->cublasLtMatmulPreferenceSetAttribute,
+        .multiply = multiply,
+        .propose = propose,
+        .check = check,
+        .version = version_of,
+    };
+    return s;
 }

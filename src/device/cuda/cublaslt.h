@@ -2,17 +2,21 @@
 #ifndef AS_DEVICE_CUDA_CUBLASLT_H
 #define AS_DEVICE_CUDA_CUBLASLT_H
 
-#include "base/error.h"
+#include "device/card/lt.h"
 #include "device/cuda/cublaslt_types.h"
 
-#define AS_LT_SLOT(result, name, parameters) result(*name) parameters;
-struct as_lt_api {
+#define AS_CUBLASLT_SLOT(result, name, parameters) result(*name) parameters;
+struct as_cublaslt_api {
     void *library; /* NULL: not loaded yet */
-    AS_LT_FUNCTIONS(AS_LT_SLOT)
+    AS_CUBLASLT_FUNCTIONS(AS_CUBLASLT_SLOT)
 };
-#undef AS_LT_SLOT
+#undef AS_CUBLASLT_SLOT
 
+struct as_cublaslt {
+    struct as_cublaslt_api api;
+    struct as_lt_library lt; /* the same as products are made by */
+};
 /* AS_UNSUPPORTED with the dynamic linker's words where there is none. */
-enum as_status as_lt_load(struct as_lt_api *api, struct as_error *err);
+enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err);
 
 #endif

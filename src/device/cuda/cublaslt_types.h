@@ -59,7 +59,7 @@ enum {
 };
 
 /* Every cuBLASLt since CUDA 11.4 has these. */
-#define AS_LT_FUNCTIONS(X)                                                                                             \
+#define AS_CUBLASLT_FUNCTIONS(X)                                                                                       \
     X(size_t, cublasLtGetVersion, (void))                                                                              \
     X(cublasStatus_t, cublasLtCreate, (cublasLtHandle_t * handle))                                                     \
     X(cublasStatus_t, cublasLtDestroy, (cublasLtHandle_t handle))                                                      \

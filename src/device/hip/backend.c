@@ -106,7 +106,8 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     *out = (struct as_device){.device = &device_ops,
                               .memory = &as_card_memory_ops,
                               .program = &as_card_program_ops,
-                              .queue = &as_card_queue_ops};
+                              .queue = &as_card_queue_ops,
+                              .gemm = &as_hip_gemm_ops};
     enum as_status s = as_card_check_index(&b->card, index, err);
     if (s)
         return s;

@@ -4,11 +4,14 @@
 
 #include "device/card/memory.h"
 #include "device/hip/api.h"
+#include "device/hip/blas.h"
 
 struct as_hip_backend {
     struct as_card_backend card; /* first */
     struct as_hip_api api;
-    struct as_hiprtc_api rtc; /* loaded at the first program; library NULL before */
+    struct as_hiprtc_api rtc;      /* loaded at the first program; library NULL before */
+    struct as_hipblaslt hipblaslt; /* these two at the first product of matrices */
+    struct as_rocblas_api rocblas;
 };
 
 /* What a kernel may do with a page that is not mapped: wait until it is ("XNACK"), or not. */
@@ -60,6 +63,10 @@ enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_e
 
 void as_hip_list_allocators(struct as_device *dev);
 extern const struct as_card_allocator as_hip_allocators[];
+
+/* ---- gemm.c ---- */
+
+extern const struct as_gemm_ops as_hip_gemm_ops;
 
 /* ---- rtc.c ---- */
 

@@ -1,0 +1,53 @@
+/* hipBLASLt and rocBLAS, loaded at run time; the first is asked first, as it is what the vendor is faster with. */
+#ifndef AS_DEVICE_HIP_BLAS_H
+#define AS_DEVICE_HIP_BLAS_H
+
+#include "device/card/lt.h"
+#include "device/hip/blas_functions.h"
+#include "device/hip/blas_types.h"
+
+#define AS_BLAS_SLOT(result, name, parameters) result(*name) parameters;
+struct as_hipblaslt_api {
+    void *library; /* NULL: not loaded yet */
+    AS_HIPBLASLT_FUNCTIONS(AS_BLAS_SLOT)
+};
+struct as_rocblas_api {
+    void *library;
+    AS_ROCBLAS_REQUIRED(AS_BLAS_SLOT)
+    AS_ROCBLAS_OPTIONAL(AS_BLAS_SLOT)
+};
+#undef AS_BLAS_SLOT
+
+struct as_hipblaslt {
+    struct as_hipblaslt_api api;
+    struct as_lt_library lt; /* the same as products are made by */
+};
+
+/* ---- hipblaslt.c ---- */
+
+/* AS_UNSUPPORTED with the dynamic linker's words where there is none. */
+enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err);
+/* NULL where it has no such product. */
+const struct as_lt_product *as_hipblaslt_find(const struct as_gemm_desc *desc);
+
+/* ---- rocblas.c ---- */
+
+struct as_rocblas_gemm {
+    struct as_card *card;
+    const struct as_rocblas_api *api;
+    const struct as_lt_product *product;
+    struct as_gemm_desc desc;
+    rocblas_handle handle;
+    uint64_t reps;
+    char name[96];
+};
+enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err);
+const struct as_lt_product *as_rocblas_find(const struct as_gemm_desc *desc);
+/* as_rocblas_finish is to be called whatever comes of it. */
+enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
+                                  const struct as_gemm_desc *desc, const struct as_lt_product *product,
+                                  struct as_error *err);
+void as_rocblas_finish(struct as_rocblas_gemm *g);
+enum as_status as_rocblas_run(struct as_rocblas_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err);
+
+#endif

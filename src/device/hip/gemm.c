@@ -1,0 +1,116 @@
+/* Products of matrices by AMD's libraries: hipBLASLt, and rocBLAS for what that has not. */
+#include "device/hip/hip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct as_gemm {
+    bool by_rocblas;
+    struct as_lt_gemm lt;
+    struct as_rocblas_gemm rocblas;
+};
+
+static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
+{
+    (void)dev;
+    if (!g)
+        return;
+    as_lt_finish(&g->lt);
+    as_rocblas_finish(&g->rocblas);
+    free(g);
+}
+
+static enum as_status no_product(const char *library, const struct as_gemm_desc *d, struct as_error *err)
+{
+    return as_fail(err, AS_UNSUPPORTED, "%s has no product of %s with sums of %s that gives %s", library, d->in, d->sum,
+                   d->out);
+}
+
+static enum as_status try_hipblaslt(struct as_gemm *g, struct as_device *dev, struct as_hip_backend *b,
+                                    const struct as_gemm_desc *desc, struct as_error *err)
+{
+    const struct as_lt_product *p = as_hipblaslt_find(desc);
+    if (!p)
+        return no_product("hipBLASLt", desc, err);
+    enum as_status s = as_gemm_check(desc, p->in_bytes, p->out_bytes, err);
+    if (!s && !b->hipblaslt.api.library)
+        s = as_hipblaslt_load(&b->hipblaslt, err);
+    if (s)
+        return s;
+    s = as_lt_prepare(&g->lt, dev, &b->hipblaslt.lt, desc, p, err);
+    if (s)
+        as_lt_finish(&g->lt);
+    return s;
+}
+
+static enum as_status try_rocblas(struct as_gemm *g, struct as_device *dev, struct as_hip_backend *b,
+                                  const struct as_gemm_desc *desc, struct as_error *err)
+{
+    const struct as_lt_product *p = as_rocblas_find(desc);
+    if (!p)
+        return no_product("rocBLAS", desc, err);
+    enum as_status s = b->rocblas.library ? AS_OK : as_rocblas_load(&b->rocblas, err);
+    g->by_rocblas = true;
+    return s ? s : as_rocblas_prepare(&g->rocblas, dev, &b->rocblas, desc, p, err);
+}
+
+/* The libraries take tf32 for a permission, and a chip without it gets f32. */
+static enum as_status check_tf32(const struct as_hip_device *hip, const struct as_gemm_desc *desc, struct as_error *err)
+{
+    static const char *const chips[] = {"gfx940", "gfx941", "gfx942"};
+    if (strcmp(desc->in, "tf32") != 0)
+        return AS_OK;
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
+        if (strcmp(hip->target.arch, chips[i]) == 0)
+            return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED, "%s has no tf32, and libraries would compute with f32",
+                   hip->target.arch[0] ? hip->target.arch : "this chip");
+}
+
+static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
+                                  struct as_error *err)
+{
+    struct as_card *card = dev->ctx;
+    struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
+    struct as_error first = {0}, second = {0};
+    *out = NULL;
+    enum as_status s = as_card_alive(card, err);
+    if (!s)
+        s = check_tf32((const struct as_hip_device *)card, desc, err);
+    if (s)
+        return s;
+    struct as_gemm *g = calloc(1, sizeof *g);
+    if (!g)
+        return as_nomem(err, sizeof *g, "a product");
+    s = try_hipblaslt(g, dev, b, desc, &first);
+    if (s == AS_UNSUPPORTED && as_card_alive(card, NULL) == AS_OK) {
+        s = try_rocblas(g, dev, b, desc, &second);
+        if (s)
+            as_fail(err, s, "%.230s; and %.230s", first.text, second.text);
+    } else if (s)
+        as_fail(err, s, "%s", first.text);
+    if (s)
+        gemm_destroy(dev, g);
+    else
+        *out = g;
+    return s;
+}
+
+static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
+                               struct as_error *err)
+{
+    (void)dev;
+    return g->by_rocblas ? as_rocblas_run(&g->rocblas, reps, out, err) : as_lt_run(&g->lt, reps, out, err);
+}
+
+static const char *gemm_name(const struct as_gemm *g)
+{
+    return g->by_rocblas ? g->rocblas.name : g->lt.name;
+}
+
+const struct as_gemm_ops as_hip_gemm_ops = {
+    .create = gemm_create,
+    .destroy = gemm_destroy,
+    .run = gemm_run,
+    .name = gemm_name,
+};

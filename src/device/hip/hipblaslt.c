@@ -1,0 +1,189 @@
+/* Products of matrices by hipBLASLt. */
+#include "device/hip/blas.h"
+
+#include "device/card/library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The newest first; then where the vendor's own installer puts it. */
+static const char *const library_names[] = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so",
+                                            "/opt/rocm/lib/libhipblaslt.so"};
+/* An older one has other numbers for types; versions are 100000 x major + 100 x minor + patch. */
+enum { LEAST_VERSION = 600, MOST_WAYS = 16, BEYOND = 64 };
+
+static const struct as_lt_product products[] = {
+    {"f64", "f64", "f64", HIPBLAS_COMPUTE_64F, HIP_R_64F, HIP_R_64F, HIP_R_64F, 8, 8, {.f64 = 1}, false},
+    {"f32", "f32", "f32", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_32F, HIP_R_32F, 4, 4, {.f32 = 1}, false},
+    {"tf32", "f32", "f32", HIPBLAS_COMPUTE_32F_FAST_TF32, HIP_R_32F, HIP_R_32F, HIP_R_32F, 4, 4, {.f32 = 1}, false},
+    {"bf16", "f32", "bf16", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_16BF, HIP_R_16BF, 2, 2, {.f32 = 1}, false},
+    {"bf16", "f32", "f32", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_16BF, HIP_R_32F, 2, 4, {.f32 = 1}, false},
+    {"f16", "f32", "f16", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_16F, HIP_R_16F, 2, 2, {.f32 = 1}, false},
+    {"f16", "f32", "f32", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_16F, HIP_R_32F, 2, 4, {.f32 = 1}, false},
+    {"f16", "f16", "f16", HIPBLAS_COMPUTE_16F, HIP_R_16F, HIP_R_16F, HIP_R_16F, 2, 2, {.f16 = 0x3c00}, false},
+    {"e4m3", "f32", "f16", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_8F_E4M3, HIP_R_16F, 1, 2, {.f32 = 1}, false},
+    {"e5m2", "f32", "f16", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_8F_E5M2, HIP_R_16F, 1, 2, {.f32 = 1}, false},
+    {"e4m3fnuz", "f32", "f16", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_8F_E4M3_FNUZ, HIP_R_16F, 1, 2, {.f32 = 1}, false},
+    {"e5m2fnuz", "f32", "f16", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_8F_E5M2_FNUZ, HIP_R_16F, 1, 2, {.f32 = 1}, false},
+    {"s8", "s32", "s32", HIPBLAS_COMPUTE_32I, HIP_R_32I, HIP_R_8I, HIP_R_32I, 1, 4, {.s32 = 1}, false},
+};
+
+const struct as_lt_product *as_hipblaslt_find(const struct as_gemm_desc *desc)
+{
+    return as_lt_find(products, sizeof products / sizeof *products, desc);
+}
+
+static enum as_status load(struct as_hipblaslt_api *api, struct as_error *err)
+{
+    char why[400] = "";
+    const char *found = "", *missing = NULL;
+    *api = (struct as_hipblaslt_api){0};
+    void *library =
+        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+    if (!library)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "%s; hipBLASLt is a part of ROCm: install it, or name its folder in LD_LIBRARY_PATH", why);
+        /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
+#define LOAD(result, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        void *symbol = dlsym(library, #name);                                                                          \
+        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
+        if (!symbol && !missing)                                                                                       \
+            missing = #name;                                                                                           \
+    }
+    AS_HIPBLASLT_FUNCTIONS(LOAD)
+#undef LOAD
+    if (missing)
+        return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs ROCm 6.0 or later", found, missing);
+    api->library = library;
+    return AS_OK;
+}
+
+/* The library has no words of its own. */
+static enum as_status check(const struct as_lt_library *lib, int status, const char *what, struct as_error *err)
+{
+    static const char *const words[] = {
+        [HIPBLAS_STATUS_NOT_INITIALIZED] = "not initialized",
+        [HIPBLAS_STATUS_ALLOC_FAILED] = "no memory",
+        [HIPBLAS_STATUS_INVALID_VALUE] = "a value that it does not take",
+        [HIPBLAS_STATUS_MAPPING_ERROR] = "memory that it cannot reach",
+        [HIPBLAS_STATUS_EXECUTION_FAILED] = "a kernel failed",
+        [HIPBLAS_STATUS_INTERNAL_ERROR] = "an error of its own",
+        [HIPBLAS_STATUS_NOT_SUPPORTED] = "not supported",
+        [HIPBLAS_STATUS_ARCH_MISMATCH] = "not for this chip",
+        [HIPBLAS_STATUS_HANDLE_IS_NULLPTR] = "no handle",
+        [HIPBLAS_STATUS_INVALID_ENUM] = "a number that it does not know",
+        [HIPBLAS_STATUS_UNKNOWN] = "an error that it does not know",
+    };
+    (void)lib;
+    if (status == HIPBLAS_STATUS_SUCCESS)
+        return AS_OK;
+    bool lacks = status == HIPBLAS_STATUS_NOT_SUPPORTED || status == HIPBLAS_STATUS_ARCH_MISMATCH ||
+                 status == HIPBLAS_STATUS_INVALID_ENUM;
+    bool known = status > 0 && (size_t)status < sizeof words / sizeof *words;
+    return as_fail(err,
+                   status == HIPBLAS_STATUS_ALLOC_FAILED ? AS_NOMEM
+                   : lacks                               ? AS_UNSUPPORTED
+                                                         : AS_FAILED,
+                   "hip: %s: %s (%d)", what, known ? words[status] : "an error without words", status);
+}
+
+static const struct as_hipblaslt_api *api_of(const struct as_lt_library *lib)
+{
+    return lib->api;
+}
+
+static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out, size_t size,
+                                 struct as_error *err)
+{
+    int v = 0;
+    enum as_status s = check(lib, api_of(lib)->hipblasLtGetVersion(handle, &v), "hipblasLtGetVersion", err);
+    if (s)
+        return s;
+    v = v < 0 ? 0 : v;
+    snprintf(out, size, "%d.%d.%d", v / 100000, v / 100 % 1000, v % 100);
+    if (v >= LEAST_VERSION)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED,
+                   "hipBLASLt is version %s, whose numbers of types are others; it needs 0.6.0, of "
+                   "ROCm 6.0, or later",
+                   out);
+}
+
+/* Behind what the library says that it filled nothing is to be changed: a later one whose structs are larger is seen.
+ */
+static enum as_status propose(const struct as_lt_library *lib, const struct as_lt_call *c,
+                              struct as_lt_preference *preference, struct as_lt_way *ways, int most, int *n,
+                              struct as_error *err)
+{
+    enum { MARK = 0xa5 };
+    struct {
+        hipblasLtMatmulHeuristicResult_t list[MOST_WAYS];
+        unsigned char beyond[BEYOND * MOST_WAYS];
+    } found;
+    const unsigned char *bytes = (const unsigned char *)&found;
+    most = most < MOST_WAYS ? most : MOST_WAYS;
+    memset(&found, MARK, sizeof found);
+    enum as_status s =
+        check(lib,
+              api_of(lib)->hipblasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
+                                                           c->result, preference, most, found.list, n),
+              "hipblasLtMatmulAlgoGetHeuristic", err);
+    if (s)
+        return s;
+    if (*n < 0 || *n > most)
+        return as_fail(err, AS_FAILED, "hip: hipblasLtMatmulAlgoGetHeuristic: %d algorithms where %d were asked for",
+                       *n, most);
+    for (size_t at = (size_t)*n * sizeof *found.list; at < sizeof found; at++)
+        if (bytes[at] != MARK && at >= (size_t)most * sizeof *found.list)
+            return as_fail(err, AS_UNSUPPORTED,
+                           "hipBLASLt's description of an algorithm is larger than the %zu bytes of "
+                           "versions up to 1.0; it needs one of those",
+                           sizeof *found.list);
+    for (int i = 0; i < *n; i++) {
+        ways[i].usable = found.list[i].state == HIPBLAS_STATUS_SUCCESS;
+        memcpy(ways[i].algorithm, &found.list[i].algo, sizeof found.list[i].algo);
+    }
+    return AS_OK;
+}
+
+static int multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
+{
+    hipblasLtMatmulAlgo_t way;
+    memcpy(&way, c->way.algorithm, sizeof way);
+    return api_of(lib)->hipblasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at, c->right,
+                                        &c->zero, c->result_at, c->result, c->result_at, c->result, &way, c->workspace,
+                                        c->workspace_bytes, c->stream);
+}
+
+enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err)
+{
+    const struct as_hipblaslt_api *api = &out->api;
+    enum as_status s = load(&out->api, err);
+    out->lt = (struct as_lt_library){
+        .name = "hipBLASLt",
+        .prefix = "hipblasLt",
+        .api = api,
+        .transposed = HIPBLAS_OP_T,
+        .plain = HIPBLAS_OP_N,
+        .left_attribute = HIPBLASLT_MATMUL_DESC_TRANSA,
+        .right_attribute = HIPBLASLT_MATMUL_DESC_TRANSB,
+        .workspace_attribute = HIPBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+        .create = api->hipblasLtCreate,
+        .destroy = api->hipblasLtDestroy,
+        .operation_create = api->hipblasLtMatmulDescCreate,
+        .operation_destroy = api->hipblasLtMatmulDescDestroy,
+        .operation_set = api->hipblasLtMatmulDescSetAttribute,
+        .layout_create = api->hipblasLtMatrixLayoutCreate,
+        .layout_destroy = api->hipblasLtMatrixLayoutDestroy,
+        .preference_create = api->hipblasLtMatmulPreferenceCreate,
+        .preference_destroy = api->hipblasLtMatmulPreferenceDestroy,
+        .preference_set = api->hipblasLtMatmulPreferenceSetAttribute,
+        .multiply = multiply,
+        .propose = propose,
+        .check = check,
+        .version = version_of,
+    };
+    return s;
+}

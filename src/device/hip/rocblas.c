@@ -1,0 +1,158 @@
+/* Products of matrices by rocBLAS, whose one function chooses among its kernels itself. */
+#include "device/hip/blas.h"
+
+#include "base/text.h"
+#include "device/card/library.h"
+#include "device/card/memory.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The newest first; then where the vendor's own installer puts it. */
+static const char *const library_names[] = {"librocblas.so.5", "librocblas.so.4", "librocblas.so.3",
+                                            "librocblas.so.0", "librocblas.so",   "/opt/rocm/lib/librocblas.so"};
+
+#define F16 rocblas_datatype_f16_r
+#define F32 rocblas_datatype_f32_r
+#define F64 rocblas_datatype_f64_r
+#define BF16 rocblas_datatype_bf16_r
+#define I8 rocblas_datatype_i8_r
+#define I32 rocblas_datatype_i32_r
+static const struct as_lt_product products[] = {
+    {"f64", "f64", "f64", F64, F64, F64, F64, 8, 8, {.f64 = 1}, false},
+    {"f32", "f32", "f32", F32, F32, F32, F32, 4, 4, {.f32 = 1}, false},
+    {"tf32", "f32", "f32", F32, F32, F32, F32, 4, 4, {.f32 = 1}, true}, /* by a mode of the handle */
+    {"bf16", "f32", "bf16", F32, F32, BF16, BF16, 2, 2, {.f32 = 1}, false},
+    {"bf16", "f32", "f32", F32, F32, BF16, F32, 2, 4, {.f32 = 1}, false},
+    {"f16", "f32", "f16", F32, F32, F16, F16, 2, 2, {.f32 = 1}, false},
+    {"f16", "f32", "f32", F32, F32, F16, F32, 2, 4, {.f32 = 1}, false},
+    {"f16", "f16", "f16", F16, F16, F16, F16, 2, 2, {.f16 = 0x3c00}, false},
+    {"s8", "s32", "s32", I32, I32, I8, I32, 1, 4, {.s32 = 1}, false},
+};
+
+const struct as_lt_product *as_rocblas_find(const struct as_gemm_desc *desc)
+{
+    return as_lt_find(products, sizeof products / sizeof *products, desc);
+}
+
+enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err)
+{
+    char why[400] = "";
+    const char *found = "", *missing = NULL;
+    *api = (struct as_rocblas_api){0};
+    void *library =
+        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+    if (!library)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "%s; rocBLAS is a part of ROCm: install it, or name its folder in LD_LIBRARY_PATH", why);
+        /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
+#define LOAD(result, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        void *symbol = dlsym(library, #name);                                                                          \
+        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
+    }
+#define LOAD_REQUIRED(result, name, parameters)                                                                        \
+    LOAD(result, name, parameters)                                                                                     \
+    if (!api->name && !missing)                                                                                        \
+        missing = #name;
+    AS_ROCBLAS_REQUIRED(LOAD_REQUIRED)
+    AS_ROCBLAS_OPTIONAL(LOAD)
+#undef LOAD
+#undef LOAD_REQUIRED
+    if (missing)
+        return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs ROCm 5.0 or later", found, missing);
+    api->library = library;
+    return AS_OK;
+}
+
+static enum as_status check(const struct as_rocblas_api *api, rocblas_status status, const char *what,
+                            struct as_error *err)
+{
+    if (status == rocblas_status_success)
+        return AS_OK;
+    bool lacks = status == rocblas_status_not_implemented || status == rocblas_status_excluded_from_build ||
+                 status == rocblas_status_arch_mismatch;
+    const char *words = api->rocblas_status_to_string(status);
+    return as_fail(err,
+                   status == rocblas_status_memory_error ? AS_NOMEM
+                   : lacks                               ? AS_UNSUPPORTED
+                                                         : AS_FAILED,
+                   "hip: %s: %s (%d)", what, words && words[0] ? words : "an error without words", status);
+}
+
+static const void *at(const struct as_memory *memory)
+{
+    return (const void *)(uintptr_t)as_card_address(memory); /* the library takes the device's addresses as pointers */
+}
+
+/* Its columns lie one after the other: see lt.c. */
+static enum as_status put(void *ctx, struct as_error *err)
+{
+    const struct as_rocblas_gemm *g = ctx;
+    const struct as_lt_product *p = g->product;
+    const struct as_gemm_desc *d = &g->desc;
+    const rocblas_int m = (rocblas_int)d->m, n = (rocblas_int)d->n, k = (rocblas_int)d->k;
+    const union as_lt_number zero = {.f64 = 0};
+    void *result = (void *)(uintptr_t)as_card_address(d->d);
+    rocblas_status status = rocblas_status_success;
+    for (uint64_t i = 0; i < g->reps && !status; i++)
+        status = g->api->rocblas_gemm_ex(
+            g->handle, d->b_transposed ? rocblas_operation_transpose : rocblas_operation_none,
+            d->a_transposed ? rocblas_operation_transpose : rocblas_operation_none, n, m, k, &p->one, at(d->b),
+            p->in_type, d->b_transposed ? k : n, at(d->a), p->in_type, d->a_transposed ? m : k, &zero, result,
+            p->out_type, n, result, p->out_type, n, p->compute, rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none);
+    return check(g->api, status, "rocblas_gemm_ex", err);
+}
+
+static enum as_status set_mode(struct as_rocblas_gemm *g, struct as_error *err)
+{
+    if (!g->product->fast)
+        return AS_OK;
+    if (!g->api->rocblas_set_math_mode)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "rocBLAS has no function 'rocblas_set_math_mode', which tf32 is chosen by; it needs ROCm 5.4 or "
+                       "later");
+    return check(g->api, g->api->rocblas_set_math_mode(g->handle, rocblas_xf32_xdl_math_op), "rocblas_set_math_mode",
+                 err);
+}
+
+enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
+                                  const struct as_gemm_desc *desc, const struct as_lt_product *product,
+                                  struct as_error *err)
+{
+    char version[64] = "";
+    struct as_timing unused;
+    *g = (struct as_rocblas_gemm){.card = dev->ctx, .api = api, .product = product, .desc = *desc};
+    enum as_status s = check(api, api->rocblas_create_handle(&g->handle), "rocblas_create_handle", err);
+    if (!s)
+        s = check(api, api->rocblas_set_stream(g->handle, g->card->stream), "rocblas_set_stream", err);
+    if (!s)
+        s = set_mode(g, err);
+    if (!s) /* what it cannot do is said by the first; its kernels are loaded */
+        s = as_rocblas_run(g, 1, &unused, err);
+    if (!s && api->rocblas_get_version_string(version, sizeof version))
+        version[0] = 0;
+    version[sizeof version - 1] = 0;
+    snprintf(g->name, sizeof g->name, "rocBLAS %s, what it chooses itself", version[0] ? version : "without a version");
+    return s;
+}
+
+void as_rocblas_finish(struct as_rocblas_gemm *g)
+{
+    if (!g->card)
+        return;
+    as_card_alive(g->card, NULL);
+    if (g->handle)
+        g->api->rocblas_destroy_handle(g->handle);
+    *g = (struct as_rocblas_gemm){.card = NULL};
+}
+
+enum as_status as_rocblas_run(struct as_rocblas_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    enum as_status s = as_card_alive(g->card, err);
+    g->reps = reps;
+    return s ? s : as_card_time(g->card, put, g, "rocblas_gemm_ex", out, err);
+}

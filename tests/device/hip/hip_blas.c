@@ -1,0 +1,193 @@
+/* Products by AMD's libraries, on stand-ins for them: each type is right, the second library takes over what the first
+ * has not, and what is wrong with either is said with what helps. argv[1] says which of them LD_LIBRARY_PATH leads to:
+ * "both", "rocblas", "none", "foreign" (nothing of them inside), "damaged". */
+#include "../cards.h"
+
+#include "gemm.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static const char *there;
+static struct opened o;
+
+static void say(const char *words)
+{
+    setenv("FAKE_BLAS", words, 1);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    fake("cdna3");
+    say("");
+    open_card(&o, 0);
+    return 0;
+}
+
+/* Things that a stand-in made and that were not given back; 0 where it was not used. */
+static int live(const char *library, const char *function)
+{
+    void *at = dlopen(library, RTLD_NOW | RTLD_NOLOAD), *symbol = at ? dlsym(at, function) : NULL;
+    int (*f)(void);
+    memcpy(&f, &symbol, sizeof f);
+    int n = symbol ? f() : 0;
+    if (at)
+        dlclose(at);
+    return n;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    assert_int_equal(live("libhipblaslt.so.1", "fake_hipblaslt_live"), 0);
+    assert_int_equal(live("librocblas.so.5", "fake_rocblas_live"), 0);
+    close_card(&o);
+    return 0;
+}
+
+static enum as_status make(struct as_product *p, enum as_product_type type, struct as_error *err)
+{
+    const struct as_product_desc d = {.path = AS_PRODUCT_LIBRARY, .type = type, .m = 48, .n = 80, .k = 96, .seed = 42};
+    *err = (struct as_error){0};
+    return as_product_prepare(p, &o.dev, &d, err);
+}
+
+static void refuses(enum as_product_type type, enum as_status wanted, const char *part)
+{
+    struct as_product p;
+    struct as_error err;
+    enum as_status s = make(&p, type, &err);
+    check_fails(s, wanted, &err, part);
+    as_product_finish(&p);
+}
+
+static void is_right(enum as_product_type type, const char *library)
+{
+    struct as_product p;
+    struct as_error err;
+    struct as_timing t;
+    char why[200];
+    check_ok(make(&p, type, &err), &err);
+    assert_false(as_product_check(&p, why, sizeof why)); /* what was tried before does not count */
+    check_ok(as_product_run(&p, 2, &t, &err), &err);
+    assert_true(t.host_s > 0 && t.device_s > 0);
+    if (!as_product_check(&p, why, sizeof why))
+        fail_msg("%s: %s", as_product_type_words[type], why);
+    assert_non_null(strstr(o.dev.gemm->name(p.library), library));
+    as_product_finish(&p);
+}
+
+static void test_both(void **state)
+{
+    static const char by_lt[] = "hipBLASLt 1.2.1, the 3. of 3 algorithms that it proposed";
+    (void)state;
+    for (int type = 0; type < AS_PRODUCT_TYPES; type++)
+        if (type != AS_PRODUCT_E4M3 && type != AS_PRODUCT_E5M2)
+            is_right((enum as_product_type)type, by_lt);
+    refuses(AS_PRODUCT_E4M3, AS_UNSUPPORTED, "rocBLAS has no product of e4m3 with sums of f32");
+    say("lacks");
+    is_right(AS_PRODUCT_F16, "rocBLAS 4444");
+    is_right(AS_PRODUCT_S8, "what it chooses itself");
+    refuses(AS_PRODUCT_E4M3FNUZ, AS_UNSUPPORTED,
+            "hipblasLtMatmulAlgoGetHeuristic: not supported (7); and rocBLAS has no");
+    say("empty");
+    is_right(AS_PRODUCT_F64, "rocBLAS");
+    say("old");
+    is_right(AS_PRODUCT_BF16, "rocBLAS");
+    say("old rocblas-cannot");
+    refuses(AS_PRODUCT_BF16, AS_UNSUPPORTED, "hipBLASLt is version 0.3.0, whose numbers of types are others");
+    refuses(AS_PRODUCT_F16, AS_UNSUPPORTED, "rocblas_gemm_ex: rocblas_status_not_implemented (2)");
+    say("large");
+    is_right(AS_PRODUCT_F32, "rocBLAS");
+}
+
+/* What is no lack of a product does not pass to the other library. */
+static void test_failures(void **state)
+{
+    (void)state;
+    say("many");
+    refuses(AS_PRODUCT_F32, AS_FAILED, "9 algorithms where 8 were asked for");
+    say("nameless");
+    refuses(AS_PRODUCT_F32, AS_FAILED, "hipblasLtCreate: an error without words (99)");
+    say("nomem");
+    refuses(AS_PRODUCT_F32, AS_NOMEM, "hipblasLtCreate: no memory (2)");
+    say("fails");
+    refuses(AS_PRODUCT_F32, AS_FAILED, "hipblasLtMatmul: a kernel failed (5)");
+    say("lacks rocblas-speechless");
+    refuses(AS_PRODUCT_F32, AS_FAILED, "rocblas_gemm_ex: an error without words (77)");
+    say("");
+}
+
+static void test_wrong(void **state)
+{
+    struct as_product p;
+    struct as_error err;
+    struct as_timing t;
+    char why[200];
+    (void)state;
+    say("");
+    check_ok(make(&p, AS_PRODUCT_F64, &err), &err);
+    say("skips");
+    check_ok(as_product_run(&p, 1, &t, &err), &err);
+    assert_false(as_product_check(&p, why, sizeof why));
+    assert_non_null(strstr(why, "results are wrong"));
+    say("");
+    check_ok(as_product_run(&p, 1, &t, &err), &err);
+    assert_true(as_product_check(&p, why, sizeof why));
+    as_product_finish(&p);
+}
+
+/* A chip without tf32 would be given f32 by another name. */
+static void test_tf32(void **state)
+{
+    (void)state;
+    o.dev.device->close(&o.dev);
+    fake("");
+    open_device(&o, 0);
+    refuses(AS_PRODUCT_TF32, AS_UNSUPPORTED, "gfx90a has no tf32");
+    o.dev.device->close(&o.dev);
+    fake("cdna3");
+    open_device(&o, 0);
+}
+
+static void test_rocblas(void **state)
+{
+    (void)state;
+    for (int type = 0; type < AS_PRODUCT_TYPES; type++)
+        if (type < AS_PRODUCT_E4M3 || type == AS_PRODUCT_S8)
+            is_right((enum as_product_type)type, "rocBLAS");
+    refuses(AS_PRODUCT_E5M2FNUZ, AS_UNSUPPORTED, "hipBLASLt is a part of ROCm: install it, or name its folder");
+}
+
+static void test_missing(void **state)
+{
+    (void)state;
+    if (strcmp(there, "foreign") == 0) {
+        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
+                "libhipblaslt.so.1 has no function 'hipblasLtGetVersion'; it needs ROCm");
+        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
+                "librocblas.so.5 has no function 'rocblas_create_handle'; it needs ROCm");
+    } else {
+        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED, "libhipblaslt.so.1: ");
+        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
+                "hipBLASLt is a part of ROCm: install it, or name its folder in LD_LIBRARY");
+        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
+                "rocBLAS is a part of ROCm: install it, or name its folder in LD_LIBRARY");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest both[] = {cmocka_unit_test(test_both), cmocka_unit_test(test_failures),
+                                      cmocka_unit_test(test_wrong), cmocka_unit_test(test_tf32)};
+    const struct CMUnitTest rocblas[] = {cmocka_unit_test(test_rocblas)};
+    const struct CMUnitTest missing[] = {cmocka_unit_test(test_missing)};
+    setenv("ASSAY_CACHE", "off", 1);
+    there = argc == 2 ? argv[1] : "";
+    if (strcmp(there, "both") == 0)
+        return cmocka_run_group_tests(both, setup, teardown);
+    if (strcmp(there, "rocblas") == 0)
+        return cmocka_run_group_tests(rocblas, setup, teardown);
+    return cmocka_run_group_tests(missing, setup, teardown);
+}
