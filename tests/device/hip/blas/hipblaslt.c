@@ -1,4 +1,4 @@
-/* A libhipblaslt for tests that multiplies on the host. FAKE_BLAS:
+/* A libhipblaslt, or by other names a libcublasLt, for tests that multiplies on the host. FAKE_BLAS:
  *   old      its version is 0.3.0           empty     it proposes nothing
  *   many     it says that it proposed more than it was asked for
  *   large    its description of an algorithm is larger
@@ -27,6 +27,7 @@ struct as_lt_layout {
 struct as_lt_preference {
     uint64_t workspace;
 };
+enum { LAST = sizeof(hipblasLtMatmulAlgo_t){0}.data / sizeof *(hipblasLtMatmulAlgo_t){0}.data - 1 };
 static int live;
 
 API int fake_hipblaslt_live(void)
@@ -52,25 +53,37 @@ static const char *format_of(hipDataType type)
     static const struct {
         hipDataType type;
         const char *word;
-    } types[] = {{HIP_R_32F, "f32"},
-                 {HIP_R_64F, "f64"},
-                 {HIP_R_16F, "f16"},
-                 {HIP_R_8I, "s8"},
-                 {HIP_R_32I, "s32"},
-                 {HIP_R_16BF, "bf16"},
+    } types[] = {{HIP_R_32F, "f32"},       {HIP_R_64F, "f64"},      {HIP_R_16F, "f16"},
+                 {HIP_R_8I, "s8"},         {HIP_R_32I, "s32"},      {HIP_R_16BF, "bf16"},
+#ifdef FAKE_CUBLASLT
+                 {CUDA_R_8F_E4M3, "e4m3"}, {CUDA_R_8F_E5M2, "e5m2"}};
+#else
                  {HIP_R_8F_E4M3_FNUZ, "e4m3fnuz"},
                  {HIP_R_8F_E5M2_FNUZ, "e5m2fnuz"}};
+#endif
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].type == type)
             return types[i].word;
     return NULL; /* as a chip without it */
 }
 
+#ifdef FAKE_CUBLASLT
+size_t cublasLtGetVersion(void)
+{
+    return 13 * 10000 + 1 * 100 + 2;
+}
+
+const char *cublasLtGetStatusString(cublasStatus_t status)
+{
+    return status == 99 ? NULL : "it says why";
+}
+#else
 hipblasStatus_t hipblasLtGetVersion(hipblasLtHandle_t handle, int *version)
 {
     *version = fake_asked("old") ? 300 : 100000 + 2 * 100 + 1;
     return handle ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_HANDLE_IS_NULLPTR;
 }
+#endif
 
 hipblasStatus_t hipblasLtCreate(hipblasLtHandle_t *handle)
 {
@@ -105,9 +118,14 @@ hipblasStatus_t hipblasLtMatmulDescSetAttribute(hipblasLtMatmulDesc_t operation,
                                                 hipblasLtMatmulDescAttributes_t attribute, const void *value,
                                                 size_t bytes)
 {
-    if (attribute < 0 || attribute > 1 || bytes != sizeof(int32_t))
+#ifdef FAKE_CUBLASLT
+    if (attribute == CUBLASLT_MATMUL_DESC_FAST_ACCUM && bytes == 1)
+        return HIPBLAS_STATUS_SUCCESS;
+#endif
+    bool left = attribute == HIPBLASLT_MATMUL_DESC_TRANSA;
+    if ((!left && attribute != HIPBLASLT_MATMUL_DESC_TRANSB) || bytes != sizeof(int32_t))
         return HIPBLAS_STATUS_INVALID_VALUE;
-    memcpy(&operation->transposed[attribute], value, bytes);
+    memcpy(&operation->transposed[!left], value, bytes);
     return HIPBLAS_STATUS_SUCCESS;
 }
 
@@ -162,7 +180,7 @@ hipblasStatus_t hipblasLtMatmulAlgoGetHeuristic(hipblasLtHandle_t handle, hipbla
         memset(results, 0, (size_t)wanted * (sizeof *results + 8));
     for (int i = 0; i < *found && i < wanted; i++) {
         results[i] = (hipblasLtMatmulHeuristicResult_t){.workspaceSize = preference->workspace};
-        results[i].algo.data[15] = (uint8_t)i;
+        results[i].algo.data[LAST] = (unsigned char)i;
         results[i].state = i == 0 ? HIPBLAS_STATUS_NOT_SUPPORTED : HIPBLAS_STATUS_SUCCESS;
     }
     return HIPBLAS_STATUS_SUCCESS;
@@ -183,7 +201,7 @@ hipblasStatus_t hipblasLtMatmul(hipblasLtHandle_t handle, hipblasLtMatmulDesc_t 
     if (!handle || !stream || c != d || c_layout != d_layout || memcmp(beta, &nothing, 4) != 0 ||
         fake_get(&one, 0) != 1)
         return HIPBLAS_STATUS_INVALID_VALUE;
-    if (algo->data[15] == 1 || fake_asked("fails"))
+    if (algo->data[LAST] == 1 || fake_asked("fails"))
         return HIPBLAS_STATUS_EXECUTION_FAILED;
     memset(workspace, 1, workspace_bytes < 4096 ? workspace_bytes : 4096);
     fake_multiply(&left, &right, d, format_of(d_layout->type), d_layout->rows, d_layout->columns,

@@ -1,0 +1,52 @@
+/* The stand-in for hipBLASLt by the names of cuBLASLt, included before its text. */
+#include "device/card/lt.h"
+#include "device/cuda/cublaslt_types.h"
+
+#define AS_DEVICE_HIP_BLAS_TYPES_H
+#define AS_DEVICE_HIP_BLAS_FUNCTIONS_H
+#define FAKE_CUBLASLT
+#define AS_HIPBLASLT_FUNCTIONS AS_CUBLASLT_FUNCTIONS
+#define fake_hipblaslt_live fake_cublaslt_live
+
+#define hipblasStatus_t cublasStatus_t
+#define hipblasComputeType_t cublasComputeType_t
+#define hipDataType cudaDataType
+#define hipStream_t cudaStream_t
+#define hipblasLtHandle_t cublasLtHandle_t
+#define hipblasLtMatmulDesc_t cublasLtMatmulDesc_t
+#define hipblasLtMatrixLayout_t cublasLtMatrixLayout_t
+#define hipblasLtMatmulPreference_t cublasLtMatmulPreference_t
+#define hipblasLtMatmulDescAttributes_t cublasLtMatmulDescAttributes_t
+#define hipblasLtMatmulPreferenceAttributes_t cublasLtMatmulPreferenceAttributes_t
+#define hipblasLtMatmulAlgo_t cublasLtMatmulAlgo_t
+#define hipblasLtMatmulHeuristicResult_t cublasLtMatmulHeuristicResult_t
+
+#define HIPBLAS_STATUS_SUCCESS CUBLAS_STATUS_SUCCESS
+#define HIPBLAS_STATUS_ALLOC_FAILED CUBLAS_STATUS_ALLOC_FAILED
+#define HIPBLAS_STATUS_NOT_SUPPORTED CUBLAS_STATUS_NOT_SUPPORTED
+#define HIPBLAS_STATUS_INVALID_VALUE 7
+#define HIPBLAS_STATUS_EXECUTION_FAILED 13
+#define HIPBLAS_STATUS_HANDLE_IS_NULLPTR 1
+#define HIPBLAS_OP_T CUBLAS_OP_T
+#define HIP_R_32F CUDA_R_32F
+#define HIP_R_64F CUDA_R_64F
+#define HIP_R_16F CUDA_R_16F
+#define HIP_R_8I CUDA_R_8I
+#define HIP_R_32I CUDA_R_32I
+#define HIP_R_16BF CUDA_R_16BF
+#define HIPBLASLT_MATMUL_DESC_TRANSA CUBLASLT_MATMUL_DESC_TRANSA
+#define HIPBLASLT_MATMUL_DESC_TRANSB CUBLASLT_MATMUL_DESC_TRANSB
+#define HIPBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+
+#define hipblasLtCreate cublasLtCreate
+#define hipblasLtDestroy cublasLtDestroy
+#define hipblasLtMatmulDescCreate cublasLtMatmulDescCreate
+#define hipblasLtMatmulDescDestroy cublasLtMatmulDescDestroy
+#define hipblasLtMatmulDescSetAttribute cublasLtMatmulDescSetAttribute
+#define hipblasLtMatrixLayoutCreate cublasLtMatrixLayoutCreate
+#define hipblasLtMatrixLayoutDestroy cublasLtMatrixLayoutDestroy
+#define hipblasLtMatmulPreferenceCreate cublasLtMatmulPreferenceCreate
+#define hipblasLtMatmulPreferenceDestroy cublasLtMatmulPreferenceDestroy
+#define hipblasLtMatmulPreferenceSetAttribute cublasLtMatmulPreferenceSetAttribute
+#define hipblasLtMatmulAlgoGetHeuristic cublasLtMatmulAlgoGetHeuristic
+#define hipblasLtMatmul cublasLtMatmul
