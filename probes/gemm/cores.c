@@ -21,6 +21,7 @@
 enum {
     PART_BYTES = 1024,    /* of K, that a block is multiplied along at a time */
     CACHED = 512 << 10,   /* of panels of B: half of a core's second cache, or less */
+    PACKED_STEPS = 16,    /* that are packed at a time: as many words as a cache line has, of vectors */
     OFFSET = 128,         /* what unsigned factors have more than the signed numbers they stand for */
     SPIN_NS = 200 * 1000, /* about as long as packing takes */
 };
@@ -210,22 +211,33 @@ enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text,
 
 /* ---- packing ---- */
 
-/* One panel. Lines that are none, and words past the end of K, are 0. */
+struct share {
+    uint64_t from, to;
+};
+
+/* Of one line's words those of n steps, each to its place in the image of its step; past the line's end, and of a line
+ * that is none (NULL), 0. */
+static void pack_line(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *line,
+                      const unsigned *place, struct share steps, uint32_t *image)
+{
+    const unsigned step_words = c->step_words;
+    const uint64_t stride = step_of(p), end = line ? c->words : 0;
+    uint64_t at = steps.from * step_words;
+    for (uint64_t step = steps.from; step < steps.to; step++, image += stride)
+        for (unsigned w = 0; w < step_words; w++, at++)
+            image[place[w]] = (at < end ? line[at] : 0) ^ p->flip;
+}
+
+/* One panel; some steps of all lines at a time, so that what is read and written stays near. */
 static void pack(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *from, uint64_t panel,
                  uint32_t *to)
 {
-    const uint64_t first = panel * p->images * p->image_lines;
-    for (uint64_t step = 0; step < c->steps; step++, to += step_of(p)) {
-        const uint64_t at = step * c->step_words;
-        const unsigned words = c->words - at < c->step_words ? (unsigned)(c->words - at) : c->step_words;
-        for (unsigned i = 0; i < p->images; i++)
-            for (unsigned l = 0; l < p->image_lines; l++) {
-                const uint64_t line = first + (uint64_t)i * p->image_lines + l;
-                uint32_t *image = to + (size_t)i * p->image_words;
-                for (unsigned w = 0; w < c->step_words; w++)
-                    image[p->place[l][w]] =
-                        (line < p->lines && w < words ? from[line * c->words + at + w] : 0) ^ p->flip;
-            }
+    const uint64_t lines = (uint64_t)p->images * p->image_lines, first = panel * lines;
+    for (struct share steps = {0, 0}; steps.from < c->steps; steps.from = steps.to) {
+        steps.to = c->steps - steps.from < PACKED_STEPS ? c->steps : steps.from + PACKED_STEPS;
+        for (uint64_t l = 0; l < lines; l++)
+            pack_line(c, p, first + l < p->lines ? from + (first + l) * c->words : NULL, p->place[l % p->image_lines],
+                      steps, to + steps.from * step_of(p) + l / p->image_lines * p->image_words);
     }
 }
 
@@ -241,9 +253,6 @@ static int32_t excess(const uint32_t *column, uint64_t words)
     return (int32_t)(OFFSET * ((int64_t)sum - (int64_t)(4 * OFFSET * words)));
 }
 
-struct share {
-    uint64_t from, to;
-};
 static struct share share_of(uint64_t n, unsigned which, unsigned of)
 {
     return (struct share){n * which / of, n * (which + 1) / of};

@@ -51,7 +51,7 @@ void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
         const struct as_core *core = as_core_find(d->matrix->name);
         d->n = d->matrix->n;
         d->chains = d->chains || !core ? d->chains : as_core_body(core, 0)->chains;
-        d->warps = 1;
+        d->warps = d->warps ? d->warps : 1;
         return;
     }
     unsigned fits = CHAIN_ROOM / accumulator_words(d);
