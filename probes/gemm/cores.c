@@ -121,7 +121,7 @@ static bool sums_in_rows(const struct as_matrix *m)
 static uint64_t panels_of(const struct as_packing *p)
 {
     const uint64_t lines = (uint64_t)p->images * p->image_lines;
-    return (p->lines + lines - 1) / lines;
+    return lines ? (p->lines + lines - 1) / lines : 0;
 }
 
 /* Words of a panel's step. */
@@ -255,7 +255,7 @@ static int32_t excess(const uint32_t *column, uint64_t words)
 
 static struct share share_of(uint64_t n, unsigned which, unsigned of)
 {
-    return (struct share){n * which / of, n * (which + 1) / of};
+    return of ? (struct share){n * which / of, n * (which + 1) / of} : (struct share){0, 0};
 }
 
 static void pack_all(const struct as_product_cores *c, const struct as_host_call *call)
