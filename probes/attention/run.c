@@ -44,7 +44,7 @@ enum as_applies as_attention_applies(const struct as_device_info *info, const st
         as_fail(err, AS_UNSUPPORTED, "lengths are multiples of %d, up to 2^31 numbers in all", (int)FLASH_ROWS);
     else if (as_runs_on_host(info) && as_attention_flop(d) > SLOW_CORES)
         as_fail(err, AS_UNSUPPORTED, "this would take many seconds on the host's cores");
-    else if (d->path >= AS_ATTENTION_FLASH && product_path(info) != AS_PRODUCT_MMA)
+    else if (d->path >= AS_ATTENTION_FLASH && (product_path(info) != AS_PRODUCT_MMA || as_product_has_units(info)))
         as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of CUDA from sm_80 on",
                 as_attention_path_words[d->path]);
     else if (d->path == AS_ATTENTION_SPLIT && d->length % (2 * FLASH_KEYS))
