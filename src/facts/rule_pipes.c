@@ -1,105 +1,32 @@
 /* Pipes of a unit: which operations the same part of it does, from what they cost alone and in sequences. */
 #include "base/text.h"
 #include "facts/rules.h"
-#include "stats/pipes_fit.h"
+#include "facts/unit_pipes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 32 };
-static const double RESIDUAL_MOST = 0.05;
-/* Sequences for each load: with fewer the resources say back what they were made of. */
-static const size_t SEQUENCES_EACH = 2;
-
-struct unit {
-    char name[AS_PIPES_OPS][NAME];
-    size_t ops;
-    struct as_pipes_sequence *s;
-    const struct as_cell **cells; /* of which they are */
-    size_t n;
-    struct as_pipes pipes;
-    struct as_pipes_fit fit;
-};
-
-/* ---- sequences ---- */
-
-/* The number of an operation; AS_PIPES_OPS where there is no room for one more. */
-static size_t op_number(struct unit *u, const char *name)
-{
-    size_t i = 0;
-    while (i < u->ops && strcmp(u->name[i], name) != 0)
-        i++;
-    if (i == u->ops && i < AS_PIPES_OPS) {
-        as_copy_text(u->name[i], NAME, name);
-        u->ops++;
-    }
-    return i;
-}
-
-/* "imul32+3*ffma32"; false where it is none, or has more operations than there is room for. */
-static bool read_mix(struct unit *u, const char *mix, struct as_pipes_sequence *s)
-{
-    for (const char *at = mix;;) {
-        char *behind = NULL, name[NAME];
-        unsigned long count = *at >= '0' && *at <= '9' ? strtoul(at, &behind, 10) : 1;
-        if (behind && *behind != '*')
-            return false;
-        at = behind ? behind + 1 : at;
-        size_t length = strcspn(at, "+");
-        if (length == 0 || length >= NAME || count == 0 || count > 100)
-            return false;
-        memcpy(name, at, length);
-        name[length] = 0;
-        size_t op = op_number(u, name);
-        if (op == AS_PIPES_OPS || s->count[op] + count > UINT8_MAX)
-            return false;
-        s->count[op] = (uint8_t)(s->count[op] + count);
-        if (!at[length])
-            return true;
-        at += length + 1;
-    }
-}
-
-/* Of cells of the same sequence (in other forms) the fastest. */
-static void add_cell(struct unit *u, const struct as_cell *cell)
-{
-    struct as_interval ci = cell_interval(cell);
-    struct as_pipes_sequence s = {.cost = cell->sum.median,
-                                  .issued = cell_note(cell, "instructions_each"),
-                                  .error = (ci.hi - ci.lo) / 2 / cell->sum.median};
-    size_t at = 0;
-    if (strcmp(cell->unit, "cycles") != 0 || !read_mix(u, cell_axis(cell, "mix"), &s))
-        return;
-    while (at < u->n && memcmp(u->s[at].count, s.count, sizeof s.count) != 0)
-        at++;
-    if (at < u->n && u->s[at].cost <= s.cost)
-        return;
-    u->n += at == u->n;
-    u->s[at] = s;
-    u->cells[at] = cell;
-}
-
 /* ---- what they say ---- */
 
 /* What rests on all of them together is not decided where the busiest of a unit's resources does not say what sequences
  * cost; two operations beside each other stand for themselves. */
-static void judge(struct as_fact *f, const struct unit *u)
+static void judge(struct as_fact *f, const struct as_unit_pipes *u)
 {
-    if (!(u->fit.residual <= RESIDUAL_MOST) || u->n < SEQUENCES_EACH * u->fit.loads)
+    if (!as_unit_pipes_hold(u))
         f->verdict = AS_UNDECIDED;
 }
 
 /* Is it one that measurably shares the pipe with the one it is named after, or that one itself? One that only might,
  * for all that is known, is not said to. */
-static bool is_member(const struct unit *u, size_t op, size_t pipe)
+static bool is_member(const struct as_unit_pipes *u, size_t op, size_t pipe)
 {
     const struct as_pipes *p = &u->pipes;
     return p->home[op] == (int)pipe &&
            (op == p->first[pipe] || p->pair[op][p->first[pipe]].relation == AS_PIPES_SHARED);
 }
 
-static void say_members(const struct unit *u, size_t pipe, char *out, size_t size)
+static void say_members(const struct as_unit_pipes *u, size_t pipe, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
     for (size_t i = 0; i < u->ops; i++)
@@ -109,7 +36,7 @@ static void say_members(const struct unit *u, size_t pipe, char *out, size_t siz
     as_buf_finish(&text);
 }
 
-static size_t members(const struct unit *u, size_t pipe)
+static size_t members(const struct as_unit_pipes *u, size_t pipe)
 {
     size_t n = 0;
     for (size_t i = 0; i < u->ops; i++)
@@ -117,7 +44,7 @@ static size_t members(const struct unit *u, size_t pipe)
     return n;
 }
 
-static void add_pipe(struct rule_context *c, const struct unit *u, size_t pipe)
+static void add_pipe(struct rule_context *c, const struct as_unit_pipes *u, size_t pipe)
 {
     const struct as_pipes *p = &u->pipes;
     size_t fastest = p->first[pipe];
@@ -150,7 +77,7 @@ static const char *const relations[] = {
     [AS_PIPES_SHARED] = "share a pipe",
 };
 
-static void add_pair(struct rule_context *c, const struct unit *u, size_t a, size_t b)
+static void add_pair(struct rule_context *c, const struct as_unit_pipes *u, size_t a, size_t b)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_pipes_pair *pair = &p->pair[a][b];
@@ -172,7 +99,7 @@ static void add_pair(struct rule_context *c, const struct unit *u, size_t a, siz
         f->verdict = AS_UNDECIDED;
 }
 
-static void add_issue(struct rule_context *c, const struct unit *u)
+static void add_issue(struct rule_context *c, const struct as_unit_pipes *u)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_cell *cell = u->cells[p->issue_in];
@@ -189,24 +116,11 @@ static void add_issue(struct rule_context *c, const struct unit *u)
     judge(f, u);
 }
 
-/* Those beside the pipes that something takes. */
-static size_t other_resources(const struct unit *u)
-{
-    size_t n = 0;
-    for (size_t r = u->pipes.pipes; r < u->fit.resources; r++) {
-        bool taken = false;
-        for (size_t i = 0; i < u->ops; i++)
-            taken |= u->fit.load[i][r] > 0;
-        n += taken;
-    }
-    return n;
-}
-
-static void add_graph(struct rule_context *c, const struct unit *u)
+static void add_graph(struct rule_context *c, const struct as_unit_pipes *u)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_pipes_fit *fit = &u->fit;
-    const size_t others = other_resources(u);
+    const size_t others = as_unit_pipes_others(u);
     struct as_fact *f = fact_add(c, "pipes", "pipes", "pipes");
     if (!f)
         return;
@@ -223,7 +137,7 @@ static void add_graph(struct rule_context *c, const struct unit *u)
     judge(f, u);
 }
 
-static void add_all(struct rule_context *c, const struct unit *u)
+static void add_all(struct rule_context *c, const struct as_unit_pipes *u)
 {
     const struct as_pipes *p = &u->pipes;
     add_graph(c, u);
@@ -240,40 +154,17 @@ static void add_all(struct rule_context *c, const struct unit *u)
     }
 }
 
-/* A thread that has a core for itself waits for its own chains: two operations that wait at the same time look like two
- * pipes. */
-static bool waits(const struct as_device_info *info)
-{
-    return info && (info->is_host_cpu || info->vector_bytes || info->warp <= 1);
-}
-
 void rule_pipes(struct rule_context *c)
 {
-    if (waits(c->info))
+    struct as_unit_pipes *u = as_unit_has_pipes(c->info) ? calloc(1, sizeof *u) : NULL;
+    if (!u) {
+        if (as_unit_has_pipes(c->info))
+            c->status = as_nomem(c->err, sizeof *u, "pipes");
         return;
-    const struct as_cell **cells;
-    size_t n = cells_of(c, "mix", &cells);
-    struct unit *u = n ? calloc(1, sizeof *u) : NULL;
-    if (u) {
-        u->s = calloc(n, sizeof *u->s);
-        u->cells = calloc(n, sizeof(*u->cells));
     }
-    if (n && (!u || !u->s || !u->cells))
-        c->status = as_nomem(c->err, n * sizeof *u->s, "sequences");
-    else if (n) {
-        for (size_t i = 0; i < n; i++)
-            add_cell(u, cells[i]);
-        if (u->n)
-            c->status = as_pipes_solve(u->s, u->n, u->ops, &u->pipes, c->err);
-        if (!c->status && u->pipes.judged)
-            c->status = as_pipes_fit(u->s, u->n, u->ops, &u->pipes, &u->fit, c->err);
-        if (!c->status && u->fit.judged)
-            add_all(c, u);
-    }
-    if (u) {
-        free(u->s);
-        free(u->cells);
-    }
+    c->status = as_unit_pipes_make(c->cells, c->n, u, c->err);
+    if (!c->status && u->fit.judged)
+        add_all(c, u);
+    as_unit_pipes_finish(u);
     free(u);
-    free(cells);
 }

@@ -157,6 +157,8 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
         as_buf_str(b, "<li><a href=\"#twins\">Two backends</a></li>");
     if (as_page_has_operations(p))
         as_buf_str(b, "<li><a href=\"#operations\">Operations</a></li>");
+    if (as_page_has_pipes(p))
+        as_buf_str(b, "<li><a href=\"#pipes\">Pipes</a></li>");
     if (as_page_has_matrix(p))
         as_buf_str(b, "<li><a href=\"#matrix\">Matrix path</a></li>");
     for (size_t i = 0; i < n; i++) {
@@ -237,6 +239,8 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
         as_page_twins(&page);
     if (st == AS_OK)
         st = as_page_operations(&page);
+    if (st == AS_OK)
+        st = as_page_pipes(&page);
     if (st == AS_OK)
         as_page_matrix(&page);
     for (size_t i = 0; i < probes_n && st == AS_OK; i++)

@@ -65,6 +65,8 @@ bool as_page_has_twins(const struct as_page *p);
 void as_page_twins(struct as_page *p);
 bool as_page_has_operations(const struct as_page *p);
 enum as_status as_page_operations(struct as_page *p);
+bool as_page_has_pipes(const struct as_page *p); /* any cell they follow from */
+enum as_status as_page_pipes(struct as_page *p);
 bool as_page_has_matrix(const struct as_page *p);
 void as_page_matrix(struct as_page *p);
 enum as_status as_page_probe(struct as_page *p, const char *name);

@@ -1,0 +1,185 @@
+/* Pipes on the page: what each operation takes of each resource of a unit, as a shaded table. */
+#include "base/text.h"
+#include "facts/unit_pipes.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char probe[] = "mix";
+enum { SHADES = 5 }; /* classes s1 to s5 of the style */
+
+struct drawing {
+    struct as_page *page;
+    const struct as_report_run *run;
+    const char *device;
+    struct as_unit_pipes *unit;
+    size_t row[AS_PIPES_OPS]; /* operations, in the order of rows */
+    size_t rows;
+};
+
+static bool is_usable(const struct as_cell *c, const struct as_device_info *info)
+{
+    return c->status == AS_CELL_OK && c->sum.median > 0 && isfinite(c->sum.median) && strcmp(c->probe, probe) == 0 &&
+           strcmp(c->device, info->id) == 0 && as_unit_has_pipes(info);
+}
+
+bool as_page_has_pipes(const struct as_page *p)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n; i++)
+            for (size_t k = 0; k < p->runs[r].cells_n; k++)
+                if (is_usable(&p->runs[r].cells[k], &p->runs[r].devices[i]))
+                    return true;
+    return false;
+}
+
+/* ---- the order of rows ---- */
+
+/* The resource that an operation takes most of, of its cost alone. */
+static size_t busiest(const struct as_unit_pipes *u, size_t op)
+{
+    size_t most = 0;
+    for (size_t r = 1; r < u->fit.resources; r++)
+        if (u->fit.load[op][r] > u->fit.load[op][most])
+            most = r;
+    return most;
+}
+
+static void order_rows(struct drawing *d)
+{
+    const struct as_unit_pipes *u = d->unit;
+    for (size_t r = 0; r < u->fit.resources; r++)
+        for (size_t i = 0; i < u->ops; i++)
+            if (isfinite(u->pipes.alone[i]) && busiest(u, i) == r)
+                d->row[d->rows++] = i;
+}
+
+/* ---- the table ---- */
+
+static bool is_taken(const struct as_unit_pipes *u, size_t resource)
+{
+    for (size_t i = 0; i < u->ops; i++)
+        if (u->fit.load[i][resource] > 0)
+            return true;
+    return false;
+}
+
+static void head(struct as_buf *b, const struct as_unit_pipes *u)
+{
+    size_t others = 0;
+    as_buf_str(b, "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Loads\"><table "
+                  "class=\"operations loads\"><thead><tr><th scope=\"col\">operation<th scope=\"col\">alone");
+    for (size_t r = 0; r < u->fit.resources; r++) {
+        if (!is_taken(u, r))
+            continue;
+        if (r < u->pipes.pipes) {
+            as_buf_str(b, "<th scope=\"col\">pipe of ");
+            as_buf_html(b, u->name[u->pipes.first[r]]);
+        } else {
+            as_buf_printf(b, "<th scope=\"col\">shared %zu", ++others);
+        }
+    }
+    as_buf_str(b, "\n<tbody>\n");
+}
+
+static void load_cell(struct as_buf *b, double load, double alone)
+{
+    if (!(load > 0)) {
+        as_buf_str(b, "<td>");
+        return;
+    }
+    double share = fmin(load / alone, 1);
+    as_buf_printf(b, "<td class=\"s%d\">%.2f", (int)fmax(1, ceil(share * SHADES - 0.01)), load);
+}
+
+static void row(struct as_buf *b, const struct as_unit_pipes *u, size_t op)
+{
+    as_buf_str(b, "<tr><th scope=\"row\">");
+    as_buf_html(b, u->name[op]);
+    as_buf_printf(b, "<td><a href=\"#c%lld\">%.3g</a>", (long long)u->cells[u->pipes.alone_in[op]]->id,
+                  u->pipes.alone[op]);
+    for (size_t r = 0; r < u->fit.resources; r++)
+        if (is_taken(u, r))
+            load_cell(b, u->fit.load[op][r], u->pipes.alone[op]);
+    as_buf_char(b, '\n');
+}
+
+static void caption(const struct drawing *d)
+{
+    const struct as_pipes_fit *fit = &d->unit->fit;
+    struct as_buf *b = d->page->out;
+    as_buf_str(b, "<h3><code>");
+    as_buf_html(b, d->device);
+    as_buf_str(b, "</code> ");
+    as_buf_html(b, as_report_device_name(d->run, d->device));
+    if (d->page->n > 1) {
+        as_buf_str(b, " <span class=\"of\">");
+        as_page_run_name(b, &d->run->run);
+        as_buf_str(b, "</span>");
+    }
+    as_buf_printf(b,
+                  "</h3>\n<p class=\"meta\">Residual: nine of ten of %zu sequences cost within %.1f%% what these loads "
+                  "say; %.0f%% of those left out of the fit in turn do within %.0f%%.%s</p>\n",
+                  fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
+                  as_unit_pipes_hold(d->unit) ? "" : " <b>Not decided: too far off, or too few sequences.</b>");
+}
+
+static void draw(struct drawing *d)
+{
+    order_rows(d);
+    caption(d);
+    head(d->page->out, d->unit);
+    for (size_t i = 0; i < d->rows; i++)
+        row(d->page->out, d->unit, d->row[i]);
+    as_buf_str(d->page->out, "</table></div>\n");
+}
+
+/* ---- all of it ---- */
+
+static enum as_status one_device(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info,
+                                 size_t *drawn)
+{
+    struct drawing d = {.page = p, .run = rr, .device = info->id, .unit = calloc(1, sizeof *d.unit)};
+    const struct as_cell **cells = malloc((rr->cells_n + 1) * sizeof *cells);
+    size_t n = 0;
+    if (!d.unit || !cells) {
+        free(d.unit);
+        free((void *)cells);
+        return as_nomem(p->err, rr->cells_n * sizeof *cells, "pipes");
+    }
+    for (size_t i = 0; i < rr->cells_n; i++)
+        if (is_usable(&rr->cells[i], info))
+            cells[n++] = &rr->cells[i];
+    enum as_status s = as_unit_pipes_make(cells, n, d.unit, p->err);
+    if (!s && d.unit->fit.judged) {
+        draw(&d);
+        (*drawn)++;
+    }
+    as_unit_pipes_finish(d.unit);
+    free(d.unit);
+    free((void *)cells);
+    return s;
+}
+
+enum as_status as_page_pipes(struct as_page *p)
+{
+    enum as_status s = AS_OK;
+    size_t drawn = 0;
+    if (!as_page_has_pipes(p))
+        return AS_OK;
+    as_buf_str(p->out, "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
+                       "class=\"lead\">What one operation of a warp takes of each resource of a unit, in cycles: pipes "
+                       "that pairs of operations show, and resources that nothing has for itself, such as ports of "
+                       "registers. A sequence costs what its busiest resource needs. Dark is all of the operation’s "
+                       "cost alone. Operations that no sequence has together may be in one column by chance.</p>\n");
+    for (size_t r = 0; r < p->n && !s; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)
+            s = one_device(p, &p->runs[r], &p->runs[r].devices[i], &drawn);
+    if (!drawn)
+        as_buf_str(p->out, "<p>The sequences of this run have too few operations whose costs alone are known, and "
+                           "are trusted, to tell pipes: assay run pipes measures all pairs.</p>\n");
+    as_buf_str(p->out, "</section>\n");
+    return s;
+}
