@@ -37,12 +37,21 @@ bool as_page_has_pipes(const struct as_page *p)
 
 /* ---- the order of rows ---- */
 
-/* The resource that an operation takes most of, of its cost alone. */
+/* Does a sequence of both tell what the operation takes of this pipe? What the fit says of others is chance. */
+static bool is_told(const struct as_unit_pipes *u, size_t op, size_t resource)
+{
+    if (resource >= u->pipes.pipes)
+        return true;
+    size_t first = u->pipes.first[resource];
+    return op == first || u->pipes.pair[op][first].relation != AS_PIPES_UNMEASURED;
+}
+
+/* The resource that it takes most of, as far as that is told; behind all where nothing is. */
 static size_t busiest(const struct as_unit_pipes *u, size_t op)
 {
-    size_t most = 0;
-    for (size_t r = 1; r < u->fit.resources; r++)
-        if (u->fit.load[op][r] > u->fit.load[op][most])
+    size_t most = u->fit.resources;
+    for (size_t r = 0; r < u->fit.resources; r++)
+        if (is_told(u, op, r) && u->fit.load[op][r] > (most < u->fit.resources ? u->fit.load[op][most] : 0))
             most = r;
     return most;
 }
@@ -50,7 +59,7 @@ static size_t busiest(const struct as_unit_pipes *u, size_t op)
 static void order_rows(struct drawing *d)
 {
     const struct as_unit_pipes *u = d->unit;
-    for (size_t r = 0; r < u->fit.resources; r++)
+    for (size_t r = 0; r <= u->fit.resources; r++)
         for (size_t i = 0; i < u->ops; i++)
             if (isfinite(u->pipes.alone[i]) && busiest(u, i) == r)
                 d->row[d->rows++] = i;
@@ -84,8 +93,13 @@ static void head(struct as_buf *b, const struct as_unit_pipes *u)
     as_buf_str(b, "\n<tbody>\n");
 }
 
-static void load_cell(struct as_buf *b, double load, double alone)
+static void load_cell(struct as_buf *b, const struct as_unit_pipes *u, size_t op, size_t resource)
 {
+    double load = u->fit.load[op][resource], alone = u->pipes.alone[op];
+    if (!is_told(u, op, resource)) {
+        as_buf_str(b, "<td class=\"of\">?");
+        return;
+    }
     if (!(load > 0)) {
         as_buf_str(b, "<td>");
         return;
@@ -102,7 +116,7 @@ static void row(struct as_buf *b, const struct as_unit_pipes *u, size_t op)
                   u->pipes.alone[op]);
     for (size_t r = 0; r < u->fit.resources; r++)
         if (is_taken(u, r))
-            load_cell(b, u->fit.load[op][r], u->pipes.alone[op]);
+            load_cell(b, u, op, r);
     as_buf_char(b, '\n');
 }
 
@@ -169,11 +183,13 @@ enum as_status as_page_pipes(struct as_page *p)
     size_t drawn = 0;
     if (!as_page_has_pipes(p))
         return AS_OK;
-    as_buf_str(p->out, "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
-                       "class=\"lead\">What one operation of a warp takes of each resource of a unit, in cycles: pipes "
-                       "that pairs of operations show, and resources that nothing has for itself, such as ports of "
-                       "registers. A sequence costs what its busiest resource needs. Dark is all of the operation’s "
-                       "cost alone. Operations that no sequence has together may be in one column by chance.</p>\n");
+    as_buf_str(p->out,
+               "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
+               "class=\"lead\">What one operation of a warp takes of each resource of a unit, in cycles: pipes "
+               "that pairs of operations show, and resources that nothing has for itself, such as ports of "
+               "registers. A sequence costs what its busiest resource needs. Dark is all of the operation’s "
+               "cost alone; ? stands where no sequence has both the operation and the one that the pipe is named "
+               "after.</p>\n");
     for (size_t r = 0; r < p->n && !s; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)
             s = one_device(p, &p->runs[r], &p->runs[r].devices[i], &drawn);

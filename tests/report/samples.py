@@ -92,7 +92,7 @@ def test_pages_of_operations(assay):
     read(assay, "report", "1", "-o", page, sample=OPERATIONS)
     with open(page, encoding="utf-8") as f:
         text = f.read()
-    for words in ("Operations", "rsqrt32", "ops/cycle"):
+    for words in ("Operations", "Pipes", "rsqrt32", "ops/cycle"):
         expect(words in text, f"the page says '{words}'")
     told = read(assay, "explain", "alu/ffma32", sample=OPERATIONS)
     expect("128" in told and "FFMA" in told, "explain has what was measured", told)
