@@ -183,13 +183,13 @@ enum as_status as_page_pipes(struct as_page *p)
     size_t drawn = 0;
     if (!as_page_has_pipes(p))
         return AS_OK;
-    as_buf_str(p->out,
-               "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
-               "class=\"lead\">What one operation of a warp takes of each resource of a unit, in cycles: pipes "
-               "that pairs of operations show, and resources that nothing has for itself, such as ports of "
-               "registers. A sequence costs what its busiest resource needs. Dark is all of the operation’s "
-               "cost alone; ? stands where no sequence has both the operation and the one that the pipe is named "
-               "after.</p>\n");
+    as_buf_str(p->out, "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
+                       "class=\"lead\">What one operation of a warp takes of each resource of a unit, in cycles: pipes "
+                       "that pairs of operations show, and resources that nothing has for itself, such as ports of "
+                       "registers. A sequence costs what its busiest resource needs. Dark is all of the operation’s "
+                       "cost alone; what costs as much as its issue needs no load; ? stands where no sequence has both "
+                       "the operation and the one that the pipe is named "
+                       "after.</p>\n");
     for (size_t r = 0; r < p->n && !s; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)
             s = one_device(p, &p->runs[r], &p->runs[r].devices[i], &drawn);
