@@ -3,6 +3,7 @@
 #ifndef AS_PROBES_MATRIX_CORES_H
 #define AS_PROBES_MATRIX_CORES_H
 
+#include "../common/timed.h"
 #include "matrix.h"
 
 enum { AS_CORE_BODIES = 6 };
@@ -37,6 +38,11 @@ const struct as_core_body *as_core_body(const struct as_core *core, unsigned cha
  * body), where core and body are pointers as numbers. A body records cycles of its core: an add in a chain takes one.
  */
 extern const struct as_host_kernel as_core_kernels[];
+/* Makes those kernels ready to be launched in so many groups, and asks the system for what the instruction needs, in
+ * each process anew: what is planned in one is measured in another. AS_UNSUPPORTED where the CPU or the system does
+ * not. */
+enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev, size_t groups,
+                               struct as_error *err);
 static inline struct as_arg as_pointer_arg(const void *p)
 {
     return (struct as_arg){.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p};

@@ -97,7 +97,7 @@ static enum as_status build(struct as_fragments *f, struct as_device *dev, struc
     struct as_buf text = AS_BUF_INIT;
     if (as_core_runs(&dev->info)) {
         f->core = as_core_find(f->matrix->name);
-        return as_timed_prepare_host(&f->timed, dev, f->matrix->name, as_core_kernels, 1, err);
+        return as_core_prepare(f->core, &f->timed, dev, 1, err);
     }
     as_matrix_source(f->matrix, f->n, NULL, &text);
     enum as_status s = as_buf_check(&text, err);

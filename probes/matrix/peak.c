@@ -240,7 +240,7 @@ static enum as_status build(struct as_peak *p, struct as_device *dev, struct as_
         s = as_buf_check(&text, err);
     }
     if (!s && p->core)
-        s = as_timed_prepare_host(&p->timed, dev, p->desc.matrix->name, as_core_kernels, p->groups, err);
+        s = as_core_prepare(p->core, &p->timed, dev, p->groups, err);
     else if (!s)
         s = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->groups, err);
     as_buf_finish(&text);

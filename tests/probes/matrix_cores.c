@@ -72,6 +72,27 @@ static void test_table(void **state)
     }
 }
 
+/* The process that measures is not the one that planned: it finds out for itself what the CPU and the system have. */
+static void test_not_planned_here(void **state)
+{
+    (void)state;
+    for (const struct as_core *c = as_cores; c->name; c++) {
+        struct as_error err = {0};
+        struct as_peak p = {0};
+        struct as_visit_context vc = {.dev = &cpu.device, .seed = 5};
+        const struct as_peak_desc d = {.matrix = as_matrix_find(c->name), .n = 0};
+        struct as_peak_time t;
+        enum as_status s = as_peak_prepare(&p, &vc, &d, &err);
+        if (!s)
+            s = as_peak_measure(&p, 64, &t, &err);
+        as_peak_finish(&p);
+        as_buf_finish(&vc.detail);
+        assert_int_equal(s, can_run(c) ? AS_OK : AS_UNSUPPORTED);
+        if (s)
+            assert_non_null(strstr(err.text, "this CPU does not have "));
+    }
+}
+
 /* Each instruction that the CPU does not have says what is missing; those of other machines do not appear. */
 static void test_what_applies(void **state)
 {
@@ -452,11 +473,17 @@ static void test_skipped_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),          cmocka_unit_test(test_what_applies),
-        cmocka_unit_test(test_scripted),       cmocka_unit_test(test_results),
-        cmocka_unit_test(test_numerics),       cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_peaks),          cmocka_unit_test(test_code),
-        cmocka_unit_test(test_wrong_fragment), cmocka_unit_test(test_skipped_steps),
+        cmocka_unit_test(test_not_planned_here),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_what_applies),
+        cmocka_unit_test(test_scripted),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_numerics),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_code),
+        cmocka_unit_test(test_wrong_fragment),
+        cmocka_unit_test(test_skipped_steps),
     };
     return cmocka_run_group_tests_name("matrix instructions of the CPU", tests, open_cpu, close_cpu);
 }
