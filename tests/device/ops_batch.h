@@ -27,8 +27,9 @@ struct ops_batch {
     struct ops_batch_part part[OPS_BATCH_MOST];
 };
 
-/* One program of them, in which kernels of the i-th part are "walk_i", "half_body_i", "whole_body_i" and "once_i". */
-void ops_batch_source(const struct ops_batch_part *part, size_t n, struct as_buf *out);
+/* One program of them, in which kernels of the i-th part are "walk_i", "half_body_i", "whole_body_i" and "once_i". The
+ * walk has the text of the half body here; it may be left out where nobody runs it. */
+void ops_batch_source(const struct ops_batch_part *part, size_t n, bool walk, struct as_buf *out);
 /* Has the dialect each of its operations? */
 bool ops_batch_has_all(const struct ops_batch *b, const struct as_op_sequence *sequence);
 void ops_batch_add(struct ops_batch *b, const struct ops_batch_part *part);

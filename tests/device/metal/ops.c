@@ -38,7 +38,7 @@ static void compile(const struct as_op *const *ops, size_t n, struct msl_program
     for (size_t i = 0; i < n; i++)
         part[i] = (struct ops_batch_part){
             .sequence = as_op_alone(ops[i], 0), .name = ops[i]->name, .ilp = ops[i]->alone ? 1 : 2};
-    ops_batch_source(part, n, &text);
+    ops_batch_source(part, n, true, &text);
     as_dialect_source(AS_DIALECT_METAL, as_buf_get(&text), &source);
     const struct msl_request r = {as_buf_get(&source), "-Wno-macro-redefined", MSL_VERSION, NULL};
     if (msl_compile(&r, out, &err))
