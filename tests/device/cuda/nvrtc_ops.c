@@ -11,7 +11,7 @@
 
 extern const char *const as_mix_words[];
 
-enum { TOGETHER = 16, MIX_ILP = 2 /* as probe mix has it */ };
+enum { MIX_ILP = 2 /* as probe mix has it */ };
 static const struct {
     const char *name;
     unsigned number;
@@ -31,7 +31,7 @@ static void test_operations(void **state)
     (void)state;
     need_nvrtc();
     for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
-        struct ops_batch b = batch_for(archs[a].name, TOGETHER);
+        struct ops_batch b = batch_for(archs[a].name, OPS_BATCH_MOST);
         for (const struct as_op *op = as_ops; op->name; op++) {
             const struct ops_batch_part part = {.sequence = as_op_alone(op, 0), .name = op->name, .ilp = 1};
             if (ops_batch_has_all(&b, &part.sequence) && op->cuda_least <= archs[a].number)
@@ -73,7 +73,7 @@ static void test_sequences(void **state)
 {
     (void)state;
     need_nvrtc();
-    struct ops_batch together = batch_for("sm_90a", TOGETHER), alone = batch_for("sm_90a", 1);
+    struct ops_batch together = batch_for("sm_90a", OPS_BATCH_MOST), alone = batch_for("sm_90a", 1);
     size_t pairs = 0;
     for (const char *const *word = as_mix_words; *word; word++) {
         struct ops_batch_part part = {.name = *word, .ilp = MIX_ILP};

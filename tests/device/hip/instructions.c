@@ -99,15 +99,28 @@ static const struct wanted {
     {"gfx942", "matrix", "v_mfma_f32_16x16x16f16 v_mfma_f32_16x16x16_f16", 1, 1},
 };
 
+/* What the source became, the caller's own; it is compiled once. */
+static unsigned char *words(size_t *bytes)
+{
+    static unsigned char *compiled;
+    static size_t n;
+    const struct as_program_desc desc = {.name = "words", .source = source};
+    struct as_error err = {0};
+    if (!compiled && assembly_of(&desc, arch, &compiled, &n, &err))
+        fail_msg("for %s: %s", arch, err.text);
+    unsigned char *copy = malloc(n);
+    assert_non_null(copy);
+    memcpy(copy, compiled, n);
+    *bytes = n;
+    return copy;
+}
+
 static void test_words(void **state)
 {
-    const struct as_program_desc desc = {.name = "words", .source = source};
-    unsigned char *text = NULL;
-    size_t bytes = 0;
+    size_t bytes;
+    unsigned char *text = words(&bytes);
     struct as_error err = {0};
     (void)state;
-    if (assembly_of(&desc, arch, &text, &bytes, &err))
-        fail_msg("for %s: %s", arch, err.text);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const struct wanted *w = &wanted[i];
         uint64_t n = 0;
@@ -127,13 +140,9 @@ static void test_paths(void **state)
 {
     static const char *const shared[][2] = {{"gfx90a", " glc"}, {"gfx942", " sc1"}, {"gfx1100", " glc"}};
     static const char *const once[][2] = {{"gfx90a", " slc"}, {"gfx942", " nt"}, {"gfx1100", " slc"}};
-    const struct as_program_desc desc = {.name = "words", .source = source};
-    unsigned char *text = NULL;
-    size_t bytes = 0;
-    struct as_error err = {0};
+    size_t bytes;
+    unsigned char *text = words(&bytes);
     (void)state;
-    if (assembly_of(&desc, arch, &text, &bytes, &err))
-        fail_msg("for %s: %s", arch, err.text);
     unsigned past = 0, marked = 0;
     const char *at = strstr((const char *)text, "\npairs:");
     const char *end = at ? strstr(at, "\n.Lfunc_end") : NULL;
@@ -188,14 +197,11 @@ static void test_counts(void **state)
 {
     static const char *const kernels[] = {"walk", "count", "most",   "local",  "long_count",
                                           "sum",  "pairs", "clocks", "matrix", "mixed"};
-    const struct as_program_desc desc = {.name = "words", .source = source};
-    unsigned char *text = NULL;
-    size_t bytes = 0;
+    size_t bytes;
+    unsigned char *text = words(&bytes);
     struct as_error err = {0};
     uint64_t n;
     (void)state;
-    if (assembly_of(&desc, arch, &text, &bytes, &err))
-        fail_msg("for %s: %s", arch, err.text);
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         assert_int_equal(count(text, bytes, kernels[k], "any", &n, &err), AS_OK);
     free(text);
@@ -247,14 +253,11 @@ static void test_folded(void **state)
 static void test_lost(void **state)
 {
     static const unsigned char constant[] = {0x78, 0x56, 0x34, 0x12};
-    const struct as_program_desc desc = {.name = "words", .source = source};
-    unsigned char *text = NULL;
-    size_t bytes = 0, n;
+    size_t bytes, n;
+    unsigned char *text = words(&bytes);
     struct as_error err = {0};
     uint64_t whole, out, refused = 0;
     (void)state;
-    if (assembly_of(&desc, arch, &text, &bytes, &err))
-        fail_msg("for %s: %s", arch, err.text);
     unsigned char *object = text + (assembly_object(text, bytes, &n) - text);
     assert_int_equal(as_hip_count_code(object, n, "mixed", "any", &whole, &err), AS_OK);
     unsigned char *at = memmem(object, n, constant, sizeof constant);
