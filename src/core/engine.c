@@ -68,23 +68,38 @@ static int wants_more(const struct as_engine *e, size_t i)
            e->cells[i].gates[AS_GATE_DRIFT].state == AS_GATE_FAIL;
 }
 
-/* Time for the samples of each visit of a round, those of order[0] and the cells of its device behind it, beyond the
- * fewest: the first round does not know yet what samples cost and takes its part of the device's `left` seconds, at
- * most a fifth, for them; later ones share out what is left over all rounds to come. */
-static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double left)
+struct demand {
+    double need, cells;
+};
+
+/* Time for the samples of each visit of a round beyond the fewest: the first round does not know yet what samples cost
+ * and takes its part of the seconds left, at most a fifth, for them; later ones share out what is left over all rounds
+ * to come. Not above 0 where even the fewest have no room. */
+static double spare_in(const struct as_engine *e, struct demand d, int round, double left)
 {
     const double first = 1.0 / (e->rounds > 5 ? e->rounds : 5);
     int rounds_left = round <= e->rounds ? e->rounds - round + 1 : 1;
-    double need = 0, cells = 0;
+    return round <= 1 ? first * (left - d.need) / d.cells : (FOR_ROUNDS * left / rounds_left - d.need) / d.cells;
+}
+
+/* For order[0], among all of order[0..n) where they have room together, else among those of its own device, which may
+ * use `left` seconds. */
+static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double left)
+{
+    struct demand all = {0, 0}, own = {0, 0};
     for (size_t k = 0; k < n; k++) {
-        if (e->progress[order[k]].slot != e->progress[order[0]].slot)
+        const struct as_progress *p = &e->progress[order[k]];
+        all.need += as_engine_need(p);
+        all.cells++;
+        if (p->slot != e->progress[order[0]].slot)
             continue;
-        need += as_engine_need(&e->progress[order[k]]);
-        cells++;
+        own.need += as_engine_need(p);
+        own.cells++;
     }
-    if (round <= 1)
-        return fmin(0.25, fmax(SHARE_MIN_S, first * (left - need) / cells));
-    return fmax(0, (FOR_ROUNDS * left / rounds_left - need) / cells);
+    double together = spare_in(e, all, round, time_left(e)), spare = spare_in(e, own, round, left);
+    if (together > 0 && together < spare)
+        spare = together;
+    return round <= 1 ? fmin(0.25, fmax(SHARE_MIN_S, spare)) : fmax(0, spare);
 }
 
 /* Visits the cells of order[0..n). A cell that has a number gives way when the time left is too short for it. */
