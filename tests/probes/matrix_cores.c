@@ -367,6 +367,7 @@ static void test_peaks(void **state)
             if (!as_peak_check(&p, why, sizeof why))
                 fail_msg("%s: %s", b->name, why);
             as_peak_finish(&p);
+            as_buf_finish(&vc.detail);
         }
 }
 
@@ -468,6 +469,7 @@ static void test_skipped_steps(void **state)
     assert_false(as_peak_check(&p, why, sizeof why));
     assert_non_null(strstr(why, "accumulator"));
     as_peak_finish(&p);
+    as_buf_finish(&vc.detail);
 }
 
 int main(void)
