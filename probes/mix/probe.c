@@ -55,6 +55,11 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_INAPPLICABLE;
     if (d.ilp * as_op_sequence_count(&d.sequence) > AS_OP_CHAINS)
         return AS_PRUNED;
+    if (as_chains_warp(info) == 1 && as_axes_u64(a, "warps") > 1) {
+        as_fail(err, AS_UNSUPPORTED,
+                "axis 'warps': a thread of this device has a core for itself, which switches between no warps");
+        return AS_INAPPLICABLE;
+    }
     return as_chains_apply(info, &d, err);
 }
 
