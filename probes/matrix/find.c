@@ -20,6 +20,7 @@ const struct as_property_info as_properties[AS_PROPERTIES] = {
     {"aligned", "what a product is aligned by",
      "1: its first digit, 2: the exponents of its factors, however large their product is"},
     {"step", "products of one step", "products that are added at once; 1: one after another"},
+    {"sums", "partial sums", "sums that take the products by turns and are added afterwards; 1: all products to one"},
     {"start", "when the accumulator is added",
      "1: with the first products, 2: to each step's sum, 3: last, 4: otherwise"},
     {"rounding", "rounding of a sum",

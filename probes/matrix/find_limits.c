@@ -284,10 +284,10 @@ static enum as_status find_zero(struct finder *f, struct as_error *err)
         return st;
     bool m_all = signbit(dots_result(&f->dots, all)), m_some = signbit(dots_result(&f->dots, some)),
          m_gone = signbit(dots_result(&f->dots, gone));
-    f->out->how.zero_plus = !m_all && !m_some && !m_gone;
-    enum as_property_value v = f->out->how.zero_plus ? AS_ZERO_VALUE_PLUS
-                               : m_some || m_gone    ? AS_ZERO_VALUE_OTHER
-                                                     : AS_ZERO_VALUE_IEEE;
+    const bool plus = !m_all && !m_some && !m_gone;
+    /* Partial sums begin at +0, which is a summand: that is reason enough. */
+    f->out->how.zero_plus = plus && f->out->how.sums <= 1;
+    enum as_property_value v = plus ? AS_ZERO_VALUE_PLUS : m_some || m_gone ? AS_ZERO_VALUE_OTHER : AS_ZERO_VALUE_IEEE;
     found_number(f, AS_PROPERTY_ZERO, v, NAN, "-0 from -0 only is %s0, -0 and +0 make %s0, 1 - 1 is %s0",
                  m_all ? "-" : "+", m_some ? "-" : "+", m_gone ? "-" : "+");
     return AS_OK;

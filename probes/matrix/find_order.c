@@ -176,6 +176,47 @@ static void take_steps(struct finder *f, bool last)
         memset(f->out->how.of_step, 0, sizeof f->out->how.of_step);
 }
 
+/* Partial sums that take the products by turns, each `step` at once, and are added in pairs: so many summands lie below
+ * the place where two products meet. */
+static unsigned meet_of_sums(unsigned k, unsigned sums, unsigned step, unsigned p, unsigned q)
+{
+    unsigned later = (p > q ? p : q) / sums, width = 1;
+    if (p % sums == q % sums)
+        return (later / step + 1) * step;
+    while (p % sums / width != q % sums / width)
+        width *= 2;
+    return width * (k / sums);
+}
+
+static bool is_of_sums(const struct finder *f, unsigned sums, unsigned step)
+{
+    unsigned k = f->unit->k;
+    for (unsigned p = 0; p < k; p++) {
+        if (f->size[p][k] != k + 1)
+            return false;
+        for (unsigned q = 0; q < k; q++)
+            if (p != q && f->size[p][q] != meet_of_sums(k, sums, step, p, q))
+                return false;
+    }
+    return true;
+}
+
+/* Sums of two products or more; those of one are pairs. */
+static bool name_sums(struct finder *f)
+{
+    struct as_arithmetic *how = &f->out->how;
+    unsigned k = f->unit->k;
+    for (unsigned sums = 2; 2 * sums <= k; sums *= 2)
+        for (unsigned step = 1; k % sums == 0 && step <= k / sums; step++)
+            if (k / sums % step == 0 && is_of_sums(f, sums, step)) {
+                how->sums = sums;
+                how->step = step;
+                how->start = AS_START_LAST;
+                return true;
+            }
+    return false;
+}
+
 /* false: none of the orders that a model knows. */
 static bool name_order(struct finder *f)
 {
@@ -188,6 +229,8 @@ static bool name_order(struct finder *f)
     for (unsigned p = 0; p < k; p++)
         c_beside |= beside(f, k, p);
     how->inside = AS_SUM_AT_ONCE;
+    if (name_sums(f))
+        return true;
     if (pairs) {
         how->inside = AS_SUM_PAIRS;
         how->step = pairs;
@@ -227,6 +270,12 @@ static void say_order(struct finder *f)
         found_number(f, AS_PROPERTY_STEP, how->step, k, "%u products %s%s%s", how->step,
                      how->inside == AS_SUM_PAIRS ? "in pairs, and their sums in pairs" : "at once",
                      how->step < k ? ", step after step" : "", shuffled ? ", not in the order of k" : "");
+    if (how->sums > 1)
+        found_number(f, AS_PROPERTY_SUMS, how->sums, k,
+                     "%u partial sums from 0, which take the products by turns; then they are added%s", how->sums,
+                     how->sums > 2 ? " in pairs" : "");
+    else
+        found_number(f, AS_PROPERTY_SUMS, 1, k, "all products to one sum");
     found_number(f, AS_PROPERTY_START, AS_START_VALUE_TOGETHER + (double)how->start, NAN, "%s",
                  start_texts[how->start]);
 }
@@ -234,6 +283,7 @@ static void say_order(struct finder *f)
 static void say_other(struct finder *f, const char *why)
 {
     found_unseen(f, AS_PROPERTY_STEP, "%s", why);
+    found_unseen(f, AS_PROPERTY_SUMS, "%s", why);
     found_unseen(f, AS_PROPERTY_START, "%s", why);
 }
 
@@ -249,6 +299,7 @@ static void take_lossless(struct finder *f, unsigned leaves)
     f->out->how.step = f->unit->k;
     f->fused = true;
     found_number(f, AS_PROPERTY_STEP, f->unit->k, f->unit->k, "%s", text);
+    found_unseen(f, AS_PROPERTY_SUMS, "%s", text);
     found_unseen(f, AS_PROPERTY_START, "%s", text);
 }
 

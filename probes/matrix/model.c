@@ -205,6 +205,11 @@ static struct summand add_step(const struct adder *r, struct summand *s, size_t 
     return rounded(r, two, 2);
 }
 
+static unsigned sums_of(const struct as_arithmetic *how)
+{
+    return how->sums > 1 ? how->sums : 1;
+}
+
 /* Which step each k is added in, so many of them. */
 static unsigned steps_of(const struct as_matrix_model *m, uint8_t *at)
 {
@@ -213,7 +218,7 @@ static unsigned steps_of(const struct as_matrix_model *m, uint8_t *at)
     for (unsigned i = 0; i < k; i++)
         told |= m->how.of_step[i] != 0;
     for (unsigned i = 0; i < k; i++) {
-        at[i] = told ? m->how.of_step[i] : (uint8_t)(i / m->how.step);
+        at[i] = told ? m->how.of_step[i] : (uint8_t)(i / sums_of(&m->how) / m->how.step);
         most = at[i] > most ? at[i] : most;
     }
     return most + 1;
@@ -224,19 +229,18 @@ struct steps {
     uint8_t at[AS_MATRIX_K_MOST];
 };
 
-/* a: k of a row, b: k of a column, n apart. */
-static uint64_t one_result(const struct as_matrix_model *m, const struct steps *steps, const struct summand *a,
-                           const struct summand *b, uint64_t c)
+/* The products of every k of a sum, `first` the first of them, step after step, to what came before.
+ * a: k of a row, b: k of a column, n apart. */
+static struct summand add_products(const struct as_matrix_model *m, const struct steps *steps, const struct summand *a,
+                                   const struct summand *b, unsigned first, const struct summand *before)
 {
     const struct as_matrix_unit *u = &m->unit;
     struct adder r = {u->c, &m->how};
-    struct summand start = of_number(u->c, c, m->how.flush_c), total = start, step[SUMMANDS_MOST];
-    bool begun = m->how.start != AS_START_LAST;
-    if (m->how.payload && start.kind == IS_NAN)
-        return c;
+    struct summand total = before ? *before : (struct summand){0}, step[SUMMANDS_MOST];
+    bool begun = before != NULL;
     for (unsigned at = 0; at < steps->n; at++) {
         size_t n = 0;
-        for (unsigned i = 0; i < u->k; i++)
+        for (unsigned i = first; i < u->k; i += sums_of(&m->how))
             if (steps->at[i] == at && i + 1 != m->skipped_k)
                 step[n++] = product_of(&a[i], &b[(size_t)i * u->n], m->how.product);
         if (n == 0)
@@ -244,7 +248,32 @@ static uint64_t one_result(const struct as_matrix_model *m, const struct steps *
         total = add_step(&r, step, n, begun ? &total : NULL);
         begun = true;
     }
-    if (m->how.start == AS_START_LAST) {
+    return total;
+}
+
+static struct summand add_sums(const struct as_matrix_model *m, const struct steps *steps, const struct summand *a,
+                               const struct summand *b)
+{
+    static const struct summand zero;
+    struct adder r = {m->unit.c, &m->how};
+    struct summand sums[SUMMANDS_MOST];
+    for (unsigned s = 0; s < m->how.sums; s++)
+        sums[s] = add_products(m, steps, a, b, s, &zero);
+    return in_pairs(&r, sums, m->how.sums);
+}
+
+static uint64_t one_result(const struct as_matrix_model *m, const struct steps *steps, const struct summand *a,
+                           const struct summand *b, uint64_t c)
+{
+    const struct as_matrix_unit *u = &m->unit;
+    const bool last = m->how.start == AS_START_LAST;
+    struct adder r = {u->c, &m->how};
+    struct summand start = of_number(u->c, c, m->how.flush_c);
+    if (m->how.payload && start.kind == IS_NAN)
+        return c;
+    struct summand total =
+        m->how.sums > 1 ? add_sums(m, steps, a, b) : add_products(m, steps, a, b, 0, last ? NULL : &start);
+    if (last) {
         struct summand two[] = {total, start};
         total = rounded(&r, two, 2);
     }
@@ -285,6 +314,8 @@ enum as_status as_matrix_model_start(struct as_matrix_model *model, const char *
         return as_fail(err, AS_UNSUPPORTED, "a model adds %d products at most, not %u", AS_MATRIX_K_MOST, k);
     if (how->step == 0)
         return as_fail(err, AS_USAGE, "a step of no products adds nothing");
+    if (how->sums > 1 && (how->start != AS_START_LAST || how->inside != AS_SUM_AT_ONCE || how->sums > k))
+        return as_fail(err, AS_USAGE, "%u partial sums of %u products have the accumulator added last", how->sums, k);
     *model = (struct as_matrix_model){
         .unit = {.a = fa, .b = fb, .c = fc, .m = m, .n = n, .k = k, .multiply = multiply, .ctx = model}, .how = *how};
     return AS_OK;

@@ -13,7 +13,7 @@ enum as_sum_inside {
     AS_SUM_AT_ONCE, /* aligned to the largest of them, what lies too low is cut off, then added */
     AS_SUM_PAIRS,   /* neighbours, then neighbouring sums, each sum rounded */
 };
-/* When the accumulator that goes in is added. */
+/* When the accumulator that goes in is added; to partial sums it is last. */
 enum as_sum_start {
     AS_START_TOGETHER, /* it is one of those that the first step adds; the later steps have what came before */
     AS_START_EACH,     /* each step's products are added among themselves and rounded, then to what came before */
@@ -25,6 +25,7 @@ struct as_arithmetic {
     unsigned step; /* products of one step, 1: one after another */
     enum as_sum_inside inside;
     enum as_sum_start start;
+    unsigned sums; /* partial sums, each from 0, that take the products by turns and are then added in pairs; 0: one */
     unsigned product; /* fraction bits of a product, cut off toward zero, 0: all of them */
     unsigned kept;    /* fraction bits of each summand below the first digit of the largest, AS_KEPT_ALL: any number */
     bool by_factors;  /* a product's first digit counts as where its factors' exponents add up to, also when it is one

@@ -12,8 +12,8 @@ extern const char as_method_numerics[];
 
 /* In the order of enum as_property. */
 static const char *const property_words[AS_PROPERTIES + 1] = {
-    "product",   "accumulator", "kept",    "cut", "aligned", "step",      "start", "rounding",
-    "subnormal", "overflow",    "special", "nan", "zero",    "explained", NULL};
+    "product",  "accumulator", "kept",     "cut",     "aligned", "step", "sums",      "start",
+    "rounding", "subnormal",   "overflow", "special", "nan",     "zero", "explained", NULL};
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,

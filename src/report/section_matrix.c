@@ -236,6 +236,7 @@ static const struct {
                   {"accumulator", "accumulator"},
                   {"kept", "kept"},
                   {"step", "added at once"},
+                  {"sums", "partial sums"},
                   {"start", "accumulator added"},
                   {"cut", "digits below"},
                   {"aligned", "aligned by"},

@@ -152,25 +152,36 @@ static float flushed(float f)
     return fpclassify(f) == FP_SUBNORMAL ? copysignf(0, f) : f;
 }
 
-static float bf16(uint64_t code)
+static float f32(uint64_t code)
 {
-    uint32_t u = (uint32_t)code << 16;
+    uint32_t u = (uint32_t)code;
     float f;
     memcpy(&f, &u, sizeof f);
-    return flushed(f);
+    return f;
 }
 
-/* SDM, VDPBF16PS and TDPBF16PS: fused, rounded to nearest even, the odd product first, subnormal numbers are 0. */
+static float bf16(uint64_t code)
+{
+    return flushed(f32(code << 16));
+}
+
+/* SDM, VDPBF16PS: fused, rounded to nearest even, the odd product first, subnormal numbers are 0. */
 static uint64_t model_bf16(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
 {
-    uint32_t u = (uint32_t)c;
-    float sum;
-    memcpy(&sum, &u, sizeof sum);
-    sum = flushed(sum);
+    float sum = flushed(f32(c));
     for (unsigned k = 0; k < m->k; k += 2)
         for (unsigned odd = 2; odd-- > 0;)
             sum = flushed(fmaf(bf16(a[k + odd]), bf16(b[k + odd]), sum));
     return bits_of(sum);
+}
+
+/* SDM, TDPBF16PS: two such sums from 0, of the even and of the odd products; theirs is added to the accumulator. */
+static uint64_t model_tiles_bf16(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    float sum[2] = {0, 0};
+    for (unsigned k = 0; k < m->k; k++)
+        sum[k & 1] = flushed(fmaf(bf16(a[k]), bf16(b[k]), sum[k & 1]));
+    return bits_of(flushed(flushed(f32(c)) + flushed(sum[0] + sum[1])));
 }
 
 static int64_t whole(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
@@ -195,11 +206,8 @@ static uint64_t model_saturates(const struct as_matrix *m, const uint64_t *a, co
 
 static uint64_t model_f32(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
 {
-    uint32_t u[3] = {(uint32_t)a[0], (uint32_t)b[0], (uint32_t)c};
-    float f[3];
     (void)m;
-    memcpy(f, u, sizeof f);
-    return bits_of(fmaf(f[0], f[1], f[2]));
+    return bits_of(fmaf(f32(a[0]), f32(b[0]), f32(c)));
 }
 
 static model_fn *model_of(const struct as_matrix *m)
@@ -209,7 +217,7 @@ static model_fn *model_of(const struct as_matrix *m)
         model_fn *model;
     } rows[] = {{"vpdpbusds", model_saturates},
                 {"vdpbf16ps", model_bf16},
-                {"tdpbf16ps", model_bf16},
+                {"tdpbf16ps", model_tiles_bf16},
                 {"vfmadd231ps", model_f32},
                 {"fmla_4s", model_f32}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -306,7 +314,8 @@ static void test_numerics(void **state)
         as_fragments_close(&f);
         if (found.unequal)
             fail_msg("%s: %s", c->name, found.first);
-        if (strncmp(c->name, "vdpbf16ps", 9) == 0) {
+        if (strstr(c->name, "dpbf16ps")) { /* of vectors, and of tiles */
+            assert_true(found.property[AS_PROPERTY_SUMS].value == (c->name[0] == 't' ? 2 : 1));
             assert_true(found.property[AS_PROPERTY_ACCUMULATOR].value == 24);
             assert_true(found.property[AS_PROPERTY_ROUNDING].value == AS_CUT_NEAREST_EVEN);
             assert_true(found.property[AS_PROPERTY_STEP].value == 1);

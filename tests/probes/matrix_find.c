@@ -99,6 +99,15 @@ static const struct known units[] = {
      NEVER},
     {"sums of steps", "f16", "f16", "f32", 16, {NVIDIA(8, 24), .start = AS_START_EACH}, NEVER},
     {"steps, accumulator last", "f16", "f16", "f32", 16, {NVIDIA(4, 24), .start = AS_START_LAST}, NEVER},
+    {"two sums, all flushed",
+     "bf16",
+     "bf16",
+     "f32",
+     32,
+     {FMA, .sums = 2, .start = AS_START_LAST, .flush_a = true, .flush_b = true, .flush_c = true, .flush_d = true},
+     INF},
+    {"two sums of pairs of products", "f16", "f16", "f32", 4, {FMA, .sums = 2, .start = AS_START_LAST}, NEVER},
+    {"four sums, four at once", "f16", "f16", "f32", 32, {NVIDIA(4, 24), .sums = 4, .start = AS_START_LAST}, NEVER},
     {"two at a time", "f16", "f16", "f32", 8, {NVIDIA(2, 24)}, NEVER},
     {"steps across", "f16", "f16", "f32", 8, {NVIDIA(4, 24), .of_step = {0, 1, 0, 1, 0, 1, 0, 1}}, NEVER},
     {"from the end", "bf16", "bf16", "f32", 8, {FMA, .of_step = {7, 6, 5, 4, 3, 2, 1, 0}}, INF},
@@ -161,6 +170,7 @@ static void same(const char *name, const struct as_matrix_found *found, const st
         SAME(step);
         SAME(inside);
         SAME(start);
+        SAME(sums);
         SAME(kept);
         SAME(product);
         SAME(digits);
@@ -231,6 +241,11 @@ static void test_numbers(void **unused)
         {"as A100", AS_PROPERTY_ZERO, AS_ZERO_VALUE_PLUS},
         {"e4m3 as H100", AS_PROPERTY_ACCUMULATOR, 14},
         {"e4m3 as H100", AS_PROPERTY_STEP, 32},
+        {"e4m3 as H100", AS_PROPERTY_SUMS, 1},
+        {"two sums, all flushed", AS_PROPERTY_STEP, 1},
+        {"two sums, all flushed", AS_PROPERTY_SUMS, 2},
+        {"two sums, all flushed", AS_PROPERTY_START, AS_START_VALUE_LAST},
+        {"four sums, four at once", AS_PROPERTY_STEP, 4},
         {"a narrow accumulator", AS_PROPERTY_ACCUMULATOR, 14},
         {"f16 to f16", AS_PROPERTY_ACCUMULATOR, 11},
         {"f16 to f16", AS_PROPERTY_KEPT, 24},
@@ -365,6 +380,9 @@ static void test_refused(void **unused)
     assert_int_equal(as_matrix_model_start(&model, "f16", "f17", "f32", 8, 8, 8, &how, &err), AS_USAGE);
     assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 512, &how, &err), AS_UNSUPPORTED);
     assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 1, &how, &err), AS_OK);
+    how.sums = 2;
+    assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 8, &how, &err), AS_USAGE);
+    how.sums = 0;
     how.step = 0;
     assert_int_equal(as_matrix_model_start(&model, "f16", "f16", "f32", 8, 8, 8, &how, &err), AS_USAGE);
     how.step = 1;

@@ -92,6 +92,9 @@ static const struct as_arithmetic hopper_8 = {.step = 32,
                                               .result = AS_ROUND_TOWARD_ZERO,
                                               .nan = 0x7fffffff};
 
+static const struct as_arithmetic two_sums = {
+    .step = 1, .sums = 2, .start = AS_START_LAST, .result = AS_ROUND_NEAREST_EVEN, .nan = 0x7fffffff};
+
 static double value_of(const char *probe, const char *axes, char *detail, size_t room)
 {
     const struct as_probe *p = as_probe_find(probe);
@@ -122,6 +125,8 @@ static void test_numerics(void **unused)
         {"mma_m16n8k16_f16_f32", "step", 8, &hopper, 16, "16 products at once"},
         {"mma_m16n8k16_f16_f32", "product", 8, &hopper, 20, "exact"},
         {"mma_m16n8k16_f16_f32", "rounding", 8, &hopper, AS_CUT_TOWARD_ZERO, "toward zero, to 23 fraction bits"},
+        {"mma_m16n8k16_bf16_f32", "sums", 8, &two_sums, 2, "2 partial sums from 0, which take the products by turns"},
+        {"mma_m16n8k16_bf16_f32", "explained", 8, &two_sums, 100, "0 of "},
         {"mma_m16n8k32_e4m3_f32", "accumulator", 8, &hopper_8, 14, "14 significant bits of the 24 of f32"},
         {"mma_m16n8k32_e4m3_f32", "explained", 8, &hopper_8, 100, "0 of "},
     };
