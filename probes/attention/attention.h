@@ -44,5 +44,20 @@ enum as_status as_attention_run(struct as_attention *a, uint64_t reps, double *s
 /* Once more in order, and some rows of the result against f64. */
 bool as_attention_check(struct as_attention *a, char *why, size_t size);
 void as_attention_finish(struct as_attention *a);
+/* A kernel more, that runs behind those that there are. */
+enum as_status as_attention_launch(struct as_attention *a, struct as_program *program, const char *name,
+                                   const struct as_arg *args, size_t n, size_t groups, size_t group_size,
+                                   struct as_error *err);
+
+/* ---- flash.c: paths of one kernel by a matrix unit ---- */
+
+enum as_applies as_attention_flash_applies(const struct as_device_info *info, const struct as_attention_desc *d,
+                                           struct as_error *err);
+enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_error *err);
+/* Text and options of the program; its kernel is "flash". */
+enum as_status as_attention_flash_program(const struct as_device_info *info, const struct as_attention_desc *d,
+                                          struct as_buf *source, char *defines, size_t size, struct as_error *err);
+/* Instructions of the matrix unit that its loop has. */
+unsigned as_attention_flash_steps(const struct as_device_info *info);
 
 #endif

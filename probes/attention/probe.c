@@ -64,8 +64,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         as_note_number(vc, "parts", a->parts);
     if (a->scores)
         as_note(vc, "products", as_product_path_words[a->score.desc.path]);
-    if (a->flash) /* scores: 8 steps of 8 fragments; values: 4 of 16 */
-        as_expect_code(vc, a->kernels[0], "matrix", 128);
+    if (a->flash)
+        as_expect_code(vc, a->kernels[0], "matrix", as_attention_flash_steps(&vc->dev->info));
     return AS_OK;
 }
 

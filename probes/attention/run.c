@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_attention[], as_kernel_flash[];
+extern const char as_kernel_gemm_simple[], as_kernel_attention[];
 
 const char *const as_attention_path_words[] = {"decomposed", "scalar", "flash", "split", NULL};
 
-enum { SCALAR_ROWS = 16, FLASH_ROWS = 128, FLASH_KEYS = 64, PARTS_MAX = 16, BYTES = 2 };
-enum { FLASH_LOCAL = FLASH_ROWS * AS_ATTENTION_WIDE * BYTES + 4 * FLASH_KEYS * AS_ATTENTION_WIDE * BYTES };
+enum { SCALAR_ROWS = 16, LENGTHS = 128 /* of which they are multiples */, BYTES = 2 };
 /* On a CPU's cores a longer one takes many seconds. */
 static const double SLOW_CORES = 4e9;
 
@@ -40,17 +39,12 @@ enum as_applies as_attention_applies(const struct as_device_info *info, const st
 {
     if (d->path >= AS_ATTENTION_PATHS)
         return AS_PRUNED;
-    if (d->length % FLASH_ROWS || numbers(d) > UINT32_MAX / 2)
-        as_fail(err, AS_UNSUPPORTED, "lengths are multiples of %d, up to 2^31 numbers in all", (int)FLASH_ROWS);
+    if (d->length % LENGTHS || numbers(d) > UINT32_MAX / 2)
+        as_fail(err, AS_UNSUPPORTED, "lengths are multiples of %d, up to 2^31 numbers in all", (int)LENGTHS);
     else if (as_runs_on_host(info) && as_attention_flop(d) > SLOW_CORES)
         as_fail(err, AS_UNSUPPORTED, "this would take many seconds on the host's cores");
-    else if (d->path >= AS_ATTENTION_FLASH && (product_path(info) != AS_PRODUCT_MMA || as_product_has_units(info)))
-        as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of CUDA from sm_80 on",
-                as_attention_path_words[d->path]);
-    else if (d->path == AS_ATTENTION_SPLIT && d->length % (2 * FLASH_KEYS))
-        as_fail(err, AS_UNSUPPORTED, "the keys are no two parts of whole blocks");
     else
-        return AS_APPLIES;
+        return d->path < AS_ATTENTION_FLASH ? AS_APPLIES : as_attention_flash_applies(info, d, err);
     return AS_INAPPLICABLE;
 }
 
@@ -94,9 +88,9 @@ static enum as_status make_operands(struct as_attention *a, struct as_error *err
 
 /* ---- launches ---- */
 
-static enum as_status add_launch(struct as_attention *a, struct as_program *program, const char *name,
-                                 const struct as_arg *args, size_t n, size_t groups, size_t group_size,
-                                 struct as_error *err)
+enum as_status as_attention_launch(struct as_attention *a, struct as_program *program, const char *name,
+                                   const struct as_arg *args, size_t n, size_t groups, size_t group_size,
+                                   struct as_error *err)
 {
     const size_t i = a->launches_n;
     enum as_status s = a->dev->program->kernel(a->dev, program, name, &a->kernels[i], err);
@@ -113,7 +107,8 @@ static enum as_status prepare_scalar(struct as_attention *a, struct as_error *er
 {
     const struct as_arg args[] = {as_memory_arg(a->q), as_memory_arg(a->k), as_memory_arg(a->v), as_memory_arg(a->out),
                                   as_u32_arg(a->desc.length)};
-    return add_launch(a, a->program, "attention", args, 5, a->desc.heads * a->desc.length / SCALAR_ROWS, 256, err);
+    return as_attention_launch(a, a->program, "attention", args, 5, a->desc.heads * a->desc.length / SCALAR_ROWS, 256,
+                               err);
 }
 
 static enum as_status prepare_decomposed(struct as_attention *a, struct as_error *err)
@@ -139,43 +134,7 @@ static enum as_status prepare_decomposed(struct as_attention *a, struct as_error
     if (!s)
         s = as_product_prepare(&a->value, a->dev, &p, err);
     const struct as_arg args[] = {as_memory_arg(a->scores), as_u32_arg(d->length)};
-    return s ? s : add_launch(a, a->program, "softmax", args, 2, d->heads * d->length, 256, err);
-}
-
-/* As many ranges of keys as it takes until every unit has work, two at least. */
-static unsigned choose_parts(const struct as_attention *a)
-{
-    const uint64_t groups = a->desc.heads * a->desc.length / FLASH_ROWS, units = a->dev->info.units;
-    unsigned parts = 2;
-    while (parts < PARTS_MAX && groups * parts < units && a->desc.length % (2 * parts * FLASH_KEYS) == 0)
-        parts *= 2;
-    return parts;
-}
-
-static enum as_status prepare_flash(struct as_attention *a, struct as_error *err)
-{
-    const struct as_attention_desc *d = &a->desc;
-    const bool split = d->path == AS_ATTENTION_SPLIT;
-    const uint64_t rows = d->heads * d->length;
-    a->parts = split ? choose_parts(a) : 1;
-    const struct as_program_desc desc = {
-        .name = "flash", .source = as_kernel_flash, .defines = split ? "-DSPLIT" : NULL};
-    enum as_status s = a->dev->program->build(a->dev, &desc, &a->flash, err);
-    if (!s)
-        s = as_timed_memory(a->dev, split ? a->parts * rows * AS_ATTENTION_WIDE * sizeof(float) : 64, &a->partial, err);
-    if (!s)
-        s = as_timed_memory(a->dev, split ? a->parts * rows * 2 * sizeof(float) : 64, &a->limits, err);
-    const struct as_arg args[] = {as_memory_arg(a->q),   as_memory_arg(a->k),       as_memory_arg(a->v),
-                                  as_memory_arg(a->out), as_memory_arg(a->partial), as_memory_arg(a->limits),
-                                  as_u32_arg(d->length), as_u32_arg(d->heads),      as_u32_arg(a->parts)};
-    if (!s)
-        s = add_launch(a, a->flash, "flash", args, 9, rows / FLASH_ROWS * a->parts, 256, err);
-    if (s)
-        return s;
-    a->launches[0].local_bytes = FLASH_LOCAL;
-    const struct as_arg join[] = {as_memory_arg(a->partial), as_memory_arg(a->limits), as_memory_arg(a->out),
-                                  as_u32_arg(a->parts), as_u32_arg(rows)};
-    return split ? add_launch(a, a->program, "join", join, 5, rows, AS_ATTENTION_WIDE, err) : AS_OK;
+    return s ? s : as_attention_launch(a, a->program, "softmax", args, 2, d->heads * d->length, 256, err);
 }
 
 static enum as_status build(struct as_attention *a, struct as_error *err)
@@ -195,7 +154,7 @@ enum as_status as_attention_prepare(struct as_attention *a, struct as_device *de
                                     struct as_error *err)
 {
     static enum as_status (*const prepare[])(struct as_attention *, struct as_error *) = {
-        prepare_decomposed, prepare_scalar, prepare_flash, prepare_flash};
+        prepare_decomposed, prepare_scalar, as_attention_flash_prepare, as_attention_flash_prepare};
     *a = (struct as_attention){.dev = dev, .desc = *d};
     enum as_status s = build(a, err);
     if (!s)

@@ -87,7 +87,8 @@ static void test_what_applies(void **state)
     d.length = 8192;
     snprintf(info.arch, sizeof info.arch, "sm_70");
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);
-    assert_string_equal(err.text, "path flash is written for kernels of CUDA from sm_80 on");
+    assert_string_equal(err.text,
+                        "path flash is written for CUDA from sm_80 on and for AMD's chips with MFMA or WMMA of f16");
     d.path = AS_ATTENTION_SCALAR;
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
     info.is_host_cpu = true;

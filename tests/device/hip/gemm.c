@@ -1,8 +1,8 @@
-/* Products of matrices by AMD's matrix units as clang compiles them, without a device: for each type that a chip has an
- * instruction for the kernel compiles, spills nothing, and its loop holds as many of that instruction as it counts on,
- * in the assembly and in machine code; for every other type it is said why there is none. Skipped where there is no
- * such compiler. */
-#include "gemm.h"
+/* Products of matrices and attention by AMD's matrix units as clang compiles them, without a device: for each type that
+ * a chip has an instruction for the kernel compiles, spills nothing, and its loop holds as many of that instruction as
+ * it counts on, in the assembly and in machine code; for every other type it is said why there is none. Skipped where
+ * there is no such compiler. */
+#include "../../../probes/attention/attention.h"
 #include "assembly.h"
 #include "code.h"
 #include "device/hip/hip.h"
@@ -29,45 +29,47 @@ static const struct {
     {"gfx1030", 0},
 };
 
-static void check_code(const struct as_product_desc *d, const unsigned char *code, size_t bytes)
+static void check_code(const char *kernel, const struct as_matrix *m, uint64_t wanted, const unsigned char *code,
+                       size_t bytes)
 {
-    const struct as_matrix *m = as_product_unit(&info, d->type);
-    const uint64_t wanted = as_product_unit_steps(m, d->type);
     struct as_instructions text = {.n = 0}, machine = {.n = 0};
     struct as_error err = {0};
     size_t n;
     const unsigned char *object = assembly_object(code, bytes, &n);
     uint64_t spills = 0;
-    if (assembly_instructions(code, "gemm_mma", &text, &err) ||
-        as_hip_instructions(object, n, "gemm_mma", &machine, &err) ||
-        assembly_count(code, "gemm_mma", "scratch_ buffer_load buffer_store", &spills, &err))
+    if (assembly_instructions(code, kernel, &text, &err) || as_hip_instructions(object, n, kernel, &machine, &err) ||
+        assembly_count(code, kernel, "scratch_ buffer_load buffer_store", &spills, &err))
         fail_msg("%s", err.text);
     if (as_code_count(&text, m->code) != wanted || as_code_count(&machine, m->code) != wanted || spills)
-        fail_msg("%s for %s: %llu of %s, %llu in machine code, wanted are %llu; %llu instructions that spill", m->name,
-                 info.arch, (unsigned long long)as_code_count(&text, m->code), m->code,
+        fail_msg("%s by %s for %s: %llu of %s, %llu in machine code, wanted are %llu; %llu instructions that spill",
+                 kernel, m->name, info.arch, (unsigned long long)as_code_count(&text, m->code), m->code,
                  (unsigned long long)as_code_count(&machine, m->code), (unsigned long long)wanted,
                  (unsigned long long)spills);
     if (getenv("ASSAY_SHOW"))
-        print_message("%s for %s: %llu of %s\n", m->name, info.arch, (unsigned long long)wanted, m->code);
+        print_message("%s by %s for %s: %llu of %s\n", kernel, m->name, info.arch, (unsigned long long)wanted, m->code);
 }
 
-static void check(const struct as_product_desc *d)
+static void check(const char *kernel, enum as_product_type type, uint64_t wanted, const struct as_program_desc *desc)
 {
+    struct as_error err = {0};
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    if (assembly_of(desc, info.arch, &code, &bytes, &err))
+        fail_msg("%s of %s for %s: %s", kernel, as_product_type_words[type], info.arch, err.text);
+    check_code(kernel, as_product_unit(&info, type), wanted, code, bytes);
+    free(code);
+}
+
+static void check_product(const struct as_product_desc *d)
+{
+    const struct as_matrix *m = as_product_unit(&info, d->type);
     struct as_buf source = AS_BUF_INIT;
     struct as_error err = {0};
     char defines[96];
-    unsigned char *code = NULL;
-    size_t bytes = 0;
-    enum as_status s =
-        as_product_unit_program(as_product_unit(&info, d->type), d, &source, defines, sizeof defines, &err);
+    assert_int_equal(as_product_unit_program(m, d, &source, defines, sizeof defines, &err), AS_OK);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
-    if (!s)
-        s = assembly_of(&desc, info.arch, &code, &bytes, &err);
-    if (s)
-        fail_msg("%s for %s: %s", as_product_type_words[d->type], info.arch, err.text);
-    check_code(d, code, bytes);
+    check("gemm_mma", d->type, as_product_unit_steps(m, d->type), &desc);
     as_buf_finish(&source);
-    free(code);
 }
 
 static void test_compiles(void **state)
@@ -81,7 +83,23 @@ static void test_compiles(void **state)
                                           .n = 128,
                                           .k = 128};
         if (as_product_applies(&info, &d, NULL) == AS_APPLIES)
-            check(&d);
+            check_product(&d);
+    }
+}
+
+static void test_attention(void **state)
+{
+    (void)state;
+    for (int path = AS_ATTENTION_FLASH; path <= AS_ATTENTION_SPLIT; path++) {
+        const struct as_attention_desc d = {.path = (enum as_attention_path)path, .length = 512, .heads = 1};
+        struct as_buf source = AS_BUF_INIT;
+        struct as_error err = {0};
+        char defines[96];
+        assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
+        assert_int_equal(as_attention_flash_program(&info, &d, &source, defines, sizeof defines, &err), AS_OK);
+        const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
+        check("flash", AS_PRODUCT_F16, as_attention_flash_steps(&info), &desc);
+        as_buf_finish(&source);
     }
 }
 
@@ -105,7 +123,8 @@ static void test_what_applies(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_applies), cmocka_unit_test(test_compiles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_applies), cmocka_unit_test(test_compiles),
+                                       cmocka_unit_test(test_attention)};
     const char *clang = getenv("ASSAY_HIP_CLANG");
     if (argc != 2)
         return 2;

@@ -3,7 +3,6 @@
  * laid out otherwise are seen. */
 #include "../cards.h"
 
-#include "../../../probes/attention/attention.h"
 #include "../../../probes/common/timed.h"
 #include "gemm.h"
 
@@ -181,37 +180,10 @@ static void test_what_is_not(void **state)
     close_card(&o);
 }
 
-/* Its two products are by matrix units; the kernels that do all at once are for mma.sync alone, and that is said. */
-static void test_attention(void **state)
-{
-    struct as_attention_desc d = {.path = AS_ATTENTION_DECOMPOSED, .length = 128, .heads = 1, .seed = 42};
-    struct as_attention a;
-    struct opened o;
-    struct as_error err = {0};
-    double seconds;
-    char why[200];
-    (void)state;
-    fake("");
-    open_card(&o, 0);
-    check_ok(as_attention_prepare(&a, &o.dev, &d, &err), &err);
-    assert_int_equal(a.score.desc.path, AS_PRODUCT_MMA);
-    check_ok(as_attention_run(&a, 1, &seconds, &err), &err);
-    if (!as_attention_check(&a, why, sizeof why))
-        fail_msg("%s", why);
-    as_attention_finish(&a);
-    for (int path = AS_ATTENTION_FLASH; path < AS_ATTENTION_PATHS; path++) {
-        d.path = (enum as_attention_path)path;
-        assert_int_equal(as_attention_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
-        assert_non_null(strstr(err.text, "is written for kernels of CUDA"));
-    }
-    close_card(&o);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_batch),
-                                       cmocka_unit_test(test_wrong), cmocka_unit_test(test_what_is_not),
-                                       cmocka_unit_test(test_attention)};
+                                       cmocka_unit_test(test_wrong), cmocka_unit_test(test_what_is_not)};
     setenv("ASSAY_CACHE", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

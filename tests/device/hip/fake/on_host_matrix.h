@@ -2,6 +2,27 @@
  * makes its own numbers of the sum. Where numbers lie is written here as the manuals have it ("MI300 Instruction Set
  * Architecture", 7.1; "RDNA3 Instruction Set Architecture", 7.9), not taken from the table that is tested with this. */
 typedef u16 f16; /* its bits */
+typedef u32 f16x2;
+
+/* To the nearest, of two the even one. */
+static u32 fake_f16(float x)
+{
+    const float size = x < 0 ? -x : x, least = 6.103515625e-5f;
+    u32 bits, sign = x < 0 ? 0x8000 : 0;
+    __builtin_memcpy(&bits, &size, sizeof bits);
+    if (size < least)
+        return sign | (u32)(i32)__builtin_rintf(size * 16777216.0f);
+    bits += 0xfff + (bits >> 13 & 1);
+    return sign | (bits >= 0x47800000 ? 0x7c00 : (bits - 0x38000000) >> 13);
+}
+static f16x2 MAKE_F16X2(float low, float high)
+{
+    return fake_f16(low) | fake_f16(high) << 16;
+}
+static float __builtin_amdgcn_exp2f(float x)
+{
+    return __builtin_exp2f(x);
+}
 
 enum fake_kind { FAKE_F64, FAKE_F32, FAKE_BF16, FAKE_F16, FAKE_FP8, FAKE_BF8, FAKE_S8, FAKE_U8 };
 static const struct {
@@ -40,6 +61,18 @@ static double fake_number(fake_kind kind, const unsigned char *operand, unsigned
     return code >> (bytes * 8 - 1) ? -v : v;
 }
 
+/* From the lane of the team whose number times four is the address. */
+static thread_local unsigned fake_lanes;
+static thread_local int fake_left[1024];
+static int __builtin_amdgcn_ds_bpermute(int address, int value)
+{
+    fake_left[THREAD] = value;
+    BARRIER();
+    value = fake_left[THREAD - THREAD % fake_lanes + (unsigned)address / 4 % fake_lanes];
+    BARRIER();
+    return value;
+}
+
 static thread_local double fake_operands[2][1024][16];
 
 /* Row of a lane's r-th number of the sum: AMD's older chips have rows in fours, those of f64 one by one, the newer ones
@@ -55,8 +88,10 @@ template <unsigned LANES, unsigned N, fake_kind KIND> static unsigned fake_row(u
 template <unsigned LANES, unsigned M, unsigned N, unsigned K, fake_kind KIND, class A, class B, class C>
 static C fake_multiply(A a, B b, C c)
 {
-    /* halves of a team of 32 hold the same factors */
-    const unsigned each = LANES == 32 ? K : M * K / LANES, lane = THREAD % LANES, first = THREAD - lane;
+    /* halves of a team of 32 hold the same factors: each takes its own, so that it is seen where they do not */
+    const unsigned each = LANES == 32 ? K : M * K / LANES, lane = THREAD % LANES;
+    const unsigned first = THREAD - (LANES == 32 ? lane % N : lane);
+    fake_lanes = LANES;
     for (unsigned k = 0; k < each; k++) {
         fake_operands[0][THREAD][k] = fake_number(KIND, (const unsigned char *)&a, k);
         fake_operands[1][THREAD][k] = fake_number(KIND, (const unsigned char *)&b, k);
