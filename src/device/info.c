@@ -26,6 +26,7 @@ static const struct {
     {"cycles", "a counter of cycles in kernels"},
     {"free count", "a driver that counts free memory"},
     {"queues", "several queues at a time"},
+    {"dot 4x8", "sums of four products of packed bytes by one operation"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

@@ -36,6 +36,7 @@
  *   f16x2, where HAVE_F16X2: two f16 that are computed with at once: MAKE_F16X2(low, high) from f32, FMA_F16X2(a, b, c)
  *   VECTOR_F32(lanes), VECTOR_F64(lanes), where HAVE_VECTORS: 2, 4, 8 or 16 numbers that are computed with at once, for
  *                            units whose work-items have vectors of their own; FMA_VECTOR(a, b, c)
+ *   DOT_4X8_S8(a, b)         with AS_CAP_DOT_4X8: the i32 sum of the four products of the signed bytes of two u32
  *   LOOP_NOT_UNROLLED        in front of a loop
  *   u32x2, u32x4             two and four u32 that are loaded at once: .x .y .z .w
  *   LOAD_F64X2(p)            two f64 that lie side by side, at once; STORE_F64X2(p, v); _ONCE: nobody needs them again;

@@ -69,6 +69,10 @@ typedef half2 f16x2;
 #else
 #define HAVE_F16X2 0
 #endif
+/* Every device with the extension has bytes that are packed in words; it need not have vectors of bytes. */
+#if defined(cl_khr_integer_dot_product) || defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
+#define DOT_4X8_S8(a, b) dot_4x8packed_ss_int(a, b)
+#endif
 #define LOOP_NOT_UNROLLED _Pragma("unroll 1")
 
 #if __OPENCL_C_VERSION__ >= 200

@@ -98,6 +98,8 @@ static unsigned capabilities(const struct as_cl_device *cl)
         caps |= AS_CAP_FP64;
     if (as_cl_has_extension(cl->api, cl->id, "cl_khr_fp16"))
         caps |= AS_CAP_FP16;
+    if (as_cl_has_extension(cl->api, cl->id, "cl_khr_integer_dot_product"))
+        caps |= AS_CAP_DOT_4X8;
     if ((cl->svm & shared) == shared)
         caps |= AS_CAP_SVM_ATOMICS;
     if (!is_cpu(cl) && as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query"))

@@ -79,13 +79,14 @@ static void test_text_and_uuid(void **unused)
     assert_string_equal(o.dev.info.name, "device without a name");
     assert_string_equal(o.dev.info.driver, "Fake\xEF\xBF\xBDPlatform ");
     assert_true(o.dev.info.capabilities & AS_CAP_FP16);
+    assert_true(o.dev.info.capabilities & AS_CAP_DOT_4X8);
     close_all(&o);
     open_all(&o, 1); /* C0 AF is an overlong '/': two bytes that are no UTF-8 */
     assert_string_equal(o.dev.info.name, "\x1B[31mred \xEF\xBF\xBD\xEF\xBF\xBD end");
     close_all(&o);
     open_all(&o, 2); /* an extension whose name only begins like another is not that other */
     assert_string_equal(o.dev.info.name, "<script>alert(1)</script>");
-    assert_false(o.dev.info.capabilities & AS_CAP_FP16);
+    assert_false(o.dev.info.capabilities & (AS_CAP_FP16 | AS_CAP_DOT_4X8));
     close_all(&o);
 }
 

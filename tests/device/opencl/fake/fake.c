@@ -67,8 +67,9 @@ API cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_d
 }
 
 static const char *const names[DEVICES] = {"<script>alert(1)</script>", "  \x1B[31mred \xC0\xAF end  ", ""};
-static const char *const extensions[DEVICES] = {"cl_khr_pci_bus_info_not cl_khr_fp16x", "cl_nv_device_attribute_query",
-                                                "cl_khr_fp16 cl_khr_pci_bus_info cl_khr_device_uuid"};
+static const char *const extensions[DEVICES] = {
+    "cl_khr_pci_bus_info_not cl_khr_fp16x cl_khr_integer_dot_products", "cl_nv_device_attribute_query",
+    "cl_khr_fp16 cl_khr_pci_bus_info cl_khr_device_uuid cl_khr_integer_dot_product"};
 
 static cl_int device_number(int d, cl_device_info what, size_t size, void *out, size_t *got)
 {
