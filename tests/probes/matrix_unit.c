@@ -162,13 +162,7 @@ static void open_model(const char *name, unsigned n)
     model.matrix = as_matrix_find(name);
     assert_non_null(model.matrix);
     model.n = n ? n : model.matrix->n;
-    toy_init(&toy, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_EVENTS);
-    toy.kernel = run_kernel;
-    toy.dev.info.units = 2;
-    toy.dev.info.warp = 32;
-    toy.dev.info.threads = 1024;
-    snprintf(toy.dev.info.dialect, sizeof toy.dev.info.dialect, "cuda");
-    snprintf(toy.dev.info.arch, sizeof toy.dev.info.arch, "sm_90");
+    toy_init_sm90(&toy, run_kernel);
 }
 
 static const char *const modelled[] = {"mma_m16n8k16_f16_f32",   "mma_m8n8k4_f64",          "mma_m16n8k32_s8_s32",

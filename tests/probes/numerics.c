@@ -74,13 +74,7 @@ static void start(const char *instruction, unsigned n, const struct as_arithmeti
     assert_non_null(device.matrix);
     device.n = n ? n : device.matrix->n;
     device.how = *how;
-    toy_init(&toy, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_EVENTS);
-    toy.kernel = multiply;
-    toy.dev.info.units = 2;
-    toy.dev.info.warp = 32;
-    toy.dev.info.threads = 1024;
-    snprintf(toy.dev.info.dialect, sizeof toy.dev.info.dialect, "cuda");
-    snprintf(toy.dev.info.arch, sizeof toy.dev.info.arch, "sm_90");
+    toy_init_sm90(&toy, multiply);
 }
 
 static const struct as_arithmetic hopper = {

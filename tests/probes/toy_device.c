@@ -283,6 +283,17 @@ void toy_init(struct toy *t, unsigned capabilities)
     t->dev.info.allocators[0].coherent = true;
 }
 
+void toy_init_sm90(struct toy *t, void (*kernel)(const char *name, void *const *args))
+{
+    toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_EVENTS);
+    t->kernel = kernel;
+    t->dev.info.units = 2;
+    t->dev.info.warp = 32;
+    t->dev.info.threads = 1024;
+    snprintf(t->dev.info.dialect, sizeof t->dev.info.dialect, "cuda");
+    snprintf(t->dev.info.arch, sizeof t->dev.info.arch, "sm_90");
+}
+
 void toy_axes(struct as_axes *axes, const char *text)
 {
     char copy[256], *save = NULL;
