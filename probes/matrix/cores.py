@@ -8,9 +8,13 @@ All kernels are functions (a, b, c, n) of the operands' images (layout.h). Each 
   CHAINS_half, _whole   n turns of a body on two images of each factor and CHAINS accumulators: see peak.kernel
   block       n steps of a product of several images of A and of B: each of those by each of these, image after image
 """
+import os
 import sys
 
 import instructions
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assembly  # noqa: E402  (in the folder of what probes share)
 
 # Chains, and steps of each in the long body; half of them is a multiple of the four in which accumulators come back.
 BODIES = {1: 48, 2: 24, 4: 16, 8: 8, 12: 8}
@@ -229,19 +233,10 @@ def tiles():
 
 
 def main():
-    assembly, table, paths = sys.argv[1], sys.argv[2], sys.argv[3:]
-    every = [i for path in paths for i in instructions.read(path)[0]]
-    with open(assembly, "w", encoding="ascii") as s, open(table, "w", encoding="ascii") as c:
-        c.write('#include "cores.h"\n\n#include "device/cpu/features.h"\n\n')
-        for n, machine in enumerate((X86, A64)):
-            rows = [Row(i, machine) for i in every if i.key == machine.key]
-            guard = f"#{'el' if n else ''}if defined(__ELF__) && defined({machine.guard})\n"
-            s.write(guard + "".join(f"    {line}\n" for line in machine.begin) + "    .text\n")
-            s.write((tiles() if machine is X86 else "") + "".join(r.assembly() for r in rows))
-            c.write(guard + "".join(f"as_core_run {name};\n" for r in rows for name in r.symbols()))
-            c.write("const struct as_core as_cores[] = {\n" + "".join(r.record() for r in rows) + "    {0},\n};\n")
-        s.write('#endif\n#ifdef __ELF__\n    .section .note.GNU-stack, "", %progbits\n#endif\n')
-        c.write("#else\nconst struct as_core as_cores[] = {{0}};\n#endif\n")
+    every = [i for path in sys.argv[3:] for i in instructions.read(path)[0]]
+    machines = [(m, "".join(f"    {line}\n" for line in m.begin) + "    .text\n" + (tiles() if m is X86 else ""),
+                 [Row(i, m) for i in every if i.key == m.key]) for m in (X86, A64)]
+    assembly.write(sys.argv[1], sys.argv[2], "cores.h", "as_core_run", "struct as_core as_cores", machines)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,9 @@ import sys
 
 import ops
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assembly  # noqa: E402  (in the folder of what probes share)
+
 WIDTHS = {"scalar": 0, "128": 128, "256": 256, "512": 512}
 # Chains, and steps of each in the long body. Half of them is a multiple of the two second operands.
 BODIES = {1: 48, 2: 24, 4: 12, 8: 8, 12: 4}
@@ -335,20 +338,11 @@ def rows_of(operations, sections, machine):
 
 
 def main():
-    assembly, table, cpu, paths = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-    operations = [o for path in paths for o in ops.read(path)]
-    sections = ops.parse(cpu)
-    with open(assembly, "w", encoding="ascii") as s, open(table, "w", encoding="ascii") as c:
-        c.write('#include "native.h"\n#include "device/cpu/features.h"\n\n')
-        for i, machine in enumerate((X86, A64)):
-            rows = list(rows_of(operations, sections, machine))
-            guard = f"#{'el' if i else ''}if defined(__ELF__) && defined({machine.guard})\n"
-            s.write(guard + ("    .intel_syntax noprefix\n" if machine is X86 else "") + "    .text\n")
-            s.write("".join(r.assembly() for r in rows))
-            c.write(guard + "".join(f"as_native_run {name};\n" for r in rows for name in r.symbols()))
-            c.write("const struct as_native as_natives[] = {\n" + "".join(r.record() for r in rows) + "    {0},\n};\n")
-        s.write('#endif\n#ifdef __ELF__\n    .section .note.GNU-stack, "", %progbits\n#endif\n')
-        c.write("#else\nconst struct as_native as_natives[] = {{0}};\n#endif\n")
+    operations = [o for path in sys.argv[4:] for o in ops.read(path)]
+    sections = ops.parse(sys.argv[3])
+    machines = [(m, ("    .intel_syntax noprefix\n" if m is X86 else "") + "    .text\n",
+                 list(rows_of(operations, sections, m))) for m in (X86, A64)]
+    assembly.write(sys.argv[1], sys.argv[2], "native.h", "as_native_run", "struct as_native as_natives", machines)
 
 
 if __name__ == "__main__":
