@@ -34,8 +34,7 @@ struct as_matrix {
     struct as_matrix_held held[AS_MATRIX_OPERANDS];
     const char *types[AS_MATRIX_OPERANDS]; /* HIP: C types of the builtin's operands */
     enum as_dialect dialect;
-    const char
-        *text; /* of CPUs for people, see cores.h; $a $b $c operands, $n columns, $e which numbers of A there are */
+    const char *text;         /* $a $b $c operands, $n columns, $e which numbers of A there are; of CPUs for people */
     const char *load, *store; /* of AS_HELD_LOADED: $w for a, b, c, $o for row or col, $t format, $c registers */
     const char *code;         /* names one of which must be in the machine code */
     unsigned least;           /* CUDA: least number of an architecture */
