@@ -5,6 +5,8 @@
 
 #include "prepare.h"
 
+#include <string.h>
+
 /* The same layout as in the kernels: see timed_record in timed.kernel. */
 enum { AS_RECORD_WORDS = 8 };
 struct as_record {
@@ -87,6 +89,17 @@ static inline struct as_arg as_memory_arg(struct as_memory *m)
 static inline struct as_arg as_u32_arg(uint64_t v) /* v: below 2^32 */
 {
     return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
+}
+/* A native kernel's argument that points at the host's memory, and back. */
+static inline struct as_arg as_pointer_arg(const void *p)
+{
+    return (struct as_arg){.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p};
+}
+static inline void *as_pointer_in(const void *arg)
+{
+    uint64_t p;
+    memcpy(&p, arg, sizeof p);
+    return (void *)(uintptr_t)p;
 }
 /* One group of `threads`, and n arguments. */
 struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,

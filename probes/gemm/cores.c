@@ -379,9 +379,7 @@ static void multiply_part(const struct as_product_cores *c, const struct as_host
 
 static void run_mma(const struct as_host_call *call)
 {
-    uint64_t pointer;
-    memcpy(&pointer, call->args[3], sizeof pointer);
-    struct as_product_cores *c = (void *)(uintptr_t)pointer;
+    struct as_product_cores *c = as_pointer_in(call->args[3]);
     struct share rows, columns;
     divide(c, call, &rows, &columns);
     for (uint64_t rep = 0; rep < call->reps; rep++) {

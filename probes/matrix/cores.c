@@ -98,16 +98,9 @@ enum as_gate_state as_core_code_gate(const struct as_matrix *m, const struct as_
 
 /* ---- kernels ---- */
 
-static const void *pointer_in(const void *number)
-{
-    uint64_t p;
-    memcpy(&p, number, sizeof p);
-    return (const void *)(uintptr_t)p;
-}
-
 static void multiply(const struct as_host_call *call)
 {
-    const struct as_core *core = pointer_in(call->args[4]);
+    const struct as_core *core = as_pointer_in(call->args[4]);
     core->multiply(call->args[0], call->args[1], call->args[2], *(const uint32_t *)call->args[3]);
 }
 
@@ -145,8 +138,8 @@ static void run_body(const struct as_host_call *call, as_core_run *run)
     struct as_record *record = (struct as_record *)call->args[0] + call->thread;
     const struct as_native *adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
     const struct as_native_body *tick = adds ? as_native_body(adds, 1) : NULL;
-    const struct as_core *core = pointer_in(call->args[5]);
-    const struct as_core_body *body = pointer_in(call->args[6]);
+    const struct as_core *core = as_pointer_in(call->args[5]);
+    const struct as_core_body *body = as_pointer_in(call->args[6]);
     const uint64_t turns = *(const uint32_t *)call->args[4];
     const struct as_matrix *m = as_matrix_find(core->name);
     const size_t bytes = body->chains * as_image_bytes(m, AS_MATRIX_C, 0);
@@ -175,13 +168,13 @@ static void run_body(const struct as_host_call *call, as_core_run *run)
 
 static void half_body(const struct as_host_call *call)
 {
-    const struct as_core_body *body = pointer_in(call->args[6]);
+    const struct as_core_body *body = as_pointer_in(call->args[6]);
     run_body(call, body->half);
 }
 
 static void whole_body(const struct as_host_call *call)
 {
-    const struct as_core_body *body = pointer_in(call->args[6]);
+    const struct as_core_body *body = as_pointer_in(call->args[6]);
     run_body(call, body->whole);
 }
 

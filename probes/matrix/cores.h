@@ -43,10 +43,6 @@ extern const struct as_host_kernel as_core_kernels[];
  * not. */
 enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev, size_t groups,
                                struct as_error *err);
-static inline struct as_arg as_pointer_arg(const void *p)
-{
-    return (struct as_arg){.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p};
-}
 
 /* How often the function has an instruction of these names, as a disassembler counted when assay was built; false, and
  * why not, where none did. */
