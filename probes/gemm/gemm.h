@@ -53,6 +53,7 @@ struct as_product_desc as_product_asked(const struct as_axes *axes);
  * another. */
 enum as_applies as_product_applies(const struct as_device_info *info, const struct as_product_desc *desc,
                                    struct as_error *err);
+unsigned as_product_batch(const struct as_product_desc *desc); /* products, at least 1 */
 double as_product_flop(const struct as_product_desc *desc);
 /* Bytes of operands and result. */
 uint64_t as_product_bytes(const struct as_product_desc *desc);
@@ -99,6 +100,11 @@ struct as_product_format {
 extern const struct as_product_format as_product_formats[AS_PRODUCT_TYPES];
 /* Fills the numbers that are drawn from. */
 void as_product_draw(struct as_product *p);
+/* a, b, d and bias: the caller's, or memory with numbers, and a result that is none. Where there is p->plain, that
+ * fills. as_product_finish gives back. */
+enum as_status as_product_operands(struct as_product *p, struct as_error *err);
+/* All bits of d set: no number, or -1. */
+enum as_status as_product_spoil(struct as_product *p, struct as_error *err);
 /* Numbers of the table by the kernel `fill` of a program with simple.kernel. */
 enum as_status as_product_fill(struct as_device *dev, struct as_program *program, struct as_memory *to,
                                struct as_memory *table, uint64_t n, uint32_t seed, struct as_error *err);

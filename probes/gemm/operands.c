@@ -1,6 +1,7 @@
 /* Operands that device and host draw alike, and the comparison of results with them. */
 #include "gemm.h"
 
+#include "../common/timed.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -43,6 +44,135 @@ void as_product_draw(struct as_product *p)
         p->drawn[i] = p->desc.zero ? 0 : as_number_decode(f, as_number_nearest(f, x));
         p->drawn_bias[i] = p->desc.zero ? 0 : (double)(float)(4 * as_rng_double(&rng) - 2);
     }
+}
+
+/* ---- in memory ---- */
+
+enum { CHUNK = 16 << 20 };
+
+static enum as_status fill_on_host(struct as_product *p, struct as_memory *to, const unsigned char *codes, uint64_t n,
+                                   uint32_t seed, struct as_error *err)
+{
+    const unsigned bytes = as_product_formats[p->desc.type].in_bytes;
+    unsigned char *all = malloc(n * bytes);
+    if (!all)
+        return as_nomem(err, n * bytes, "an operand");
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(all + i * bytes, codes + as_product_index(i, seed) * bytes, bytes);
+    enum as_status s = p->dev->memory->write(p->dev, to, 0, all, n * bytes, err);
+    free(all);
+    return s;
+}
+
+enum as_status as_product_fill(struct as_device *dev, struct as_program *program, struct as_memory *to,
+                               struct as_memory *table, uint64_t n, uint32_t seed, struct as_error *err)
+{
+    struct as_kernel *fill = NULL;
+    struct as_timing unused;
+    const struct as_arg args[] = {as_memory_arg(to), as_memory_arg(table), as_u32_arg(n), as_u32_arg(seed)};
+    enum as_status s = dev->program->kernel(dev, program, "fill", &fill, err);
+    const struct as_launch l = {.kernel = fill,
+                                .args = args,
+                                .args_n = sizeof args / sizeof *args,
+                                .groups = 8 * (size_t)(dev->info.units ? dev->info.units : 1),
+                                .group_size = 256,
+                                .reps = 1};
+    if (!s)
+        s = dev->queue->launch(dev, &l, &unused, err);
+    dev->program->kernel_destroy(dev, fill);
+    return s;
+}
+
+enum as_status as_product_spoil(struct as_product *p, struct as_error *err)
+{
+    unsigned char *ones = malloc(CHUNK);
+    enum as_status s = ones ? AS_OK : as_nomem(err, CHUNK, "a result");
+    if (ones)
+        memset(ones, 0xff, CHUNK);
+    for (uint64_t at = 0; at < p->d->bytes && !s; at += CHUNK) {
+        uint64_t left = p->d->bytes - at;
+        s = p->dev->memory->write(p->dev, p->d, at, ones, left < CHUNK ? left : CHUNK, err);
+    }
+    free(ones);
+    return s;
+}
+
+static enum as_status fill_operands(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    unsigned char codes[AS_PRODUCT_DRAWN * 8];
+    struct as_memory *table = NULL;
+    as_product_draw(p);
+    for (size_t i = 0; i < AS_PRODUCT_DRAWN; i++) {
+        uint64_t code = as_number_nearest(as_number_format(f->in), p->drawn[i]);
+        memcpy(codes + i * f->in_bytes, &code, f->in_bytes);
+    }
+    if (!p->plain) {
+        enum as_status s = fill_on_host(p, p->a, codes, d->m * d->k, AS_SEED_A, err);
+        return s ? s : fill_on_host(p, p->b, codes, d->n * d->k, AS_SEED_B, err);
+    }
+    enum as_status s = as_timed_memory(p->dev, AS_PRODUCT_DRAWN * (uint64_t)f->in_bytes, &table, err);
+    if (!s)
+        s = p->dev->memory->write(p->dev, table, 0, codes, table->bytes, err);
+    if (!s)
+        s = as_product_fill(p->dev, p->plain, p->a, table, d->m * d->k, AS_SEED_A, err);
+    if (!s)
+        s = as_product_fill(p->dev, p->plain, p->b, table, d->n * d->k, AS_SEED_B, err);
+    p->dev->memory->free(p->dev, table);
+    return s;
+}
+
+static enum as_status fill_bias(struct as_product *p, struct as_error *err)
+{
+    float *bias = malloc(p->desc.n * sizeof *bias);
+    if (!bias)
+        return as_nomem(err, p->desc.n * sizeof *bias, "a bias");
+    for (uint64_t i = 0; i < p->desc.n; i++)
+        bias[i] = (float)p->drawn_bias[i % AS_PRODUCT_DRAWN];
+    enum as_status s = p->dev->memory->write(p->dev, p->bias, 0, bias, p->desc.n * sizeof *bias, err);
+    free(bias);
+    return s;
+}
+
+static enum as_status take_given(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const uint64_t batch = as_product_batch(d);
+    p->a = d->a, p->b = d->b, p->d = d->d;
+    enum as_status s = as_memory_check(p->a, 0, batch * d->m * d->k * f->in_bytes, err);
+    if (!s)
+        s = as_memory_check(p->b, 0, batch * d->n * d->k * f->in_bytes, err);
+    if (!s)
+        s = as_memory_check(p->d, 0, batch * d->m * d->n * f->out_bytes, err);
+    return s ? s : as_timed_memory(p->dev, d->n * sizeof(float), &p->bias, err);
+}
+
+enum as_status as_product_operands(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const struct {
+        struct as_memory **memory;
+        uint64_t bytes;
+    } blocks[] = {{&p->a, d->m * d->k * f->in_bytes},
+                  {&p->b, d->n * d->k * f->in_bytes},
+                  {&p->d, d->m * d->n * f->out_bytes},
+                  {&p->bias, d->n * sizeof(float)}};
+    uint64_t largest = 0;
+    if (d->a)
+        return take_given(p, err);
+    for (size_t i = 0; i < 3; i++)
+        largest = blocks[i].bytes > largest ? blocks[i].bytes : largest;
+    enum as_status s = as_check_room(p->dev, as_product_bytes(d), largest, err);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks && !s; i++)
+        s = as_timed_memory(p->dev, blocks[i].bytes, blocks[i].memory, err);
+    if (!s)
+        s = fill_operands(p, err);
+    if (!s)
+        s = fill_bias(p, err);
+    return s ? s : as_product_spoil(p, err);
 }
 
 /* ---- the check ---- */
