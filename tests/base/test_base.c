@@ -1,7 +1,8 @@
-/* Errors, buffers, escaping, numbers as text, names, files, time and randomness. */
+/* Errors, buffers, escaping, numbers as text, names, files, libraries, time and randomness. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/library.h"
 #include "base/text.h"
 
 #include <fcntl.h>
@@ -377,6 +378,28 @@ static void test_files(void **state)
     as_buf_finish(&b);
 }
 
+static void test_libraries(void **state)
+{
+    static const char *const names[] = {"libassay-none.so.1", "libassay-none.so", "libm.so.6"};
+    const char *found = NULL, *missing = NULL;
+    char why[64] = "";
+    double (*f)(double) = NULL;
+    (void)state;
+    assert_null(as_library_open(names, 2, &found, why, sizeof why));
+    assert_non_null(strstr(why, "libassay-none.so.1"));
+    void *library = as_library_open(names, 3, &found, why, sizeof why);
+    assert_non_null(library);
+    assert_string_equal(found, "libm.so.6");
+    as_library_function(library, "cos", &f, &missing);
+    assert_null(missing);
+    assert_true(f && f(0) == 1);
+    as_library_function(library, "cosine", &f, NULL);
+    assert_null(f);
+    as_library_function(library, "sine", &f, &missing);
+    as_library_function(library, "tangent", &f, &missing);
+    assert_string_equal(missing, "sine");
+}
+
 static void test_json(void **state)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -469,6 +492,6 @@ int main(void)
         cmocka_unit_test(test_escape), cmocka_unit_test(test_parse_size), cmocka_unit_test(test_parse_numbers),
         cmocka_unit_test(test_format), cmocka_unit_test(test_json),       cmocka_unit_test(test_scales),
         cmocka_unit_test(test_locale), cmocka_unit_test(test_names),      cmocka_unit_test(test_files),
-        cmocka_unit_test(test_time),   cmocka_unit_test(test_random)};
+        cmocka_unit_test(test_time),   cmocka_unit_test(test_random),     cmocka_unit_test(test_libraries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "device/cpu/cpu.h"
 
 #include "base/clock.h"
+#include "base/library.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -48,18 +49,16 @@ static enum as_status load(struct blas *blas, struct as_error *err)
         const char *words = library ? NULL : dlerror();
         if (words && i == 0)
             snprintf(why, sizeof why, "%s", words);
-        /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-        void *f32 = library ? dlsym(library, "cblas_sgemm") : NULL,
-             *f64 = library ? dlsym(library, "cblas_dgemm") : NULL;
-        if (!f32 || !f64) {
-            if (!why[0])
-                snprintf(why, sizeof why, "%s has no functions 'cblas_sgemm' and 'cblas_dgemm'", library_names[i]);
+        if (!library)
             continue;
-        }
+        const char *missing = NULL;
         *blas = (struct blas){.library = library, .found = library_names[i]};
-        memcpy(&blas->f32, &f32, sizeof f32);
-        memcpy(&blas->f64, &f64, sizeof f64);
-        return AS_OK;
+        as_library_function(library, "cblas_sgemm", &blas->f32, &missing);
+        as_library_function(library, "cblas_dgemm", &blas->f64, &missing);
+        if (!missing)
+            return AS_OK;
+        if (!why[0])
+            snprintf(why, sizeof why, "%s has no function '%s'", library_names[i], missing);
     }
     return as_fail(err, AS_UNSUPPORTED, "%s; install OpenBLAS or BLIS, or name the folder of one in LD_LIBRARY_PATH",
                    why);
@@ -69,9 +68,8 @@ static enum as_status load(struct blas *blas, struct as_error *err)
 static void find_name(struct as_gemm *g)
 {
     typedef char *config(void);
-    void *symbol = dlsym(g->blas.library, "openblas_get_config");
     config *tell = NULL;
-    memcpy(&tell, &symbol, sizeof symbol);
+    as_library_function(g->blas.library, "openblas_get_config", &tell, NULL);
     const char *words = tell ? tell() : NULL;
     snprintf(g->name, sizeof g->name, "%s", words && words[0] ? words : g->blas.found);
 }

@@ -1,10 +1,7 @@
 /* Loading the CUDA driver's library. */
 #include "device/cuda/api.h"
 
-#include "device/card/library.h"
-
-#include <dlfcn.h>
-#include <string.h>
+#include "base/library.h"
 
 static const char *const library_names[] = {"libcuda.so.1", "libcuda.so"};
 
@@ -14,24 +11,16 @@ enum as_status as_cu_load(struct as_cu_api *api, struct as_error *err)
     const char *found = "";
     *api = (struct as_cu_api){0};
     api->library =
-        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!api->library)
         return as_fail(err, AS_UNSUPPORTED, "%s", why);
     const char *missing = NULL;
-    /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-#define AS_CU_LOAD(name, parameters)                                                                                   \
-    {                                                                                                                  \
-        void *symbol = dlsym(api->library, #name);                                                                     \
-        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
-    }
-#define AS_CU_LOAD_REQUIRED(name, parameters)                                                                          \
-    AS_CU_LOAD(name, parameters)                                                                                       \
-    if (!api->name && !missing)                                                                                        \
-        missing = #name;
-    AS_CU_REQUIRED(AS_CU_LOAD_REQUIRED)
-    AS_CU_OPTIONAL(AS_CU_LOAD)
-#undef AS_CU_LOAD_REQUIRED
-#undef AS_CU_LOAD
+#define LOAD(name, parameters) as_library_function(api->library, #name, &api->name, &missing);
+#define LOAD_OPTIONAL(name, parameters) as_library_function(api->library, #name, &api->name, NULL);
+    AS_CU_REQUIRED(LOAD)
+    AS_CU_OPTIONAL(LOAD_OPTIONAL)
+#undef LOAD
+#undef LOAD_OPTIONAL
     if (!missing)
         return AS_OK;
     *api = (struct as_cu_api){0};

@@ -1,9 +1,8 @@
 /* Loading cuBLASLt, whose name carries its version. */
 #include "device/cuda/cublaslt.h"
 
-#include "device/card/library.h"
+#include "base/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,21 +28,14 @@ static enum as_status load(struct as_cublaslt_api *api, struct as_error *err)
     const char *found = "", *missing = NULL;
     *api = (struct as_cublaslt_api){0};
     void *library =
-        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; cuBLASLt is a part of the CUDA toolkit: install it, or name its folder in LD_LIBRARY_PATH",
                        why);
-        /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-#define AS_CUBLASLT_LOAD(result, name, parameters)                                                                     \
-    {                                                                                                                  \
-        void *symbol = dlsym(library, #name);                                                                          \
-        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
-        if (!symbol && !missing)                                                                                       \
-            missing = #name;                                                                                           \
-    }
-    AS_CUBLASLT_FUNCTIONS(AS_CUBLASLT_LOAD)
-#undef AS_CUBLASLT_LOAD
+#define LOAD(result, name, parameters) as_library_function(library, #name, &api->name, &missing);
+    AS_CUBLASLT_FUNCTIONS(LOAD)
+#undef LOAD
     if (missing)
         return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs CUDA 11.4 or later", found, missing);
     api->library = library;

@@ -1,13 +1,11 @@
 /* The run-time compiler: found, loaded, and asked for a cubin. */
 #include "device/cuda/cuda.h"
 
-#include "base/text.h"
-#include "device/card/library.h"
+#include "base/library.h"
+#include "device/card/compiler.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The toolkit of the newest driver first; then where the toolkit's own installers put it. */
 static const char *const library_names[] = {
@@ -30,23 +28,16 @@ enum as_status as_nvrtc_load(struct as_nvrtc_api *api, struct as_error *err)
     const char *found = "";
     *api = (struct as_nvrtc_api){0};
     api->library =
-        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!api->library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; kernels are compiled by NVRTC, a part of the CUDA toolkit: install it, or name its folder "
                        "in LD_LIBRARY_PATH",
                        why);
     const char *missing = NULL;
-    /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-#define AS_NVRTC_LOAD(result, name, parameters)                                                                        \
-    {                                                                                                                  \
-        void *symbol = dlsym(api->library, #name);                                                                     \
-        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
-        if (!symbol && !missing)                                                                                       \
-            missing = #name;                                                                                           \
-    }
-    AS_NVRTC_REQUIRED(AS_NVRTC_LOAD)
-#undef AS_NVRTC_LOAD
+#define LOAD(result, name, parameters) as_library_function(api->library, #name, &api->name, &missing);
+    AS_NVRTC_REQUIRED(LOAD)
+#undef LOAD
     if (!missing && api->nvrtcVersion(&api->major, &api->minor) == NVRTC_SUCCESS)
         return AS_OK;
     *api = (struct as_nvrtc_api){0};

@@ -1,11 +1,10 @@
 /* Loading the HIP runtime's library and that of its compiler. */
 #include "device/hip/api.h"
 
+#include "base/library.h"
 #include "base/text.h"
-#include "device/card/library.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 /* The newest first; then where the vendor's own installer puts it. */
 static const char *const runtime_names[] = {
@@ -17,28 +16,20 @@ static const char *const compiler_names[] = {
 enum { RUNTIME_NAMES = sizeof runtime_names / sizeof *runtime_names };
 enum { COMPILER_NAMES = sizeof compiler_names / sizeof *compiler_names };
 
-/* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-#define AS_HIP_LOAD(result, name, parameters)                                                                          \
-    {                                                                                                                  \
-        void *symbol = dlsym(library, #name);                                                                          \
-        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
-    }
-#define AS_HIP_LOAD_REQUIRED(result, name, parameters)                                                                 \
-    AS_HIP_LOAD(result, name, parameters)                                                                              \
-    if (!api->name && !missing)                                                                                        \
-        missing = #name;
+#define LOAD(result, name, parameters) as_library_function(library, #name, &api->name, &missing);
+#define LOAD_OPTIONAL(result, name, parameters) as_library_function(library, #name, &api->name, NULL);
 
 enum as_status as_hip_load(struct as_hip_api *api, struct as_error *err)
 {
     char why[400] = "";
     const char *found = "", *missing = NULL;
     *api = (struct as_hip_api){0};
-    void *library = as_card_open_library(runtime_names, RUNTIME_NAMES, &found, why, sizeof why);
+    void *library = as_library_open(runtime_names, RUNTIME_NAMES, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED, "%s", why);
-    AS_HIP_REQUIRED(AS_HIP_LOAD_REQUIRED)
-    AS_HIP_OPTIONAL(AS_HIP_LOAD)
-    AS_HIP_NEWER(AS_HIP_LOAD)
+    AS_HIP_REQUIRED(LOAD)
+    AS_HIP_OPTIONAL(LOAD_OPTIONAL)
+    AS_HIP_NEWER(LOAD_OPTIONAL)
     if (missing) {
         *api = (struct as_hip_api){0};
         return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs ROCm 5.2 or later", found, missing);
@@ -55,13 +46,13 @@ enum as_status as_hiprtc_load(struct as_hiprtc_api *api, void *runtime, struct a
     *api = (struct as_hiprtc_api){0};
     void *library = runtime && dlsym(runtime, "hiprtcCompileProgram")
                         ? runtime
-                        : as_card_open_library(compiler_names, COMPILER_NAMES, &found, why, sizeof why);
+                        : as_library_open(compiler_names, COMPILER_NAMES, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; kernels are compiled by hiprtc, a part of ROCm: install it, or name its folder in "
                        "LD_LIBRARY_PATH",
                        why);
-    AS_HIPRTC_REQUIRED(AS_HIP_LOAD_REQUIRED)
+    AS_HIPRTC_REQUIRED(LOAD)
     if (missing || api->hiprtcVersion(&api->major, &api->minor) != HIPRTC_SUCCESS) {
         *api = (struct as_hiprtc_api){0};
         return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs ROCm 5.2 or later", found,

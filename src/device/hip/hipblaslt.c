@@ -1,9 +1,8 @@
 /* Products of matrices by hipBLASLt. */
 #include "device/hip/blas.h"
 
-#include "device/card/library.h"
+#include "base/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,18 +39,11 @@ static enum as_status load(struct as_hipblaslt_api *api, struct as_error *err)
     const char *found = "", *missing = NULL;
     *api = (struct as_hipblaslt_api){0};
     void *library =
-        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; hipBLASLt is a part of ROCm: install it, or name its folder in LD_LIBRARY_PATH", why);
-        /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-#define LOAD(result, name, parameters)                                                                                 \
-    {                                                                                                                  \
-        void *symbol = dlsym(library, #name);                                                                          \
-        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
-        if (!symbol && !missing)                                                                                       \
-            missing = #name;                                                                                           \
-    }
+#define LOAD(result, name, parameters) as_library_function(library, #name, &api->name, &missing);
     AS_HIPBLASLT_FUNCTIONS(LOAD)
 #undef LOAD
     if (missing)

@@ -1,11 +1,9 @@
 /* Products of matrices by rocBLAS, whose one function chooses among its kernels itself. */
 #include "device/hip/blas.h"
 
-#include "base/text.h"
-#include "device/card/library.h"
+#include "base/library.h"
 #include "device/card/memory.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,24 +41,16 @@ enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err)
     const char *found = "", *missing = NULL;
     *api = (struct as_rocblas_api){0};
     void *library =
-        as_card_open_library(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
+        as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED,
                        "%s; rocBLAS is a part of ROCm: install it, or name its folder in LD_LIBRARY_PATH", why);
-        /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
-#define LOAD(result, name, parameters)                                                                                 \
-    {                                                                                                                  \
-        void *symbol = dlsym(library, #name);                                                                          \
-        memcpy(&api->name, &symbol, sizeof symbol);                                                                    \
-    }
-#define LOAD_REQUIRED(result, name, parameters)                                                                        \
-    LOAD(result, name, parameters)                                                                                     \
-    if (!api->name && !missing)                                                                                        \
-        missing = #name;
-    AS_ROCBLAS_REQUIRED(LOAD_REQUIRED)
-    AS_ROCBLAS_OPTIONAL(LOAD)
+#define LOAD(result, name, parameters) as_library_function(library, #name, &api->name, &missing);
+#define LOAD_OPTIONAL(result, name, parameters) as_library_function(library, #name, &api->name, NULL);
+    AS_ROCBLAS_REQUIRED(LOAD)
+    AS_ROCBLAS_OPTIONAL(LOAD_OPTIONAL)
 #undef LOAD
-#undef LOAD_REQUIRED
+#undef LOAD_OPTIONAL
     if (missing)
         return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'; it needs ROCm 5.0 or later", found, missing);
     api->library = library;

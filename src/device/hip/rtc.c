@@ -1,5 +1,5 @@
 /* The run-time compiler: asked for a code object. */
-#include "device/card/library.h"
+#include "device/card/compiler.h"
 #include "device/hip/hip.h"
 
 #include <stdio.h>

@@ -1,15 +1,10 @@
-/* Finding libraries at run time, and what run-time compilers do alike. */
-#ifndef AS_DEVICE_CARD_LIBRARY_H
-#define AS_DEVICE_CARD_LIBRARY_H
+/* What run-time compilers do alike. */
+#ifndef AS_DEVICE_CARD_COMPILER_H
+#define AS_DEVICE_CARD_COMPILER_H
 
 #include "device/card/handles.h"
 #include "device/device.h"
 #include "device/dialect/dialect.h"
-
-/* The first of n names under which the dynamic linker finds a library, *found says which; NULL when there is none, and
- * `why` has its words for the first name. It is never unloaded: such libraries leave threads and exit handlers behind
- * that would run in unmapped code. */
-void *as_card_open_library(const char *const *names, size_t n, const char **found, char *why, size_t size);
 
 /* A run-time compiler. The functions give 0 or an error code. */
 struct as_card_compiler {

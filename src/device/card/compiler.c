@@ -1,27 +1,12 @@
-/* Finding libraries at run time, and what run-time compilers do alike. */
-#include "device/card/library.h"
+/* What run-time compilers do alike. */
+#include "device/card/compiler.h"
 
 #include "base/text.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LOG_MOST = 1 << 24, OPTIONS_MAX = 48 };
-
-void *as_card_open_library(const char *const *names, size_t n, const char **found, char *why, size_t size)
-{
-    for (size_t i = 0; i < n; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        const char *words = library || i ? NULL : dlerror();
-        *found = names[i];
-        if (words)
-            as_copy_text(why, size, words);
-        if (library)
-            return library;
-    }
-    return NULL;
-}
 
 static enum as_status fail_compile(const struct as_card_compiler *compiler, struct as_card_compilation *source,
                                    int result, const char *name, struct as_error *err)
