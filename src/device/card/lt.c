@@ -6,16 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes that an algorithm may use besides, and how many of those that the library proposes are timed. */
-enum { WORKSPACE = 64 << 20, PROPOSED = 8, TRIES = 3 };
+/* Bytes that an algorithm may use besides, and how many products are timed of each. */
+enum { WORKSPACE = 64 << 20, TRIES = 3 };
 
-const struct as_lt_product *as_lt_find(const struct as_lt_product *products, size_t n, const struct as_gemm_desc *d)
+enum as_status as_lt_find(const char *library, const struct as_lt_product *products, size_t n,
+                          const struct as_gemm_desc *d, const struct as_lt_product **out, struct as_error *err)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(products[i].in, d->in) == 0 && strcmp(products[i].sum, d->sum) == 0 &&
-            strcmp(products[i].out, d->out) == 0)
-            return &products[i];
-    return NULL;
+    for (const struct as_lt_product *p = products; p < products + n; p++)
+        if (strcmp(p->in, d->in) == 0 && strcmp(p->sum, d->sum) == 0 && strcmp(p->out, d->out) == 0) {
+            *out = p;
+            return as_gemm_check(d, p->in_bytes, p->out_bytes, err);
+        }
+    *out = NULL;
+    return as_fail(err, AS_UNSUPPORTED, "%s has no product of %s with sums of %s that gives %s", library, d->in, d->sum,
+                   d->out);
 }
 
 /* what: the function's name behind the library's prefix. */
@@ -119,7 +123,7 @@ static enum as_status propose(struct as_lt_gemm *g, const char *version, struct 
 {
     const struct as_lt_library *lib = g->lib;
     struct as_lt_preference *preference = NULL;
-    struct as_lt_way ways[PROPOSED] = {{.usable = false}};
+    struct as_lt_way ways[AS_LT_WAYS] = {{.usable = false}};
     const uint64_t workspace = WORKSPACE;
     int n = 0;
     enum as_status s = check(g, lib->preference_create(&preference), "MatmulPreferenceCreate", err);
@@ -127,15 +131,13 @@ static enum as_status propose(struct as_lt_gemm *g, const char *version, struct 
         s = check(g, lib->preference_set(preference, lib->workspace_attribute, &workspace, sizeof workspace),
                   "MatmulPreferenceSetAttribute", err);
     if (!s)
-        s = lib->propose(lib, &g->call, preference, ways, PROPOSED, &n, err);
+        s = lib->propose(lib, &g->call, preference, ways, &n, err);
     if (preference)
         lib->preference_destroy(preference);
-    return s ? s : choose(g, ways, n < 0 ? 0 : n < PROPOSED ? n : PROPOSED, version, err);
-}
-
-static void *pointer_to(const struct as_memory *memory)
-{
-    return (void *)(uintptr_t)as_card_address(memory); /* libraries take the device's addresses as pointers */
+    if (!s && (n < 0 || n > AS_LT_WAYS))
+        s = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms where %d were asked for", lib->name, version, n,
+                    (int)AS_LT_WAYS);
+    return s ? s : choose(g, ways, n, version, err);
 }
 
 enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
@@ -148,9 +150,9 @@ enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const 
     struct as_lt_call *c = &g->call;
     c->stream = ((const struct as_card *)dev->ctx)->stream;
     c->one = product->one;
-    c->left_at = pointer_to(desc->b);
-    c->right_at = pointer_to(desc->a);
-    c->result_at = pointer_to(desc->d);
+    c->left_at = as_card_pointer(desc->b);
+    c->right_at = as_card_pointer(desc->a);
+    c->result_at = as_card_pointer(desc->d);
     c->workspace_bytes = WORKSPACE;
     enum as_status s = check(g, lib->create(&c->handle), "Create", err);
     if (!s)
@@ -159,7 +161,7 @@ enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const 
         s = dev->memory->alloc(dev, &room, &g->workspace, err);
     if (s)
         return s;
-    c->workspace = pointer_to(g->workspace);
+    c->workspace = as_card_pointer(g->workspace);
     s = describe(g, desc, product, err);
     return s ? s : propose(g, version, err);
 }

@@ -26,8 +26,12 @@ struct as_lt_product {
     union as_lt_number one; /* of the type `scale` */
     bool fast;              /* an attribute of its own asks for sums as the matrix unit makes them */
 };
-/* NULL where the library has none. */
-const struct as_lt_product *as_lt_find(const struct as_lt_product *products, size_t n, const struct as_gemm_desc *d);
+/* That of n that is asked for, whose sizes and memory are checked: AS_UNSUPPORTED where there is none, AS_USAGE as
+ * as_gemm_check has it. */
+enum as_status as_lt_find(const char *library, const struct as_lt_product *products, size_t n,
+                          const struct as_gemm_desc *d, const struct as_lt_product **out, struct as_error *err);
+
+enum { AS_LT_WAYS = 8 }; /* are asked for, and timed */
 
 struct as_lt_way { /* an algorithm, as the library has it */
     uint64_t algorithm[8];
@@ -61,8 +65,9 @@ struct as_lt_library {
     int (*preference_destroy)(struct as_lt_preference *preference);
     int (*preference_set)(struct as_lt_preference *preference, int attribute, const void *value, size_t bytes);
     int (*multiply)(const struct as_lt_library *lib, const struct as_lt_call *call);
+    /* *n is what the library says, which may be any number; no more than AS_LT_WAYS are written. */
     enum as_status (*propose)(const struct as_lt_library *lib, const struct as_lt_call *call,
-                              struct as_lt_preference *preference, struct as_lt_way *ways, int most, int *n,
+                              struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
                               struct as_error *err);
     /* AS_OK for 0; else "<api>: <what>: <the library's words> (15)" with the status that fits */
     enum as_status (*check)(const struct as_lt_library *lib, int status, const char *what, struct as_error *err);
@@ -80,7 +85,8 @@ struct as_lt_gemm {
     char function[32]; /* that multiplies, for messages */
     char name[96];     /* the library, its version, what of it was chosen */
 };
-/* Describes the product, and times what the library proposes; as_lt_finish is to be called whatever comes of it. */
+/* Describes the product, and times what the library proposes; lib and the memory of desc have to stay. as_lt_finish is
+ * to be called whatever comes of it. */
 enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
                              const struct as_gemm_desc *desc, const struct as_lt_product *product,
                              struct as_error *err);

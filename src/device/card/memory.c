@@ -18,6 +18,11 @@ unsigned long long as_card_address(const struct as_memory *mem)
     return ((const struct as_card_block *)mem->ctx)->address;
 }
 
+void *as_card_pointer(const struct as_memory *mem)
+{
+    return (void *)(uintptr_t)as_card_address(mem);
+}
+
 /* The number of the device with that id; found_n when there is none. */
 static size_t find_owner(const struct as_card *card, const char *owner)
 {

@@ -51,6 +51,8 @@ struct as_card_allocator {
 extern const struct as_memory_ops as_card_memory_ops;
 /* Where a kernel sees it. */
 unsigned long long as_card_address(const struct as_memory *mem);
+/* The same for libraries that take it as a pointer. */
+void *as_card_pointer(const struct as_memory *mem);
 
 /* ---- allocators.c: pairs of get and release that APIs have alike ---- */
 

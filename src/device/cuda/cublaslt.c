@@ -18,7 +18,6 @@ static const char *const library_names[] = {
     "/opt/cuda/lib64/libcublasLt.so",
 };
 
-enum { MOST_WAYS = 16 };
 _Static_assert(sizeof(cublasLtMatmulAlgo_t) <= sizeof((struct as_lt_way){.usable = false}.algorithm),
                "an algorithm has room");
 
@@ -44,12 +43,17 @@ static enum as_status load(struct as_cublaslt_api *api, struct as_error *err)
 
 /* ---- as products are made by ---- */
 
+static const struct as_cublaslt_api *api_of(const struct as_lt_library *lib)
+{
+    return lib->api;
+}
+
 static enum as_status check(const struct as_lt_library *lib, int status, const char *what, struct as_error *err)
 {
     if (status == CUBLAS_STATUS_SUCCESS)
         return AS_OK;
     bool lacks = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH;
-    const char *words = ((const struct as_cublaslt_api *)lib->api)->cublasLtGetStatusString(status);
+    const char *words = api_of(lib)->cublasLtGetStatusString(status);
     return as_fail(err,
                    status == CUBLAS_STATUS_ALLOC_FAILED ? AS_NOMEM
                    : lacks                              ? AS_UNSUPPORTED
@@ -61,23 +65,22 @@ static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_h
                                  struct as_error *err)
 {
     (void)handle, (void)err;
-    size_t version = ((const struct as_cublaslt_api *)lib->api)->cublasLtGetVersion();
+    size_t version = api_of(lib)->cublasLtGetVersion();
     snprintf(out, size, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
     return AS_OK;
 }
 
 static enum as_status propose(const struct as_lt_library *lib, const struct as_lt_call *c,
-                              struct as_lt_preference *preference, struct as_lt_way *ways, int most, int *n,
+                              struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
                               struct as_error *err)
 {
-    cublasLtMatmulHeuristicResult_t found[MOST_WAYS] = {{.state = CUBLAS_STATUS_NOT_SUPPORTED}};
-    most = most < MOST_WAYS ? most : MOST_WAYS;
-    enum as_status s = check(lib,
-                             ((const struct as_cublaslt_api *)lib->api)
-                                 ->cublasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
-                                                                  c->result, preference, most, found, n),
-                             "cublasLtMatmulAlgoGetHeuristic", err);
-    for (int i = 0; i < *n && i < most && !s; i++) {
+    cublasLtMatmulHeuristicResult_t found[AS_LT_WAYS] = {{.state = CUBLAS_STATUS_NOT_SUPPORTED}};
+    enum as_status s =
+        check(lib,
+              api_of(lib)->cublasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
+                                                          c->result, preference, AS_LT_WAYS, found, n),
+              "cublasLtMatmulAlgoGetHeuristic", err);
+    for (int i = 0; i < *n && i < AS_LT_WAYS && !s; i++) {
         ways[i].usable = found[i].state == CUBLAS_STATUS_SUCCESS;
         memcpy(ways[i].algorithm, &found[i].algo, sizeof found[i].algo);
     }
@@ -88,10 +91,9 @@ static int multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
 {
     cublasLtMatmulAlgo_t way;
     memcpy(&way, c->way.algorithm, sizeof way);
-    return ((const struct as_cublaslt_api *)lib->api)
-        ->cublasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at, c->right, &c->zero,
-                         c->result_at, c->result, c->result_at, c->result, &way, c->workspace, c->workspace_bytes,
-                         c->stream);
+    return api_of(lib)->cublasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at, c->right,
+                                       &c->zero, c->result_at, c->result, c->result_at, c->result, &way, c->workspace,
+                                       c->workspace_bytes, c->stream);
 }
 
 enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err)

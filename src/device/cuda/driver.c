@@ -121,9 +121,9 @@ static enum as_status make_tensor(const struct as_card *card, const struct as_te
     if (t->element_bytes > 8 || (t->element_bytes & (t->element_bytes - 1)) || swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
         return as_fail(err, AS_USAGE, "cuda: a tensor has elements of %u bytes and a swizzle of %u", t->element_bytes,
                        t->swizzle);
-    CUresult code = api->cuTensorMapEncodeTiled(
-        out, types[t->element_bytes], 2, (void *)(uintptr_t)as_card_address(t->memory), extents, strides, box, steps,
-        CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    CUresult code = api->cuTensorMapEncodeTiled(out, types[t->element_bytes], 2, as_card_pointer(t->memory), extents,
+                                                strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return as_card_tell(card->backend, code, "cuTensorMapEncodeTiled", err);
 }
 

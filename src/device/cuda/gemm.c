@@ -37,14 +37,11 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
 {
     struct as_card *card = dev->ctx;
     struct as_cublaslt *lt = &((struct as_cu_backend *)card->backend)->lt;
-    const struct as_lt_product *p = as_lt_find(products, PRODUCTS, desc);
+    const struct as_lt_product *p;
     *out = NULL;
     enum as_status s = as_card_alive(card, err);
-    if (!s && !p)
-        s = as_fail(err, AS_UNSUPPORTED, "cuBLASLt has no product of %s with sums of %s that gives %s", desc->in,
-                    desc->sum, desc->out);
     if (!s)
-        s = as_gemm_check(desc, p->in_bytes, p->out_bytes, err);
+        s = as_lt_find("cuBLASLt", products, PRODUCTS, desc, &p, err);
     if (!s && !lt->api.library)
         s = as_cublaslt_load(lt, err);
     if (s)

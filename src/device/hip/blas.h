@@ -27,8 +27,9 @@ struct as_hipblaslt {
 
 /* AS_UNSUPPORTED with the dynamic linker's words where there is none. */
 enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err);
-/* NULL where it has no such product. */
-const struct as_lt_product *as_hipblaslt_find(const struct as_gemm_desc *desc);
+/* As as_lt_find. */
+enum as_status as_hipblaslt_find(const struct as_gemm_desc *desc, const struct as_lt_product **out,
+                                 struct as_error *err);
 
 /* ---- rocblas.c ---- */
 
@@ -41,9 +42,10 @@ struct as_rocblas_gemm {
     uint64_t reps;
     char name[96];
 };
+/* As the other's. */
 enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err);
-const struct as_lt_product *as_rocblas_find(const struct as_gemm_desc *desc);
-/* as_rocblas_finish is to be called whatever comes of it. */
+enum as_status as_rocblas_find(const struct as_gemm_desc *desc, const struct as_lt_product **out, struct as_error *err);
+/* product and the memory of desc have to stay; as_rocblas_finish is to be called whatever comes of it. */
 enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
                                   const struct as_gemm_desc *desc, const struct as_lt_product *product,
                                   struct as_error *err);

@@ -20,19 +20,11 @@ static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
     free(g);
 }
 
-static enum as_status no_product(const char *library, const struct as_gemm_desc *d, struct as_error *err)
-{
-    return as_fail(err, AS_UNSUPPORTED, "%s has no product of %s with sums of %s that gives %s", library, d->in, d->sum,
-                   d->out);
-}
-
 static enum as_status try_hipblaslt(struct as_gemm *g, struct as_device *dev, struct as_hip_backend *b,
                                     const struct as_gemm_desc *desc, struct as_error *err)
 {
-    const struct as_lt_product *p = as_hipblaslt_find(desc);
-    if (!p)
-        return no_product("hipBLASLt", desc, err);
-    enum as_status s = as_gemm_check(desc, p->in_bytes, p->out_bytes, err);
+    const struct as_lt_product *p;
+    enum as_status s = as_hipblaslt_find(desc, &p, err);
     if (!s && !b->hipblaslt.api.library)
         s = as_hipblaslt_load(&b->hipblaslt, err);
     if (s)
@@ -46,11 +38,11 @@ static enum as_status try_hipblaslt(struct as_gemm *g, struct as_device *dev, st
 static enum as_status try_rocblas(struct as_gemm *g, struct as_device *dev, struct as_hip_backend *b,
                                   const struct as_gemm_desc *desc, struct as_error *err)
 {
-    const struct as_lt_product *p = as_rocblas_find(desc);
-    if (!p)
-        return no_product("rocBLAS", desc, err);
-    enum as_status s = b->rocblas.library ? AS_OK : as_rocblas_load(&b->rocblas, err);
+    const struct as_lt_product *p;
     g->by_rocblas = true;
+    enum as_status s = as_rocblas_find(desc, &p, err);
+    if (!s && !b->rocblas.library)
+        s = as_rocblas_load(&b->rocblas, err);
     return s ? s : as_rocblas_prepare(&g->rocblas, dev, &b->rocblas, desc, p, err);
 }
 

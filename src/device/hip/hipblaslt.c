@@ -10,7 +10,9 @@
 static const char *const library_names[] = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so",
                                             "/opt/rocm/lib/libhipblaslt.so"};
 /* An older one has other numbers for types; versions are 100000 x major + 100 x minor + patch. */
-enum { LEAST_VERSION = 600, MOST_WAYS = 16, BEYOND = 64 };
+enum { LEAST_VERSION = 600 };
+_Static_assert(sizeof(hipblasLtMatmulAlgo_t) <= sizeof((struct as_lt_way){.usable = false}.algorithm),
+               "an algorithm has room");
 
 static const struct as_lt_product products[] = {
     {"f64", "f64", "f64", HIPBLAS_COMPUTE_64F, HIP_R_64F, HIP_R_64F, HIP_R_64F, 8, 8, {.f64 = 1}, false},
@@ -28,9 +30,10 @@ static const struct as_lt_product products[] = {
     {"s8", "s32", "s32", HIPBLAS_COMPUTE_32I, HIP_R_32I, HIP_R_8I, HIP_R_32I, 1, 4, {.s32 = 1}, false},
 };
 
-const struct as_lt_product *as_hipblaslt_find(const struct as_gemm_desc *desc)
+enum as_status as_hipblaslt_find(const struct as_gemm_desc *desc, const struct as_lt_product **out,
+                                 struct as_error *err)
 {
-    return as_lt_find(products, sizeof products / sizeof *products, desc);
+    return as_lt_find("hipBLASLt", products, sizeof products / sizeof *products, desc, out, err);
 }
 
 static enum as_status load(struct as_hipblaslt_api *api, struct as_error *err)
@@ -103,37 +106,32 @@ static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_h
                    out);
 }
 
-/* Behind what the library says that it filled nothing is to be changed: a later one whose structs are larger is seen.
- */
+/* The library writes as many descriptions as were asked for, those that it does not propose as invalid: where it writes
+ * behind them, it is a later one whose descriptions are larger. */
 static enum as_status propose(const struct as_lt_library *lib, const struct as_lt_call *c,
-                              struct as_lt_preference *preference, struct as_lt_way *ways, int most, int *n,
+                              struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
                               struct as_error *err)
 {
-    enum { MARK = 0xa5 };
+    enum { MARK = 0xa5, LARGER = 192 };
     struct {
-        hipblasLtMatmulHeuristicResult_t list[MOST_WAYS];
-        unsigned char beyond[BEYOND * MOST_WAYS];
+        hipblasLtMatmulHeuristicResult_t list[AS_LT_WAYS];
+        unsigned char beyond[AS_LT_WAYS * LARGER];
     } found;
-    const unsigned char *bytes = (const unsigned char *)&found;
-    most = most < MOST_WAYS ? most : MOST_WAYS;
     memset(&found, MARK, sizeof found);
     enum as_status s =
         check(lib,
               api_of(lib)->hipblasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
-                                                           c->result, preference, most, found.list, n),
+                                                           c->result, preference, AS_LT_WAYS, found.list, n),
               "hipblasLtMatmulAlgoGetHeuristic", err);
     if (s)
         return s;
-    if (*n < 0 || *n > most)
-        return as_fail(err, AS_FAILED, "hip: hipblasLtMatmulAlgoGetHeuristic: %d algorithms where %d were asked for",
-                       *n, most);
-    for (size_t at = (size_t)*n * sizeof *found.list; at < sizeof found; at++)
-        if (bytes[at] != MARK && at >= (size_t)most * sizeof *found.list)
+    for (size_t i = 0; i < sizeof found.beyond; i++)
+        if (found.beyond[i] != MARK)
             return as_fail(err, AS_UNSUPPORTED,
                            "hipBLASLt's description of an algorithm is larger than the %zu bytes of "
                            "versions up to 1.0; it needs one of those",
                            sizeof *found.list);
-    for (int i = 0; i < *n; i++) {
+    for (int i = 0; i < *n && i < AS_LT_WAYS; i++) {
         ways[i].usable = found.list[i].state == HIPBLAS_STATUS_SUCCESS;
         memcpy(ways[i].algorithm, &found.list[i].algo, sizeof found.list[i].algo);
     }

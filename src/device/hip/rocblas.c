@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The newest first; then where the vendor's own installer puts it. */
 static const char *const library_names[] = {"librocblas.so.5", "librocblas.so.4", "librocblas.so.3",
@@ -30,9 +29,9 @@ static const struct as_lt_product products[] = {
     {"s8", "s32", "s32", I32, I32, I8, I32, 1, 4, {.s32 = 1}, false},
 };
 
-const struct as_lt_product *as_rocblas_find(const struct as_gemm_desc *desc)
+enum as_status as_rocblas_find(const struct as_gemm_desc *desc, const struct as_lt_product **out, struct as_error *err)
 {
-    return as_lt_find(products, sizeof products / sizeof *products, desc);
+    return as_lt_find("rocBLAS", products, sizeof products / sizeof *products, desc, out, err);
 }
 
 enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err)
@@ -72,11 +71,6 @@ static enum as_status check(const struct as_rocblas_api *api, rocblas_status sta
                    "hip: %s: %s (%d)", what, words && words[0] ? words : "an error without words", status);
 }
 
-static const void *at(const struct as_memory *memory)
-{
-    return (const void *)(uintptr_t)as_card_address(memory); /* the library takes the device's addresses as pointers */
-}
-
 /* Its columns lie one after the other: see lt.c. */
 static enum as_status put(void *ctx, struct as_error *err)
 {
@@ -85,14 +79,15 @@ static enum as_status put(void *ctx, struct as_error *err)
     const struct as_gemm_desc *d = &g->desc;
     const rocblas_int m = (rocblas_int)d->m, n = (rocblas_int)d->n, k = (rocblas_int)d->k;
     const union as_lt_number zero = {.f64 = 0};
-    void *result = (void *)(uintptr_t)as_card_address(d->d);
+    void *result = as_card_pointer(d->d);
     rocblas_status status = rocblas_status_success;
     for (uint64_t i = 0; i < g->reps && !status; i++)
         status = g->api->rocblas_gemm_ex(
             g->handle, d->b_transposed ? rocblas_operation_transpose : rocblas_operation_none,
-            d->a_transposed ? rocblas_operation_transpose : rocblas_operation_none, n, m, k, &p->one, at(d->b),
-            p->in_type, d->b_transposed ? k : n, at(d->a), p->in_type, d->a_transposed ? m : k, &zero, result,
-            p->out_type, n, result, p->out_type, n, p->compute, rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none);
+            d->a_transposed ? rocblas_operation_transpose : rocblas_operation_none, n, m, k, &p->one,
+            as_card_pointer(d->b), p->in_type, d->b_transposed ? k : n, as_card_pointer(d->a), p->in_type,
+            d->a_transposed ? m : k, &zero, result, p->out_type, n, result, p->out_type, n, p->compute,
+            rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none);
     return check(g->api, status, "rocblas_gemm_ex", err);
 }
 
