@@ -227,6 +227,20 @@ static void information_is_plausible(void **state)
     assert_true(f.sse2 != f.neon);
 }
 
+/* Sets of x86-64 on aarch64 and the reverse are not there, whatever has no bit for them. */
+static void sets_of_another_kind(void **state)
+{
+    const unsigned others = as_cpu_features().neon ? AS_CPU_POPCNT | AS_CPU_AVX2 : AS_CPU_FPHP | AS_CPU_I8MM;
+    char missing[200];
+    (void)state;
+    assert_true(as_cpu_has(0, missing, sizeof missing));
+    for (unsigned set = 1; set <= others; set <<= 1)
+        if (others & set) {
+            assert_false(as_cpu_has(set, missing, sizeof missing));
+            assert_true(missing[0]);
+        }
+}
+
 /* In a process of its own, with one CPU: neither team nor barrier may wait for a thread that cannot run. */
 static void one_cpu_is_enough(void **state)
 {
@@ -308,7 +322,7 @@ int main(void)
         cmocka_unit_test(arguments_arrive),         cmocka_unit_test(threads_are_where_they_should_be),
         cmocka_unit_test(time_covers_the_kernel),   cmocka_unit_test(submitted_work_ends),
         cmocka_unit_test(wrong_requests),           cmocka_unit_test(clock_is_plausible),
-        cmocka_unit_test(information_is_plausible),
+        cmocka_unit_test(information_is_plausible), cmocka_unit_test(sets_of_another_kind),
     };
     int failed = cmocka_run_group_tests(alone, NULL, NULL);
     return failed + cmocka_run_group_tests(tests, open_cpu, close_cpu);

@@ -46,7 +46,7 @@ struct as_cpu_features as_cpu_features(void)
 
 /* ---- sets of instructions ---- */
 
-enum { NAMES = 160 /* bytes of words about one of them */ };
+enum { WHY_BYTES = 160 };
 
 #if defined(__x86_64__)
 enum cpuid_register { EAX, EBX, ECX, EDX };
@@ -85,22 +85,21 @@ static const struct {
     {AS_CPU_AMXFP16, "AMX-FP16", 7, 1, EAX, 21, NO_VECTORS},
 };
 
-/* Linux saves tiles only of those that asked for it (arch_prctl(2), since 5.16); threads that start later have it too.
- */
-static bool has_tiles(char why[NAMES])
+/* Linux saves tiles only of processes that asked for it (arch_prctl(2), since 5.16); their threads inherit that. */
+static bool has_tiles(char why[WHY_BYTES])
 {
 #if defined(__linux__)
     enum { ASK = 0x1023, TILE_DATA = 18 };
     if (syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0)
         return true;
-    snprintf(why, NAMES, " (the system does not give the tiles' memory: %s)", strerror(errno));
+    snprintf(why, WHY_BYTES, " (the system does not give the tiles' memory: %s)", strerror(errno));
 #else
-    snprintf(why, NAMES, " (nobody knows how this system is asked for the tiles' memory)");
+    snprintf(why, WHY_BYTES, " (nobody knows how this system is asked for the tiles' memory)");
 #endif
     return false;
 }
 
-static bool has_set(size_t i, char why[NAMES])
+static bool has_set(size_t i, char why[WHY_BYTES])
 {
     unsigned r[4] = {0};
     __builtin_cpu_init();
@@ -122,7 +121,7 @@ static const struct {
     {AS_CPU_BF16, "BF16", 0, 1ul << 14},
 };
 
-static bool has_set(size_t i, char why[NAMES])
+static bool has_set(size_t i, char why[WHY_BYTES])
 {
     (void)why;
 #if defined(__aarch64__) && defined(__linux__)
@@ -138,14 +137,18 @@ bool as_cpu_has(unsigned wanted, char *text, size_t size)
 {
     size_t at = 0;
     bool all = true;
+    unsigned other = wanted;
     text[0] = 0;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        char why[NAMES] = "";
+        char why[WHY_BYTES] = "";
+        other &= ~(unsigned)sets[i].set;
         if (!(wanted & sets[i].set) || has_set(i, why))
             continue;
         int n = snprintf(text + at, size - at, "%s%s%s", all ? "" : ", ", sets[i].name, why);
         at += n > 0 && (size_t)n < size - at ? (size_t)n : 0;
         all = false;
     }
-    return all;
+    if (other)
+        snprintf(text + at, size - at, "%sinstructions of another kind of CPU", all ? "" : ", ");
+    return all && !other;
 }

@@ -43,7 +43,8 @@ enum as_cpu_set {
     AS_CPU_I8MM = 1u << 25,
     AS_CPU_BF16 = 1u << 26,
 };
-/* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here. */
+/* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here, so
+ * what works on them is asked for together with AS_CPU_AMXTILE. */
 bool as_cpu_has(unsigned sets, char *text, size_t size);
 
 #endif
