@@ -9,14 +9,13 @@
 
 #include <stddef.h>
 
-#define DRIVER(name, parameters) {#name, __builtin_types_compatible_p(__typeof__(name), CUresult parameters)},
-#define NVRTC(result, name, parameters) {#name, __builtin_types_compatible_p(__typeof__(name), result parameters)},
+#define DRIVER(name, parameters) ABI_FUNCTION(CUresult, name, parameters)
 
 const struct abi_row abi_functions[] = {
     /* clang-format off */
     AS_CU_REQUIRED(DRIVER)
     AS_CU_OPTIONAL(DRIVER)
-    AS_NVRTC_REQUIRED(NVRTC)
+    AS_NVRTC_REQUIRED(ABI_FUNCTION)
     /* clang-format on */
     {NULL, 0},
 };

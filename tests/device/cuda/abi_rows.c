@@ -14,8 +14,6 @@
 
 #include <stddef.h>
 
-#define CONSTANT(name) {#name, (long long)(name)},
-#define TYPE(name) {"sizeof " #name, (long long)sizeof(name)},
 #define FIELD(type, field)                                                                                             \
     {                                                                                                                  \
 #type "." #field, (long long)offsetof(type, field)                                                             \
@@ -23,8 +21,8 @@
 
 const struct abi_row ROWS[] = {
     /* clang-format off */
-    CONSTANTS(CONSTANT)
-    TYPES(TYPE)
+    CONSTANTS(ABI_CONSTANT)
+    TYPES(ABI_TYPE)
     /* clang-format on */
     FIELD(CUmemLocation, type),
     FIELD(CUmemLocation, id),

@@ -15,21 +15,17 @@
 #include ABI_LIST
 #include <stddef.h>
 
-#define CONSTANT(name) {#name, (long long)(name)},
-#define TYPE(name) {"sizeof " #name, (long long)sizeof(name)},
-#define FUNCTION(result, name, parameters) {#name, __builtin_types_compatible_p(__typeof__(name), result parameters)},
-
 const struct abi_row ROWS[] = {
     /* clang-format off */
-    CONSTANTS(CONSTANT)
-    TYPES(TYPE)
+    CONSTANTS(ABI_CONSTANT)
+    TYPES(ABI_TYPE)
     /* clang-format on */
     {NULL, 0},
 };
 #ifdef AS_SDK
 const struct abi_row abi_functions[] = {
     /* clang-format off */
-    FUNCTIONS(FUNCTION)
+    FUNCTIONS(ABI_FUNCTION)
     /* clang-format on */
     {NULL, 0},
 };

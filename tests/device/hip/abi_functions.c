@@ -7,13 +7,11 @@
 
 #include <stddef.h>
 
-#define FUNCTION(result, name, parameters) {#name, __builtin_types_compatible_p(__typeof__(name), result parameters)},
-
 const struct abi_row abi_functions[] = {
     /* clang-format off */
-    AS_HIP_REQUIRED(FUNCTION)
-    AS_HIP_OPTIONAL(FUNCTION)
-    AS_HIPRTC_REQUIRED(FUNCTION)
+    AS_HIP_REQUIRED(ABI_FUNCTION)
+    AS_HIP_OPTIONAL(ABI_FUNCTION)
+    AS_HIPRTC_REQUIRED(ABI_FUNCTION)
     /* clang-format on */
     {NULL, 0},
 };

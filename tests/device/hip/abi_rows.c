@@ -13,9 +13,6 @@
 
 #include <stddef.h>
 
-#define CONSTANT(name) {#name, (long long)(name)},
-#define TYPE(name) {"sizeof " #name, (long long)sizeof(name)},
-
 /* What is known of a struct that is not declared. */
 #ifdef AS_SDK
 #define TARGET_AT offsetof(hipDeviceProp_t, gcnArchName)
@@ -25,8 +22,8 @@
 
 const struct abi_row ROWS[] = {
     /* clang-format off */
-    CONSTANTS(CONSTANT)
-    TYPES(TYPE)
+    CONSTANTS(ABI_CONSTANT)
+    TYPES(ABI_TYPE)
     /* clang-format on */
     {"hipDeviceProp_t.gcnArchName", (long long)(TARGET_AT)},
     {NULL, 0},
