@@ -3,6 +3,7 @@
 #define AS_DEVICE_CUDA_CUBLASLT_H
 
 #include "device/card/lt.h"
+#include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/cublaslt_types.h"
 
 #define AS_CUBLASLT_SLOT(result, name, parameters) result(*name) parameters;

@@ -5,6 +5,7 @@
 #include <nvrtc.h>
 
 #include "abi.h"
+#include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/driver_functions.h"
 
 #include <stddef.h>
@@ -16,6 +17,7 @@ const struct abi_row abi_functions[] = {
     AS_CU_REQUIRED(DRIVER)
     AS_CU_OPTIONAL(DRIVER)
     AS_NVRTC_REQUIRED(ABI_FUNCTION)
+    AS_CUBLASLT_FUNCTIONS(ABI_FUNCTION)
     /* clang-format on */
     {NULL, 0},
 };

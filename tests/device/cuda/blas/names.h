@@ -1,5 +1,6 @@
 /* The stand-in for hipBLASLt by the names of cuBLASLt, included before its text. */
 #include "device/card/lt.h"
+#include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/cublaslt_types.h"
 
 #define AS_DEVICE_HIP_BLAS_TYPES_H
