@@ -12,8 +12,7 @@ extern const char as_kernel_timed[];
 
 static const char *const kernels[] = {"walk", "half_body", "whole_body", "once"};
 
-/* With bodies of that many steps the walk is word for word the half body: code that nobody runs need not have it twice.
- */
+/* With bodies of that many steps the walk is word for word the half body: what nobody runs need not have it twice. */
 static void add_without_walk(const struct ops_batch_part *part, struct as_buf *out)
 {
     static const char half[] = "\n#define HALF_BODY TWELVE\n", walk[] = "\nCHAINS_KERNEL(walk, TURNS(TWELVE))\n",

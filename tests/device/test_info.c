@@ -1,4 +1,4 @@
-/* Device information: look-ups, JSON both ways, hostile JSON. */
+/* Device information: look-ups, JSON both ways, hostile JSON; what the contract checks. */
 #include "check.h"
 
 #include <math.h>
@@ -214,6 +214,36 @@ static void code_is_told_apart(void **state)
     assert_true(code_of(all, 0).source == 0 && code_of(all, 0).binary == 0);
 }
 
+/* Sizes that a product has, those that are none, and such whose bytes are more than 64 bits hold. */
+static void products_fit_their_memory(void **state)
+{
+    static const uint64_t much = UINT64_C(1) << 34;
+    static const struct {
+        uint64_t m, n, k, a, b, d; /* bytes */
+        const char *part;          /* NULL: it fits */
+    } cases[] = {
+        {3, 5, 7, 3 * 7 * 8, 7 * 5 * 8, 3 * 5 * 4, NULL},
+        {3, 5, 7, 3 * 7 * 8 - 1, 7 * 5 * 8, 3 * 5 * 4, "168 bytes at 0 are outside of memory of 167"},
+        {3, 5, 7, 3 * 7 * 8, 7 * 5 * 8 - 1, 3 * 5 * 4, "280 bytes at 0 are outside of memory of 279"},
+        {3, 5, 7, 3 * 7 * 8, 7 * 5 * 8, 3 * 5 * 4 - 1, "60 bytes at 0 are outside of memory of 59"},
+        {0, 5, 7, much, much, much, "a product of 0 x 5 x 7: sizes are from 1 to 2147483647"},
+        {3, 0, 7, much, much, much, "sizes are from 1"},
+        {3, 5, 0, much, much, much, "sizes are from 1"},
+        {3, UINT64_C(1) << 31, 7, much, much, much, "sizes are from 1"},
+        {1610612736, 1, 1431655766, much, much, much, "are outside of memory of"}, /* of a are 2^64 and 8 GiB */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_memory a = {.bytes = cases[i].a}, b = {.bytes = cases[i].b}, d = {.bytes = cases[i].d};
+        const struct as_gemm_desc desc = {.m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .a = &a, .b = &b, .d = &d};
+        struct as_error err = {0};
+        if (cases[i].part)
+            check_fails(as_gemm_check(&desc, 8, 4, &err), AS_USAGE, &err, cases[i].part);
+        else
+            check_ok(as_gemm_check(&desc, 8, 4, &err), &err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +256,7 @@ int main(void)
         cmocka_unit_test(seconds_of_a_timing),
         cmocka_unit_test(names_of_instructions),
         cmocka_unit_test(code_is_told_apart),
+        cmocka_unit_test(products_fit_their_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

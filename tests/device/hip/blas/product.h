@@ -1,5 +1,5 @@
-/* What both stand-ins for AMD's libraries do alike. FAKE_BLAS in the environment is a list of words that say what they
- * do wrong. */
+/* What the stand-ins for libraries for products do alike. FAKE_BLAS in the environment is a list of words that say what
+ * they do wrong. */
 #ifndef AS_TESTS_FAKE_BLAS_PRODUCT_H
 #define AS_TESTS_FAKE_BLAS_PRODUCT_H
 

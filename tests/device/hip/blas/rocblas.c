@@ -56,12 +56,15 @@ rocblas_status rocblas_get_version_string(char *text, size_t bytes)
 
 static const char *format_of(rocblas_datatype type)
 {
-    return type == rocblas_datatype_f64_r    ? "f64"
-           : type == rocblas_datatype_f32_r  ? "f32"
-           : type == rocblas_datatype_f16_r  ? "f16"
-           : type == rocblas_datatype_bf16_r ? "bf16"
-           : type == rocblas_datatype_i8_r   ? "s8"
-                                             : "s32";
+    static const struct {
+        rocblas_datatype type;
+        const char *word;
+    } types[] = {{rocblas_datatype_f64_r, "f64"},   {rocblas_datatype_f32_r, "f32"}, {rocblas_datatype_f16_r, "f16"},
+                 {rocblas_datatype_bf16_r, "bf16"}, {rocblas_datatype_i8_r, "s8"},   {rocblas_datatype_i32_r, "s32"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].type == type)
+            return types[i].word;
+    return NULL;
 }
 
 rocblas_status rocblas_gemm_ex(rocblas_handle handle, rocblas_operation trans_a, rocblas_operation trans_b,
@@ -79,6 +82,8 @@ rocblas_status rocblas_gemm_ex(rocblas_handle handle, rocblas_operation trans_a,
         return rocblas_status_not_implemented;
     if (fake_asked("rocblas-speechless"))
         return 77;
+    if (!left.format || !right.format || !one.format || !format_of(d_type))
+        return 11;
     if (!handle->stream || lda != (left.transposed ? k : m) || ldb != (right.transposed ? n : k) || ldc != m ||
         ldd != m || c != d || c_type != d_type || algo || solution_index || flags || fake_get(&one, 0) != 1 ||
         fake_get(&zero, 0) != 0)
