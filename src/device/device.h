@@ -11,7 +11,7 @@
 
 #include "device/info.h"
 
-#define AS_DEVICE_ABI 1u
+#define AS_DEVICE_ABI 1u /* grows with the first change of a struct here after a release */
 
 struct as_device;
 struct as_memory;
