@@ -1,6 +1,8 @@
 /* Products of matrices by AMD's libraries: hipBLASLt, and rocBLAS for what that has not. */
 #include "device/hip/hip.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +61,14 @@ static enum as_status check_tf32(const struct as_hip_device *hip, const struct a
                    hip->target.arch[0] ? hip->target.arch : "this chip");
 }
 
+/* Halves of the room for each, so that none is lost for the other. */
+static void fail_both(const struct as_error *first, const struct as_error *second, struct as_error *err)
+{
+    char words[2][250];
+    as_fail(err, second->code, "%s; and %s", as_copy_text(words[0], sizeof words[0], first->text),
+            as_copy_text(words[1], sizeof words[1], second->text));
+}
+
 static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
                                   struct as_error *err)
 {
@@ -78,7 +88,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     if (s == AS_UNSUPPORTED && as_card_alive(card, NULL) == AS_OK) {
         s = try_rocblas(g, dev, b, desc, &second);
         if (s)
-            as_fail(err, s, "%.230s; and %.230s", first.text, second.text);
+            fail_both(&first, &second, err);
     } else if (s)
         as_fail(err, s, "%s", first.text);
     if (s)

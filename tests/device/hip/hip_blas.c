@@ -3,6 +3,7 @@
  * "both", "rocblas", "none", "foreign" (nothing of them inside), "damaged". */
 #include "../cards.h"
 
+#include "base/utf8.h"
 #include "gemm.h"
 
 #include <dlfcn.h>
@@ -105,6 +106,23 @@ static void test_both(void **state)
     is_right(AS_PRODUCT_F32, "rocBLAS");
 }
 
+/* What both say is shortened to characters that are whole. */
+static void test_long_words(void **state)
+{
+    struct as_product p;
+    struct as_error err;
+    (void)state;
+    say("lacks rocblas-wordy");
+    check_fails(make(&p, AS_PRODUCT_F32, &err), AS_FAILED, &err, "not supported (7); and hip: rocblas_gemm_ex: x");
+    as_product_finish(&p);
+    for (size_t at = 0, n = strlen(err.text), one; at < n; at += one) {
+        uint32_t character;
+        one = as_utf8_decode(err.text + at, n - at, &character);
+        assert_true(one > 0);
+    }
+    say("");
+}
+
 /* What is no lack of a product does not pass to the other library. */
 static void test_failures(void **state)
 {
@@ -183,7 +201,8 @@ static void test_missing(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest both[] = {cmocka_unit_test(test_both), cmocka_unit_test(test_failures),
-                                      cmocka_unit_test(test_wrong), cmocka_unit_test(test_tf32)};
+                                      cmocka_unit_test(test_long_words), cmocka_unit_test(test_wrong),
+                                      cmocka_unit_test(test_tf32)};
     const struct CMUnitTest rocblas[] = {cmocka_unit_test(test_rocblas)};
     const struct CMUnitTest missing[] = {cmocka_unit_test(test_missing)};
     setenv("ASSAY_CACHE", "off", 1);

@@ -1,10 +1,13 @@
 /* A librocblas for tests that multiplies on the host. FAKE_BLAS: "rocblas-cannot" no product is implemented,
- * "rocblas-speechless" an error without words, "skips" a step of every sum is left out. */
+ * "rocblas-speechless" an error without words, "rocblas-wordy" one with many, "skips" a step of sums is left out. */
 #include "product.h"
 
 #define DECLARE(result, name, parameters) API result name parameters;
 AS_ROCBLAS_REQUIRED(DECLARE)
 AS_ROCBLAS_OPTIONAL(DECLARE)
+
+#define UMLAUTS "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+#define SIXTEEN UMLAUTS UMLAUTS UMLAUTS UMLAUTS
 
 struct _rocblas_handle {
     hipStream_t stream;
@@ -45,7 +48,9 @@ rocblas_status rocblas_set_math_mode(rocblas_handle handle, rocblas_math_mode mo
 
 const char *rocblas_status_to_string(rocblas_status status)
 {
-    return status == rocblas_status_not_implemented ? "rocblas_status_not_implemented" : NULL;
+    return status == rocblas_status_not_implemented ? "rocblas_status_not_implemented"
+           : status == 78 ? "x" SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN
+                          : NULL;
 }
 
 rocblas_status rocblas_get_version_string(char *text, size_t bytes)
@@ -82,6 +87,8 @@ rocblas_status rocblas_gemm_ex(rocblas_handle handle, rocblas_operation trans_a,
         return rocblas_status_not_implemented;
     if (fake_asked("rocblas-speechless"))
         return 77;
+    if (fake_asked("rocblas-wordy"))
+        return 78;
     if (!left.format || !right.format || !one.format || !format_of(d_type))
         return 11;
     if (!handle->stream || lda != (left.transposed ? k : m) || ldb != (right.transposed ? n : k) || ldc != m ||
