@@ -14,30 +14,35 @@ void fake(const char *words)
     setenv(stand_in.words, words, 1);
 }
 
-/* A function of the stand-in; the real library has none of that name, so the test says when it was found instead. */
-static void *fake_function(const char *name)
+/* A function of a stand-in; the real library has none of that name, so the test says when it was found instead. */
+static void *fake_function(const char *library, const char *name)
 {
-    void *library = dlopen(stand_in.library, RTLD_NOW | RTLD_NOLOAD);
-    void *f = library ? dlsym(library, name) : NULL;
-    if (library)
-        dlclose(library);
+    void *at = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+    void *f = at ? dlsym(at, name) : NULL;
+    if (at)
+        dlclose(at);
     if (!f)
-        fail_msg("%s is not the stand-in: it has no %s", stand_in.library, name);
+        fail_msg("%s is not the stand-in: it has no %s", library, name);
     return f;
+}
+
+int fake_live_of(const char *library, const char *function)
+{
+    int (*f)(void);
+    void *at = fake_function(library, function);
+    memcpy(&f, &at, sizeof f);
+    return f();
 }
 
 int fake_live(void)
 {
-    int (*f)(void);
-    void *at = fake_function(stand_in.live);
-    memcpy(&f, &at, sizeof f);
-    return f();
+    return fake_live_of(stand_in.library, stand_in.live);
 }
 
 void fake_reset(void)
 {
     void (*f)(void);
-    void *at = fake_function(stand_in.reset);
+    void *at = fake_function(stand_in.library, stand_in.reset);
     memcpy(&f, &at, sizeof f);
     f();
 }
@@ -45,7 +50,7 @@ void fake_reset(void)
 const char *fake_broken(void)
 {
     const char *(*f)(void);
-    void *at = fake_function(stand_in.broken);
+    void *at = fake_function(stand_in.library, stand_in.broken);
     memcpy(&f, &at, sizeof f);
     return f();
 }

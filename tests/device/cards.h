@@ -30,7 +30,10 @@ struct opened {
 /* Faults to play from now on, "" none. */
 void fake(const char *words);
 void fake_reset(void);
+/* What was made and not given back. */
 int fake_live(void);
+/* The same of another stand-in, which the backend has loaded, by its function. */
+int fake_live_of(const char *library, const char *function);
 const char *fake_broken(void);
 void open_card(struct opened *o, size_t index);
 /* Another one of a backend that is open. */

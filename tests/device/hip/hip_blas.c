@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "gemm.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 static const char *there;
@@ -26,26 +25,14 @@ static int setup(void **state)
     return 0;
 }
 
-/* What a stand-in made was given back. */
-static void check_live(const char *library, const char *function)
-{
-    void *at = dlopen(library, RTLD_NOW | RTLD_NOLOAD), *symbol = at ? dlsym(at, function) : NULL;
-    int (*live)(void);
-    if (!symbol)
-        fail_msg("%s is not the stand-in: it has no %s", library, function);
-    memcpy(&live, &symbol, sizeof live);
-    assert_int_equal(live(), 0);
-    dlclose(at);
-}
-
 static int teardown(void **state)
 {
     (void)state;
     const bool both = strcmp(there, "both") == 0;
     if (both)
-        check_live("libhipblaslt.so.1", "fake_hipblaslt_live");
+        assert_int_equal(fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_live"), 0);
     if (both || strcmp(there, "rocblas") == 0)
-        check_live("librocblas.so.5", "fake_rocblas_live");
+        assert_int_equal(fake_live_of("librocblas.so.5", "fake_rocblas_live"), 0);
     close_card(&o);
     return 0;
 }
