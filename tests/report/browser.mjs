@@ -94,6 +94,15 @@ for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'ope
   check(`${scenario}: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
   await t.close();
 }
+{ // of several numbers of chains the quickest counts, of a pair and of what its operations cost alone
+  const t = await open('operations');
+  const share = t.charts ? await t.tab.evaluate(() => Object.fromEntries([...document.querySelectorAll(
+    '.plots[data-figure="mix"] svg .mark-rect path[aria-label]')].map(p => p.getAttribute('aria-label')).map(
+    l => [l.match(/sequence: ([^;]*)/)?.[1], Number(l.match(/share: ([^;]*)/)?.[1])]))) : null;
+  check('operations: shares of pairs', !share || (share['iadd32+xor32'] === 1 && share['ffma32+xor32'] === 0 &&
+    share['ffma32+iadd32'] === 0), share);
+  await t.close();
+}
 {
   const t = await open('large');
   check('large: loads within 5 s', t.loaded < 5000, t.loaded);

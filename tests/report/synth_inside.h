@@ -16,7 +16,7 @@ struct maker {
 
 /* synth_probes.c */
 extern const struct as_probe synth_latency, synth_bandwidth, synth_c2c, synth_launch, synth_alloc, synth_roofline,
-    synth_alu, synth_alu_latency;
+    synth_alu, synth_alu_latency, synth_mix;
 
 struct as_cell *synth_cell(struct maker *m, const struct as_probe *probe, const char *device);
 void synth_axis_number(struct as_cell *c, const char *name, uint64_t v);

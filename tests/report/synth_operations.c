@@ -6,6 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+static void trusted(struct maker *m, struct as_cell *c, double value)
+{
+    synth_measured(m, c, value);
+    c->status = AS_CELL_OK;
+    c->gates[AS_GATE_NOISE].state = AS_GATE_PASS;
+    c->sum.median = value;
+    c->sum.ci = (struct as_interval){value * 0.99, value * 1.01};
+}
+
 static struct as_cell *operation(struct maker *m, const struct as_probe *probe, const char *op, unsigned operands,
                                  unsigned steps, double value, const char *detail)
 {
@@ -15,11 +24,7 @@ static struct as_cell *operation(struct maker *m, const struct as_probe *probe, 
     synth_axis(c, "op", op);
     synth_axis_number(c, "operands", operands);
     synth_axis_number(c, "steps", steps);
-    synth_measured(m, c, value);
-    c->status = AS_CELL_OK;
-    c->gates[AS_GATE_NOISE].state = AS_GATE_PASS;
-    c->sum.median = value;
-    c->sum.ci = (struct as_interval){value * 0.99, value * 1.01};
+    trusted(m, c, value);
     c->detail = detail ? as_strdup(detail) : NULL;
     return c;
 }
@@ -55,6 +60,26 @@ void synth_hostile_operations(struct maker *m)
     unsupported(m, "iadd32", "<u>");
 }
 
+/* Two that share a pipe and one that does not; with one chain all are slow, and with six some. */
+static void mixes(struct maker *m)
+{
+    static const struct {
+        const char *mix;
+        double cost[3];
+    } rows[] = {{"ffma32", {2, 0.25, 0.25}}, {"xor32", {2, 0.5, 0.5}},        {"iadd32", {2, 0.5, 0.75}},
+                {"iadd32+xor32", {2, 1, 1}}, {"ffma32+xor32", {2, 0.5, 0.5}}, {"ffma32+iadd32", {2, 0.6, 0.5}}};
+    static const unsigned ilp[] = {1, 2, 6};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof ilp / sizeof *ilp; k++) {
+            struct as_cell *c = synth_cell(m, &synth_mix, "cuda:0");
+            if (!c)
+                return;
+            synth_axis(c, "mix", rows[i].mix);
+            synth_axis_number(c, "ilp", ilp[k]);
+            trusted(m, c, rows[i].cost[k]);
+        }
+}
+
 void synth_operations(struct maker *m)
 {
     struct as_device_info *d = synth_device(m->r, "cuda:0", "cuda", "NVIDIA H200");
@@ -87,4 +112,5 @@ void synth_operations(struct maker *m)
     struct as_cell *wide = rate(m, "iadd32", 4, 0, 0, 160, "{\"lanes\":8}");
     synth_axis(wide, "width", "256");
     unsupported(m, "fadd64", "the device has no f64");
+    mixes(m);
 }

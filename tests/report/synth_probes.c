@@ -145,10 +145,23 @@ const struct as_probe synth_alu_latency = {.abi = AS_PROBE_ABI,
                                            .axes = alu_axes,
                                            .about = operations,
                                            .figure = "alu_latency"};
+static const struct as_axis mix_axes[] = {{"mix", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL, NULL},
+                                          {"ilp", "", AS_AXIS_COUNT, AS_DOMAIN_NONE, 0, 8, "0", NULL, NULL, "fitting"},
+                                          {0}};
+const struct as_probe synth_mix = {.abi = AS_PROBE_ABI,
+                                   .name = "mix",
+                                   .title = "Sequences of operations",
+                                   .question = "How long does one unit take for operations of several kinds?",
+                                   .metric = "cost",
+                                   .unit = "cycles",
+                                   .better_less = true,
+                                   .counts = "cycles of a unit",
+                                   .axes = mix_axes,
+                                   .figure = "mix"};
 static const struct as_probe sentinel = {.abi = AS_PROBE_ABI, .name = "sentinel", .title = "Sentinel", .hidden = true};
-const struct as_probe *const as_probes[] = {
-    &synth_latency,  &synth_bandwidth, &synth_c2c,         &synth_launch, &synth_alloc,
-    &synth_roofline, &synth_alu,       &synth_alu_latency, &sentinel,     NULL};
+const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &synth_c2c, &synth_launch,
+                                            &synth_alloc,   &synth_roofline,  &synth_alu, &synth_alu_latency,
+                                            &synth_mix,     &sentinel,        NULL};
 
 const struct as_probe *as_probe_find(const char *name)
 {
