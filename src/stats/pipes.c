@@ -1,7 +1,5 @@
 #include "stats/pipes.h"
 
-#include "stats/order.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,7 +226,7 @@ static void find_uses(const struct as_pipes_sequence *s, size_t ops, struct as_p
             p->use[i][k] = (int)k == p->home[i] ? p->alone[i] : rest_of(s, p, i, p->first[k]);
 }
 
-/* ---- how well it fits ---- */
+/* ---- what the issue bounds ---- */
 
 static double busiest(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
 {
@@ -242,11 +240,6 @@ static double busiest(const struct as_pipes *p, const struct as_pipes_sequence *
     return most;
 }
 
-double as_pipes_cost(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
-{
-    return fmax(busiest(p, s, ops), p->issue * issued_of(s, ops));
-}
-
 static bool is_placed(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
 {
     for (size_t i = 0; i < ops; i++)
@@ -255,32 +248,16 @@ static bool is_placed(const struct as_pipes *p, const struct as_pipes_sequence *
     return true;
 }
 
-static enum as_status judge(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out,
-                            struct as_error *err)
+static void find_bound(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out)
 {
-    double *off = malloc((n + 1) * sizeof *off);
-    if (!off)
-        return as_nomem(err, (n + 1) * sizeof *off, "residuals");
     for (size_t k = 0; k < n; k++) {
         size_t unused[2];
         if (kinds_of(&s[k], ops, unused) < 2 || !is_placed(out, &s[k], ops))
             continue;
-        double pipes = busiest(out, &s[k], ops), issue = out->issue * issued_of(&s[k], ops);
-        double far = fabs(fmax(pipes, issue) / s[k].cost - 1);
-        out->issue_bound += issue > BOUND_CLEAR * pipes && fabs(issue / s[k].cost - 1) < BOUND_NEAR;
-        if (out->judged == 0 || far > out->worst) {
-            out->worst = far;
-            out->worst_in = k;
-        }
-        off[out->judged++] = far;
+        double issue = out->issue * issued_of(&s[k], ops);
+        out->placed++;
+        out->issue_bound += issue > BOUND_CLEAR * busiest(out, &s[k], ops) && fabs(issue / s[k].cost - 1) < BOUND_NEAR;
     }
-    out->residual = NAN;
-    if (out->judged) {
-        as_sort(off, out->judged);
-        out->residual = off[(size_t)ceil(0.9 * (double)out->judged) - 1];
-    }
-    free(off);
-    return AS_OK;
 }
 
 enum as_status as_pipes_solve(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out,
@@ -304,5 +281,6 @@ enum as_status as_pipes_solve(const struct as_pipes_sequence *s, size_t n, size_
     for (size_t i = 0; i < ranked; i++)
         place(out, ops, ranks[i].op);
     find_uses(s, ops, out);
-    return judge(s, n, ops, out, err);
+    find_bound(s, n, ops, out);
+    return AS_OK;
 }

@@ -1,6 +1,6 @@
 /* Which operations the same part of a unit does, from what they cost alone and in sequences. A unit is taken as pipes
  * that work side by side, each for some of the operations, and one issue for all: a sequence costs what its busiest
- * pipe needs, or its issue where that is longer. */
+ * pipe needs, or its issue where that is longer. Of two operations at a time; pipes_fit.h asks all sequences. */
 #ifndef AS_STATS_PIPES_H
 #define AS_STATS_PIPES_H
 
@@ -46,15 +46,10 @@ struct as_pipes {
     size_t first[AS_PIPES_MAX];             /* operation that stands for the pipe */
     int home[AS_PIPES_OPS];                 /* its pipe; -1: the pairs do not tell */
     double use[AS_PIPES_OPS][AS_PIPES_MAX]; /* cost in each pipe */
-    size_t judged;                          /* sequences of several operations whose pipes are known */
-    double residual;                        /* nine of ten of them cost what the pipes say within this share */
-    double worst;                           /* the farthest of them */
-    size_t worst_in;
+    size_t placed;                          /* sequences of several operations whose pipes are known */
 };
 /* ops: operations that counts are of. AS_USAGE where there are more of them than fit, or a cost is none. */
 enum as_status as_pipes_solve(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out,
                               struct as_error *err);
-/* What the pipes say that a sequence costs, of operations that all have one. */
-double as_pipes_cost(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops);
 
 #endif
