@@ -101,7 +101,7 @@ void as_unit_pipes_finish(struct as_unit_pipes *u)
 
 bool as_unit_pipes_hold(const struct as_unit_pipes *u)
 {
-    return u->fit.residual <= RESIDUAL_MOST && u->n >= SEQUENCES_EACH * u->fit.loads;
+    return u->fit.residual <= RESIDUAL_MOST && u->fit.sequences >= SEQUENCES_EACH * u->fit.loads;
 }
 
 size_t as_unit_pipes_others(const struct as_unit_pipes *u)

@@ -16,6 +16,7 @@ enum { SWEEPS = 40, ROUNDS = 4, FOLDS = 5 };
 
 /* One sequence, as the few operations that it has. */
 struct item {
+    size_t sequence;
     size_t op[AS_PIPES_OPS];
     double count[AS_PIPES_OPS];
     size_t kinds;
@@ -29,6 +30,14 @@ struct fitting {
     size_t *list;
     double (*load)[AS_PIPES_RESOURCES];
 };
+
+static double count_in(const struct item *t, size_t op)
+{
+    for (size_t i = 0; i < t->kinds; i++)
+        if (t->op[i] == op)
+            return t->count[i];
+    return 0;
+}
 
 /* ---- how far off ---- */
 
@@ -79,9 +88,7 @@ static void improve_load(struct fitting *f, size_t op, size_t resource)
         double value = 0;
         if (i < f->of[op][1]) {
             const struct item *t = &f->item[f->list[f->of[op][0] + i]];
-            double own = 0;
-            for (size_t k = 0; k < t->kinds; k++)
-                own += t->op[k] == op ? t->count[k] : 0;
+            double own = count_in(t, op);
             value = t->weight > 0 ? (t->cost - (need(f, t, resource) - own * *load)) / own : 0;
         }
         if (value < 0)
@@ -164,6 +171,14 @@ static void fit(struct fitting *f, const struct as_pipes *p)
 
 /* ---- the sequences ---- */
 
+static bool is_known(const struct as_pipes_sequence *s, size_t ops, const struct as_pipes *p)
+{
+    for (size_t i = 0; i < ops; i++)
+        if (s->count[i] && isnan(p->alone[i]))
+            return false;
+    return true;
+}
+
 static struct item item_of(const struct as_pipes_sequence *s, size_t ops, double issue)
 {
     struct item t = {.cost = s->cost, .weight = 1};
@@ -181,30 +196,39 @@ static struct item item_of(const struct as_pipes_sequence *s, size_t ops, double
     return t;
 }
 
-static enum as_status open_fitting(struct fitting *f, const struct as_pipes_sequence *s, size_t n, size_t ops,
-                                   const struct as_pipes *p, struct as_pipes_fit *out, struct as_error *err)
+/* In which sequences each operation is. */
+static enum as_status list_sequences(struct fitting *f, struct as_error *err)
 {
-    size_t entries = 0;
-    *f = (struct fitting){.n = n, .ops = ops, .resources = p->pipes + AS_PIPES_OTHERS, .load = out->load};
-    f->item = calloc(n + 1, sizeof *f->item);
-    f->of = calloc(ops + 1, sizeof *f->of);
-    if (!f->item || !f->of)
-        return as_nomem(err, n * sizeof *f->item, "sequences");
-    for (size_t k = 0; k < n; k++) {
-        f->item[k] = item_of(&s[k], ops, p->issue);
+    size_t entries = 0, at = 0;
+    for (size_t k = 0; k < f->n; k++)
         entries += f->item[k].kinds;
-    }
     f->list = calloc(entries + 1, sizeof *f->list);
     if (!f->list)
         return as_nomem(err, entries * sizeof *f->list, "sequences");
-    for (size_t op = 0, at = 0; op < ops; op++) {
+    for (size_t op = 0; op < f->ops; op++) {
         f->of[op][0] = at;
-        for (size_t k = 0; k < n; k++)
-            if (s[k].count[op])
+        for (size_t k = 0; k < f->n; k++)
+            if (count_in(&f->item[k], op) > 0)
                 f->list[at++] = k;
         f->of[op][1] = at - f->of[op][0];
     }
     return AS_OK;
+}
+
+static enum as_status open_fitting(struct fitting *f, const struct as_pipes_sequence *s, size_t n, size_t ops,
+                                   const struct as_pipes *p, struct as_pipes_fit *out, struct as_error *err)
+{
+    *f = (struct fitting){.ops = ops, .resources = p->pipes + AS_PIPES_OTHERS, .load = out->load};
+    f->item = calloc(n + 1, sizeof *f->item);
+    f->of = calloc(ops + 1, sizeof *f->of);
+    if (!f->item || !f->of)
+        return as_nomem(err, n * sizeof *f->item, "sequences");
+    for (size_t k = 0; k < n; k++)
+        if (is_known(&s[k], ops, p)) {
+            f->item[f->n] = item_of(&s[k], ops, p->issue);
+            f->item[f->n++].sequence = k;
+        }
+    return list_sequences(f, err);
 }
 
 static void close_fitting(struct fitting *f)
@@ -221,25 +245,54 @@ static double share_off(const struct fitting *f, const struct item *t)
     return fabs(predict(f, t) / t->cost - 1);
 }
 
-/* Each sequence of several operations is left out once. */
-static double share_told(struct fitting *f, const struct as_pipes *p)
+struct left_out {
+    struct as_pipes pipes; /* what the others say */
+    size_t n;
+    struct as_pipes_sequence others[];
+};
+
+/* Leaves out each sequence of several operations that is of this fold, finds pipes of all others, and fits to those. */
+static enum as_status fit_others(struct fitting *f, const struct as_pipes_sequence *s, size_t fold, struct left_out *l,
+                                 struct as_error *err)
 {
-    size_t told = 0, all = 0;
-    for (size_t fold = 0; fold < FOLDS; fold++) {
-        for (size_t k = 0, m = 0; k < f->n; k++)
-            if (f->item[k].kinds > 1)
-                f->item[k].weight = m++ % FOLDS != fold;
-        fit(f, p);
-        for (size_t k = 0; k < f->n; k++)
+    l->n = 0;
+    for (size_t k = 0, m = 0; k < f->n; k++) {
+        struct item *t = &f->item[k];
+        if (t->kinds > 1)
+            t->weight = m++ % FOLDS != fold;
+        if (t->weight > 0)
+            l->others[l->n++] = s[t->sequence];
+    }
+    enum as_status status = as_pipes_solve(l->others, l->n, f->ops, &l->pipes, err);
+    if (status)
+        return status;
+    f->resources = l->pipes.pipes + AS_PIPES_OTHERS;
+    fit(f, &l->pipes);
+    return AS_OK;
+}
+
+/* The share of sequences that others tell: each of several operations is left out once. The fit is to be made anew. */
+static enum as_status find_told(struct fitting *f, const struct as_pipes_sequence *s, double *share,
+                                struct as_error *err)
+{
+    size_t told = 0, all = 0, size = sizeof(struct left_out) + (f->n + 1) * sizeof *s, resources = f->resources;
+    struct left_out *l = calloc(1, size);
+    enum as_status status = l ? AS_OK : as_nomem(err, size, "sequences left out");
+    for (size_t fold = 0; fold < FOLDS && !status; fold++) {
+        status = fit_others(f, s, fold, l, err);
+        for (size_t k = 0; k < f->n && !status; k++)
             if (f->item[k].weight == 0) {
                 told += share_off(f, &f->item[k]) <= AS_PIPES_TOLD;
                 all++;
             }
     }
+    free(l);
     for (size_t k = 0; k < f->n; k++)
         if (f->item[k].kinds > 1)
             f->item[k].weight = 1;
-    return all ? (double)told / (double)all : NAN;
+    f->resources = resources;
+    *share = all ? (double)told / (double)all : NAN;
+    return status;
 }
 
 static enum as_status judge(const struct fitting *f, struct as_pipes_fit *out, struct as_error *err)
@@ -254,7 +307,7 @@ static enum as_status judge(const struct fitting *f, struct as_pipes_fit *out, s
         double far = share_off(f, &f->item[k]);
         if (out->judged == 0 || far > out->worst) {
             out->worst = far;
-            out->worst_in = k;
+            out->worst_in = f->item[k].sequence;
         }
         off[out->judged++] = far;
     }
@@ -275,26 +328,14 @@ enum as_status as_pipes_fit(const struct as_pipes_sequence *s, size_t n, size_t 
     struct fitting f;
     memset(out, 0, sizeof *out);
     enum as_status status = open_fitting(&f, s, n, ops, p, out, err);
+    if (!status)
+        status = find_told(&f, s, &out->told, err);
     if (!status) {
         out->resources = f.resources;
-        out->told = share_told(&f, p);
+        out->sequences = f.n;
         fit(&f, p);
         status = judge(&f, out, err);
     }
     close_fitting(&f);
     return status;
-}
-
-double as_pipes_fit_cost(const struct as_pipes_fit *f, const struct as_pipes *p, const struct as_pipes_sequence *s,
-                         size_t ops)
-{
-    const struct item t = item_of(s, ops, p->issue);
-    double most = t.issue;
-    for (size_t r = 0; r < f->resources; r++) {
-        double sum = 0;
-        for (size_t i = 0; i < t.kinds; i++)
-            sum += t.count[i] * f->load[t.op[i]][r];
-        most = fmax(most, sum);
-    }
-    return most;
 }

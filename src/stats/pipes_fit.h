@@ -13,20 +13,19 @@ struct as_pipes_fit {
     size_t resources;                              /* the pipes, then the others */
     double load[AS_PIPES_OPS][AS_PIPES_RESOURCES]; /* in the unit of costs */
     size_t loads;                                  /* of them above 0 */
-    size_t judged;                                 /* sequences of several operations */
+    size_t sequences;                              /* of operations whose costs alone are known; others are left out */
+    size_t judged;                                 /* of them those of several operations */
     double residual; /* nine of ten of them cost what the busiest resource, or the issue, needs, within this share; NAN
                         of none */
     double worst;    /* the farthest */
     size_t worst_in;
-    double told; /* share of sequences that others tell: left out of the fit in turn, within AS_PIPES_TOLD */
+    double told; /* share of them that the others tell within AS_PIPES_TOLD: each is left out in turn, of the pairs and
+                    of the fit; NAN of none */
 };
 #define AS_PIPES_TOLD 0.05
 
 /* p: what as_pipes_solve made of the same sequences. */
 enum as_status as_pipes_fit(const struct as_pipes_sequence *s, size_t n, size_t ops, const struct as_pipes *p,
                             struct as_pipes_fit *out, struct as_error *err);
-/* What they say that a sequence costs. */
-double as_pipes_fit_cost(const struct as_pipes_fit *f, const struct as_pipes *p, const struct as_pipes_sequence *s,
-                         size_t ops);
 
 #endif

@@ -57,10 +57,8 @@ static void solve(const struct made *m, struct as_pipes_fit *fit)
 {
     static struct as_pipes p;
     struct as_error err = {0};
-    assert_int_equal(as_pipes_solve(m->s, m->n, OPERATIONS, &p, &err), AS_OK);
-    assert_int_equal(as_pipes_fit(m->s, m->n, OPERATIONS, &p, fit, &err), AS_OK);
-    for (size_t k = 0; k < m->n; k++)
-        assert_true(as_pipes_fit_cost(fit, &p, &m->s[k], OPERATIONS) > 0);
+    assert_int_equal(as_pipes_solve(m->s, m->n, OPERATIONS + 1, &p, &err), AS_OK);
+    assert_int_equal(as_pipes_fit(m->s, m->n, OPERATIONS + 1, &p, fit, &err), AS_OK);
 }
 
 static void test_exact(void **unused)
@@ -112,13 +110,44 @@ static void test_nothing(void **unused)
     assert_true(fit.judged == 0 && fit.loads == 0 && isnan(fit.residual) && isnan(fit.told));
 }
 
+/* A pair that is left out tells nothing of itself: that two work side by side is known from it alone. */
+static void test_left_out(void **unused)
+{
+    static struct made m;
+    static struct as_pipes_fit fit;
+    (void)unused;
+    m = (struct made){.n = 3};
+    for (size_t k = 0; k < m.n; k++)
+        m.s[k] = (struct as_pipes_sequence){.count = {k != 1, k != 0}, .cost = 1, .issued = NAN, .error = 0.001};
+    solve(&m, &fit);
+    assert_true(fit.judged == 1 && fit.residual < 0.01);
+    assert_true(fit.told == 0);
+}
+
+/* What an operation costs alone is needed: any cost of its sequences would fit. */
+static void test_unknown_alone(void **unused)
+{
+    static struct made m;
+    static struct as_pipes_fit known, fit;
+    (void)unused;
+    make(&m, 0, 4);
+    solve(&m, &known);
+    for (size_t i = 0; i < 3; i++) {
+        struct as_pipes_sequence *s = &m.s[m.n++];
+        *s = (struct as_pipes_sequence){.count = {1}, .cost = 40, .issued = NAN, .error = NAN};
+        s->count[OPERATIONS] = 1;
+    }
+    solve(&m, &fit);
+    assert_int_equal(fit.sequences, known.sequences);
+    assert_int_equal(fit.judged, known.judged);
+    assert_true(fit.loads == known.loads && fit.worst == known.worst);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_no_reason),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_exact),   cmocka_unit_test(test_noise),    cmocka_unit_test(test_no_reason),
+        cmocka_unit_test(test_nothing), cmocka_unit_test(test_left_out), cmocka_unit_test(test_unknown_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
