@@ -101,10 +101,9 @@ const struct rule fact_rules[] = {
     {"pipes", rule_pipes,
      "costs of operations alone and in sequences: where a sequence of two lies between the dearer one (or its issue, "
      "by the least cost of an instruction, but for a twentieth) and the sum of both; those that share in full are one "
-     "pipe. "
-     "From these on, what each operation takes of each pipe and of up to three other resources is fitted to all "
+     "pipe. From these on, what each operation takes of each pipe and of up to three other resources is fitted to all "
      "sequences by least absolute deviations; a sequence costs what the busiest needs, or its issue. Undecided with "
-     "fewer than two sequences for each such load, and where nine of ten are off by more than 5%",
+     "fewer than two sequences for each such load, and where more than one of ten is off by more than 5%",
      "a sequence of the same operations, with more of the cheaper one, that costs otherwise than the pipes say"},
     {"atomic updates", rule_atomics,
      "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted "

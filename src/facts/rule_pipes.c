@@ -116,6 +116,15 @@ static void add_issue(struct rule_context *c, const struct as_unit_pipes *u)
     judge(f, u);
 }
 
+/* Operations of the fit. */
+static size_t known(const struct as_unit_pipes *u)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < u->ops; i++)
+        n += isfinite(u->pipes.alone[i]);
+    return n;
+}
+
 static void add_graph(struct rule_context *c, const struct as_unit_pipes *u)
 {
     const struct as_pipes *p = &u->pipes;
@@ -129,7 +138,7 @@ static void add_graph(struct rule_context *c, const struct as_unit_pipes *u)
              "A unit does %zu operations in %zu pipes and %zu other resource%s that they share: nine of ten of %zu "
              "sequences cost what the busiest of these needs within %.1f%%, by %zu loads; of those left out of the fit "
              "in turn %.0f%% do within %.0f%%; the farthest (%s) is off by %.1f%%",
-             u->ops, p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual, fit->loads,
+             known(u), p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual, fit->loads,
              100 * fit->told, 100 * AS_PIPES_TOLD, cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
     fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
@@ -156,10 +165,11 @@ static void add_all(struct rule_context *c, const struct as_unit_pipes *u)
 
 void rule_pipes(struct rule_context *c)
 {
-    struct as_unit_pipes *u = as_unit_has_pipes(c->info) ? calloc(1, sizeof *u) : NULL;
+    if (!as_unit_has_pipes(c->info))
+        return;
+    struct as_unit_pipes *u = calloc(1, sizeof *u);
     if (!u) {
-        if (as_unit_has_pipes(c->info))
-            c->status = as_nomem(c->err, sizeof *u, "pipes");
+        c->status = as_nomem(c->err, sizeof *u, "pipes");
         return;
     }
     c->status = as_unit_pipes_make(c->cells, c->n, u, c->err);

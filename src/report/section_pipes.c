@@ -152,8 +152,7 @@ static void draw(struct drawing *d)
 
 /* ---- all of it ---- */
 
-static enum as_status one_device(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info,
-                                 size_t *drawn)
+static enum as_status one_device(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
 {
     struct drawing d = {.page = p, .run = rr, .device = info->id, .unit = calloc(1, sizeof *d.unit)};
     const struct as_cell **cells = malloc((rr->cells_n + 1) * sizeof *cells);
@@ -167,10 +166,8 @@ static enum as_status one_device(struct as_page *p, const struct as_report_run *
         if (is_usable(&rr->cells[i], info))
             cells[n++] = &rr->cells[i];
     enum as_status s = as_unit_pipes_make(cells, n, d.unit, p->err);
-    if (!s && d.unit->fit.judged) {
+    if (!s && d.unit->fit.judged)
         draw(&d);
-        (*drawn)++;
-    }
     as_unit_pipes_finish(d.unit);
     free(d.unit);
     free((void *)cells);
@@ -180,7 +177,6 @@ static enum as_status one_device(struct as_page *p, const struct as_report_run *
 enum as_status as_page_pipes(struct as_page *p)
 {
     enum as_status s = AS_OK;
-    size_t drawn = 0;
     if (!as_page_has_pipes(p))
         return AS_OK;
     as_buf_str(p->out, "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
@@ -188,12 +184,12 @@ enum as_status as_page_pipes(struct as_page *p)
                        "that pairs of operations show, and resources that nothing has for itself, such as ports of "
                        "registers. A sequence costs what its busiest resource needs. Dark is all of the operation’s "
                        "cost alone; what costs as much as its issue needs no load; ? stands where no sequence has both "
-                       "the operation and the one that the pipe is named "
-                       "after.</p>\n");
+                       "the operation and the one that the pipe is named after.</p>\n");
+    const size_t before = p->out->len;
     for (size_t r = 0; r < p->n && !s; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)
-            s = one_device(p, &p->runs[r], &p->runs[r].devices[i], &drawn);
-    if (!drawn)
+            s = one_device(p, &p->runs[r], &p->runs[r].devices[i]);
+    if (p->out->len == before)
         as_buf_str(p->out, "<p>The sequences of this run have too few operations whose costs alone are known, and "
                            "are trusted, to tell pipes: assay run pipes measures all pairs.</p>\n");
     as_buf_str(p->out, "</section>\n");
