@@ -9,6 +9,8 @@ enum as_attention_path {
     AS_ATTENTION_SCALAR,
     AS_ATTENTION_FLASH,
     AS_ATTENTION_SPLIT,
+    AS_ATTENTION_FLASH_WGMMA,
+    AS_ATTENTION_SPLIT_WGMMA,
     AS_ATTENTION_PATHS
 };
 extern const char *const as_attention_path_words[];
@@ -27,6 +29,7 @@ struct as_attention {
     struct as_memory *partial, *limits;
     struct as_program *program, *flash;
     struct as_product score, value;
+    struct as_tensor tensors[3]; /* q, k and v */
     struct as_kernel *kernels[AS_ATTENTION_LAUNCHES];
     struct as_arg args[AS_ATTENTION_LAUNCHES][9];
     struct as_launch launches[AS_ATTENTION_LAUNCHES];
@@ -57,7 +60,7 @@ enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_erro
 /* Text and options of the program; its kernel is "flash". */
 enum as_status as_attention_flash_program(const struct as_device_info *info, const struct as_attention_desc *d,
                                           struct as_buf *source, char *defines, size_t size, struct as_error *err);
-/* Instructions of the matrix unit that its loop has. */
-unsigned as_attention_flash_steps(const struct as_device_info *info);
+/* Instructions of the matrix unit that it has at least. */
+unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path);
 
 #endif

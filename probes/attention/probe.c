@@ -10,7 +10,8 @@ static const struct as_axis axes[] = {
     {.name = "path",
      .help =
          "decomposed: product, softmax, product, through memory; scalar: one kernel of ordinary arithmetic; flash: one "
-         "by the matrix unit; split: the same on ranges of keys, which a second kernel joins",
+         "by the matrix unit (mma.sync; of AMD MFMA and WMMA); split: the same on ranges of keys, which a second "
+         "kernel joins; flash_wgmma, split_wgmma: both by wgmma",
      .type = AS_AXIS_WORD,
      .words = as_attention_path_words,
      .def = "all"},
@@ -65,7 +66,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (a->scores)
         as_note(vc, "products", as_product_path_words[a->score.desc.path]);
     if (a->flash)
-        as_expect_code(vc, a->kernels[0], "matrix", as_attention_flash_steps(&vc->dev->info));
+        as_expect_code(vc, a->kernels[0], "matrix", as_attention_flash_steps(&vc->dev->info, a->desc.path));
     return AS_OK;
 }
 

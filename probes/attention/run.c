@@ -10,7 +10,8 @@
 
 extern const char as_kernel_gemm_simple[], as_kernel_attention[];
 
-const char *const as_attention_path_words[] = {"decomposed", "scalar", "flash", "split", NULL};
+const char *const as_attention_path_words[] = {"decomposed",  "scalar",      "flash", "split",
+                                               "flash_wgmma", "split_wgmma", NULL};
 
 enum { SCALAR_ROWS = 16, LENGTHS = 128 /* of which they are multiples */, BYTES = 2 };
 /* On a CPU's cores a longer one takes many seconds. */
@@ -153,13 +154,13 @@ static enum as_status build(struct as_attention *a, struct as_error *err)
 enum as_status as_attention_prepare(struct as_attention *a, struct as_device *dev, const struct as_attention_desc *d,
                                     struct as_error *err)
 {
-    static enum as_status (*const prepare[])(struct as_attention *, struct as_error *) = {
-        prepare_decomposed, prepare_scalar, as_attention_flash_prepare, as_attention_flash_prepare};
+    static enum as_status (*const prepare[])(struct as_attention *, struct as_error *) = {prepare_decomposed,
+                                                                                          prepare_scalar};
     *a = (struct as_attention){.dev = dev, .desc = *d};
     enum as_status s = build(a, err);
     if (!s)
         s = make_operands(a, err);
-    return s ? s : prepare[d->path](a, err);
+    return s ? s : d->path < AS_ATTENTION_FLASH ? prepare[d->path](a, err) : as_attention_flash_prepare(a, err);
 }
 
 static enum as_status add_time(enum as_status s, const struct as_timing *t, double *seconds)

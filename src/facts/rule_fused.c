@@ -133,7 +133,7 @@ static void look_at_path(struct rule_context *c, const char *path)
 
 void rule_attention(struct rule_context *c)
 {
-    static const char *const paths[] = {"flash", "split", "scalar"};
+    static const char *const paths[] = {"flash", "split", "flash_wgmma", "split_wgmma", "scalar"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         look_at_path(c, paths[i]);
 }

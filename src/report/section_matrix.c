@@ -425,8 +425,8 @@ static void device(const struct place *p, bool several)
          "Time of a product and of separate kernels for what follows it over the time of one kernel that does all: "
          "right of the dashed line fusing pays. Lines across the ends are 95% intervals; operation, size, path.");
     bars(p, "attention", attention, "Attention", "ops/s", NAN,
-         "Operations of the two products a second, by one kernel (flash, split, scalar) and by products with softmax "
-         "between them (decomposed); length, heads, path.");
+         "Operations of the two products a second, by one kernel (flash and split, also by wgmma; scalar) and by "
+         "products with softmax between them (decomposed); length, heads, path.");
 }
 
 void as_page_matrix(struct as_page *p)

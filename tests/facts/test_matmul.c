@@ -208,6 +208,7 @@ static void test_attention(void **unused)
     attention("flash", 8192, 16, 300);
     attention("flash", 512, 16, 40);
     attention("flash", 512, 1, 10);
+    attention("flash_wgmma", 8192, 16, 600);
     attention("scalar", 8192, 16, 10);
     made_derive(&m);
     made_near(&m, "attention.flash.16_heads", 3, 1e-6);
@@ -216,6 +217,7 @@ static void test_attention(void **unused)
     assert_verdict("attention.flash.1_heads", AS_REFUTED);
     assert_verdict("attention.scalar.16_heads", AS_REFUTED);
     made_says(made_get(&m, "attention.scalar.16_heads"), "faster at none");
+    made_near(&m, "attention.flash_wgmma.16_heads", 6, 1e-6);
     assert_null(made_find(&m, "attention.split.16_heads"));
 }
 

@@ -89,7 +89,19 @@ static void test_what_applies(void **state)
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text,
                         "path flash is written for CUDA from sm_80 on and for AMD's chips with MFMA or WMMA of f16");
+    d.path = AS_ATTENTION_FLASH_WGMMA;
+    assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "sm_90a alone has the instructions of path flash_wgmma, this is sm_70");
+    snprintf(info.arch, sizeof info.arch, "sm_90");
+    assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
+    d.path = AS_ATTENTION_SPLIT_WGMMA;
+    d.length = 384; /* three blocks of 128 keys */
+    assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "the keys are no two parts of whole blocks");
+    d.path = AS_ATTENTION_SPLIT;
+    assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
     d.path = AS_ATTENTION_SCALAR;
+    d.length = 8192;
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
     info.is_host_cpu = true;
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);

@@ -1,7 +1,7 @@
 /* The kernels for products of matrices as NVRTC compiles them, without a device: for each architecture and type that a
  * path has, they compile, spill nothing, and hold the instructions of the matrix unit that they are about. Skipped
  * where there is no NVRTC. */
-#include "gemm.h"
+#include "../../../probes/attention/attention.h"
 #include "real_nvrtc.h"
 
 #include <setjmp.h>
@@ -12,29 +12,36 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_flash[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
+
+static void check_program(const struct as_program_desc *desc, const char *kernel, const char *arch,
+                          const char *operation, uint64_t wanted)
+{
+    struct as_error err = {0};
+    struct as_instructions all = {0};
+    unsigned char *cubin = NULL;
+    size_t bytes = 0;
+    uint64_t n = 0, spilled = 0;
+    if (nvrtc_compile(desc, arch, &cubin, &bytes, &err) || as_cubin_count(cubin, bytes, kernel, operation, &n, &err))
+        fail_msg("%s with %s for %s: %s", kernel, desc->defines, arch, err.text);
+    assert_int_equal(as_cubin_instructions(cubin, bytes, kernel, &all, &err), AS_OK);
+    spilled = as_instructions_of(&all, "STL") + as_instructions_of(&all, "LDL");
+    free(cubin);
+    if (n < wanted || spilled)
+        fail_msg("%s with %s for %s has %llu of %s, wanted are %llu, and %llu instructions that spill", kernel,
+                 desc->defines, arch, (unsigned long long)n, operation, (unsigned long long)wanted,
+                 (unsigned long long)spilled);
+}
 
 static void check(const char *source, const char *kernel, const char *arch, enum as_product_type type,
                   unsigned epilogue, unsigned cluster, const char *operation, uint64_t wanted)
 {
     const struct as_product_format *f = &as_product_formats[type];
-    struct as_error err = {0};
-    unsigned char *cubin = NULL;
-    size_t bytes = 0;
     char defines[128];
-    uint64_t n = 0, spilled = 0;
     snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%u -DCLUSTER=%u -DTILED", f->define,
              f->out_bytes, type == AS_PRODUCT_BF16 ? " -DOUT_BF16" : "", epilogue, cluster);
     const struct as_program_desc desc = {.name = kernel, .source = source, .defines = defines};
-    if (nvrtc_compile(&desc, arch, &cubin, &bytes, &err) || as_cubin_count(cubin, bytes, kernel, operation, &n, &err))
-        fail_msg("%s of %s for %s: %s", kernel, f->word, arch, err.text);
-    struct as_instructions all = {0};
-    assert_int_equal(as_cubin_instructions(cubin, bytes, kernel, &all, &err), AS_OK);
-    spilled = as_instructions_of(&all, "STL") + as_instructions_of(&all, "LDL");
-    free(cubin);
-    if (n < wanted || spilled)
-        fail_msg("%s of %s for %s has %llu of %s, wanted are %llu, and %llu instructions that spill", kernel, f->word,
-                 arch, (unsigned long long)n, operation, (unsigned long long)wanted, (unsigned long long)spilled);
+    check_program(&desc, kernel, arch, operation, wanted);
 }
 
 /* A step of 128 bytes of K is four instructions. */
@@ -80,13 +87,32 @@ static void test_tiled(void **state)
     check(as_kernel_gemm_simple, "tiled", "sm_90a", AS_PRODUCT_F64, 0, 1, "fma.f64", 16 * 16);
 }
 
-/* Attention: 8 steps of 8 fragments of scores, 4 of 16 of values. */
+/* Attention. By mma.sync: 8 steps of 8 fragments of scores, 4 of 16 of values; by wgmma two products of 8 steps in the
+ * loop, and one of them before it and behind it. */
 static void test_flash(void **state)
 {
+    static const struct {
+        const char *arch;
+        enum as_attention_path path;
+        unsigned wanted;
+    } cases[] = {{"sm_80", AS_ATTENTION_FLASH, 128},       {"sm_90a", AS_ATTENTION_FLASH, 128},
+                 {"sm_90a", AS_ATTENTION_SPLIT, 128},      {"sm_90a", AS_ATTENTION_FLASH_WGMMA, 32},
+                 {"sm_90a", AS_ATTENTION_SPLIT_WGMMA, 32}, {"sm_100", AS_ATTENTION_FLASH, 128}};
     (void)state;
     need_nvrtc();
-    check(as_kernel_flash, "flash", "sm_80", AS_PRODUCT_F16, 0, 1, "matrix", 128);
-    check(as_kernel_flash, "flash", "sm_90a", AS_PRODUCT_F16, 0, 1, "matrix", 128);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_device_info info = {.dialect = "cuda", .capabilities = AS_CAP_SOURCE};
+        const struct as_attention_desc d = {.path = cases[i].path, .length = 512, .heads = 1};
+        struct as_buf source = AS_BUF_INIT;
+        struct as_error err = {0};
+        char defines[96];
+        snprintf(info.arch, sizeof info.arch, "%s", cases[i].arch);
+        assert_int_equal(as_attention_flash_steps(&info, d.path), cases[i].wanted);
+        assert_int_equal(as_attention_flash_program(&info, &d, &source, defines, sizeof defines, &err), AS_OK);
+        const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
+        check_program(&desc, "flash", cases[i].arch, "matrix", cases[i].wanted);
+        as_buf_finish(&source);
+    }
 }
 
 int main(void)

@@ -98,7 +98,7 @@ static void test_attention(void **state)
         assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
         assert_int_equal(as_attention_flash_program(&info, &d, &source, defines, sizeof defines, &err), AS_OK);
         const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
-        check("flash", AS_PRODUCT_F16, as_attention_flash_steps(&info), &desc);
+        check("flash", AS_PRODUCT_F16, as_attention_flash_steps(&info, d.path), &desc);
         as_buf_finish(&source);
     }
 }
