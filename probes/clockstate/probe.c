@@ -50,7 +50,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     const struct as_product_desc d = as_product_asked(a);
     enum as_applies can = as_product_applies(info, &d, err);
-    double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_PRODUCT_TILED ? 100 * DEVICE_RATE : DEVICE_RATE;
+    double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_PRODUCT_DOT ? 100 * DEVICE_RATE : DEVICE_RATE;
     if (can != AS_APPLIES || as_product_flop(&d) <= slowest * LONGEST_S)
         return can;
     as_fail(err, AS_UNSUPPORTED, "%d products of this size, one by one, would take many seconds", LAUNCHES);

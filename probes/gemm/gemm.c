@@ -11,7 +11,7 @@
 
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
 
-const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "mma", "tiled", "naive", NULL};
+const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "mma", "dot", "tiled", "naive", NULL};
 const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
                                              "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
@@ -43,6 +43,7 @@ static const struct made kernels[AS_PRODUCT_PATHS] = {
                           384, RING(4, 128 + 256, 128) + 1024, 4},
     [AS_PRODUCT_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false,
                         1, 256, RING(4, 128 + 128, 64), 16},
+    [AS_PRODUCT_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0},
     [AS_PRODUCT_TILED] = {"tiled", as_kernel_gemm_simple, 128, 128, 0, ALUS, 0, false, 1, 256, 0, 0},
     [AS_PRODUCT_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0},
 };
@@ -80,17 +81,22 @@ uint64_t as_product_bytes(const struct as_product_desc *d)
 
 /* ---- what applies ---- */
 
-static enum as_applies matrix_applies(const struct as_device_info *info, const struct as_product_desc *d,
-                                      struct as_error *err)
+/* Paths that are written for one API. */
+static enum as_applies own_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                   struct as_error *err)
 {
     const struct made *k = &kernels[d->path];
     const char *path = as_product_path_words[d->path], *type = as_product_type_words[d->type];
+    const bool dot = d->path == AS_PRODUCT_DOT;
     unsigned arch = as_arch_number(info), least = k->arch;
     if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
         least = 89;
-    if (strcmp(info->dialect, as_dialect_word(AS_DIALECT_CUDA)) != 0)
-        as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of CUDA, and those of this device are %s", path,
-                info->dialect[0] ? info->dialect : "none");
+    if (strcmp(info->dialect, as_dialect_word(dot ? AS_DIALECT_OPENCL : AS_DIALECT_CUDA)) != 0)
+        as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of %s, and those of this device are %s", path,
+                dot ? "OpenCL" : "CUDA", info->dialect[0] ? info->dialect : "none");
+    else if (dot && !(info->capabilities & AS_CAP_DOT_4X8))
+        as_fail(err, AS_UNSUPPORTED,
+                "the device does not announce cl_khr_integer_dot_product, which path dot is about");
     else if (arch < least)
         as_fail(err, AS_UNSUPPORTED, "path %s has %s from sm_%u on, this is %s", path, type, least, info->arch);
     else if (k->only && arch != least)
@@ -127,7 +133,7 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
     find_tile(d, is_native(info), tile);
     if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
         as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 numbers or more");
-    else if ((matrix || d->path >= AS_PRODUCT_TILED) && as_product_flop(d) > slow)
+    else if ((matrix || d->path >= AS_PRODUCT_DOT) && as_product_flop(d) > slow)
         as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one product of this size", path);
     else if (d->m % tile[0] || d->n % tile[1] || d->k % tile[2])
         as_fail(err, AS_UNSUPPORTED,
@@ -160,9 +166,8 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
         as_fail(err, AS_UNSUPPORTED, "the device has no f64");
         return AS_INAPPLICABLE;
     }
-    enum as_applies can = unit                    ? as_product_unit_applies(info, d, err)
-                          : kernels[d->path].arch ? matrix_applies(info, d, err)
-                                                  : AS_APPLIES;
+    const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT;
+    enum as_applies can = unit ? as_product_unit_applies(info, d, err) : own ? own_applies(info, d, err) : AS_APPLIES;
     return can == AS_APPLIES ? size_applies(info, d, err) : can;
 }
 
@@ -175,7 +180,9 @@ static enum as_status build_simple(struct as_product *p, struct as_error *err)
     char defines[96];
     bool alu = d->path >= AS_PRODUCT_TILED;
     snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d%s", f->define, (int)d->epilogue,
-             d->path == AS_PRODUCT_TILED ? " -DTILED" : "");
+             d->path == AS_PRODUCT_DOT     ? " -DTILED -DDOT"
+             : d->path == AS_PRODUCT_TILED ? " -DTILED"
+                                           : "");
     const struct as_program_desc desc = {.name = "gemm_simple",
                                          .source = as_kernel_gemm_simple,
                                          .defines = defines,
@@ -254,7 +261,7 @@ static void set_others(struct as_product *p)
     p->args[3] = as_memory_arg(p->bias);
     p->args[4] = as_u32_arg(mma ? tiles[0] : d->m);
     p->args[5] = as_u32_arg(mma ? tiles[1] : d->n);
-    p->args[6] = as_u32_arg(d->k);
+    p->args[6] = as_u32_arg(d->path == AS_PRODUCT_DOT ? d->k / 4 : d->k); /* words of four bytes */
     p->args[7] = as_u32_arg(batch);
     p->launch.args_n = mma ? 7 : 8;
     p->launch.groups = tiles[0] * tiles[1] * batch;

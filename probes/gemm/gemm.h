@@ -12,6 +12,7 @@ enum as_product_path {
     AS_PRODUCT_PAIR,    /* wgmma, units in pairs that fetch one operand for each other */
     AS_PRODUCT_WGMMA,
     AS_PRODUCT_MMA,   /* mma.sync; of AMD's chips MFMA and WMMA */
+    AS_PRODUCT_DOT,   /* as tiled, four products of bytes by one operation of the API */
     AS_PRODUCT_TILED, /* ordinary arithmetic, operands kept near it */
     AS_PRODUCT_NAIVE,
     AS_PRODUCT_PATHS

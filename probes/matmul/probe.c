@@ -15,7 +15,8 @@ static const char *const hold_words[] = {"burst", "sustained", NULL};
 static const struct as_axis axes[] = {
     {.name = "path",
      .help = "the vendor's library; the matrix unit by wgmma (units in pairs or each for itself) or mma; ordinary "
-             "arithmetic with operands kept near it (tiled) or as one writes it down (naive)",
+             "arithmetic with operands kept near it (dot, four bytes at a time, or tiled) or as one writes it down "
+             "(naive)",
      .type = AS_AXIS_WORD,
      .words = as_product_path_words,
      .def = "all"},

@@ -27,7 +27,8 @@ static const struct number_type {
 enum { TYPES = sizeof types / sizeof *types };
 static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
                          *const new_paths[] = {"wgmma", "wgmma_pair", NULL}, *const old_paths[] = {"mma", NULL},
-                         *const library_paths[] = {"library", NULL}, *const ordinary_paths[] = {"tiled", "naive", NULL};
+                         *const library_paths[] = {"library", NULL},
+                         *const ordinary_paths[] = {"dot", "tiled", "naive", NULL};
 
 /* ---- the cells ---- */
 

@@ -178,6 +178,64 @@ static void test_opencl(void **state)
     }
 }
 
+/* ---- four bytes at a time, on a device that has not the operation: by arithmetic in its place ---- */
+
+static const char dot_by_arithmetic[] = "#undef DOT_4X8_S8\n"
+                                        "#define DOT_4X8_S8(a, b) by_arithmetic(a, b)\n"
+                                        "FUNCTION i32 by_arithmetic(u32 a, u32 b)\n"
+                                        "{\n"
+                                        "    i32 sum = 0;\n"
+                                        "    for (u32 i = 0; i < 32; i += 8)\n"
+                                        "        sum += (i32)(i8)(u8)(a >> i & 255u) * (i32)(i8)(u8)(b >> i & 255u);\n"
+                                        "    return sum;\n"
+                                        "}\n";
+
+static enum as_status build_with_dot(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                                     struct as_error *err)
+{
+    struct as_buf source = AS_BUF_INIT;
+    struct as_program_desc with = *desc;
+    (void)dev;
+    as_buf_str(&source, dot_by_arithmetic);
+    as_buf_str(&source, desc->source);
+    with.source = as_buf_get(&source);
+    enum as_status s = opencl.device.program->build(&opencl.device, &with, out, err);
+    as_buf_finish(&source);
+    return s;
+}
+
+static void test_dot(void **state)
+{
+    struct as_product_desc d = desc_of(AS_PRODUCT_DOT, AS_PRODUCT_S8, 256);
+    struct as_error err = {0};
+    struct as_product p = {.dev = NULL};
+    char why[200];
+    (void)state;
+    if (!has_opencl)
+        skip();
+    struct as_device dev = opencl.device;
+    struct as_program_ops ops = *opencl.device.program;
+    ops.build = build_with_dot;
+    dev.program = &ops;
+    dev.info.capabilities |= AS_CAP_DOT_4X8;
+    d.n = 128, d.k = 192; /* three pieces of K */
+    assert_right(&dev, &d);
+    /* A piece of K less. */
+    prepare(&p, &dev, &d);
+    p.args[6].u.u32 -= 16;
+    run(&p);
+    assert_false(as_product_check(&p, why, sizeof why));
+    as_product_finish(&p);
+    d.k = 224;
+    assert_int_equal(as_product_applies(&dev.info, &d, &err), AS_INAPPLICABLE);
+    d = desc_of(AS_PRODUCT_DOT, AS_PRODUCT_F16, 256);
+    assert_int_equal(as_product_applies(&dev.info, &d, &err), AS_PRUNED);
+    d.type = AS_PRODUCT_S8;
+    dev.info.capabilities &= ~(unsigned)AS_CAP_DOT_4X8;
+    assert_int_equal(as_product_applies(&dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "does not announce cl_khr_integer_dot_product"));
+}
+
 /* A kernel that leaves out the last step of K, one that takes a row for another, and one that adds to what was there.
  */
 static void test_wrong(void **state)
@@ -283,6 +341,10 @@ static void test_what_applies(void **state)
     snprintf(info.arch, sizeof info.arch, "sm_86");
     assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "path mma has e4m3 from sm_89 on, this is sm_86");
+    d = desc_of(AS_PRODUCT_DOT, AS_PRODUCT_S8, 8192);
+    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "path dot is written for kernels of OpenCL, and those of this device are cuda");
+    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
     d = desc_of(AS_PRODUCT_NAIVE, AS_PRODUCT_F32, 16384);
     assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
     d.path = AS_PRODUCT_MMA;
@@ -297,14 +359,9 @@ static void test_what_applies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu),
-        cmocka_unit_test(test_cpu_matrix),
-        cmocka_unit_test(test_cpu_matrix_wrong),
-        cmocka_unit_test(test_library),
-        cmocka_unit_test(test_opencl),
-        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_skipped_step),
-        cmocka_unit_test(test_what_applies),
+        cmocka_unit_test(test_cpu),     cmocka_unit_test(test_cpu_matrix),   cmocka_unit_test(test_cpu_matrix_wrong),
+        cmocka_unit_test(test_library), cmocka_unit_test(test_opencl),       cmocka_unit_test(test_dot),
+        cmocka_unit_test(test_wrong),   cmocka_unit_test(test_skipped_step), cmocka_unit_test(test_what_applies),
         cmocka_unit_test(test_tensors),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
