@@ -1,5 +1,7 @@
 #!/bin/sh
-# smoke.sh FOUND PROGRAM ARGUMENTS: runs a libFuzzer program that keeps what it finds in the folder FOUND.
+# smoke.sh FOUND CORPUS PROGRAM ARGUMENTS: runs a libFuzzer program. It adds what it finds to the first folder it is given,
+# which is therefore not the corpus of the sources.
 found=$1
-shift
-mkdir -p "$found" && exec "$@" "$found"
+corpus=$2
+shift 2
+mkdir -p "$found" && exec "$@" "$found" "$corpus"
