@@ -78,7 +78,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 /* A way to do it: a native kernel, or a grid and a number of chains. */
 struct candidate {
     enum as_peak_width width;
-    unsigned lanes, chains;
+    unsigned lanes, chains, pairs; /* of steps of a chain in one turn */
     size_t groups, group_size;
     struct as_kernel *kernel; /* of one of the programs, which grids share */
 };
@@ -100,7 +100,6 @@ struct state {
     bool native;
     uint32_t key;
     uint64_t turns; /* of the last launch */
-    double low;     /* operand; the other one is larger by 1 */
 };
 
 /* Numbers that a thread leaves behind, and how many of them there are. */
@@ -112,17 +111,15 @@ static uint64_t results_of(const struct state *s, const struct candidate *c)
 static enum as_status launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
                              struct as_error *err)
 {
-    struct as_arg args[7] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result}};
+    struct as_arg args[5] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result}};
     size_t n = 1;
     if (s->native) {
-        args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = s->low};
-        args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = s->low + 1};
+        args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = 1};
+        args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = 2};
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
     } else {
-        const double operands[] = {-1, s->low, s->low + 1};
-        for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
-            args[n++] = s->bits == 64 ? (struct as_arg){.kind = AS_ARG_F64, .u.f64 = operands[i]}
-                                      : (struct as_arg){.kind = AS_ARG_F32, .u.f32 = (float)operands[i]};
+        args[n++] = s->bits == 64 ? (struct as_arg){.kind = AS_ARG_F64, .u.f64 = -1}
+                                  : (struct as_arg){.kind = AS_ARG_F32, .u.f32 = -1};
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)turns};
         args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->clocks};
@@ -140,7 +137,7 @@ static enum as_status launch(struct state *s, const struct candidate *c, uint64_
 
 static double operations(const struct state *s, const struct candidate *c, uint64_t turns)
 {
-    return (double)results_of(s, c) * (double)turns * AS_PEAK_PAIRS * 2 * OPS;
+    return (double)results_of(s, c) * (double)turns * c->pairs * 2 * OPS;
 }
 
 static enum as_status build(struct state *s, struct candidate *c, const struct as_program_desc *desc,
@@ -166,6 +163,7 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
         *c = (struct candidate){.width = (enum as_peak_width)w,
                                 .lanes = as_peak_lanes(s->bits, (enum as_peak_width)w),
                                 .chains = AS_PEAK_CHAINS,
+                                .pairs = AS_PEAK_PAIRS,
                                 .groups = (size_t)as_axes_u64(a, "threads"),
                                 .group_size = 1};
         struct as_program_desc desc = {.name = "roofline", .host = as_peak_kernels};
@@ -179,26 +177,28 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
 static enum as_status add_grid(struct state *s, struct candidate grid, struct as_error *err)
 {
     struct candidate *c = &s->candidates[s->candidates_n++];
-    char defines[64];
+    char defines[80];
     *c = grid;
+    c->pairs = AS_PEAK_PAIRS * (c->chains < 8 ? 8 / c->chains : 1);
     for (size_t i = 0; i < s->built_n; i++)
         if (s->built[i].lanes == c->lanes && s->built[i].chains == c->chains) {
             c->kernel = s->built[i].kernel;
             return AS_OK;
         }
-    snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u", s->bits, c->lanes, c->chains);
+    snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u -DPAIRS=%u", s->bits, c->lanes, c->chains,
+             c->pairs);
     struct as_program_desc desc = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
     return build(s, c, &desc, "peak", err);
 }
 
-/* Full units, with chains enough for the latency alone and with more; and units with few threads that have more chains
- * each, which share out their time and the code that is fetched among fewer. */
+/* Full units, with few chains, as the threads hide the latency, and with more; and units with fewer threads, which
+ * share out their time and the code that is fetched among fewer. */
 static enum as_status list_scalars(struct state *s, struct as_error *err)
 {
     static const struct {
         unsigned chains, size, unit_groups; /* 0: as many as a unit holds */
-    } grids[] = {{4, 256, 0}, {4, 512, 0}, {4, 1024, 0}, {8, 256, 0},  {8, 512, 0}, {8, 1024, 0},
-                 {8, 256, 1}, {8, 512, 1}, {8, 1024, 1}, {12, 256, 1}, {12, 512, 1}};
+    } grids[] = {{2, 1024, 0}, {2, 1024, 1}, {4, 256, 0}, {4, 512, 0}, {4, 1024, 0}, {8, 256, 0},
+                 {8, 512, 0},  {8, 1024, 0}, {8, 256, 1}, {8, 512, 1}, {8, 1024, 1}, {12, 512, 1}};
     _Static_assert(sizeof grids / sizeof *grids <= CANDIDATES_MAX, "room for all grids");
     const struct as_device_info *info = &s->dev->info;
     size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
@@ -311,7 +311,7 @@ static void fill_context(struct as_visit_context *vc, struct state *s)
     const char *operation = s->bits == 64 ? "fma.f64" : s->bits == 32 ? "fma.f32" : "fma.f16";
     vc->footprint = results_of(s, s->used) * s->bits / 8;
     /* x stays below 2^24, where every whole number is an f32; an f64 has more room than a run has time. */
-    vc->max_reps = s->bits == 32 ? ((UINT64_C(1) << 24) - 4096) / AS_PEAK_PAIRS : UINT64_C(1) << 31;
+    vc->max_reps = s->bits == 32 ? ((UINT64_C(1) << 24) - 4096) / s->used->pairs : UINT64_C(1) << 31;
     if (s->native) {
         snprintf(text, sizeof text, "%s, %d chains", width_words[s->used->width], AS_PEAK_CHAINS);
     } else {
@@ -321,7 +321,7 @@ static void fill_context(struct as_visit_context *vc, struct state *s)
             snprintf(text + n, sizeof text - (size_t)n, " of %u lanes", s->used->lanes);
         vc->sample_s = 4e-2; /* one launch: its start and end are small against it */
         set_limit(vc, s->bits);
-        as_expect_code(vc, s->used->kernel, operation, (uint64_t)2 * AS_PEAK_PAIRS * s->used->chains);
+        as_expect_code(vc, s->used->kernel, operation, (uint64_t)2 * s->used->pairs * s->used->chains);
     }
     as_note(vc, "variant", text);
 }
@@ -332,7 +332,6 @@ static enum as_status set_up(struct as_visit_context *vc, struct state *s, struc
     s->bits = bits_of(vc->axes);
     s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->key = (uint32_t)vc->seed;
-    s->low = 1 + (double)((vc->seed >> 32) % 999);
     if (s->bits == 0)
         return as_fail(err, AS_USAGE, "there is no type '%s'", as_axes_text(vc->axes, "type"));
     enum as_status st = s->native ? list_native(s, vc->axes, err) : list_grids(s, err);
@@ -405,8 +404,8 @@ static double value_at(const struct state *s, const void *results, uint64_t i)
 
 static double expected(const struct state *s, uint64_t i)
 {
-    double pairs = s->bits == 16 ? (double)(s->turns & 1) * AS_PEAK_PAIRS : (double)s->turns * AS_PEAK_PAIRS;
-    return as_peak_start(s->key, (uint32_t)(s->bits == 16 ? i / 2 : i)) + pairs;
+    double turns = (double)(s->bits == 16 ? s->turns & 1 : s->turns);
+    return as_peak_start(s->key, (uint32_t)(s->bits == 16 ? i / 2 : i)) + turns * s->used->pairs;
 }
 
 static bool check(void *state, char *why, size_t why_size)
