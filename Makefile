@@ -4,6 +4,7 @@ BUILD = build
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build in several ways, run every test"
+	@echo "make lint    layout, static analysis, compiling for aarch64"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
 	@echo "make clean   remove the build folders"
@@ -17,7 +18,11 @@ run: setup
 
 test:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py
+	@python3 tools/run_tests.py gcc asan tsan
+
+lint:
+	@tools/setup.sh test
+	@python3 tools/run_tests.py format tidy aarch64
 
 bench: setup
 	@BUILD=$(BUILD) tools/build.sh
@@ -26,4 +31,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test bench clean
+.PHONY: help setup run test lint bench clean

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Builds assay in several ways, runs every test in each, and ends with one line: N passed, N failed, N skipped.
 
-run_tests.py [PART]...   parts: gcc asan tsan aarch64 format tidy (all when none is named)
+run_tests.py [PART]...   parts: gcc asan tsan, which are tests, aarch64 format tidy, which are checks of the sources (all
+when none is named)
 Every unit test inside a test program counts by itself; a build that fails counts as one failed test.
 """
 import json
@@ -55,7 +56,7 @@ def meson_build(name, compiler, options, arguments, env, tally):
     if not shutil.which(compiler):
         tally.skip(f"build {name}", f"no {compiler}")
         return False
-    if shutil.which("ld.lld") and compiler == "clang":
+    if shutil.which("ld.lld"):  # hundreds of programs are linked
         env = dict(env, CC_LD="lld")
     setup, compile_ = ["meson", "setup", folder, TOP] + options, ["ninja", "-C", folder]
     is_set_up = os.path.exists(os.path.join(folder, "build.ninja"))

@@ -39,13 +39,15 @@ def format(top, tally):  # noqa: A001  (the part's name)
 
 
 def tidy(top, tally):
-    folder = os.path.join(top, "build-asan")
-    if not shutil.which("clang-tidy"):
-        tally.skip("tidy", "no clang-tidy")
+    folder = os.path.join(top, "build-tidy")
+    if not shutil.which("clang-tidy") or not shutil.which("clang"):
+        tally.skip("tidy", "no clang-tidy, or no clang")
         return
-    if not os.path.exists(os.path.join(folder, "compile_commands.json")):
-        tally.skip("tidy", "the build 'asan' is not there")
-        return
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        done = run(["meson", "setup", folder, top, "-Dtests=false"], env=dict(os.environ, CC="clang"))
+        if done.returncode:
+            tally.fail("tidy", done.stdout)
+            return
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as f:
         files = {os.path.normpath(os.path.join(e["directory"], e["file"])) for e in json.load(f)}
     rooms = tuple(os.path.join(top, room) + os.sep for room in ("src", "probes"))
