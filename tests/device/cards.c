@@ -83,6 +83,11 @@ void close_card(struct opened *o)
 
 /* ---- opening ---- */
 
+bool card_brief(void)
+{
+    return getenv("ASSAY_BRIEF") != NULL;
+}
+
 void card_refuses(const char *words, const char *visible, const char *part)
 {
     struct as_error err = {0};

@@ -42,6 +42,9 @@ void close_backend(struct opened *o);
 /* And nothing is left, and no rule was broken. */
 void close_card(struct opened *o);
 
+/* Whether a few of the faults planted in kernels will do: a sanitizer sees nothing of what stand-ins compile. */
+bool card_brief(void);
+
 /* A backend that cannot be opened says so, and `part` of why; visible: what the environment says, NULL nothing. */
 void card_refuses(const char *words, const char *visible, const char *part);
 void card_order_is_pci(void **state);
