@@ -83,6 +83,9 @@ static enum as_status make_operands(struct as_attention *a, struct as_error *err
         s = as_product_fill(a->dev, a->program, a->k, table, n, AS_SEED_B, err);
     if (!s)
         s = as_product_fill(a->dev, a->program, a->v, table, n, AS_SEED_BIAS, err);
+    draw.dev = a->dev, draw.d = a->out;
+    if (!s)
+        s = as_product_spoil(&draw, err);
     a->dev->memory->free(a->dev, table);
     return s;
 }

@@ -167,6 +167,16 @@ def test_idle_products(assay):
                "that it did nothing is seen", cell)
 
 
+def test_idle_attention(assay):
+    axes = ["path=flash,split,flash_wgmma,split_wgmma", "length=256", "heads=2"]
+    done = run(assay, "runs", "attention", *SHORT, "--device", "cuda:0", *[w for a in axes for w in ("-s", a)])
+    cells = assay.cells()
+    expect(len(cells) == 4, "every path has a cell", done)
+    for cell in cells:
+        told = cell["gates"]["checksum"]
+        expect(told["state"] == "fail" and "is nan instead of" in told["text"], "that it did nothing is seen", cell)
+
+
 def test_more_memory_than_there_is(assay):
     done = run(assay, "runs", "bandwidth", "--device", "cuda:0", "--set", "size=200GiB", "--set", "op=triad")
     cells = assay.cells()
