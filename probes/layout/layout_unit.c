@@ -13,6 +13,26 @@ static size_t slots_of(const struct layout_unit *u, enum as_matrix_operand which
     return u->fragments.bytes[which] * 8 / bits_of(u, which);
 }
 
+static void place_of(const struct layout_unit *u, enum as_matrix_operand which, size_t slot,
+                     struct as_layout_place *out)
+{
+    const struct as_matrix *m = u->fragments.matrix;
+    size_t each = m->held[which].register_bits / bits_of(u, which);
+    size_t lanes = m->held[which].held == AS_HELD_SPREAD ? 1 : m->lanes;
+    *out = (struct as_layout_place){.lane = (unsigned)(slot / each % lanes),
+                                    .reg = (unsigned)(slot / each / lanes),
+                                    .element = (unsigned)(slot % each)};
+}
+
+/* Is the place a copy of one in another lane, which differs in these bits? That one stands for all. */
+static bool is_copy(const struct layout_unit *u, enum as_matrix_operand which, unsigned copies, size_t slot)
+{
+    struct as_layout_place p = {0};
+    if (copies)
+        place_of(u, which, slot, &p);
+    return p.lane & copies;
+}
+
 /* ---- codes by slot in images, whose bits lie from the lowest on ---- */
 
 static void put_code(unsigned char *image, size_t slot, unsigned bits, uint64_t code)
@@ -32,11 +52,19 @@ static uint64_t code_in(const unsigned char *image, size_t slot, unsigned bits)
 static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_t count, const uint64_t *codes)
 {
     const struct as_fragments *f = &u->fragments;
-    size_t slots = slots_of(u, which);
+    const size_t slots = slots_of(u, which), each = f->matrix->held[which].register_bits / bits_of(u, which);
+    const unsigned copies = as_layout_copies(f->matrix, which);
     for (size_t p = 0; p < count; p++)
-        for (size_t i = 0; i < slots; i++)
-            if (codes[p * slots + i])
-                put_code(f->image[which] + p * f->bytes[which], i, bits_of(u, which), codes[p * slots + i]);
+        for (size_t i = 0; i < slots; i++) {
+            if (!codes[p * slots + i] || is_copy(u, which, copies, i))
+                continue;
+            unsigned copy = 0;
+            do {
+                put_code(f->image[which] + p * f->bytes[which], i + copy * each, bits_of(u, which),
+                         codes[p * slots + i]);
+                copy = (copy - copies) & copies; /* the next choice of those bits */
+            } while (copy);
+        }
 }
 
 static enum as_status multiply_some(struct layout_unit *u, size_t count, const uint64_t *a, const uint64_t *b,
@@ -68,6 +96,15 @@ static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const
     return st;
 }
 
+/* Numbers of k that A holds: of a sparse one not all. */
+static unsigned held_k(const struct as_matrix *m)
+{
+    unsigned n = 0;
+    for (unsigned k = 0; k < m->k; k++)
+        n += as_image_holds(m, AS_MATRIX_A, 0, k);
+    return n;
+}
+
 enum as_status layout_open(struct layout_unit *u, struct as_device *dev, const struct as_matrix *matrix, unsigned n,
                            struct as_error *err)
 {
@@ -83,7 +120,7 @@ enum as_status layout_open(struct layout_unit *u, struct as_device *dev, const s
                                     .slots_c = slots_of(u, AS_MATRIX_C),
                                     .m = f->m,
                                     .n = f->n,
-                                    .k = f->k,
+                                    .k = held_k(matrix),
                                     .multiply = multiply,
                                     .ctx = u};
     return AS_OK;
@@ -96,12 +133,19 @@ void layout_close(struct layout_unit *u)
 
 /* ---- what is documented ---- */
 
+/* No product has a number of A or B whose k a sparse A does not hold. */
+static bool is_used(const struct as_matrix *m, enum as_matrix_operand which, unsigned row, unsigned column)
+{
+    return which == AS_MATRIX_C || as_image_holds(m, AS_MATRIX_A, 0, which == AS_MATRIX_A ? column : row);
+}
+
 /* Packs a matrix of one number and looks where it is. */
 static enum as_status document(const struct layout_unit *u, enum as_matrix_operand which, struct as_slot **out,
                                struct as_error *err)
 {
     const struct as_fragments *f = &u->fragments;
     unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
+    const unsigned copies = as_layout_copies(f->matrix, which);
     size_t slots = slots_of(u, which), numbers = (size_t)rows * columns;
     uint64_t *one = calloc(numbers, sizeof *one);
     unsigned char *image = calloc(1, f->bytes[which]);
@@ -111,17 +155,19 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
         (*out)[i] = (struct as_slot){AS_SLOT_NONE, AS_SLOT_NONE};
     for (size_t i = 0; i < numbers && !st; i++) {
         size_t places = 0;
+        if (!is_used(f->matrix, which, (unsigned)(i / columns), (unsigned)(i % columns)))
+            continue;
         one[i] = 1;
         memset(image, 0, f->bytes[which]);
         as_image_pack(f->matrix, which, f->n, 0, one, image);
         one[i] = 0;
         for (size_t s = 0; s < slots; s++)
-            if (code_in(image, s, bits_of(u, which))) {
+            if (code_in(image, s, bits_of(u, which)) && !is_copy(u, which, copies, s)) {
                 (*out)[s] = (struct as_slot){(uint16_t)(i / columns), (uint16_t)(i % columns)};
                 places++;
             }
         if (places != 1)
-            st = as_fail(err, AS_UNSUPPORTED, "%zu lanes hold row %zu, column %zu: copies are not told apart", places,
+            st = as_fail(err, AS_UNSUPPORTED, "%zu places hold row %zu, column %zu: they are not told apart", places,
                          i / columns, i % columns);
     }
     free(one);
@@ -150,15 +196,13 @@ static const struct as_slot *found_of(const struct as_slots *found, enum as_matr
     return which == AS_MATRIX_A ? found->a : which == AS_MATRIX_B ? found->b : found->c;
 }
 
-static void place_of(const struct layout_unit *u, enum as_matrix_operand which, size_t slot,
-                     struct as_layout_place *out)
+/* Has any number that was found the bit set in its row, or column? Of a sparse factor some are 0 in all. */
+static bool is_ever_set(const struct as_slot *slots, size_t n, bool of_row, unsigned bit)
 {
-    const struct as_matrix *m = u->fragments.matrix;
-    size_t each = m->held[which].register_bits / bits_of(u, which);
-    size_t lanes = m->held[which].held == AS_HELD_SPREAD ? 1 : m->lanes;
-    *out = (struct as_layout_place){.lane = (unsigned)(slot / each % lanes),
-                                    .reg = (unsigned)(slot / each / lanes),
-                                    .element = (unsigned)(slot % each)};
+    for (size_t s = 0; s < n; s++)
+        if (slots[s].row != AS_SLOT_NONE && (unsigned)(of_row ? slots[s].row : slots[s].column) >> bit & 1)
+            return true;
+    return false;
 }
 
 /* The bit that a bit of all rows, or columns, is. */
@@ -167,6 +211,10 @@ static void write_bit(const struct layout_unit *u, enum as_matrix_operand which,
 {
     static const char kinds[] = "lre";
     const struct as_slot *slots = found_of(found, which);
+    if (!is_ever_set(slots, slots_of(u, which), of_row, bit)) {
+        as_buf_char(out, '0');
+        return;
+    }
     for (unsigned kind = 0; kind < 3; kind++)
         for (unsigned from = 0; from < AS_LAYOUT_BITS; from++) {
             bool same = true;
@@ -209,14 +257,18 @@ static void write_all(const struct layout_unit *u, enum as_matrix_operand which,
     unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
     size_t each = f->matrix->held[which].register_bits / bits_of(u, which);
     const struct as_slot *slots = found_of(found, which);
-    for (unsigned i = 0; i < rows * columns; i++)
-        for (size_t s = 0; s < slots_of(u, which); s++) {
-            struct as_layout_place p;
-            if (slots[s].row != i / columns || slots[s].column != i % columns)
-                continue;
-            place_of(u, which, s, &p);
-            as_buf_printf(out, "%s%zu", i ? " " : "", lanes ? p.lane : p.reg * each + p.element);
+    for (unsigned i = 0; i < rows * columns; i++) {
+        size_t s = 0;
+        struct as_layout_place p;
+        while (s < slots_of(u, which) && (slots[s].row != i / columns || slots[s].column != i % columns))
+            s++;
+        if (s == slots_of(u, which)) {
+            as_buf_printf(out, "%s-", i ? " " : "");
+            continue;
         }
+        place_of(u, which, s, &p);
+        as_buf_printf(out, "%s%zu", i ? " " : "", lanes ? p.lane : p.reg * each + p.element);
+    }
 }
 
 void layout_lanes(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,

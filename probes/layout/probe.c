@@ -49,11 +49,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     enum as_applies can = as_matrix_applies(m, info, err);
     if (can != AS_APPLIES)
         return can;
-    if (m->sparse)
-        as_fail(err, AS_UNSUPPORTED,
-                "which numbers of the sparse factor there are is said beside them: a place is none");
-    else if (m->held[AS_MATRIX_A].held == AS_HELD_LOADED || m->held[AS_MATRIX_B].held == AS_HELD_LOADED ||
-             m->held[AS_MATRIX_C].held == AS_HELD_LOADED)
+    if (m->held[AS_MATRIX_A].held == AS_HELD_LOADED || m->held[AS_MATRIX_B].held == AS_HELD_LOADED ||
+        m->held[AS_MATRIX_C].held == AS_HELD_LOADED)
         as_fail(err, AS_UNSUPPORTED, "operands are loaded row by row by an instruction that does not tell where to");
     else
         return AS_APPLIES;

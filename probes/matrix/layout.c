@@ -177,6 +177,15 @@ static unsigned free_lanes(const struct as_matrix *m, const struct as_layout *la
     return (m->lanes - 1) & ~named;
 }
 
+unsigned as_layout_copies(const struct as_matrix *m, enum as_matrix_operand which)
+{
+    struct as_layout layout;
+    if (m->held[which].held != AS_HELD_REGISTERS)
+        return 0;
+    as_layout_parse(&m->held[which], &layout);
+    return free_lanes(m, &layout);
+}
+
 void as_image_pack(const struct as_matrix *m, enum as_matrix_operand which, unsigned n, unsigned set,
                    const uint64_t *numbers, unsigned char *image)
 {
@@ -186,7 +195,7 @@ void as_image_pack(const struct as_matrix *m, enum as_matrix_operand which, unsi
     struct as_layout layout;
     size_t at;
     as_layout_parse(held, &layout);
-    unsigned copies = held->held == AS_HELD_REGISTERS ? free_lanes(m, &layout) : 0;
+    unsigned copies = as_layout_copies(m, which);
     for (unsigned row = 0; row < rows; row++)
         for (unsigned column = 0; column < columns; column++) {
             if (!find(m, which, &layout, n, set, row, column, &at))

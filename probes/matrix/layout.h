@@ -33,6 +33,9 @@ void as_layout_number(const struct as_layout *layout, const struct as_layout_pla
 /* The place of a number, of those that are the same the first; false where it has none. */
 bool as_layout_place(const struct as_layout *layout, unsigned row, unsigned column, struct as_layout_place *out);
 
+/* Bits of the lane: lanes that differ in no others hold the same of the operand. */
+unsigned as_layout_copies(const struct as_matrix *m, enum as_matrix_operand which);
+
 /* Byte of LOCAL memory in which byte `at` of row (A) or column (B) `line` lies: lines of 128 bytes, in which pieces of
  * 16 bytes are exchanged by the number of the line (PTX ISA: K-major, 128-byte swizzle). */
 unsigned as_layout_shared(unsigned line, unsigned at);

@@ -75,6 +75,10 @@ static void start(const char *instruction, unsigned n, const struct as_arithmeti
     device.n = n ? n : device.matrix->n;
     device.how = *how;
     toy_init_sm90(&toy, multiply);
+    if (device.matrix->dialect == AS_DIALECT_HIP) {
+        snprintf(toy.dev.info.dialect, sizeof toy.dev.info.dialect, "hip");
+        snprintf(toy.dev.info.arch, sizeof toy.dev.info.arch, "gfx1100");
+    }
 }
 
 static const struct as_arithmetic hopper = {
@@ -175,7 +179,8 @@ static void test_applies(void **unused)
         {"numerics", "instruction=wgmma_s8_s32 n=8 property=overflow", AS_APPLIES},
         {"numerics", "instruction=wgmma_sp_f16_f32 n=8 property=kept", AS_INAPPLICABLE},
         {"layout", "instruction=wgmma_f16_f32 n=8 operand=a", AS_APPLIES},
-        {"layout", "instruction=mma_sp_m16n8k32_f16_f32 n=8 operand=a", AS_INAPPLICABLE},
+        {"layout", "instruction=mma_sp_m16n8k32_f16_f32 n=8 operand=a", AS_APPLIES},
+        {"layout", "instruction=wmma_m16n16k16_f16_f32 n=16 operand=a", AS_INAPPLICABLE},
     };
     start("mma_m16n8k16_f16_f32", 8, &hopper);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -200,6 +205,10 @@ static void test_layout(void **unused)
         {"mma_m8n8k4_f64", "c", "\"lanes\":\"0 0 1 1 2 2 3 3 4 4", 8},
         {"mma_m8n8k4_f64", "c", "\"places\":\"0 1 0 1 0 1", 8},
         {"mma_m16n8k32_s8_s32", "b", "\"bits\":\"e0 e1 l0 l1 r0 / l2 l3 l4\"", 8},
+        {"mma_sp_m16n8k16_f16_f32", "a", "\"bits\":\"l2 l3 l4 r0 / e0 0 l0 l1\",\"lanes\":\"0 0 - - 1 1 - -", 8},
+        {"mma_sp_m16n8k16_f16_f32", "b", "\"bits\":\"e0 0 l1 r0 / l2 l3 l4\"", 8},
+        {"mma_sp_m16n8k8_tf32_f32", "a", "\"bits\":\"l2 l3 l4 r0 / 0 l0 l1\"", 8},
+        {"wmma_16x16x16_f16_f32", "a", "\"bits\":\"l0 l1 l2 l3 / e0 r0 r1 r2\"", 16},
         {"wgmma_tf32_f32", "a", "\"held\":\"memory of a group\"", 8},
     };
     /* The largest unit takes far longer than all others, by the same code; sanitizers need it not. */
@@ -229,6 +238,9 @@ static void test_other_layout(void **unused)
     double a = value_of("layout", "instruction=mma_m16n8k16_f16_f32 n=8 operand=a", detail, sizeof detail);
     assert_true(a > 0);
     assert_non_null(strstr(detail, "documented are row"));
+    start("mma_sp_m16n8k8_tf32_f32", 8, &how);
+    device.swapped = true;
+    assert_true(value_of("layout", "instruction=mma_sp_m16n8k8_tf32_f32 n=8 operand=a", detail, sizeof detail) > 0);
     start("mma_m16n8k16_f16_f32", 8, &how);
     device.skipped_k = 2;
     struct as_error err = {0};
