@@ -18,6 +18,8 @@ enum {
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
 /* In caches a trial repeats until it is long against the timer. */
 static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, GROW_MOST = 1000;
+/* Where each access may be a fault a launch takes a second; then the best of those is taken that there was time for. */
+static const double TRIALS_S = 2;
 
 /* The best times so far of the kinds of streams that this process has tried: visits add to them, so that one disturbed
  * trial does not decide a run. The oldest is overwritten. One thread measures in a process. */
@@ -167,18 +169,21 @@ static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
     return p;
 }
 
-/* What a launch takes besides is small against a trial, so a trial is grown until it is long. */
-static enum as_status try_once(struct as_stream *s, size_t trial, double *seconds, struct as_error *err)
+/* What a launch takes besides is small against a trial, so a trial is grown until it is long. Into *seconds what a
+ * repetition takes; all that was launched is added to *spent. */
+static enum as_status try_once(struct as_stream *s, size_t trial, double *seconds, double *spent, struct as_error *err)
 {
     struct as_timing t;
     struct as_stream_part part = part_of(s, trial);
     enum as_status st = as_stream_launch(s, &part, &t, err);
     double took = as_timing_seconds(&t), wanted = s->native ? TRIAL_S : DEVICE_TRIAL_S;
+    *spent += took;
     for (int i = 0; i < GROWS && !st && took < wanted / 2 && part.count == s->n; i++) {
         double grow = took > wanted / GROW_MOST ? wanted / took : GROW_MOST;
         part.reps = (uint64_t)((double)part.reps * grow) + 1;
         st = as_stream_launch(s, &part, &t, err);
         took = as_timing_seconds(&t);
+        *spent += took;
     }
     *seconds = took / (double)part.reps * ((double)s->n / (double)part.count);
     return st;
@@ -189,6 +194,7 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
     struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
     size_t which[CANDIDATES], n = candidates(s, grids, s->native ? 0 : as_stream_grids(s, grids), which), trial = 0;
     bool known;
+    double spent = 0;
     enum as_status st = AS_OK;
     *ran = n > 1;
     if (n == 1)
@@ -197,10 +203,10 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
         return AS_OK;
     struct memory *m = remember(s, &known);
     for (int round = 0; round < (known ? ROUNDS_LATER : ROUNDS_FIRST) && !st; round++)
-        for (size_t i = 0; i < n && !st; i++) {
+        for (size_t i = 0; i < n && !st && spent < TRIALS_S; i++) {
             double seconds;
             take(s, grids, which[i]);
-            st = try_once(s, trial++, &seconds, err);
+            st = try_once(s, trial++, &seconds, &spent, err);
             if (!st)
                 m->seconds[which[i]] = fmin(m->seconds[which[i]], seconds);
         }

@@ -64,7 +64,8 @@ struct play {
     char why[160];
 };
 
-static void start(struct play *p, enum as_stream_op op, unsigned threads, bool nt, uint64_t size)
+/* Each launch is said to take launch_s; 0: what it takes. */
+static void start_with(struct play *p, double launch_s, enum as_stream_op op, unsigned threads, bool nt, uint64_t size)
 {
     struct as_error err = {0};
     struct as_stream_desc d = {.op = op,
@@ -75,8 +76,14 @@ static void start(struct play *p, enum as_stream_op op, unsigned threads, bool n
                                .choose_width = true,
                                .seed = 5};
     toy_init(&p->toy, AS_CAP_HOST_KERNELS);
+    p->toy.launch_s = launch_s;
     if (as_stream_prepare(&p->stream, &p->toy.dev, &d, &err))
         fail_msg("%s", err.text);
+}
+
+static void start(struct play *p, enum as_stream_op op, unsigned threads, bool nt, uint64_t size)
+{
+    start_with(p, 0, op, threads, nt, size);
 }
 
 static void run(struct play *p, uint64_t reps)
@@ -181,6 +188,20 @@ static enum as_status refuse(const struct as_stream_desc *d, bool deny)
     return st;
 }
 
+/* Of which kind of access is best only so much is tried as there is time for. */
+static void test_slow_trials_are_few(void **unused)
+{
+    struct play quick, slow;
+    (void)unused;
+    start_with(&quick, 1e-4, AS_STREAM_TRIAD, 1, false, 3 << 20);
+    start_with(&slow, 10, AS_STREAM_TRIAD, 1, false, 6 << 20);
+    assert_true(quick.toy.launches >= slow.toy.launches + 2);
+    run(&slow, 1);
+    assert_true(end(&slow));
+    run(&quick, 1);
+    assert_true(end(&quick));
+}
+
 static void test_refusals(void **unused)
 {
     struct as_stream_desc d = {
@@ -270,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_part_left_out_of_large_arrays_is_seen),
         cmocka_unit_test(test_single_element_of_large_arrays_is_seen_by_whole_check),
+        cmocka_unit_test(test_slow_trials_are_few),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_visit),

@@ -14,6 +14,7 @@ struct toy {
     bool deny_memory;  /* allocating fails */
     int device_cpu;    /* where kernels that are submitted run; -1: anywhere */
     uint64_t free_bytes;
+    double launch_s;               /* what each launch is said to take; 0: what it takes */
     double alloc_s, first_alloc_s; /* an allocation takes so long; the first one ever besides; a free twice as long */
     unsigned launches, allocations, live; /* counted */
     size_t groups;                        /* of the launch that runs */

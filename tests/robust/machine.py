@@ -175,7 +175,7 @@ def test_blas_that_is_none(assay):
                      "--set", "size=256", "--set", "operands=random", "--set", "hold=burst",
                      env={"LD_LIBRARY_PATH": assay.folder})
     reasons = [c["reason"] for c in assay.cells()]
-    expect(len(reasons) == 1 and "libopenblas.so.0 has no functions 'cblas_sgemm'" in reasons[0], f"{reasons}", done)
+    expect(len(reasons) == 1 and "libopenblas.so.0 has no function 'cblas_sgemm'" in reasons[0], f"{reasons}", done)
 
 
 def test_slow_device_leaves_others_their_share(assay):
