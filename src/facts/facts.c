@@ -162,7 +162,8 @@ const struct rule fact_rules[] = {
      "a faster cell, another stride, or one group more that pass the same gates"},
     {"levels as listed", rule_listed,
      "median inside half of a level that the system lists, or in four times the last cache for memory, where neither "
-     "a curve nor another kernel says more",
+     "a curve nor another kernel says more; undecided where a load inside a cache takes more than four fifths of the "
+     "time of one in memory",
      "a curve over the size with another plateau at that size"},
 };
 const size_t fact_rules_n = sizeof fact_rules / sizeof *fact_rules;

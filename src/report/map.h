@@ -49,7 +49,7 @@ enum as_status as_map_layout(struct as_map_tree *t, unsigned budget, struct as_e
 /* ---- the numbers ---- */
 
 enum as_map_kind { AS_MAP_HOLDS, AS_MAP_LATENCY, AS_MAP_BANDWIDTH, AS_MAP_KINDS };
-enum as_map_known { AS_MAP_UNKNOWN, AS_MAP_UNTRUSTED, AS_MAP_CLAIMED, AS_MAP_MEASURED };
+enum as_map_known { AS_MAP_UNKNOWN, AS_MAP_UNTRUSTED, AS_MAP_UNDECIDED, AS_MAP_CLAIMED, AS_MAP_MEASURED };
 
 struct as_map_number {
     enum as_map_known known;

@@ -21,9 +21,14 @@ static bool ends_with(const char *s, const char *tail)
     return n >= m && strcmp(s + n - m, tail) == 0;
 }
 
+static bool is_of(const struct as_fact *f, const struct as_device_info *info)
+{
+    return strcmp(f->device, info->id) == 0 && isfinite(f->value);
+}
+
 static bool counts(const struct as_fact *f, const struct as_device_info *info)
 {
-    return strcmp(f->device, info->id) == 0 && isfinite(f->value) && f->verdict != AS_UNDECIDED;
+    return is_of(f, info) && f->verdict != AS_UNDECIDED;
 }
 
 /* Which facts are a row's numbers: by unit and name. Of a row's kinds, those of an earlier line count more. */
@@ -78,10 +83,14 @@ static void find_rows(const struct as_report_run *run, const struct as_device_in
         const struct as_fact *f = &run->facts[i];
         size_t source = source_of(f);
         int row = as_map_row(f->object);
-        if (row < 0 || source == SOURCES || !counts(f, info))
+        if (row < 0 || source == SOURCES || !is_of(f, info))
             continue;
         enum as_map_kind kind = sources[source].kind;
         struct as_map_number *n = &out->row[row][kind];
+        if (f->verdict == AS_UNDECIDED) {
+            n->known = n->fact ? n->known : AS_MAP_UNDECIDED;
+            continue;
+        }
         bool better = !n->fact || source < rank[row][kind] ||
                       (source == rank[row][kind] && kind == AS_MAP_BANDWIDTH && f->value > n->value);
         if (!better)
@@ -106,7 +115,7 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
                         : r == AS_MAP_CORE  ? 0
                                             : as_info_cache(info, (unsigned)r);
         struct as_map_number *n = &out->row[r][AS_MAP_HOLDS];
-        if (size && n->known == AS_MAP_UNKNOWN)
+        if (size && n->known <= AS_MAP_UNDECIDED)
             *n = (struct as_map_number){
                 .known = AS_MAP_CLAIMED, .value = (double)size, .high = (double)size, .unit = "B", .note = "claimed"};
     }
@@ -332,8 +341,10 @@ bool as_map_has_numbers(const struct as_map_numbers *n, int row)
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
     const double alike = 1.01; /* of the least: three digits would not show more */
-    if (n->known == AS_MAP_UNKNOWN || n->known == AS_MAP_UNTRUSTED)
-        as_buf_str(b, n->known == AS_MAP_UNKNOWN ? "not measured" : "untrusted");
+    static const char *const no_number[] = {
+        [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_UNTRUSTED] = "untrusted", [AS_MAP_UNDECIDED] = "undecided"};
+    if (n->known <= AS_MAP_UNDECIDED)
+        as_buf_str(b, no_number[n->known]);
     else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)
         as_page_fact_value(b, n->fact);
     else if (n->high > alike * n->value)

@@ -285,6 +285,25 @@ static void test_listed(void **state)
     end(m);
 }
 
+/* A guest may have a part of a cache only, and its loads miss the rest. */
+static void test_listed_is_missed(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    made_add(m, "topology", "ns", 22, "place=L2 what=latency");
+    made_add(m, "topology", "ns", 108, "place=L3 what=latency");
+    made_add(m, "topology", "ns", 0.04, "place=L3 what=bandwidth");
+    made_add(m, "topology", "ns", 126, "place=memory what=latency");
+    made_derive(m);
+    const struct as_fact *missed = made_get(m, "listed.L3.latency");
+    assert_int_equal(missed->verdict, AS_UNDECIDED);
+    assert_non_null(strstr(missed->sentence, "most of them miss it"));
+    assert_int_equal(made_get(m, "listed.L2.latency")->verdict, AS_SUPPORTED);
+    assert_int_equal(made_get(m, "listed.memory.latency")->verdict, AS_SUPPORTED);
+    assert_int_equal(made_get(m, "listed.L3.read")->verdict, AS_SUPPORTED);
+    end(m);
+}
+
 /* What every unit has of its own is a roof too: 128 B a cycle of 132 units at 2 GHz. */
 static void test_own_ridges(void **state)
 {
@@ -343,12 +362,19 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_part),
-        cmocka_unit_test(test_whole),           cmocka_unit_test(test_line),
-        cmocka_unit_test(test_sector_and_ways), cmocka_unit_test(test_bandwidth_and_banks),
-        cmocka_unit_test(test_no_banks),        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_groups),          cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_own_ridges),      cmocka_unit_test(test_local_and_miss),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_sector_and_ways),
+        cmocka_unit_test(test_bandwidth_and_banks),
+        cmocka_unit_test(test_no_banks),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_listed_is_missed),
+        cmocka_unit_test(test_own_ridges),
+        cmocka_unit_test(test_local_and_miss),
         cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
