@@ -60,8 +60,6 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     as_json_add_number(&b, "ratio", p->comparison.ratio);
     as_ndjson_interval(&b, "ratio_ci", p->comparison.ci);
     as_json_add_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
-    as_json_add_number(&b, "clock_ratio", p->clock);
-    as_json_add_bool(&b, "by_clock", p->by_clock);
     as_json_add_bool(&b, "regression", p->regression);
     as_buf_str(&b, "}\n");
     as_buf_str(out, as_buf_get(&b));
@@ -99,9 +97,7 @@ static void add_pair(struct as_table *t, const struct as_pairs *pairs, const str
     if (isfinite(p->comparison.ci.lo))
         as_buf_printf(&b, "%.3f to %.3f", p->comparison.ci.lo, p->comparison.ci.hi);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    if (p->by_clock)
-        as_table_addf(t, AS_PAINT_DIM, "cannot tell: the clock was %.3f of a's", p->clock);
-    else if (p->match == AS_MATCH_BOTH)
+    if (p->match == AS_MATCH_BOTH)
         as_table_addf(t, paint[p->comparison.verdict], "%s%s", as_verdict_word(p->comparison.verdict),
                       p->regression ? ", over the limit" : "");
     else
@@ -266,10 +262,9 @@ const struct as_command as_command_compare = {
     .about =
         "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or cannot tell. What a move of the core's clock by up to 5% may explain is "
-        "neither faster nor slower. Only trusted numbers are compared. What only one has is listed, and what differs "
-        "between "
-        "the machines and the tools.\n\n"
+        "interval lies beyond that), or cannot tell. Only trusted numbers are compared. What only one has is listed, "
+        "and what differs between the machines "
+        "and the tools.\n\n"
         "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
         "FILE.db:RUN. Cells are joined by device and axes; a device that only one has with the other's only left "
         "device of the same backend.",

@@ -7,8 +7,6 @@
 #include <string.h>
 
 enum { DEVICES_MAX = 64 };
-/* A core's clock moves by so much with what its neighbours do and with temperature; a larger change is news. */
-static const double CLOCK_MOVES = 0.05;
 
 struct devices {
     const struct as_cell *v[DEVICES_MAX]; /* one cell of each */
@@ -78,25 +76,9 @@ static bool is_regression(const struct as_comparison *c, bool better_less, doubl
     return better_less ? c->ci.lo > 1 + limit : c->ci.hi < 1 / (1 + limit);
 }
 
-/* What is no more than the clock's own move is not said of the machine: nobody knows how much of a cell's time follows
- * it, so a verdict must hold for none of it and for all. */
-static void allow_for_clock(struct as_pair *p, double tolerance)
-{
-    struct as_comparison *c = &p->comparison;
-    double clock = p->b->clock_hz / p->a->clock_hz, alone = p->a->better_less ? 1 / clock : clock;
-    p->clock = clock > 0 ? clock : NAN;
-    if (!(fabs(p->clock - 1) <= CLOCK_MOVES) || (c->verdict != AS_FASTER && c->verdict != AS_SLOWER))
-        return;
-    p->by_clock =
-        c->ratio > 1 ? c->ci.lo <= fmax(1, alone) * (1 + tolerance) : c->ci.hi >= fmin(1, alone) / (1 + tolerance);
-    if (p->by_clock)
-        c->verdict = AS_CANNOT_TELL;
-}
-
 static enum as_status compare_pair(struct as_pair *p, double tolerance, double limit, struct as_error *err)
 {
     const struct as_cell *a = p->a, *b = p->b;
-    p->clock = NAN;
     p->comparison = (struct as_comparison){.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL};
     if (!a || !b) {
         p->match = a ? AS_MATCH_ONLY_A : AS_MATCH_ONLY_B;
@@ -110,9 +92,7 @@ static enum as_status compare_pair(struct as_pair *p, double tolerance, double l
     struct as_sampled sa = {a->samples, a->sample_visit, a->samples ? a->sum.n : 0};
     struct as_sampled sb = {b->samples, b->sample_visit, b->samples ? b->sum.n : 0};
     enum as_status st = as_compare(&sa, &sb, a->better_less, tolerance, &p->comparison, err);
-    if (!st)
-        allow_for_clock(p, tolerance);
-    p->regression = !st && !p->by_clock && is_regression(&p->comparison, a->better_less, limit);
+    p->regression = !st && is_regression(&p->comparison, a->better_less, limit);
     return st;
 }
 

@@ -14,8 +14,6 @@ struct as_pair {
     enum as_match match;
     const struct as_cell *a, *b;     /* NULL where there is none */
     struct as_comparison comparison; /* of BOTH */
-    double clock;                    /* the core's during b over the one during a; NAN where one is unknown */
-    bool by_clock;                   /* neither faster nor slower, as the clock may be all of it */
     bool regression;                 /* slower by more than the limit, with the whole interval */
 };
 struct as_pairs {

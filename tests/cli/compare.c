@@ -91,33 +91,6 @@ static void test_verdicts(void **state)
     finish(&f);
 }
 
-/* A step of the core's clock is not a change of what was measured; a larger move of it is, and so is what it leaves. */
-static void test_clock(void **state)
-{
-    static const struct {
-        double level, clock;
-        bool less;
-        enum as_verdict want;
-        bool by_clock;
-    } cases[] = {{104, 0.965, true, AS_CANNOT_TELL, true},  {96.4, 0.965, false, AS_CANNOT_TELL, true},
-                 {96.4, 1.035, true, AS_CANNOT_TELL, true}, {110, 0.965, true, AS_SLOWER, false},
-                 {104, 1.035, true, AS_SLOWER, false},      {112, 0.90, true, AS_SLOWER, false},
-                 {100, 0.965, true, AS_SAME, false},        {104, NAN, true, AS_SLOWER, false}};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fixture f = {0};
-        add(&f.a, "cpu", "1024", 100, cases[i].less, 1)->clock_hz = 3.2e9;
-        add(&f.b, "cpu", "1024", cases[i].level, cases[i].less, 2)->clock_hz = 3.2e9 * cases[i].clock;
-        compare(&f, 0.03, 0.03);
-        const struct as_pair *p = &f.pairs.v[0];
-        assert_int_equal(p->comparison.verdict, cases[i].want);
-        assert_int_equal(p->by_clock, cases[i].by_clock);
-        assert_int_equal(p->regression, cases[i].want == AS_SLOWER);
-        assert_int_equal(f.pairs.verdicts[cases[i].want], 1);
-        finish(&f);
-    }
-}
-
 static void test_partial_overlap(void **state)
 {
     struct fixture f = {0};
@@ -191,9 +164,11 @@ static void test_nothing_and_doubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_partial_overlap), cmocka_unit_test(test_untrusted_is_not_compared),
-        cmocka_unit_test(test_devices),         cmocka_unit_test(test_nothing_and_doubles),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_partial_overlap),
+        cmocka_unit_test(test_untrusted_is_not_compared),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_nothing_and_doubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
