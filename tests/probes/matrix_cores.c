@@ -5,6 +5,7 @@
 #include "../../probes/matrix/find.h"
 #include "../../probes/matrix/peak.h"
 #include "device/cpu/features.h"
+#include "f32_bits.h"
 #include "real_device.h"
 
 #include <math.h>
@@ -140,39 +141,19 @@ struct problem {
 /* What one sum becomes, by the words of the manuals: row of A, column of B, the accumulator. */
 typedef uint64_t model_fn(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c);
 
-static uint32_t bits_of(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
-
-static float flushed(float f)
-{
-    return fpclassify(f) == FP_SUBNORMAL ? copysignf(0, f) : f;
-}
-
-static float f32(uint64_t code)
-{
-    uint32_t u = (uint32_t)code;
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
 static float bf16(uint64_t code)
 {
-    return flushed(f32(code << 16));
+    return f32_flushed(f32_of(code << 16));
 }
 
 /* SDM, VDPBF16PS: fused, rounded to nearest even, the odd product first, subnormal numbers are 0. */
 static uint64_t model_bf16(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
 {
-    float sum = flushed(f32(c));
+    float sum = f32_flushed(f32_of(c));
     for (unsigned k = 0; k < m->k; k += 2)
         for (unsigned odd = 2; odd-- > 0;)
-            sum = flushed(fmaf(bf16(a[k + odd]), bf16(b[k + odd]), sum));
-    return bits_of(sum);
+            sum = f32_flushed(fmaf(bf16(a[k + odd]), bf16(b[k + odd]), sum));
+    return f32_bits(sum);
 }
 
 /* SDM, TDPBF16PS: two such sums from 0, of the even and of the odd products; theirs is added to the accumulator. */
@@ -180,8 +161,8 @@ static uint64_t model_tiles_bf16(const struct as_matrix *m, const uint64_t *a, c
 {
     float sum[2] = {0, 0};
     for (unsigned k = 0; k < m->k; k++)
-        sum[k & 1] = flushed(fmaf(bf16(a[k]), bf16(b[k]), sum[k & 1]));
-    return bits_of(flushed(flushed(f32(c)) + flushed(sum[0] + sum[1])));
+        sum[k & 1] = f32_flushed(fmaf(bf16(a[k]), bf16(b[k]), sum[k & 1]));
+    return f32_bits(f32_flushed(f32_flushed(f32_of(c)) + f32_flushed(sum[0] + sum[1])));
 }
 
 static int64_t whole(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
@@ -207,7 +188,7 @@ static uint64_t model_saturates(const struct as_matrix *m, const uint64_t *a, co
 static uint64_t model_f32(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
 {
     (void)m;
-    return bits_of(fmaf(f32(a[0]), f32(b[0]), f32(c)));
+    return f32_bits(fmaf(f32_of(a[0]), f32_of(b[0]), f32_of(c)));
 }
 
 static model_fn *model_of(const struct as_matrix *m)

@@ -2,6 +2,7 @@
  * in it: the experiments name its order, and the model of what they found gives its results anywhere. Units whose order
  * differs a little are none of those. */
 #include "base/clock.h"
+#include "f32_bits.h"
 #include "find.h"
 
 #include <setjmp.h>
@@ -26,17 +27,10 @@ struct two_sums {
     enum sums_order order;
 };
 
-static float flushed(float x)
+/* What is read is flushed as well. */
+static float input(uint64_t code)
 {
-    return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
-}
-
-static float f32(uint64_t code)
-{
-    uint32_t u = (uint32_t)code;
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return flushed(x);
+    return f32_flushed(f32_of(code));
 }
 
 /* k of a row, and of a column, n apart. */
@@ -48,12 +42,12 @@ static float add_two_sums(const struct two_sums *t, const uint64_t *a, const uin
         unsigned to = t->order == OF_HALVES ? i >= k / 2 : i & 1;
         if (t->order == ALL_BUT_THE_LAST && i == k - 1)
             to = 0;
-        sum[to] = flushed(fmaf(f32(a[i] << 16), f32(b[(size_t)i * t->unit.n] << 16), sum[to]));
+        sum[to] = f32_flushed(fmaf(input(a[i] << 16), input(b[(size_t)i * t->unit.n] << 16), sum[to]));
     }
     if (t->order == ONE_BY_ONE)
-        return flushed(flushed(c + sum[0]) + sum[1]);
-    float both = flushed(sum[0] + sum[1]);
-    return t->order == INTO_THE_EVEN ? both : flushed(c + both);
+        return f32_flushed(f32_flushed(c + sum[0]) + sum[1]);
+    float both = f32_flushed(sum[0] + sum[1]);
+    return t->order == INTO_THE_EVEN ? both : f32_flushed(c + both);
 }
 
 static enum as_status multiply_two_sums(void *ctx, size_t count, const uint64_t *a, const uint64_t *b,
@@ -64,7 +58,7 @@ static enum as_status multiply_two_sums(void *ctx, size_t count, const uint64_t 
     (void)err;
     for (size_t i = 0; i < count * u->m * u->n; i++) {
         size_t row = i / u->n, problem = row / u->m;
-        float sum = add_two_sums(t, a + row * u->k, b + problem * u->k * u->n + i % u->n, f32(c[i]));
+        float sum = add_two_sums(t, a + row * u->k, b + problem * u->k * u->n + i % u->n, input(c[i]));
         uint32_t code;
         memcpy(&code, &sum, sizeof code);
         d[i] = isnan(sum) ? 0xffc00000 : code;
