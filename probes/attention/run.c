@@ -157,13 +157,14 @@ static enum as_status build(struct as_attention *a, struct as_error *err)
 enum as_status as_attention_prepare(struct as_attention *a, struct as_device *dev, const struct as_attention_desc *d,
                                     struct as_error *err)
 {
-    static enum as_status (*const prepare[])(struct as_attention *, struct as_error *) = {prepare_decomposed,
-                                                                                          prepare_scalar};
     *a = (struct as_attention){.dev = dev, .desc = *d};
     enum as_status s = build(a, err);
     if (!s)
         s = make_operands(a, err);
-    return s ? s : d->path < AS_ATTENTION_FLASH ? prepare[d->path](a, err) : as_attention_flash_prepare(a, err);
+    return s                                ? s
+           : d->path >= AS_ATTENTION_FLASH  ? as_attention_flash_prepare(a, err)
+           : d->path == AS_ATTENTION_SCALAR ? prepare_scalar(a, err)
+                                            : prepare_decomposed(a, err);
 }
 
 static enum as_status add_time(enum as_status s, const struct as_timing *t, double *seconds)
