@@ -276,14 +276,14 @@ static void raw_unmap(void *p, size_t bytes)
 /* Loops with their calls in place, as a program has them: one through a table takes a nanosecond more. The first gives
  * how many it got. */
 #define LOOPS(name, get, release)                                                                                      \
-    static size_t name##_all(void **blocks, size_t n, size_t bytes)                                                    \
+    static size_t name##_get_all(void **blocks, size_t n, size_t bytes)                                                \
     {                                                                                                                  \
         size_t i = 0;                                                                                                  \
         while (i < n && (blocks[i] = get(bytes)) != NULL)                                                              \
             i++;                                                                                                       \
         return i;                                                                                                      \
     }                                                                                                                  \
-    static void name##_none(void **blocks, size_t n, size_t bytes)                                                     \
+    static void name##_release_all(void **blocks, size_t n, size_t bytes)                                              \
     {                                                                                                                  \
         for (size_t i = 0; i < n; i++)                                                                                 \
             release(blocks[i], bytes);                                                                                 \
@@ -297,10 +297,10 @@ static const struct {
     size_t (*get)(void **blocks, size_t n, size_t bytes);
     void (*release)(void **blocks, size_t n, size_t bytes);
 } raw[AS_CPU_ALLOCATORS_N] = {
-    [AS_CPU_MALLOC] = {malloc_all, malloc_none},
-    [AS_CPU_MMAP] = {mmap_all, mmap_none},
-    [AS_CPU_THP] = {thp_all, thp_none},
-    [AS_CPU_HUGETLB] = {hugetlb_all, hugetlb_none},
+    [AS_CPU_MALLOC] = {malloc_get_all, malloc_release_all},
+    [AS_CPU_MMAP] = {mmap_get_all, mmap_release_all},
+    [AS_CPU_THP] = {thp_get_all, thp_release_all},
+    [AS_CPU_HUGETLB] = {hugetlb_get_all, hugetlb_release_all},
 };
 
 static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
