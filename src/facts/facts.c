@@ -163,7 +163,7 @@ const struct rule fact_rules[] = {
     {"levels as listed", rule_listed,
      "median inside half of a level that the system lists, or in four times the last cache for memory, where neither "
      "a curve nor another kernel says more; undecided where a load inside a cache takes more than four fifths of the "
-     "time of one in memory",
+     "time of one in memory, or, inside the last one, where that time is not known",
      "a curve over the size with another plateau at that size"},
 };
 const size_t fact_rules_n = sizeof fact_rules / sizeof *fact_rules;

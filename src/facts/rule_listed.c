@@ -31,8 +31,14 @@ static bool is_known(const struct rule_context *c, const char *place, bool bandw
 }
 
 /* A dependent load in memory, nanoseconds; NAN where nobody knows. */
-static double memory_latency(const struct as_cell *const *cells, size_t n)
+static double memory_latency(const struct rule_context *c, const struct as_cell *const *cells, size_t n)
 {
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        if (strcmp(f->device, c->device) == 0 && strcmp(f->object, "memory") == 0 && ends_with(f->id, ".latency") &&
+            strcmp(f->unit, "ns") == 0)
+            return f->value;
+    }
     for (size_t i = 0; i < n; i++)
         if (strcmp(cell_axis(cells[i], "place"), "memory") == 0 &&
             strcmp(cell_axis(cells[i], "what"), "latency") == 0 && strcmp(cells[i]->unit, "ns") == 0)
@@ -40,17 +46,33 @@ static double memory_latency(const struct as_cell *const *cells, size_t n)
     return NAN;
 }
 
+/* Behind it there is only memory. */
+static bool is_last_cache(const struct as_cell *const *cells, size_t n, const char *place)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *other = cell_axis(cells[i], "place");
+        if (other[0] == 'L' && strcmp(other, place) > 0)
+            return false;
+    }
+    return place[0] == 'L';
+}
+
 static void say_missed(struct as_fact *f, const char *place, const char *value, double memory)
 {
     char text[40];
-    fact_value_text(memory, NO_INTERVAL, f->unit, text, sizeof text);
     f->verdict = AS_UNDECIDED;
+    if (isnan(memory)) {
+        fact_say(f, "Loads inside what the system lists as %s take %s; whether they hit it nobody knows, %s", place,
+                 value, "as there is no trusted time of a load in memory beside it");
+        return;
+    }
+    fact_value_text(memory, NO_INTERVAL, f->unit, text, sizeof text);
     fact_say(f, "Loads inside what the system lists as %s take %s, nearly as long as in memory (%s): %s", place, value,
              text, "most of them miss it, as where a hypervisor gives a guest only a part of a cache");
 }
 
 static void add_level(struct rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
-                      double memory)
+                      double memory, bool last)
 {
     struct as_fact *f =
         fact_add(c, place, bandwidth ? "GB/s" : cell->unit, "listed.%.16s.%s", place, bandwidth ? "read" : "latency");
@@ -64,7 +86,7 @@ static void add_level(struct rule_context *c, const struct as_cell *cell, const 
         fact_number(f, cell->sum.median, ns);
     fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     fact_evidence(f, cell);
-    if (!bandwidth && strcmp(place, "memory") != 0 && ns.lo > CACHE_MOST * memory) {
+    if (!bandwidth && strcmp(place, "memory") != 0 && (ns.lo > CACHE_MOST * memory || (last && isnan(memory)))) {
         say_missed(f, place, value, memory);
         return;
     }
@@ -79,12 +101,12 @@ void rule_listed(struct rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = cells_of(c, "topology", &cells);
-    const double memory = memory_latency(cells, n);
+    const double memory = memory_latency(c, cells, n);
     for (size_t i = 0; i < n; i++) {
         const char *place = cell_axis(cells[i], "place"), *what = cell_axis(cells[i], "what");
         bool bandwidth = strcmp(what, "bandwidth") == 0;
         if (place[0] && strcmp(cells[i]->unit, "ns") == 0 && !is_known(c, place, bandwidth))
-            add_level(c, cells[i], place, bandwidth, memory);
+            add_level(c, cells[i], place, bandwidth, memory, is_last_cache(cells, n, place));
     }
     free(cells);
 }

@@ -304,6 +304,21 @@ static void test_listed_is_missed(void **state)
     end(m);
 }
 
+/* Nor can the last cache be told from memory where that is not known. */
+static void test_listed_with_nothing_beside_it(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    made_add(m, "topology", "ns", 22, "place=L2 what=latency");
+    made_add(m, "topology", "ns", 115, "place=L3 what=latency");
+    made_derive(m);
+    const struct as_fact *alone = made_get(m, "listed.L3.latency");
+    assert_int_equal(alone->verdict, AS_UNDECIDED);
+    assert_non_null(strstr(alone->sentence, "no trusted time"));
+    assert_int_equal(made_get(m, "listed.L2.latency")->verdict, AS_SUPPORTED);
+    end(m);
+}
+
 /* What every unit has of its own is a roof too: 128 B a cycle of 132 units at 2 GHz. */
 static void test_own_ridges(void **state)
 {
@@ -373,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_listed),
         cmocka_unit_test(test_listed_is_missed),
+        cmocka_unit_test(test_listed_with_nothing_beside_it),
         cmocka_unit_test(test_own_ridges),
         cmocka_unit_test(test_local_and_miss),
         cmocka_unit_test(test_hostile),
