@@ -1,9 +1,11 @@
 """A card beside its peers and its physical bounds: the same quantity by assay and by a peer, in one call."""
 import json
+import os
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 from common import ratio_interval, row
 
@@ -12,6 +14,7 @@ PROGRAMS = {
     "gpu-latency": "gpu-benches' gpu-latency",
     "gpu-l2-cache": "gpu-benches' gpu-l2-cache",
     "nvbandwidth": "nvbandwidth",
+    "clpeak": "clpeak, CUDA",
 }
 ELEMENTS = 1 << 28
 SHARED_WORDS = 128  # bytes a cycle of a unit's shared memory: 32 banks of 4 bytes
@@ -175,6 +178,48 @@ def links(card, paths):
     return rows
 
 
+# What clpeak calls a product by the vendor's library, and the type of ours. Its 16-bit sums of f16 have no counterpart.
+LIBRARY_TYPES = {"bf16": "bf16", "tf32": "tf32", "fp8_e4m3": "e4m3", "int8": "s8"}
+CLPEAK_SIZE = "16384"  # what it takes on a device of more than 56 units
+
+
+def clpeak_products(path):
+    """Operations a second by type of ours."""
+    with tempfile.TemporaryDirectory(prefix="assay-clpeak-") as folder:
+        found = os.path.join(folder, "found.json")
+        output([path, "--cuda", "--cublas", "--json-file", found])
+        with open(found, encoding="utf-8") as f:
+            entries = json.load(f)["entries"]
+    return {LIBRARY_TYPES[e["metric"]]: e["value"] * 1e12 for e in entries
+            if e["test"].startswith("cublas") and e["metric"] in LIBRARY_TYPES and "value" in e}
+
+
+def products(card, paths, rounds):
+    """Ours beside the library's, and the library's as assay and as clpeak measure it. clpeak's operands are all the same
+    number, whose bits hardly change: what is beside it are zeros, sustained as there; random ones stand with it."""
+    def rates(**axes):
+        cells = card.cells("matmul", budget="40s", **axes)
+        return {tuple(c["axes"][name] for name in ("type", "path", "operands")): c["median"] for c in cells}
+
+    rows, types = [], ",".join(LIBRARY_TYPES.values())
+    both = rates(path="library,wgmma,wgmma_pair", type="f16,bf16,e4m3,s8,tf32", size="8192", hold="burst")
+    for kind in sorted({kind for kind, path, _ in both if path == "library"}):
+        own = max((rate for (k, path, _), rate in both.items() if k == kind and path != "library"), default=None)
+        if own:
+            rows.append(beside(f"product of 8192, {kind}: wgmma / library", [own * 1e-12],
+                               [both[kind, "library", "random"] * 1e-12], "Tops/s", floor=0.9))
+    theirs, mine = [], []
+    for _ in range(rounds if "clpeak" in paths else 0):
+        theirs.append(clpeak_products(paths["clpeak"]))
+        mine.append(rates(path="library", type=types, size=CLPEAK_SIZE, operands="all", hold="sustained"))
+    for kind in sorted(set.intersection(*map(set, theirs))) if theirs else []:
+        zero, random = ([m[kind, "library", operands] * 1e-12 for m in mine] for operands in ("zero", "random"))
+        what = f"library's product of {CLPEAK_SIZE}, {kind}"
+        rows.append(beside(what + ": assay / clpeak", zero, [t[kind] * 1e-12 for t in theirs], "Tops/s", floor=1.0))
+        rows.append(row(what + ", of random numbers", f"{statistics.median(random):.4g} Tops/s", "", None))
+    return rows
+
+
 def repeated(card, suite):
     """The suite twice: how long, what is trusted, what agrees."""
     rows, runs = [], []
@@ -196,7 +241,7 @@ def repeated(card, suite):
     return rows
 
 
-PARTS = ("memory", "onchip", "latency", "arithmetic", "links", "twice")
+PARTS = ("memory", "onchip", "latency", "arithmetic", "links", "products", "twice")
 
 
 def measure(assay, paths, rounds, suite, parts=PARTS):
@@ -204,7 +249,8 @@ def measure(assay, paths, rounds, suite, parts=PARTS):
     card = Card(assay, "cuda:0")
     known = {"memory": lambda: memory(card, paths, rounds), "onchip": lambda: on_chip(card, paths),
              "latency": lambda: latency(card, paths), "arithmetic": lambda: arithmetic(card),
-             "links": lambda: links(card, paths), "twice": lambda: repeated(card, suite)}
+             "links": lambda: links(card, paths), "products": lambda: products(card, paths, rounds),
+             "twice": lambda: repeated(card, suite)}
     rows = []
     for part in parts:
         found = known[part]()
