@@ -193,8 +193,7 @@ static enum as_status build_device(struct as_chase *c, const struct as_chase_des
         return as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
     enum as_status s = share(c, allocator, err);
     if (!s)
-        s = as_timed_prepare(&c->timed, c->dev, "latency", as_timed_sweep_kernel, as_kernel_latency, "-DPERSISTENT", 1,
-                             err);
+        s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_latency, "-DPERSISTENT", 1, err);
     if (!s)
         s = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
     return s ? s : as_timed_kernel(&c->timed, "persist", &c->kernel, err);

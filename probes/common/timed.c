@@ -8,7 +8,7 @@
 
 extern const char as_kernel_timed[];
 
-enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* of each unit */, SWEEP_THREADS = 256 };
+enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* of each unit, where all sweep */, SWEEP_THREADS = 256 };
 /* Of each unit in a launch that is for one of them: a device may start them unevenly. */
 enum { CHOICE_GROUPS = 4, CHOICE_WORDS = 4 };
 
@@ -275,16 +275,6 @@ struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *a
         .kernel = kernel, .args = args, .args_n = n, .groups = groups, .group_size = threads, .reps = 1};
 }
 
-const char as_timed_sweep_kernel[] =
-    "KERNEL(sweep)(ARG_GLOBAL(0, u64, result), ARG_GLOBAL(1, u64, buffer), ARG_VALUE(2, u64, words) ARG_INDICES)\n"
-    "{\n"
-    "    u64 all = 0;\n"
-    "    for (u64 i = GLOBAL_THREAD; i < words; i += GLOBAL_THREADS)\n"
-    "        all |= buffer[i];\n"
-    "    if (all == 1)\n"
-    "        result[7] = all;\n"
-    "}\n";
-
 enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err)
 {
     struct as_timing unused;
@@ -295,6 +285,23 @@ enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struc
     enum as_status s = t->sweep ? AS_OK : as_timed_keep_kernel(t, "sweep", &t->sweep, err);
     struct as_launch l = as_timed_group(t->sweep, args, 3, SWEEP_GROUPS * units, SWEEP_THREADS);
     return s ? s : t->dev->queue->launch(t->dev, &l, &unused, err);
+}
+
+enum as_status as_timed_sweep_alone(struct as_timed *t, struct as_memory *block, uint64_t elements, uint64_t stride,
+                                    int times, struct as_error *err)
+{
+    double unused;
+    size_t most = t->dev->info.threads ? t->dev->info.threads : 1;
+    struct as_arg args[] = {as_memory_arg(t->memory),
+                            as_memory_arg(t->choice),
+                            as_memory_arg(block),
+                            {.kind = AS_ARG_U64, .u.u64 = elements},
+                            {.kind = AS_ARG_U64, .u.u64 = stride / 8}};
+    enum as_status s = t->alone ? AS_OK : as_timed_keep_kernel(t, "sweep_alone", &t->alone, err);
+    const struct as_launch l = as_timed_group(t->alone, args, 5, 1, most < SWEEP_THREADS ? most : SWEEP_THREADS);
+    for (int i = 0; i < times && !s; i++)
+        s = as_timed_launch(t, &l, &unused, err);
+    return s;
 }
 
 /* Pages of a host that were never written are all the same one; a card's memory is there once it is allocated. */

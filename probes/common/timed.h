@@ -30,7 +30,7 @@ struct as_timed {
     struct as_memory *choice; /* set by as_timed_stand, which all kernels that ask for their PART need */
     bool tells_unit;
     uint32_t unit; /* 1 + number of the one on which launches of one group run, 0: whichever */
-    struct as_kernel *kernels[AS_TIMED_KEPT], *sweep;
+    struct as_kernel *kernels[AS_TIMED_KEPT], *sweep, *alone;
     struct as_memory *blocks[AS_TIMED_KEPT];
     size_t kernels_n, blocks_n;
 };
@@ -105,10 +105,15 @@ static inline void *as_pointer_in(const void *arg)
 struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
                                 size_t threads);
 
-/* For programs with as_timed_sweep_kernel as their head: all units read all of a block, so that the cache which they
- * share holds it, or its end. No word of it may be 1. */
-extern const char as_timed_sweep_kernel[];
+/* For programs with as_kernel_sweep as their head: all units read all of a block, so that the cache which they share
+ * holds it, or its end. No word of it may be 1. */
+extern const char as_kernel_sweep[];
 enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err);
+/* The unit on which launches of one group stand reads the first word of elements, `stride` bytes apart (a multiple of
+ * 8), so many times: a cache in parts keeps what a unit reads from the far part in the near one as well, and that is
+ * where it is found from then on. After as_timed_stand. */
+enum as_status as_timed_sweep_alone(struct as_timed *t, struct as_memory *block, uint64_t elements, uint64_t stride,
+                                    int times, struct as_error *err);
 /* A block so large that a sweep over it drives all else out of that cache. Kept. */
 enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err);
 /* One such sweep, over a block that is given back at once. */

@@ -6,8 +6,9 @@
 extern const char as_kernel_onchip[];
 
 /* A cycle up to so long is walked once before the clock starts: caches are in the state that they stay in. Beyond, no
- * cache of one unit holds it, and all units read it into the shared one. */
-enum { CYCLE_BEFORE = 1 << 15, BIND_THREADS = 256 };
+ * cache of one unit holds it, and the unit reads it into the shared one: at first more than once, since what is read
+ * last drives out what was read before where that cannot hold all. */
+enum { CYCLE_BEFORE = 1 << 15, BIND_THREADS = 256, FIRST_SWEEPS = 3 };
 /* More LOCAL memory than this is asked for at the launch: not every device lets a kernel declare it. */
 static const uint64_t DECLARED_MAX = 32 << 10;
 
@@ -68,13 +69,20 @@ enum as_status onchip_control(struct onchip *o, struct as_error *err)
     return as_timed_overhead(&o->timed, &control, err);
 }
 
+static enum as_status sweep(struct onchip *o, struct as_error *err)
+{
+    if (o->what == ONCHIP_ATOMIC) /* by its own kernel, of that name: no unit has a place nearer to it */
+        return as_timed_sweep(&o->timed, o->chain, err);
+    return as_timed_sweep_alone(&o->timed, o->chain, o->cycle.lines, o->stride, o->walked ? 1 : FIRST_SWEEPS, err);
+}
+
 enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
 {
     struct as_arg args[7];
     double launch_s;
     const struct as_launch l = make_launch(o, turns, args);
     bool global = onchip_is_global(o->what);
-    enum as_status s = global ? as_timed_sweep(&o->timed, o->chain, err) : AS_OK;
+    enum as_status s = global ? sweep(o, err) : AS_OK;
     if (!s)
         s = as_timed_launch(&o->timed, &l, &launch_s, err);
     if (s)
@@ -123,7 +131,7 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, vc->seed);
     enum as_status s = as_timed_room(vc->dev, o->size, err);
     if (!s)
-        s = as_timed_prepare(&o->timed, vc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_timed_sweep_kernel,
+        s = as_timed_prepare(&o->timed, vc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_kernel_sweep,
                              as_kernel_onchip, defines, 1, err);
     if (!s)
         s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);

@@ -33,8 +33,17 @@ static u64 follow(u64 at)
 #define HAVE_NANOS 1
 #define NANOS() (STEP_NS * steps_made)
 #include "../../probes/common/timed.kernel"
+
+#include "../../probes/common/sweep.kernel"
 #define PERSISTENT
 #include "../../probes/latency/latency.kernel"
+
+/* What was read before the first walk. */
+static struct {
+    int all, alone;
+    u64 elements, words;
+    u64 before_steps; /* made when the last one came */
+} swept;
 
 static void run_kernel(const char *name, void *const *args)
 {
@@ -59,6 +68,19 @@ static void run_kernel(const char *name, void *const *args)
         memcpy(&most, args[5], sizeof most);
         persist(args[0], args[1], args[2], args[3], a, most);
         record->has = has_clock ? record->has : 0;
+        return;
+    }
+    if (strcmp(name, "sweep_alone") == 0) {
+        memcpy(&swept.elements, args[3], sizeof swept.elements);
+        memcpy(&swept.words, args[4], sizeof swept.words);
+        sweep_alone(args[0], args[1], args[2], swept.elements, swept.words);
+        swept.alone++, swept.before_steps = steps_made;
+        return;
+    }
+    if (strcmp(name, "sweep") == 0) {
+        memcpy(&a, args[2], sizeof a);
+        sweep(args[0], args[1], a);
+        swept.all++, swept.before_steps = steps_made;
         return;
     }
     if (strcmp(name, "place") == 0) {
@@ -168,6 +190,38 @@ static void test_device_walks_beforehand(void **unused)
         assert_true(walk_and_end(&p));
     }
     has_clock = false;
+}
+
+/* A buffer that a card's last cache holds (64 MiB at least), or nearly, is read beforehand by the unit that walks,
+ * element by element; in front of a large one that cache is filled with something else. */
+static void test_caches_are_settled(void **unused)
+{
+    static const struct {
+        uint64_t size, stride, spread;
+        int alone, all;
+    } cases[] = {{1 << 20, 64, 0, 3, 0}, {3 << 20, 96, 0, 3, 0}, {128 << 20, 4096, 0, 0, 1}, {1 << 20, 4096, 64, 0, 0}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct play p;
+        struct as_error err = {0};
+        struct as_chase_desc d = {
+            .allocator = "toy", .size = cases[i].size, .stride = cases[i].stride, .spread = cases[i].spread, .seed = 3};
+        toy_init(&p.toy, AS_CAP_SOURCE);
+        p.toy.kernel = run_kernel;
+        p.toy.dev.info.is_host_memory = false;
+        memset(&swept, 0, sizeof swept);
+        steps_made = 0;
+        if (as_chase_prepare(&p.chase, &p.toy.dev, &d, &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(swept.alone, cases[i].alone);
+        assert_int_equal(swept.all, cases[i].all);
+        assert_int_equal(swept.before_steps, 0);
+        if (cases[i].alone) {
+            assert_int_equal(swept.elements, cases[i].size / cases[i].stride);
+            assert_int_equal(swept.words, cases[i].stride / 8);
+        }
+        assert_true(walk_and_end(&p));
+    }
 }
 
 static const struct as_queue_ops *toy_queue;
@@ -399,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_wrong_link_is_seen),
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_device_walks_beforehand),
+        cmocka_unit_test(test_caches_are_settled),
         cmocka_unit_test(test_control_is_taken_off),
         cmocka_unit_test(test_persistent_walks_end_where_they_must),
         cmocka_unit_test(test_walk_that_nobody_stops_ends),
