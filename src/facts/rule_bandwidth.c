@@ -106,7 +106,7 @@ void rule_memory_bandwidth(struct rule_context *c)
 }
 
 /* The working sets that surely lie in a cache, and surely not in the one before. Threads may sit on caches of their own
- * or share one: the bounds hold either way. */
+ * or share one: the bounds hold either way. A cache of which nobody says who shares it may be the only one. */
 struct window {
     const struct as_cache *cache;
     double before; /* bytes of the next smaller cache */
@@ -125,9 +125,9 @@ static bool belongs_to_cache(const struct rule_context *c, const struct as_cell 
     const struct window *w = what;
     double threads = threads_of(c, cell), units = c->info->units ? c->info->units : 1;
     double many = threads >= 1 ? threads : units;
-    double shared = w->cache->shared ? w->cache->shared : 1, instances = fmax(1, floor(many / shared));
+    double instances = w->cache->shared ? fmax(1, floor(many / w->cache->shared)) : 1;
     double set = working_set(cell), before = fmax(w->before, untold_cache(c, cell));
-    return set > 0 && set >= 2 * before * many && set <= 0.75 * (double)w->cache->size * instances;
+    return !is_memory(cell) && set > 0 && set >= 2 * before * many && set <= 0.75 * (double)w->cache->size * instances;
 }
 
 void rule_cache_bandwidth(struct rule_context *c)

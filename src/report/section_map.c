@@ -23,6 +23,7 @@ static bool is_told_elsewhere(const struct as_fact *f)
         "allocator:",         /* no part of the machine */
         "link:host",          /* in the map, as are other devices' */
         "link:every", "copy", /* with the probe */
+        "atomics",            /* by allocator, type and scope: among the facts, and in the advice */
         "operations",         /* in a table of their own */
         "matrix",             /* in a section of their own */
     };
@@ -120,10 +121,12 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
 static void link_table(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
-    size_t devices = 0;
+    size_t devices = 0, links = 0;
     for (size_t i = 0; i < rr->devices_n; i++)
         devices += as_map_has_own_memory(&rr->devices[i]);
-    if (devices < 2)
+    for (size_t i = 0; i < rr->facts_n; i++)
+        links += strncmp(rr->facts[i].object, "link:", 5) == 0;
+    if (devices < 2 || links == 0)
         return;
     as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"figures\">"
                   "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and under it "

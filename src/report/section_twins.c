@@ -97,7 +97,7 @@ void as_page_twins(struct as_page *p)
                "device</h2>\n<p class=\"lead\">The same hardware, driven by two backends: cells that were asked "
                "for alike, compared from their samples. A difference is the backend's, its compiler's or its "
                "driver's, and not the hardware's. Where no allocator is common to both, the best of each "
-               "stands for it.</p>\n");
+               "stands for it, of times and rates.</p>\n");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         for (size_t i = 0, end; i < rr->twins_n; i = end) {

@@ -132,7 +132,8 @@ static enum as_status match_group(struct list *l, const struct candidate *first,
                 break;
             }
         }
-    if (!st && !exact && best[0] && best[1])
+    /* What is counted of one allocator says nothing of another. */
+    if (!st && !exact && best[0] && best[1] && !as_unit_is_count(best[0]->unit) && strcmp(best[0]->unit, "x") != 0)
         st = add_twin(l, best[0], best[1], true, err);
     return st;
 }

@@ -135,6 +135,27 @@ static void an_untrusted_number_is_not_compared(void **state)
     synth_free(s);
 }
 
+/* The best allocator stands for a device in times and rates; a count belongs to the allocator of which it was made. */
+static void counts_of_other_allocators_are_not_compared(void **state)
+{
+    (void)state;
+    static const char *const units[] = {"events", "x"};
+    for (size_t u = 0; u < 2; u++) {
+        size_t n;
+        struct as_error err = {0};
+        struct synth *s = synth_make("twins");
+        struct as_report_run *r = &s->runs[0];
+        for (size_t i = 0; i < r->cells_n; i++)
+            as_copy_text(r->cells[i].unit, sizeof r->cells[i].unit, units[u]);
+        forget(r);
+        assert_int_equal(as_twins_make(r, no_samples, NULL, &err), AS_OK);
+        assert_null(find(r, "cuda:0", "opencl:1", "latency", "65536", &n));
+        assert_non_null(find(r, "cuda:0", "opencl:1", "bandwidth", "65536", &n)); /* the same allocator */
+        assert_int_equal(n, 4);
+        synth_free(s);
+    }
+}
+
 /* All threads of a CPU are what an API for devices has no choice of. */
 static void all_threads_are_the_whole_device(void **state)
 {
@@ -195,6 +216,7 @@ int main(void)
         cmocka_unit_test(devices_are_told_by_uuid_then_bus),
         cmocka_unit_test(cells_are_matched_and_judged),
         cmocka_unit_test(an_untrusted_number_is_not_compared),
+        cmocka_unit_test(counts_of_other_allocators_are_not_compared),
         cmocka_unit_test(all_threads_are_the_whole_device),
         cmocka_unit_test(page_and_terminal_say_so),
     };
