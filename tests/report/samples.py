@@ -13,6 +13,7 @@ SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 H200 = os.path.join(SAMPLES, "h200-quick.db")
 OPERATIONS = os.path.join(SAMPLES, "h200-alu.db")
 MATRICES = os.path.join(SAMPLES, "h200-tensor.db")
+SHARED = os.path.join(SAMPLES, "h200-upm.db")
 
 
 def read(assay, *words, sample=H200):
@@ -144,6 +145,43 @@ def test_page_of_matrices(assay):
         text = f.read()
     for words in ("wgmma_e4m3_f32", "8192", "Attention"):
         expect(words in text, f"the page says '{words}'")
+
+
+def test_shared_memory_of_the_h200(assay):
+    """Memory of CPU and card over PCIe: what is pinned stays with the host and knows no atomics of both; what is managed
+    moves, and knows them where their scope is the system. Who counts a block of 64 MiB."""
+    cells = json.loads(read(assay, "export", "--format", "json", sample=SHARED))["cells"]
+    expect(len(cells) == 1917 and not any(c["status"] in ("failed", "crashed", "timeout") for c in cells), "no cell failed")
+    facts = {f["id"]: f for f in json.loads(read(assay, "facts", "--json", sample=SHARED))["facts"] if f["device"] == "cuda:0"}
+    for name in ("cuMemAllocManaged", "cuMemAllocManaged_prefer_host", "cuMemAllocManaged_read_mostly", "__managed__"):
+        kept, control = facts["lost.both." + name], facts["lost.control.both." + name]
+        expect(kept["verdict"] == "supported" and kept["value"] == 0, f"no update is lost in {name}", kept)
+        expect(control["value"] > 0, f"without atomics some are, in {name}", control)
+    for name in ("cuMemHostAlloc.u32.system", "cuMemHostRegister_malloc.u64.system", "cuMemAllocManaged_prefer_host.u32.device"):
+        lost = facts["lost.both." + name]
+        expect(lost["verdict"] == "refuted" and lost["value"] > 1000, f"updates are lost in {name}", lost)
+    good = [(c["probe"], c["axes"], c["median"]) for c in cells if c["status"] == "ok" and c["device"] == "cuda:0"]
+    counted = {(a["allocator"], a["counter"], a["moment"]): v - 1 for p, a, v in good if p == "accounting"}
+    for name, counter, moment, share in (("cuMemAlloc", "driver", "allocated", 1), ("cuMemAlloc", "VmRSS", "device-touched", 0),
+                                         ("cuMemAllocManaged", "VmRSS", "allocated", 0), ("cuMemHostAlloc", "VmRSS", "allocated", 1),
+                                         ("cuMemAllocManaged", "VmRSS", "cpu-touched", 1),
+                                         ("cuMemAllocManaged", "VmRSS", "device-touched", 0)):
+        seen = counted[name, counter, moment]
+        expect(abs(seen - share) < 0.02, f"{counter} of {name} when {moment}", seen)
+    copies = {a["from"]: v for p, a, v in good if p == "copy" and a["to"] == "cuMemAlloc" and a["how"] == "engine"}
+    expect(abs(copies["cuMemHostAlloc"] / 55.4 - 1) < 0.01, "copies over PCIe", copies)
+
+
+def test_page_of_shared_memory(assay):
+    page = os.path.join(assay.folder, "page.html")
+    read(assay, "report", "-o", page, sample=SHARED)
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    expect(os.path.getsize(page) < 3e6, "a page of less than 3 MB", os.path.getsize(page))
+    for words in ("Advice for ports", "UPDATES ARE LOST", "Allocation and first touch", "Page faults", "Who counts memory",
+                  "Events of pages", "What compilers emit", "Two backends, one device"):
+        expect(words in text, f"the page says '{words}'")
+    expect("L2 delivers" not in text, "nothing was measured of L2")
 
 
 if __name__ == "__main__":
