@@ -52,7 +52,8 @@ static uint64_t code_in(const unsigned char *image, size_t slot, unsigned bits)
 static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_t count, const uint64_t *codes)
 {
     const struct as_fragments *f = &u->fragments;
-    const size_t slots = slots_of(u, which), each = f->matrix->held[which].register_bits / bits_of(u, which);
+    const unsigned bits = bits_of(u, which);
+    const size_t slots = slots_of(u, which), each = f->matrix->held[which].register_bits / bits;
     const unsigned copies = as_layout_copies(f->matrix, which);
     for (size_t p = 0; p < count; p++)
         for (size_t i = 0; i < slots; i++) {
@@ -60,8 +61,7 @@ static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_
                 continue;
             unsigned copy = 0;
             do {
-                put_code(f->image[which] + p * f->bytes[which], i + copy * each, bits_of(u, which),
-                         codes[p * slots + i]);
+                put_code(f->image[which] + p * f->bytes[which], i + copy * each, bits, codes[p * slots + i]);
                 copy = (copy - copies) & copies; /* the next choice of those bits */
             } while (copy);
         }
@@ -76,10 +76,11 @@ static enum as_status multiply_some(struct layout_unit *u, size_t count, const u
     put_codes(u, AS_MATRIX_A, count, a);
     put_codes(u, AS_MATRIX_B, count, b);
     enum as_status st = as_fragments_run(f, count, err);
-    size_t slots = slots_of(u, AS_MATRIX_C);
+    const size_t slots = slots_of(u, AS_MATRIX_C);
+    const unsigned bits = bits_of(u, AS_MATRIX_C);
     for (size_t p = 0; p < count && !st; p++)
         for (size_t i = 0; i < slots; i++)
-            d[p * slots + i] = code_in(f->image[AS_MATRIX_C] + p * f->bytes[AS_MATRIX_C], i, bits_of(u, AS_MATRIX_C));
+            d[p * slots + i] = code_in(f->image[AS_MATRIX_C] + p * f->bytes[AS_MATRIX_C], i, bits);
     return st;
 }
 

@@ -37,13 +37,14 @@ static struct summand of_number(const struct as_number_format *f, uint64_t code,
         s.kind = isnan(value) ? IS_NAN : IS_INFINITE;
         return s;
     }
-    if (flush && fabs(value) < as_number_smallest_normal(f))
+    if (value == 0) /* most numbers of most experiments */
+        return s;
+    const double least = as_number_smallest_normal(f);
+    if (flush && fabs(value) < least)
         return s;
     double share = frexp(fabs(value), &s.exponent);
-    s.digits = (u128)ldexp(share, 53);
-    s.lead = s.exponent - 1;
-    if (s.lead < ilogb(as_number_smallest_normal(f)))
-        s.lead = ilogb(as_number_smallest_normal(f));
+    s.digits = (uint64_t)(share * 0x1p53);
+    s.lead = ilogb(fabs(value) < least ? least : value);
     s.exponent -= 53;
     return s;
 }
@@ -164,10 +165,11 @@ static uint64_t round_sum(const struct as_number_format *c, const struct as_arit
         exponent += more;
     }
     uint64_t code = as_number_round(&f, s->negative, (uint64_t)digits, exponent, how->result, how->overflow);
+    if (!how->flush_d)
+        return code;
     double value = as_number_decode(&f, code);
-    if (how->flush_d && value != 0 && fabs(value) < as_number_smallest_normal(c))
-        code = as_number_nearest(c, signbit(value) && !how->zero_plus ? -0.0 : 0.0);
-    return code;
+    bool flushed = value != 0 && fabs(value) < as_number_smallest_normal(c);
+    return flushed ? as_number_nearest(c, signbit(value) && !how->zero_plus ? -0.0 : 0.0) : code;
 }
 
 struct adder {
