@@ -50,6 +50,24 @@ static void all_allocators_are_one_matter(void **state)
     as_buf_finish(&text);
 }
 
+/* Rates of atomic updates and what of them is lost are of one object, and yet two matters. */
+static void lost_updates_stand_beside_rates(void **state)
+{
+    static struct as_fact facts[24];
+    struct as_buf text = AS_BUF_INIT;
+    (void)state;
+    for (size_t i = 0; i < 24; i++) {
+        as_copy_text(facts[i].object, sizeof facts[i].object, "atomics");
+        snprintf(facts[i].id, sizeof facts[i].id, i < 12 ? "atomics.cpu.%zu" : "lost.both.%zu", i);
+        facts[i].verdict = i < 12 ? AS_SUPPORTED : AS_REFUTED;
+    }
+    for (size_t i = 0; i < 24; i++)
+        assert_int_equal(as_fact_is_folded(facts, 24, i), i % 12 >= 6);
+    assert_int_equal(as_folded_text(facts, 24, NULL, &text), 12);
+    assert_string_equal(as_buf_get(&text), "6 more on atomics, 6 on lost updates");
+    as_buf_finish(&text);
+}
+
 static void what_is_undecided_takes_no_place(void **state)
 {
     static struct as_fact facts[12];
@@ -74,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_of_an_object_are_folded),
+        cmocka_unit_test(lost_updates_stand_beside_rates),
         cmocka_unit_test(all_allocators_are_one_matter),
         cmocka_unit_test(what_is_undecided_takes_no_place),
     };
