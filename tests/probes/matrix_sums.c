@@ -59,9 +59,7 @@ static enum as_status multiply_two_sums(void *ctx, size_t count, const uint64_t 
     for (size_t i = 0; i < count * u->m * u->n; i++) {
         size_t row = i / u->n, problem = row / u->m;
         float sum = add_two_sums(t, a + row * u->k, b + problem * u->k * u->n + i % u->n, input(c[i]));
-        uint32_t code;
-        memcpy(&code, &sum, sizeof code);
-        d[i] = isnan(sum) ? 0xffc00000 : code;
+        d[i] = isnan(sum) ? 0xffc00000 : f32_bits(sum);
     }
     return AS_OK;
 }
