@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 enum { STACK_BYTES = 256 << 10, THREADS_MAX = 1024 };
@@ -124,6 +125,7 @@ enum as_status msl_run(const struct msl_program *p, const char *kernel, void *co
                        unsigned threads, struct as_error *err)
 {
     struct group g = {.threads = threads, .kernel = find(p, kernel), .buffers = buffers, .runtime = p->runtime};
+    const size_t bytes = (size_t)threads * STACK_BYTES; /* of which only what is used costs anything */
     enum as_status s = AS_OK;
     if (!g.kernel)
         return as_fail(err, AS_NOTFOUND, "there is no kernel '%s'", kernel);
@@ -131,9 +133,9 @@ enum as_status msl_run(const struct msl_program *p, const char *kernel, void *co
         return as_fail(err, AS_USAGE, "%u threads are not so many whole SIMD groups", threads);
     g.fibers = calloc(threads, sizeof *g.fibers);
     g.lanes = calloc(threads / MSL_LANES, sizeof *g.lanes);
-    g.stacks = malloc((size_t)threads * STACK_BYTES);
-    if (!g.fibers || !g.lanes || !g.stacks)
-        s = as_nomem(err, (size_t)threads * STACK_BYTES, "stacks");
+    g.stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!g.fibers || !g.lanes || g.stacks == MAP_FAILED)
+        s = as_nomem(err, bytes, "stacks");
     group = &g;
     *p->runtime = (struct msl_runtime){.barrier = barrier, .share = share};
     for (unsigned i = 0; i < groups && !s; i++) {
@@ -143,7 +145,8 @@ enum as_status msl_run(const struct msl_program *p, const char *kernel, void *co
     group = NULL;
     free(g.fibers);
     free(g.lanes);
-    free(g.stacks);
+    if (g.stacks != MAP_FAILED)
+        munmap(g.stacks, bytes);
     return s;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -114,6 +115,7 @@ struct fiber {
 struct group {
     const struct launch *l;
     struct fiber *fibers;
+    char *stacks; /* for all of them; mapped, so that only what is used of them costs anything */
     place back;
     unsigned running;
 };
@@ -157,33 +159,30 @@ static void resume(struct fiber *f)
 }
 
 /* A stack that its item has left is the next one's. */
-static void run_group(const struct launch *l, unsigned index, struct fiber *fibers, const struct fake_item **current)
+static void run_group(struct group *g, unsigned index, const struct fake_item **current)
 {
-    struct group g = {.l = l, .fibers = fibers};
-    char *spare = NULL;
+    const struct launch *l = g->l;
+    char *spare = NULL, *unused = g->stacks;
     unsigned left = l->threads;
-    group = &g;
     for (unsigned i = 0; i < l->threads; i++)
-        fibers[i] = (struct fiber){.item = {i, l->threads, index, l->groups, meet}};
+        g->fibers[i] = (struct fiber){.item = {i, l->threads, index, l->groups, meet}};
     while (left > 0)
-        for (g.running = 0; g.running < l->threads; g.running++) {
-            struct fiber *f = &fibers[g.running];
+        for (g->running = 0; g->running < l->threads; g->running++) {
+            struct fiber *f = &g->fibers[g->running];
             if (f->over)
                 continue;
             if (!f->stack) {
-                f->stack = spare ? spare : malloc(STACK);
+                f->stack = spare ? spare : unused;
+                unused += spare ? 0 : STACK;
                 spare = NULL;
             }
             *current = &f->item;
             resume(f);
             if (f->over) {
-                free(spare);
                 spare = f->stack;
                 left--;
             }
         }
-    free(spare);
-    group = NULL;
 }
 
 struct share {
@@ -195,10 +194,17 @@ static void *run_groups(void *context)
 {
     struct share *s = context;
     const struct fake_item **current = s->l->kernel->module->current();
-    struct fiber *fibers = malloc(s->l->threads * sizeof *fibers);
+    const size_t bytes = (size_t)s->l->threads * STACK;
+    struct group g = {.l = s->l, .fibers = malloc(s->l->threads * sizeof *g.fibers)};
+    g.stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (g.stacks == MAP_FAILED)
+        abort();
+    group = &g;
     for (unsigned i; (i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED)) < s->l->groups;)
-        run_group(s->l, i, fibers, current);
-    free(fibers);
+        run_group(&g, i, current);
+    group = NULL;
+    munmap(g.stacks, bytes);
+    free(g.fibers);
     return NULL;
 }
 
