@@ -86,7 +86,7 @@ template <unsigned LANES, unsigned N, fake_kind KIND> static unsigned fake_row(u
 }
 
 template <unsigned LANES, unsigned M, unsigned N, unsigned K, fake_kind KIND, class A, class B, class C>
-static C fake_multiply(A a, B b, C c)
+[[gnu::noinline]] static C fake_multiply(A a, B b, C c)
 {
     /* halves of a team of 32 hold the same factors: each takes its own, so that it is seen where they do not */
     const unsigned each = LANES == 32 ? K : M * K / LANES, lane = THREAD % LANES;
