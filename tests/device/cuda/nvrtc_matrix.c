@@ -122,7 +122,7 @@ static void add_columns(struct batch *b, const struct as_matrix *m)
     if (!m->columns || first)
         add(b, m, m->n);
     if (m->columns)
-        add(b, m, first ? 24 : 64);
+        add(b, m, 24);
 }
 
 static void test_instructions(void **state)
