@@ -201,7 +201,8 @@ def untracked():
 
 def run_parts(parts, env):
     """Many tests wait more than they compute, and those that run alone leave processors idle. Beside them runs, at the
-    lowest priority, what is no test program: the builds after the first, then the checks. A tally for each part."""
+    lowest priority, what is no test program: the next build, and beside the last tests but one the checks too. A tally for
+    each part."""
     tallies = {part: Tally() for part in parts}
     builds = [part for part in parts if part in BUILDS]
     envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part != "gcc" else {})) for part in builds}
@@ -210,19 +211,28 @@ def run_parts(parts, env):
         compiler, options, arguments = BUILDS[part]
         return meson_build(part, compiler, options, arguments, envs[part], tallies[part])
 
-    built = {part: build(part) for part in builds[:1]}
+    behind_it = []
     with ThreadPoolExecutor(1, initializer=give_way) as pool:
-        later = {part: pool.submit(build, part) for part in builds[1:]}
-        checks = [pool.submit(getattr(static_checks, part), TOP, tallies[part])
-                  for part in parts if part not in BUILDS]
+        def check():
+            behind_it.extend(pool.submit(getattr(static_checks, part), TOP, tallies[part])
+                             for part in parts if part not in BUILDS)
+
         try:
-            for part in builds:
-                if later[part].result() if part in later else built[part]:
+            done = bool(builds) and build(builds[0])
+            for at, part in enumerate(builds):
+                following = [pool.submit(build, name) for name in builds[at + 1:at + 2]]
+                behind_it.extend(following)
+                if at == max(0, len(builds) - 2):
+                    check()
+                if done:
                     meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
-            for check in checks:
-                check.result()
+                done = all(build_done.result() for build_done in following)
+            if not builds:
+                check()
+            for waiting in behind_it:
+                waiting.result()
         except BaseException:
-            for waiting in [*later.values(), *checks]:
+            for waiting in behind_it:
                 waiting.cancel()
             behind.stop()
             raise
