@@ -151,8 +151,8 @@ static enum as_status first_launches(struct state *s, uint32_t turns, struct as_
 
 static enum as_status build(struct state *s, struct as_visit_context *vc, struct as_error *err)
 {
-    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_lines", as_kernel_sweep,
-                                         as_kernel_onchip_lines, s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
+    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_lines", as_kernel_sweep, as_kernel_onchip_lines,
+                                         s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
     if (!st)
         st = as_timed_keep_kernel(&s->timed, "walk", &s->walk, err);
     if (st)

@@ -62,8 +62,8 @@ static uint64_t chain_bytes(const struct as_device_info *info)
 
 static enum as_status build(struct onchip_units *u, struct as_visit_context *vc, struct as_error *err)
 {
-    enum as_status st = as_timed_prepare(&u->timed, vc->dev, "onchip_units", as_kernel_sweep,
-                                         as_kernel_onchip_units, NULL, 1, err);
+    enum as_status st =
+        as_timed_prepare(&u->timed, vc->dev, "onchip_units", as_kernel_sweep, as_kernel_onchip_units, NULL, 1, err);
     if (!st)
         st = as_timed_keep_kernel(&u->timed, "walk", &u->walk, err);
     if (!st)
