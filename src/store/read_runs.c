@@ -156,6 +156,10 @@ static enum as_status no_such_run(struct as_store *store, const char *name, stru
         return s;
     if (n == 0)
         return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' makes one", store->path);
+    if (n == 1)
+        return as_fail(err, AS_NOTFOUND,
+                       "run '%.60s' is not in the store '%s': its only run is %lld, which is 'last', too", name,
+                       store->path, last);
     return as_fail(err, AS_NOTFOUND,
                    "run '%.60s' is not in the store '%s': give a number from %lld to %lld, 'last', -2 "
                    "(the one before the last) or %d or more characters of a uuid's start",

@@ -311,6 +311,8 @@ static void test_names_of_runs(void **state)
         as_copy_text(run.uuid, sizeof run.uuid, uuids[i]);
         check(f, as_store_begin_run(f->store, &run, NULL, 0, &f->err));
         as_run_finish(&run);
+        if (i == 0)
+            expect_none(f, "2", AS_NOTFOUND, "its only run is 1");
     }
     expect_run(f, NULL, 4);
     expect_run(f, "last", 4);
