@@ -180,7 +180,7 @@ def links(card, paths):
 
 # What clpeak calls a product by the vendor's library, and the type of ours. Its 16-bit sums of f16 have no counterpart.
 LIBRARY_TYPES = {"bf16": "bf16", "tf32": "tf32", "fp8_e4m3": "e4m3", "int8": "s8"}
-CLPEAK_SIZE = "16384"  # what it takes on a device of more than 56 units
+CLPEAK_SIZE = "16384"  # what it takes on a device of 56 units or more
 
 
 def clpeak_products(path):

@@ -211,24 +211,23 @@ def run_parts(parts, env):
         compiler, options, arguments = BUILDS[part]
         return meson_build(part, compiler, options, arguments, envs[part], tallies[part])
 
-    behind_it = []
+    queue, checks, behind_it = builds[1:], [part for part in parts if part not in BUILDS], []
     with ThreadPoolExecutor(1, initializer=give_way) as pool:
-        def check():
-            behind_it.extend(pool.submit(getattr(static_checks, part), TOP, tallies[part])
-                             for part in parts if part not in BUILDS)
+        def check(part):
+            return pool.submit(getattr(static_checks, part), TOP, tallies[part])
 
         try:
             done = bool(builds) and build(builds[0])
-            for at, part in enumerate(builds):
-                following = [pool.submit(build, name) for name in builds[at + 1:at + 2]]
-                behind_it.extend(following)
-                if at == max(0, len(builds) - 2):
-                    check()
+            for part in builds:
+                following, queue = [pool.submit(build, name) for name in queue[:1]], queue[1:]
+                behind_it += following
+                if not queue:
+                    behind_it += map(check, checks)
+                    checks = []
                 if done:
                     meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
                 done = all(build_done.result() for build_done in following)
-            if not builds:
-                check()
+            behind_it += map(check, checks)  # where nothing was to be built
             for waiting in behind_it:
                 waiting.result()
         except BaseException:

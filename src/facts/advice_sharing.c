@@ -208,22 +208,16 @@ static void say_copy(struct as_advice *a, const struct as_cell *copy, const stru
                      const struct as_cell *own)
 {
     const char *from = cell_axis(copy, "from");
+    char number[96];
     double passes;
     struct as_interval ci;
     advice_say(a, "%s '%s' ", a->sentence[0] ? "; from" : "From", from);
-    if (passes_to_pay(copy, direct, own, &passes, &ci)) {
-        const double numbers[] = {passes, ci.lo, ci.hi};
-        struct as_buf text[3] = {AS_BUF_INIT, AS_BUF_INIT, AS_BUF_INIT};
-        for (size_t i = 0; i < 3; i++)
-            as_format_number(&text[i], numbers[i], 3);
-        advice_say(a, "they pay from %s passes over the data on (%s to %s)", as_buf_get(&text[0]), as_buf_get(&text[1]),
-                   as_buf_get(&text[2]));
-        for (size_t i = 0; i < 3; i++)
-            as_buf_finish(&text[i]);
-    } else {
+    if (passes_to_pay(copy, direct, own, &passes, &ci))
+        advice_say(a, "they pay from %s passes over the data on",
+                   fact_value_text(passes, ci, "", number, sizeof number));
+    else
         advice_say(a, "remove them: in repeated passes the device is not seen to be slower there than in '%s'",
                    cell_axis(own, "allocator"));
-    }
     advice_number(a, copy, "copy, '%s' to '%s'", from, cell_axis(copy, "to"));
     advice_number(a, direct, "bandwidth, '%s'", from);
     advice_number(a, own, "bandwidth, '%s'", cell_axis(own, "allocator"));

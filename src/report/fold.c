@@ -13,7 +13,7 @@ static const struct {
                {"accounting.", "who counts memory"},
                {"lost.", "lost updates"}};
 
-static const char *object_of(const struct as_fact *f)
+static const char *matter_of(const struct as_fact *f)
 {
     for (size_t i = 0; i < sizeof matters / sizeof *matters; i++)
         if (strncmp(f->id, matters[i].id, strlen(matters[i].id)) == 0)
@@ -23,7 +23,7 @@ static const char *object_of(const struct as_fact *f)
 
 static bool is_alike(const struct as_fact *a, const struct as_fact *b)
 {
-    return strcmp(a->device, b->device) == 0 && strcmp(object_of(a), object_of(b)) == 0;
+    return strcmp(a->device, b->device) == 0 && strcmp(matter_of(a), matter_of(b)) == 0;
 }
 
 struct alike {
@@ -62,7 +62,7 @@ size_t as_folded_text(const struct as_fact *facts, size_t n, const char *device,
         if (a.all < MANY || a.before > 0 || (device && strcmp(facts[i].device, device) != 0))
             continue;
         size_t folded = a.all - (a.decided < STAND ? a.decided : STAND);
-        as_buf_printf(out, total ? ", %zu on %s" : "%zu more on %s", folded, object_of(&facts[i]));
+        as_buf_printf(out, total ? ", %zu on %s" : "%zu more on %s", folded, matter_of(&facts[i]));
         total += folded;
     }
     return total;

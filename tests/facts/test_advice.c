@@ -204,7 +204,7 @@ static void test_copies(void **unused)
     triad("hip:0", 40, "far", 0, "cpu");
     const struct as_advice *a = get("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
-    says(a, "From 'pinned' they pay from 1.01 passes over the data on");
+    says(a, "From 'pinned' they pay from 1.01 (");
     says(a, "; from 'managed' remove them: in repeated passes the device is not seen to be slower there than in 'own'");
     assert_int_equal(a->numbers_n, 5); /* the device's own memory once */
 }
