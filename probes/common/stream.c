@@ -8,7 +8,7 @@
 
 extern const char as_kernel_bandwidth[];
 
-enum { STAGGER = 80 };
+enum { STAGGER = 80, CACHES_APART = 2 /* up to so many last caches a size depends on its place */ };
 static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256;
 static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
@@ -43,6 +43,29 @@ static void choose_room(struct as_stream *s)
     s->grid = grids[n > 1 && !s->card];
 }
 
+static size_t places(const struct as_stream *s)
+{
+    bool depends = !s->native && !s->desc.barrier && !s->dev->info.is_host_memory &&
+                   s->footprint <= CACHES_APART * as_info_last_cache(&s->dev->info);
+    return depends ? AS_STREAM_PLACES : 1;
+}
+
+static enum as_status get_places(struct as_stream *s, struct as_error *err)
+{
+    const struct as_memory_desc arrays = {.allocator = s->desc.allocator,
+                                          .bytes = s->pitch * as_stream_shape_of(s)->arrays * 8,
+                                          .node = -1,
+                                          .fresh = s->desc.fresh};
+    size_t wanted = places(s);
+    enum as_status st = AS_OK;
+    while (s->places_n < wanted && !st) {
+        st = s->dev->memory->alloc(s->dev, &arrays, &s->places[s->places_n], err);
+        s->places_n += !st;
+    }
+    s->memory = s->places[0];
+    return st;
+}
+
 static enum as_status get_memory(struct as_stream *s, struct as_error *err)
 {
     const struct as_memory_ops *m = s->dev->memory;
@@ -50,13 +73,9 @@ static enum as_status get_memory(struct as_stream *s, struct as_error *err)
         s->results = (size_t)s->desc.threads * AS_STREAM_STRIDE;
     else
         choose_room(s);
-    struct as_memory_desc arrays = {.allocator = s->desc.allocator,
-                                    .bytes = s->pitch * as_stream_shape_of(s)->arrays * 8,
-                                    .node = -1,
-                                    .fresh = s->desc.fresh};
     struct as_memory_desc result = {.allocator = s->desc.allocator, .bytes = s->results * 8, .node = -1};
     struct as_memory_desc table = {.allocator = s->desc.allocator, .bytes = sizeof *s->data, .node = -1};
-    enum as_status st = m->alloc(s->dev, &arrays, &s->memory, err);
+    enum as_status st = get_places(s, err);
     if (!st)
         st = m->alloc(s->dev, &result, &s->result, err);
     if (!st)
@@ -143,6 +162,18 @@ static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error
     return s->native || s->desc.device_first ? as_stream_launch_fill(s, arrays, err) : fill_from_host(s, arrays, err);
 }
 
+/* What is in the first place is in all. */
+static enum as_status fill_others(struct as_stream *s, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 1; i < s->places_n && !st; i++) {
+        s->memory = s->places[i];
+        st = as_stream_launch_fill(s, as_stream_shape_of(s)->arrays, err);
+    }
+    s->memory = s->places[0];
+    return st;
+}
+
 static enum as_status check_desc(const struct as_stream *s, struct as_error *err)
 {
     const struct as_stream_desc *d = &s->desc;
@@ -193,7 +224,7 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
         st = as_stream_choose(s, &ran, err);
     if (!st && ran && as_stream_shape_of(s)->writes)
         st = fill(s, as_stream_shape_of(s)->writes, err); /* the trial has run over the outputs */
-    return st;
+    return st ? st : fill_others(s, err);
 }
 
 /* At least one of each kind for every array: how many elements an instruction moves is the compiler's choice. */
@@ -210,24 +241,38 @@ void as_stream_expect(struct as_visit_context *vc, const struct as_stream *s)
 
 /* ---- sampling ---- */
 
-enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
+static enum as_status run_place(struct as_stream *s, uint64_t reps, double *seconds, struct as_error *err)
 {
     struct as_timing t;
-    struct as_stream_part part = {.count = s->n, .reps = reps};
+    const struct as_stream_part part = {.count = s->n, .reps = reps};
+    bool apart = s->desc.barrier && (!s->native || s->desc.threads > 1);
+    enum as_status st = as_stream_launch(s, &part, &t, err);
+    if (st)
+        return st;
+    s->last_reps = apart ? 1 : reps;
+    *seconds += as_timing_seconds(&t);
+    return as_stream_check_sum(s, err);
+}
+
+enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
+{
+    enum as_status st = AS_OK;
     /* Another scalar each time, so that results of the sample before do not pass for this one's. A scripted device may
      * leave out launches that it has seen. */
     if (!(s->dev->info.capabilities & AS_CAP_SCRIPTED))
         s->scalar = 1 + (double)(s->samples++ % 7);
-    enum as_status st = as_stream_launch(s, &part, &t, err);
+    *seconds = 0;
+    for (size_t i = 0; i < s->places_n && !st; i++) {
+        s->memory = s->places[i];
+        st = run_place(s, reps, seconds, err);
+    }
+    s->memory = s->places[0];
     if (st)
         return st;
     s->reps += (double)reps;
     s->scalars += (double)reps * s->scalar;
-    bool apart = s->desc.barrier && (!s->native || s->desc.threads > 1);
-    s->last_reps = apart ? 1 : reps;
-    *seconds = as_timing_seconds(&t);
-    *gbs = as_stream_bytes(s) * (double)reps / *seconds * 1e-9;
-    return as_stream_check_sum(s, err);
+    *gbs = as_stream_bytes(s) * (double)s->places_n * (double)reps / *seconds * 1e-9;
+    return AS_OK;
 }
 
 void as_stream_variant(const struct as_stream *s, char *out, size_t size)
@@ -259,7 +304,8 @@ void as_stream_finish(struct as_stream *s)
     s->dev->program->destroy(s->dev, s->program);
     s->dev->memory->free(s->dev, s->table);
     s->dev->memory->free(s->dev, s->result);
-    s->dev->memory->free(s->dev, s->memory);
+    for (size_t i = 0; i < s->places_n; i++)
+        s->dev->memory->free(s->dev, s->places[i]);
     free(s->data);
     *s = (struct as_stream){0};
 }

@@ -84,7 +84,7 @@ struct as_stream_desc {
     bool fresh;
     uint64_t seed;
 };
-enum { AS_STREAM_GRIDS_MAX = 8 };
+enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 4 };
 struct as_stream_grid { /* of a device */
     size_t groups, group_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread a piece of its own */
@@ -98,7 +98,11 @@ struct as_stream {
     struct as_device *dev;
     struct as_stream_desc desc;
     struct as_stream_data *data;
-    struct as_memory *memory, *result, *table;
+    /* What a cache of a card in parts delivers hangs on where the arrays lie, so a repetition goes over several blocks.
+     */
+    struct as_memory *places[AS_STREAM_PLACES];
+    size_t places_n;
+    struct as_memory *memory, *result, *table; /* memory: the place at hand */
     struct as_program *program;
     struct as_kernel *kernel, *fill;
     uint64_t n, pitch; /* elements of an array; from array to array */
@@ -117,7 +121,7 @@ struct as_stream {
     bool whole_check;
     uint64_t footprint;
 };
-/* Bytes that a repetition moves, as counted. */
+/* Bytes that a repetition moves in one place, as counted. */
 double as_stream_bytes(const struct as_stream *s);
 /* Name of what was chosen: "256", "1024 groups of 64", ... */
 void as_stream_variant(const struct as_stream *s, char *out, size_t size);

@@ -104,7 +104,12 @@ bool as_stream_check(struct as_stream *s, char *why, size_t size)
         snprintf(why, size, "out of memory for the check");
         return false;
     }
-    bool right = check_output(s, buffer, why, size);
+    bool right = true;
+    for (size_t i = 0; i < s->places_n && right; i++) {
+        s->memory = s->places[i];
+        right = check_output(s, buffer, why, size);
+    }
+    s->memory = s->places[0];
     free(buffer);
     return right;
 }

@@ -188,6 +188,75 @@ static enum as_status refuse(const struct as_stream_desc *d, bool deny)
     return st;
 }
 
+/* What a card does for writing and for filling, by the arguments of its kernels. */
+static unsigned places_seen;
+static double *last_place;
+static void card(const char *name, void *const *args)
+{
+    bool fills = strcmp(name, "fill") == 0;
+    double *memory = args[fills ? 0 : 1];
+    uint64_t n;
+    memcpy(&n, args[2], sizeof n);
+    places_seen += !fills && memory != last_place;
+    last_place = fills ? last_place : memory;
+    for (uint64_t i = 0; i < n; i++)
+        if (fills)
+            memory[i] = 0.5;
+        else
+            memcpy(&memory[i], args[4], sizeof *memory);
+}
+
+static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool barrier)
+{
+    struct as_error err = {0};
+    const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
+                                     .allocator = "toy",
+                                     .size = size,
+                                     .choose_width = true,
+                                     .barrier = barrier,
+                                     .device_first = true,
+                                     .seed = 5};
+    double gbs = 0, seconds = 0;
+    toy_init_sm90(t, card);
+    t->dev.info.capabilities |= AS_CAP_FP64;
+    t->dev.info.is_host_memory = false;
+    t->dev.info.caches_n = 1;
+    t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20};
+    t->launch_s = 1e-3;
+    if (as_stream_prepare(s, &t->dev, &d, &err))
+        fail_msg("%s", err.text);
+    places_seen = 0;
+    last_place = NULL;
+    assert_int_equal(as_stream_run(s, 3, &gbs, &seconds, &err), AS_OK);
+    assert_true(fabs(gbs / (3 * as_stream_bytes(s) / 1e-3 * 1e-9) - 1) < 1e-9); /* so many times as much, as often */
+}
+
+/* A repetition within a card's cache goes over several places, each of which must be right; beyond it and in main
+ * memory there is one. */
+static void test_places(void **unused)
+{
+    struct toy t;
+    struct as_stream s;
+    char why[160];
+    (void)unused;
+    for (size_t wrong = 0; wrong <= AS_STREAM_PLACES; wrong++) {
+        start_card(&t, &s, 1 << 20, false);
+        assert_int_equal(s.places_n, AS_STREAM_PLACES);
+        assert_int_equal(places_seen, AS_STREAM_PLACES);
+        if (wrong < AS_STREAM_PLACES)
+            ((double *)s.places[wrong]->host)[s.n / 2] += 1;
+        assert_int_equal(as_stream_check(&s, why, sizeof why), wrong == AS_STREAM_PLACES);
+        as_stream_finish(&s);
+        assert_int_equal(t.live, 0);
+    }
+    for (int barrier = 0; barrier < 2; barrier++) {
+        start_card(&t, &s, barrier ? 1 << 20 : 8 << 20, barrier);
+        assert_int_equal(places_seen, 1);
+        assert_true(as_stream_check(&s, why, sizeof why));
+        as_stream_finish(&s);
+    }
+}
+
 /* Of which kind of access is best only so much is tried as there is time for. */
 static void test_slow_trials_are_few(void **unused)
 {
@@ -291,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_part_left_out_of_large_arrays_is_seen),
         cmocka_unit_test(test_single_element_of_large_arrays_is_seen_by_whole_check),
+        cmocka_unit_test(test_places),
         cmocka_unit_test(test_slow_trials_are_few),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_which_cells),
