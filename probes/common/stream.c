@@ -8,7 +8,7 @@
 
 extern const char as_kernel_bandwidth[];
 
-enum { STAGGER = 80, CACHES_APART = 2 /* up to so many last caches a size depends on its place */ };
+enum { STAGGER = 80, CACHES_APART = 8 /* up to so many last caches a rate hangs on the place */ };
 static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256;
 static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
@@ -156,19 +156,14 @@ static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
                                    s->desc.allocator);
 }
 
-/* The first `arrays` arrays; outputs come first. */
+/* The first `arrays` arrays; outputs come first. In each place the same. */
 static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
-    return s->native || s->desc.device_first ? as_stream_launch_fill(s, arrays, err) : fill_from_host(s, arrays, err);
-}
-
-/* What is in the first place is in all. */
-static enum as_status fill_others(struct as_stream *s, struct as_error *err)
-{
-    enum as_status st = AS_OK;
+    bool here = s->native || s->desc.device_first;
+    enum as_status st = here ? as_stream_launch_fill(s, arrays, err) : fill_from_host(s, arrays, err);
     for (size_t i = 1; i < s->places_n && !st; i++) {
         s->memory = s->places[i];
-        st = as_stream_launch_fill(s, as_stream_shape_of(s)->arrays, err);
+        st = as_stream_launch_fill(s, arrays, err);
     }
     s->memory = s->places[0];
     return st;
@@ -224,7 +219,7 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
         st = as_stream_choose(s, &ran, err);
     if (!st && ran && as_stream_shape_of(s)->writes)
         st = fill(s, as_stream_shape_of(s)->writes, err); /* the trial has run over the outputs */
-    return st ? st : fill_others(s, err);
+    return st;
 }
 
 /* At least one of each kind for every array: how many elements an instruction moves is the compiler's choice. */

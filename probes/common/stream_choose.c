@@ -1,4 +1,5 @@
 /* Which width or grid is the fastest? Tried out, since neither the widest nor any other is so on every machine. */
+#include "stats/stats.h"
 #include "stream_internal.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@ enum {
     ROUNDS_LATER = 1,
     PARTS = 16,
     MEMORY_SIZE = 64,
+    KEPT = 9, /* times of a candidate */
     PIECES_UNIT = 8,
     GROUPS_UNIT = 16,
     GROUP_SIZE = 256,
@@ -21,11 +23,12 @@ static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, GROW_MOST = 1000;
 /* Where each access may be a fault a launch takes a second; then the best of those is taken that there was time for. */
 static const double TRIALS_S = 2;
 
-/* The best times so far of the kinds of streams that this process has tried: visits add to them, so that one disturbed
- * trial does not decide a run. The oldest is overwritten. One thread measures in a process. */
+/* The latest times of the kinds of streams that this process has tried: visits add to them, so that one disturbed trial
+ * does not decide a run. The oldest is overwritten. One thread measures in a process. */
 static struct memory {
     uint64_t key;
-    double seconds[CANDIDATES]; /* of a repetition over all elements */
+    double seconds[CANDIDATES][KEPT]; /* of a repetition over all elements */
+    size_t trials[CANDIDATES];
 } memory[MEMORY_SIZE];
 static size_t memory_next;
 
@@ -55,10 +58,26 @@ static struct memory *remember(const struct as_stream *s, bool *known)
         }
     struct memory *m = &memory[memory_next++ % MEMORY_SIZE];
     *m = (struct memory){.key = key};
-    for (size_t i = 0; i < CANDIDATES; i++)
-        m->seconds[i] = INFINITY;
     *known = false;
     return m;
+}
+
+static void keep(struct memory *m, size_t candidate, double seconds)
+{
+    m->seconds[candidate][m->trials[candidate]++ % KEPT] = seconds;
+}
+
+/* What disturbs a CPU makes it slower, so the best time is right. Groups of a card may run for a moment in a phase that
+ * they do not keep, so there it is the median. */
+static double time_of(const struct memory *m, size_t candidate, bool card)
+{
+    double times[KEPT], least = INFINITY;
+    size_t n = m->trials[candidate] < KEPT ? m->trials[candidate] : KEPT;
+    for (size_t i = 0; i < n; i++) {
+        times[i] = m->seconds[candidate][i];
+        least = fmin(least, times[i]);
+    }
+    return card && n ? as_median(times, n) : least;
 }
 
 static size_t groups_for(uint64_t items, size_t group_size, uint64_t most)
@@ -86,11 +105,12 @@ _Static_assert(sizeof ways / sizeof *ways + 2 == sizeof as_stream_way_words / si
                "a word each");
 
 /* Repeated in one launch, the groups stay, and what other units have brought near is wanted, not what this one has. */
-static const struct way near_ways[] = {{"shared-stay-8-4x256", 256, 4, 8, 2},
-                                       {"shared-stay-4-4x512", 512, 4, 4, 2},
-                                       {"shared-stay-2-8x512", 512, 8, 2, 2},
-                                       {"shared-stay-4-8x256", 256, 8, 4, 2},
-                                       {"shared-stay-1-8x1024", 1024, 8, 1, 2}};
+static const struct way near_ways[] = {
+    {"shared-stay-8-4x256", 256, 4, 8, 2},   {"shared-stay-4-4x512", 512, 4, 4, 2},
+    {"shared-stay-2-8x512", 512, 8, 2, 2},   {"shared-stay-4-8x256", 256, 8, 4, 2},
+    {"shared-stay-1-8x1024", 1024, 8, 1, 2}, {"shared-stay-8-2x256", 256, 2, 8, 2},
+    {"shared-stay-8-1x128", 128, 1, 8, 2}, /* a small array for many units */
+};
 
 static size_t card_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
@@ -189,6 +209,22 @@ static enum as_status try_once(struct as_stream *s, size_t trial, double *second
     return st;
 }
 
+/* In every place, so that none of them decides. */
+static enum as_status try_places(struct as_stream *s, size_t trial, double *seconds, double *spent,
+                                 struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    double took;
+    *seconds = 0;
+    for (size_t i = 0; i < s->places_n && !st; i++) {
+        s->memory = s->places[i];
+        st = try_once(s, trial, &took, spent, err);
+        *seconds += took;
+    }
+    s->memory = s->places[0];
+    return st;
+}
+
 enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error *err)
 {
     struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
@@ -206,13 +242,13 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
         for (size_t i = 0; i < n && !st && spent < TRIALS_S; i++) {
             double seconds;
             take(s, grids, which[i]);
-            st = try_once(s, trial++, &seconds, &spent, err);
+            st = try_places(s, trial++, &seconds, &spent, err);
             if (!st)
-                m->seconds[which[i]] = fmin(m->seconds[which[i]], seconds);
+                keep(m, which[i], seconds);
         }
     size_t best = which[0];
     for (size_t i = 1; i < n; i++)
-        if (m->seconds[which[i]] < m->seconds[best])
+        if (time_of(m, which[i], s->card) < time_of(m, best, s->card))
             best = which[i];
     take(s, grids, best);
     return st;

@@ -250,7 +250,7 @@ static void test_places(void **unused)
         assert_int_equal(t.live, 0);
     }
     for (int barrier = 0; barrier < 2; barrier++) {
-        start_card(&t, &s, barrier ? 1 << 20 : 8 << 20, barrier);
+        start_card(&t, &s, barrier ? 1 << 20 : 16 << 20, barrier);
         assert_int_equal(places_seen, 1);
         assert_true(as_stream_check(&s, why, sizeof why));
         as_stream_finish(&s);
