@@ -8,7 +8,7 @@
 
 extern const char as_kernel_bandwidth[];
 
-enum { STAGGER = 80, CACHES_APART = 8 /* up to so many last caches a rate hangs on the place */ };
+enum { STAGGER = 80, PLACE_MIN = 2 << 20 /* bytes; a page of a card, so that no two places share one */ };
 static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256;
 static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
@@ -46,17 +46,18 @@ static void choose_room(struct as_stream *s)
 static size_t places(const struct as_stream *s)
 {
     bool depends = !s->native && !s->desc.barrier && !s->dev->info.is_host_memory &&
-                   s->footprint <= CACHES_APART * as_info_last_cache(&s->dev->info);
+                   s->footprint <= as_info_last_cache(&s->dev->info);
     return depends ? AS_STREAM_PLACES : 1;
 }
 
 static enum as_status get_places(struct as_stream *s, struct as_error *err)
 {
+    size_t wanted = places(s);
+    uint64_t bytes = s->pitch * as_stream_shape_of(s)->arrays * 8;
     const struct as_memory_desc arrays = {.allocator = s->desc.allocator,
-                                          .bytes = s->pitch * as_stream_shape_of(s)->arrays * 8,
+                                          .bytes = wanted > 1 && bytes < PLACE_MIN ? PLACE_MIN : bytes,
                                           .node = -1,
                                           .fresh = s->desc.fresh};
-    size_t wanted = places(s);
     enum as_status st = AS_OK;
     while (s->places_n < wanted && !st) {
         st = s->dev->memory->alloc(s->dev, &arrays, &s->places[s->places_n], err);
