@@ -18,8 +18,9 @@ enum {
     GROWS = 4
 };
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
-/* In caches a trial repeats until it is long against the timer. */
-static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, GROW_MOST = 1000;
+/* In caches a trial repeats until it is long against the timer, and on a card against the phase in which groups begin.
+ */
+static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, SETTLED_TRIAL_S = 2e-3, GROW_MOST = 1000;
 /* Where each access may be a fault a launch takes a second; then the best of those is taken that there was time for. */
 static const double TRIALS_S = 2;
 
@@ -196,7 +197,8 @@ static enum as_status try_once(struct as_stream *s, size_t trial, double *second
     struct as_timing t;
     struct as_stream_part part = part_of(s, trial);
     enum as_status st = as_stream_launch(s, &part, &t, err);
-    double took = as_timing_seconds(&t), wanted = s->native ? TRIAL_S : DEVICE_TRIAL_S;
+    double took = as_timing_seconds(&t);
+    double wanted = s->native ? TRIAL_S : s->places_n > 1 ? SETTLED_TRIAL_S : DEVICE_TRIAL_S;
     *spent += took;
     for (int i = 0; i < GROWS && !st && took < wanted / 2 && part.count == s->n; i++) {
         double grow = took > wanted / GROW_MOST ? wanted / took : GROW_MOST;
@@ -206,22 +208,6 @@ static enum as_status try_once(struct as_stream *s, size_t trial, double *second
         *spent += took;
     }
     *seconds = took / (double)part.reps * ((double)s->n / (double)part.count);
-    return st;
-}
-
-/* In every place, so that none of them decides. */
-static enum as_status try_places(struct as_stream *s, size_t trial, double *seconds, double *spent,
-                                 struct as_error *err)
-{
-    enum as_status st = AS_OK;
-    double took;
-    *seconds = 0;
-    for (size_t i = 0; i < s->places_n && !st; i++) {
-        s->memory = s->places[i];
-        st = try_once(s, trial, &took, spent, err);
-        *seconds += took;
-    }
-    s->memory = s->places[0];
     return st;
 }
 
@@ -238,14 +224,17 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
     if (n <= 1)
         return AS_OK;
     struct memory *m = remember(s, &known);
-    for (int round = 0; round < (known ? ROUNDS_LATER : ROUNDS_FIRST) && !st; round++)
+    for (int round = 0; round < (known ? ROUNDS_LATER : ROUNDS_FIRST) && !st; round++) {
+        s->memory = s->places[m->trials[which[0]] % s->places_n]; /* another one each time, the same for all */
         for (size_t i = 0; i < n && !st && spent < TRIALS_S; i++) {
             double seconds;
             take(s, grids, which[i]);
-            st = try_places(s, trial++, &seconds, &spent, err);
+            st = try_once(s, trial++, &seconds, &spent, err);
             if (!st)
                 keep(m, which[i], seconds);
         }
+    }
+    s->memory = s->places[0];
     size_t best = which[0];
     for (size_t i = 1; i < n; i++)
         if (time_of(m, which[i], s->card) < time_of(m, best, s->card))
