@@ -51,8 +51,9 @@ static uint64_t level_size(const struct as_device_info *info, unsigned level, ui
     return size;
 }
 
-/* Half of a level, so that it fits beside what else lives there. Memory is what the footprint gate takes for it: a card
- * may have more cache than its driver tells. */
+/* Half of a level, so that it fits beside what else lives there. One unit of a device may have half of what all share,
+ * so that its walk takes a quarter. Memory is what the footprint gate takes for it: a card may have more cache than its
+ * driver tells. */
 static uint64_t working_set(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t below;
@@ -60,7 +61,8 @@ static uint64_t working_set(const struct as_device_info *info, const struct as_a
         uint64_t last = as_reachable_cache(info, 1);
         return MEMORY_IN_CACHES * (last ? last : UNKNOWN_CACHE);
     }
-    return level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below) / 2;
+    bool alone = !is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS);
+    return level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below) / (alone ? 4 : 2);
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -83,10 +85,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     /* All threads of a device read at once, and a small cache is private to some of them. */
     if (is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS) && size < last)
         return AS_PRUNED;
-    if (size / 2 >= 2 * below)
+    if (working_set(info, a) >= 2 * below)
         return AS_APPLIES;
     as_fail(err, AS_UNSUPPORTED,
-            "%s is claimed to be less than four times the level below: no working set is only in it",
+            "%s is claimed to be so little larger than the level below that no working set is only in it",
             as_axes_text(a, "place"));
     return AS_INAPPLICABLE;
 }

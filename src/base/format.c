@@ -45,8 +45,10 @@ void as_format_size(struct as_buf *b, uint64_t bytes)
         v = (double)(bytes / one);
     if (v == floor(v) || v >= 1000)
         as_buf_printf(b, "%.0f %s", v, unit[u]);
-    else if (v * 1000 == floor(v * 1000)) /* few decimals say it exactly: 1.125 MiB */
+    else if (v < 10 && v * 1000 == floor(v * 1000)) /* few digits say it exactly: 1.125 MiB */
         as_buf_printf(b, "%.*f %s", v * 10 == floor(v * 10) ? 1 : v * 100 == floor(v * 100) ? 2 : 3, v, unit[u]);
+    else if (v * 10 == floor(v * 10)) /* 362.5 KiB; not 215.25 */
+        as_buf_printf(b, "%.1f %s", v, unit[u]);
     else {
         as_format_number(b, v, 3);
         as_buf_printf(b, " %s", unit[u]);

@@ -95,14 +95,17 @@ bool cell_has_note(const struct as_cell *cell, const char *name)
 
 void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
 {
-    as_format_value(out, v, unit);
-    if (!(isfinite(ci.lo) && isfinite(ci.hi) && ci.hi > ci.lo))
-        return;
-    as_buf_str(out, " (");
-    as_format_value(out, ci.lo, unit);
-    as_buf_str(out, " to ");
-    as_format_value(out, ci.hi, unit);
-    as_buf_char(out, ')');
+    struct as_buf value = AS_BUF_INIT, lo = AS_BUF_INIT, hi = AS_BUF_INIT;
+    as_format_value(&value, v, unit);
+    as_format_value(&lo, ci.lo, unit);
+    as_format_value(&hi, ci.hi, unit);
+    as_buf_str(out, as_buf_get(&value));
+    bool seen = strcmp(as_buf_get(&lo), as_buf_get(&value)) != 0 || strcmp(as_buf_get(&hi), as_buf_get(&value)) != 0;
+    if (isfinite(ci.lo) && isfinite(ci.hi) && seen)
+        as_buf_printf(out, " (%s to %s)", as_buf_get(&lo), as_buf_get(&hi));
+    as_buf_finish(&value);
+    as_buf_finish(&lo);
+    as_buf_finish(&hi);
 }
 
 const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)

@@ -195,6 +195,12 @@ static bool end_of(const struct curve *curve, const struct level *level, double 
     return true;
 }
 
+/* One unit of a device walks, and a cache that its units share may be in parts, of which one is its own. */
+static bool is_of_units(const struct rule_context *c)
+{
+    return c->info && c->info->units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
+}
+
 static void add_size(struct rule_context *c, const struct curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
@@ -209,12 +215,17 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
     char lo[32], hi[32], claim[32] = "";
     fact_value_text(ci.lo, NO_INTERVAL, "B", lo, sizeof lo);
     fact_value_text(ci.hi, NO_INTERVAL, "B", hi, sizeof hi);
-    if (level->cache) {
-        f->claimed = (double)level->cache->size;
-        fact_value_text(f->claimed, NO_INTERVAL, "B", claim, sizeof claim);
+    double claimed = level->cache ? (double)level->cache->size : 0;
+    fact_value_text(claimed, NO_INTERVAL, "B", claim, sizeof claim);
+    bool part = is_of_units(c) && ci.hi < claimed;
+    if (level->cache && !part) {
+        f->claimed = claimed;
         f->verdict = claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
-    if (!level->cache)
+    if (part)
+        fact_say(f, "Loads of one unit stay in %s up to between %s and %s of the %s that are claimed of it",
+                 level->name, lo, hi, claim);
+    else if (!level->cache)
         fact_say(f, "%s ends between %s and %s", level->name, lo, hi);
     else if (f->verdict == AS_SUPPORTED)
         fact_say(f, "%s ends between %s and %s, as its claimed size of %s says", level->name, lo, hi, claim);

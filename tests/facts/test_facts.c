@@ -114,6 +114,14 @@ static void test_cache_claims(void **state)
     assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
     assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
     assert_non_null(made_find(&m, "memory.latency"));
+    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several units walks: its part is no refutation */
+    m.info.units = 2;
+    made_derive(&m);
+    const struct as_fact *part = made_get(&m, "cache.L3.size");
+    assert_int_equal(part->verdict, AS_SUPPORTED);
+    assert_true(isnan(part->claimed));
+    assert_non_null(strstr(part->sentence, "of the 260 MiB that are claimed"));
+    m.info.capabilities |= AS_CAP_HOST_KERNELS;
     m.info.caches_n = 0;
     made_derive(&m);
     assert_true(isnan(made_get(&m, "cache.L2.size")->claimed));
