@@ -16,7 +16,7 @@ REAL = ["latency", "--device", "cpu", "--set", "size=4KiB,64KiB,1MiB", "--set", 
 
 def measuring(assay):
     """A run that measures for some seconds, and already does."""
-    process = assay.start("run", *REAL, "--budget", "4s", "--json")
+    process = assay.start("run", *REAL, "--budget", "3s", "--json")
     harness.wait_for(lambda: harness.lines(process) > 2, "the first run to measure", harness.PATIENCE)
     return process
 
@@ -24,7 +24,7 @@ def measuring(assay):
 def test_two_runs_at_once(assay):
     """The second says that it waits, and measures when the first is done; both are whole."""
     first = measuring(assay)
-    second = assay.run("run", *REAL, "--budget", "2s")
+    second = assay.run("run", *REAL, "--budget", "1s")
     expect(assay.finish(first).code in MEASURED, "the first")
     expect(second.code in MEASURED, "the second", second)
     expect("waiting" in second.err, "the second says that it waits", second)
@@ -46,7 +46,7 @@ def test_one_cpu(assay):
     """With one CPU to run on, parent, worker and every probe still work; what needs two says so."""
     one = min(os.sched_getaffinity(0))
     done = assay.run("run", "latency", "bandwidth", "c2c", "launch", "alloc", "--device", "cpu", "--set", "size=4KiB",
-                     "--budget", "4s", preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+                     "--budget", "2s", preexec_fn=lambda: os.sched_setaffinity(0, {one}))
     expect(done.code in MEASURED, "measured", done)
     cells = assay.cells()
     expect(not [c for c in cells if c["status"] in ("failed", "crashed", "timeout")], "no cell failed", done)
@@ -69,7 +69,7 @@ def test_little_address_space(assay):
         raise Skip("a sanitizer needs the address space for itself")
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-    done = assay.run("run", "latency", "--device", "cpu", "--set", "size=4KiB,64KiB,2GiB", "--budget", "3s",
+    done = assay.run("run", "latency", "--device", "cpu", "--set", "size=4KiB,64KiB,2GiB", "--budget", "2s",
                      preexec_fn=limit)
     expect(done.code in (*MEASURED, FAILED), "ends with a contract's code", done)
     if done.code == FAILED:
@@ -118,7 +118,7 @@ def test_memory_cgroup(assay):
         kept = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=8"}
         done = assay.run("run", "latency", "bandwidth", "--device", "cpu", "--set",
                          "latency.size=64KiB,64MiB,0.25free,4GiB", "--set", "bandwidth.size=64KiB,0.25free", "--budget",
-                         "6s", env=kept, preexec_fn=enter)
+                         "3s", env=kept, preexec_fn=enter)
         expect(done.code in MEASURED, "measured inside the limit", done)
         cells = assay.cells()
         crashed = [c for c in cells if c["status"] in ("crashed", "failed", "timeout")]

@@ -184,7 +184,7 @@ def test_two_modes(assay):
     """Reported as two, with their shares; never averaged."""
     modes = [{"share": 0.6, "factor": 1}, {"share": 0.4, "factor": 1.2}]
     hit = caught_by(assay, "noise", {"modes": modes, "noise": {"sd": 0.002}}, *CELLS[:-1], "size=4KiB,256KiB",
-                    "--visits", "8")
+                    "--visits", "8", "--budget", "3s")
     two = [c for c in hit if "two modes" in c["gates"]["noise"]["text"]]
     expect(len(two) == len(hit), "named as two modes", [c["gates"]["noise"] for c in hit])
 

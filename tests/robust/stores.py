@@ -172,6 +172,7 @@ def test_doctor_checks_the_store(assay):
 
 def test_hostile_values_in_a_store(assay):
     """A store that is well formed but whose values lie."""
+    brief = 3 if os.environ.get("ASSAY_BRIEF") else 1  # where each command takes long: another third for each column
     measured(assay)
     with open(assay.store, "rb") as f:
         whole = f.read()
@@ -179,8 +180,9 @@ def test_hostile_values_in_a_store(assay):
     tables = [n for (n,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")]
     columns = [(t, c[1]) for t in tables for c in db.execute(f"PRAGMA table_info('{t}')") if not c[5]]
     db.close()
-    for table, column in columns:
-        for value in ("x" * 100000, -1, 1e308, "\x1b[31m<script>", b"\xff\xfe", None):
+    lies = ("x" * 100000, -1, 1e308, "\x1b[31m<script>", b"\xff\xfe", None)
+    for number, (table, column) in enumerate(columns):
+        for value in lies[number % brief::brief]:
             with open(assay.store, "wb") as f:
                 f.write(whole)
             db = sqlite3.connect(assay.store)
