@@ -98,8 +98,7 @@ struct as_stream {
     struct as_device *dev;
     struct as_stream_desc desc;
     struct as_stream_data *data;
-    /* What a cache of a card in parts delivers hangs on where the arrays lie, so a repetition goes over several blocks.
-     */
+    /* What a card's cache in parts delivers hangs on where the arrays lie: a repetition goes over several blocks. */
     struct as_memory *places[AS_STREAM_PLACES];
     size_t places_n;
     struct as_memory *memory, *result, *table; /* memory: the place at hand */

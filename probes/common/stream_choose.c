@@ -18,8 +18,7 @@ enum {
     GROWS = 4
 };
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
-/* In caches a trial repeats until it is long against the timer, and on a card against the phase in which groups begin.
- */
+/* In caches a trial repeats until it is long against the timer, on a card against the phase in which groups begin. */
 static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, SETTLED_TRIAL_S = 2e-3, GROW_MOST = 1000;
 /* Where each access may be a fault a launch takes a second; then the best of those is taken that there was time for. */
 static const double TRIALS_S = 2;

@@ -195,10 +195,11 @@ static bool end_of(const struct curve *curve, const struct level *level, double 
     return true;
 }
 
-/* One unit of a device walks, and a cache that its units share may be in parts, of which one is its own. */
-static bool is_of_units(const struct rule_context *c)
+/* One unit of a device walks, and the cache that its units share may be in parts, of which one is its own. */
+static bool is_shared_by_units(const struct rule_context *c, const struct as_cache *cache)
 {
-    return c->info && c->info->units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
+    return cache && c->info->units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS) &&
+           cache->size == as_info_last_cache(c->info);
 }
 
 static void add_size(struct rule_context *c, const struct curve *curve, const struct level *level)
@@ -217,7 +218,7 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
     fact_value_text(ci.hi, NO_INTERVAL, "B", hi, sizeof hi);
     double claimed = level->cache ? (double)level->cache->size : 0;
     fact_value_text(claimed, NO_INTERVAL, "B", claim, sizeof claim);
-    bool part = is_of_units(c) && ci.hi < claimed;
+    bool part = is_shared_by_units(c, level->cache) && ci.hi < claimed;
     if (level->cache && !part) {
         f->claimed = claimed;
         f->verdict = claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
