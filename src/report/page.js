@@ -84,6 +84,16 @@
     }
     return copy;
   }
+  // No more columns of names than there is width for, beside an axis with its labels.
+  const AXIS = 60, SYMBOL = 40, LETTER = 6.8;
+  function fitLegends(spec, width) {
+    for (const l of spec.legends ?? []) {
+      const longest = Math.max(...(l.values ?? []).map(v => String(v).length), 0);
+      const fit = Math.floor((width - AXIS) / (SYMBOL + Math.min(LETTER * longest, spec.config.legend.labelLimit)));
+      l.columns = Math.max(1, Math.min(l.columns ?? spec.config.legend.columns, fit));
+    }
+    return spec;
+  }
   const make = (spec, container) => new vega.View(vega.parse(spec, null, { ast: true }),
     { expr: vega.expressionInterpreter, renderer: container ? 'svg' : 'none', container, hover: false, logLevel: vega.Error });
 
@@ -179,7 +189,7 @@
     box.append(area);
     for (const p of panels) p.plot = addPanel(area, p.label, figure.least); // before the first is drawn: it asks for its width
     for (const { rows: part, value, domains, names, label, plot } of panels) {
-      const view = make(withData(figure.spec, part, value, domains, names), plot);
+      const view = make(fitLegends(withData(figure.spec, part, value, domains, names), plot.clientWidth), plot);
       view.tooltip(() => {}); // the page has its own
       await view.runAsync();
       const svg = plot.querySelector('svg'), what = [box.dataset.title, figure.title, label].filter(Boolean).join(', ');

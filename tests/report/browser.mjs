@@ -75,12 +75,12 @@ async function checkFigures(scenario, t) {
   check(`${scenario}: no picture is empty`, empty.length === 0, empty);
   const outside = await t.tab.evaluate(() => [...document.querySelectorAll('.plots svg')].filter(svg => {
     const frame = svg.getBoundingClientRect();
-    return [...svg.querySelectorAll('.mark-symbol.role-mark path')].some(p => {
+    return [...svg.querySelectorAll('.mark-symbol.role-mark path, .role-legend text')].some(p => {
       const b = p.getBoundingClientRect();
       return b.left < frame.left - 1 || b.right > frame.right + 1 || b.top < frame.top - 1 || b.bottom > frame.bottom + 1;
     });
   }).map(svg => svg.getAttribute('aria-label')));
-  check(`${scenario}: every point is within its picture`, outside.length === 0, outside);
+  check(`${scenario}: every point and every legend is within its picture`, outside.length === 0, outside);
   for (const f of figures) check(`${scenario}: ${f.name} is drawn`, f.svgs > 0 && f.marks > 0 && f.labelled && f.notes === 0, f);
   return figures.length;
 }
