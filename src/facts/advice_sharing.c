@@ -204,41 +204,71 @@ static bool has_larger(const struct rule_context *c, const struct as_cell *copy,
     return false;
 }
 
-static void say_copy(struct as_advice *a, const struct as_cell *copy, const struct as_cell *direct,
-                     const struct as_cell *own)
+enum { COPIES_MAX = (AS_ADVICE_NUMBERS_MAX - 1) / 2 }; /* the device's own memory is the same for most */
+struct copies {
+    const struct as_cell *copy[COPIES_MAX], *direct[COPIES_MAX], *own[COPIES_MAX];
+    size_t n;
+};
+
+static void find_copies(struct rule_context *c, const char *op, const char *own, struct copies *out)
 {
-    const char *from = cell_axis(copy, "from");
-    char number[96];
-    double passes;
-    struct as_interval ci;
-    advice_say(a, "%s '%s' ", a->sentence[0] ? "; from" : "From", from);
-    if (passes_to_pay(copy, direct, own, &passes, &ci))
-        advice_say(a, "they pay from %s passes over the data on",
-                   fact_value_text(passes, ci, "", number, sizeof number));
-    else
-        advice_say(a, "remove them: in repeated passes the device is not seen to be slower there than in '%s'",
-                   cell_axis(own, "allocator"));
-    advice_number(a, copy, "copy, '%s' to '%s'", from, cell_axis(copy, "to"));
-    advice_number(a, direct, "bandwidth, '%s'", from);
-    advice_number(a, own, "bandwidth, '%s'", cell_axis(own, "allocator"));
+    for (size_t i = 0; i < c->n && out->n < COPIES_MAX; i++) {
+        const struct as_cell *copy = c->cells[i], *direct, *near;
+        if (!is_legacy_copy(c, copy, own) || has_larger(c, copy, own))
+            continue;
+        direct = streaming(c, op, cell_axis(copy, "from"), NULL);
+        near = direct ? streaming(c, op, own, direct) : NULL;
+        if (!near)
+            continue;
+        out->copy[out->n] = copy;
+        out->direct[out->n] = direct;
+        out->own[out->n++] = near;
+    }
+}
+
+static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
+{
+    const char *from = cell_axis(all->copy[i], "from"), *own = cell_axis(all->own[i], "allocator");
+    advice_number(a, all->copy[i], "copy, '%s' to '%s'", from, own);
+    advice_number(a, all->direct[i], "bandwidth, '%s'", from);
+    advice_number(a, all->own[i], "bandwidth, '%s'", own);
+}
+
+static void say_copies(struct as_advice *a, const struct copies *all)
+{
+    size_t vain[COPIES_MAX], vain_n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        double passes;
+        struct as_interval ci;
+        char number[96];
+        number_copy(a, all, i);
+        if (!passes_to_pay(all->copy[i], all->direct[i], all->own[i], &passes, &ci))
+            vain[vain_n++] = i;
+        else
+            advice_say(a, "%s '%s' they pay from %s passes over the data on", a->sentence[0] ? "; from" : "From",
+                       cell_axis(all->copy[i], "from"), fact_value_text(passes, ci, "", number, sizeof number));
+    }
+    for (size_t k = 0; k < vain_n; k++)
+        advice_say(a, "%s '%s'",
+                   k                ? k + 1 < vain_n ? "," : " and"
+                   : a->sentence[0] ? "; from"
+                                    : "From",
+                   cell_axis(all->copy[vain[k]], "from"));
+    if (vain_n)
+        advice_say(a, " remove them: in repeated passes the device is not seen to be slower there than in '%s'",
+                   cell_axis(all->own[vain[0]], "allocator"));
 }
 
 bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advice *a)
 {
     static const char *const ops[] = {"read", "triad"}; /* a pass is one of these; the first that was measured */
     const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";
+    struct copies all = {.n = 0};
     (void)t;
-    for (size_t k = 0; k < sizeof ops / sizeof *ops && !a->numbers_n; k++)
-        for (size_t i = 0; i < c->n; i++) {
-            const struct as_cell *copy = c->cells[i], *direct, *near;
-            if (!is_legacy_copy(c, copy, own) || has_larger(c, copy, own))
-                continue;
-            direct = streaming(c, ops[k], cell_axis(copy, "from"), NULL);
-            near = direct ? streaming(c, ops[k], own, direct) : NULL;
-            if (near && a->numbers_n + 3 <= AS_ADVICE_NUMBERS_MAX)
-                say_copy(a, copy, direct, near);
-        }
-    return a->numbers_n > 0;
+    for (size_t k = 0; k < sizeof ops / sizeof *ops && !all.n; k++)
+        find_copies(c, ops[k], own, &all);
+    say_copies(a, &all);
+    return all.n > 0;
 }
 
 /* ---- counters ---- */

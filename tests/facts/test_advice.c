@@ -23,10 +23,11 @@ static int start(void **unused)
     infos[0] = (struct as_device_info){.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS};
     infos[1] = (struct as_device_info){.id = "hip:0",
                                        .backend = "hip",
-                                       .allocators_n = 3,
+                                       .allocators_n = 4,
                                        .allocators = {{.name = "own"},
                                                       {.name = "pinned", .host_access = true},
-                                                      {.name = "managed", .host_access = true}}};
+                                                      {.name = "managed", .host_access = true},
+                                                      {.name = "shared", .host_access = true}}};
     return 0;
 }
 
@@ -202,11 +203,15 @@ static void test_copies(void **unused)
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
     add("hip:0", "copy", "GB/s", 60, "from=far;to=own;direction=one;how=engine;size=64"); /* not the host's */
     triad("hip:0", 40, "far", 0, "cpu");
+    triad("hip:0", 4000, "shared", 0, "cpu");
+    add("hip:0", "copy", "GB/s", 60, "from=shared;to=own;direction=one;how=engine;size=64");
     const struct as_advice *a = get("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
     says(a, "From 'pinned' they pay from 1.01 (");
-    says(a, "; from 'managed' remove them: in repeated passes the device is not seen to be slower there than in 'own'");
-    assert_int_equal(a->numbers_n, 5); /* the device's own memory once */
+    says(a,
+         "; from 'managed' and 'shared' remove them: in repeated passes the device is not seen to be slower there than "
+         "in 'own'");
+    assert_int_equal(a->numbers_n, 7); /* the device's own memory once */
 }
 
 static void test_counters(void **unused)
