@@ -148,17 +148,19 @@ static enum as_status add_range(struct parser *p, const char *text, uint64_t a, 
         if (b - a >= VALUES_MAX)
             return as_fail(p->err, AS_USAGE, "axis '%s': the range '%s' has more than %d values", p->axis->name, text,
                            VALUES_MAX);
-        for (uint64_t v = a; v <= b; v++)
+        for (uint64_t v = a; v < b; v++)
             if ((s = add_number(p, v)))
                 return s;
-        return AS_OK;
+        return add_number(p, b);
     }
     if (a == 0)
         return as_fail(p->err, AS_USAGE, "axis '%s': a doubling range cannot start at 0", p->axis->name);
     for (unsigned k = 0;; k++) {
         double v = (double)a * exp2((double)k / (double)steps);
+        if (v > (double)b * 0.999) /* which may be more than a number holds */
+            break;
         uint64_t r = round_step(p, v);
-        if (v > (double)b * 0.999 || r >= b)
+        if (r >= b)
             break;
         if ((s = add_number(p, r)))
             return s;

@@ -123,6 +123,7 @@ static void test_sizes(void **state)
     assert_string_equal(values(&axes[0], "0.5L1,L2,L2"), "16384 1048576");
     assert_string_equal(values(&axes[0], "16MiB..LLC"), "16777216 25165824");
     assert_string_equal(values(&axes[0], " 1 KiB , 3MiB "), "1024 3145728");
+    assert_string_equal(values(&axes[0], "8EiB..15532559262904483838"), "9223372036854775808 15532559262904483838");
     assert_int_equal(strncmp(values(&axes[0], "8KiB..1KiB"), "error: axis 'size': the range", 29), 0);
     assert_non_null(strstr(values(&axes[0], "1KiB.."), "error"));
     assert_non_null(strstr(values(&axes[0], ""), "a value is missing"));
