@@ -60,6 +60,7 @@ struct shape {
     uint64_t elements; /* that a group reads in a turn */
     uint64_t tile;     /* local: elements of LOCAL memory */
     uint64_t block;    /* elements of memory that a group reads from, gaps counted in */
+    uint64_t shift;    /* common: elements from where one group begins to where the next does */
     size_t groups;
     bool common;
 };
@@ -98,7 +99,10 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
         s->threads /= 2;
     while (s->unroll > 1 && s->threads * s->unroll > most)
         s->unroll /= 2;
-    s->elements = most - most % (s->threads * s->unroll);
+    uint64_t chunk = s->threads * s->unroll, chunks = most / chunk;
+    s->elements = chunks * chunk;
+    if (s->common)
+        s->shift = chunks > s->groups ? chunks / s->groups * chunk : chunk;
     s->block = s->elements * s->stride;
     return s->elements > 0 && s->elements <= UINT32_MAX / 2;
 }
@@ -201,8 +205,6 @@ static enum as_status launch(struct state *s, struct as_memory *buffer, uint32_t
                              struct as_error *err)
 {
     const struct shape *p = &s->shape;
-    uint64_t chunk = p->threads * p->unroll, chunks = p->elements / chunk;
-    uint64_t shift = !p->common ? 0 : chunks > p->groups ? chunks / p->groups * chunk : chunk;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
@@ -212,7 +214,7 @@ static enum as_status launch(struct state *s, struct as_memory *buffer, uint32_t
                             {.kind = AS_ARG_U32, .u.u32 = turns},
                             {.kind = AS_ARG_U64, .u.u64 = piece_elements(p)},
                             {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->elements},
-                            {.kind = AS_ARG_U32, .u.u32 = (uint32_t)shift}};
+                            {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->shift}};
     struct as_launch l = as_timed_group(s->kernel, args, p->local ? 7 : 10, p->groups, p->threads);
     l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->groups);
     return as_timed_launch(&s->timed, &l, seconds, err);
