@@ -4,7 +4,7 @@ BUILD = build
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build in several ways, run every test"
-	@echo "make lint    layout, static analysis, compiling for aarch64"
+	@echo "make lint    layout, static analysis, compiling for aarch64 and for other GPUs"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
 	@echo "make clean   remove the build folders"
@@ -22,7 +22,7 @@ test:
 
 lint:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py format tidy aarch64
+	@python3 tools/run_tests.py format tidy aarch64 kernels
 
 bench: setup
 	@BUILD=$(BUILD) tools/build.sh

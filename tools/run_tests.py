@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds assay in several ways, runs every test in each, and ends with one line: N passed, N failed, N skipped.
 
-run_tests.py [PART]...   parts: gcc asan tsan, which are tests, aarch64 format tidy, which are checks of the sources (all
-when none is named)
+run_tests.py [PART]...   parts: gcc asan tsan, which are tests, aarch64 format kernels tidy, which are checks of the
+sources (all when none is named)
 Every unit test inside a test program counts by itself; a build that fails counts as one failed test.
 """
 import json
@@ -28,12 +28,15 @@ SANITIZED = ["-Dwerror=true", "-Doptimization=1", "-Ddebug=false", "-Dc_args=-g1
              "-Db_lundef=false"]
 BUILDS = {
     # name: (compiler, meson options, arguments of meson test)
-    "gcc": ("gcc", ["-Dwerror=true", "-Ddebug=false"], []),
+    "gcc": ("gcc", ["-Dwerror=true", "-Ddebug=false"], ["--no-suite", "generations"]),
     "asan": ("clang", SANITIZED + ["-Dfuzzing=true", "-Db_sanitize=address,undefined"],
              ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts"]),
     "tsan": ("clang", SANITIZED + ["-Db_sanitize=thread"],
              ["--suite", "device", "--suite", "api", "--no-suite", "compiles", "--no-suite", "one-thread"]),
+    # Programs for chips of which another generation is among the tests: compiled, nothing is run.
+    "kernels": ("gcc", ["-Dwerror=true", "-Ddebug=false"], ["--suite", "generations"]),
 }
+FOLDERS = {"kernels": "gcc"}  # the same build as another's
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
     "LSAN_OPTIONS": f"print_suppressions=0:suppressions='{os.path.join(TOP, 'tools', 'lsan.supp')}'",
@@ -49,7 +52,7 @@ TRACER_CRASHED = "LeakSanitizer has encountered a fatal error"
 
 
 def build_folder(name):
-    return os.path.join(TOP, "build-" + name)
+    return os.path.join(TOP, "build-" + FOLDERS.get(name, name))
 
 
 def meson_build(name, compiler, options, arguments, env, tally):
@@ -93,13 +96,14 @@ def wanted_targets(folder, arguments):
 
 def meson_tests(name, arguments, env, tally):
     folder = build_folder(name)
-    log = os.path.join(folder, "meson-logs", "testlog.json")
+    log = os.path.join(folder, "meson-logs", f"tests-{name}.json")
     if os.path.exists(log):
         os.unlink(log)
     say(f"{name}: tests")
     # Some tests mostly sleep, so there is one more than there are CPUs.
     processes = str(len(os.sched_getaffinity(0)) + 1)
-    command = ["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--num-processes", processes]
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--num-processes", processes,
+               "--logbase", f"tests-{name}"]
     subprocess.run(command + arguments, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
     if not os.path.exists(log):
@@ -201,33 +205,23 @@ def untracked():
 
 def run_parts(parts, env):
     """Many tests wait more than they compute, and those that run alone leave processors idle. Beside them runs, at the
-    lowest priority, what is no test program: the next build, and beside the last tests but one the checks too. A tally for
-    each part."""
+    lowest priority, what is no test program: the other builds, then the checks. A tally for each part."""
     tallies = {part: Tally() for part in parts}
     builds = [part for part in parts if part in BUILDS]
-    envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part != "gcc" else {})) for part in builds}
+    sanitized = {part for part in builds if any("b_sanitize" in option for option in BUILDS[part][1])}
+    envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part in sanitized else {})) for part in builds}
 
     def build(part):
         compiler, options, arguments = BUILDS[part]
         return meson_build(part, compiler, options, arguments, envs[part], tallies[part])
 
-    queue, checks, behind_it = builds[1:], [part for part in parts if part not in BUILDS], []
     with ThreadPoolExecutor(1, initializer=give_way) as pool:
-        def check(part):
-            return pool.submit(getattr(static_checks, part), TOP, tallies[part])
-
+        behind_it = [pool.submit(build, part) for part in builds[1:]]
+        behind_it += [pool.submit(getattr(static_checks, part), TOP, tallies[part]) for part in parts if part not in BUILDS]
         try:
-            done = bool(builds) and build(builds[0])
-            for part in builds:
-                following, queue = [pool.submit(build, name) for name in queue[:1]], queue[1:]
-                behind_it += following
-                if not queue:
-                    behind_it += map(check, checks)
-                    checks = []
-                if done:
+            for i, part in enumerate(builds):
+                if behind_it[i - 1].result() if i else build(part):
                     meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
-                done = all(build_done.result() for build_done in following)
-            behind_it += map(check, checks)  # where nothing was to be built
             for waiting in behind_it:
                 waiting.result()
         except BaseException:

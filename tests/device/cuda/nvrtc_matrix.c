@@ -1,6 +1,6 @@
-/* Every matrix instruction as NVRTC compiles it, without a device: for each architecture that has it the program
- * compiles, and every step of the peak kernels holds the machine instruction that it is about. Skipped where there is
- * no NVRTC. */
+/* Every matrix instruction that the architecture that is asked for has, as NVRTC compiles it without a device: the program
+ * compiles, and every step of the peak kernels holds the machine instruction that it is about. Skipped where there is no
+ * NVRTC. */
 #include "../../../probes/matrix/matrix.h"
 #include "code.h"
 #include "device/cuda/cuda.h"
@@ -18,7 +18,6 @@ extern const char as_kernel_timed[];
 
 /* Two accumulators of each, in as few steps as have a half. */
 static const struct as_matrix_body body = {.chains = 2, .steps = 8};
-static const char *const archs[] = {"sm_80", "sm_90", "sm_100"};
 static const char *const names[] = {"multiply",   "half_body",  "whole_body", "fragment_a",
                                     "fragment_b", "fragment_c", "where"};
 
@@ -127,27 +126,25 @@ static void add_columns(struct batch *b, const struct as_matrix *m)
 
 static void test_instructions(void **state)
 {
-    (void)state;
-    size_t seen = 0;
+    const char *arch = *state;
+    struct batch b = {.arch = arch};
+    struct as_device_info info = {.dialect = "cuda"};
     need_nvrtc();
-    for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
-        struct batch b = {.arch = archs[a]};
-        struct as_device_info info = {.dialect = "cuda"};
-        snprintf(info.arch, sizeof info.arch, "%s", archs[a]);
-        for (size_t i = 0; i < as_matrices_n; i++)
-            if (as_matrix_applies(&as_matrices[i], &info, NULL) == AS_APPLIES &&
-                !as_matrix_emulated(&as_matrices[i], archs[a]))
-                add_columns(&b, &as_matrices[i]);
-        if (b.n)
-            check_together(&b);
-        assert_int_equal(b.wrong, 0);
-        seen += b.seen;
-    }
-    assert_true(seen > 150);
+    snprintf(info.arch, sizeof info.arch, "%s", arch);
+    for (size_t i = 0; i < as_matrices_n; i++)
+        if (as_matrix_applies(&as_matrices[i], &info, NULL) == AS_APPLIES && !as_matrix_emulated(&as_matrices[i], arch))
+            add_columns(&b, &as_matrices[i]);
+    if (b.n)
+        check_together(&b);
+    assert_int_equal(b.wrong, 0);
+    print_message("%zu instructions for %s\n", b.seen, arch);
+    assert_true(b.seen > 25);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_instructions)};
+    if (argc != 2)
+        return 2;
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_instructions, argv[1])};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

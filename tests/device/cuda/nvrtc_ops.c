@@ -1,10 +1,12 @@
-/* Every operation as NVRTC compiles it, without a device: for each architecture that has it the program compiles, and
- * every step of its chains holds the instruction that the operation is about. Skipped where there is no NVRTC. */
+/* Every operation as NVRTC compiles it for the architecture that is asked for, without a device: the program compiles,
+ * and every step of its chains holds the instruction that the operation is about. Or sequences of them, where
+ * "sequences" is asked for. Skipped where there is no NVRTC. */
 #include "../ops_batch.h"
 #include "real_nvrtc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,10 +14,6 @@
 extern const char *const as_mix_words[];
 
 enum { MIX_ILP = 2 /* as probe mix has it */ };
-static const struct {
-    const char *name;
-    unsigned number;
-} archs[] = {{"sm_80", 80}, {"sm_90a", 90}, {"sm_100", 100}};
 
 static struct ops_batch batch_for(const char *arch, size_t together)
 {
@@ -28,17 +26,16 @@ static struct ops_batch batch_for(const char *arch, size_t together)
 
 static void test_operations(void **state)
 {
-    (void)state;
+    const char *arch = *state;
+    unsigned long number = strtoul(arch + strlen("sm_"), NULL, 10);
+    struct ops_batch b = batch_for(arch, OPS_BATCH_MOST);
     need_nvrtc();
-    for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
-        struct ops_batch b = batch_for(archs[a].name, OPS_BATCH_MOST);
-        for (const struct as_op *op = as_ops; op->name; op++) {
-            const struct ops_batch_part part = {.sequence = as_op_alone(op, 0), .name = op->name, .ilp = 1};
-            if (ops_batch_has_all(&b, &part.sequence) && op->cuda_least <= archs[a].number)
-                ops_batch_add(&b, &part);
-        }
-        ops_batch_finish(&b, 100);
+    for (const struct as_op *op = as_ops; op->name; op++) {
+        const struct ops_batch_part part = {.sequence = as_op_alone(op, 0), .name = op->name, .ilp = 1};
+        if (ops_batch_has_all(&b, &part.sequence) && op->cuda_least <= number)
+            ops_batch_add(&b, &part);
     }
+    ops_batch_finish(&b, 100);
 }
 
 /* Of two chains of f16 the compiler makes one of pairs, which the count has to see. */
@@ -91,8 +88,12 @@ static void test_sequences(void **state)
     ops_batch_finish(&alone, 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations), cmocka_unit_test(test_sequences)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (argc != 2)
+        return 2;
+    const struct CMUnitTest operations[] = {cmocka_unit_test_prestate(test_operations, argv[1])},
+                            sequences[] = {cmocka_unit_test(test_sequences)};
+    return strcmp(argv[1], "sequences") == 0 ? cmocka_run_group_tests(sequences, NULL, NULL)
+                                             : cmocka_run_group_tests(operations, NULL, NULL);
 }

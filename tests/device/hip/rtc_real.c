@@ -58,11 +58,11 @@ static void test_errors(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_probes), cmocka_unit_test(test_managed_static),
-                                       cmocka_unit_test(test_errors)};
+    const struct CMUnitTest kernels[] = {cmocka_unit_test(test_probes)},
+                            words[] = {cmocka_unit_test(test_managed_static), cmocka_unit_test(test_errors)};
     struct as_hip_api api;
     struct as_error err = {0};
-    if (argc != 2)
+    if (argc != 3)
         return 2;
     as_hip_parse_target(argv[1], NULL, &target);
     target.wall_khz = 100000;
@@ -72,5 +72,6 @@ int main(int argc, char **argv)
         printf("skipped: %s\n", err.text);
         return 77;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return strcmp(argv[2], "kernels") == 0 ? cmocka_run_group_tests(kernels, NULL, NULL)
+                                            : cmocka_run_group_tests(words, NULL, NULL);
 }
