@@ -18,11 +18,11 @@ run: setup
 
 test:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py gcc asan tsan
+	@python3 tools/run_tests.py gcc asan tsan kernels
 
 lint:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py format tidy aarch64 kernels
+	@python3 tools/run_tests.py format tidy aarch64 all-kernels
 
 bench: setup
 	@BUILD=$(BUILD) tools/build.sh

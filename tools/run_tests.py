@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds assay in several ways, runs every test in each, and ends with one line: N passed, N failed, N skipped.
 
-run_tests.py [PART]...   parts: gcc asan tsan, which are tests, aarch64 format kernels tidy, which are checks of the
-sources (all when none is named)
+run_tests.py [PART]...   parts: gcc asan tsan kernels, which are tests, aarch64 format tidy all-kernels, which are checks of
+the sources (all when none is named)
 Every unit test inside a test program counts by itself; a build that fails counts as one failed test.
 """
 import json
@@ -22,21 +22,24 @@ import behind  # noqa: E402  (beside this file)
 import static_checks  # noqa: E402
 from tally import Tally, say  # noqa: E402
 
-# Of debugging information sanitizers need the lines, and without optimisation tests take longer than it saves. What ends
-# the process at the first report need not be compiled to go on after it.
-SANITIZED = ["-Dwerror=true", "-Doptimization=1", "-Ddebug=false", "-Dc_args=-g1 -fno-sanitize-recover=all",
-             "-Db_lundef=false"]
+# Of debugging information sanitizers need the lines, and without optimisation tests take longer than it saves (but the few
+# with threads). What ends the process at the first report need not be compiled to go on after it.
+PLAIN = ["-Dwerror=true", "-Ddebug=false"]
+SANITIZED = PLAIN + ["-Dc_args=-g1 -fno-sanitize-recover=all", "-Db_lundef=false"]
 BUILDS = {
     # name: (compiler, meson options, arguments of meson test)
-    "gcc": ("gcc", ["-Dwerror=true", "-Ddebug=false"], ["--no-suite", "generations"]),
-    "asan": ("clang", SANITIZED + ["-Dfuzzing=true", "-Db_sanitize=address,undefined"],
+    "gcc": ("gcc", PLAIN, ["--no-suite", "compiles"]),
+    "asan": ("clang", SANITIZED + ["-Doptimization=1", "-Dfuzzing=true", "-Db_sanitize=address,undefined"],
              ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts"]),
-    "tsan": ("clang", SANITIZED + ["-Db_sanitize=thread"],
+    "tsan": ("clang", SANITIZED + ["-Doptimization=0", "-Db_sanitize=thread"],
              ["--suite", "device", "--suite", "api", "--no-suite", "compiles", "--no-suite", "one-thread"]),
-    # Programs for chips of which another generation is among the tests: compiled, nothing is run.
-    "kernels": ("gcc", ["-Dwerror=true", "-Ddebug=false"], ["--suite", "generations"]),
+    # Kernels as compilers for GPUs take them, nothing is run: for some generations of chips in part, or all of them.
+    "kernels": ("gcc", PLAIN, ["--suite", "compiles", "--no-suite", "generations"]),
+    "all-kernels": ("gcc", PLAIN, ["--suite", "generations"]),
 }
-FOLDERS = {"kernels": "gcc"}  # the same build as another's
+FOLDERS = {"kernels": "gcc", "all-kernels": "gcc"}  # the same build as another's
+# Tests that are not run but behind all others: no time is too long for them, and each takes a processor for itself.
+BEHIND = ["kernels", "all-kernels"]
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
     "LSAN_OPTIONS": f"print_suppressions=0:suppressions='{os.path.join(TOP, 'tools', 'lsan.supp')}'",
@@ -61,7 +64,7 @@ def meson_build(name, compiler, options, arguments, env, tally):
     if not shutil.which(compiler):
         tally.skip(f"build {name}", f"no {compiler}")
         return False
-    if shutil.which("ld.lld") and compiler == "clang":
+    if shutil.which("ld.lld"):
         env = dict(env, CC_LD="lld")
     setup, compile_ = ["meson", "setup", folder, TOP] + options, ["ninja", "-C", folder]
     is_set_up = os.path.exists(os.path.join(folder, "build.ninja"))
@@ -101,11 +104,15 @@ def meson_tests(name, arguments, env, tally):
         os.unlink(log)
     say(f"{name}: tests")
     # Some tests mostly sleep, so there is one more than there are CPUs.
-    processes = str(len(os.sched_getaffinity(0)) + 1)
-    command = ["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--num-processes", processes,
-               "--logbase", f"tests-{name}"]
-    subprocess.run(command + arguments, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
+    processes = len(os.sched_getaffinity(0))
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--logbase", f"tests-{name}"] + arguments
+    if name in BEHIND:
+        wrapper = f"{sys.executable} {os.path.join(TOP, 'tools', 'behind.py')}"
+        behind.run(command + ["--num-processes", str(processes), "--timeout-multiplier", "10", "--wrapper", wrapper],
+                   cwd=TOP, env=env)
+    else:
+        subprocess.run(command + ["--num-processes", str(processes + 1)], cwd=TOP, env=env, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if not os.path.exists(log):
         tally.fail(f"{name}: tests", "meson test left no log")
         return
@@ -205,23 +212,31 @@ def untracked():
 
 def run_parts(parts, env):
     """Many tests wait more than they compute, and those that run alone leave processors idle. Beside them runs, at the
-    lowest priority, what is no test program: the other builds, then the checks. A tally for each part."""
+    lowest priority, what only computes: the other builds, compilers, checks. A tally for each part."""
     tallies = {part: Tally() for part in parts}
     builds = [part for part in parts if part in BUILDS]
     sanitized = {part for part in builds if any("b_sanitize" in option for option in BUILDS[part][1])}
     envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part in sanitized else {})) for part in builds}
 
+    in_folder = {build_folder(part): threading.Lock() for part in builds}
+    before = [part for part in builds if part not in BEHIND]
+
     def build(part):
         compiler, options, arguments = BUILDS[part]
-        return meson_build(part, compiler, options, arguments, envs[part], tallies[part])
+        with in_folder[build_folder(part)]:
+            return meson_build(part, compiler, options, arguments, envs[part], tallies[part])
 
-    with ThreadPoolExecutor(1, initializer=give_way) as pool:
-        behind_it = [pool.submit(build, part) for part in builds[1:]]
+    def test(part, is_built):
+        if is_built:
+            meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
+
+    with ThreadPoolExecutor(1, initializer=behind.give_way) as pool:
+        behind_it = [pool.submit(build, part) for part in before[1:]]
+        behind_it += [pool.submit(lambda part: test(part, build(part)), part) for part in builds if part in BEHIND]
         behind_it += [pool.submit(getattr(static_checks, part), TOP, tallies[part]) for part in parts if part not in BUILDS]
         try:
-            for i, part in enumerate(builds):
-                if behind_it[i - 1].result() if i else build(part):
-                    meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
+            for i, part in enumerate(before):
+                test(part, behind_it[i - 1].result() if i else build(part))
             for waiting in behind_it:
                 waiting.result()
         except BaseException:
@@ -230,11 +245,6 @@ def run_parts(parts, env):
             behind.stop()
             raise
     return tallies
-
-
-def give_way():
-    """The calling thread, and the commands that it runs."""
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
 if __name__ == "__main__":

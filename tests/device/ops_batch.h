@@ -6,7 +6,7 @@
 #include "code.h"
 #include "device/device.h"
 
-enum { OPS_BATCH_MOST = 24, OPS_BATCH_STEPS = 24 /* of the long body */ };
+enum { OPS_BATCH_MOST = 24, OPS_BATCH_STEPS = 24 /* of the long body */, OPS_BATCH_BRIEF = 4 /* one in so many */ };
 struct ops_batch_part {
     struct as_op_sequence sequence;
     const char *name;

@@ -1,6 +1,6 @@
 /* What the compiler makes of the probe codegen's kernels for the architecture that is asked for, with known answers:
- * additions in global memory of every type are one instruction and no loop, whether their result is used or not. Skipped
- * where there is no NVRTC. */
+ * additions in global memory of every type are one instruction and no loop, whether their result is used or not.
+ * Skipped where there is no NVRTC. */
 #include "real_nvrtc.h"
 
 #include <setjmp.h>

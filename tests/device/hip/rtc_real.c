@@ -73,5 +73,5 @@ int main(int argc, char **argv)
         return 77;
     }
     return strcmp(argv[2], "kernels") == 0 ? cmocka_run_group_tests(kernels, NULL, NULL)
-                                            : cmocka_run_group_tests(words, NULL, NULL);
+                                           : cmocka_run_group_tests(words, NULL, NULL);
 }
