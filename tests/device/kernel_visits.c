@@ -24,15 +24,16 @@ static const struct {
 } kernels[] = {AS_PROBE_KERNELS(ROW)};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-enum asks {
-    PLAIN,
-    CODE,        /* the probe says what the machine code must hold */
-    LARGE_LOCAL, /* that too, of a kernel with more LOCAL memory than every chip has */
+enum {
+    PLAIN = 0,
+    CODE = 1,        /* the probe says what the machine code must hold */
+    LARGE_LOCAL = 2, /* a kernel with more LOCAL memory than every chip has */
+    LONG = 4,        /* compilers take long over its kernel, which another visit has too */
 };
 enum { EVERY_CHIP_KIB = 64 };
 static const struct visit {
     const char *probe, *axes;
-    enum asks asks;
+    unsigned is; /* of the words above */
 } visits[] = {
     {"latency", "size=65536 pattern=random allocator=toy stride=64", CODE},
     {"latency", "size=65536 pattern=random allocator=toy stride=64 instrument=persistent", CODE},
@@ -55,8 +56,8 @@ static const struct visit {
     {"copy", "from=toy to=toy direction=one how=kernel size=1048576", CODE},
     {"link_latency", "peer=host node=0 allocator=upfront what=atomic size=2097152 stride=128", CODE},
     {"roofline", "type=f32 threads=0 width=best", CODE},
-    {"roofline", "type=f64 threads=0 width=best", CODE},
-    {"roofline", "type=f16 threads=0 width=best", CODE},
+    {"roofline", "type=f64 threads=0 width=best", CODE | LONG},
+    {"roofline", "type=f16 threads=0 width=best", CODE | LONG},
     {"tlb", "pages=16 stride=4096 allocator=upfront", CODE},
     {"page_events", "what=faults pages=100 stride=4096 allocator=upfront touch=device", PLAIN},
     {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=store", CODE},
@@ -136,7 +137,7 @@ static const struct visit {
     {"onchip", "what=readonly size=65536 stride=64 local=0", CODE},
     {"onchip", "what=constant size=65536 stride=64 local=0", CODE},
     {"onchip", "what=local size=4096 stride=64 local=0", CODE},
-    {"onchip", "what=local size=131072 stride=64 local=0", LARGE_LOCAL},
+    {"onchip", "what=local size=131072 stride=64 local=0", CODE | LARGE_LOCAL},
     {"onchip", "what=code size=16384 stride=64 local=0", CODE},
     {"onchip_lines", "what=fetch level=L1 distance=32 lines=0", CODE},
     {"onchip_lines", "what=fetch level=L2 distance=64 lines=0", CODE},
@@ -151,7 +152,7 @@ static const struct visit {
     {"onchip_groups", "threads=64 values=128 local=0", PLAIN},
     {"matmul", "path=naive type=e4m3 size=128 operands=random hold=burst", PLAIN},
     {"matmul", "path=tiled type=f32 size=128 operands=zero hold=burst", PLAIN},
-    {"fusion", "path=tiled type=f16 size=128 operation=bias_gelu", PLAIN},
+    {"fusion", "path=tiled type=f16 size=128 operation=bias_gelu", PLAIN | LONG},
     {"attention", "path=decomposed length=128 heads=1", PLAIN},
     {"attention", "path=scalar length=256 heads=2", PLAIN},
 };
@@ -335,8 +336,7 @@ static void visit(const struct visit *v)
         fail_msg("%s %s can do all it needs in %s", v->probe, v->axes, arch);
     if (s != AS_OK && !lacks && !(s == AS_UNSUPPORTED && excused))
         fail_msg("%s %s for %s: %s", v->probe, v->axes, arch, err.text);
-    bool asked =
-        compiler->count && !lacks && v->asks != PLAIN && !(compiler->loose && strstr(v->axes, compiler->loose));
+    bool asked = compiler->count && !lacks && (v->is & CODE) && !(compiler->loose && strstr(v->axes, compiler->loose));
     if (asked && made.vc.code != AS_GATE_PASS)
         fail_msg("%s %s for %s: the code gate says '%s'", v->probe, v->axes, arch, made.vc.code_text);
     toy_finish(probe, &made);
@@ -367,8 +367,8 @@ void kernel_visits_check(const struct kernel_compiler *by, const char *for_arch)
     arch = for_arch;
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < VISITS; i++)
-        if ((visits[i].asks != LARGE_LOCAL || compiler->kib_local > EVERY_CHIP_KIB) &&
-            (!compiler->brief || has_new_value(i)))
+        if ((!(visits[i].is & LARGE_LOCAL) || compiler->kib_local > EVERY_CHIP_KIB) &&
+            (!(compiler->brief || compiler->quick) || has_new_value(i)) && !(compiler->quick && (visits[i].is & LONG)))
             visit(&visits[i]);
     forget_all();
     for (size_t k = 0; k < KERNELS; k++)

@@ -14,7 +14,7 @@ from harness import MEASURED, OK, UNTRUSTED, expect
 NOISY = {"execute": True, "noise": {"sd": 0.05}, "levels": [{"size": 0, "ns": 1000, "gbs": 1}],
          "info": harness.ONE_THREAD}
 SUITE = """[suite]
-budget = 4s
+budget = 2s
 precision = 0.01%
 visits = 4
 devices = null
@@ -43,7 +43,7 @@ def asked(cells):
 
 
 def test_a_section_of_its_own(assay):
-    done = assay.null(NOISY, suite(assay, SUITE.replace("budget = 4s\n", "")), "--isolate")
+    done = assay.null(NOISY, suite(assay, SUITE.replace("budget = 2s\n", "")), "--isolate")
     expect(done.code == UNTRUSTED, "one of two cells is untrusted", done)
     export = assay.export()
     cells = by_size(export["cells"])
@@ -102,7 +102,7 @@ def both_visited(assay):
 
 def test_resume_asks_the_same(assay):
     """Killed between its visits, the run goes on with what the store knows of each cell."""
-    process = assay.start("run", suite(assay, SUITE.replace("visits = 4", "visits = 20").replace("4s", "20s")), "--device", "null",
+    process = assay.start("run", suite(assay, SUITE.replace("visits = 4", "visits = 20").replace("2s", "20s")), "--device", "null",
                           env=assay.script(dict(NOISY, sleep=True)))
     while process.poll() is None and not both_visited(assay):
         time.sleep(0.02)

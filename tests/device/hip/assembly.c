@@ -88,7 +88,7 @@ enum as_status assembly_of(const struct as_program_desc *desc, const char *arch,
                            struct as_error *err)
 {
     static const char *const files[] = {"k.hip", "k.s", "k.o", "errors"};
-    char folder[] = "/tmp/assay-hip-XXXXXX", path[64];
+    char folder[] = "/tmp/kernel-hip-XXXXXX", path[64];
     struct as_buf b = AS_BUF_INIT, object = AS_BUF_INIT;
     *text = NULL;
     if (!mkdtemp(folder))

@@ -92,17 +92,21 @@ static void test_planted(void **state)
         {0, "s[j * OWN / C_REGISTERS].w + j * OWN % C_REGISTERS", "s[0].w"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof planted / sizeof *planted; i += card_brief() ? 8 : 1) {
+    for (size_t chip = 0; chip < CHIPS; chip++) {
         struct opened o;
         struct as_attention a;
-        char why[200] = "";
-        fake(chips[planted[i].chip]);
+        fake(chips[chip]);
         open_card(&o, 0);
         prepare(&a, &o, AS_ATTENTION_FLASH);
-        plant(&a, planted[i].word, planted[i].other);
-        if (as_attention_check(&a, why, sizeof why))
-            fail_msg("nobody sees '%s': %s", planted[i].other, why);
-        assert_non_null(strstr(why, "instead of"));
+        for (size_t i = 0; i < sizeof planted / sizeof *planted; i += card_brief() ? 8 : 1) {
+            char why[200] = "";
+            if (planted[i].chip != chip)
+                continue;
+            plant(&a, planted[i].word, planted[i].other);
+            if (as_attention_check(&a, why, sizeof why))
+                fail_msg("nobody sees '%s': %s", planted[i].other, why);
+            assert_non_null(strstr(why, "instead of"));
+        }
         as_attention_finish(&a);
         close_card(&o);
     }

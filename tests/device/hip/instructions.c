@@ -290,7 +290,7 @@ static void test_probes(void **state)
     const struct kernel_compiler by = {.warp = 64,
                                        .kib_local = 64,
                                        .loose = "what=code",
-                                       .brief = brief,
+                                       .quick = brief,
                                        .compile = assembly_of,
                                        .count = count,
                                        .code_bytes = code_bytes};

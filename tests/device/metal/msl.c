@@ -94,7 +94,7 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
 enum as_status msl_compile(const struct msl_request *r, struct msl_program *program, struct as_error *err)
 {
     static const char *const files[] = {"k.metal", "k.cpp", "k.so", "errors"};
-    char folder[] = "/tmp/assay-msl-XXXXXX", path[64];
+    char folder[] = "/tmp/kernel-msl-XXXXXX", path[64];
     if (!mkdtemp(folder))
         return as_fail(err, AS_IO, "no folder in /tmp");
     enum as_status s = compile(r, folder, program, err);
