@@ -158,7 +158,7 @@ static void fill_context(struct as_visit_context *vc, const struct as_stream *s)
     }
     if (!s->native) {
         vc->max_reps = 1 << 24;
-        vc->sample_s = s->places_n > 1 ? 2e-2 : 1e-2; /* so that what a launch scatters is small against it */
+        vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* so that what a launch scatters is small against it */
     }
     as_stream_expect(vc, s);
     as_stream_variant(s, variant, sizeof variant);

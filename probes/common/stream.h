@@ -84,7 +84,7 @@ struct as_stream_desc {
     bool fresh;
     uint64_t seed;
 };
-enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 8 };
+enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16 };
 struct as_stream_grid { /* of a device */
     size_t groups, group_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread a piece of its own */

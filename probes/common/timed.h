@@ -19,7 +19,7 @@ struct as_record {
 };
 enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4, AS_HAS_LOCAL = 8 }; /* LOCAL: a launch may ask for it */
 
-enum { AS_TIMED_KEPT = 8 };
+enum { AS_TIMED_KEPT = 24 };
 struct as_timed {
     struct as_device *dev;
     struct as_program *program;

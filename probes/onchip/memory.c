@@ -20,14 +20,14 @@ static uint64_t position(const struct onchip *o, uint64_t steps)
     return o->what == ONCHIP_CONSTANT || o->what == ONCHIP_LOCAL ? bytes : bytes / 8;
 }
 
-static size_t fill_args(const struct onchip *o, uint32_t turns, struct as_arg args[7])
+static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_t turns, struct as_arg args[7])
 {
     size_t n = 0;
     uint64_t start = o->what == ONCHIP_CODE ? 0 : position(o, o->walked);
     args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.memory};
     args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.choice};
-    if (o->chain)
-        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->chain};
+    if (chain)
+        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = chain};
     if (o->what == ONCHIP_CODE) {
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
@@ -50,9 +50,10 @@ static uint64_t expected(const struct onchip *o, uint32_t turns)
     return position(o, o->walked + all * ONCHIP_STEPS);
 }
 
-static struct as_launch make_launch(const struct onchip *o, uint32_t turns, struct as_arg args[7])
+static struct as_launch make_launch(const struct onchip *o, struct as_memory *chain, uint32_t turns,
+                                    struct as_arg args[7])
 {
-    size_t n = fill_args(o, turns, args);
+    size_t n = fill_args(o, chain, turns, args);
     size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
     bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_LOCAL; /* a warp */
     struct as_launch l = as_timed_group(o->kernel, args, n, 1, whole ? warp : 1);
@@ -65,35 +66,47 @@ static struct as_launch make_launch(const struct onchip *o, uint32_t turns, stru
 enum as_status onchip_control(struct onchip *o, struct as_error *err)
 {
     struct as_arg args[7];
-    const struct as_launch control = make_launch(o, 0, args);
+    const struct as_launch control = make_launch(o, o->chains[0], 0, args);
     return as_timed_overhead(&o->timed, &control, err);
 }
 
-static enum as_status sweep(struct onchip *o, struct as_error *err)
+static enum as_status sweep(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     if (o->what == ONCHIP_ATOMIC) /* by its own kernel, of that name: no unit has a place nearer to it */
-        return as_timed_sweep(&o->timed, o->chain, err);
-    return as_timed_sweep_alone(&o->timed, o->chain, o->cycle.lines, o->stride, o->walked ? 1 : FIRST_SWEEPS, err);
+        return as_timed_sweep(&o->timed, chain, err);
+    return as_timed_sweep_alone(&o->timed, chain, o->cycle.lines, o->stride, o->walked ? 1 : FIRST_SWEEPS, err);
 }
 
-enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+static enum as_status run_place(struct onchip *o, struct as_memory *chain, uint32_t turns, double *seconds,
+                                struct as_error *err)
 {
     struct as_arg args[7];
     double launch_s;
-    const struct as_launch l = make_launch(o, turns, args);
-    bool global = onchip_is_global(o->what);
-    enum as_status s = global ? sweep(o, err) : AS_OK;
+    const struct as_launch l = make_launch(o, chain, turns, args);
+    enum as_status s = onchip_is_global(o->what) ? sweep(o, chain, err) : AS_OK;
     if (!s)
         s = as_timed_launch(&o->timed, &l, &launch_s, err);
     if (s)
         return s;
-    uint64_t must = expected(o, turns), each = o->what == ONCHIP_CODE ? o->ops : ONCHIP_STEPS;
     /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
-    o->lost |= o->timed.record[0].value != must;
+    o->lost |= o->timed.record[0].value != expected(o, turns);
+    *seconds += as_timed_seconds(&o->timed, launch_s);
+    return AS_OK;
+}
+
+enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+{
+    size_t places = o->places ? o->places : 1;
+    double each = o->what == ONCHIP_CODE ? (double)o->ops : ONCHIP_STEPS;
+    *seconds = 0;
+    for (size_t i = 0; i < places; i++) {
+        enum as_status s = run_place(o, o->chains[i], turns, seconds, err);
+        if (s)
+            return s;
+    }
     if (o->what != ONCHIP_CODE)
         o->walked = (o->walked + ((uint64_t)o->before + turns) * ONCHIP_STEPS) % o->cycle.lines;
-    *seconds = as_timed_seconds(&o->timed, launch_s);
-    *ns = *seconds * 1e9 / ((double)turns * (double)each);
+    *ns = *seconds * 1e9 / ((double)places * (double)turns * each);
     return AS_OK;
 }
 
@@ -101,19 +114,35 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
 
 /* LOCAL memory is addressed by an offset in bytes; global memory by an address, which only the device knows, where it
  * is loaded from. */
-static enum as_status write_chain(struct onchip *o, struct as_error *err)
+static enum as_status write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     struct as_device *dev = o->timed.dev;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = o->chain},
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = chain},
                             {.kind = AS_ARG_U64, .u.u64 = o->cycle.lines},
                             {.kind = AS_ARG_U64, .u.u64 = o->stride / 8}};
     if (o->what == ONCHIP_LOCAL)
-        return as_cycle_write(&o->cycle, dev, o->chain, o->stride, 1, sizeof(uint32_t), err);
-    enum as_status s = as_cycle_write(&o->cycle, dev, o->chain, o->stride, 8, sizeof(uint64_t), err);
+        return as_cycle_write(&o->cycle, dev, chain, o->stride, 1, sizeof(uint32_t), err);
+    enum as_status s = as_cycle_write(&o->cycle, dev, chain, o->stride, 8, sizeof(uint64_t), err);
     if (o->what == ONCHIP_ATOMIC) /* counts in words */
         return s;
     size_t units = dev->info.units ? dev->info.units : 1;
     return s ? s : as_timed_once(&o->timed, "bind", args, 3, 4 * units, BIND_THREADS, err);
+}
+
+static enum as_status get_chains(struct onchip *o, struct as_error *err)
+{
+    const struct as_device_info *info = &o->timed.dev->info;
+    bool placed = onchip_is_global(o->what) && !info->is_host_memory && o->size <= ONCHIP_PLACED_MAX &&
+                  o->size <= as_info_last_cache(info);
+    size_t wanted = placed ? ONCHIP_PLACES : 1;
+    enum as_status s = AS_OK;
+    for (; o->places < wanted && !s; o->places++) {
+        struct as_memory **chain = &o->chains[o->places];
+        s = as_timed_keep_memory(&o->timed, placed ? ONCHIP_PLACE_BYTES : o->size, chain, err);
+        if (!s)
+            s = write_chain(o, *chain, err);
+    }
+    return s;
 }
 
 enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *vc, struct as_error *err)
@@ -136,15 +165,13 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_visit_context *
     if (!s)
         s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
     if (!s)
-        s = as_timed_keep_memory(&o->timed, o->size, &o->chain, err);
-    if (!s)
-        s = write_chain(o, err);
+        s = get_chains(o, err);
     if (s)
         return s;
     as_expect_code(vc, o->kernel, operations[o->what], ONCHIP_STEPS);
     as_note_number(vc, "elements", (double)o->cycle.lines);
-    if (o->chain->page_size)
-        as_note_number(vc, "page_size", (double)o->chain->page_size);
+    if (o->chains[0]->page_size)
+        as_note_number(vc, "page_size", (double)o->chains[0]->page_size);
     if (o->cycle.lines <= CYCLE_BEFORE)
         o->before = (uint32_t)((o->cycle.lines + ONCHIP_STEPS - 1) / ONCHIP_STEPS);
     return AS_OK;

@@ -148,7 +148,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (s)
         return s;
     vc->footprint = o->size;
-    vc->sample_s = 4e-3; /* long against a tick of the device's clock of nanoseconds */
+    vc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long against a tick of the device's clock of nanoseconds */
     vc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
     return AS_OK;
 }

@@ -128,7 +128,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 enum {
     PATTERN_WORDS = 1 << 18, /* what a buffer holds, again and again */
-    PLACES = 4               /* buffers of a sample: a cache in parts delivers by where they lie */
+    PLACES = 8               /* buffers of a sample: a cache in parts delivers by where they lie */
 };
 struct state {
     struct as_timed timed;
@@ -252,8 +252,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     uint64_t piece = piece_elements(p), elements = piece ? piece * p->groups : p->block;
     vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->groups);
     vc->max_reps = UINT32_MAX / 4;
-    vc->sample_s = 1e-2; /* groups run in and out of step: over 2 ms the sum of it scatters by 3% */
     size_t wanted = p->common && vc->footprint <= as_info_last_cache(&vc->dev->info) ? PLACES : 1;
+    vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* groups run in and out of step: over 2 ms the sum scatters by 3% */
     enum as_status st = as_timed_room(vc->dev, elements * p->bytes * wanted, err);
     if (!st)
         st = build(s, vc, err);

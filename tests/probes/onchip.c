@@ -1,5 +1,6 @@
 /* Kernels that time themselves where there is an OpenCL device, whatever it is: walks end where they must and sums are
  * right; and to which devices which cells belong. */
+#include "onchip/onchip.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -91,6 +92,50 @@ static void test_runs(void **unused)
     as_device_close(&opened);
 }
 
+/* The first element of this chain leads to itself: elements hold addresses, and the lowest is that of the first. */
+static void plant_loop(struct as_device *dev, struct as_memory *chain, uint64_t elements, uint64_t stride)
+{
+    struct as_error err;
+    uint64_t first = UINT64_MAX, address;
+    for (uint64_t i = 0; i < elements; i++) {
+        assert_int_equal(dev->memory->read(dev, chain, i * stride, &address, sizeof address, &err), AS_OK);
+        first = address < first ? address : first;
+    }
+    assert_int_equal(dev->memory->write(dev, chain, 0, &first, sizeof first, &err), AS_OK);
+}
+
+/* A walk that goes wrong in one of its places only is found in whichever it is. */
+static void test_places(void **unused)
+{
+    struct as_opened opened;
+    struct as_axes axes;
+    struct as_error err = {0};
+    const struct as_probe *probe = as_probe_find("onchip");
+    (void)unused;
+    if (as_device_open("opencl:0", &opened, &err)) {
+        print_message("%s\n", err.text);
+        skip();
+    }
+    opened.device.info.is_host_memory = false; /* as if it had memory of its own */
+    toy_axes(&axes, "what=global size=65536 stride=64 local=0");
+    for (size_t wrong = 0; wrong <= ONCHIP_PLACES; wrong++) {
+        struct as_visit_context vc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};
+        struct as_sample out = {.value = NAN};
+        void *state = NULL;
+        char why[160] = "";
+        assert_int_equal(probe->prepare(&vc, &state, &err), AS_OK);
+        const struct onchip *o = state;
+        assert_int_equal(o->places, ONCHIP_PLACES);
+        if (wrong < ONCHIP_PLACES)
+            plant_loop(&opened.device, o->chains[wrong], 1024, 64);
+        assert_int_equal(probe->sample(state, 100, &out, &err), AS_OK);
+        assert_int_equal(probe->check(state, why, sizeof why), wrong == ONCHIP_PLACES);
+        probe->finish(state);
+        as_buf_finish(&vc.detail);
+    }
+    as_device_close(&opened);
+}
+
 /* A walk that is not run ends nowhere, and the check says so. */
 static void test_lost(void **unused)
 {
@@ -154,6 +199,6 @@ static void test_applies(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_applies), cmocka_unit_test(test_lost),
-                                       cmocka_unit_test(test_runs)};
+                                       cmocka_unit_test(test_places), cmocka_unit_test(test_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,18 @@ def test_a_section_of_its_own(assay):
     expect(wide["detail"]["isolated"].startswith("same"), "alone it differs by less than that", wide["detail"])
 
 
+def test_time_that_is_left(assay):
+    """A cell that has what its section asks for, and not what the suite does in general, is visited further: where
+    there is an end to it."""
+    narrower = SUITE.replace("0.01%", "0.1%").replace("[latency]\nsize = 4KiB\n", "")
+    for text, more in ((narrower, True), (narrower.replace("0.1%", "50%"), False),
+                       (narrower.replace("budget = 2s\n", ""), False)):
+        done = assay.null(NOISY, suite(assay, text))
+        cell, = assay.export()["cells"]
+        expect(done.code == OK and cell["precision"] == 0.5, "trusted", cell)
+        expect(len(cell["visits"]) > 4 if more else len(cell["visits"]) == 4, f"{len(cell['visits'])} visits", text)
+
+
 def test_where_it_is_shown(assay):
     assay.null(NOISY, suite(assay))
     wide = by_size(assay.cells())[WIDE]
