@@ -13,6 +13,8 @@
 
 /* A sample of 2 ms is long against the timer (tens of ns) and short against a visit. */
 static const double SAMPLE_S = 2e-3;
+/* Samples agree that differ by less than this part of the precision asked for over so many seconds. */
+static const double AGREE = 0.1, LONG_S = 15e-3;
 /* The clock is read at most so often: a reading costs tens of microseconds; so does the yardstick. */
 static const double CLOCK_EVERY_S = 1e-3, YARDSTICK_EVERY_S = 2e-3;
 
@@ -93,9 +95,26 @@ static enum as_status calibrate(struct sampler *m, struct as_error *err)
     return AS_OK;
 }
 
+/* Samples of a device that are long and agree leave nothing to further ones: what is left differs from visit to visit.
+ * What a device does within its power comes to rest only with time. */
+static int agree(const struct sampler *m)
+{
+    double lo = INFINITY, hi = -INFINITY, seconds = 0;
+    if (m->fewest > 1 || m->vc.host_work || m->probe->own_power || m->n < AS_SAMPLES_MIN)
+        return 0;
+    for (size_t i = 0; i < m->n; i++) {
+        lo = fmin(lo, m->x[i]);
+        hi = fmax(hi, m->x[i]);
+        seconds += m->seconds[i];
+    }
+    return seconds >= LONG_S && hi - lo <= AGREE * m->precision * fabs(lo);
+}
+
 /* The stopping rule costs a sort, so it is asked again only after a tenth more samples. */
 static int enough(const struct sampler *m, size_t *ask_at)
 {
+    if (m->n < AS_SAMPLES_ALONE && agree(m))
+        return 1;
     if (m->n < *ask_at)
         return 0;
     *ask_at = m->n + 1 + m->n / 10;
@@ -105,7 +124,7 @@ static int enough(const struct sampler *m, size_t *ask_at)
 
 static enum as_status collect(struct sampler *m, struct as_error *err)
 {
-    size_t ask_at = 6;
+    size_t ask_at = AS_SAMPLES_ALONE;
     double last = 0;
     while (m->n < AS_SAMPLES_MAX) {
         double now = as_now();
