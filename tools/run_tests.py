@@ -86,16 +86,20 @@ def meson_build(name, compiler, options, arguments, env, tally):
 
 
 def wanted_targets(folder, arguments):
-    """What the tests of the suites named by --suite need; nothing, which is all, where none is named."""
-    suites = {value for option, value in zip(arguments, arguments[1:]) if option == "--suite"}
-    if not suites:
+    """What the tests that --suite and --no-suite leave need; nothing, which is all, where neither is given."""
+    given = list(zip(arguments, arguments[1:]))
+    wanted, unwanted = ({value for option, value in given if option == which} for which in ("--suite", "--no-suite"))
+    if not wanted and not unwanted:
         return []
 
     def known(what):
         return json.loads(subprocess.check_output(["meson", "introspect", folder, what]))
 
-    needs = {target for test in known("--tests") for target in test["depends"]
-             if suites & {suite.rpartition(":")[2] for suite in test["suite"]}}
+    needs = set()
+    for test in known("--tests"):
+        suites = {suite.rpartition(":")[2] for suite in test["suite"]}
+        if not suites & unwanted and (suites & wanted or not wanted):
+            needs.update(test["depends"])
     return sorted(os.path.relpath(path, folder) for target in known("--targets") if target["id"] in needs
                   for path in target["filename"])
 

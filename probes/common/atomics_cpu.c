@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 64 }; /* updates between two looks at whether to stop */
+/* Updates between two looks at whether to stop; looks at whether to go before a thread leaves its core between them. */
+enum { BATCH = 64, LOOKS = 1 << 18 };
+static const double BETWEEN_LOOKS_S = 50e-6;
 
 struct atomics_cpu {
     struct as_opened opened; /* beside another device */
@@ -68,8 +70,13 @@ static void host_histogram(const struct as_host_call *call)
     memcpy(&c, call->args[0], sizeof c);
     struct atomics_line *line = &c->lines[call->thread];
     atomics_draw_start(&draw, c->seed, ATOMICS_CPU_THREAD + call->thread);
-    while (!atomic_load_explicit(&c->go, memory_order_acquire))
-        as_relax();
+    for (unsigned looks = 0; !atomic_load_explicit(&c->go, memory_order_acquire);)
+        if (looks < LOOKS) {
+            looks++;
+            as_relax();
+        } else {
+            as_sleep(BETWEEN_LOOKS_S);
+        }
     for (uint64_t done = 0; done < c->each && !atomic_load_explicit(&c->stop, memory_order_relaxed);) {
         uint64_t now = c->each - done < BATCH ? c->each - done : BATCH;
         c->batch(c->desc.elements, c->desc.n, now, &draw);
