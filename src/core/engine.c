@@ -225,9 +225,11 @@ static size_t find_wanting(const struct as_engine *e, int extra, size_t *order, 
     size_t n = 0;
     for (size_t i = 0; i < e->sentinels_first; i++) {
         const struct as_progress *p = &e->progress[i];
+        const struct as_cell *c = &e->cells[i];
         enum want want = want_of(e, i, extra);
+        double precision = want == WANTS_MORE_PRECISION ? e->run->precision : c->precision;
         if (!p->over && p->visits < e->rounds + extra && want != WANTS_NOTHING)
-            w[n++] = (struct wanting){i, want, excess_width(&e->cells[i], e->cells[i].precision)};
+            w[n++] = (struct wanting){i, want, excess_width(c, precision)};
     }
     qsort(w, n, sizeof *w, neediest_first);
     for (size_t i = 0; i < n; i++)
