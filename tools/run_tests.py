@@ -86,7 +86,8 @@ def meson_build(name, compiler, options, arguments, env, tally):
 
 
 def wanted_targets(folder, arguments):
-    """What the tests that --suite and --no-suite leave need; nothing, which is all, where neither is given."""
+    """What the tests of --suite need; without it all but what only tests of --no-suite need; nothing, which is all, where
+    neither is given."""
     given = list(zip(arguments, arguments[1:]))
     wanted, unwanted = ({value for option, value in given if option == which} for which in ("--suite", "--no-suite"))
     if not wanted and not unwanted:
@@ -95,12 +96,16 @@ def wanted_targets(folder, arguments):
     def known(what):
         return json.loads(subprocess.check_output(["meson", "introspect", folder, what]))
 
-    needs = set()
+    chosen, left_out = set(), set()
     for test in known("--tests"):
         suites = {suite.rpartition(":")[2] for suite in test["suite"]}
-        if not suites & unwanted and (suites & wanted or not wanted):
-            needs.update(test["depends"])
-    return sorted(os.path.relpath(path, folder) for target in known("--targets") if target["id"] in needs
+        is_chosen = not suites & unwanted and (suites & wanted or not wanted)
+        (chosen if is_chosen else left_out).update(test["depends"])
+
+    def is_built(target):
+        return target["id"] in chosen or (not wanted and target["build_by_default"] and target["id"] not in left_out)
+
+    return sorted(os.path.relpath(path, folder) for target in known("--targets") if is_built(target)
                   for path in target["filename"])
 
 

@@ -3,10 +3,8 @@
 
 #include "chase.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 
 static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
 /* A device that has not started by then is waited for with pauses: some start only where the host leaves a core. */
@@ -141,12 +139,6 @@ void atomics_finish(struct atomics *s)
 
 /* ---- together ---- */
 
-static void pause_for(double seconds)
-{
-    struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
-    nanosleep(&t, NULL);
-}
-
 static uint64_t count_cpu(const struct atomics *s)
 {
     return s->cpu ? atomics_cpu_count(s->cpu) : 0;
@@ -169,7 +161,7 @@ static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t devic
         if (as_now() > asked + PATIENCE_S)
             st = as_fail(err, AS_UNSUPPORTED, "the device does not start while the host waits for it");
         else if (as_now() > asked + START_S)
-            pause_for(20e-6);
+            as_sleep(20e-6);
     if (s->cpu && st)
         atomics_cpu_stop(s->cpu);
     else if (s->cpu)
@@ -218,7 +210,7 @@ static enum as_status await_sides(const struct atomics *s, struct as_error *err)
         if (as_now() > end)
             return as_fail(err, AS_UNSUPPORTED, "no update of %s is seen while it runs",
                            s->cpu && !count_cpu(s) ? "the CPU" : "the device");
-        pause_for(20e-6);
+        as_sleep(20e-6);
     }
     return AS_OK;
 }
@@ -231,9 +223,9 @@ enum as_status atomics_rate(struct atomics *s, double window_s, struct atomics_r
     if (!st)
         st = await_sides(s, err);
     if (!st) {
-        pause_for(SETTLE_S);
+        as_sleep(SETTLE_S);
         a = read_counts(s);
-        pause_for(window_s);
+        as_sleep(window_s);
         b = read_counts(s);
     }
     st = finish_run(s, st, true, err);

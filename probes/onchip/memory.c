@@ -96,7 +96,7 @@ static enum as_status run_place(struct onchip *o, struct as_memory *chain, uint3
 
 enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
 {
-    size_t places = o->places ? o->places : 1;
+    size_t places = o->places ? o->places : 1; /* constant memory and code have no chain */
     double each = o->what == ONCHIP_CODE ? (double)o->ops : ONCHIP_STEPS;
     *seconds = 0;
     for (size_t i = 0; i < places; i++) {

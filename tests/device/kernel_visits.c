@@ -368,7 +368,7 @@ void kernel_visits_check(const struct kernel_compiler *by, const char *for_arch)
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < VISITS; i++)
         if ((!(visits[i].is & LARGE_LOCAL) || compiler->kib_local > EVERY_CHIP_KIB) &&
-            (!(compiler->brief || compiler->quick) || has_new_value(i)) && !(compiler->quick && (visits[i].is & LONG)))
+            (!compiler->brief || has_new_value(i)) && !(compiler->skips_long && (visits[i].is & LONG)))
             visit(&visits[i]);
     forget_all();
     for (size_t k = 0; k < KERNELS; k++)

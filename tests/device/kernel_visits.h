@@ -13,7 +13,7 @@ struct kernel_compiler {
     unsigned warp, kib_local;        /* of the devices that it compiles for */
     const char *loose;               /* (optional) what stands in the axes of visits whose code is not asked for */
     bool brief;                      /* each value of an axis once, of a compiler whose code another test looks at */
-    bool quick;                      /* that, and nothing that takes long beyond each kernel once */
+    bool skips_long;                 /* what takes a compiler long */
     bool no_f64;                     /* of a language without them */
     const struct kernel_lack *lacks; /* (optional) ends with NULL */
     /* *code is the caller's */

@@ -290,7 +290,8 @@ static void test_probes(void **state)
     const struct kernel_compiler by = {.warp = 64,
                                        .kib_local = 64,
                                        .loose = "what=code",
-                                       .quick = brief,
+                                       .brief = brief,
+                                       .skips_long = brief,
                                        .compile = assembly_of,
                                        .count = count,
                                        .code_bytes = code_bytes};
