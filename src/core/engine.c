@@ -189,16 +189,14 @@ static double excess_width(const struct as_cell *c, double precision)
 }
 
 /* Who gets the time first. A section may accept wider intervals than the suite asks for in general; where there is
- * time, its cells are brought there too. What is still far off after some more visits is left for last. */
-enum want { WANTS_TRUST, WANTS_MORE_PRECISION, WANTS_TOO_MUCH, WANTS_NOTHING };
-enum { SEEN_ENOUGH = 3 };        /* extra visits */
-static const double TOO_FAR = 4; /* times what is asked: from 5 visits to 15 an interval becomes 2.3 times narrower */
+ * time, its cells are brought there too. */
+enum want { WANTS_TRUST, WANTS_MORE_PRECISION, WANTS_NOTHING };
 
-static enum want want_of(const struct as_engine *e, size_t i, int extra)
+static enum want want_of(const struct as_engine *e, size_t i)
 {
     const struct as_cell *c = &e->cells[i];
     if (wants_more(e, i) || e->progress[i].clean < e->rounds)
-        return extra >= SEEN_ENOUGH && excess_width(c, c->precision) > TOO_FAR ? WANTS_TOO_MUCH : WANTS_TRUST;
+        return WANTS_TRUST;
     return isfinite(e->deadline) && c->gates[AS_GATE_NOISE].state == AS_GATE_PASS &&
                    excess_width(c, e->run->precision) > 1
                ? WANTS_MORE_PRECISION
@@ -226,7 +224,7 @@ static size_t find_wanting(const struct as_engine *e, int extra, size_t *order, 
     for (size_t i = 0; i < e->sentinels_first; i++) {
         const struct as_progress *p = &e->progress[i];
         const struct as_cell *c = &e->cells[i];
-        enum want want = want_of(e, i, extra);
+        enum want want = want_of(e, i);
         double precision = want == WANTS_MORE_PRECISION ? e->run->precision : c->precision;
         if (!p->over && p->visits < e->rounds + extra && want != WANTS_NOTHING)
             w[n++] = (struct wanting){i, want, excess_width(c, precision)};
