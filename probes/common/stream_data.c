@@ -77,34 +77,71 @@ double as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, 
     }
 }
 
-double as_stream_expected_sum(const struct as_stream_data *d, enum as_stream_op op, uint64_t n)
+/* How many whole blocks of an array start at each place of the table: what is then summed is the table, not the array.
+ */
+static void count_blocks(const struct as_stream_data *d, unsigned array, uint64_t blocks,
+                         uint64_t counts[AS_STREAM_TABLE])
 {
-    const struct as_stream_shape *shape = &as_stream_shapes[op];
+    memset(counts, 0, AS_STREAM_TABLE * sizeof *counts);
+    for (uint64_t b = 0; b < blocks; b++)
+        counts[as_stream_shift(d->key, array, b)]++;
+}
+
+static double sum_of_values(const struct as_stream_data *d, unsigned array, uint64_t n)
+{
+    uint64_t counts[AS_STREAM_TABLE], whole = n / AS_STREAM_BLOCK;
+    double total = 0, block = 0;
+    count_blocks(d, array, whole, counts);
+    for (size_t k = 0; k < AS_STREAM_BLOCK; k++)
+        block += d->table[k];
+    for (size_t i = 0; i < AS_STREAM_TABLE; i++) {
+        total += (double)counts[i] * block;
+        block += d->table[i + AS_STREAM_BLOCK] - d->table[i];
+    }
+    for (uint64_t i = whole * AS_STREAM_BLOCK; i < n; i++)
+        total += as_stream_value(d, array, false, i);
+    return total;
+}
+
+static double sum_of_products(const struct as_stream_data *d, unsigned array, unsigned other, uint64_t n)
+{
     double total = 0;
     for (uint64_t i = 0; i < n;) {
-        const double *x = d->table + as_stream_shift(d->key, shape->x, i / AS_STREAM_BLOCK);
-        const double *y = d->table + as_stream_shift(d->key, shape->y, i / AS_STREAM_BLOCK);
+        const double *x = d->table + as_stream_shift(d->key, array, i / AS_STREAM_BLOCK);
+        const double *y = d->table + as_stream_shift(d->key, other, i / AS_STREAM_BLOCK);
         uint64_t take = n - i < AS_STREAM_BLOCK ? n - i : AS_STREAM_BLOCK;
         for (uint64_t k = 0; k < take; k++)
-            total += op == AS_STREAM_DOT ? x[k] * y[k] : x[k];
+            total += x[k] * y[k];
         i += take;
     }
     return total;
 }
 
+double as_stream_expected_sum(const struct as_stream_data *d, enum as_stream_op op, uint64_t n)
+{
+    const struct as_stream_shape *shape = &as_stream_shapes[op];
+    return op == AS_STREAM_DOT ? sum_of_products(d, shape->x, shape->y, n) : sum_of_values(d, shape->x, n);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 uint64_t as_stream_expected_bits(const struct as_stream_data *d, enum as_stream_op op, uint64_t n)
 {
-    uint64_t total = 0;
-    for (uint64_t i = 0; i < n;) {
-        const double *x =
-            d->table + as_stream_shift(d->key, as_stream_shapes[op].x, i / AS_STREAM_BLOCK) + i % AS_STREAM_BLOCK;
-        uint64_t take = n - i < AS_STREAM_BLOCK ? n - i : AS_STREAM_BLOCK;
-        for (uint64_t k = 0; k < take; k++) {
-            uint64_t bits;
-            memcpy(&bits, x + k, sizeof bits);
-            total += bits;
-        }
-        i += take;
+    uint64_t counts[AS_STREAM_TABLE], whole = n / AS_STREAM_BLOCK, total = 0, block = 0;
+    unsigned array = as_stream_shapes[op].x;
+    count_blocks(d, array, whole, counts);
+    for (size_t k = 0; k < AS_STREAM_BLOCK; k++)
+        block += bits_of(d->table[k]);
+    for (size_t i = 0; i < AS_STREAM_TABLE; i++) {
+        total += counts[i] * block;
+        block += bits_of(d->table[i + AS_STREAM_BLOCK]) - bits_of(d->table[i]);
     }
+    for (uint64_t i = whole * AS_STREAM_BLOCK; i < n; i++)
+        total += bits_of(as_stream_value(d, array, false, i));
     return total;
 }

@@ -37,7 +37,7 @@ static void test_operands(void **unused)
 
 static void test_expected_sums(void **unused)
 {
-    static const uint64_t sizes[] = {8, 504, 512, 520, 10000};
+    static const uint64_t sizes[] = {8, 504, 512, 520, 10000, 3000008};
     struct as_stream_data d;
     (void)unused;
     as_stream_data_init(&d, 3);
