@@ -189,16 +189,18 @@ static double excess_width(const struct as_cell *c, double precision)
 }
 
 /* Who gets the time first. A section may accept wider intervals than the suite asks for in general; where there is
- * time, its cells are brought there too. */
+ * time, its cells are brought there too, but for those that no such number of visits would bring there. */
 enum want { WANTS_TRUST, WANTS_MORE_PRECISION, WANTS_NOTHING };
+static const double WITHIN_REACH = 4; /* times what is asked: 15 visits instead of 3 divide an interval by 4.5 */
 
 static enum want want_of(const struct as_engine *e, size_t i)
 {
     const struct as_cell *c = &e->cells[i];
     if (wants_more(e, i) || e->progress[i].clean < e->rounds)
         return WANTS_TRUST;
-    return isfinite(e->deadline) && c->gates[AS_GATE_NOISE].state == AS_GATE_PASS &&
-                   excess_width(c, e->run->precision) > 1
+    double excess = excess_width(c, e->run->precision);
+    return isfinite(e->deadline) && c->gates[AS_GATE_NOISE].state == AS_GATE_PASS && excess > 1 &&
+                   excess <= WITHIN_REACH
                ? WANTS_MORE_PRECISION
                : WANTS_NOTHING;
 }

@@ -61,15 +61,16 @@ def test_a_section_of_its_own(assay):
 
 
 def test_time_that_is_left(assay):
-    """A cell that has what its section asks for, and not what the suite does in general, is visited further: where
-    there is an end to it."""
-    narrower = SUITE.replace("0.01%", "0.1%").replace("[latency]\nsize = 4KiB\n", "")
-    for text, more in ((narrower, True), (narrower.replace("0.1%", "50%"), False),
+    """Cells that have what their section asks for, and not what the suite does in general, are visited further: where
+    there is an end to it, and the general precision within reach, which chance decides for each."""
+    narrower = SUITE.replace("0.01%", "3%").replace("[latency]\nsize = 4KiB\n", "").replace("256KiB", "64KiB..2MiB x2")
+    for text, more in ((narrower, True), (narrower.replace("3%", "50%"), False), (narrower.replace("3%", "0.1%"), False),
                        (narrower.replace("budget = 2s\n", ""), False)):
         done = assay.null(NOISY, suite(assay, text))
-        cell, = assay.export()["cells"]
-        expect(done.code == OK and cell["precision"] == 0.5, "trusted", cell)
-        expect(len(cell["visits"]) > 4 if more else len(cell["visits"]) == 4, f"{len(cell['visits'])} visits", text)
+        cells = assay.export()["cells"]
+        expect(done.code == OK and all(c["precision"] == 0.5 for c in cells), "trusted", cells)
+        visits = [len(c["visits"]) for c in cells]
+        expect(max(visits) > 4 if more else set(visits) == {4}, f"{visits} visits", text)
 
 
 def test_where_it_is_shown(assay):
