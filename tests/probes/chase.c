@@ -193,19 +193,29 @@ static void test_device_walks_beforehand(void **unused)
 }
 
 /* A buffer that a card's last cache holds (64 MiB at least), or nearly, is read beforehand by the unit that walks,
- * element by element; in front of a large one that cache is filled with something else. */
+ * element by element, and one that it may hold in part is then walked once around; in front of a large one that cache
+ * is filled with something else. */
 static void test_caches_are_settled(void **unused)
 {
     static const struct {
         uint64_t size, stride, spread;
+        double turn_s;
         int alone, all;
-    } cases[] = {{1 << 20, 64, 0, 3, 0}, {3 << 20, 96, 0, 3, 0}, {128 << 20, 4096, 0, 0, 1}, {1 << 20, 4096, 64, 0, 0}};
+        bool turns;
+    } cases[] = {
+        {1 << 20, 64, 0, 9, 3, 0, false},    {3 << 20, 96, 0, 9, 3, 0, false},   {128 << 20, 4096, 0, 9, 0, 1, false},
+        {1 << 20, 4096, 64, 9, 0, 0, false}, {31 << 20, 512, 0, 9, 3, 0, false}, {32 << 20, 512, 0, 9, 3, 0, true},
+        {32 << 20, 512, 0, 0, 3, 0, false},  {127 << 20, 512, 0, 9, 3, 0, true}, {64 << 20, 128, 64, 9, 0, 0, false}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct play p;
         struct as_error err = {0};
-        struct as_chase_desc d = {
-            .allocator = "toy", .size = cases[i].size, .stride = cases[i].stride, .spread = cases[i].spread, .seed = 3};
+        struct as_chase_desc d = {.allocator = "toy",
+                                  .size = cases[i].size,
+                                  .stride = cases[i].stride,
+                                  .spread = cases[i].spread,
+                                  .turn_s = cases[i].turn_s,
+                                  .seed = 3};
         toy_init(&p.toy, AS_CAP_SOURCE);
         p.toy.kernel = run_kernel;
         p.toy.dev.info.is_host_memory = false;
@@ -216,6 +226,7 @@ static void test_caches_are_settled(void **unused)
         assert_int_equal(swept.alone, cases[i].alone);
         assert_int_equal(swept.all, cases[i].all);
         assert_int_equal(swept.before_steps, 0);
+        assert_true(cases[i].turns ? p.chase.turned >= p.chase.cycle.lines : p.chase.turned == 0);
         if (cases[i].alone) {
             assert_int_equal(swept.elements, cases[i].size / cases[i].stride);
             assert_int_equal(swept.words, cases[i].stride / 8);
