@@ -11,7 +11,7 @@ enum {
     ROUNDS_LATER = 1,
     PARTS = 16,
     MEMORY_SIZE = 64,
-    KEPT = 9, /* times of a candidate */
+    KEPT = 16, /* times of a candidate */
     PIECES_UNIT = 8,
     GROUPS_UNIT = 16,
     GROUP_SIZE = 256,
@@ -20,6 +20,14 @@ enum {
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
 /* In caches a trial repeats until it is long against the timer, on a card against the phase in which groups begin. */
 static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, SETTLED_TRIAL_S = 2e-3, GROW_MOST = 1000;
+/* What is tried again after so many rounds: all that take at most `within` times as long as the best. A repetition that
+ * goes over several places takes what these take together, and a trial goes over one of them: places differ by more
+ * than good ways do, so those that are near the best are tried over more places. */
+static const struct heat {
+    int rounds;
+    double within;
+} places_heats[] = {{2, 1.1}, {3, 1.05}, {5, 1}};
+enum { PLACES_HEATS = sizeof places_heats / sizeof *places_heats };
 /* Where each access may be a fault a launch takes a second; then the best of those is taken that there was time for. */
 static const double TRIALS_S = 2;
 
@@ -29,6 +37,7 @@ static struct memory {
     uint64_t key;
     double seconds[CANDIDATES][KEPT]; /* of a repetition over all elements */
     size_t trials[CANDIDATES];
+    size_t rounds;
 } memory[MEMORY_SIZE];
 static size_t memory_next;
 
@@ -68,16 +77,30 @@ static void keep(struct memory *m, size_t candidate, double seconds)
 }
 
 /* What disturbs a CPU makes it slower, so the best time is right. Groups of a card may run for a moment in a phase that
- * they do not keep, so there it is the median. */
-static double time_of(const struct memory *m, size_t candidate, bool card)
+ * they do not keep, so there it is the median, and of several places the mean, as they all count. */
+static double time_of(const struct as_stream *s, const struct memory *m, size_t candidate)
 {
-    double times[KEPT], least = INFINITY;
+    double times[KEPT], least = INFINITY, sum = 0;
     size_t n = m->trials[candidate] < KEPT ? m->trials[candidate] : KEPT;
     for (size_t i = 0; i < n; i++) {
         times[i] = m->seconds[candidate][i];
         least = fmin(least, times[i]);
+        sum += times[i];
     }
-    return card && n ? as_median(times, n) : least;
+    return !s->card || !n ? least : s->places_n > 1 ? sum / (double)n : as_median(times, n);
+}
+
+/* Leaves in which[] what takes at most `within` times as long as the best; returns how many. */
+static size_t near_best(const struct as_stream *s, const struct memory *m, size_t *which, size_t n, double within)
+{
+    double best = INFINITY;
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        best = fmin(best, time_of(s, m, which[i]));
+    for (size_t i = 0; i < n; i++)
+        if (time_of(s, m, which[i]) <= within * best)
+            which[left++] = which[i];
+    return left;
 }
 
 static size_t groups_for(uint64_t items, size_t group_size, uint64_t most)
@@ -210,12 +233,36 @@ static enum as_status try_once(struct as_stream *s, size_t trial, double *second
     return st;
 }
 
+/* Of one visit. */
+struct tried {
+    size_t trials;
+    double spent_s;
+};
+
+static enum as_status try_all(struct as_stream *s, struct memory *m, const struct as_stream_grid *grids,
+                              const size_t *which, size_t n, int rounds, struct tried *tried, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (int round = 0; round < rounds && !st; round++) {
+        s->memory = s->places[m->rounds++ % s->places_n]; /* another one each time, the same for all */
+        for (size_t i = 0; i < n && !st && tried->spent_s < TRIALS_S; i++) {
+            double seconds;
+            take(s, grids, which[i]);
+            st = try_once(s, tried->trials++, &seconds, &tried->spent_s, err);
+            if (!st)
+                keep(m, which[i], seconds);
+        }
+    }
+    s->memory = s->places[0];
+    return st;
+}
+
 enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error *err)
 {
     struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
-    size_t which[CANDIDATES], n = candidates(s, grids, s->native ? 0 : as_stream_grids(s, grids), which), trial = 0;
+    size_t which[CANDIDATES], n = candidates(s, grids, s->native ? 0 : as_stream_grids(s, grids), which);
+    struct tried tried = {0, 0};
     bool known;
-    double spent = 0;
     enum as_status st = AS_OK;
     *ran = n > 1;
     if (n == 1)
@@ -223,21 +270,12 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
     if (n <= 1)
         return AS_OK;
     struct memory *m = remember(s, &known);
-    for (int round = 0; round < (known ? ROUNDS_LATER : ROUNDS_FIRST) && !st; round++) {
-        s->memory = s->places[m->trials[which[0]] % s->places_n]; /* another one each time, the same for all */
-        for (size_t i = 0; i < n && !st && spent < TRIALS_S; i++) {
-            double seconds;
-            take(s, grids, which[i]);
-            st = try_once(s, trial++, &seconds, &spent, err);
-            if (!st)
-                keep(m, which[i], seconds);
-        }
+    const struct heat one = {known ? ROUNDS_LATER : ROUNDS_FIRST, 1};
+    const struct heat *heats = s->places_n > 1 ? places_heats : &one;
+    for (size_t h = 0; h < (s->places_n > 1 ? PLACES_HEATS : 1) && !st; h++) {
+        st = try_all(s, m, grids, which, n, heats[h].rounds, &tried, err);
+        n = near_best(s, m, which, n, heats[h].within);
     }
-    s->memory = s->places[0];
-    size_t best = which[0];
-    for (size_t i = 1; i < n; i++)
-        if (time_of(m, which[i], s->card) < time_of(m, best, s->card))
-            best = which[i];
-    take(s, grids, best);
+    take(s, grids, which[0]);
     return st;
 }

@@ -206,6 +206,16 @@ static void card(const char *name, void *const *args)
             memcpy(&memory[i], args[4], sizeof *memory);
 }
 
+static void init_card(struct toy *t)
+{
+    toy_init_sm90(t, card);
+    t->dev.info.capabilities |= AS_CAP_FP64;
+    t->dev.info.is_host_memory = false;
+    t->dev.info.caches_n = 1;
+    t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20};
+    t->launch_s = 1e-3;
+}
+
 static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool barrier)
 {
     struct as_error err = {0};
@@ -217,12 +227,7 @@ static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool b
                                      .device_first = true,
                                      .seed = 5};
     double gbs = 0, seconds = 0;
-    toy_init_sm90(t, card);
-    t->dev.info.capabilities |= AS_CAP_FP64;
-    t->dev.info.is_host_memory = false;
-    t->dev.info.caches_n = 1;
-    t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20};
-    t->launch_s = 1e-3;
+    init_card(t);
     if (as_stream_prepare(s, &t->dev, &d, &err))
         fail_msg("%s", err.text);
     places_seen = 0;
@@ -255,6 +260,49 @@ static void test_places(void **unused)
         assert_true(as_stream_check(&s, why, sizeof why));
         as_stream_finish(&s);
     }
+}
+
+/* How long a repetition takes, by the size of its groups and the place: one way is quick over the first places and slow
+ * over the others. */
+static const struct as_queue_ops *toy_queue;
+static const struct as_stream *timed;
+static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                                   struct as_error *err)
+{
+    enum { DECEIVES = 128, BEST = 512, QUICK_PLACES = 5, REPS_ARG = 5 };
+    enum as_status s = toy_queue->launch(dev, l, out, err);
+    size_t place = 0;
+    while (place + 1 < timed->places_n && timed->places[place] != l->args[1].u.memory)
+        place++;
+    double ns = l->group_size == BEST ? 1000 : l->group_size != DECEIVES ? 1040 : place < QUICK_PLACES ? 980 : 1100;
+    out->host_s = ns * 1e-9 * (double)l->args[REPS_ARG].u.u32;
+    return s;
+}
+
+static void test_ways_over_places(void **unused)
+{
+    struct toy t;
+    struct as_stream s;
+    struct as_queue_ops queue;
+    struct as_error err = {0};
+    const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
+                                     .allocator = "toy",
+                                     .size = 1 << 19,
+                                     .choose_width = true,
+                                     .device_first = true,
+                                     .seed = 5};
+    (void)unused;
+    init_card(&t);
+    toy_queue = t.dev.queue;
+    queue = *toy_queue;
+    queue.launch = timed_launch;
+    t.dev.queue = &queue;
+    timed = &s;
+    if (as_stream_prepare(&s, &t.dev, &d, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(s.way, "shared-stay-4-4x512");
+    as_stream_finish(&s);
+    assert_int_equal(t.live, 0);
 }
 
 /* Of which kind of access is best only so much is tried as there is time for. */
@@ -361,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_part_left_out_of_large_arrays_is_seen),
         cmocka_unit_test(test_single_element_of_large_arrays_is_seen_by_whole_check),
         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_ways_over_places),
         cmocka_unit_test(test_slow_trials_are_few),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_which_cells),
