@@ -87,7 +87,9 @@ static double time_of(const struct as_stream *s, const struct memory *m, size_t 
         least = fmin(least, times[i]);
         sum += times[i];
     }
-    return !s->card || !n ? least : s->places_n > 1 ? sum / (double)n : as_median(times, n);
+    if (!s->card || n == 0)
+        return least;
+    return s->places_n > 1 ? sum / (double)n : as_median(times, n);
 }
 
 /* Leaves in which[] what takes at most `within` times as long as the best; returns how many. */
@@ -270,9 +272,9 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
     if (n <= 1)
         return AS_OK;
     struct memory *m = remember(s, &known);
-    const struct heat one = {known ? ROUNDS_LATER : ROUNDS_FIRST, 1};
-    const struct heat *heats = s->places_n > 1 ? places_heats : &one;
-    for (size_t h = 0; h < (s->places_n > 1 ? PLACES_HEATS : 1) && !st; h++) {
+    const bool over_places = s->places_n > 1;
+    const struct heat one = {known ? ROUNDS_LATER : ROUNDS_FIRST, 1}, *heats = over_places ? places_heats : &one;
+    for (size_t h = 0; h < (over_places ? PLACES_HEATS : 1) && !st; h++) {
         st = try_all(s, m, grids, which, n, heats[h].rounds, &tried, err);
         n = near_best(s, m, which, n, heats[h].within);
     }

@@ -189,7 +189,7 @@ static double excess_width(const struct as_cell *c, double precision)
 }
 
 /* Who gets the time first. A section may accept wider intervals than the suite asks for in general; where there is
- * time, its cells are brought there too, but for those that no such number of visits would bring there. */
+ * time, its cells are brought there too, but for those that no run has visits enough to bring there. */
 enum want { WANTS_TRUST, WANTS_MORE_PRECISION, WANTS_NOTHING };
 static const double WITHIN_REACH = 4; /* times what is asked: 15 visits instead of 3 divide an interval by 4.5 */
 
