@@ -11,8 +11,6 @@
  * nothing, and at hundreds of nanoseconds a step it would take many times as long as the sample. One repetition it is
  * then, which brings the code. */
 enum { WARM_LINES = 1 << 15, TRIES = 3 };
-/* Repetitions of a launch where a whole turn is walked: some milliseconds. */
-enum { TURN_REPS = 512 };
 
 static const struct as_chase_way *const ways[2][2] = {{&as_chase_device, &as_chase_device_persistent},
                                                       {&as_chase_native, &as_chase_native_persistent}};
@@ -28,24 +26,6 @@ static enum as_status walk_once(struct as_chase *c, uint64_t reps, struct as_cha
     c->lost |= w->line != expected;
     c->at = expected;
     return AS_OK;
-}
-
-/* A cache that holds a part of the buffer keeps another part while it is walked than when it was read, and until the
- * walk has come around the time of a step goes up: over 32 MiB of an H200's 60 from 155 ns to 218, and then it stays at
- * 200 to 207. Which of them a visit gave would hang on its length. */
-static enum as_status walk_a_turn(struct as_chase *c, double most_s, struct as_error *err)
-{
-    const struct as_device_info *info = &c->dev->info;
-    const uint64_t cache = as_reachable_cache(info, 1);
-    if (info->is_host_memory || !c->way->warms || c->spread || c->footprint < cache / 2 || c->footprint >= 2 * cache)
-        return AS_OK;
-    enum as_status s = AS_OK;
-    for (double end = as_now() + most_s; c->turned < c->cycle.lines && as_now() < end && !s;) {
-        struct as_chase_walked w = {0};
-        s = walk_once(c, TURN_REPS, &w, err);
-        c->turned += w.timed + w.untimed;
-    }
-    return s;
 }
 
 enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,
@@ -72,9 +52,7 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
     enum as_status s = dev->memory->alloc(dev, &memory, &c->memory, err);
     if (!s)
         s = c->way->build(c, desc, err);
-    if (!s)
-        s = c->way->fill(c, err);
-    return s ? s : walk_a_turn(c, desc->turn_s, err);
+    return s ? s : c->way->fill(c, err);
 }
 
 uint64_t as_chase_offset(const struct as_chase *c, uint64_t element)
@@ -103,8 +81,8 @@ void as_chase_note(struct as_visit_context *vc, const struct as_chase *c)
         as_note_number(vc, "page_size", (double)c->memory->page_size);
     if (c->before)
         as_note_number(vc, "steps_before", (double)(c->before * c->way->steps));
-    if (c->turned)
-        as_note_number(vc, "steps_of_first_turn", (double)c->turned);
+    if (c->turns)
+        as_note_number(vc, "turns_before", c->turns);
     if (c->timed.overhead_s > 0 && !(c->timed.record[0].has & AS_HAS_NANOS))
         as_note_number(vc, "control_ns", c->timed.overhead_s * 1e9);
     as_timed_note(vc, &c->timed);

@@ -57,7 +57,7 @@ struct as_chase {
     struct as_timed timed;      /* a device's kernels, which time themselves */
     uint64_t before;            /* repetitions that each walk makes before its time starts */
     uint64_t walked;            /* steps so far, modulo lines */
-    uint64_t turned;            /* steps before the first sample */
+    unsigned turns;             /* around the cycle by many threads of the unit, before the first walk */
     uint64_t at;                /* line where the next sample starts */
     double clock_hz;            /* in the last walk, NAN where the kernel cannot tell */
     bool lost;                  /* a walk did not end where it must */
@@ -73,8 +73,6 @@ struct as_chase_desc {
     bool fresh;
     const char *owner; /* id of the device on which the buffer lies, NULL own */
     bool persistent;   /* the walk runs on while a thread of the host reads how far it is */
-    double turn_s;     /* on a card: so many seconds at most of one turn before the first sample, where its last cache
-                          may hold a part of the buffer; 0: none */
     uint64_t spread;   /* bytes of a cache line: each element lies in another line of its stride (as_chase_offset), and
                           nothing is written between elements; a power of two, as the stride then is; 0: each element
                           starts its stride */

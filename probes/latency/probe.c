@@ -87,9 +87,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 /* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
 enum { FRESH_MAX = 8 << 20 };
 
-/* Once around 64 MiB is a million steps: a third of a second on the cards that have such a cache. */
-static const double TURN_S = 0.6;
-
 /* A persistent walk is read ten times in a visit, half a second long where there is time for that. */
 static double persistent_length(const struct as_visit_context *vc)
 {
@@ -106,8 +103,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                                  .pattern = (enum as_pattern)as_word_index(vc->axes, "pattern", pattern_words),
                                  .seed = vc->seed,
                                  .fresh = as_axes_u64(vc->axes, "size") <= FRESH_MAX,
-                                 .persistent = persistent,
-                                 .turn_s = persistent ? 0 : fmin(TURN_S, (vc->deadline - as_now()) / 4)};
+                                 .persistent = persistent};
     enum as_status s = as_chase_visit_prepare(vc, state, &desc, err);
     if (!s && desc.persistent)
         vc->sample_s = persistent_length(vc);

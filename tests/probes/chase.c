@@ -43,7 +43,20 @@ static struct {
     int all, alone;
     u64 elements, words;
     u64 before_steps; /* made when the last one came */
+    u64 listed;       /* elements read from lists */
+    bool astray;      /* a list did not go as the chain does */
 } swept;
+
+static void run_around(void *const *args)
+{
+    const u64 *list = args[3];
+    u64 *chain = args[2], n;
+    memcpy(&n, args[4], sizeof n);
+    for (u64 i = 0; i + 1 < n; i++)
+        swept.astray |= chain[list[i]] != (u64)(chain + list[i + 1]);
+    around(args[0], args[1], chain, args[3], n);
+    swept.listed += n, swept.before_steps = steps_made;
+}
 
 static void run_kernel(const char *name, void *const *args)
 {
@@ -81,6 +94,10 @@ static void run_kernel(const char *name, void *const *args)
         memcpy(&a, args[2], sizeof a);
         sweep(args[0], args[1], a);
         swept.all++, swept.before_steps = steps_made;
+        return;
+    }
+    if (strcmp(name, "around") == 0) {
+        run_around(args);
         return;
     }
     if (strcmp(name, "place") == 0) {
@@ -192,33 +209,31 @@ static void test_device_walks_beforehand(void **unused)
     has_clock = false;
 }
 
-/* A buffer that a card's last cache holds (64 MiB at least), or nearly, is read beforehand by the unit that walks,
- * element by element, and one that it may hold in part is then walked once around; in front of a large one that cache
+/* A buffer that the last cache holds is read beforehand by the unit that walks, element by
+ * element; one that it may hold in part is gone around in the order of the walk; in front of a large one a card's cache
  * is filled with something else. */
 static void test_caches_are_settled(void **unused)
 {
     static const struct {
         uint64_t size, stride, spread;
-        double turn_s;
         int alone, all;
-        bool turns;
-    } cases[] = {
-        {1 << 20, 64, 0, 9, 3, 0, false},    {3 << 20, 96, 0, 9, 3, 0, false},   {128 << 20, 4096, 0, 9, 0, 1, false},
-        {1 << 20, 4096, 64, 9, 0, 0, false}, {31 << 20, 512, 0, 9, 3, 0, false}, {32 << 20, 512, 0, 9, 3, 0, true},
-        {32 << 20, 512, 0, 0, 3, 0, false},  {127 << 20, 512, 0, 9, 3, 0, true}, {64 << 20, 128, 64, 9, 0, 0, false}};
+        bool around, is_host_memory;
+    } cases[] = {{1 << 20, 64, 0, 3, 0, false, false},     {3 << 20, 96, 0, 3, 0, false, false},
+                 {128 << 20, 4096, 0, 0, 1, false, false}, {1 << 20, 4096, 64, 0, 0, false, false},
+                 {31 << 20, 512, 0, 3, 0, false, false},   {32 << 20, 512, 0, 0, 0, true, false},
+                 {33 << 20, 512, 0, 3, 0, false, true},    {127 << 20, 512, 0, 0, 0, true, false},
+                 {64 << 20, 128, 64, 0, 0, false, false}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct play p;
         struct as_error err = {0};
-        struct as_chase_desc d = {.allocator = "toy",
-                                  .size = cases[i].size,
-                                  .stride = cases[i].stride,
-                                  .spread = cases[i].spread,
-                                  .turn_s = cases[i].turn_s,
-                                  .seed = 3};
+        struct as_chase_desc d = {
+            .allocator = "toy", .size = cases[i].size, .stride = cases[i].stride, .spread = cases[i].spread, .seed = 3};
         toy_init(&p.toy, AS_CAP_SOURCE);
         p.toy.kernel = run_kernel;
-        p.toy.dev.info.is_host_memory = false;
+        p.toy.dev.info.is_host_memory = cases[i].is_host_memory;
+        p.toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 64 << 20, .shared = 1};
+        p.toy.dev.info.caches_n = 1;
         memset(&swept, 0, sizeof swept);
         steps_made = 0;
         if (as_chase_prepare(&p.chase, &p.toy.dev, &d, &err))
@@ -226,7 +241,9 @@ static void test_caches_are_settled(void **unused)
         assert_int_equal(swept.alone, cases[i].alone);
         assert_int_equal(swept.all, cases[i].all);
         assert_int_equal(swept.before_steps, 0);
-        assert_true(cases[i].turns ? p.chase.turned >= p.chase.cycle.lines : p.chase.turned == 0);
+        assert_int_equal(swept.listed, p.chase.turns * p.chase.cycle.lines);
+        assert_true(cases[i].around ? p.chase.turns >= 2 : p.chase.turns == 0);
+        assert_false(swept.astray);
         if (cases[i].alone) {
             assert_int_equal(swept.elements, cases[i].size / cases[i].stride);
             assert_int_equal(swept.words, cases[i].stride / 8);
