@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* As the system calls name them; the header of libnuma is not needed for two of them. */
-enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, PAIRS_ALL_DEVICES = 8, LIST_MAX = 256 };
+enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, PAIRS_ALL_DEVICES = 8 };
 
 const char *const as_peer_words[] = {"host", "every", "0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",
                                      "10",   "11",    "12", "13", "14", "15", "16", "17", "18", "19", "20", "21",
@@ -27,16 +27,6 @@ static unsigned peer_of(const struct as_axes *a)
 {
     uint64_t index = 0;
     return as_parse_u64(as_axes_text(a, "peer"), &index, NULL) ? 0 : (unsigned)index;
-}
-
-unsigned as_host_nodes(void)
-{
-    unsigned n = 0;
-    char path[64];
-    do
-        snprintf(path, sizeof path, "/sys/devices/system/node/node%u", n);
-    while (access(path, F_OK) == 0 && ++n < AS_NODES_MAX);
-    return n ? n : 1;
 }
 
 static enum as_applies pair_applies(const struct as_device_info *info, unsigned peer, struct as_error *err)
@@ -85,27 +75,6 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
         if (i != own)
             snprintf(owners[n++], sizeof *owners, "%.*s:%u", (int)(sizeof *owners - 12), info->backend, i);
     return n;
-}
-
-bool as_cpu_list(const char *list, cpu_set_t *out)
-{
-    char text[LIST_MAX];
-    CPU_ZERO(out);
-    if (!list[0] || strlen(list) >= sizeof text)
-        return false;
-    as_copy_text(text, sizeof text, list);
-    for (char *rest = text, *item; (item = strsep(&rest, ","));) {
-        uint64_t low, high;
-        char *dash = strchr(item, '-');
-        if (dash)
-            *dash++ = 0;
-        if (as_parse_u64(item, &low, NULL) || as_parse_u64(dash ? dash : item, &high, NULL) || low > high ||
-            high >= CPU_SETSIZE)
-            return false;
-        for (uint64_t cpu = low; cpu <= high; cpu++)
-            CPU_SET((size_t)cpu, out);
-    }
-    return true;
 }
 
 enum as_status as_place_begin(struct as_place *p, const struct as_device_info *info, int node, struct as_error *err)

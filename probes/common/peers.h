@@ -2,11 +2,11 @@
 #ifndef AS_PROBES_COMMON_PEERS_H
 #define AS_PROBES_COMMON_PEERS_H
 
-#include "core/probe.h"
+#include "core/host_core.h"
 
 #include <sched.h>
 
-enum { AS_PEERS_MAX = 32, AS_NODES_MAX = 64 };
+enum { AS_PEERS_MAX = 32 };
 /* "host", "every", "0" .. "31"; ends with NULL. */
 extern const char *const as_peer_words[];
 
@@ -30,8 +30,6 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
 unsigned as_peer_index(const char *id);
 /* Ids of the devices that the axis peer names, at most max; 0 for the host. */
 size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a, char (*owners)[32], size_t max);
-/* Memory nodes of the host; at least 1. */
-unsigned as_host_nodes(void);
 
 /* Where the thread runs and takes its memory from while it prepares and measures. */
 struct as_place {
@@ -45,7 +43,5 @@ void as_place_unbind(struct as_place *p);
 void as_place_end(struct as_place *p);
 /* The node on which an address of the process lies; -1 when the system does not say. */
 int as_node_of(const void *address);
-/* CPUs of a list like "0-15,32"; false when it is none. */
-bool as_cpu_list(const char *list, cpu_set_t *out);
 
 #endif

@@ -203,6 +203,7 @@ static enum as_status set_up(struct as_visit_context *vc, struct state *s, struc
     struct as_memory_desc counts = {.allocator = out.allocator, .bytes = sizeof zeros, .node = -1};
     vc->footprint = out.bytes;
     vc->max_reps = UINT64_C(1) << 20;
+    as_host_part(vc);
     enum as_status st = dev->queue->queues(dev, s->queues, as_word_is(vc->axes, "priority", "high"), err);
     if (!st)
         st = dev->program->build(dev, &desc, &s->program, err);

@@ -144,7 +144,8 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return s;
     set_limit(vc, &desc);
     /* Plain memory is brought to the engine by the host. */
-    vc->host_work |= !from.allocator || !to.allocator || desc.bytes < SUBMITTED;
+    if (!from.allocator || !to.allocator || desc.bytes < SUBMITTED)
+        as_host_part(vc);
     vc->footprint = as_transfer_footprint(&desc);
     vc->max_reps = 1 << 20;
     vc->sample_s = 1e-2;

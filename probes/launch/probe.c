@@ -161,7 +161,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
     if (!s)
         return as_nomem(err, sizeof *s, "launch");
     s->dev = dev;
-    vc->host_work = true;
+    as_host_part(vc);
     s->async = (dev->info.capabilities & AS_CAP_ASYNC) != 0;
     choose_way(s, vc->axes);
     s->wait = (enum as_wait)as_word_index(vc->axes, "wait", wait_words);

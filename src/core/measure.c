@@ -25,8 +25,12 @@ struct sampler {
     const struct as_probe *probe;
     void *state;
     struct as_visit_context vc;
-    double *x, *seconds; /* value and length of each sample */
+    double *x, *seconds;       /* value and length of each sample */
+    double *host_ns;           /* the longer of the yardsticks before and after it, where `core` is sought */
+    struct as_host_core *core; /* NULL: it is where it is */
     size_t n;
+    size_t alone; /* samples of it during which nobody else was on the host's core */
+    size_t aside; /* others, which do not count */
     double clock[CLOCKS_MAX];
     size_t clock_n;
     double clock_at; /* when it was read last */
@@ -52,9 +56,14 @@ static void read_clock(struct sampler *m)
 }
 
 /* A scripted device has the time of its script, not of this core. */
+static bool reads_yardstick(const struct sampler *m)
+{
+    return m->vc.host_work && !(m->dev->info.capabilities & AS_CAP_SCRIPTED);
+}
+
 static void read_yardstick(struct sampler *m)
 {
-    if (!m->vc.host_work || (m->dev->info.capabilities & AS_CAP_SCRIPTED) || m->yardstick_n == YARDSTICKS_MAX ||
+    if (!reads_yardstick(m) || m->core || m->yardstick_n == YARDSTICKS_MAX ||
         as_now() - m->yardstick_at < YARDSTICK_EVERY_S)
         return;
     m->yardstick[m->yardstick_n++] = as_yardstick_now();
@@ -115,11 +124,48 @@ static int enough(const struct sampler *m, size_t *ask_at)
 {
     if (m->n < AS_SAMPLES_ALONE && agree(m))
         return 1;
-    if (m->n < *ask_at)
+    if (m->n < *ask_at || (m->core && m->alone < AS_SAMPLES_MIN))
         return 0;
     *ask_at = m->n + 1 + m->n / 10;
     size_t warm = as_warmup_end(m->x, m->n);
     return as_precise_enough(m->x + warm, m->n - warm, m->precision);
+}
+
+static enum as_status add_sample(struct sampler *m, struct as_error *err)
+{
+    struct as_sample s;
+    const double before = m->core ? as_host_core_seek(m->core) : NAN;
+    enum as_status st = take_sample(m, &s, err);
+    if (st)
+        return st;
+    m->x[m->n] = s.value;
+    m->seconds[m->n] = s.seconds;
+    if (m->core) {
+        m->host_ns[m->n] = fmax(before, as_host_core_look(m->core));
+        m->alone += !as_host_core_is_shared(m->core, m->host_ns[m->n]);
+    }
+    m->n++;
+    return AS_OK;
+}
+
+/* Samples during which somebody else was on the host's core are left out, where as many are left as a visit needs. What
+ * tells is the yardstick beside them, never their value. */
+static void set_aside(struct sampler *m)
+{
+    size_t alone = 0;
+    for (size_t i = 0; i < m->n; i++)
+        alone += !as_host_core_is_shared(m->core, m->host_ns[i]);
+    if (alone < AS_SAMPLES_MIN)
+        return;
+    m->aside = m->n - alone;
+    alone = 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (!as_host_core_is_shared(m->core, m->host_ns[i])) {
+            m->x[alone] = m->x[i];
+            m->seconds[alone] = m->seconds[i];
+            m->host_ns[alone++] = m->host_ns[i];
+        }
+    m->n = alone;
 }
 
 static enum as_status collect(struct sampler *m, struct as_error *err)
@@ -133,14 +179,11 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
             break;
         read_clock(m);
         read_yardstick(m);
-        struct as_sample s;
-        enum as_status st = take_sample(m, &s, err);
+        enum as_status st = add_sample(m, err);
         if (st == AS_TIMEOUT && m->n >= AS_SAMPLES_MIN)
             break;
         if (st)
             return st;
-        m->x[m->n] = s.value;
-        m->seconds[m->n++] = s.seconds;
         last = as_now() - now;
         if (enough(m, &ask_at))
             break;
@@ -206,9 +249,15 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     as_copy_text(out->code_text, sizeof out->code_text, m->vc.code_text);
     if (!st)
         st = calibrate(m, err);
+    if (!reads_yardstick(m) || m->vc.host_cpu == AS_CPU_OWN)
+        m->core = NULL;
     if (!st) {
         as_watch_mark(&m->watch);
+        if (m->core)
+            as_host_core_begin(m->core, m->dev->info.near_cpus, m->vc.host_cpu);
         st = collect(m, err);
+        if (m->core)
+            set_aside(m);
     }
     as_watch_end(&m->watch, &out->readings); /* before the check, which lets the device idle */
     out->reps = m->reps;
@@ -245,6 +294,7 @@ static struct sampler make_sampler(struct as_device *dev, const struct as_visit_
                                   .deadline = started + order->share_s,
                                   .limit = NAN,
                                   .host_work = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->info.is_host_cpu,
+                                  .host_cpu = AS_CPU_OWN,
                                   .min_reps = 1,
                                   .max_reps = UINT64_C(1) << 40};
     as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
@@ -281,8 +331,21 @@ static void note_code(struct as_visit_context *vc, const struct as_code_identity
     }
 }
 
-enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, const struct as_visit_order *order,
-                                struct as_visit *out, struct as_error *err)
+static void note_host(struct sampler *m)
+{
+    if (m->yardstick_n)
+        as_note_number(&m->vc, AS_YARDSTICK_NOTE, as_median(m->yardstick, m->yardstick_n));
+    if (!m->core || !m->n)
+        return;
+    as_note_number(&m->vc, AS_YARDSTICK_NOTE, as_median(m->host_ns, m->n));
+    if (m->aside)
+        as_note_number(&m->vc, "samples_set_aside", (double)m->aside);
+    if (m->core->moves)
+        as_note_number(&m->vc, "host_core_moves", m->core->moves);
+}
+
+enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, struct as_host_core *core,
+                                const struct as_visit_order *order, struct as_visit *out, struct as_error *err)
 {
     as_watch_settle(sensing);
     double started = as_now();
@@ -296,7 +359,9 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     struct as_error why = {0};
     m.x = calloc(AS_SAMPLES_MAX, sizeof *m.x);
     m.seconds = calloc(AS_SAMPLES_MAX, sizeof *m.seconds);
-    if (!m.x || !m.seconds) {
+    m.host_ns = calloc(AS_SAMPLES_MAX, sizeof *m.host_ns);
+    m.core = core;
+    if (!m.x || !m.seconds || !m.host_ns) {
         st = as_nomem(err, AS_SAMPLES_MAX * sizeof *m.x, "samples");
         goto done;
     }
@@ -311,8 +376,7 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     else
         st = keep(&m, out, err);
     note_code(&m.vc, &dev->code);
-    if (m.yardstick_n)
-        as_note_number(&m.vc, AS_YARDSTICK_NOTE, as_median(m.yardstick, m.yardstick_n));
+    note_host(&m);
     if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their visits */
         as_note_number(&m.vc, "power_w", out->readings.power_w);
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
@@ -322,6 +386,7 @@ done:
     as_buf_finish(&m.vc.detail);
     free(m.x);
     free(m.seconds);
+    free(m.host_ns);
     return st;
 }
 

@@ -16,6 +16,7 @@ struct worker {
     int fd;
     struct as_opened opened;
     struct as_sensing sensing;
+    struct as_host_core core;
     int is_open;
     struct as_device compiler; /* of what is compiled ahead; without a name where there is none */
 };
@@ -110,7 +111,7 @@ static json_t *do_visit(struct worker *w, const json_t *order_json)
     if (!w->is_open)
         as_fail(&err, AS_FAILED, "no device is open");
     else if (!as_order_from_json(order_json, &order, &err) &&
-             !as_measure_visit(&w->opened.device, &w->sensing, &order, &visit, &err)) {
+             !as_measure_visit(&w->opened.device, &w->sensing, &w->core, &order, &visit, &err)) {
         const struct as_device *dev = &w->opened.device;
         bool lost = dev->device->alive && dev->device->alive(&w->opened.device, NULL);
         json_t *j = json_pack("{s:b, s:b, s:o}", "ok", 1, "lost", lost, "visit", as_visit_to_json(&visit));
@@ -172,6 +173,7 @@ static json_t *answer(struct worker *w, const json_t *order)
 int as_worker_main(int fd, long parent)
 {
     struct worker w = {.fd = fd};
+    as_host_core_init(&w.core);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         return 1; /* the parent died before the line above */

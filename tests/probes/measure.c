@@ -31,10 +31,12 @@ static void card(const char *name, void *const *args)
 static struct as_visit visit(bool alone)
 {
     struct as_sensing none = {.read_s = NAN};
+    struct as_host_core core;
     struct as_visit v;
     struct as_error err = {0};
     struct as_visit_order order = {
         .probe = "bandwidth", .seed = 3, .precision = 0.05, .alone = alone, .share_s = INFINITY};
+    as_host_core_init(&core);
     toy_axes(&order.axes, "op=write level=memory size=65536 threads=0 store=regular width=best allocator=toy "
                           "touch=device way=best");
     toy_init_sm90(&toy, card);
@@ -42,7 +44,7 @@ static struct as_visit visit(bool alone)
     toy.dev.info.is_host_memory = false;
     toy.free_bytes = UINT64_C(1) << 30;
     toy.launch_s = launch_s;
-    if (as_measure_visit(&toy.dev, &none, &order, &v, &err))
+    if (as_measure_visit(&toy.dev, &none, &core, &order, &v, &err))
         fail_msg("%s", err.text);
     if (v.status != AS_CELL_OK)
         fail_msg("%s", v.reason);
@@ -73,8 +75,93 @@ static void test_how_many(void **unused)
     assert_int_equal(samples(false), AS_SAMPLES_ALONE);
 }
 
+/* ---- the host's core ---- */
+
+static const struct as_memory_ops *toy_memory;
+static struct as_memory_ops shared_memory;
+static unsigned calls, phase;
+static bool always;
+
+/* Somebody comes and goes every 25 calls; while there, calls take 1.4 times as long. */
+static bool company(void)
+{
+    return always || (calls / phase) % 2 == 0;
+}
+
+static enum as_status time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                 double *alloc_s, double *free_s, struct as_error *err)
+{
+    calls++;
+    toy.alloc_s = company() ? 1.4e-6 : 1e-6;
+    return toy_memory->time_alloc(dev, allocator, bytes, count, alloc_s, free_s, err);
+}
+
+static double core_takes(void)
+{
+    return company() ? 19000 : 13000;
+}
+
+static struct as_visit alloc_visit(unsigned capabilities)
+{
+    struct as_sensing none = {.read_s = NAN};
+    struct as_visit v;
+    struct as_error err = {0};
+    struct as_host_core core;
+    struct as_visit_order order = {.probe = "alloc", .seed = 3, .precision = 0.05, .share_s = 0.3};
+    as_host_core_init(&core);
+    core.read = core_takes;
+    core.least = 13000; /* of visits before */
+    toy_axes(&order.axes, "op=alloc allocator=toy size=32");
+    toy_init(&toy, capabilities);
+    toy_memory = toy.dev.memory;
+    shared_memory = *toy_memory;
+    shared_memory.time_alloc = time_alloc;
+    toy.dev.memory = &shared_memory;
+    calls = 0;
+    phase = 25;
+    if (as_measure_visit(&toy.dev, &none, &core, &order, &v, &err))
+        fail_msg("%s", err.text);
+    if (v.status != AS_CELL_OK)
+        fail_msg("%s", v.reason);
+    return v;
+}
+
+/* Samples with company are left out, which the yardstick tells and not their value; where there always is some, all
+ * count, and the cell's yardstick says what they are. */
+static void test_company_on_the_core(void **unused)
+{
+    (void)unused;
+    always = false;
+    struct as_visit v = alloc_visit(AS_CAP_SOURCE);
+    assert_true(v.n >= AS_SAMPLES_MIN);
+    for (size_t i = 0; i < v.n; i++)
+        assert_true(v.samples[i] > 900 && v.samples[i] < 1001);
+    assert_non_null(strstr(v.detail, "\"samples_set_aside\":"));
+    assert_non_null(strstr(v.detail, "\"yardstick_ns\":13000"));
+    as_visit_finish(&v);
+    always = true;
+    v = alloc_visit(AS_CAP_SOURCE);
+    assert_true(v.n >= AS_SAMPLES_ALONE - 1);
+    assert_true(v.samples[0] > 1300);
+    assert_null(strstr(v.detail, "samples_set_aside"));
+    assert_non_null(strstr(v.detail, "\"yardstick_ns\":19000"));
+    as_visit_finish(&v);
+}
+
+/* A scripted device has a time of its own. */
+static void test_no_core_of_a_script(void **unused)
+{
+    (void)unused;
+    always = false;
+    struct as_visit v = alloc_visit(AS_CAP_SOURCE | AS_CAP_SCRIPTED);
+    assert_null(strstr(v.detail, "yardstick_ns"));
+    assert_null(strstr(v.detail, "samples_set_aside"));
+    as_visit_finish(&v);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_many), cmocka_unit_test(test_company_on_the_core),
+                                       cmocka_unit_test(test_no_core_of_a_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,153 @@
+#include "core/host_core.h"
+#include "core/yardstick.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIST_MAX = 256, TRIED_MAX = 16 /* cores, each time that one is sought */ };
+/* Steps of a core's clock are 3% each, two of them at most between visits; who shares a core takes 15% of the yardstick
+ * or more. */
+static const double ROOM = 0.1;
+/* A reading stands for so long; so long nothing is sought again where all cores were shared. */
+static const double FRESH_S = 200e-6, AGAIN_S = 5e-3;
+
+bool as_cpu_list(const char *list, cpu_set_t *out)
+{
+    char text[LIST_MAX];
+    CPU_ZERO(out);
+    if (!list[0] || strlen(list) >= sizeof text)
+        return false;
+    as_copy_text(text, sizeof text, list);
+    for (char *rest = text, *item; (item = strsep(&rest, ","));) {
+        uint64_t low, high;
+        char *dash = strchr(item, '-');
+        if (dash)
+            *dash++ = 0;
+        if (as_parse_u64(item, &low, NULL) || as_parse_u64(dash ? dash : item, &high, NULL) || low > high ||
+            high >= CPU_SETSIZE)
+            return false;
+        for (uint64_t cpu = low; cpu <= high; cpu++)
+            CPU_SET((size_t)cpu, out);
+    }
+    return true;
+}
+
+unsigned as_host_nodes(void)
+{
+    unsigned n = 0;
+    char path[64];
+    do
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%u", n);
+    while (access(path, F_OK) == 0 && ++n < AS_NODES_MAX);
+    return n ? n : 1;
+}
+
+void as_host_core_init(struct as_host_core *c)
+{
+    *c = (struct as_host_core){.read = as_yardstick_now, .least = INFINITY, .last_at = -INFINITY, .cpu = AS_CPU_ANY};
+}
+
+/* The thread stays on a CPU as long as the system has no reason to move it, so where it may run is narrowed only while
+ * it goes there: threads that a driver makes in a sample inherit it. */
+static bool go_to(const struct as_host_core *c, size_t cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (!CPU_COUNT(&c->home) || sched_setaffinity(0, sizeof one, &one))
+        return false;
+    return sched_setaffinity(0, sizeof c->home, &c->home) == 0;
+}
+
+double as_host_core_look(struct as_host_core *c)
+{
+    if (c->cpu >= 0)
+        (void)go_to(c, (size_t)c->cpu);
+    c->last = c->read();
+    c->last_at = as_now();
+    c->least = fmin(c->least, c->last);
+    return c->last;
+}
+
+bool as_host_core_is_shared(const struct as_host_core *c, double ns)
+{
+    return ns > (1 + ROOM) * c->least;
+}
+
+/* The first free one behind that on which the thread is, else the one with the least company. */
+static double choose(struct as_host_core *c, double here_ns)
+{
+    const int here = sched_getcpu();
+    size_t best = here < 0 ? 0 : (size_t)here, start = best;
+    double best_ns = here_ns;
+    int tried = 0;
+    for (size_t k = 1; k < CPU_SETSIZE && tried < TRIED_MAX && as_host_core_is_shared(c, best_ns); k++) {
+        const size_t cpu = (start + k) % CPU_SETSIZE;
+        if (!CPU_ISSET(cpu, &c->among) || !go_to(c, cpu))
+            continue;
+        tried++;
+        const double ns = as_host_core_look(c);
+        if (ns < best_ns)
+            best = cpu, best_ns = ns;
+    }
+    if (here >= 0 && (best != start || as_host_core_is_shared(c, best_ns)))
+        (void)go_to(c, best);
+    c->moves += best != start;
+    c->last = best_ns;
+    return best_ns;
+}
+
+double as_host_core_seek(struct as_host_core *c)
+{
+    double ns = as_now() - c->last_at < FRESH_S ? c->last : as_host_core_look(c);
+    if (!as_host_core_is_shared(c, ns) || CPU_COUNT(&c->among) < 2 || as_now() - c->in_vain_at < AGAIN_S)
+        return ns;
+    ns = choose(c, ns);
+    if (as_host_core_is_shared(c, ns))
+        c->in_vain_at = as_now();
+    return ns;
+}
+
+/* What a core takes that nobody shares is known once all of them were asked. */
+static void ask_all(struct as_host_core *c)
+{
+    const int here = sched_getcpu();
+    (void)as_host_core_look(c);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &c->among) && go_to(c, cpu))
+            (void)as_host_core_look(c);
+    if (here >= 0)
+        (void)go_to(c, (size_t)here);
+    c->last_at = -INFINITY;
+}
+
+void as_host_core_begin(struct as_host_core *c, const char *near_cpus, int cpu)
+{
+    c->cpu = cpu;
+    c->moves = 0;
+    c->last_at = c->in_vain_at = -INFINITY;
+    CPU_ZERO(&c->among);
+    if (sched_getaffinity(0, sizeof c->home, &c->home)) {
+        CPU_ZERO(&c->home);
+        return;
+    }
+    if (cpu < 0 && as_cpu_list(near_cpus, &c->among))
+        CPU_AND(&c->among, &c->among, &c->home);
+    else if (cpu < 0 && !near_cpus[0] && as_host_nodes() < 2)
+        c->among = c->home;
+    if (!isfinite(c->least))
+        ask_all(c);
+}
+
+void as_host_part(struct as_visit_context *vc)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    vc->host_work = true;
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_cpu)
+        vc->host_cpu = AS_CPU_ANY;
+}

@@ -1,0 +1,158 @@
+/* Where the host's part of a sample is done: the thread goes where nobody is, by what scripted yardsticks say. */
+#include "core/host_core.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static double script[64]; /* readings; the last one goes on */
+static size_t script_n, asked;
+
+static double scripted(void)
+{
+    size_t at = asked++;
+    return script[at < script_n ? at : script_n - 1];
+}
+
+static void say(size_t n, const double *readings)
+{
+    for (size_t i = 0; i < n; i++)
+        script[i] = readings[i];
+    script_n = n;
+    asked = 0;
+}
+#define SAY(...) say(sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
+
+static cpu_set_t may_use(void)
+{
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    return set;
+}
+
+/* One that has asked all cores and found 100 ns. */
+static struct as_host_core begun(int cpu)
+{
+    struct as_host_core c;
+    as_host_core_init(&c);
+    c.read = scripted;
+    SAY(100);
+    as_host_core_begin(&c, "", cpu);
+    assert_true(asked >= 1);
+    asked = 0;
+    return c;
+}
+
+static bool can_move(const struct as_host_core *c)
+{
+    return CPU_COUNT(&c->among) > 1;
+}
+
+static void test_stays_where_nobody_is(void **unused)
+{
+    struct as_host_core c = begun(AS_CPU_ANY);
+    (void)unused;
+    SAY(100, 108, 104);
+    for (int i = 0; i < 3; i++)
+        assert_false(as_host_core_is_shared(&c, as_host_core_look(&c)));
+    assert_true(as_host_core_seek(&c) <= 108); /* what was read just now, or once more */
+    assert_int_equal(c.moves, 0);
+}
+
+static void test_goes_where_nobody_is(void **unused)
+{
+    struct as_host_core c = begun(AS_CPU_ANY);
+    const cpu_set_t before = may_use();
+    (void)unused;
+    SAY(150, 101);
+    double ns = as_host_core_seek(&c);
+    assert_true(fabs(ns - (can_move(&c) ? 101 : 150)) < 1e-9);
+    assert_int_equal(c.moves, can_move(&c) ? 1 : 0);
+    assert_int_equal(asked, can_move(&c) ? 2 : 1);
+    const cpu_set_t after = may_use();
+    assert_true(CPU_EQUAL(&before, &after));
+}
+
+static void test_everybody_is_everywhere(void **unused)
+{
+    struct as_host_core c = begun(AS_CPU_ANY);
+    (void)unused;
+    SAY(160, 150);
+    double ns = as_host_core_seek(&c);
+    assert_true(as_host_core_is_shared(&c, ns));
+    assert_true(ns <= 160); /* with the least company there is */
+    size_t once = asked;
+    c.last_at = -INFINITY;
+    c.in_vain_at = INFINITY; /* just now */
+    assert_true(as_host_core_is_shared(&c, as_host_core_seek(&c)));
+    assert_int_equal(asked, once + 1); /* not all over again before each sample */
+}
+
+/* Nothing is sought on another CPU where one was named, nor outside of those near the device. */
+static void test_stays_where_it_must(void **unused)
+{
+    cpu_set_t set = may_use();
+    int first = 0;
+    char list[16];
+    (void)unused;
+    while (!CPU_ISSET((size_t)first, &set))
+        first++;
+    struct as_host_core c = begun(first);
+    SAY(150, 100);
+    assert_true(as_host_core_seek(&c) > 149);
+    assert_int_equal(asked, 1);
+    assert_int_equal(c.moves, 0);
+    snprintf(list, sizeof list, "%d", first);
+    as_host_core_begin(&c, list, AS_CPU_ANY);
+    SAY(150, 100);
+    assert_true(as_host_core_seek(&c) > 149);
+    as_host_core_begin(&c, "no list", AS_CPU_ANY);
+    SAY(150, 100);
+    assert_true(as_host_core_seek(&c) > 149);
+    assert_int_equal(asked, 1);
+    const cpu_set_t after = may_use();
+    assert_true(CPU_EQUAL(&set, &after));
+}
+
+/* The least that any core took is the measure, also when it comes later. */
+static void test_measure(void **unused)
+{
+    struct as_host_core c = begun(AS_CPU_ANY);
+    (void)unused;
+    assert_false(as_host_core_is_shared(&c, 109));
+    assert_true(as_host_core_is_shared(&c, 111));
+    SAY(80);
+    (void)as_host_core_look(&c);
+    assert_true(as_host_core_is_shared(&c, 100));
+}
+
+/* The real yardstick, on this machine: a number, and the thread may run where it might before. */
+static void test_real(void **unused)
+{
+    struct as_host_core c;
+    const cpu_set_t before = may_use();
+    (void)unused;
+    as_host_core_init(&c);
+    as_host_core_begin(&c, "", AS_CPU_ANY);
+    for (int i = 0; i < 20; i++) {
+        double ns = as_host_core_seek(&c);
+        assert_true(ns > 0 && isfinite(ns) && c.least <= ns);
+    }
+    const cpu_set_t after = may_use();
+    assert_true(CPU_EQUAL(&before, &after));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stays_where_nobody_is),
+                                       cmocka_unit_test(test_goes_where_nobody_is),
+                                       cmocka_unit_test(test_everybody_is_everywhere),
+                                       cmocka_unit_test(test_stays_where_it_must),
+                                       cmocka_unit_test(test_measure),
+                                       cmocka_unit_test(test_real)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
