@@ -11,9 +11,9 @@
 
 enum { KEPT_MAX = 1 << 16 };
 static const uint64_t HELD_MAX = UINT64_C(4) << 30;
-/* Allocators keep smaller blocks after they were freed, and their pages with them; the C library's keeps none above
- * 32 MiB. The CPU backend drops what a fresh block had. */
-static const uint64_t BLOCK_MIN = UINT64_C(40) << 20;
+/* Allocators keep smaller blocks after they were freed, and their pages with them; the C library's keeps at most 64 MiB
+ * at the end of its heap. The CPU backend drops what a fresh block had. */
+static const uint64_t BLOCK_MIN = UINT64_C(72) << 20;
 
 static struct as_span last_span(const struct trials *t)
 {
