@@ -119,12 +119,18 @@ static int agree(const struct sampler *m)
     return seconds >= LONG_S && hi - lo <= AGREE * m->precision * fabs(lo);
 }
 
+/* Samples without which a visit says nothing. */
+static size_t needed(const struct sampler *m)
+{
+    return m->fewest > AS_SAMPLES_MIN ? m->fewest : AS_SAMPLES_MIN;
+}
+
 /* The stopping rule costs a sort, so it is asked again only after a tenth more samples. */
 static int enough(const struct sampler *m, size_t *ask_at)
 {
     if (m->n < AS_SAMPLES_ALONE && agree(m))
         return 1;
-    if (m->n < *ask_at || (m->core && m->alone < AS_SAMPLES_MIN))
+    if (m->n < *ask_at || (m->core && m->alone < needed(m)))
         return 0;
     *ask_at = m->n + 1 + m->n / 10;
     size_t warm = as_warmup_end(m->x, m->n);
@@ -155,7 +161,7 @@ static void set_aside(struct sampler *m)
     size_t alone = 0;
     for (size_t i = 0; i < m->n; i++)
         alone += !as_host_core_is_shared(m->core, m->host_ns[i]);
-    if (alone < AS_SAMPLES_MIN)
+    if (alone < needed(m))
         return;
     m->aside = m->n - alone;
     alone = 0;

@@ -101,13 +101,13 @@ static double core_takes(void)
     return company() ? 19000 : 13000;
 }
 
-static struct as_visit alloc_visit(unsigned capabilities)
+static struct as_visit alloc_visit(unsigned capabilities, bool alone)
 {
     struct as_sensing none = {.read_s = NAN};
     struct as_visit v;
     struct as_error err = {0};
     struct as_host_core core;
-    struct as_visit_order order = {.probe = "alloc", .seed = 3, .precision = 0.05, .share_s = 0.3};
+    struct as_visit_order order = {.probe = "alloc", .seed = 3, .precision = 0.05, .alone = alone, .share_s = 0.3};
     as_host_core_init(&core);
     core.read = core_takes;
     core.least = 13000; /* of visits before */
@@ -132,15 +132,19 @@ static void test_company_on_the_core(void **unused)
 {
     (void)unused;
     always = false;
-    struct as_visit v = alloc_visit(AS_CAP_SOURCE);
+    struct as_visit v = alloc_visit(AS_CAP_SOURCE, false);
     assert_true(v.n >= AS_SAMPLES_MIN);
     for (size_t i = 0; i < v.n; i++)
         assert_true(v.samples[i] > 900 && v.samples[i] < 1001);
     assert_non_null(strstr(v.detail, "\"samples_set_aside\":"));
     assert_non_null(strstr(v.detail, "\"yardstick_ns\":13000"));
     as_visit_finish(&v);
+    v = alloc_visit(AS_CAP_SOURCE, true);
+    assert_true(v.n + v.warmup >= AS_SAMPLES_ALONE);
+    assert_non_null(strstr(v.detail, "\"samples_set_aside\":"));
+    as_visit_finish(&v);
     always = true;
-    v = alloc_visit(AS_CAP_SOURCE);
+    v = alloc_visit(AS_CAP_SOURCE, false);
     assert_true(v.n >= AS_SAMPLES_ALONE - 1);
     assert_true(v.samples[0] > 1300);
     assert_null(strstr(v.detail, "samples_set_aside"));
@@ -153,7 +157,7 @@ static void test_no_core_of_a_script(void **unused)
 {
     (void)unused;
     always = false;
-    struct as_visit v = alloc_visit(AS_CAP_SOURCE | AS_CAP_SCRIPTED);
+    struct as_visit v = alloc_visit(AS_CAP_SOURCE | AS_CAP_SCRIPTED, false);
     assert_null(strstr(v.detail, "yardstick_ns"));
     assert_null(strstr(v.detail, "samples_set_aside"));
     as_visit_finish(&v);
