@@ -95,7 +95,7 @@ static double choose(struct as_host_core *c, double here_ns)
         if (ns < best_ns)
             best = cpu, best_ns = ns;
     }
-    if (here >= 0 && (best != start || as_host_core_is_shared(c, best_ns)))
+    if (here >= 0)
         (void)go_to(c, best);
     c->moves += best != start;
     c->last = best_ns;
@@ -117,13 +117,13 @@ double as_host_core_seek(struct as_host_core *c)
 static void ask_all(struct as_host_core *c)
 {
     const int here = sched_getcpu();
-    (void)as_host_core_look(c);
     for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET(cpu, &c->among) && go_to(c, cpu))
             (void)as_host_core_look(c);
     if (here >= 0)
         (void)go_to(c, (size_t)here);
     c->last_at = -INFINITY;
+    c->asked_all = true;
 }
 
 void as_host_core_begin(struct as_host_core *c, const char *near_cpus, int cpu)
@@ -140,7 +140,7 @@ void as_host_core_begin(struct as_host_core *c, const char *near_cpus, int cpu)
         CPU_AND(&c->among, &c->among, &c->home);
     else if (cpu < 0 && !near_cpus[0] && as_host_nodes() < 2)
         c->among = c->home;
-    if (!isfinite(c->least))
+    if (cpu < 0 && !c->asked_all)
         ask_all(c);
 }
 

@@ -15,6 +15,7 @@ struct as_host_core {
     double last, last_at;  /* the newest reading, and as_now() of it */
     double in_vain_at;     /* as_now() when all cores were last found shared */
     cpu_set_t home, among; /* where the thread may run, and where it may be moved */
+    bool asked_all;        /* cores among which it may be moved, for `least` */
     int cpu;               /* on which the host's part is done, or AS_CPU_ANY */
     unsigned moves;        /* since as_host_core_begin */
 };
