@@ -95,7 +95,8 @@ static const struct as_option run_options[] = {
      false},
     {"set", 's', "AXIS=VALUES", "values of an axis: size=1KiB..1GiB x4, op=triad,copy or latency.size=64KiB", true},
     {"precision", 0, "P",
-     "narrowest interval that is sought for every cell, 0.01% to 100% (default: the suite's, which may ask another of "
+     "narrowest interval that is sought for every cell, from end to end, 0.01% to 100% of the number (default: the "
+     "suite's, which may ask another of "
      "some probes; see 'list suites')",
      false},
     {"budget", 0, "TIME", "all of it takes so long: 60s, 10m, 2h; 0 for no budget (default: the suite's)", false},

@@ -121,7 +121,7 @@ struct as_cell {
     char counts[160]; /* what the number counts, in words */
     double precision; /* asked for: width of the interval, as a fraction of the median */
     enum as_cell_status status;
-    char reason[256];      /* for every status but planned and ok */
+    char reason[512];      /* for every status but planned and ok */
     struct as_summary sum; /* n = 0 when nothing was measured */
     double limit;          /* NAN none */
     double clock_hz;       /* NAN unknown */

@@ -221,7 +221,7 @@ static void gate_noise(struct as_cell *cell, int visits, struct as_buf *text)
         as_format_value(text, s->mode[1], cell->unit);
         pass = 0;
     } else if (!isfinite(width))
-        as_buf_printf(text, "%zu samples are too few for an interval", s->n);
+        as_buf_printf(text, "%zu sample%s too few for an interval", s->n, s->n == 1 ? " is" : "s are");
     else if (s->visits < wanted)
         as_buf_printf(text, "%zu visit%s of the %zu that an interval needs to hold what differs between visits",
                       s->visits, s->visits == 1 ? "" : "s", wanted);

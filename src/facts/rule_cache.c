@@ -179,7 +179,7 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
 }
 
 /* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
- * level ends before the first size that is clearly slower, whatever lies between. */
+ * level ends before the first size that is half the way to twice its time, since levels are no nearer to each other. */
 static bool end_of(const struct curve *curve, const struct level *level, double *end, struct as_interval *ci)
 {
     const struct as_plateau *p = level->plateau;
@@ -187,7 +187,7 @@ static bool end_of(const struct curve *curve, const struct level *level, double 
     *ci = p->knee_ci;
     if (!level->hole)
         return isfinite(p->knee);
-    const double clearly = 1.3;
+    const double clearly = sqrt(2);
     if (!level->cache || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
         return false;
     *ci = (struct as_interval){curve->x[p->last], curve->x[p->last + 1]};

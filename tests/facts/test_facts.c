@@ -102,6 +102,32 @@ static void test_cache_with_hole(void **state)
     made_end(&m);
 }
 
+/* A third more in front of sizes without a trusted number is no end that would refute a claim: twice as much is. */
+static void test_cache_that_fades_into_a_hole(void **state)
+{
+    (void)state;
+    for (int twice = 0; twice < 2; twice++) {
+        struct made m;
+        start(&m);
+        add_curve(&m, "thp", "random", INFINITY, 1);
+        for (size_t i = 0; i < m.n; i++) {
+            const double size = as_axes_number(&m.cells[i].axes, "size");
+            if (size > 512 * KiB && size < 16 * MiB)
+                m.cells[i].status = AS_CELL_UNTRUSTED;
+            struct as_summary *s = &m.cells[i].sum;
+            if (size == 512 * KiB)
+                *s = (struct as_summary){.n = s->n,
+                                         .visits = s->visits,
+                                         .median = twice ? 9.7 : 6.4,
+                                         .ci = {twice ? 9.6 : 6.3, twice ? 9.8 : 6.5}};
+        }
+        made_derive(&m);
+        const struct as_fact *f = made_find(&m, "cache.L2.size");
+        assert_true(twice ? f && f->verdict == AS_REFUTED : !f);
+        made_end(&m);
+    }
+}
+
 /* A claim that the curve does not bear out, a cache that cannot be told, an untrusted curve */
 static void test_cache_claims(void **state)
 {
@@ -370,14 +396,11 @@ static void test_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cache),
-                                       cmocka_unit_test(test_cache_claims),
-                                       cmocka_unit_test(test_cache_with_hole),
-                                       cmocka_unit_test(test_tlb_by_pattern),
-                                       cmocka_unit_test(test_bandwidth),
-                                       cmocka_unit_test(test_costs),
-                                       cmocka_unit_test(test_json),
-                                       cmocka_unit_test(test_hostile),
-                                       cmocka_unit_test(test_many)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cache),           cmocka_unit_test(test_cache_claims),
+        cmocka_unit_test(test_cache_with_hole), cmocka_unit_test(test_cache_that_fades_into_a_hole),
+        cmocka_unit_test(test_tlb_by_pattern),  cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_costs),           cmocka_unit_test(test_json),
+        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
