@@ -315,9 +315,9 @@ static const struct {
                            "4 times the last cache"},
     [AS_GATE_DRIFT] = {"drift",
                        "passes when a sentinel cell that is measured all through the run did not move while this "
-                       "cell was measured, and the host's core, where it does a part of what is timed, was as fast "
-                       "at a fixed piece of work beside the samples as it is at best, in as many visits as a number "
-                       "needs"},
+                       "cell was measured, and the host's core, where it does a part of what is timed, was not slow at "
+                       "a fixed piece of work beside the samples in most visits, or the number there was that of "
+                       "the others"},
 };
 
 const char *as_gate_name(enum as_gate g)

@@ -1,5 +1,5 @@
 /* The core of the host that does its part of a sample. On a machine that is shared somebody else may have the other
- * thread of that core: a call into a driver then takes 1.4 times as long, for a tenth of a second or for ten, and a
+ * thread of that core: a call into a driver then takes 1.4 times as long, for a tenth of a second or for some, and a
  * moment later it is another core. The yardstick tells, so the thread goes where nobody is before a sample, and a
  * sample that found company all the same does not count while there are others. */
 #ifndef AS_CORE_HOST_CORE_H
@@ -13,9 +13,11 @@ struct as_host_core {
     double (*read)(void);  /* nanoseconds of the yardstick; set by as_host_core_init */
     double least;          /* what it took at least in this process, INFINITY: never read */
     double last, last_at;  /* the newest reading, and as_now() of it */
+    double queued_s;       /* getting onto a CPU took so long: another thread of this system is there */
+    double search_s;       /* for one search */
     double in_vain_at;     /* as_now() when all cores were last found shared */
     cpu_set_t home, among; /* where the thread may run, and where it may be moved */
-    bool asked_all;        /* cores among which it may be moved, for `least` */
+    cpu_set_t asked;       /* CPUs that `least` is of */
     int cpu;               /* on which the host's part is done, or AS_CPU_ANY */
     unsigned moves;        /* since as_host_core_begin */
 };

@@ -243,6 +243,10 @@ static void set_outcome(struct as_visit *out, enum as_status st, const char *tex
 static enum as_status run_phases(struct sampler *m, double started, struct as_visit *out, struct as_error *err)
 {
     enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
+    if (st || !reads_yardstick(m) || m->vc.host_cpu == AS_CPU_OWN)
+        m->core = NULL;
+    if (m->core)
+        as_host_core_begin(m->core, m->dev->info.near_cpus, m->vc.host_cpu);
     double prepared = as_now();
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;
@@ -255,12 +259,8 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     as_copy_text(out->code_text, sizeof out->code_text, m->vc.code_text);
     if (!st)
         st = calibrate(m, err);
-    if (!reads_yardstick(m) || m->vc.host_cpu == AS_CPU_OWN)
-        m->core = NULL;
     if (!st) {
         as_watch_mark(&m->watch);
-        if (m->core)
-            as_host_core_begin(m->core, m->dev->info.near_cpus, m->vc.host_cpu);
         st = collect(m, err);
         if (m->core)
             set_aside(m);

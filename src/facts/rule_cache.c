@@ -179,7 +179,7 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
 }
 
 /* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
- * level ends before the first size that is half the way to twice its time, since levels are no nearer to each other. */
+ * level ends before the first size that is half the way to twice its time: a third more was seen inside an L2. */
 static bool end_of(const struct curve *curve, const struct level *level, double *end, struct as_interval *ci)
 {
     const struct as_plateau *p = level->plateau;

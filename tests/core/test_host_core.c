@@ -40,6 +40,7 @@ static struct as_host_core begun(int cpu)
     struct as_host_core c;
     as_host_core_init(&c);
     c.read = scripted;
+    c.queued_s = c.search_s = INFINITY; /* however busy this machine is */
     SAY(100);
     as_host_core_begin(&c, "", cpu);
     (void)as_host_core_look(&c);
@@ -137,9 +138,7 @@ static void test_all_are_asked(void **unused)
     struct as_host_core c = begun(AS_CPU_ANY);
     (void)unused;
     SAY(100);
-    as_host_core_begin(&c, "", AS_CPU_ANY);
-    assert_int_equal(asked, 0);
-    int many = CPU_COUNT(&c.among);
+    const int many = CPU_COUNT(&c.among);
     as_host_core_init(&c);
     c.read = scripted;
     SAY(150);
@@ -149,6 +148,21 @@ static void test_all_are_asked(void **unused)
     as_host_core_begin(&c, "", AS_CPU_ANY);
     assert_int_equal(asked, many);
     assert_true(c.least < 151);
+    CPU_SET(CPU_SETSIZE - 1, &c.among); /* one that is not there */
+    CPU_CLR(CPU_SETSIZE - 1, &c.asked);
+    SAY(200);
+    assert_true(as_host_core_seek(&c) > 199);
+}
+
+/* Onto a CPU that another thread of this system uses it takes long to come. */
+static void test_queue_is_no_free_core(void **unused)
+{
+    struct as_host_core c = begun(AS_CPU_ANY);
+    (void)unused;
+    c.queued_s = -1;
+    SAY(150, 100);
+    assert_true(as_host_core_seek(&c) > 149);
+    assert_int_equal(c.moves, 0);
 }
 
 /* The real yardstick, on this machine: a number, and the thread may run where it might before. */
@@ -174,6 +188,7 @@ int main(void)
                                        cmocka_unit_test(test_everybody_is_everywhere),
                                        cmocka_unit_test(test_stays_where_it_must),
                                        cmocka_unit_test(test_measure),
+                                       cmocka_unit_test(test_queue_is_no_free_core),
                                        cmocka_unit_test(test_all_are_asked),
                                        cmocka_unit_test(test_real)};
     return cmocka_run_group_tests(tests, NULL, NULL);
