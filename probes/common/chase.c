@@ -81,8 +81,8 @@ void as_chase_note(struct as_visit_context *vc, const struct as_chase *c)
         as_note_number(vc, "page_size", (double)c->memory->page_size);
     if (c->before)
         as_note_number(vc, "steps_before", (double)(c->before * c->way->steps));
-    if (c->turns)
-        as_note_number(vc, "turns_before", c->turns);
+    if (c->laps)
+        as_note_number(vc, "laps_before", c->laps);
     if (c->timed.overhead_s > 0 && !(c->timed.record[0].has & AS_HAS_NANOS))
         as_note_number(vc, "control_ns", c->timed.overhead_s * 1e9);
     as_timed_note(vc, &c->timed);

@@ -57,7 +57,7 @@ struct as_chase {
     struct as_timed timed;      /* a device's kernels, which time themselves */
     uint64_t before;            /* repetitions that each walk makes before its time starts */
     uint64_t walked;            /* steps so far, modulo lines */
-    unsigned turns;             /* around the cycle by many threads of the unit, before the first walk */
+    unsigned laps;              /* around the cycle by many threads of the unit, before the first walk */
     uint64_t at;                /* line where the next sample starts */
     double clock_hz;            /* in the last walk, NAN where the kernel cannot tell */
     bool lost;                  /* a walk did not end where it must */

@@ -12,7 +12,7 @@ extern const char as_kernel_latency[];
 static const uint64_t PIECE = UINT64_C(16) << 20;
 /* What is read last drives out what was read before where a cache cannot hold all: once is not enough for the state
  * that stays. */
-enum { SWEEPS = 3, TURNS = 4 };
+enum { SWEEPS = 3, LAPS = 4 };
 /* Elements of a list, 256 KiB of places, and threads that share them. */
 enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
 
@@ -109,7 +109,7 @@ static enum as_status go_around(struct as_chase *c, struct as_memory *list, cons
     const size_t most = c->dev->info.threads ? c->dev->info.threads : 1;
     struct as_kernel *kernel = NULL;
     enum as_status s = as_timed_keep_kernel(&c->timed, "around", &kernel, err);
-    for (c->turns = 0; c->turns < TURNS && !s; c->turns++)
+    for (c->laps = 0; c->laps < LAPS && !s; c->laps++)
         for (uint64_t first = 0; first < c->cycle.lines && !s; first += LISTED) {
             const uint64_t n = c->cycle.lines - first < LISTED ? c->cycle.lines - first : LISTED;
             const struct as_arg args[] = {as_memory_arg(c->timed.memory),
@@ -127,7 +127,7 @@ static enum as_status go_around(struct as_chase *c, struct as_memory *list, cons
     return s;
 }
 
-static enum as_status turn(struct as_chase *c, struct as_error *err)
+static enum as_status run_laps(struct as_chase *c, struct as_error *err)
 {
     const uint64_t n = c->cycle.lines;
     uint64_t *places = malloc(n * sizeof *places);
@@ -159,7 +159,7 @@ static enum as_status settle(struct as_chase *c, struct as_error *err)
     if (c->spread)
         return AS_OK;
     if (c->footprint >= cache / 2 && !info->is_host_memory)
-        return turn(c, err);
+        return run_laps(c, err);
     return as_timed_sweep_alone(&c->timed, c->memory, c->cycle.lines, c->stride, SWEEPS, err);
 }
 

@@ -2,7 +2,8 @@
 #ifndef AS_PROBES_COMMON_PEERS_H
 #define AS_PROBES_COMMON_PEERS_H
 
-#include "core/host_core.h"
+#include "core/probe.h"
+#include "device/host.h"
 
 #include <sched.h>
 

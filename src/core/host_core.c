@@ -2,14 +2,10 @@
 #include "core/yardstick.h"
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "device/host.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { LIST_MAX = 256 };
 /* Steps of a core's clock are 3% each, two of them at most between visits; who shares a core takes 15% of the yardstick
  * or more. */
 static const double ROOM = 0.1;
@@ -18,37 +14,6 @@ static const double FRESH_S = 200e-6, AGAIN_S = 5e-3;
 /* Getting onto a core and reading there takes some 50 us; where it takes so long, another thread of this system runs
  * there, which a reading between two slices would not see. And so long the search goes on. */
 static const double QUEUED_S = 500e-6, SEARCH_S = 2e-3;
-
-bool as_cpu_list(const char *list, cpu_set_t *out)
-{
-    char text[LIST_MAX];
-    CPU_ZERO(out);
-    if (!list[0] || strlen(list) >= sizeof text)
-        return false;
-    as_copy_text(text, sizeof text, list);
-    for (char *rest = text, *item; (item = strsep(&rest, ","));) {
-        uint64_t low, high;
-        char *dash = strchr(item, '-');
-        if (dash)
-            *dash++ = 0;
-        if (as_parse_u64(item, &low, NULL) || as_parse_u64(dash ? dash : item, &high, NULL) || low > high ||
-            high >= CPU_SETSIZE)
-            return false;
-        for (uint64_t cpu = low; cpu <= high; cpu++)
-            CPU_SET((size_t)cpu, out);
-    }
-    return true;
-}
-
-unsigned as_host_nodes(void)
-{
-    unsigned n = 0;
-    char path[64];
-    do
-        snprintf(path, sizeof path, "/sys/devices/system/node/node%u", n);
-    while (access(path, F_OK) == 0 && ++n < AS_NODES_MAX);
-    return n ? n : 1;
-}
 
 void as_host_core_init(struct as_host_core *c)
 {

@@ -32,10 +32,4 @@ double as_host_core_look(struct as_host_core *c);
 /* Does a reading say that somebody else was on the core? */
 bool as_host_core_is_shared(const struct as_host_core *c, double ns);
 
-/* Memory nodes of the host; at least 1. */
-enum { AS_NODES_MAX = 64 };
-unsigned as_host_nodes(void);
-/* CPUs of a list like "0-15,32"; false when it is none. */
-bool as_cpu_list(const char *list, cpu_set_t *out);
-
 #endif

@@ -27,10 +27,10 @@ struct sampler {
     struct as_visit_context vc;
     double *x, *seconds;       /* value and length of each sample */
     double *host_ns;           /* the longer of the yardsticks before and after it, where `core` is sought */
+    double *alone;             /* room for the values of those that will count */
     struct as_host_core *core; /* NULL: it is where it is */
     size_t n;
-    size_t alone; /* samples of it during which nobody else was on the host's core */
-    size_t aside; /* others, which do not count */
+    size_t aside; /* samples that found company on the host's core and do not count */
     double clock[CLOCKS_MAX];
     size_t clock_n;
     double clock_at; /* when it was read last */
@@ -125,16 +125,29 @@ static size_t needed(const struct sampler *m)
     return m->fewest > AS_SAMPLES_MIN ? m->fewest : AS_SAMPLES_MIN;
 }
 
-/* The stopping rule costs a sort, so it is asked again only after a tenth more samples. */
+/* Was nobody else on the host's core during the sample? Of a core that is not looked at, nobody is. */
+static bool is_alone(const struct sampler *m, size_t i)
+{
+    return !m->core || !as_host_core_is_shared(m->core, m->host_ns[i]);
+}
+
+/* The stopping rule costs a sort, so it is asked again only after a tenth more samples. It looks at those that will
+ * count. */
 static int enough(const struct sampler *m, size_t *ask_at)
 {
     if (m->n < AS_SAMPLES_ALONE && agree(m))
         return 1;
-    if (m->n < *ask_at || (m->core && m->alone < needed(m)))
+    if (m->n < *ask_at)
+        return 0;
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (is_alone(m, i))
+            m->alone[n++] = m->x[i];
+    if (m->core && n < needed(m))
         return 0;
     *ask_at = m->n + 1 + m->n / 10;
-    size_t warm = as_warmup_end(m->x, m->n);
-    return as_precise_enough(m->x + warm, m->n - warm, m->precision);
+    size_t warm = as_warmup_end(m->alone, n);
+    return as_precise_enough(m->alone + warm, n - warm, m->precision);
 }
 
 static enum as_status add_sample(struct sampler *m, struct as_error *err)
@@ -146,11 +159,7 @@ static enum as_status add_sample(struct sampler *m, struct as_error *err)
         return st;
     m->x[m->n] = s.value;
     m->seconds[m->n] = s.seconds;
-    if (m->core) {
-        m->host_ns[m->n] = fmax(before, as_host_core_look(m->core));
-        m->alone += !as_host_core_is_shared(m->core, m->host_ns[m->n]);
-    }
-    m->n++;
+    m->host_ns[m->n++] = m->core ? fmax(before, as_host_core_look(m->core)) : NAN;
     return AS_OK;
 }
 
@@ -160,13 +169,13 @@ static void set_aside(struct sampler *m)
 {
     size_t alone = 0;
     for (size_t i = 0; i < m->n; i++)
-        alone += !as_host_core_is_shared(m->core, m->host_ns[i]);
+        alone += is_alone(m, i);
     if (alone < needed(m))
         return;
     m->aside = m->n - alone;
     alone = 0;
     for (size_t i = 0; i < m->n; i++)
-        if (!as_host_core_is_shared(m->core, m->host_ns[i])) {
+        if (is_alone(m, i)) {
             m->x[alone] = m->x[i];
             m->seconds[alone] = m->seconds[i];
             m->host_ns[alone++] = m->host_ns[i];
@@ -366,8 +375,9 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     m.x = calloc(AS_SAMPLES_MAX, sizeof *m.x);
     m.seconds = calloc(AS_SAMPLES_MAX, sizeof *m.seconds);
     m.host_ns = calloc(AS_SAMPLES_MAX, sizeof *m.host_ns);
+    m.alone = calloc(AS_SAMPLES_MAX, sizeof *m.alone);
     m.core = core;
-    if (!m.x || !m.seconds || !m.host_ns) {
+    if (!m.x || !m.seconds || !m.host_ns || !m.alone) {
         st = as_nomem(err, AS_SAMPLES_MAX * sizeof *m.x, "samples");
         goto done;
     }
@@ -393,6 +403,7 @@ done:
     free(m.x);
     free(m.seconds);
     free(m.host_ns);
+    free(m.alone);
     return st;
 }
 

@@ -1,11 +1,16 @@
-/* The host beside a device: memory that is left, CPUs that are near. */
+/* The host beside a device: memory that is left, CPUs that are near, memory nodes. */
 #include "device/host.h"
 
+#include "base/text.h"
 #include "device/host_limits.h"
 
 #include <hwloc.h>
 #include <hwloc/helper.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { LIST_MAX = 256 };
 
 uint64_t as_host_memory_available(void)
 {
@@ -34,4 +39,35 @@ void as_host_near_cpus(const char *bus_id, char *out, size_t size)
         }
     }
     hwloc_topology_destroy(t);
+}
+
+bool as_cpu_list(const char *list, cpu_set_t *out)
+{
+    char text[LIST_MAX];
+    CPU_ZERO(out);
+    if (!list[0] || strlen(list) >= sizeof text)
+        return false;
+    as_copy_text(text, sizeof text, list);
+    for (char *rest = text, *item; (item = strsep(&rest, ","));) {
+        uint64_t low, high;
+        char *dash = strchr(item, '-');
+        if (dash)
+            *dash++ = 0;
+        if (as_parse_u64(item, &low, NULL) || as_parse_u64(dash ? dash : item, &high, NULL) || low > high ||
+            high >= CPU_SETSIZE)
+            return false;
+        for (uint64_t cpu = low; cpu <= high; cpu++)
+            CPU_SET((size_t)cpu, out);
+    }
+    return true;
+}
+
+unsigned as_host_nodes(void)
+{
+    unsigned n = 0;
+    char path[64];
+    do
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%u", n);
+    while (access(path, F_OK) == 0 && ++n < AS_NODES_MAX);
+    return n ? n : 1;
 }

@@ -241,8 +241,8 @@ static void test_caches_are_settled(void **unused)
         assert_int_equal(swept.alone, cases[i].alone);
         assert_int_equal(swept.all, cases[i].all);
         assert_int_equal(swept.before_steps, 0);
-        assert_int_equal(swept.listed, p.chase.turns * p.chase.cycle.lines);
-        assert_true(cases[i].around ? p.chase.turns >= 2 : p.chase.turns == 0);
+        assert_int_equal(swept.listed, p.chase.laps * p.chase.cycle.lines);
+        assert_true(cases[i].around ? p.chase.laps >= 2 : p.chase.laps == 0);
         assert_false(swept.astray);
         if (cases[i].alone) {
             assert_int_equal(swept.elements, cases[i].size / cases[i].stride);
