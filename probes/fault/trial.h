@@ -14,6 +14,7 @@ struct trials {
     struct as_pages toucher;
     enum fault_what what;
     bool by_device, minor, load;
+    struct as_blocks kept;   /* whose pages the heap kept when they were freed: held, so that others come */
     struct as_blocks blocks; /* the last one is that of the last trial; only FAULT_FIRST has several */
     void *locked;            /* of the control's block, with locked_bytes */
     size_t locked_bytes;
