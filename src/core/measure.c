@@ -18,7 +18,13 @@ static const double AGREE = 0.1, LONG_S = 15e-3;
 /* The clock is read at most so often: a reading costs tens of microseconds; so does the yardstick. */
 static const double CLOCK_EVERY_S = 1e-3, YARDSTICK_EVERY_S = 2e-3;
 
-enum { CLOCKS_MAX = 512, YARDSTICKS_MAX = 256 };
+enum {
+    CLOCKS_MAX = 512,
+    YARDSTICKS_MAX = 256,
+    HOPED =
+        2 *
+        AS_SAMPLES_ALONE, /* a visit takes so many samples for some without company; more time is for other visits */
+};
 
 struct sampler {
     struct as_device *dev;
@@ -27,10 +33,11 @@ struct sampler {
     struct as_visit_context vc;
     double *x, *seconds;       /* value and length of each sample */
     double *host_ns;           /* the longer of the yardsticks before and after it, where `core` is sought */
-    double *alone;             /* room for the values of those that will count */
+    double *alone;             /* room for the values of some of them */
     struct as_host_core *core; /* NULL: it is where it is */
     size_t n;
-    size_t aside; /* samples that found company on the host's core and do not count */
+    size_t aside;                 /* samples that found company on the host's core and do not count */
+    double aside_value, aside_ns; /* their medians */
     double clock[CLOCKS_MAX];
     size_t clock_n;
     double clock_at; /* when it was read last */
@@ -132,7 +139,7 @@ static bool is_alone(const struct sampler *m, size_t i)
 }
 
 /* The stopping rule costs a sort, so it is asked again only after a tenth more samples. It looks at those that will
- * count. */
+ * count: all, where those without company stay too few. */
 static int enough(const struct sampler *m, size_t *ask_at)
 {
     if (m->n < AS_SAMPLES_ALONE && agree(m))
@@ -143,8 +150,12 @@ static int enough(const struct sampler *m, size_t *ask_at)
     for (size_t i = 0; i < m->n; i++)
         if (is_alone(m, i))
             m->alone[n++] = m->x[i];
-    if (m->core && n < needed(m))
-        return 0;
+    if (n < needed(m)) {
+        if (m->n < HOPED)
+            return 0;
+        n = m->n;
+        memcpy(m->alone, m->x, n * sizeof *m->alone);
+    }
     *ask_at = m->n + 1 + m->n / 10;
     size_t warm = as_warmup_end(m->alone, n);
     return as_precise_enough(m->alone + warm, n - warm, m->precision);
@@ -163,6 +174,15 @@ static enum as_status add_sample(struct sampler *m, struct as_error *err)
     return AS_OK;
 }
 
+static double median_aside(struct sampler *m, const double *of)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (!is_alone(m, i))
+            m->alone[n++] = of[i];
+    return as_median(m->alone, n);
+}
+
 /* Samples during which somebody else was on the host's core are left out, where as many are left as a visit needs. What
  * tells is the yardstick beside them, never their value. */
 static void set_aside(struct sampler *m)
@@ -172,6 +192,8 @@ static void set_aside(struct sampler *m)
         alone += is_alone(m, i);
     if (alone < needed(m))
         return;
+    m->aside_value = median_aside(m, m->x);
+    m->aside_ns = median_aside(m, m->host_ns);
     m->aside = m->n - alone;
     alone = 0;
     for (size_t i = 0; i < m->n; i++)
@@ -274,6 +296,8 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
         if (m->core)
             set_aside(m);
     }
+    if (m->core)
+        as_host_core_end(m->core);
     as_watch_end(&m->watch, &out->readings); /* before the check, which lets the device idle */
     out->reps = m->reps;
     if (!st) {
@@ -353,8 +377,11 @@ static void note_host(struct sampler *m)
     if (!m->core || !m->n)
         return;
     as_note_number(&m->vc, AS_YARDSTICK_NOTE, as_median(m->host_ns, m->n));
-    if (m->aside)
+    if (m->aside) {
         as_note_number(&m->vc, "samples_set_aside", (double)m->aside);
+        as_note_number(&m->vc, "set_aside_median", m->aside_value);
+        as_note_number(&m->vc, "set_aside_" AS_YARDSTICK_NOTE, m->aside_ns);
+    }
     if (m->core->moves)
         as_note_number(&m->vc, "host_core_moves", m->core->moves);
 }

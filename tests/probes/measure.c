@@ -96,10 +96,14 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
     return toy_memory->time_alloc(dev, allocator, bytes, count, alloc_s, free_s, err);
 }
 
+static unsigned readings;
+
 static double core_takes(void)
 {
     return company() ? 19000 : 13000;
 }
+
+static double (*takes)(void) = core_takes;
 
 static struct as_visit alloc_visit(unsigned capabilities, bool alone)
 {
@@ -109,8 +113,8 @@ static struct as_visit alloc_visit(unsigned capabilities, bool alone)
     struct as_host_core core;
     struct as_visit_order order = {.probe = "alloc", .seed = 3, .precision = 0.05, .alone = alone, .share_s = 0.3};
     as_host_core_init(&core);
-    core.read = core_takes;
-    core.least = 13000; /* of visits before */
+    core.read = takes;
+    readings = 0;
     toy_axes(&order.axes, "op=alloc allocator=toy size=32");
     toy_init(&toy, capabilities);
     toy_memory = toy.dev.memory;
@@ -137,6 +141,8 @@ static void test_company_on_the_core(void **unused)
     for (size_t i = 0; i < v.n; i++)
         assert_true(v.samples[i] > 900 && v.samples[i] < 1001);
     assert_non_null(strstr(v.detail, "\"samples_set_aside\":"));
+    assert_non_null(strstr(v.detail, "\"set_aside_median\":1"));
+    assert_non_null(strstr(v.detail, "\"set_aside_yardstick_ns\":19000"));
     assert_non_null(strstr(v.detail, "\"yardstick_ns\":13000"));
     as_visit_finish(&v);
     v = alloc_visit(AS_CAP_SOURCE, true);
@@ -149,6 +155,24 @@ static void test_company_on_the_core(void **unused)
     assert_true(v.samples[0] > 1300);
     assert_null(strstr(v.detail, "samples_set_aside"));
     assert_non_null(strstr(v.detail, "\"yardstick_ns\":19000"));
+    as_visit_finish(&v);
+}
+
+static double free_once(void)
+{
+    return readings++ ? 19000 : 13000;
+}
+
+/* A visit does not wait to its end for company to leave. */
+static void test_lasting_company(void **unused)
+{
+    (void)unused;
+    always = true;
+    takes = free_once;
+    struct as_visit v = alloc_visit(AS_CAP_SOURCE, false);
+    takes = core_takes;
+    assert_true(v.n + v.warmup <= 2 * AS_SAMPLES_ALONE);
+    assert_null(strstr(v.detail, "samples_set_aside"));
     as_visit_finish(&v);
 }
 
@@ -166,6 +190,7 @@ static void test_no_core_of_a_script(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_many), cmocka_unit_test(test_company_on_the_core),
+                                       cmocka_unit_test(test_lasting_company),
                                        cmocka_unit_test(test_no_core_of_a_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
