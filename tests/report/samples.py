@@ -14,6 +14,7 @@ H200 = os.path.join(SAMPLES, "h200-quick.db")
 OPERATIONS = os.path.join(SAMPLES, "h200-alu.db")
 MATRICES = os.path.join(SAMPLES, "h200-tensor.db")
 SHARED = os.path.join(SAMPLES, "h200-upm.db")
+WHOLE = os.path.join(SAMPLES, "h200-full.db")
 
 
 def read(assay, *words, sample=H200):
@@ -182,6 +183,36 @@ def test_page_of_shared_memory(assay):
                   "Events of pages", "What compilers emit", "Two backends, one device"):
         expect(words in text, f"the page says '{words}'")
     expect("L2 delivers" not in text, "nothing was measured of L2")
+
+
+def test_whole_run_of_the_h200(assay):
+    """Caches and arithmetic as this architecture's documents have them, found without being told; and what one run says
+    twice, by several probes, agrees."""
+    cells = json.loads(read(assay, "export", "--format", "json", sample=WHOLE))["cells"]
+    count = {s: sum(c["status"] == s for c in cells) for s in ("ok", "untrusted", "unsupported")}
+    expect(count == {"ok": 1261, "untrusted": 137, "unsupported": 63}, "as many of each kind as there were", count)
+    facts = {f["id"]: f for f in json.loads(read(assay, "facts", "--json", sample=WHOLE))["facts"]}
+    for name, low, high in (("onchip.L1.size", 215 << 10, 256 << 10), ("onchip.L1.latency", 31.9, 32.1),
+                            ("onchip.whole.L2.size", 52 << 20, 64 << 20), ("onchip.L2.part.size", 26 << 20, 64 << 20),
+                            ("onchip.L1.bandwidth", 126, 128), ("onchip.local.banks", 32, 32),
+                            ("onchip.unit.local", 226 << 10, 228 << 10), ("arithmetic.peak.f64", 33.1e12, 33.5e12),
+                            ("arithmetic.peak.f32", 66.2e12, 66.9e12), ("arithmetic.peak.f16", 131e12, 134e12),
+                            ("bandwidth.memory.read.all", 4600, 4700), ("link.host-0.to", 54, 56)):
+        fact = facts[name]
+        expect(fact["verdict"] == "supported" and low <= fact["value"] <= high, name, fact)
+    for one, other in (("cache.L2.latency_cycles", "onchip.L2.latency"), ("memory.latency", "onchip.memory.latency"),
+                       ("cache.step_1.latency_cycles", "onchip.L1.latency")):
+        ratio = facts[one]["value"] / facts[other]["value"]
+        expect(abs(ratio - 1) < 0.02, f"{one} beside {other}", ratio)
+
+
+def test_facts_have_names_of_their_own(assay):
+    for sample in sorted(os.listdir(SAMPLES)):
+        if sample.endswith(".db"):
+            told = json.loads(read(assay, "facts", "1", "--json", sample=os.path.join(SAMPLES, sample)))["facts"]
+            names = [(f["device"], f["id"]) for f in told]
+            expect(len(names) == len(set(names)), f"no two facts of {sample} have one name",
+                   sorted(n for n in set(names) if names.count(n) > 1))
 
 
 if __name__ == "__main__":
