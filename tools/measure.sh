@@ -10,5 +10,9 @@ case $code in
 4) echo "Some numbers are untrusted: a gate failed, see 'assay show'. The page marks them." ;;
 *) exit "$code" ;;
 esac
-echo "Report: $(pwd)/report.html"
-echo "Store:  ${ASSAY_STORE:-${XDG_DATA_HOME:-$HOME/.local/share}/assay/assay.db}"
+case $assay in
+/*) echo "Program: $assay" ;;
+*) echo "Program: $(pwd)/$assay" ;;
+esac
+echo "Report:  $(pwd)/report.html"
+echo "Store:   ${ASSAY_STORE:-${XDG_DATA_HOME:-$HOME/.local/share}/assay/assay.db}"

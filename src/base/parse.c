@@ -165,7 +165,7 @@ enum as_status as_parse_duration(const char *s, double *seconds, struct as_error
                 return AS_OK;
             }
     }
-    return as_fail(err, AS_USAGE, "\"%s\" is not a duration: write it as 500ms, 60s, 10m or 1h", s);
+    return as_fail(err, AS_USAGE, "\"%s\" is not a duration: write it as 60s, 10m or 1h", s);
 }
 
 enum as_status as_parse_percent(const char *s, double *fraction, struct as_error *err)

@@ -214,22 +214,26 @@ enum as_status as_args_u64(const struct as_args *args, const char *option, uint6
     return AS_OK;
 }
 
+void as_args_quote(const char *word, struct as_buf *out)
+{
+    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:%+@")]) {
+        as_buf_str(out, word);
+        return;
+    }
+    as_buf_char(out, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            as_buf_str(out, "'\\''");
+        else
+            as_buf_char(out, *word);
+    as_buf_char(out, '\'');
+}
+
 void as_args_command(const struct as_args *args, struct as_buf *out)
 {
     as_buf_str(out, "assay");
     for (int i = 1; i < args->argc; i++) {
-        const char *a = args->argv[i];
         as_buf_char(out, ' ');
-        if (*a && !a[strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:%+@")]) {
-            as_buf_str(out, a);
-            continue;
-        }
-        as_buf_char(out, '\'');
-        for (; *a; a++)
-            if (*a == '\'')
-                as_buf_str(out, "'\\''");
-            else
-                as_buf_char(out, *a);
-        as_buf_char(out, '\'');
+        as_args_quote(args->argv[i], out);
     }
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,12 +64,23 @@ static int run_worker(char **argv)
     return as_worker_main((int)fd, (long)parent);
 }
 
+/* The worker is this program, whatever it is called and also after its file was replaced, unless the person says
+ * otherwise; a program that has assay as a library finds it elsewhere. */
+static void name_worker(void)
+{
+    static const char self[] = "/proc/self/exe";
+    const char *given = getenv("ASSAY_WORKER");
+    if ((!given || !given[0]) && access(self, X_OK) == 0)
+        (void)setenv("ASSAY_WORKER", self, 1);
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of a write, not an end without a word */
     hold_standard_streams();
     if (argc == 4 && strcmp(argv[1], "--worker") == 0)
         return run_worker(argv);
+    name_worker();
     if (argc < 2) {
         struct as_buf b = AS_BUF_INIT;
         as_help_short(&b);

@@ -80,6 +80,7 @@ enum as_status as_session_begin(struct as_session *s, const struct as_args *args
     s->progress.unicode = as_cli_utf8();
     s->progress.quiet = as_args_flag(args, "quiet");
     as_args_command(args, &s->command);
+    s->store = as_args_value(args, "store");
     take_signals();
     options->command = as_buf_get(&s->command);
     options->event = on_event;
@@ -101,6 +102,18 @@ int as_session_code(const struct as_run_result *result)
     return n[AS_CELL_UNTRUSTED] || broken ? AS_EXIT_UNTRUSTED : AS_EXIT_OK;
 }
 
+/* Says where the run is, in a command that goes on with it. */
+static void add_store(const struct as_session *s, struct as_buf *out)
+{
+    if (!s->store)
+        return;
+    struct as_buf word = AS_BUF_INIT;
+    as_args_quote(s->store, &word);
+    as_buf_str(out, " --store ");
+    as_buf_terminal(out, as_buf_get(&word));
+    as_buf_finish(&word);
+}
+
 int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
                    const struct as_error *err, const struct as_run_result *result)
 {
@@ -113,10 +126,12 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
         code = as_cli_misuse(command, err);
     } else {
         code = interrupted ? AS_EXIT_FAILED : as_session_code(result);
-        if (interrupted && result->run_id > 0)
-            as_cli_note("interrupted, what was measured is kept; 'assay resume %lld' goes on",
-                        (long long)result->run_id);
-        else if (interrupted)
+        if (interrupted && result->run_id > 0) {
+            as_buf_clear(&s->buf);
+            add_store(s, &s->buf);
+            as_cli_note("interrupted, what was measured is kept; this goes on: assay resume %lld%s",
+                        (long long)result->run_id, as_buf_get(&s->buf));
+        } else if (interrupted)
             as_cli_note("interrupted before anything was measured");
     }
     as_buf_finish(&s->buf);
@@ -132,6 +147,33 @@ static enum as_status write_page(const struct as_report_run *run, const char *pa
         st = as_write_file(path, as_buf_get(&page), page.len, err);
     as_buf_finish(&page);
     return st;
+}
+
+/* What to type next, each on a line of its own so that it can be copied as it is. */
+static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
+                         const char *report, struct as_buf *out)
+{
+    const char *probe = NULL;
+    size_t untrusted = 0;
+    for (size_t i = 0; i < run->cells_n; i++) {
+        const struct as_cell *cell = &run->cells[i];
+        if (is_hidden(cell))
+            continue;
+        probe = !probe || strcmp(probe, cell->probe) == 0 ? cell->probe : "PROBE";
+        untrusted += cell->status == AS_CELL_UNTRUSTED;
+    }
+    as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
+    add_store(s, out);
+    if (report) {
+        as_buf_str(out, "\nThe page:    ");
+        as_buf_terminal(out, report);
+    } else {
+        as_buf_printf(out, "\nAs a page:   assay report %s -o report.html", name);
+        add_store(s, out);
+    }
+    if (untrusted > run->cells_n / 2)
+        as_buf_str(out, "\nWhy so few are trusted, as far as this machine tells:  assay doctor");
+    as_buf_char(out, '\n');
 }
 
 int as_session_views(const struct as_session *s, struct as_store *store, const struct as_run_result *result,
@@ -153,14 +195,7 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     if (!st && report)
         st = write_page(&run, report, &err);
     if (!st && !s->json) {
-        as_buf_printf(&out, "\n'assay show %s PROBE' has every cell", name);
-        if (report) {
-            as_buf_str(&out, "; the page is ");
-            as_buf_terminal(&out, report);
-        } else {
-            as_buf_printf(&out, ", 'assay report %s -o report.html' makes a page of it", name);
-        }
-        as_buf_char(&out, '\n');
+        add_commands(s, &run, name, report, &out);
     }
     as_report_run_finish(&run);
     if (st) {

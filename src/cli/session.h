@@ -14,6 +14,7 @@ struct as_session {
     struct as_table_style style;
     struct as_buf buf;
     struct as_buf command;
+    const char *store; /* as it was given, NULL: not; what is said of further commands needs it too */
 };
 /* Reads --json, --quiet, --no-wait and --colour, takes over SIGINT, SIGTERM and SIGHUP, and sets event, user, stop,
  * wait and command of options. */

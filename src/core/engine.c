@@ -51,8 +51,11 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
         double off = as_sentinel_deviation(sentinel, at, at);
         if (!s && isfinite(off) && off > as_sentinel_tolerance(sentinel)) {
             struct as_buf text = AS_BUF_INIT;
-            as_buf_printf(&text, "drift: the %s sentinel of %s is %.0f%% off its usual value", sentinel->what,
-                          sentinel->device, 100 * off);
+            as_buf_printf(&text, "drift: the %s sentinel of %s is ", sentinel->what, sentinel->device);
+            if (off < 2)
+                as_buf_printf(&text, "%.0f%% off its usual value", 100 * off);
+            else
+                as_buf_printf(&text, "%.3g times its usual value", 1 + off);
             as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
             as_buf_finish(&text);
         }

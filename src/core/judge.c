@@ -180,15 +180,16 @@ static void judge_host(const struct found *host, struct as_gate_context *context
     struct as_buf text = AS_BUF_INIT;
     if (!host->slowed)
         return;
-    as_buf_printf(&text, "%s; the host's core was slow in %zu of %zu", context->drift_text, host->slowed,
-                  host->measured);
+    const bool fails = !host->left_out && 2 * host->has > host->measured;
+    as_buf_printf(&text, "the host's core was slow in %zu of %zu visits", host->slowed, host->measured);
     if (host->has < host->slowed)
         as_buf_printf(&text, ", in %zu the number is that of the others", host->slowed - host->has);
     if (!host->left_out)
-        as_buf_str(&text, ", too few others are left");
+        as_buf_str(&text, fails ? ", too few others are left" : ", which count as well, since too few others are left");
+    as_buf_printf(&text, "; %s", context->drift_text);
     as_copy_text(context->drift_text, sizeof context->drift_text, as_buf_get(&text));
     as_buf_finish(&text);
-    if (!host->left_out && 2 * host->has > host->measured)
+    if (fails)
         context->drift = AS_GATE_FAIL;
 }
 

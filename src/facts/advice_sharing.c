@@ -244,6 +244,9 @@ static void say_copies(struct as_advice *a, const struct copies *all)
         number_copy(a, all, i);
         if (!passes_to_pay(all->copy[i], all->direct[i], all->own[i], &passes, &ci))
             vain[vain_n++] = i;
+        else if (ci.hi < 1)
+            advice_say(a, "%s '%s' they pay even for a single pass over the data", a->sentence[0] ? "; from" : "From",
+                       cell_axis(all->copy[i], "from"));
         else
             advice_say(a, "%s '%s' they pay from %s passes over the data on", a->sentence[0] ? "; from" : "From",
                        cell_axis(all->copy[i], "from"), fact_value_text(passes, ci, "", number, sizeof number));

@@ -12,9 +12,9 @@ const char *as_fact_verdict_word(enum as_fact_verdict v);
 enum { AS_EVIDENCE_MAX = 48 };
 
 struct as_fact {
-    char id[64];     /* stable name: "cache.L2.size", "bandwidth.memory.read", "tlb.reach" */
+    char id[128];    /* stable name: "cache.L2.size", "bandwidth.memory.read", "tlb.reach" */
     char device[32]; /* whose fact */
-    char object[32]; /* the part of the machine it belongs to, for the map: "core", "L1", "L2", "L3", "memory", "TLB",
+    char object[64]; /* the part of the machine it belongs to, for the map: "core", "L1", "L2", "L3", "memory", "TLB",
                         "launch", "allocator:malloc", "link:cpu-cpu", ... */
     char sentence[320];
     enum as_fact_verdict verdict;

@@ -95,9 +95,9 @@ static void say(struct as_buf *out, const struct table *t)
 static void add(struct rule_context *c, const struct table *t, const char *allocator)
 {
     struct as_buf text = AS_BUF_INIT;
-    char object[48];
+    char object[64];
     say(&text, t);
-    snprintf(object, sizeof object, "allocator:%.36s", allocator);
+    snprintf(object, sizeof object, "allocator:%.48s", allocator);
     struct as_fact *f = text.len ? fact_add(c, object, "", "accounting.%s", allocator) : NULL;
     if (f) {
         f->verdict = AS_SUPPORTED;

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "facts/rules.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,7 +228,7 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
         fact_say(f, "Loads of one unit stay in %s up to between %s and %s of the %s that are claimed of it",
                  level->name, lo, hi, claim);
     else if (!level->cache)
-        fact_say(f, "%s ends between %s and %s", level->name, lo, hi);
+        fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
     else if (f->verdict == AS_SUPPORTED)
         fact_say(f, "%s ends between %s and %s, as its claimed size of %s says", level->name, lo, hi, claim);
     else

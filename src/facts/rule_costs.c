@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+enum { MANY_CELLS = 20 }; /* of so many it is worth saying what nine of ten do */
+enum { FACTS_MAX = 32 };  /* of one rule: a run of absurdly many kinds of cells stays readable */
 
 /* Sorts v. */
 static struct as_interval spread_interval(double *v, size_t n)
@@ -46,12 +47,18 @@ void rule_clock(struct rule_context *c)
         if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
             f->claimed = c->info->clock_max_hz;
         fact_value_text(f->claimed, NO_INTERVAL, "Hz", claim, sizeof claim);
+        char seen_in[128];
+        if (n < MANY_CELLS && strcmp(lo, hi) != 0)
+            snprintf(seen_in, sizeof seen_in, "%s to %s in %zu trusted cells", lo, hi, n);
+        else if (n < MANY_CELLS)
+            snprintf(seen_in, sizeof seen_in, "in %zu trusted cell%s", n, n == 1 ? "" : "s");
+        else
+            snprintf(seen_in, sizeof seen_in, "%s to %s in nine of ten cells", lo, hi);
         if (f->claimed > 0 && median > 1.02 * f->claimed) {
             f->verdict = AS_REFUTED;
-            fact_say(f, "The core runs at %s, above its claimed maximum of %s (%s to %s in nine of ten cells)", value,
-                     claim, lo, hi);
+            fact_say(f, "The core runs at %s, above its claimed maximum of %s (%s)", value, claim, seen_in);
         } else {
-            fact_say(f, "The core runs at %s (%s to %s in nine of ten cells)%s%s", value, lo, hi,
+            fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
                      f->claimed > 0 ? ", within its claimed maximum of " : "", f->claimed > 0 ? claim : "");
         }
         for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
@@ -74,8 +81,8 @@ static void add_difference(struct rule_context *c, const struct as_cell *more, c
                            const char *id, const char *what, const char *nothing)
 {
     const char *allocator = cell_axis(more, "allocator");
-    char object[48], value[96], size[32];
-    snprintf(object, sizeof object, "allocator:%.36s", allocator);
+    char object[64], value[96], size[32];
+    snprintf(object, sizeof object, "allocator:%.48s", allocator);
     struct as_fact *f = fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
     if (!f)
         return;
@@ -137,8 +144,8 @@ static void add_allocator(struct rule_context *c, const struct curve *curve, siz
 {
     const struct as_cell *cell = curve->cells[at];
     const char *allocator = cell_axis(cell, "allocator"), *op = cell_axis(cell, "op");
-    char object[48], value[96], size[32];
-    snprintf(object, sizeof object, "allocator:%.36s", allocator);
+    char object[64], value[96], size[32];
+    snprintf(object, sizeof object, "allocator:%.48s", allocator);
     fact_value_text(curve->x[at], NO_INTERVAL, "B", size,
                     sizeof size); /* in the name: which sizes are trusted differs by run */
     struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);

@@ -55,7 +55,7 @@ static void add_copy(struct rule_context *c, const struct as_cell *cell)
 {
     const char *how = cell_axis(cell, "how");
     bool both = strcmp(cell_axis(cell, "direction"), "both") == 0;
-    struct as_fact *f = fact_add(c, "copy", cell->unit, "copy.%s%s.%.20s.%.20s", how, both ? ".both" : "",
+    struct as_fact *f = fact_add(c, "copy", cell->unit, "copy.%s%s.%.40s.%.40s", how, both ? ".both" : "",
                                  cell_axis(cell, "from"), cell_axis(cell, "to"));
     char value[96], size[32];
     if (!f)
@@ -123,9 +123,17 @@ static void add_direct(struct rule_context *c, const struct as_cell *copy, const
     fact_value_text(copy->sum.median, cell_interval(copy), copy->unit, copies, sizeof copies);
     if (passes_to_pay(copy, direct, own, &passes, &ci)) {
         fact_number(f, passes, ci);
-        fact_say(f,
-                 "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays from %.3g passes on",
-                 from, reads, copies, passes);
+        if (ci.hi < 1)
+            fact_say(f,
+                     "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays even for a "
+                     "single pass",
+                     from, reads, copies);
+        else
+            fact_say(
+                f,
+                "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays from %.3g passes "
+                "on",
+                from, reads, copies, passes);
     } else {
         const bool slower = direct->sum.median < own->sum.median;
         f->verdict = slower ? AS_UNDECIDED : AS_REFUTED;

@@ -43,8 +43,8 @@ static void add_faults(struct rule_context *c, const struct curve *curve)
     const size_t last = curve->n - 1;
     const struct as_cell *cell = curve->cells[last];
     const bool device = strcmp(cell_axis(cell, "touch"), "device") == 0;
-    char object[48];
-    snprintf(object, sizeof object, "allocator:%.36s", cell_axis(cell, "allocator"));
+    char object[64];
+    snprintf(object, sizeof object, "allocator:%.48s", cell_axis(cell, "allocator"));
     struct as_fact *f = fact_add(c, object, "events", "page_events.faults.%s.%s", cell_axis(cell, "allocator"),
                                  cell_axis(cell, "touch"));
     if (!f)

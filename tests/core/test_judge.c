@@ -92,7 +92,7 @@ static void test_enough_must_be_left(void **unused)
     slow(&s, 3); /* then the number is not the machine's */
     assert_int_equal(judge(&s), 0);
     assert_int_equal(s.context.drift, AS_GATE_FAIL);
-    assert_non_null(strstr(s.context.drift_text, "slow in 4 of 6, too few others"));
+    assert_non_null(strstr(s.context.drift_text, "slow in 4 of 6 visits, too few others"));
     as_yardsticks_finish(&s.engine.yardsticks);
 }
 
@@ -105,7 +105,7 @@ static void test_slow_host_that_does_not_matter(void **unused)
         slow(&s, v), s.samples[v] = 10.05; /* what they measured is within half the precision of the others */
     assert_int_equal(judge(&s), 0);
     assert_int_not_equal(s.context.drift, AS_GATE_FAIL);
-    assert_non_null(strstr(s.context.drift_text, "slow in 3 of 6, in 3 the number is"));
+    assert_non_null(strstr(s.context.drift_text, "slow in 3 of 6 visits, in 3 the number is"));
     s.samples[2] = 10.3; /* one was disturbed */
     assert_int_equal(judge(&s), 1);
     assert_true(s.visits[2].excluded);

@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import shlex
 import shutil
 import sqlite3
 import stat
@@ -31,6 +32,20 @@ def refuses(*words):
         for word in words:
             expect(word in done.err, f"'{command}' should say '{word}'", done)
     return check
+
+
+def test_advice_names_the_store(assay):
+    """What a run says to type next works where it is typed, also when the store's name needs quotes."""
+    store = assay.path("a 'b' store.db")
+    done = assay.run("run", *CELLS, "--store", store)
+    expect(done.code in MEASURED, "a run", done)
+    said = [line.split(":  ", 1)[1].strip() for line in done.out.splitlines() if ":  " in line and " assay " in line]
+    expect(len(said) >= 2 and said[0].startswith("assay show 1 latency "), "a command with the run's only probe", done)
+    for words in (s.removeprefix("assay ") for s in said[:2]):
+        typed = shlex.split(words)
+        expect(typed[-2:] == ["--store", store], "the store as it is", words)
+        again = assay.run(*typed)
+        expect(again.code in (OK, *MEASURED), f"'{words}' works", again)
 
 
 def test_no_store_yet(assay):

@@ -1,5 +1,6 @@
 """Workers that crash, hang, are stopped or talk nonsense: each costs one cell, and the run goes on."""
 import os
+import shutil
 import signal
 import stat
 
@@ -24,6 +25,15 @@ def disturbed(assay, number):
     cells = assay.cells()
     expect({identity(c) for c in cells} == {identity(c) for c in assay.cells(1)}, "no cell lost", done)
     return cells, done
+
+
+def test_renamed_program(assay):
+    """The program measures with itself, whatever it is called."""
+    other = assay.path("assay-1.0")
+    shutil.copy(assay.program, other)
+    assay.program = other
+    done = assay.run("run", *CELLS)
+    expect(done.code in MEASURED and harness.measured(assay.cells()), "it measures", done)
 
 
 def test_worker_segfaults(assay):
