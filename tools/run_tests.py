@@ -160,7 +160,8 @@ def count_test(build, test, tally):
             tally.ok(name)
     if result not in ("OK", "EXPECTEDFAIL", "SKIP"):
         if tally.failed > failed_before:
-            say(f"FAILED {name} ({result})\n" + Tally.end_of(output))
+            told = re.sub(r"^\[ (RUN|      OK) .*\n", "", output, flags=re.M)  # what passed hides what did not
+            say(f"FAILED {name} ({result})\n" + Tally.end_of(told))
         else:
             tally.fail(f"{name} ({result}, exit {test.get('returncode')})", output)
 
