@@ -123,8 +123,13 @@ bool as_unit_is_count(const char *unit)
 
 void as_format_value(struct as_buf *b, double v, const char *unit)
 {
+    as_format_value_to(b, v, unit, 3);
+}
+
+void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits)
+{
     if (!isfinite(v)) {
-        as_format_number(b, v, 3);
+        as_format_number(b, v, digits);
         return;
     }
     if (strcmp(unit, "B") == 0 && v >= 0 && v < 0x1p63) {
@@ -132,7 +137,7 @@ void as_format_value(struct as_buf *b, double v, const char *unit)
         return;
     }
     if (strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0) {
-        as_format_number(b, v, 3);
+        as_format_number(b, v, digits);
         as_buf_str(b, unit);
         return;
     }
@@ -142,7 +147,7 @@ void as_format_value(struct as_buf *b, double v, const char *unit)
         return;
     }
     const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, false) : NULL;
-    as_format_number(b, scale ? v * scale->factor : v, 3);
+    as_format_number(b, scale ? v * scale->factor : v, digits);
     if (*unit)
         as_buf_printf(b, " %s", scale ? scale->shown : unit);
 }

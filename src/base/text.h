@@ -33,6 +33,8 @@ struct as_scale {
 const struct as_scale *as_scale_of(double v, const char *unit, bool typeset);
 /* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 us; (153.2,"GB/s") 153 GB/s */
 void as_format_value(struct as_buf *b, double v, const char *unit);
+/* The same with so many significant digits, but of sizes and counts, which have their own. */
+void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
 /* Is a number of this unit a count of what happened ("updates")? It is exact as it stands, and may be 0. */
 bool as_unit_is_count(const char *unit);
 bool as_unit_is_of_cycles(const char *unit); /* "cycles", "ops/cycle", ... */

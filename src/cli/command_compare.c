@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/compare.h"
 #include "cli/compare_provenance.h"
+#include "cli/compare_table.h"
 #include "cli/ndjson.h"
 #include "report/terminal.h"
 
@@ -17,29 +18,6 @@ static const char *const match_words[] = {
     [AS_MATCH_ONLY_A] = "only a",
     [AS_MATCH_ONLY_B] = "only b",
 };
-
-/* Does any cell of this probe have another value of the axis? Those are the axes that tell cells apart. */
-static bool varies(const struct as_pairs *pairs, const struct as_cell *of, const struct as_axis_value *v)
-{
-    for (size_t i = 0; i < pairs->n; i++) {
-        const struct as_cell *c = pairs->v[i].a ? pairs->v[i].a : pairs->v[i].b;
-        if (strcmp(c->probe, of->probe) == 0 && strcmp(as_axes_text(&c->axes, v->name), v->text) != 0)
-            return true;
-    }
-    return false;
-}
-
-static void cell_words(const struct as_pairs *pairs, const struct as_cell *c, struct as_buf *out)
-{
-    const struct as_probe *probe = as_probe_find(c->probe);
-    as_buf_printf(out, "%s %s", c->probe, c->device);
-    for (size_t i = 0; i < c->axes.n; i++) {
-        if (!varies(pairs, c, &c->axes.v[i]))
-            continue;
-        as_buf_printf(out, " %s=", c->axes.v[i].name);
-        as_text_axis(out, &c->axes.v[i], probe);
-    }
-}
 
 static void json_pair(const struct as_pair *p, struct as_buf *out)
 {
@@ -65,68 +43,6 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     as_buf_str(out, as_buf_get(&b));
     out->failed |= b.failed;
     as_buf_finish(&b);
-}
-
-static void add_value(struct as_table *t, const struct as_cell *c)
-{
-    struct as_buf b = AS_BUF_INIT;
-    if (c && as_text_measured(c))
-        as_format_value(&b, c->sum.median, c->unit);
-    else
-        as_buf_str(&b, c ? as_cell_status_word(c->status) : "-");
-    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    as_buf_finish(&b);
-}
-
-static void add_pair(struct as_table *t, const struct as_pairs *pairs, const struct as_pair *p)
-{
-    static const enum as_paint paint[] = {[AS_SAME] = AS_PAINT_NONE,
-                                          [AS_FASTER] = AS_PAINT_GOOD,
-                                          [AS_SLOWER] = AS_PAINT_BAD,
-                                          [AS_CANNOT_TELL] = AS_PAINT_DIM};
-    struct as_buf b = AS_BUF_INIT;
-    cell_words(pairs, p->a, &b);
-    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    add_value(t, p->a);
-    add_value(t, p->b);
-    as_buf_clear(&b);
-    if (isfinite(p->comparison.ratio))
-        as_buf_printf(&b, "%.3f", p->comparison.ratio);
-    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    as_buf_clear(&b);
-    if (isfinite(p->comparison.ci.lo))
-        as_buf_printf(&b, "%.3f to %.3f", p->comparison.ci.lo, p->comparison.ci.hi);
-    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    if (p->match == AS_MATCH_BOTH)
-        as_table_addf(t, paint[p->comparison.verdict], "%s%s", as_verdict_word(p->comparison.verdict),
-                      p->regression ? ", over the limit" : "");
-    else
-        as_table_add(t, "not compared", AS_PAINT_DIM);
-    as_buf_finish(&b);
-}
-
-/* What only one of the runs has, by probe and device with its count. */
-static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, struct as_buf *out)
-{
-    size_t shown = 0;
-    enum { MOST = 20 };
-    if (!pairs->matches[which])
-        return;
-    as_buf_printf(out, "\nOnly in %s (%zu):\n", name, pairs->matches[which]);
-    for (size_t i = 0; i < pairs->n; i++) {
-        if (pairs->v[i].match != which)
-            continue;
-        if (shown++ == MOST) {
-            as_buf_printf(out, "  and %zu more; --json lists them all\n", pairs->matches[which] - MOST);
-            return;
-        }
-        struct as_buf b = AS_BUF_INIT;
-        cell_words(pairs, pairs->v[i].a ? pairs->v[i].a : pairs->v[i].b, &b);
-        as_buf_str(out, "  ");
-        as_buf_terminal(out, as_buf_get(&b));
-        as_buf_char(out, '\n');
-        as_buf_finish(&b);
-    }
 }
 
 static void write_source(const char *letter, const struct as_source *s, struct as_buf *out)
@@ -164,8 +80,6 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
                                 double limit, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err)
 {
-    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">95% interval", "b is", NULL};
-    struct as_table t;
     write_source("a", a, out);
     write_source("b", b, out);
     enum as_status st = as_compare_provenance(&a->run, &b->run, false, out, err);
@@ -174,16 +88,9 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
         as_buf_terminal(out, pairs->renamed);
         as_buf_char(out, '\n');
     }
-    as_table_init(&t, heads);
-    for (size_t i = 0; i < pairs->n; i++)
-        if (pairs->v[i].a && pairs->v[i].b)
-            add_pair(&t, pairs, &pairs->v[i]);
-    as_buf_char(out, '\n');
-    if (!st && t.n > t.columns)
-        st = as_table_write(&t, style, out, err);
-    as_table_finish(&t);
-    write_only(pairs, AS_MATCH_ONLY_A, "a", out);
-    write_only(pairs, AS_MATCH_ONLY_B, "b", out);
+    if (!st)
+        st = as_compare_table(pairs, style, out, err);
+    as_compare_lists(pairs, limit, out);
     write_counts(pairs, limit, out);
     return st;
 }

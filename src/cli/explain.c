@@ -55,11 +55,21 @@ void as_explain_member(struct as_buf *out, const char *name, const char *text, c
     as_text_fill(out, text, style->width, 13, 13);
 }
 
-static void value_member(struct as_buf *out, const char *name, double v, const char *unit,
+enum { BINS = 10, DIGITS_LEAST = 3, DIGITS_MOST = 7 };
+
+/* So many digits that a tenth of what lies between the cell's least and most sample is seen. */
+static int digits_of(const struct as_cell *c)
+{
+    const double most = fmax(fabs(c->sum.min), fabs(c->sum.max)), bin = (c->sum.max - c->sum.min) / BINS;
+    const double digits = ceil(log10(most / bin)) + 1;
+    return !(digits > DIGITS_LEAST) ? DIGITS_LEAST : digits < DIGITS_MOST ? (int)digits : DIGITS_MOST;
+}
+
+static void value_member(struct as_buf *out, const char *name, double v, const char *unit, int digits,
                          const struct as_table_style *style)
 {
     struct as_buf b = AS_BUF_INIT;
-    as_format_value(&b, v, unit);
+    as_format_value_to(&b, v, unit, digits);
     as_explain_member(out, name, as_buf_get(&b), style);
     as_buf_finish(&b);
 }
@@ -67,25 +77,27 @@ static void value_member(struct as_buf *out, const char *name, double v, const c
 static void numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     const double reached = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
+    const int digits = digits_of(c);
     struct as_buf b = AS_BUF_INIT;
     as_text_title(out, "Numbers", style);
-    as_format_value(&b, c->sum.median, c->unit);
+    as_format_value_to(&b, c->sum.median, c->unit, digits);
     as_buf_str(&b, ", 95% interval ");
-    as_format_value(&b, c->sum.ci.lo, c->unit);
+    as_format_value_to(&b, c->sum.ci.lo, c->unit, digits);
     as_buf_str(&b, " to ");
-    as_format_value(&b, c->sum.ci.hi, c->unit);
+    as_format_value_to(&b, c->sum.ci.hi, c->unit, digits);
     if (isfinite(reached)) { /* not of a count whose median is 0 */
         as_buf_str(&b, style->unicode ? " (±" : " (+-");
         as_text_relative(&b, &c->sum);
         as_buf_char(&b, ')');
     }
     as_explain_member(out, "median", as_buf_get(&b), style);
-    value_member(out, "spread", c->sum.mad, c->unit, style);
-    value_member(out, "least", c->sum.min, c->unit, style);
-    value_member(out, "most", c->sum.max, c->unit, style);
+    value_member(out, "spread", c->sum.mad, c->unit, DIGITS_LEAST, style);
+    value_member(out, "least", c->sum.min, c->unit, digits, style);
+    value_member(out, "most", c->sum.max, c->unit, digits, style);
     as_buf_clear(&b);
     if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit)) {
-        as_buf_printf(&b, "%.3g%% of the median asked for, %.3g%% reached", 100 * c->precision, 100 * reached);
+        as_buf_printf(&b, "the interval is %.3g%% of the median wide, %.3g%% was asked for", 100 * reached,
+                      100 * c->precision);
         as_explain_member(out, "precision", as_buf_get(&b), style);
         as_buf_clear(&b);
     }
@@ -93,24 +105,24 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
     as_explain_member(out, "samples", as_buf_get(&b), style);
     if (c->sum.modes == 2) {
         as_buf_clear(&b);
-        as_format_value(&b, c->sum.mode[0], c->unit);
+        as_format_value_to(&b, c->sum.mode[0], c->unit, digits);
         as_buf_printf(&b, " (%.0f%% of the samples) and ", 100 * c->sum.mode_share0);
-        as_format_value(&b, c->sum.mode[1], c->unit);
+        as_format_value_to(&b, c->sum.mode[1], c->unit, digits);
         as_explain_member(out, "two modes", as_buf_get(&b), style);
     }
     if (isfinite(c->limit))
-        value_member(out, "limit", c->limit, c->unit, style);
+        value_member(out, "limit", c->limit, c->unit, DIGITS_LEAST, style);
     if (isfinite(c->clock_hz))
-        value_member(out, "clock", c->clock_hz, "Hz", style);
+        value_member(out, "clock", c->clock_hz, "Hz", DIGITS_LEAST, style);
     if (c->footprint)
-        value_member(out, "footprint", (double)c->footprint, "B", style);
+        value_member(out, "footprint", (double)c->footprint, "B", DIGITS_LEAST, style);
     as_buf_finish(&b);
 }
 
 /* How the samples are spread between least and most, and how they went over time. */
 static void distribution(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
-    enum { BINS = 10, BAR = 40, POINTS = 72 };
+    enum { BAR = 40, POINTS = 72 };
     size_t count[BINS] = {0}, most = 1;
     double lo = c->sum.min, width = (c->sum.max - c->sum.min) / BINS;
     if (!c->samples || c->sum.n < 2 || !(width > 0) || !isfinite(width))
@@ -126,7 +138,7 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
     struct as_buf label = AS_BUF_INIT;
     for (size_t i = 0; i < BINS; i++) {
         as_buf_clear(&label);
-        as_format_value(&label, lo + ((double)i + 0.5) * width, c->unit);
+        as_format_value_to(&label, lo + ((double)i + 0.5) * width, c->unit, digits_of(c));
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
         as_buf_terminal(out, as_buf_get(&label));
         as_buf_printf(out, " %6zu ", count[i]);
@@ -163,7 +175,7 @@ static void gates(const struct as_cell *c, const struct as_table_style *style, s
     }
 }
 
-static void visit_row(struct as_table *t, const struct as_visit *v, const char *unit)
+static void visit_row(struct as_table *t, const struct as_visit *v, const char *unit, int digits)
 {
     struct as_buf b = AS_BUF_INIT;
     char started[32];
@@ -173,7 +185,7 @@ static void visit_row(struct as_table *t, const struct as_visit *v, const char *
     as_format_duration(&b, v->duration_s);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_buf_clear(&b);
-    as_format_value(&b, as_median(v->samples, v->n), unit);
+    as_format_value_to(&b, as_median(v->samples, v->n), unit, digits);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_table_addf(t, AS_PAINT_NONE, "%zu", v->n);
     as_table_addf(t, AS_PAINT_NONE, "%zu", v->warmup);
@@ -197,7 +209,7 @@ static enum as_status visits(const struct as_explained *e, const struct as_table
     as_text_title(out, "Visits", style);
     as_table_init(&t, heads);
     for (size_t i = 0; i < e->visits_n; i++)
-        visit_row(&t, &e->visits[i], e->cell.unit);
+        visit_row(&t, &e->visits[i], e->cell.unit, digits_of(&e->cell));
     enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     return st;

@@ -388,3 +388,45 @@ void as_runs_free(struct as_run *runs, size_t n)
         as_run_finish(&runs[i]);
     free(runs);
 }
+
+enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err)
+{
+    char when[32];
+    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
+    json_t *pauses = json_object_get(j, "pauses"), *pause = json_object();
+    if (!json_is_object(j)) {
+        json_decref(j);
+        j = json_object();
+    }
+    if (!json_is_array(pauses)) {
+        pauses = json_array();
+        json_object_set_new(j, "pauses", pauses);
+    }
+    as_format_wall(from, when, sizeof when);
+    json_object_set_new(pause, "from", json_string(when));
+    as_format_wall(until, when, sizeof when);
+    json_object_set_new(pause, "until", json_string(when));
+    json_object_set_new(pause, "seconds", json_real(until - from));
+    json_array_append_new(pauses, pause);
+    char *text = json_dumps(j, JSON_COMPACT);
+    json_decref(j);
+    if (!text)
+        return as_nomem(err, 0, "the provenance");
+    free(run->provenance);
+    run->provenance = text;
+    return AS_OK;
+}
+
+double as_run_length(const struct as_run *run)
+{
+    double length = run->ended_at > run->started_at ? run->ended_at - run->started_at : NAN;
+    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
+    const json_t *pauses = json_object_get(j, "pauses");
+    for (size_t i = 0; i < json_array_size(pauses); i++) {
+        const double pause = json_number_value(json_object_get(json_array_get(pauses, i), "seconds"));
+        if (pause > 0 && pause < length)
+            length -= pause;
+    }
+    json_decref(j);
+    return length;
+}

@@ -44,6 +44,7 @@ struct as_engine {
     double start, deadline; /* as_now() times; deadline INFINITY without a budget */
     double measured_from;   /* the first visit, after what was compiled ahead */
     double sentinel_at;     /* when the next sentinels are due */
+    double stopped_at;      /* as_wall() when a run that is gone on with was left, as far as it tells; else 0 */
     int round, rounds;
     int stopped;
 };

@@ -1,6 +1,7 @@
 /* What is recorded of the machine with every run. JSON object with members: tool{version,commit,compiler,flags},
  * host{name,os,kernel,virtualization,container}, cpu{model,vendor,microcode,governor,cores,threads,smt,flags},
- * memory{total,cgroup_limit,thp,thp_defrag,hugetlb_free,page_size,numa_nodes,swap}, load{1m}, time{zone}, limits{...}.
+ * memory{total,cgroup_limit,thp,thp_defrag,hugetlb_free,page_size,numa_nodes,swap}, load{1m}, time{zone}, limits{...};
+ * of a run that was gone on with also pauses[{from,until,seconds}] (as_run_add_pause).
  * Unknown members are absent, never invented. */
 #ifndef AS_CORE_PROVENANCE_H
 #define AS_CORE_PROVENANCE_H

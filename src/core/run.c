@@ -338,6 +338,7 @@ static enum as_status load_readings(struct as_engine *e, size_t index, struct as
     size_t n = 0;
     enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
     for (size_t i = 0; i < n && !s; i++) {
+        e->stopped_at = fmax(e->stopped_at, visits[i].started_at + visits[i].duration_s);
         if (visits[i].n)
             s = as_sentinel_add(&e->sentinels[index - e->sentinels_first], visits[i].started_at,
                                 as_median(visits[i].samples, visits[i].n), err);
@@ -378,6 +379,7 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     if (!s && needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
     if (!s) {
+        e.stopped_at = run.ended_at; /* 0 where it was killed: then its sentinels tell */
         run.state = AS_RUN_RUNNING;
         if (isfinite(options->budget_s) && options->budget_s >= 0)
             run.budget_s = options->budget_s;
@@ -385,6 +387,11 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     }
     if (!s)
         s = restore_progress(&e, err);
+    if (!s && e.stopped_at > 0 && e.stopped_at < as_wall())
+        s = as_run_add_pause(&run, e.stopped_at, as_wall(), err);
+    run.ended_at = 0;
+    if (!s) /* now, so that the pause is known if this is killed too */
+        s = as_store_update_run(store, &run, err);
     if (!s)
         s = carry_out(&e, result, err);
     finish_engine(&e);

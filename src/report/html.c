@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "report/page.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,9 +105,10 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     as_buf_str(b, "</dd></div><div><dt>Measured</dt><dd><time>");
     as_buf_html(b, when);
     as_buf_str(b, " UTC</time>");
-    if (run->ended_at > run->started_at) {
+    const double length = as_run_length(run);
+    if (isfinite(length)) {
         as_buf_str(b, ", ");
-        as_format_duration(b, run->ended_at - run->started_at);
+        as_format_duration(b, length);
     }
     if (run->state != AS_RUN_COMPLETE) {
         as_buf_str(b, " <strong class=\"warn\">");

@@ -363,9 +363,10 @@ static void write_head(const struct as_report_run *run, const struct as_table_st
     as_buf_str(&line, " on ");
     as_buf_terminal(&line, r->host);
     as_buf_printf(&line, ", %s, %s", started, as_run_state_word(r->state));
-    if (r->ended_at > r->started_at) {
+    const double length = as_run_length(r);
+    if (isfinite(length)) {
         as_buf_str(&line, " after ");
-        as_format_duration(&line, r->ended_at - r->started_at);
+        as_format_duration(&line, length);
     }
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);

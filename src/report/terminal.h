@@ -30,8 +30,10 @@ struct as_table {
     struct as_table_cell {
         char *text;
         unsigned char paint;
-    } * cells; /* the head first; owned */
+        bool heading; /* over all columns */
+    } * cells;        /* the head first; owned */
     size_t n, cap;
+    bool headings; /* there are rows that are one, and the others stand to the right of them */
     enum as_status status;
 };
 /* heads: one a column, ">name" for a column that stands at the right, "?name" or "?>name" for one that can be spared;
@@ -40,6 +42,8 @@ void as_table_init(struct as_table *t, const char *const *heads);
 void as_table_finish(struct as_table *t);
 void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */
 void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A row that is a line of text over all columns, which the rows after it stand under. */
+void as_table_heading(struct as_table *t, const char *text);
 /* Too wide for the style: text is broken into lines within the widest columns; numbers never are. */
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);

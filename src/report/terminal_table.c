@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP = 2, LEAST = 9, COMFORT = 16 };
+enum { GAP = 2, INDENT = 2, LEAST = 9, COMFORT = 16 };
 
 void as_table_init(struct as_table *t, const char *const *heads)
 {
@@ -42,7 +42,7 @@ void as_table_add(struct as_table *t, const char *text, enum as_paint paint)
         free(copy);
         return;
     }
-    t->cells[t->n++] = (struct as_table_cell){copy, (unsigned char)paint};
+    t->cells[t->n++] = (struct as_table_cell){copy, (unsigned char)paint, false};
 }
 
 void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...)
@@ -56,6 +56,15 @@ void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...
         t->status = AS_NOMEM;
     as_table_add(t, as_buf_get(&b), paint);
     as_buf_finish(&b);
+}
+
+void as_table_heading(struct as_table *t, const char *text)
+{
+    as_table_add(t, text, AS_PAINT_STRONG);
+    if (!t->status)
+        t->headings = t->cells[t->n - 1].heading = true;
+    for (size_t c = 1; c < t->columns; c++)
+        as_table_add(t, "", AS_PAINT_NONE);
 }
 
 /* Where the first word of s ends, which takes its unit with it: "64 KiB". */
@@ -85,9 +94,9 @@ static unsigned longest_word(const char *text)
 
 static unsigned total_of(const struct as_table *t, const unsigned width[])
 {
-    unsigned total = 0;
+    unsigned total = t->headings ? INDENT : 0;
     for (size_t c = 0; c < t->columns; c++)
-        total += width[c] ? width[c] + (total ? GAP : 0) : 0;
+        total += width[c] ? width[c] + (c ? GAP : 0) : 0;
     return total;
 }
 
@@ -114,6 +123,8 @@ static void fit(const struct as_table *t, const struct as_table_style *style, un
         width[c] = word[c] = 0;
         least[c] = LEAST;
         for (size_t i = c; i < t->n; i += t->columns) {
+            if (t->cells[i].heading)
+                continue;
             unsigned w = as_text_width(t->cells[i].text);
             unsigned l = t->right[c] ? w : longest_word(t->cells[i].text);
             width[c] = w > width[c] ? w : width[c];
@@ -200,10 +211,17 @@ static void write_row(const struct as_table *t, const struct as_table_cell *row,
                       const struct as_table_style *style, struct as_buf *out)
 {
     const char *left[AS_TABLE_COLUMNS_MAX];
+    if (row[0].heading) {
+        as_paint_on(out, (enum as_paint)row[0].paint, style);
+        as_text_fill(out, row[0].text, style->width, INDENT, INDENT);
+        as_paint_off(out, (enum as_paint)row[0].paint, style);
+        return;
+    }
     for (size_t c = 0; c < t->columns; c++)
         left[c] = row[c].text;
-    while (write_line(t, row, left, width, style, out))
-        ;
+    do
+        as_buf_repeat(out, ' ', t->headings ? INDENT : 0);
+    while (write_line(t, row, left, width, style, out));
 }
 
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,

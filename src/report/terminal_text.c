@@ -161,7 +161,10 @@ void as_text_relative(struct as_buf *b, const struct as_summary *s)
         as_buf_char(b, '-');
         return;
     }
-    as_buf_printf(b, half < 9.95 ? "%.1f%%" : "%.0f%%", half);
+    if (half > 0 && half < 0.05)
+        as_buf_str(b, "<0.1%");
+    else
+        as_buf_printf(b, half < 9.95 ? "%.1f%%" : "%.0f%%", half);
 }
 
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe)

@@ -87,6 +87,33 @@ static void test_table_too_wide(void **state)
     as_buf_finish(&b);
 }
 
+/* A heading takes no column, and is broken into lines where it is too wide. */
+static void test_table_headings(void **state)
+{
+    static const char *const heads[] = {"cell", ">a", NULL};
+    struct as_table_style narrow = {.width = 30};
+    struct as_table t;
+    struct as_buf b = AS_BUF_INIT;
+    (void)state;
+    as_table_init(&t, heads);
+    as_table_heading(&t, "latency cpu pattern=random allocator=mmap");
+    as_table_add(&t, "size=1 KiB", AS_PAINT_NONE);
+    as_table_add(&t, "1.5 ns", AS_PAINT_NONE);
+    as_table_heading(&t, "c2c\ncpu");
+    as_table_add(&t, "from=0", AS_PAINT_NONE);
+    as_table_add(&t, "112 ns", AS_PAINT_NONE);
+    assert_int_equal(as_table_write(&t, &narrow, &b, NULL), AS_OK);
+    assert_string_equal(as_buf_get(&b), "  cell             a\n"
+                                        "--------------------\n"
+                                        "latency cpu pattern=random\n"
+                                        "  allocator=mmap\n"
+                                        "  size=1 KiB  1.5 ns\n"
+                                        "c2c\\x0acpu\n"
+                                        "  from=0      112 ns\n");
+    as_table_finish(&t);
+    as_buf_finish(&b);
+}
+
 static void check_table(unsigned width, const char *wanted)
 {
     static const char *const heads[] = {"name", ">value", "?>samples", "status", NULL};
@@ -318,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_table_too_wide),
         cmocka_unit_test(test_table_spares_columns),
+        cmocka_unit_test(test_table_headings),
         cmocka_unit_test(test_colour),
         cmocka_unit_test(test_spark),
         cmocka_unit_test(test_plot),

@@ -285,6 +285,31 @@ static void test_words(void **state)
     assert_string_equal(as_gate_name((enum as_gate)99), "unknown");
 }
 
+/* What is read from a store may be anything. */
+static void test_length_of_a_run(void **state)
+{
+    struct as_error err;
+    struct as_run run = {.started_at = 1000};
+    (void)state;
+    assert_true(isnan(as_run_length(&run)));
+    run.ended_at = 1100;
+    assert_true(as_run_length(&run) == 100);
+    assert_int_equal(as_run_add_pause(&run, 1010, 1040, &err), AS_OK);
+    assert_int_equal(as_run_add_pause(&run, 1050, 1055, &err), AS_OK);
+    assert_true(as_run_length(&run) == 65);
+    assert_non_null(strstr(run.provenance, "\"until\":\"1970-01-01T00:17:20Z\""));
+    free(run.provenance);
+    static const char *const hostile[] = {
+        "[]", "{\"pauses\":3}", "{\"pauses\":[1,{\"seconds\":\"x\"},{\"seconds\":-5},{\"seconds\":1e300}]}", "{"};
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        run.provenance = strdup(hostile[i]);
+        assert_true(as_run_length(&run) == 100);
+        assert_int_equal(as_run_add_pause(&run, 1010, 1040, &err), AS_OK);
+        assert_true(as_run_length(&run) == 70);
+        free(run.provenance);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_key),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_length_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

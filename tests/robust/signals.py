@@ -1,4 +1,5 @@
 """Signals that a person or a machine sends to a run: it ends soon or goes on, and what was measured is kept."""
+import json
 import os
 import signal
 import time
@@ -34,6 +35,16 @@ def check_interrupted(assay, done, seconds):
 
 def test_control_c(assay):
     check_interrupted(assay, *interrupt(assay, signal.SIGINT, to_group=True))
+
+
+def test_pause(assay):
+    """A run that is gone on with later is as long as it was worked on."""
+    interrupt(assay, signal.SIGINT)
+    time.sleep(2)
+    expect(assay.run("resume").code in MEASURED, "resumed")
+    run = json.loads(assay.run("export", "--format", "json").out)["run"]
+    pause = sum(p["seconds"] for p in run["provenance"]["pauses"])
+    expect(2 <= pause < run["ended_at"] - run["started_at"], f"a pause of {pause} s")
 
 
 def test_terminate(assay):

@@ -1,0 +1,259 @@
+#include "cli/compare_table.h"
+
+#include "base/text.h"
+#include "report/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns that the numbers and the verdict take, and what the axes have at least. */
+enum { NUMBERS = 66, AXES_LEAST = 24, LISTED = 20 };
+
+static const struct as_cell *cell_of(const struct as_pair *p)
+{
+    return p->a ? p->a : p->b;
+}
+
+static bool is_row(const struct as_pair *p)
+{
+    return p->a && p->b;
+}
+
+/* The next pair from i on that both runs have; the number of pairs where there is none. */
+static size_t next_row(const struct as_pairs *pairs, size_t i)
+{
+    while (i < pairs->n && !is_row(&pairs->v[i]))
+        i++;
+    return i;
+}
+
+static bool same_place(const struct as_cell *a, const struct as_cell *b)
+{
+    return strcmp(a->probe, b->probe) == 0 && strcmp(a->device, b->device) == 0;
+}
+
+/* Has any row of [from, to) another value of this axis? Those are the axes that tell the rows apart. */
+static bool varies(const struct as_pairs *pairs, size_t from, size_t to, const struct as_axis_value *v)
+{
+    for (size_t i = next_row(pairs, from); i < to; i = next_row(pairs, i + 1))
+        if (strcmp(as_axes_text(&cell_of(&pairs->v[i])->axes, v->name), v->text) != 0)
+            return true;
+    return false;
+}
+
+static void add_axis(const struct as_cell *c, const struct as_axis_value *v, struct as_buf *out)
+{
+    as_buf_printf(out, "%s%s=", out->len ? " " : "", v->name);
+    as_text_axis(out, v, as_probe_find(c->probe));
+}
+
+/* The axes of a cell that vary over [from, to), or those that do not. */
+static void axes_words(const struct as_pairs *pairs, size_t from, size_t to, const struct as_cell *c, bool that_vary,
+                       struct as_buf *out)
+{
+    for (size_t i = 0; i < c->axes.n; i++)
+        if (varies(pairs, from, to, &c->axes.v[i]) == that_vary)
+            add_axis(c, &c->axes.v[i], out);
+}
+
+static bool rows_fit(const struct as_pairs *pairs, size_t from, size_t to, unsigned width)
+{
+    bool fit = true;
+    for (size_t i = from; i < to && fit; i = next_row(pairs, i + 1)) {
+        struct as_buf b = AS_BUF_INIT;
+        axes_words(pairs, from, to, cell_of(&pairs->v[i]), true, &b);
+        fit = as_text_width(as_buf_get(&b)) <= width;
+        as_buf_finish(&b);
+    }
+    return fit;
+}
+
+/* Rows from `from` on that stand under one heading: of one probe and device, as many as the axes that then tell them
+ * apart leave room for. */
+static size_t group_end(const struct as_pairs *pairs, size_t from, unsigned width)
+{
+    size_t end = from + 1;
+    for (size_t i = next_row(pairs, end); i < pairs->n; i = next_row(pairs, end)) {
+        if (!same_place(cell_of(&pairs->v[from]), cell_of(&pairs->v[i])) || !rows_fit(pairs, from, i + 1, width))
+            break;
+        end = i + 1;
+    }
+    return end;
+}
+
+static void add_value(struct as_table *t, const struct as_cell *c)
+{
+    struct as_buf b = AS_BUF_INIT;
+    if (as_text_measured(c))
+        as_format_value(&b, c->sum.median, c->unit);
+    else
+        as_buf_str(&b, as_cell_status_word(c->status));
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_buf_finish(&b);
+}
+
+/* Why there is no verdict. */
+static void add_no_verdict(struct as_table *t, const struct as_cell *a, const struct as_cell *b)
+{
+    const char *const words[] = {as_cell_status_word(a->status), as_cell_status_word(b->status)};
+    if (a->status == b->status)
+        as_table_add(t, words[0], AS_PAINT_DIM);
+    else if (a->status == AS_CELL_OK || b->status == AS_CELL_OK)
+        as_table_addf(t, AS_PAINT_DIM, "%s %s", a->status == AS_CELL_OK ? "b" : "a", words[a->status == AS_CELL_OK]);
+    else
+        as_table_addf(t, AS_PAINT_DIM, "a %s, b %s", words[0], words[1]);
+}
+
+static void add_row(struct as_table *t, const char *axes, const struct as_pair *p)
+{
+    static const enum as_paint paint[] = {[AS_SAME] = AS_PAINT_NONE,
+                                          [AS_FASTER] = AS_PAINT_GOOD,
+                                          [AS_SLOWER] = AS_PAINT_BAD,
+                                          [AS_CANNOT_TELL] = AS_PAINT_DIM};
+    as_table_add(t, axes, AS_PAINT_NONE);
+    add_value(t, p->a);
+    add_value(t, p->b);
+    as_table_addf(t, AS_PAINT_NONE, isfinite(p->comparison.ratio) ? "%.3f" : "", p->comparison.ratio);
+    if (isfinite(p->comparison.ci.lo))
+        as_table_addf(t, AS_PAINT_NONE, "%.3f to %.3f", p->comparison.ci.lo, p->comparison.ci.hi);
+    else
+        as_table_add(t, "", AS_PAINT_NONE);
+    if (p->match == AS_MATCH_BOTH)
+        as_table_addf(t, paint[p->comparison.verdict], "%s%s", as_verdict_word(p->comparison.verdict),
+                      p->regression ? ", over the limit" : "");
+    else
+        add_no_verdict(t, p->a, p->b);
+}
+
+static void add_group(struct as_table *t, const struct as_pairs *pairs, size_t from, size_t to)
+{
+    const struct as_cell *c = cell_of(&pairs->v[from]);
+    const bool alone = next_row(pairs, from + 1) >= to;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s %s", c->probe, c->device);
+    if (!alone)
+        axes_words(pairs, from, to, c, false, &b);
+    as_table_heading(t, as_buf_get(&b));
+    for (size_t i = from; i < to; i = next_row(pairs, i + 1)) {
+        as_buf_clear(&b);
+        axes_words(pairs, from, to, cell_of(&pairs->v[i]), !alone, &b);
+        add_row(t, as_buf_get(&b), &pairs->v[i]);
+    }
+    as_buf_finish(&b);
+}
+
+enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,
+                                struct as_error *err)
+{
+    static const char *const heads[] = {"cell", ">a", ">b", ">b/a", ">95% interval", "b is", NULL};
+    const unsigned room = style->width > NUMBERS + AXES_LEAST ? style->width - NUMBERS : AXES_LEAST;
+    enum as_status st = AS_OK;
+    struct as_table t;
+    as_table_init(&t, heads);
+    for (size_t i = next_row(pairs, 0); i < pairs->n;) {
+        const size_t end = group_end(pairs, i, room);
+        add_group(&t, pairs, i, end);
+        i = next_row(pairs, end);
+    }
+    as_buf_char(out, '\n');
+    if (t.n > t.columns)
+        st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    return st;
+}
+
+/* A cell by itself: its axes but for those that no other cell of its probe has otherwise. */
+static void write_cell(const struct as_pairs *pairs, const struct as_cell *c, struct as_buf *out)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s %s", c->probe, c->device);
+    for (size_t i = 0; i < c->axes.n; i++) {
+        bool tells = false;
+        for (size_t k = 0; k < pairs->n && !tells; k++) {
+            const struct as_cell *other = cell_of(&pairs->v[k]);
+            tells = strcmp(other->probe, c->probe) == 0 &&
+                    strcmp(as_axes_text(&other->axes, c->axes.v[i].name), c->axes.v[i].text) != 0;
+        }
+        if (tells)
+            add_axis(c, &c->axes.v[i], &b);
+    }
+    as_buf_str(out, "  ");
+    as_buf_terminal(out, as_buf_get(&b));
+    out->failed |= b.failed;
+    as_buf_finish(&b);
+}
+
+static double slowness(const struct as_pair *p)
+{
+    return fabs(log(p->comparison.ratio));
+}
+
+static int by_slowness(const void *a, const void *b)
+{
+    const struct as_pair *p = *(const struct as_pair *const *)a, *q = *(const struct as_pair *const *)b;
+    const double x = slowness(p), y = slowness(q);
+    return x != y ? (x > y ? -1 : 1) : (p > q) - (p < q);
+}
+
+/* What is slower is what most come for, and is not to be looked for among a thousand rows. The slowest first. */
+static void write_slower(const struct as_pairs *pairs, double limit, struct as_buf *out)
+{
+    const struct as_pair **slower = malloc((pairs->n + 1) * sizeof *slower);
+    size_t n = 0;
+    out->failed |= !slower;
+    for (size_t i = 0; i < pairs->n && slower; i++) {
+        const struct as_pair *p = &pairs->v[i];
+        if (p->match == AS_MATCH_BOTH && (limit >= 0 ? p->regression : p->comparison.verdict == AS_SLOWER))
+            slower[n++] = p;
+    }
+    if (n) {
+        qsort(slower, n, sizeof(const struct as_pair *), by_slowness);
+        as_buf_str(out, limit >= 0 ? "\nSlower in b by more than the limit:\n" : "\nSlower in b:\n");
+    }
+    for (size_t i = 0; i < n && i < LISTED; i++) {
+        write_cell(pairs, slower[i]->a, out);
+        const struct as_comparison *by = &slower[i]->comparison;
+        as_buf_printf(out, ": b/a %.3f (%.3f to %.3f)\n", by->ratio, by->ci.lo, by->ci.hi);
+    }
+    if (n > LISTED)
+        as_buf_printf(out, "  and %zu more, less so\n", n - LISTED);
+    free(slower);
+}
+
+/* Many are counted by probe and device. */
+static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, struct as_buf *out)
+{
+    if (!pairs->matches[which])
+        return;
+    as_buf_printf(out, "\nOnly in %s (%zu):\n", name, pairs->matches[which]);
+    for (size_t i = 0, in_row = 0; i < pairs->n; i++) {
+        const struct as_cell *c = cell_of(&pairs->v[i]), *next = NULL;
+        if (pairs->v[i].match != which)
+            continue;
+        if (pairs->matches[which] <= LISTED) {
+            write_cell(pairs, c, out);
+            as_buf_char(out, '\n');
+            continue;
+        }
+        in_row++;
+        for (size_t k = i + 1; k < pairs->n && !next; k++)
+            if (pairs->v[k].match == which)
+                next = cell_of(&pairs->v[k]);
+        if (next && same_place(c, next))
+            continue;
+        as_buf_str(out, "  ");
+        as_buf_terminal(out, c->probe);
+        as_buf_char(out, ' ');
+        as_buf_terminal(out, c->device);
+        as_buf_printf(out, ": %zu cell%s\n", in_row, in_row == 1 ? "" : "s");
+        in_row = 0;
+    }
+}
+
+void as_compare_lists(const struct as_pairs *pairs, double limit, struct as_buf *out)
+{
+    write_slower(pairs, limit, out);
+    write_only(pairs, AS_MATCH_ONLY_A, "a", out);
+    write_only(pairs, AS_MATCH_ONLY_B, "b", out);
+}
