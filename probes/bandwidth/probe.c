@@ -40,7 +40,9 @@ static const struct as_axis axes[] = {
      .words = store_words,
      .def = "regular"},
     {.name = "width",
-     .help = "bits of an access; best: the fastest in a short trial, which is noted",
+     .help =
+         "bits of an access, on a device of what a thread takes at once in a plain loop, which goes through its unit's "
+         "own cache; best: the fastest in a short trial, which is noted",
      .type = AS_AXIS_WORD,
      .words = width_words,
      .def = "best"},

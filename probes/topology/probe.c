@@ -182,9 +182,8 @@ const struct as_probe as_probe_topology = {
     .metric = "time",
     .unit = "ns",
     .better_less = true,
-    .counts =
-        "time of 64 bytes: of a dependent load (latency), or of reading in a row (bandwidth: 64 divided by it are "
-        "GB/s, bytes read)",
+    .counts = "time of 64 bytes, over half of the claimed size: of a dependent load, or of reading in a row (64 "
+              "divided by it: GB/s); probe bandwidth looks for the most",
     .axes = axes,
     .quick = grid,
     .full = grid,

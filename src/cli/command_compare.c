@@ -5,6 +5,7 @@
 #include "cli/compare_provenance.h"
 #include "cli/compare_table.h"
 #include "cli/ndjson.h"
+#include "report/shown.h"
 #include "report/terminal.h"
 
 #include <math.h>
@@ -115,6 +116,15 @@ static void json_all(const struct as_pairs *pairs, struct as_buf *out)
     as_buf_finish(&b);
 }
 
+/* With the units that tables and pages show. */
+static enum as_status load(const struct as_args *args, size_t which, struct as_source *out, struct as_error *err)
+{
+    enum as_status st = as_source_load(args, as_args_word(args, which), out, err);
+    for (size_t i = 0; i < out->n && !st; i++)
+        as_shown_cell(&out->cells[i]);
+    return st;
+}
+
 static int run_compare(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
@@ -128,9 +138,9 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     if (!st)
         st = as_args_number(args, "check", &check_range, &limit, &err);
     if (!st)
-        st = as_source_load(args, as_args_word(args, 0), &a, &err);
+        st = load(args, 0, &a, &err);
     if (!st)
-        st = as_source_load(args, as_args_word(args, 1), &b, &err);
+        st = load(args, 1, &b, &err);
     if (!st)
         st = as_compare_runs(&a, &b, limit >= 0 ? limit : tolerance, limit, &pairs, &err);
     if (!st && as_args_flag(args, "json")) {

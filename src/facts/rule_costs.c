@@ -47,13 +47,13 @@ void rule_clock(struct rule_context *c)
         if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
             f->claimed = c->info->clock_max_hz;
         fact_value_text(f->claimed, NO_INTERVAL, "Hz", claim, sizeof claim);
-        char seen_in[128];
-        if (n < MANY_CELLS && strcmp(lo, hi) != 0)
-            snprintf(seen_in, sizeof seen_in, "%s to %s in %zu trusted cells", lo, hi, n);
-        else if (n < MANY_CELLS)
-            snprintf(seen_in, sizeof seen_in, "in %zu trusted cell%s", n, n == 1 ? "" : "s");
+        char range[72] = "", seen_in[128];
+        if (strcmp(lo, hi) != 0)
+            snprintf(range, sizeof range, "%s to %s ", lo, hi);
+        if (n < MANY_CELLS)
+            snprintf(seen_in, sizeof seen_in, "%sin %zu trusted cell%s", range, n, n == 1 ? "" : "s");
         else
-            snprintf(seen_in, sizeof seen_in, "%s to %s in nine of ten cells", lo, hi);
+            snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
         if (f->claimed > 0 && median > 1.02 * f->claimed) {
             f->verdict = AS_REFUTED;
             fact_say(f, "The core runs at %s, above its claimed maximum of %s (%s)", value, claim, seen_in);

@@ -3,6 +3,7 @@
 #include "facts/rules.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double AGREE_WITHIN = 0.02;
@@ -27,13 +28,18 @@ void rule_instruments(struct rule_context *c)
     struct as_fact *f = n ? fact_add(c, "core", "x", "latency.instruments") : NULL;
     if (f) {
         const struct pair *p = &pairs[worst];
-        char ratio[96], size[32];
+        const size_t open = n - agree - differ;
+        char ratio[96], size[32], others[96] = "", undecided[96] = "";
+        if (differ)
+            snprintf(others, sizeof others, ", differ by more in %zu", differ);
+        if (open)
+            snprintf(undecided, sizeof undecided, ", and their intervals leave it open in %zu", open);
         fact_ratio(f, p->b, p->a);
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         fact_say(f,
                  "A walk that is timed as a whole and one whose counter is read while it runs agree within 2%% in %zu "
-                 "of %zu places, and differ by more in %zu; the farthest apart are %s, over %s",
-                 agree, n, differ, fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
+                 "of %zu places%s%s; the farthest apart are %s, over %s",
+                 agree, n, others, undecided, fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
                  fact_value_text(cell_axis_number(p->a, "size"), NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {
             fact_evidence(f, pairs[i].a);

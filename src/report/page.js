@@ -71,8 +71,9 @@
     });
   }
 
-  // A copy of a compiled figure with its cells, the value of its facet (null: all), scales that are given and legends
-  // that name what is in it.
+  // A copy of a compiled figure with its cells, the value of its facet (null: all), scales that are given, legends that
+  // name what is in it, and no more height than its rows need.
+  const ROW = 34;
   function withData(spec, values, panel, domains, names) {
     const copy = structuredClone(spec);
     for (const d of copy.data) if (d.name === 'cells') { d.values = values; delete d.url; }
@@ -82,6 +83,8 @@
       const own = [l.fill, l.stroke, l.shape, l.strokeDash].map(name => names?.get(name)).find(Boolean);
       if (own) l.values = own;
     }
+    const rows = names?.get('y')?.length;
+    if (rows && Number.isFinite(copy.height)) copy.height = Math.min(copy.height, ROW * rows);
     return copy;
   }
   // No more columns of names than there is width for, beside an axis with its labels.
