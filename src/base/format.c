@@ -121,6 +121,15 @@ bool as_unit_is_count(const char *unit)
     return false;
 }
 
+void as_format_count(struct as_buf *b, double v)
+{
+    const double tenths = round(v * 10);
+    if (fabs(v) < 1e15)
+        as_buf_printf(b, fmod(tenths, 10) == 0 ? "%.0f" : "%.1f", tenths / 10);
+    else
+        as_format_number(b, v, 3);
+}
+
 void as_format_value(struct as_buf *b, double v, const char *unit)
 {
     as_format_value_to(b, v, unit, 3);
@@ -141,9 +150,9 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
         as_buf_str(b, unit);
         return;
     }
-    if (as_unit_is_count(unit) && fabs(v) < 1e15) {
-        const double tenths = round(v * 10);
-        as_buf_printf(b, fmod(tenths, 10) == 0 ? "%.0f %s" : "%.1f %s", tenths / 10, unit);
+    if (as_unit_is_count(unit)) {
+        as_format_count(b, v);
+        as_buf_printf(b, " %s", unit);
         return;
     }
     const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, false) : NULL;

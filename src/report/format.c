@@ -22,6 +22,14 @@ static void add_unit(struct as_buf *b, const char *unit)
     as_buf_html(b, unit);
 }
 
+static void number(struct as_buf *b, double v, const char *unit, int digits)
+{
+    if (as_unit_is_count(unit))
+        as_format_count(b, v);
+    else
+        as_format_number(b, v, digits);
+}
+
 void as_page_value(struct as_buf *b, double v, const char *unit)
 {
     if (!isfinite(v)) {
@@ -38,7 +46,7 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
     }
     double factor;
     const char *shown = pick_scale(v, unit, &factor);
-    as_format_number(b, v * factor, 3);
+    number(b, v * factor, unit, 3);
     add_unit(b, shown);
 }
 
@@ -60,9 +68,9 @@ void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const c
     const char *shown = pick_scale(isfinite(v) ? v : ci.hi, unit, &factor);
     /* A narrow interval needs one digit more than the value to be seen as one. */
     int digits = fabs(ci.hi - ci.lo) < 0.005 * fabs(ci.hi) ? 4 : 3;
-    as_format_number(b, ci.lo * factor, digits);
+    number(b, ci.lo * factor, unit, digits);
     as_buf_str(b, " to ");
-    as_format_number(b, ci.hi * factor, digits);
+    number(b, ci.hi * factor, unit, digits);
     add_unit(b, shown);
 }
 

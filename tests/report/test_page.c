@@ -356,6 +356,7 @@ static void values_have_three_digits_and_a_scale(void **state)
     check_value(0.0123, "GB/s", "12.3\u00a0MB/s");
     check_value(49152, "B", "48 KiB");
     check_value(1.456, "x", "1.46×");
+    check_value(3548974, "updates", "3548974\u00a0updates"); /* a count is exact */
     check_value(NAN, "ns", "–");
     check_value(INFINITY, "B", "–");
     check_value(7, "<&", "7.00\u00a0&lt;&amp;");
@@ -367,6 +368,9 @@ static void intervals_keep_the_scale_of_the_value(void **state)
     struct as_buf b = AS_BUF_INIT;
     as_page_interval(&b, 1010, (struct as_interval){990, 1030}, "ns");
     assert_string_equal(as_buf_get(&b), "0.990 to 1.03\u00a0µs");
+    as_buf_clear(&b);
+    as_page_interval(&b, 192, (struct as_interval){192, 192.5}, "events");
+    assert_string_equal(as_buf_get(&b), "192 to 192.5\u00a0events");
     as_buf_clear(&b);
     as_page_interval(&b, 1010, (struct as_interval){NAN, NAN}, "ns");
     assert_string_equal(as_buf_get(&b), "–");
