@@ -159,10 +159,8 @@ static size_t card_grids(const struct as_stream *s, struct as_stream_grid out[AS
     return got;
 }
 
-size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
+static size_t loop_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
-    if (s->card)
-        return card_grids(s, out);
     const struct as_device_info *info = &s->dev->info;
     uint64_t units = info->units ? info->units : 1, items = s->n >> s->desc.width;
     size_t size = info->threads && info->threads < GROUP_SIZE ? info->threads : GROUP_SIZE, n = 0;
@@ -171,9 +169,44 @@ size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_S
     out[n++] = (struct as_stream_grid){
         .groups = groups_for(items, size, units * GROUPS_UNIT), .group_size = size, .interleaved = true};
     /* A thread for each item; not where each has a sum to hand back. */
-    if (as_stream_shape_of(s)->writes && out[1].groups < items / size)
+    if (s->desc.barrier && as_stream_shape_of(s)->writes && out[1].groups < items / size)
         out[n++] = (struct as_stream_grid){
             .groups = groups_for(items, size, UINT32_MAX), .group_size = size, .interleaved = true};
+    return n;
+}
+
+/* Groups that a unit holds at a time: by the driver, else so many of the largest group as it surely does. */
+static size_t unit_groups(const struct as_stream *s, struct as_kernel *kernel, size_t group_size)
+{
+    const struct as_device_info *info = &s->dev->info;
+    struct as_kernel_info known = {0};
+    struct as_error err;
+    if (info->is_host_cpu) /* a thread of the host does one after the other */
+        return 1;
+    if (kernel && s->dev->program->kernel_info &&
+        s->dev->program->kernel_info(s->dev, kernel, group_size, 0, &known, &err) == AS_OK && known.unit_groups)
+        return known.unit_groups;
+    const size_t threads = info->unit_threads ? info->unit_threads : info->threads;
+    return threads > group_size ? threads / group_size : 1;
+}
+
+/* In a sweep each group goes over its part again and again. One that waits for another to end would do so when the
+ * other has done all its turns, and what is gone over at a time would be less than the arrays, in a nearer cache. */
+static void hold_at_once(const struct as_stream *s, struct as_stream_grid *grids, size_t n)
+{
+    const uint64_t units = s->dev->info.units ? s->dev->info.units : 1;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t most = units * unit_groups(s, s->card ? s->ways[i] : s->kernel, grids[i].group_size);
+        if (grids[i].groups > most)
+            grids[i].groups = (size_t)most;
+    }
+}
+
+size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
+{
+    const size_t n = s->card ? card_grids(s, out) : loop_grids(s, out);
+    if (!s->desc.barrier && s->program)
+        hold_at_once(s, out, n);
     return n;
 }
 

@@ -26,7 +26,8 @@ enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, struc
 /* Compares the sums of the last launch; what differs is kept in wrong_sum. */
 enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err);
 
-/* The ways in which a stream could be done: widths of a CPU, grids of a device. */
+/* The ways in which a stream could be done on a device; before its kernels are built, with as many groups as there may
+ * be at most. */
 size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX]);
 /* Takes the fastest by a short trial. *ran says whether kernels have run over the arrays. */
 enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error *err);

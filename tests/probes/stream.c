@@ -305,6 +305,82 @@ static void test_ways_over_places(void **unused)
     assert_int_equal(t.live, 0);
 }
 
+/* The most groups, and threads, a unit that a launch but those that fill has; group_size of 1 tells pieces. */
+static const struct as_queue_ops *counted_queue;
+static size_t most_groups, most_threads;
+static enum as_status counted_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                                     struct as_error *err)
+{
+    const bool fills = l->args[1].kind == AS_ARG_MEMORY && l->args_n == 7 && l->args[3].kind == AS_ARG_U64 &&
+                       l->args[4].kind == AS_ARG_U32;
+    const size_t groups = l->groups / dev->info.units, threads = groups * l->group_size;
+    if (!fills) {
+        most_groups = groups > most_groups ? groups : most_groups;
+        most_threads = threads > most_threads ? threads : most_threads;
+    }
+    return counted_queue->launch(dev, l, out, err);
+}
+
+static enum as_status held_by_a_unit(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
+                                     size_t local_bytes, struct as_kernel_info *out, struct as_error *err)
+{
+    (void)dev, (void)kernel, (void)local_bytes, (void)err;
+    *out = (struct as_kernel_info){.unit_groups = group_size > 1 ? 768 / (unsigned)group_size : 32};
+    return AS_OK;
+}
+
+/* In a sweep no group waits for another to end: it would find its part in a nearer cache than the arrays are in. */
+static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
+{
+    static const struct {
+        bool barrier, is_host_cpu, is_host_memory, driver_tells;
+        unsigned unit_threads;
+        size_t groups, threads; /* a unit, at most */
+    } cases[] = {{false, true, true, false, 0, 1, 256},
+                 {false, false, true, false, 0, 8, 1024},
+                 {false, false, true, false, 1536, 8, 1536},
+                 {false, false, true, true, 1536, 8, 768},
+                 {false, false, false, true, 2048, 8, 1024},
+                 {false, false, false, false, 1024, 8, 1024},
+                 {true, false, true, false, 0, SIZE_MAX, SIZE_MAX}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        struct as_stream s;
+        struct as_queue_ops queue;
+        struct as_program_ops program;
+        struct as_error err = {0};
+        const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
+                                         .allocator = "toy",
+                                         .size = 1 << 20,
+                                         .choose_width = true,
+                                         .barrier = cases[i].barrier,
+                                         .device_first = true,
+                                         .seed = 5};
+        init_card(&t);
+        t.dev.info.is_host_cpu = cases[i].is_host_cpu;
+        t.dev.info.is_host_memory = cases[i].is_host_memory;
+        t.dev.info.unit_threads = cases[i].unit_threads;
+        counted_queue = t.dev.queue;
+        queue = *counted_queue;
+        queue.launch = counted_launch;
+        t.dev.queue = &queue;
+        program = *t.dev.program;
+        program.kernel_info = cases[i].driver_tells ? held_by_a_unit : NULL;
+        t.dev.program = &program;
+        most_groups = most_threads = 0;
+        if (as_stream_prepare(&s, &t.dev, &d, &err))
+            fail_msg("%s", err.text);
+        if (cases[i].barrier)
+            assert_true(most_threads > 2048);
+        else if (most_groups > cases[i].groups || most_threads > cases[i].threads)
+            fail_msg("case %zu: %zu groups and %zu threads a unit", i, most_groups, most_threads);
+        assert_true(most_threads > 0);
+        as_stream_finish(&s);
+        assert_int_equal(t.live, 0);
+    }
+}
+
 /* Of which kind of access is best only so much is tried as there is time for. */
 static void test_slow_trials_are_few(void **unused)
 {
@@ -410,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_single_element_of_large_arrays_is_seen_by_whole_check),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_ways_over_places),
+        cmocka_unit_test(test_all_groups_of_a_sweep_are_held_at_once),
         cmocka_unit_test(test_slow_trials_are_few),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_which_cells),
