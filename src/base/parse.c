@@ -174,10 +174,13 @@ enum as_status as_parse_percent(const char *s, double *fraction, struct as_error
     double v;
     if (read_double(s, &end, &v) && v >= 0) {
         end = skip_space(end);
-        if (!*end || strcmp(end, "%") == 0) {
+        if ((!*end && v < 1) || strcmp(end, "%") == 0) {
             *fraction = *end ? v / 100 : v;
             return AS_OK;
         }
+        if (!*end) /* 1 is as often meant to be 1% as 100% */
+            return as_fail(err, AS_USAGE, "\"%s\" may be a share or a percentage: write it as %s%%, or a share below 1",
+                           s, s);
     }
     return as_fail(err, AS_USAGE, "\"%s\" is not a share: write it as 1%% or 0.01", s);
 }

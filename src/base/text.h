@@ -16,7 +16,7 @@ enum as_status as_parse_u64(const char *s, uint64_t *out, struct as_error *err);
 enum as_status as_parse_double(const char *s, double *out, struct as_error *err); /* finite numbers only */
 /* "60s" "500ms" "10m" "1h" "2.5" (seconds) */
 enum as_status as_parse_duration(const char *s, double *seconds, struct as_error *err);
-/* "1%" or "0.01" as a fraction */
+/* "1%" or "0.01" as a fraction; no number from 1 on without its sign */
 enum as_status as_parse_percent(const char *s, double *fraction, struct as_error *err);
 
 /* 32 KiB, 1.5 MiB, 4 GiB: exact where possible, else three digits */

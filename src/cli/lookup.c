@@ -64,6 +64,14 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+/* No run has such a name. */
+static bool looks_like_file(const char *name)
+{
+    const size_t n = strlen(name);
+    return strchr(name, '/') || (n > 3 && strcmp(name + n - 3, ".db") == 0) ||
+           (n > 5 && strcmp(name + n - 5, ".json") == 0);
+}
+
 static bool is_database(const char *path)
 {
     char head[16] = {0};
@@ -99,6 +107,8 @@ enum as_status as_source_load(const struct as_args *args, const char *name, stru
         path[colon - name] = 0;
         st = load_store_file(path, colon + 1, out, err);
         free(path);
+    } else if (looks_like_file(name)) {
+        st = as_fail(err, AS_NOTFOUND, "there is no file '%s'", name);
     } else {
         struct as_store *store = NULL;
         st = as_cli_store(args, AS_STORE_READ, &store, err);
@@ -121,6 +131,11 @@ enum as_status as_unknown_probe(const char *name, struct as_error *err)
 void as_hint_probe(const char *name, struct as_error *err)
 {
     const char *near = as_nearest(name, as_probe_names());
+    if (as_probe_find(name)) {
+        as_fail(err, AS_NOTFOUND, "'%s' is a probe, and this is about a run: give its number, or none for the last",
+                name);
+        return;
+    }
     if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])
         as_fail(err, AS_NOTFOUND, "there is no run or probe '%s'; did you mean '%s'?", name, near);
 }

@@ -217,12 +217,16 @@ static enum as_status add_number_item(struct parser *p, char *item)
     char *high;
     uint64_t steps, a, b;
     enum as_status s = split_range(p, item, &high, &steps);
+    if (!s && high && (!item[0] || !high[0]))
+        s = as_fail(p->err, AS_USAGE, "axis '%s': a range has two ends, as 1KiB..64KiB has, not '%s..%s'",
+                    p->axis->name, item, high);
     if (s || (s = parse_number(p, item, &a)) || (s = check_range(p, a, item)))
         return s;
     if (!high)
         return add_number(p, a);
     if ((s = parse_number(p, high, &b)) || (s = check_range(p, b, high)))
         return s;
+    high[-2] = '.'; /* where it was split: it is told whole */
     if (steps == 0 && p->axis->type == AS_AXIS_SIZE)
         steps = 1;
     return add_range(p, item, a, b, steps);

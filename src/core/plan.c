@@ -350,6 +350,26 @@ static const struct as_axis *find_axis(const struct as_suite *suites, size_t sui
     return NULL;
 }
 
+static bool asks_for(const struct as_suite *suites, size_t suites_n, const char *probe)
+{
+    for (size_t i = 0; i < suites_n; i++)
+        for (size_t j = 0; j < suites[i].grids_n; j++)
+            if (strcmp(suites[i].grids[j].probe->name, probe) == 0)
+                return true;
+    return false;
+}
+
+/* The last would stand in silence. sets[i] has a '='. */
+static enum as_status check_once(const char *const *sets, size_t i, struct as_error *err)
+{
+    const size_t axis = strcspn(sets[i], "=") + 1;
+    for (size_t k = 0; k < i; k++)
+        if (strncmp(sets[k], sets[i], axis) == 0)
+            return as_fail(err, AS_USAGE, "'%s' and '%s' are for the same axis: write '%s,%s'", sets[k], sets[i],
+                           sets[k], sets[i] + axis);
+    return AS_OK;
+}
+
 enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
                                   size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err)
 {
@@ -364,13 +384,17 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
             start = dot + 1;
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
+        if (probe[0] && !asks_for(suites, suites_n, probe))
+            return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those asked for", sets[i], probe);
         const char *near = NULL;
         const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
         if (!axis)
             return as_fail(err, AS_USAGE, "none of the probes asked for has an axis '%s'%s%s%s", name,
                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-        enum as_status s = AS_OK;
-        if (axis->domain == AS_DOMAIN_ALLOCATOR && (s = check_allocators(axis, eq + 1, infos, infos_n, err)))
+        enum as_status s = check_once(sets, i, err);
+        if (!s && axis->domain == AS_DOMAIN_ALLOCATOR)
+            s = check_allocators(axis, eq + 1, infos, infos_n, err);
+        if (s)
             return s;
     }
     return AS_OK;

@@ -361,6 +361,21 @@ static enum as_status restore_progress(struct as_engine *e, struct as_error *err
     return s;
 }
 
+/* What is left of the run's budget, or the one that is given, which is for the time from now on. */
+static void go_on_with_budget(struct as_engine *e)
+{
+    struct as_run worked = *e->run;
+    const double given = e->options->budget_s;
+    worked.ended_at = e->stopped_at;
+    const double used = as_run_length(&worked);
+    if (isfinite(given) && given >= 0) {
+        e->run->budget_s = given > 0 && isfinite(used) ? used + given : given;
+        e->deadline = given > 0 ? e->start + given : INFINITY;
+    } else if (e->run->budget_s > 0 && isfinite(used)) {
+        e->deadline = e->start + fmax(e->run->budget_s - used, 0);
+    }
+}
+
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err)
 {
@@ -381,12 +396,12 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     if (!s) {
         e.stopped_at = run.ended_at; /* 0 where it was killed: then its sentinels tell */
         run.state = AS_RUN_RUNNING;
-        if (isfinite(options->budget_s) && options->budget_s >= 0)
-            run.budget_s = options->budget_s;
         s = make_engine(&e, err);
     }
     if (!s)
         s = restore_progress(&e, err);
+    if (!s)
+        go_on_with_budget(&e);
     if (!s && e.stopped_at > 0 && e.stopped_at < as_wall())
         s = as_run_add_pause(&run, e.stopped_at, as_wall(), err);
     run.ended_at = 0;

@@ -34,8 +34,8 @@ const struct rule fact_rules[] = {
      "a faster cell that passes the same gates"},
     {"cache bandwidth", rule_cache_bandwidth,
      "the best trusted cell of the operation whose working set lies between the cache before and three quarters of "
-     "this one",
-     "a faster cell that passes the same gates and whose working set lies in the same cache"},
+     "this one; of a card one that loads past its units' own caches (width best)",
+     "a faster cell that passes the same gates, whose working set lies in the same cache and no part of it nearer"},
     {"instruments", rule_instruments,
      "ratio of two cells that differ in the instrument only, with the interval from both cells' intervals: they agree "
      "when all of it lies within 2% of 1, and differ when none of it does",
@@ -59,7 +59,9 @@ const struct rule fact_rules[] = {
      "when all of it is below 20%",
      "a block of another size at which the counter says another share"},
     {"core to core", rule_core_to_core,
-     "one-way time of a cache line between two cores, over all pairs measured: median, nearest and farthest pair",
+     "one-way time of a cache line between two cores, over all pairs measured with one operation in one memory: "
+     "median, "
+     "nearest and farthest pair",
      "pairs that were not measured and lie outside"},
     {"launch cost", rule_launch, "median time of an empty kernel, by what is counted and how the host waits",
      "an empty kernel of another shape with another cost"},
@@ -72,7 +74,7 @@ const struct rule fact_rules[] = {
      "a copy between the same kinds of memory that is faster and passes the same gates"},
     {"copy or direct access", rule_direct_access,
      "passes over the data from which a copy and passes in the device's memory take less time than as many passes by "
-     "direct access: 1/copy / (1/direct - 1/own), of the bandwidths",
+     "direct access: 1/copy / (1/direct - 1/own), of the bandwidths, both of reading as much",
      "an algorithm whose passes are timed both ways and that turns at another number"},
     {"links", rule_link, "the fastest trusted copy over the link, by direction, whatever its size and whatever copies",
      "a faster copy over the same link that passes the same gates"},

@@ -212,8 +212,9 @@ static void add_median_pair(struct rule_context *c, const struct as_cell *const 
         double median = as_median(v, n);
         fact_number(f, median, n == 1 ? cell_interval(pairs[0]) : spread_interval(v, n));
         fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-        fact_say(f, "A cache line goes one way between %s in %s (median of %zu pair%s)", kind->between, value, n,
-                 n == 1 ? "" : "s");
+        const char *op = cell_axis(pairs[0], "op"), *allocator = cell_axis(pairs[0], "allocator");
+        fact_say(f, "A cache line goes one way between %s in %s (median of %zu pair%s%s%s%s%.40s)", kind->between,
+                 value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op, allocator[0] ? ", " : "", allocator);
         for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
             fact_evidence(f, pairs[i]);
     }

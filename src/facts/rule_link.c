@@ -82,15 +82,24 @@ void rule_copy(struct rule_context *c)
 
 /* ---- copying first against direct access ---- */
 
-/* The best trusted reading of memory of this kind by the device. */
-static const struct as_cell *reading(const struct as_cell *const *cells, size_t n, const char *allocator)
+static bool is_reading(const struct as_cell *cell, const char *allocator)
+{
+    return strcmp(cell_axis(cell, "op"), "read") == 0 && strcmp(cell_axis(cell, "level"), "memory") == 0 &&
+           strcmp(cell_axis(cell, "allocator"), allocator) == 0 && cell_axis_number(cell, "threads") == 0;
+}
+
+/* The best trusted reading of memory of this kind by the device that has one of the device's own beside it with all
+ * else as there: how much is read matters more than from where. */
+static const struct as_cell *reading(const struct as_cell *const *cells, size_t n, const char *allocator,
+                                     const char *own, const struct as_cell **near)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(cell_axis(cells[i], "op"), "read") == 0 && strcmp(cell_axis(cells[i], "level"), "memory") == 0 &&
-            strcmp(cell_axis(cells[i], "allocator"), allocator) == 0 && cell_axis_number(cells[i], "threads") == 0 &&
-            (!best || is_faster(cells[i], best)))
-            best = cells[i];
+        for (size_t k = 0; k < n && is_reading(cells[i], allocator) && (!best || is_faster(cells[i], best)); k++)
+            if (is_reading(cells[k], own) && cells_alike(cells[k], cells[i], "allocator")) {
+                best = cells[i];
+                *near = cells[k];
+            }
     return best;
 }
 
@@ -123,17 +132,13 @@ static void add_direct(struct rule_context *c, const struct as_cell *copy, const
     fact_value_text(copy->sum.median, cell_interval(copy), copy->unit, copies, sizeof copies);
     if (passes_to_pay(copy, direct, own, &passes, &ci)) {
         fact_number(f, passes, ci);
-        if (ci.hi < 1)
-            fact_say(f,
-                     "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays even for a "
-                     "single pass",
-                     from, reads, copies);
-        else
-            fact_say(
-                f,
-                "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays from %.3g passes "
-                "on",
-                from, reads, copies, passes);
+        char from_on[64] = "even for a single pass";
+        if (passes < 1 && ci.hi >= 1)
+            snprintf(from_on, sizeof from_on, "from about one pass on");
+        else if (ci.hi >= 1)
+            snprintf(from_on, sizeof from_on, "from %.3g passes on", passes);
+        fact_say(f, "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays %s", from, reads,
+                 copies, from_on);
     } else {
         const bool slower = direct->sum.median < own->sum.median;
         f->verdict = slower ? AS_UNDECIDED : AS_REFUTED;
@@ -158,9 +163,8 @@ void rule_direct_access(struct rule_context *c)
             strcmp(cell_axis(copies[i], "from"), own) != 0)
             copies[kept++] = copies[i];
     kept = keep_best(copies, kept, kind, is_larger);
-    const struct as_cell *near = reading(reads, reads_n, own);
-    for (size_t i = 0; near && i < kept && i < FACTS_MAX; i++) {
-        const struct as_cell *direct = reading(reads, reads_n, cell_axis(copies[i], "from"));
+    for (size_t i = 0; i < kept && i < FACTS_MAX; i++) {
+        const struct as_cell *near = NULL, *direct = reading(reads, reads_n, cell_axis(copies[i], "from"), own, &near);
         if (direct)
             add_direct(c, copies[i], direct, near);
     }

@@ -79,6 +79,20 @@ static enum as_status check_folder(const char *path, struct as_error *err)
     return s;
 }
 
+/* "FILE.db:3", as 'compare' takes it, of a file that is there. */
+static bool names_a_run(const char *path)
+{
+    const char *colon = strrchr(path, ':');
+    char *file = colon && colon != path ? as_strdup(path) : NULL;
+    bool there = false;
+    if (file) {
+        file[colon - path] = 0;
+        there = access(file, R_OK) == 0;
+    }
+    free(file);
+    return there;
+}
+
 /* What stands at the path, before SQLite sees it. */
 static enum as_status check_file(const char *path, enum as_store_mode mode, struct as_error *err)
 {
@@ -86,6 +100,9 @@ static enum as_status check_file(const char *path, enum as_store_mode mode, stru
     if (stat(path, &st)) {
         if (errno == ENOENT && mode == AS_STORE_WRITE)
             return AS_OK;
+        if (errno == ENOENT && names_a_run(path))
+            return as_fail(err, AS_NOTFOUND,
+                           "there is no store '%s': a store is a file, the run in it is a word of its own", path);
         if (errno == ENOENT)
             return as_fail(err, AS_NOTFOUND, "there is no store '%s' yet: 'assay run' makes it", path);
         return as_fail(err, AS_IO, "the store '%s' cannot be opened: %s", path, strerror(errno));

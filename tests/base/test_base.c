@@ -202,6 +202,9 @@ static void test_parse_numbers(void **state)
     assert_true(fabs(d - 0.01) < 1e-15);
     assert_int_equal(as_parse_percent("0.01", &d, NULL), AS_OK);
     assert_true(d == 0.01);
+    assert_int_equal(as_parse_percent("100%", &d, NULL), AS_OK);
+    assert_true(d == 1);
+    assert_int_equal(as_parse_percent("1", &d, NULL), AS_USAGE); /* 1% or all? */
     assert_int_equal(as_parse_percent("x%", &d, NULL), AS_USAGE);
 }
 
