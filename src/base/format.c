@@ -121,6 +121,12 @@ bool as_unit_is_count(const char *unit)
     return false;
 }
 
+int as_known_digits(double v)
+{
+    const bool whole = fabs(v) >= 1e3 && fabs(v) < 1e6 && v == floor(v);
+    return whole ? (int)log10(fabs(v)) + 1 : 3;
+}
+
 void as_format_count(struct as_buf *b, double v)
 {
     const double tenths = round(v * 10);

@@ -35,6 +35,8 @@ const struct as_scale *as_scale_of(double v, const char *unit, bool typeset);
 void as_format_value(struct as_buf *b, double v, const char *unit);
 /* The same with so many significant digits, but of sizes and counts, which have their own. */
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
+/* Significant digits for what is known and not measured: all of a whole number below a million, else three. */
+int as_known_digits(double v);
 /* 3548974, or 12.5 where it is a median of counts */
 void as_format_count(struct as_buf *b, double v);
 /* Is a number of this unit a count of what happened ("updates")? It is exact as it stands, and may be 0. */

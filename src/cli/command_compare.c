@@ -40,6 +40,7 @@ static void json_pair(const struct as_pair *p, struct as_buf *out)
     as_ndjson_interval(&b, "ratio_ci", p->comparison.ci);
     as_json_add_text(&b, "verdict", p->match == AS_MATCH_BOTH ? as_verdict_word(p->comparison.verdict) : "");
     as_json_add_bool(&b, "regression", p->regression);
+    as_json_add_bool(&b, "other_kernel", p->other_kernel);
     as_buf_str(&b, "}\n");
     as_buf_str(out, as_buf_get(&b));
     out->failed |= b.failed;
@@ -65,7 +66,8 @@ static void write_source(const char *letter, const struct as_source *s, struct a
     as_buf_char(out, '\n');
 }
 
-static void write_counts(const struct as_pairs *pairs, double limit, struct as_buf *out)
+static void write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
+                         struct as_buf *out)
 {
     as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu cannot tell",
                   pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
@@ -74,7 +76,23 @@ static void write_counts(const struct as_pairs *pairs, double limit, struct as_b
         as_buf_printf(out, "; %zu without a trusted number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
     if (limit >= 0)
         as_buf_printf(out, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
-    as_buf_char(out, '\n');
+    as_buf_printf(out, "\nfaster and slower: by more than %.4g%%, with 99%% confidence\n", 100 * tolerance);
+    if (pairs->other_kernels)
+        as_buf_printf(out, "of these %zu were measured by other kernels, by their source\n", pairs->other_kernels);
+    else if (other_build && (pairs->verdicts[AS_FASTER] || pairs->verdicts[AS_SLOWER]))
+        as_buf_str(out, "a and b were measured by other builds of assay, which may be what differs\n");
+}
+
+/* Of a check little may be left that could have failed. */
+static void note_unchecked(const struct as_pairs *pairs)
+{
+    const size_t open = pairs->verdicts[AS_CANNOT_TELL], none = pairs->matches[AS_MATCH_NO_NUMBER],
+                 all = pairs->matches[AS_MATCH_BOTH] + none;
+    if (2 * (open + none) > all)
+        as_cli_note(
+            "of %zu cells of both runs %zu have no trusted number in both, and of %zu it cannot be told which is "
+            "slower: the check is about the other %zu",
+            all, none, open, all - none - open);
 }
 
 static enum as_status write_all(const struct as_source *a, const struct as_source *b, const struct as_pairs *pairs,
@@ -92,7 +110,8 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
     if (!st)
         st = as_compare_table(pairs, style, out, err);
     as_compare_lists(pairs, limit, out);
-    write_counts(pairs, limit, out);
+    const bool other_build = strcmp(a->run.tool_commit, b->run.tool_commit) != 0;
+    write_counts(pairs, limit, limit >= 0 ? limit : usual_tolerance, other_build, out);
     return st;
 }
 
@@ -132,7 +151,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     struct as_pairs pairs = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    double limit = -1, tolerance = usual_tolerance;
+    double limit = -1;
     int code = AS_EXIT_OK;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
@@ -142,7 +161,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     if (!st)
         st = load(args, 1, &b, &err);
     if (!st)
-        st = as_compare_runs(&a, &b, limit >= 0 ? limit : tolerance, limit, &pairs, &err);
+        st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, &err);
     if (!st && as_args_flag(args, "json")) {
         json_all(&pairs, &out);
         st = as_compare_provenance(&a.run, &b.run, true, &out, &err);
@@ -155,7 +174,9 @@ static int run_compare(const struct as_command *command, const struct as_args *a
         if (pairs.matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
             as_cli_note("no cell has a trusted number in both runs: there is nothing to check");
             code = AS_EXIT_FAILED;
-        } else if (pairs.regressions)
+        } else if (limit >= 0)
+            note_unchecked(&pairs);
+        if (!code && pairs.regressions)
             code = AS_EXIT_REGRESSION;
         code = as_cli_print(&out, code);
     }

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,23 @@ static bool is_regression(const struct as_comparison *c, bool better_less, doubl
     return better_less ? c->ci.lo > 1 + limit : c->ci.hi < 1 / (1 + limit);
 }
 
+/* "source_hash" of the notes; what a device runs is compiled from it. */
+static json_t *source_of(const struct as_cell *c, json_t **notes)
+{
+    *notes = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    return json_object_get(*notes, "source_hash");
+}
+
+static bool is_other_kernel(const struct as_cell *a, const struct as_cell *b)
+{
+    json_t *notes_a, *notes_b;
+    const json_t *x = source_of(a, &notes_a), *y = source_of(b, &notes_b);
+    const bool other = json_is_string(x) && json_is_string(y) && !json_equal(x, y);
+    json_decref(notes_a);
+    json_decref(notes_b);
+    return other;
+}
+
 static enum as_status compare_pair(struct as_pair *p, double tolerance, double limit, struct as_error *err)
 {
     const struct as_cell *a = p->a, *b = p->b;
@@ -93,6 +111,8 @@ static enum as_status compare_pair(struct as_pair *p, double tolerance, double l
     struct as_sampled sb = {b->samples, b->sample_visit, b->samples ? b->sum.n : 0};
     enum as_status st = as_compare(&sa, &sb, a->better_less, tolerance, &p->comparison, err);
     p->regression = !st && is_regression(&p->comparison, a->better_less, limit);
+    p->other_kernel =
+        !st && (p->comparison.verdict == AS_FASTER || p->comparison.verdict == AS_SLOWER) && is_other_kernel(a, b);
     return st;
 }
 
@@ -106,6 +126,7 @@ static enum as_status add_pair(struct as_pairs *out, const struct as_cell *a, co
     if (p->match == AS_MATCH_BOTH)
         out->verdicts[p->comparison.verdict]++;
     out->regressions += p->regression;
+    out->other_kernels += p->other_kernel;
     return st;
 }
 

@@ -15,11 +15,13 @@ struct as_pair {
     const struct as_cell *a, *b;     /* NULL where there is none */
     struct as_comparison comparison; /* of BOTH */
     bool regression;                 /* slower by more than the limit, with the whole interval */
+    bool other_kernel;               /* faster or slower, and the source of what ran is not the same */
 };
 struct as_pairs {
     struct as_pair *v; /* owned; cells of a in their order, then what only b has */
     size_t n;
     size_t verdicts[4], matches[4], regressions; /* counts by enum as_verdict and enum as_match */
+    size_t other_kernels;
     char renamed[160]; /* "opencl:0 with opencl:1" where devices of other names were matched, else "" */
 };
 /* Cells are joined by device and key. A device that only one has is joined with the other's only device of the same

@@ -120,8 +120,8 @@ static void add_row(struct as_table *t, const char *axes, const struct as_pair *
     else
         as_table_add(t, "", AS_PAINT_NONE);
     if (p->match == AS_MATCH_BOTH)
-        as_table_addf(t, paint[p->comparison.verdict], "%s%s", as_verdict_word(p->comparison.verdict),
-                      p->regression ? ", over the limit" : "");
+        as_table_addf(t, paint[p->comparison.verdict], "%s%s%s", as_verdict_word(p->comparison.verdict),
+                      p->regression ? ", over the limit" : "", p->other_kernel ? ", other kernel" : "");
     else
         add_no_verdict(t, p->a, p->b);
 }
@@ -214,7 +214,8 @@ static void write_slower(const struct as_pairs *pairs, double limit, struct as_b
     for (size_t i = 0; i < n && i < LISTED; i++) {
         write_cell(pairs, slower[i]->a, out);
         const struct as_comparison *by = &slower[i]->comparison;
-        as_buf_printf(out, ": b/a %.3f (%.3f to %.3f)\n", by->ratio, by->ci.lo, by->ci.hi);
+        as_buf_printf(out, ": b/a %.3f (%.3f to %.3f)%s\n", by->ratio, by->ci.lo, by->ci.hi,
+                      slower[i]->other_kernel ? ", another kernel" : "");
     }
     if (n > LISTED)
         as_buf_printf(out, "  and %zu more, less so\n", n - LISTED);

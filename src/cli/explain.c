@@ -111,7 +111,7 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_explain_member(out, "two modes", as_buf_get(&b), style);
     }
     if (isfinite(c->limit))
-        value_member(out, "limit", c->limit, c->unit, DIGITS_LEAST, style);
+        value_member(out, "limit", c->limit, c->unit, as_known_digits(c->limit), style);
     if (isfinite(c->clock_hz))
         value_member(out, "clock", c->clock_hz, "Hz", DIGITS_LEAST, style);
     if (c->footprint)
@@ -124,13 +124,16 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
 {
     enum { BAR = 40, POINTS = 72 };
     size_t count[BINS] = {0}, most = 1;
+    double sum[BINS] = {0};
     double lo = c->sum.min, width = (c->sum.max - c->sum.min) / BINS;
     if (!c->samples || c->sum.n < 2 || !(width > 0) || !isfinite(width))
         return;
     for (size_t i = 0; i < c->sum.n; i++) {
         double at = (c->samples[i] - lo) / width;
         size_t bin = at > 0 ? (size_t)at : 0;
-        count[bin < BINS ? bin : BINS - 1]++;
+        bin = bin < BINS ? bin : BINS - 1;
+        count[bin]++;
+        sum[bin] += c->samples[i];
     }
     for (size_t i = 0; i < BINS; i++)
         most = count[i] > most ? count[i] : most;
@@ -138,7 +141,9 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
     struct as_buf label = AS_BUF_INIT;
     for (size_t i = 0; i < BINS; i++) {
         as_buf_clear(&label);
-        as_format_value_to(&label, lo + ((double)i + 0.5) * width, c->unit, digits_of(c));
+        /* a bin that an outlier makes wide is named by what lies in it */
+        const double named = count[i] ? sum[i] / (double)count[i] : lo + ((double)i + 0.5) * width;
+        as_format_value_to(&label, named, c->unit, digits_of(c));
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
         as_buf_terminal(out, as_buf_get(&label));
         as_buf_printf(out, " %6zu ", count[i]);

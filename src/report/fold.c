@@ -54,15 +54,27 @@ bool as_fact_is_folded(const struct as_fact *facts, size_t n, size_t i)
     return a.all >= MANY && (facts[i].verdict == AS_UNDECIDED || a.decided_before >= STAND);
 }
 
+/* How many of the matter of facts[i] are folded away, of all devices asked for; 0 where an earlier fact is of it. */
+static size_t folded_of(const struct as_fact *facts, size_t n, size_t i, const char *device)
+{
+    size_t folded = 0;
+    for (size_t k = 0; k < n; k++) {
+        if ((device && strcmp(facts[k].device, device) != 0) || strcmp(matter_of(&facts[k]), matter_of(&facts[i])) != 0)
+            continue;
+        if (k < i)
+            return 0;
+        folded += as_fact_is_folded(facts, n, k);
+    }
+    return folded;
+}
+
 size_t as_folded_text(const struct as_fact *facts, size_t n, const char *device, struct as_buf *out)
 {
     size_t total = 0;
     for (size_t i = 0; i < n; i++) {
-        struct alike a = count_alike(facts, n, i);
-        if (a.all < MANY || a.before > 0 || (device && strcmp(facts[i].device, device) != 0))
-            continue;
-        size_t folded = a.all - (a.decided < STAND ? a.decided : STAND);
-        as_buf_printf(out, total ? ", %zu on %s" : "%zu more on %s", folded, matter_of(&facts[i]));
+        const size_t folded = device && strcmp(facts[i].device, device) != 0 ? 0 : folded_of(facts, n, i, device);
+        if (folded)
+            as_buf_printf(out, total ? ", %zu on %s" : "%zu more on %s", folded, matter_of(&facts[i]));
         total += folded;
     }
     return total;

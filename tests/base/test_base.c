@@ -236,6 +236,12 @@ static void test_format(void **state)
     assert_string_equal(value(16384, "events"), "16384 events");
     assert_string_equal(value(16383.9999, "events"), "16384 events");
     assert_string_equal(value(0.5, "updates"), "0.5 updates");
+    assert_int_equal(as_known_digits(4096), 4);
+    assert_int_equal(as_known_digits(999999), 6);
+    assert_int_equal(as_known_digits(1e3), 4);
+    assert_int_equal(as_known_digits(4096.5), 3);
+    assert_int_equal(as_known_digits(NAN), 3);
+    assert_int_equal(as_known_digits(0), 3);
     static const struct {
         uint64_t bytes;
         const char *text;

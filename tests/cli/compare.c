@@ -122,6 +122,31 @@ static void test_untrusted_is_not_compared(void **state)
     finish(&f);
 }
 
+/* Notes may be anything in a store that somebody else wrote. */
+static void test_other_kernels(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        double level;
+        bool other;
+    } cases[] = {{"{\"source_hash\":\"1f\"}", "{\"source_hash\":\"2f\"}", 110, true},
+                 {"{\"source_hash\":\"1f\"}", "{\"source_hash\":\"2f\"}", 100, false}, /* nothing to explain */
+                 {"{\"source_hash\":\"1f\"}", "{\"source_hash\":\"1f\"}", 110, false},
+                 {"{\"source_hash\":\"1f\"}", "{}", 110, false},
+                 {"{\"source_hash\":1}", "{\"source_hash\":2}", 110, false},
+                 {"[", NULL, 110, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f = {0};
+        add(&f.a, "cpu", "1024", 100, true, 1)->detail = as_strdup(cases[i].a);
+        add(&f.b, "cpu", "1024", cases[i].level, true, 2)->detail = cases[i].b ? as_strdup(cases[i].b) : NULL;
+        compare(&f, 0.03, -1);
+        assert_int_equal(f.pairs.v[0].other_kernel, cases[i].other);
+        assert_int_equal(f.pairs.other_kernels, cases[i].other);
+        finish(&f);
+    }
+}
+
 static void test_devices(void **state)
 {
     struct fixture f = {0};
@@ -167,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_partial_overlap),
         cmocka_unit_test(test_untrusted_is_not_compared),
+        cmocka_unit_test(test_other_kernels),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_nothing_and_doubles),
     };
