@@ -127,6 +127,12 @@ int as_known_digits(double v)
     return whole ? (int)log10(fabs(v)) + 1 : 3;
 }
 
+int as_unscaled_digits(double v, int digits)
+{
+    const int whole = fabs(v) >= 1e3 && fabs(v) < 1e6 ? (int)log10(fabs(v)) + 1 : 0;
+    return whole > digits ? whole : digits;
+}
+
 void as_format_count(struct as_buf *b, double v)
 {
     const double tenths = round(v * 10);
@@ -162,7 +168,7 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
         return;
     }
     const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, false) : NULL;
-    as_format_number(b, scale ? v * scale->factor : v, digits);
+    as_format_number(b, scale ? v * scale->factor : v, scale ? digits : as_unscaled_digits(v, digits));
     if (*unit)
         as_buf_printf(b, " %s", scale ? scale->shown : unit);
 }

@@ -37,6 +37,8 @@ void as_format_value(struct as_buf *b, double v, const char *unit);
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
 /* Significant digits for what is known and not measured: all of a whole number below a million, else three. */
 int as_known_digits(double v);
+/* Of a number in a unit that has no larger one: 4096 operations a cycle are not 4100. */
+int as_unscaled_digits(double v, int digits);
 /* 3548974, or 12.5 where it is a median of counts */
 void as_format_count(struct as_buf *b, double v);
 /* Is a number of this unit a count of what happened ("updates")? It is exact as it stands, and may be 0. */

@@ -305,9 +305,11 @@ static const struct {
     [AS_GATE_CHECKSUM] = {"checksum",
                           "passes when the kernel's output equals an independent reference computed on the host"},
     [AS_GATE_LIMIT] = {"limit", "passes when the number is possible: not beyond the physical bound by more than 2%"},
-    [AS_GATE_CLOCK] = {"clock", "passes when the clock was steady and not throttled while the cell ran"},
-    [AS_GATE_NOISE] = {"noise",
-                       "passes when the interval reached the precision asked for and the samples have one mode"},
+    [AS_GATE_CLOCK] =
+        {"clock",
+         "passes when the clock was steady and not throttled while the cell ran, as far as its number depends on that"},
+    [AS_GATE_NOISE] = {"noise", "passes when the interval reached the precision asked for and the samples have one "
+                                "mode, or two as near to each other"},
     [AS_GATE_CODE] = {"code",
                       "passes when the machine code holds the instructions that were asked for, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",

@@ -48,12 +48,12 @@ static void add_banks(struct rule_context *c, const struct curve *curve)
     struct as_fact *f = fact_add(c, "LOCAL", "banks", "onchip.local.banks");
     if (!f)
         return;
-    double degree = curve->y[0] / curve->y[slowest], width = curve->y[0] / curve->x[slowest];
+    double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
     fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
     fact_say(f,
              "LOCAL memory has %.0f banks of %.3g B a cycle: with a stride of so many words an access takes %.3g times "
              "as long, and with %.0f words it does not",
-             f->value, width, degree, curve->x[slowest + 1]);
+             f->value, one, degree, curve->x[slowest + 1]);
     if (!(curve->y[slowest + 1] > 1.5 * curve->y[slowest]))
         f->verdict = AS_UNDECIDED;
     curve_evidence(f, curve, 0, curve->n - 1);

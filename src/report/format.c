@@ -27,7 +27,7 @@ static void number(struct as_buf *b, double v, const char *unit, int digits)
     if (as_unit_is_count(unit))
         as_format_count(b, v);
     else
-        as_format_number(b, v, digits);
+        as_format_number(b, v, as_scale_of(v, unit, true) ? digits : as_unscaled_digits(v, digits));
 }
 
 void as_page_value(struct as_buf *b, double v, const char *unit)

@@ -236,6 +236,8 @@ static void test_format(void **state)
     assert_string_equal(value(16384, "events"), "16384 events");
     assert_string_equal(value(16383.9999, "events"), "16384 events");
     assert_string_equal(value(0.5, "updates"), "0.5 updates");
+    assert_string_equal(value(4095.7, "ops/cycle"), "4096 ops/cycle");
+    assert_string_equal(value(127.53, "B/cycle"), "128 B/cycle");
     assert_int_equal(as_known_digits(4096), 4);
     assert_int_equal(as_known_digits(999999), 6);
     assert_int_equal(as_known_digits(1e3), 4);

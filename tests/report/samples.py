@@ -28,6 +28,17 @@ def read(assay, *words, sample=H200):
     return done.out
 
 
+def test_readme_shows_the_sample(assay):
+    """What stands in the README as the output of a run is what is shown of that run now."""
+    with open(os.path.join(SAMPLES, "..", "README.md"), encoding="utf-8") as f:
+        block = re.search(r"<!-- sample:.*?-->\n(.*?)<!-- /sample -->", f.read(), re.S).group(1)
+    shown = set(assay.run("show", "--store", H200, env={"COLUMNS": "100", "LC_ALL": "C.UTF-8"}).out.splitlines())
+    wanted = [line[4:] for line in block.splitlines() if line.strip() not in ("", "...")]
+    expect(len(wanted) > 20, "the README has a sample")
+    for line in wanted:
+        expect(line in shown, f"'{line}' is not shown")
+
+
 def test_facts_of_the_h200(assay):
     facts = {f["id"]: f for f in json.loads(read(assay, "facts", "--json"))["facts"]}
     for name, low, high, unit in (("onchip.L1.latency", 31.9, 32.1, "cycles"), ("onchip.L1.size", 181 << 10, 256 << 10, "B"),
