@@ -203,6 +203,9 @@ static bool is_shared_by_units(const struct rule_context *c, const struct as_cac
            cache->size == as_info_last_cache(c->info);
 }
 
+/* An end that is known to no better than this decides nothing. */
+static const double WIDE = 5;
+
 static void add_size(struct rule_context *c, const struct curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
@@ -224,6 +227,9 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
         f->claimed = claimed;
         f->verdict = claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
+    const bool wide = ci.hi > WIDE * ci.lo;
+    if (wide && f->verdict == AS_SUPPORTED)
+        f->verdict = AS_UNDECIDED;
     if (part)
         fact_say(f, "Loads of one unit stay in %s up to between %s and %s of the %s that are claimed of it",
                  level->name, lo, hi, claim);
@@ -231,6 +237,10 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
         fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
     else if (f->verdict == AS_SUPPORTED)
         fact_say(f, "%s ends between %s and %s, as its claimed size of %s says", level->name, lo, hi, claim);
+    else if (f->verdict == AS_UNDECIDED)
+        fact_say(
+            f, "%s ends between %s and %s, where too few sizes are trusted to tell its claimed size of %s from others",
+            level->name, lo, hi, claim);
     else
         fact_say(f, "%s acts as if it ended between %s and %s, not at its claimed size of %s", level->name, lo, hi,
                  claim);

@@ -25,6 +25,12 @@ static void add_row(struct as_table *t, const struct as_twin *twin)
         as_text_axis(&text, v, probe);
         lead = " ";
     }
+    if (twin->allocators_differ) {
+        as_buf_printf(&text, "%sin ", lead);
+        as_buf_terminal(&text, as_axes_text(&twin->a->axes, "allocator"));
+        as_buf_str(&text, " and ");
+        as_buf_terminal(&text, as_axes_text(&twin->b->axes, "allocator"));
+    }
     as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
     const struct as_cell *const cells[] = {twin->a, twin->b};
     for (size_t i = 0; i < 2; i++) {

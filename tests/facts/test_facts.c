@@ -102,6 +102,27 @@ static void test_cache_with_hole(void **state)
     made_end(&m);
 }
 
+/* With hardly a size between two levels any claim fits, which says nothing. */
+static void test_cache_with_wide_hole(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    add_curve(&m, "thp", "random", INFINITY, 1);
+    for (size_t i = 0; i < m.n; i++) {
+        const double size = as_axes_number(&m.cells[i].axes, "size");
+        if (size > 512 * KiB && size < 8 * MiB)
+            m.cells[i].status = AS_CELL_UNTRUSTED;
+    }
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "cache.L2.size");
+    assert_true(f->ci.lo == 512 * KiB && f->ci.hi == 8 * MiB && f->claimed == MiB);
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    assert_non_null(strstr(f->sentence, "too few sizes are trusted"));
+    assert_int_equal(made_get(&m, "cache.L1.size")->verdict, AS_SUPPORTED);
+    made_end(&m);
+}
+
 /* A third more in front of sizes without a trusted number is no end that would refute a claim: twice as much is. */
 static void test_cache_that_fades_into_a_hole(void **state)
 {
@@ -396,11 +417,16 @@ static void test_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cache),           cmocka_unit_test(test_cache_claims),
-        cmocka_unit_test(test_cache_with_hole), cmocka_unit_test(test_cache_that_fades_into_a_hole),
-        cmocka_unit_test(test_tlb_by_pattern),  cmocka_unit_test(test_bandwidth),
-        cmocka_unit_test(test_costs),           cmocka_unit_test(test_json),
-        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cache),
+                                       cmocka_unit_test(test_cache_claims),
+                                       cmocka_unit_test(test_cache_with_hole),
+                                       cmocka_unit_test(test_cache_with_wide_hole),
+                                       cmocka_unit_test(test_cache_that_fades_into_a_hole),
+                                       cmocka_unit_test(test_tlb_by_pattern),
+                                       cmocka_unit_test(test_bandwidth),
+                                       cmocka_unit_test(test_costs),
+                                       cmocka_unit_test(test_json),
+                                       cmocka_unit_test(test_hostile),
+                                       cmocka_unit_test(test_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
