@@ -114,11 +114,15 @@ static void add_row(struct as_table *t, const char *axes, const struct as_pair *
     as_table_add(t, axes, AS_PAINT_NONE);
     add_value(t, p->a);
     add_value(t, p->b);
-    as_table_addf(t, AS_PAINT_NONE, isfinite(p->comparison.ratio) ? "%.3f" : "", p->comparison.ratio);
+    struct as_buf b = AS_BUF_INIT;
+    if (isfinite(p->comparison.ratio))
+        as_buf_printf(&b, "%.3f", p->comparison.ratio);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_buf_clear(&b);
     if (isfinite(p->comparison.ci.lo))
-        as_table_addf(t, AS_PAINT_NONE, "%.3f to %.3f", p->comparison.ci.lo, p->comparison.ci.hi);
-    else
-        as_table_add(t, "", AS_PAINT_NONE);
+        as_buf_printf(&b, "%.3f to %.3f", p->comparison.ci.lo, p->comparison.ci.hi);
+    as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
+    as_buf_finish(&b);
     if (p->match == AS_MATCH_BOTH)
         as_table_addf(t, paint[p->comparison.verdict], "%s%s%s", as_verdict_word(p->comparison.verdict),
                       p->regression ? ", over the limit" : "", p->other_kernel ? ", other kernel" : "");

@@ -14,6 +14,7 @@ struct as_sentinel {
     char what[16];               /* "core", "memory", "pair" */
     struct as_reading *readings; /* owned */
     size_t n, cap;
+    bool is_off; /* at its last reading */
 };
 enum as_status as_sentinel_add(struct as_sentinel *s, double at, double value, struct as_error *err);
 void as_sentinel_finish(struct as_sentinel *s);

@@ -36,6 +36,27 @@ static double time_left(const struct as_engine *e)
     return e->deadline - as_now();
 }
 
+/* When a sentinel goes off, not for as long as it is. */
+static void note_drift(struct as_engine *e, struct as_sentinel *sentinel, double off)
+{
+    const bool was_off = sentinel->is_off;
+    struct as_buf text = AS_BUF_INIT;
+    sentinel->is_off = isfinite(off) && off > as_sentinel_tolerance(sentinel);
+    if (!sentinel->is_off || was_off)
+        return;
+    as_buf_printf(&text, "drift: the %s sentinel of %s is ", sentinel->what, sentinel->device);
+    if (off < 2)
+        as_buf_printf(&text, "%.0f%% off its usual value", 100 * off);
+    else
+        as_buf_printf(&text, "%.3g times its usual value", 1 + off);
+    if (!e->drift_noted)
+        as_buf_str(&text,
+                   ": what is measured meanwhile counts only where too little else is left ('assay explain drift')");
+    e->drift_noted = true;
+    as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
 static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
 {
     enum as_status s = AS_OK;
@@ -48,17 +69,8 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
         if (s || e->progress[i].over || !isfinite(e->cells[i].sum.median))
             continue;
         s = as_sentinel_add(sentinel, at, e->cells[i].sum.median, err);
-        double off = as_sentinel_deviation(sentinel, at, at);
-        if (!s && isfinite(off) && off > as_sentinel_tolerance(sentinel)) {
-            struct as_buf text = AS_BUF_INIT;
-            as_buf_printf(&text, "drift: the %s sentinel of %s is ", sentinel->what, sentinel->device);
-            if (off < 2)
-                as_buf_printf(&text, "%.0f%% off its usual value", 100 * off);
-            else
-                as_buf_printf(&text, "%.3g times its usual value", 1 + off);
-            as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
-            as_buf_finish(&text);
-        }
+        if (!s)
+            note_drift(e, sentinel, as_sentinel_deviation(sentinel, at, at));
     }
     double every = isfinite(e->deadline) ? (e->deadline - e->start) / 25 : 2.5;
     e->sentinel_at = as_now() + fmax(0.25, fmin(every, 3));

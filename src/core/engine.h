@@ -46,6 +46,7 @@ struct as_engine {
     double sentinel_at;     /* when the next sentinels are due */
     double stopped_at;      /* as_wall() when a run that is gone on with was left, as far as it tells; else 0 */
     int round, rounds;
+    bool drift_noted;
     int stopped;
 };
 
