@@ -13,7 +13,7 @@ enum { GROUPS_MAX = 200, WORDS_MAX = 8, REASONS_MAX = 12, REASON_PROBES_MAX = 32
 /* Cells that are shown as one line: of one probe, device and unit, and of one value of the probe's first word axis
  * where it has few values ("triad"). */
 struct group {
-    const struct as_cell *best; /* trusted; NULL when there is none */
+    const struct as_cell *best, *least, *most; /* trusted; NULL when there is none */
     const struct as_cell *any;
     char word[48];
     size_t trusted, untrusted;
@@ -98,6 +98,10 @@ static size_t find_groups(const struct as_report_run *run, struct group *groups)
         g->trusted++;
         if (!g->best || as_cell_is_better(c, g->best))
             g->best = c;
+        if (!g->least || c->sum.median < g->least->sum.median)
+            g->least = c;
+        if (!g->most || c->sum.median > g->most->sum.median)
+            g->most = c;
     }
     return n;
 }
@@ -187,16 +191,23 @@ static void add_group(struct as_table *t, const struct as_report_run *run, const
         as_buf_finish(&text);
         return;
     }
-    as_format_value(&text, g->best->sum.median, g->best->unit);
+    /* Of what is counted none is the best: where updates are lost at all matters. */
+    const bool counted = as_unit_is_count(g->best->unit) && g->most->sum.median > g->least->sum.median;
+    const struct as_cell *shown = counted ? g->most : g->best;
+    if (counted) {
+        as_format_count(&text, g->least->sum.median);
+        as_buf_str(&text, " to ");
+    }
+    as_format_value(&text, shown->sum.median, shown->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
-    as_text_relative(&text, &g->best->sum);
+    as_text_relative(&text, &shown->sum);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
-    cell_axes(run, g->best, g->word, &text);
+    cell_axes(run, shown, g->word, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
     as_buf_clear(&text);
-    add_curve(run, g->best, style->unicode, &text);
+    add_curve(run, shown, style->unicode, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
 }
