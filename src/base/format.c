@@ -121,16 +121,15 @@ bool as_unit_is_count(const char *unit)
     return false;
 }
 
-int as_known_digits(double v)
-{
-    const bool whole = fabs(v) >= 1e3 && fabs(v) < 1e6 && v == floor(v);
-    return whole ? (int)log10(fabs(v)) + 1 : 3;
-}
-
 int as_unscaled_digits(double v, int digits)
 {
     const int whole = fabs(v) >= 1e3 && fabs(v) < 1e6 ? (int)log10(fabs(v)) + 1 : 0;
     return whole > digits ? whole : digits;
+}
+
+int as_known_digits(double v)
+{
+    return v == floor(v) ? as_unscaled_digits(v, 3) : 3;
 }
 
 void as_format_count(struct as_buf *b, double v)

@@ -72,9 +72,9 @@ static bool trusted(const struct as_cell *c)
 
 static bool is_regression(const struct as_comparison *c, bool better_less, double limit)
 {
-    if (limit < 0 || !isfinite(c->ci.lo) || !isfinite(c->ci.hi))
+    if (limit < 0 || !isfinite(c->differ.lo) || !isfinite(c->differ.hi))
         return false;
-    return better_less ? c->ci.lo > 1 + limit : c->ci.hi < 1 / (1 + limit);
+    return better_less ? c->differ.lo > 1 + limit : c->differ.hi < 1 / (1 + limit);
 }
 
 /* "source_hash" of the notes; what a device runs is compiled from it. */
@@ -97,7 +97,8 @@ static bool is_other_kernel(const struct as_cell *a, const struct as_cell *b)
 static enum as_status compare_pair(struct as_pair *p, double tolerance, double limit, struct as_error *err)
 {
     const struct as_cell *a = p->a, *b = p->b;
-    p->comparison = (struct as_comparison){.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL};
+    p->comparison =
+        (struct as_comparison){.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL, .differ = {NAN, NAN}};
     if (!a || !b) {
         p->match = a ? AS_MATCH_ONLY_A : AS_MATCH_ONLY_B;
         return AS_OK;

@@ -14,7 +14,7 @@ struct as_pair {
     enum as_match match;
     const struct as_cell *a, *b;     /* NULL where there is none */
     struct as_comparison comparison; /* of BOTH */
-    bool regression;                 /* slower by more than the limit, with the whole interval */
+    bool regression;                 /* slower by more than the limit, with the whole 99% interval */
     bool other_kernel;               /* faster or slower, and the source of what ran is not the same */
 };
 struct as_pairs {

@@ -61,7 +61,7 @@ enum { BINS = 10, DIGITS_LEAST = 3, DIGITS_MOST = 7 };
 static int digits_of(const struct as_cell *c)
 {
     const double most = fmax(fabs(c->sum.min), fabs(c->sum.max)), bin = (c->sum.max - c->sum.min) / BINS;
-    const double digits = ceil(log10(most / bin)) + 1;
+    const double digits = bin > 0 ? ceil(log10(most / bin)) + 1 : 0;
     return !(digits > DIGITS_LEAST) ? DIGITS_LEAST : digits < DIGITS_MOST ? (int)digits : DIGITS_MOST;
 }
 
@@ -130,8 +130,7 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
         return;
     for (size_t i = 0; i < c->sum.n; i++) {
         double at = (c->samples[i] - lo) / width;
-        size_t bin = at > 0 ? (size_t)at : 0;
-        bin = bin < BINS ? bin : BINS - 1;
+        const size_t bin = at >= BINS ? BINS - 1 : at > 0 ? (size_t)at : 0;
         count[bin]++;
         sum[bin] += c->samples[i];
     }

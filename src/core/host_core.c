@@ -53,7 +53,10 @@ double as_host_core_look(struct as_host_core *c)
         (void)go_to(c, (size_t)c->cpu);
     c->last = c->read();
     c->last_at = as_now();
-    c->least = fmin(c->least, c->last);
+    /* cores that are not to be used may have another clock */
+    const int here = CPU_COUNT(&c->among) ? sched_getcpu() : -1;
+    if (here < 0 || CPU_ISSET((size_t)here, &c->among))
+        c->least = fmin(c->least, c->last);
     return c->last;
 }
 
@@ -87,7 +90,7 @@ static double choose(struct as_host_core *c, int here, double here_ns, unsigned 
             break;
         const double ns = look_at(c, cpu);
         ask -= ask > 0;
-        if (ROOM * ns < best_ns)
+        if (ROOM * ns < best_ns || (as_host_core_is_shared(c, best_ns) && !as_host_core_is_shared(c, ns)))
             best = cpu, best_ns = ns;
     }
     (void)go_to(c, best);

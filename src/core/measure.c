@@ -21,9 +21,8 @@ static const double CLOCK_EVERY_S = 1e-3, YARDSTICK_EVERY_S = 2e-3;
 enum {
     CLOCKS_MAX = 512,
     YARDSTICKS_MAX = 256,
-    HOPED =
-        2 *
-        AS_SAMPLES_ALONE, /* a visit takes so many samples for some without company; more time is for other visits */
+    /* a visit takes so many samples for some without company; more time is for other visits */
+    HOPED = 2 * AS_SAMPLES_ALONE,
 };
 
 struct sampler {
@@ -174,13 +173,14 @@ static enum as_status add_sample(struct sampler *m, struct as_error *err)
     return AS_OK;
 }
 
-static double median_aside(struct sampler *m, const double *of)
+/* Of all samples or of those that found company; where no core could be had there is no reading. */
+static double median_of(struct sampler *m, const double *of, bool aside_only)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n; i++)
-        if (!is_alone(m, i))
+        if (isfinite(of[i]) && !(aside_only && is_alone(m, i)))
             m->alone[n++] = of[i];
-    return as_median(m->alone, n);
+    return n ? as_median(m->alone, n) : NAN;
 }
 
 /* Samples during which somebody else was on the host's core are left out, where as many are left as a visit needs. What
@@ -192,8 +192,8 @@ static void set_aside(struct sampler *m)
         alone += is_alone(m, i);
     if (alone < needed(m))
         return;
-    m->aside_value = median_aside(m, m->x);
-    m->aside_ns = median_aside(m, m->host_ns);
+    m->aside_value = median_of(m, m->x, true);
+    m->aside_ns = median_of(m, m->host_ns, true);
     m->aside = m->n - alone;
     alone = 0;
     for (size_t i = 0; i < m->n; i++)
@@ -376,7 +376,7 @@ static void note_host(struct sampler *m)
         as_note_number(&m->vc, AS_YARDSTICK_NOTE, as_median(m->yardstick, m->yardstick_n));
     if (!m->core || !m->n)
         return;
-    as_note_number(&m->vc, AS_YARDSTICK_NOTE, as_median(m->host_ns, m->n));
+    as_note_number(&m->vc, AS_YARDSTICK_NOTE, median_of(m, m->host_ns, false));
     if (m->aside) {
         as_note_number(&m->vc, "samples_set_aside", (double)m->aside);
         as_note_number(&m->vc, "set_aside_median", m->aside_value);

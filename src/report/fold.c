@@ -27,9 +27,8 @@ static bool is_alike(const struct as_fact *a, const struct as_fact *b)
 }
 
 struct alike {
-    size_t all, decided; /* facts about the same matter */
-    size_t before;       /* those that stand before it */
-    size_t decided_before;
+    size_t all;            /* facts about the same matter */
+    size_t decided_before; /* of them, those that are decided and stand before it */
 };
 
 static struct alike count_alike(const struct as_fact *facts, size_t n, size_t i)
@@ -40,8 +39,6 @@ static struct alike count_alike(const struct as_fact *facts, size_t n, size_t i)
             continue;
         bool decided = facts[k].verdict != AS_UNDECIDED;
         a.all++;
-        a.decided += decided;
-        a.before += k < i;
         a.decided_before += k < i && decided;
     }
     return a;

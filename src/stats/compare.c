@@ -91,7 +91,7 @@ static enum as_verdict judge(struct as_interval shown, struct as_interval differ
 enum as_status as_compare(const struct as_sampled *a, const struct as_sampled *b, bool better_less, double tolerance,
                           struct as_comparison *out, struct as_error *err)
 {
-    *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL};
+    *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
     if (!(tolerance >= 0) || !isfinite(tolerance))
         return as_fail(err, AS_USAGE, "the tolerance of a comparison is a share of 0 or more");
     struct side sa, sb;
@@ -102,9 +102,9 @@ enum as_status as_compare(const struct as_sampled *a, const struct as_sampled *b
         return st;
     out->ratio = sb.sum.median / sa.sum.median;
     out->ci = ratio_interval(&sa, &sb, out->ratio, false);
-    struct as_interval differ = ratio_interval(&sa, &sb, out->ratio, true);
+    out->differ = ratio_interval(&sa, &sb, out->ratio, true);
     if (!isnan(out->ci.lo))
-        out->verdict = judge(out->ci, differ, better_less, tolerance);
+        out->verdict = judge(out->ci, out->differ, better_less, tolerance);
     return AS_OK;
 }
 

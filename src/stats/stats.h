@@ -63,6 +63,7 @@ struct as_comparison {
     double ratio;          /* b over a, of medians; > 1 means b's number is larger */
     struct as_interval ci; /* 95% of the ratio, visits as the unit where there are two or more on either side */
     enum as_verdict verdict;
+    struct as_interval differ; /* 99%, by which faster and slower are called */
 };
 struct as_sampled { /* a cell's samples as stored, for comparison */
     const double *samples;

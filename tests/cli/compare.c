@@ -84,6 +84,10 @@ static void test_verdicts(void **state)
     }
     assert_int_equal(f.pairs.regressions, 2);
     assert_int_equal(f.pairs.verdicts[AS_SLOWER], 2);
+    for (double limit = 0.08; limit < 0.11; limit += 0.002) { /* a check says what the verdict says */
+        compare(&f, limit, limit);
+        assert_int_equal(f.pairs.regressions, f.pairs.verdicts[AS_SLOWER]);
+    }
     compare(&f, 0.03, 0.2); /* 10% is within a limit of 20% */
     assert_int_equal(f.pairs.regressions, 0);
     compare(&f, 0.03, -1); /* no limit: nothing is over it */
