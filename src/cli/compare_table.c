@@ -33,53 +33,75 @@ static bool same_place(const struct as_cell *a, const struct as_cell *b)
     return strcmp(a->probe, b->probe) == 0 && strcmp(a->device, b->device) == 0;
 }
 
-/* Has any row of [from, to) another value of this axis? Those are the axes that tell the rows apart. */
-static bool varies(const struct as_pairs *pairs, size_t from, size_t to, const struct as_axis_value *v)
-{
-    for (size_t i = next_row(pairs, from); i < to; i = next_row(pairs, i + 1))
-        if (strcmp(as_axes_text(&cell_of(&pairs->v[i])->axes, v->name), v->text) != 0)
-            return true;
-    return false;
-}
-
 static void add_axis(const struct as_cell *c, const struct as_axis_value *v, struct as_buf *out)
 {
     as_buf_printf(out, "%s%s=", out->len ? " " : "", v->name);
     as_text_axis(out, v, as_probe_find(c->probe));
 }
 
-/* The axes of a cell that vary over [from, to), or those that do not. */
-static void axes_words(const struct as_pairs *pairs, size_t from, size_t to, const struct as_cell *c, bool that_vary,
-                       struct as_buf *out)
+/* Rows under one heading: of one probe and device. Axes by their place in the first row; one that another row has at no
+ * place varies. Each row is looked at once. */
+struct rows {
+    size_t from, to, n; /* pairs, and rows among them */
+    struct {
+        bool varies;
+        unsigned width; /* of the widest word */
+    } axes[AS_AXES_MAX];
+};
+
+static unsigned word_width(const struct as_cell *c, size_t axis)
 {
-    for (size_t i = 0; i < c->axes.n; i++)
-        if (varies(pairs, from, to, &c->axes.v[i]) == that_vary)
-            add_axis(c, &c->axes.v[i], out);
+    struct as_buf b = AS_BUF_INIT;
+    add_axis(c, &c->axes.v[axis], &b);
+    const unsigned width = as_text_width(as_buf_get(&b));
+    as_buf_finish(&b);
+    return width;
 }
 
-static bool rows_fit(const struct as_pairs *pairs, size_t from, size_t to, unsigned width)
+/* What the rows are with one more. */
+static struct rows with_row(const struct as_pairs *pairs, struct rows r, size_t i)
 {
-    bool fit = true;
-    for (size_t i = from; i < to && fit; i = next_row(pairs, i + 1)) {
-        struct as_buf b = AS_BUF_INIT;
-        axes_words(pairs, from, to, cell_of(&pairs->v[i]), true, &b);
-        fit = as_text_width(as_buf_get(&b)) <= width;
-        as_buf_finish(&b);
+    const struct as_cell *c = cell_of(&pairs->v[i]), *first = cell_of(&pairs->v[r.from]);
+    for (size_t k = 0; k < c->axes.n; k++) {
+        const bool same_name = k < first->axes.n && strcmp(first->axes.v[k].name, c->axes.v[k].name) == 0;
+        const unsigned width = word_width(c, k);
+        r.axes[k].varies |= !same_name || strcmp(first->axes.v[k].text, c->axes.v[k].text) != 0;
+        r.axes[k].width = width > r.axes[k].width ? width : r.axes[k].width;
     }
-    return fit;
+    for (size_t k = c->axes.n; k < first->axes.n; k++)
+        r.axes[k].varies = true;
+    r.to = i + 1;
+    r.n++;
+    return r;
 }
 
-/* Rows from `from` on that stand under one heading: of one probe and device, as many as the axes that then tell them
- * apart leave room for. */
-static size_t group_end(const struct as_pairs *pairs, size_t from, unsigned width)
+static unsigned width_of(const struct rows *r)
 {
-    size_t end = from + 1;
-    for (size_t i = next_row(pairs, end); i < pairs->n; i = next_row(pairs, end)) {
-        if (!same_place(cell_of(&pairs->v[from]), cell_of(&pairs->v[i])) || !rows_fit(pairs, from, i + 1, width))
+    unsigned width = 0;
+    for (size_t k = 0; k < AS_AXES_MAX; k++)
+        width += r->axes[k].varies ? r->axes[k].width + (width > 0) : 0;
+    return width;
+}
+
+/* As many rows from `from` on as the axes that tell them apart leave room for. */
+static struct rows rows_from(const struct as_pairs *pairs, size_t from, unsigned room)
+{
+    struct rows r = with_row(pairs, (struct rows){.from = from}, from);
+    for (size_t i = next_row(pairs, r.to); i < pairs->n; i = next_row(pairs, r.to)) {
+        const struct rows more = with_row(pairs, r, i);
+        if (!same_place(cell_of(&pairs->v[from]), cell_of(&pairs->v[i])) || width_of(&more) > room)
             break;
-        end = i + 1;
+        r = more;
     }
-    return end;
+    return r;
+}
+
+/* The axes of a row that vary among the rows, or those that do not; one row alone has all of them. */
+static void axes_words(const struct rows *r, const struct as_cell *c, bool that_vary, struct as_buf *out)
+{
+    for (size_t k = 0; k < c->axes.n; k++)
+        if ((r->n == 1 || r->axes[k].varies) == that_vary)
+            add_axis(c, &c->axes.v[k], out);
 }
 
 static void add_value(struct as_table *t, const struct as_cell *c)
@@ -132,18 +154,16 @@ static void add_row(struct as_table *t, const char *axes, const struct as_pair *
         add_no_verdict(t, p->a, p->b);
 }
 
-static void add_group(struct as_table *t, const struct as_pairs *pairs, size_t from, size_t to)
+static void add_group(struct as_table *t, const struct as_pairs *pairs, const struct rows *r)
 {
-    const struct as_cell *c = cell_of(&pairs->v[from]);
-    const bool alone = next_row(pairs, from + 1) >= to;
+    const struct as_cell *c = cell_of(&pairs->v[r->from]);
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s %s", c->probe, c->device);
-    if (!alone)
-        axes_words(pairs, from, to, c, false, &b);
+    axes_words(r, c, false, &b);
     as_table_heading(t, as_buf_get(&b));
-    for (size_t i = from; i < to; i = next_row(pairs, i + 1)) {
+    for (size_t i = r->from; i < r->to; i = next_row(pairs, i + 1)) {
         as_buf_clear(&b);
-        axes_words(pairs, from, to, cell_of(&pairs->v[i]), !alone, &b);
+        axes_words(r, cell_of(&pairs->v[i]), true, &b);
         add_row(t, as_buf_get(&b), &pairs->v[i]);
     }
     as_buf_finish(&b);
@@ -158,9 +178,9 @@ enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_ta
     struct as_table t;
     as_table_init(&t, heads);
     for (size_t i = next_row(pairs, 0); i < pairs->n;) {
-        const size_t end = group_end(pairs, i, room);
-        add_group(&t, pairs, i, end);
-        i = next_row(pairs, end);
+        const struct rows r = rows_from(pairs, i, room);
+        add_group(&t, pairs, &r);
+        i = next_row(pairs, r.to);
     }
     as_buf_char(out, '\n');
     if (t.n > t.columns)
@@ -228,14 +248,25 @@ static void write_slower(const struct as_pairs *pairs, double limit, struct as_b
     free(slower);
 }
 
+static void write_count(const struct as_cell *c, size_t n, struct as_buf *out)
+{
+    as_buf_str(out, "  ");
+    as_buf_terminal(out, c->probe);
+    as_buf_char(out, ' ');
+    as_buf_terminal(out, c->device);
+    as_buf_printf(out, ": %zu cell%s\n", n, n == 1 ? "" : "s");
+}
+
 /* Many are counted by probe and device. */
 static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, struct as_buf *out)
 {
+    const struct as_cell *last = NULL;
+    size_t n = 0;
     if (!pairs->matches[which])
         return;
     as_buf_printf(out, "\nOnly in %s (%zu):\n", name, pairs->matches[which]);
-    for (size_t i = 0, in_row = 0; i < pairs->n; i++) {
-        const struct as_cell *c = cell_of(&pairs->v[i]), *next = NULL;
+    for (size_t i = 0; i < pairs->n; i++) {
+        const struct as_cell *c = cell_of(&pairs->v[i]);
         if (pairs->v[i].match != which)
             continue;
         if (pairs->matches[which] <= LISTED) {
@@ -243,19 +274,15 @@ static void write_only(const struct as_pairs *pairs, enum as_match which, const 
             as_buf_char(out, '\n');
             continue;
         }
-        in_row++;
-        for (size_t k = i + 1; k < pairs->n && !next; k++)
-            if (pairs->v[k].match == which)
-                next = cell_of(&pairs->v[k]);
-        if (next && same_place(c, next))
-            continue;
-        as_buf_str(out, "  ");
-        as_buf_terminal(out, c->probe);
-        as_buf_char(out, ' ');
-        as_buf_terminal(out, c->device);
-        as_buf_printf(out, ": %zu cell%s\n", in_row, in_row == 1 ? "" : "s");
-        in_row = 0;
+        if (last && !same_place(last, c)) {
+            write_count(last, n, out);
+            n = 0;
+        }
+        last = c;
+        n++;
     }
+    if (last)
+        write_count(last, n, out);
 }
 
 void as_compare_lists(const struct as_pairs *pairs, double limit, struct as_buf *out)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { AXES_JSON_MAX = 8192 };
 
@@ -391,26 +392,42 @@ void as_runs_free(struct as_run *runs, size_t n)
     free(runs);
 }
 
+/* When the last of the pauses ended, to the second; 0 where there is none that tells. */
+static double last_until(const json_t *pauses)
+{
+    const char *text = json_string_value(json_object_get(json_array_get(pauses, json_array_size(pauses) - 1), "until"));
+    struct tm at = {0};
+    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%SZ", &at) : NULL;
+    return end && !*end ? (double)timegm(&at) : 0;
+}
+
+static bool append_pause(json_t *pauses, double from, double until)
+{
+    char begun[32], over[32];
+    as_format_wall(from, begun, sizeof begun);
+    as_format_wall(until, over, sizeof over);
+    json_t *pause = json_pack("{s:s, s:s, s:f}", "from", begun, "until", over, "seconds", until - from);
+    return pause && json_array_append_new(pauses, pause) == 0;
+}
+
 enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err)
 {
-    char when[32];
-    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
-    json_t *pauses = json_object_get(j, "pauses"), *pause = json_object();
-    if (!json_is_object(j)) {
+    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
+    json_t *pauses = json_object_get(j, "pauses");
+    char *text = NULL;
+    if (run->provenance && !json_is_object(j)) { /* somebody else's, which stays as it is */
         json_decref(j);
-        j = json_object();
+        return AS_OK;
     }
     if (!json_is_array(pauses)) {
         pauses = json_array();
-        json_object_set_new(j, "pauses", pauses);
+        if (json_object_set_new(j, "pauses", pauses))
+            pauses = NULL;
     }
-    as_format_wall(from, when, sizeof when);
-    json_object_set_new(pause, "from", json_string(when));
-    as_format_wall(until, when, sizeof when);
-    json_object_set_new(pause, "until", json_string(when));
-    json_object_set_new(pause, "seconds", json_real(until - from));
-    json_array_append_new(pauses, pause);
-    char *text = json_dumps(j, JSON_COMPACT);
+    /* killed before it measured anything, the run tells of the same time again */
+    from = fmax(from, pauses ? last_until(pauses) : 0);
+    if (pauses && (until <= from || append_pause(pauses, from, until)))
+        text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
     if (!text)
         return as_nomem(err, 0, "the provenance");

@@ -162,7 +162,8 @@ struct as_run {
 };
 void as_run_finish(struct as_run *r);
 void as_runs_free(struct as_run *runs, size_t n);
-/* Notes in the run's provenance that nothing was done for it between two as_wall() times. */
+/* Notes in the run's provenance that nothing was done for it between two as_wall() times, as far as that is not known
+ * already. */
 enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err);
 /* Seconds from the run's start to its end without its pauses; NAN: it has not ended. */
 double as_run_length(const struct as_run *run);

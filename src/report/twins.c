@@ -107,7 +107,7 @@ static enum as_status add_twin(struct list *l, const struct as_cell *a, const st
     l->v = grown;
     if (!st)
         l->v[l->n++] = (struct as_twin){
-            .a = a, .b = b, .allocators_differ = aside, .comparison = {NAN, {NAN, NAN}, AS_CANNOT_TELL}};
+            .a = a, .b = b, .allocators_differ = aside, .comparison = {NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}}};
     return st;
 }
 
