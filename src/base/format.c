@@ -127,11 +127,6 @@ int as_unscaled_digits(double v, int digits)
     return whole > digits ? whole : digits;
 }
 
-int as_known_digits(double v)
-{
-    return v == floor(v) ? as_unscaled_digits(v, 3) : 3;
-}
-
 void as_format_count(struct as_buf *b, double v)
 {
     const double tenths = round(v * 10);

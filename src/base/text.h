@@ -35,8 +35,6 @@ const struct as_scale *as_scale_of(double v, const char *unit, bool typeset);
 void as_format_value(struct as_buf *b, double v, const char *unit);
 /* The same with so many significant digits, but of sizes and counts, which have their own. */
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
-/* Significant digits for what is known and not measured: all of a whole number below a million, else three. */
-int as_known_digits(double v);
 /* Of a number in a unit that has no larger one: 4096 operations a cycle are not 4100. */
 int as_unscaled_digits(double v, int digits);
 /* 3548974, or 12.5 where it is a median of counts */

@@ -111,7 +111,7 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_explain_member(out, "two modes", as_buf_get(&b), style);
     }
     if (isfinite(c->limit))
-        value_member(out, "limit", c->limit, c->unit, as_known_digits(c->limit), style);
+        value_member(out, "limit", c->limit, c->unit, DIGITS_LEAST, style);
     if (isfinite(c->clock_hz))
         value_member(out, "clock", c->clock_hz, "Hz", DIGITS_LEAST, style);
     if (c->footprint)

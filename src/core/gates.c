@@ -93,7 +93,7 @@ static void gate_limit(struct as_cell *cell, const struct as_visit *visits, size
     }
     double ratio = cell->better_less ? cell->limit / cell->sum.median : cell->sum.median / cell->limit;
     as_buf_printf(text, "%.1f%% of the bound ", 100 * ratio);
-    as_format_value_to(text, cell->limit, cell->unit, as_known_digits(cell->limit));
+    as_format_value(text, cell->limit, cell->unit);
     as_buf_printf(text, " (%s)", why);
     set_gate(&cell->gates[AS_GATE_LIMIT], ratio <= 1 + LIMIT_ROOM ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }

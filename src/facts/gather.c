@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -133,6 +134,11 @@ struct as_interval cells_ratio(const struct as_cell *a, const struct as_cell *b)
 const char *cell_axis(const struct as_cell *cell, const char *axis)
 {
     return as_axes_text(&cell->axes, axis);
+}
+
+void allocator_object(const char *allocator, char *out, size_t size)
+{
+    snprintf(out, size, "allocator:%.48s", allocator);
 }
 
 double cell_axis_number(const struct as_cell *cell, const char *axis)

@@ -97,7 +97,7 @@ static void add(struct rule_context *c, const struct table *t, const char *alloc
     struct as_buf text = AS_BUF_INIT;
     char object[64];
     say(&text, t);
-    snprintf(object, sizeof object, "allocator:%.48s", allocator);
+    allocator_object(allocator, object, sizeof object);
     struct as_fact *f = text.len ? fact_add(c, object, "", "accounting.%s", allocator) : NULL;
     if (f) {
         f->verdict = AS_SUPPORTED;

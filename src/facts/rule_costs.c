@@ -82,7 +82,7 @@ static void add_difference(struct rule_context *c, const struct as_cell *more, c
 {
     const char *allocator = cell_axis(more, "allocator");
     char object[64], value[96], size[32];
-    snprintf(object, sizeof object, "allocator:%.48s", allocator);
+    allocator_object(allocator, object, sizeof object);
     struct as_fact *f = fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
     if (!f)
         return;
@@ -145,7 +145,7 @@ static void add_allocator(struct rule_context *c, const struct curve *curve, siz
     const struct as_cell *cell = curve->cells[at];
     const char *allocator = cell_axis(cell, "allocator"), *op = cell_axis(cell, "op");
     char object[64], value[96], size[32];
-    snprintf(object, sizeof object, "allocator:%.48s", allocator);
+    allocator_object(allocator, object, sizeof object);
     fact_value_text(curve->x[at], NO_INTERVAL, "B", size,
                     sizeof size); /* in the name: which sizes are trusted differs by run */
     struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);

@@ -27,7 +27,7 @@ static const char *who(const struct as_cell *cell, char *out, size_t size)
 static struct as_fact *add(struct rule_context *c, const struct as_cell *cell, const char *unit, const char *kind)
 {
     char object[64];
-    snprintf(object, sizeof object, "allocator:%.48s", cell_axis(cell, "allocator"));
+    allocator_object(cell_axis(cell, "allocator"), object, sizeof object);
     return fact_add(c, object, unit, "fault.%s.%s.%s%s", kind, cell_axis(cell, "scenario"),
                     cell_axis(cell, "allocator"), strcmp(cell_axis(cell, "access"), "load") == 0 ? ".load" : "");
 }

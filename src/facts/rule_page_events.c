@@ -44,7 +44,7 @@ static void add_faults(struct rule_context *c, const struct curve *curve)
     const struct as_cell *cell = curve->cells[last];
     const bool device = strcmp(cell_axis(cell, "touch"), "device") == 0;
     char object[64];
-    snprintf(object, sizeof object, "allocator:%.48s", cell_axis(cell, "allocator"));
+    allocator_object(cell_axis(cell, "allocator"), object, sizeof object);
     struct as_fact *f = fact_add(c, object, "events", "page_events.faults.%s.%s", cell_axis(cell, "allocator"),
                                  cell_axis(cell, "touch"));
     if (!f)

@@ -84,7 +84,7 @@ static void test_verdicts(void **state)
     }
     assert_int_equal(f.pairs.regressions, 2);
     assert_int_equal(f.pairs.verdicts[AS_SLOWER], 2);
-    for (double limit = 0.08; limit < 0.11; limit += 0.002) { /* a check says what the verdict says */
+    for (double limit = 0.095; limit < 0.115; limit += 2e-5) { /* a check says what the verdict says */
         compare(&f, limit, limit);
         assert_int_equal(f.pairs.regressions, f.pairs.verdicts[AS_SLOWER]);
     }

@@ -84,6 +84,16 @@ static void test_cache(void **state)
     }
 }
 
+/* Takes the trust from cells of more than `above` and less than `below` bytes. */
+static void distrust(struct made *m, double above, double below)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const double size = as_axes_number(&m->cells[i].axes, "size");
+        if (size > above && size < below)
+            m->cells[i].status = AS_CELL_UNTRUSTED;
+    }
+}
+
 /* A size that is missing or untrusted leaves a wide bracket, and no other level's name. */
 static void test_cache_with_hole(void **state)
 {
@@ -91,9 +101,7 @@ static void test_cache_with_hole(void **state)
     struct made m;
     start(&m);
     add_curve(&m, "thp", "random", INFINITY, 1);
-    for (size_t i = 0; i < m.n; i++)
-        if (as_axes_number(&m.cells[i].axes, "size") == 32 * KiB)
-            m.cells[i].status = AS_CELL_UNTRUSTED;
+    distrust(&m, 16 * KiB, 64 * KiB);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "cache.L1.size");
     assert_true(f->ci.lo == 16 * KiB && f->ci.hi == 64 * KiB && f->claimed == 32 * KiB);
@@ -109,11 +117,7 @@ static void test_cache_with_wide_hole(void **state)
     struct made m;
     start(&m);
     add_curve(&m, "thp", "random", INFINITY, 1);
-    for (size_t i = 0; i < m.n; i++) {
-        const double size = as_axes_number(&m.cells[i].axes, "size");
-        if (size > 512 * KiB && size < 8 * MiB)
-            m.cells[i].status = AS_CELL_UNTRUSTED;
-    }
+    distrust(&m, 512 * KiB, 8 * MiB);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "cache.L2.size");
     assert_true(f->ci.lo == 512 * KiB && f->ci.hi == 8 * MiB && f->claimed == MiB);
@@ -131,12 +135,10 @@ static void test_cache_that_fades_into_a_hole(void **state)
         struct made m;
         start(&m);
         add_curve(&m, "thp", "random", INFINITY, 1);
+        distrust(&m, 512 * KiB, 16 * MiB);
         for (size_t i = 0; i < m.n; i++) {
-            const double size = as_axes_number(&m.cells[i].axes, "size");
-            if (size > 512 * KiB && size < 16 * MiB)
-                m.cells[i].status = AS_CELL_UNTRUSTED;
             struct as_summary *s = &m.cells[i].sum;
-            if (size == 512 * KiB)
+            if (as_axes_number(&m.cells[i].axes, "size") == 512 * KiB)
                 *s = (struct as_summary){.n = s->n,
                                          .visits = s->visits,
                                          .median = twice ? 9.7 : 6.4,
