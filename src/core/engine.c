@@ -97,6 +97,13 @@ static double spare_in(const struct as_engine *e, struct demand d, int round, do
     return round <= 1 ? first * (left - d.need) / d.cells : (FOR_ROUNDS * left / rounds_left - d.need) / d.cells;
 }
 
+/* Visits of the cell that are to come by the end of the round: those that waited in earlier ones have several. */
+static int owed(const struct as_engine *e, const struct as_progress *p, int round)
+{
+    const int visits = (round < e->rounds ? round : e->rounds) - p->visits;
+    return visits > 1 ? visits : 1;
+}
+
 /* For order[0], among all of order[0..n) where they have room together, else among those of its own device, which may
  * use `left` seconds. */
 static double spare_of(const struct as_engine *e, const size_t *order, size_t n, int round, double left)
@@ -104,12 +111,13 @@ static double spare_of(const struct as_engine *e, const size_t *order, size_t n,
     struct demand all = {0, 0}, own = {0, 0};
     for (size_t k = 0; k < n; k++) {
         const struct as_progress *p = &e->progress[order[k]];
-        all.need += as_engine_need(p);
-        all.cells++;
+        const int visits = owed(e, p, round);
+        all.need += visits * as_engine_need(p);
+        all.cells += visits;
         if (p->slot != e->progress[order[0]].slot)
             continue;
-        own.need += as_engine_need(p);
-        own.cells++;
+        own.need += visits * as_engine_need(p);
+        own.cells += visits;
     }
     double together = spare_in(e, all, round, time_left(e)), spare = spare_in(e, own, round, left);
     if (together > 0 && together < spare)
@@ -117,44 +125,52 @@ static double spare_of(const struct as_engine *e, const size_t *order, size_t n,
     return round <= 1 ? fmin(0.25, fmax(SHARE_MIN_S, spare)) : fmax(0, spare);
 }
 
-/* Visits the cells of order[0..n). A cell that has a number gives way when the time left is too short for it. */
-static enum as_status visit_all(struct as_engine *e, const size_t *order, size_t n, int round, double free_share,
+/* Visits the cells of order[0..n), which it reorders. A cell that has a number gives way when the time left is too
+ * short for it. In the first round and the last nobody waits for a better moment of the host, since every cell is to
+ * have a number soon and all its visits in the end. */
+static enum as_status visit_all(struct as_engine *e, size_t *order, size_t n, int round, double free_share,
                                 struct as_error *err)
 {
     enum as_status s = AS_OK;
-    for (size_t k = 0; k < n && !s && !stopped(e); k++) {
-        const struct as_progress *p = &e->progress[order[k]];
-        if (p->over)
-            continue;
+    const bool may_wait = round > 1 && round < e->rounds;
+    for (bool first = round == 1; n > 0 && !s && !stopped(e) && as_engine_choose(e, order, n, may_wait);) {
+        const size_t chosen = order[0];
+        const struct as_progress *p = &e->progress[chosen];
+        const int before = p->visits;
         /* A person waits for the first cell; it is watched from behind. */
-        if ((k > 0 || round > 1) && as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
+        if (!p->over && !first && as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
             break;
-        double left = as_engine_slot_left(e, p->slot);
-        if (left <= as_engine_need(p))
-            continue;
-        double spare = isfinite(left) ? spare_of(e, order + k, n - k, round, left) : free_share;
-        s = as_engine_visit(e, order[k], fmax(SHARE_MIN_S, p->fewest_s + spare), err);
+        const double left = as_engine_slot_left(e, p->slot);
+        if (!p->over && left > as_engine_need(p)) {
+            double spare = isfinite(left) ? spare_of(e, order, n, round, left) : free_share;
+            s = as_engine_visit(e, chosen, fmax(SHARE_MIN_S, p->fewest_s + spare), err);
+            first = false;
+        }
+        const bool again = !p->over && p->visits > before && p->visits < round && round <= e->rounds;
+        memmove(order, order + 1, (n - 1) * sizeof *order);
+        order[n - 1] = chosen;
+        n -= !again;
     }
     return s;
 }
 
 /* Does the time left to the device hold a whole visit of each of these cells of its in every round to come? */
-static int round_fits(struct as_engine *e, const struct as_slot *slot, const size_t *order, size_t n, int round)
+static int round_fits(struct as_engine *e, const struct as_slot *slot, const size_t *order, size_t n)
 {
     double need = 0;
     for (size_t k = 0; k < n; k++)
         if (e->progress[order[k]].slot == slot)
-            need += as_engine_need(&e->progress[order[k]]) + SHARE_MIN_S;
-    return need * (e->rounds - round + 1) <= as_engine_slot_left(e, slot);
+            need += owed(e, &e->progress[order[k]], e->rounds) * (as_engine_need(&e->progress[order[k]]) + SHARE_MIN_S);
+    return need <= as_engine_slot_left(e, slot);
 }
 
 /* Where a device's cells do not fit, those of them stay that want a visit. How many are left. */
-static size_t fit_round(struct as_engine *e, size_t *order, size_t n, int round)
+static size_t fit_round(struct as_engine *e, size_t *order, size_t n)
 {
     for (size_t i = 0; i < e->slots_n; i++) {
         const struct as_slot *slot = &e->slots[i];
         size_t kept = 0;
-        if (round_fits(e, slot, order, n, round))
+        if (round_fits(e, slot, order, n))
             continue;
         for (size_t k = 0; k < n; k++)
             if (e->progress[order[k]].slot != slot || wants_more(e, order[k]))
@@ -188,7 +204,7 @@ static enum as_status one_round(struct as_engine *e, int round, size_t *order, s
         if (!e->progress[i].over && e->progress[i].visits < round)
             order[n++] = i;
     if (round > 1) {
-        n = fit_round(e, order, n, round);
+        n = fit_round(e, order, n);
         renew_workers(e);
     }
     as_rng_seed(&rng, e->run->seed + (uint64_t)round);

@@ -7,6 +7,7 @@
 #include "core/plan.h"
 #include "core/process.h"
 #include "core/run.h"
+#include "core/turn.h"
 #include "core/yardstick.h"
 
 struct as_slot { /* one device of the run */
@@ -27,6 +28,7 @@ struct as_progress {      /* of one cell, beside the cell itself */
     int visits;           /* taken, also excluded ones */
     int clean;            /* that count */
     int over;             /* no more visits: crashed, unsupported, skipped ... */
+    bool host;            /* a core of the host does a part of what is timed, as far as visits tell */
 };
 
 struct as_engine {
@@ -39,8 +41,9 @@ struct as_engine {
     struct as_cell *cells; /* sentinels are the last of them */
     struct as_progress *progress;
     size_t cells_n, sentinels_first;
-    struct as_sentinel *sentinels; /* one for each sentinel cell */
-    struct as_yardsticks yardsticks;
+    struct as_sentinel *sentinels;   /* one for each sentinel cell */
+    struct as_yardsticks yardsticks; /* what visits read */
+    struct as_pace pace;
     double start, deadline; /* as_now() times; deadline INFINITY without a budget */
     double measured_from;   /* the first visit, after what was compiled ahead */
     double sentinel_at;     /* when the next sentinels are due */

@@ -148,6 +148,7 @@ static void finish_engine(struct as_engine *e)
     free(e->sentinels);
     free(e->progress);
     as_yardsticks_finish(&e->yardsticks);
+    as_pace_finish(&e->pace);
 }
 
 static void fill_result(const struct as_engine *e, struct as_run_result *result)
@@ -237,7 +238,8 @@ static const char *device_list(const struct as_run_options *o, const struct as_s
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err)
 {
-    struct as_engine e = {.store = store, .options = options, .program = options->worker};
+    struct as_engine e = {
+        .store = store, .options = options, .program = options->worker, .pace = {.read = as_yardstick_now}};
     struct as_suite *suites = calloc(options->suites_n ? options->suites_n : 1, sizeof *suites);
     struct as_plan plan = {0};
     struct as_run run = {0};
@@ -379,7 +381,8 @@ static void go_on_with_budget(struct as_engine *e)
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err)
 {
-    struct as_engine e = {.store = store, .options = options, .program = options->worker};
+    struct as_engine e = {
+        .store = store, .options = options, .program = options->worker, .pace = {.read = as_yardstick_now}};
     struct as_run run = {0};
     int lock = -1;
     *result = (struct as_run_result){0};

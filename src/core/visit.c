@@ -88,12 +88,16 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
     if (!s)
         s = as_gates_evaluate(cell, visits, n, &context, err);
     struct as_progress *p = &e->progress[index];
+    bool host = false;
     p->visits = 0;
     p->clean = 0;
     for (size_t i = 0; i < n; i++) {
         p->visits += visits[i].number < AS_ISOLATED_VISIT;
         p->clean += !visits[i].excluded && visits[i].n > 0;
+        host |= isfinite(as_yardstick_of(&visits[i]));
     }
+    if (index < e->sentinels_first)
+        as_engine_learn_host(e, index, host);
     p->over = cell->status != AS_CELL_PLANNED && cell->status != AS_CELL_OK && cell->status != AS_CELL_UNTRUSTED;
     return s;
 }
