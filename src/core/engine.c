@@ -77,12 +77,6 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
     return s;
 }
 
-static int wants_more(const struct as_engine *e, size_t i)
-{
-    return e->cells[i].gates[AS_GATE_NOISE].state == AS_GATE_FAIL || e->progress[i].clean == 0 ||
-           e->cells[i].gates[AS_GATE_DRIFT].state == AS_GATE_FAIL;
-}
-
 struct demand {
     double need, cells;
 };
@@ -122,17 +116,19 @@ static double spare_of(const struct as_engine *e, const size_t *order, size_t n,
     double together = spare_in(e, all, round, time_left(e)), spare = spare_in(e, own, round, left);
     if (together > 0 && together < spare)
         spare = together;
-    return round <= 1 ? fmin(0.25, fmax(SHARE_MIN_S, spare)) : fmax(0, spare);
+    if (round <= 1)
+        return fmin(0.25, fmax(SHARE_MIN_S, spare));
+    /* after the rounds more visits say more than a long one */
+    const double took = e->progress[order[0]].took_s;
+    return fmax(0, round > e->rounds && took > 0 ? fmin(spare, took) : spare);
 }
 
 /* Visits the cells of order[0..n), which it reorders. A cell that has a number gives way when the time left is too
- * short for it. In the first round and the last nobody waits for a better moment of the host, since every cell is to
- * have a number soon and all its visits in the end. */
+ * short for it, and those of the host while it is slow, where they may wait. */
 static enum as_status visit_all(struct as_engine *e, size_t *order, size_t n, int round, double free_share,
-                                struct as_error *err)
+                                bool may_wait, struct as_error *err)
 {
     enum as_status s = AS_OK;
-    const bool may_wait = round > 1 && round < e->rounds;
     for (bool first = round == 1; n > 0 && !s && !stopped(e) && as_engine_choose(e, order, n, may_wait);) {
         const size_t chosen = order[0];
         const struct as_progress *p = &e->progress[chosen];
@@ -173,7 +169,7 @@ static size_t fit_round(struct as_engine *e, size_t *order, size_t n)
         if (round_fits(e, slot, order, n))
             continue;
         for (size_t k = 0; k < n; k++)
-            if (e->progress[order[k]].slot != slot || wants_more(e, order[k]))
+            if (e->progress[order[k]].slot != slot || as_engine_wants_more(e, order[k]))
                 order[kept++] = order[k];
         n = kept;
     }
@@ -209,80 +205,40 @@ static enum as_status one_round(struct as_engine *e, int round, size_t *order, s
     }
     as_rng_seed(&rng, e->run->seed + (uint64_t)round);
     as_rng_shuffle(&rng, order, n, sizeof *order);
-    return visit_all(e, order, n, round, FREE_SHARE_S, err);
+    /* every cell is to have a number soon and all its visits in the end */
+    return visit_all(e, order, n, round, FREE_SHARE_S, round > 1 && round < e->rounds, err);
 }
 
-/* The interval's width against a precision. */
-static double excess_width(const struct as_cell *c, double precision)
+static int visits_made(const struct as_engine *e)
 {
-    double w = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median) / precision;
-    return isfinite(w) ? w : INFINITY;
-}
-
-/* Who gets the time first. A section may accept wider intervals than the suite asks for in general; where there is
- * time, its cells are brought there too, but for those that no run has visits enough to bring there. */
-enum want { WANTS_TRUST, WANTS_MORE_PRECISION, WANTS_NOTHING };
-static const double WITHIN_REACH = 4; /* times what is asked: 15 visits instead of 3 divide an interval by 4.5 */
-
-static enum want want_of(const struct as_engine *e, size_t i)
-{
-    const struct as_cell *c = &e->cells[i];
-    if (wants_more(e, i) || e->progress[i].clean < e->rounds)
-        return WANTS_TRUST;
-    double excess = excess_width(c, e->run->precision);
-    return isfinite(e->deadline) && c->gates[AS_GATE_NOISE].state == AS_GATE_PASS && excess > 1 &&
-                   excess <= WITHIN_REACH
-               ? WANTS_MORE_PRECISION
-               : WANTS_NOTHING;
-}
-
-struct wanting {
-    size_t index;
-    enum want want;
-    double excess;
-};
-
-static int neediest_first(const void *a, const void *b)
-{
-    const struct wanting *x = a, *y = b;
-    return x->want != y->want ? (x->want > y->want) - (x->want < y->want)
-                              : (x->excess < y->excess) - (x->excess > y->excess);
-}
-
-/* Cells that are imprecise, lost visits to a bad episode, or had none in their device's share get more of them while
- * there is time. */
-static size_t find_wanting(const struct as_engine *e, int extra, size_t *order, struct wanting *w)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < e->sentinels_first; i++) {
-        const struct as_progress *p = &e->progress[i];
-        const struct as_cell *c = &e->cells[i];
-        enum want want = want_of(e, i);
-        double precision = want == WANTS_MORE_PRECISION ? e->run->precision : c->precision;
-        if (!p->over && p->visits < e->rounds + extra && want != WANTS_NOTHING)
-            w[n++] = (struct wanting){i, want, excess_width(c, precision)};
-    }
-    qsort(w, n, sizeof *w, neediest_first);
-    for (size_t i = 0; i < n; i++)
-        order[i] = w[i].index;
+    int n = 0;
+    for (size_t i = 0; i < e->slots_n; i++)
+        n += e->slots[i].visits;
     return n;
 }
 
+/* Passes over the cells that want more, each with a visit for each. Where nothing came of waiting for a better moment
+ * of the host, or there is no end to the time, the next one does not wait. */
 static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as_error *err)
 {
-    struct wanting *w = calloc(e->cells_n ? e->cells_n : 1, sizeof *w);
-    enum as_status s = w ? AS_OK : as_nomem(err, e->cells_n * sizeof *w, "the order of cells");
+    enum as_status s = AS_OK;
+    const bool has_end = isfinite(e->deadline);
     double share = FREE_SHARE_S;
-    const int most = isfinite(e->deadline) ? EXTRA_VISITS_IN_BUDGET : EXTRA_VISITS;
-    for (int extra = 1; extra <= most && !s && !stopped(e); extra++) {
-        size_t n = find_wanting(e, extra, order, w);
-        if (n == 0 || time_left(e) < 0.02 * (e->deadline - e->start))
+    bool may_wait = has_end;
+    for (int extra = 1; (has_end || extra <= EXTRA_VISITS) && !s && !stopped(e); extra++) {
+        size_t n;
+        const int before = visits_made(e);
+        s = as_engine_find_wanting(e, has_end ? EXTRA_VISITS_IN_BUDGET : extra, order, &n, err);
+        if (s || n == 0 || time_left(e) < 0.02 * (e->deadline - e->start))
             break;
         share = fmin(share * EXTRA_FACTOR, EXTRA_SHARE_MAX_S);
         e->round = e->rounds + extra;
-        s = visit_all(e, order, n, e->round, share, err);
+        s = visit_all(e, order, n, e->round, share, may_wait, err);
+        const bool made_none = visits_made(e) == before;
+        if (made_none && !may_wait)
+            break;
+        may_wait = has_end && !made_none;
     }
-    free(w);
     return s;
 }
 

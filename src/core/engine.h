@@ -25,6 +25,7 @@ struct as_progress {      /* of one cell, beside the cell itself */
     struct as_slot *slot; /* NULL: its device is not there */
     double prepare_s;     /* of its last visit; 0 unknown */
     double fewest_s;      /* time of the fewest samples in its last visit; 0 unknown */
+    double took_s;        /* all of its last visit; 0 unknown */
     int visits;           /* taken, also excluded ones */
     int clean;            /* that count */
     int over;             /* no more visits: crashed, unsupported, skipped ... */
@@ -59,6 +60,12 @@ double as_engine_need(const struct as_progress *p);
 /* Of the time budget, what this device may still use: an even share with the others, but all that they do not want.
  * Seconds, at most until the deadline; INFINITY without a budget. Cells that no device has (NULL) have all of it. */
 double as_engine_slot_left(struct as_engine *e, const struct as_slot *slot);
+
+/* Is the cell untrusted by what more visits may put right? */
+bool as_engine_wants_more(const struct as_engine *e, size_t index);
+/* Who gets the time that is left after all rounds, those first that take least of it (extra.c): indices of cells into
+ * order[], which has room for all, and how many into *n. most: visits that a cell may have beyond the rounds. */
+enum as_status as_engine_find_wanting(struct as_engine *e, int most, size_t *order, size_t *n, struct as_error *err);
 
 /* Opens the device of a slot in a new worker and fills info and topology. */
 enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,

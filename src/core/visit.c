@@ -96,6 +96,7 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
         p->clean += !visits[i].excluded && visits[i].n > 0;
         host |= isfinite(as_yardstick_of(&visits[i]));
     }
+    p->took_s = n ? visits[n - 1].duration_s : 0;
     if (index < e->sentinels_first)
         as_engine_learn_host(e, index, host);
     p->over = cell->status != AS_CELL_PLANNED && cell->status != AS_CELL_OK && cell->status != AS_CELL_UNTRUSTED;
