@@ -42,7 +42,7 @@ def test_readme_shows_the_sample(assay):
 def test_facts_of_the_h200(assay):
     facts = {f["id"]: f for f in json.loads(read(assay, "facts", "--json"))["facts"]}
     for name, low, high, unit in (("onchip.L1.latency", 31.9, 32.1, "cycles"), ("onchip.L1.size", 181 << 10, 256 << 10, "B"),
-                                  ("bandwidth.memory.read.all", 4600, 4700, "GB/s"),
+                                  ("bandwidth.memory.read.all", 4550, 4600, "GB/s"),
                                   ("bandwidth.memory.triad.all", 4350, 4450, "GB/s")):
         expect(name in facts, f"fact {name}", sorted(facts))
         fact = facts[name]
@@ -54,7 +54,7 @@ def test_cells_of_the_h200(assay):
     run = json.loads(read(assay, "export", "--format", "json"))
     cells = run["cells"]
     count = {s: sum(c["status"] == s for c in cells) for s in ("ok", "untrusted", "unsupported")}
-    expect(count == {"ok": 122, "untrusted": 3, "unsupported": 6}, "as many of each kind as there were", count)
+    expect(count == {"ok": 119, "untrusted": 6, "unsupported": 6}, "as many of each kind as there were", count)
     for cell in (c for c in cells if c["status"] == "ok"):
         expect(cell["ci_low"] <= cell["median"] <= cell["ci_high"], "the interval holds the median", cell["axes"])
         expect(all(g["state"] != "fail" for g in cell["gates"].values()), "no gate fails", cell["gates"])
@@ -67,14 +67,14 @@ def test_page_of_the_h200(assay):
     with open(page, encoding="utf-8") as f:
         text = f.read()
     expect(os.path.getsize(page) < 3e6, "a page of less than 3 MB", os.path.getsize(page))
-    for words in ("NVIDIA H200", "132", "4.64 TB/s", "32.0 cycles", "Peak arithmetic", "PCIe 5.0 x16"):
+    for words in ("NVIDIA H200", "132", "4.57 TB/s", "32.0 cycles", "Peak arithmetic", "PCIe 5.0 x16"):
         expect(words in text, f"the page says '{words}'")
     expect(not re.search(r"(?:src|href)=[\"']?https?:", text), "and asks no network")
 
 
 def test_tables_of_the_h200(assay):
     shown = read(assay, "show")
-    expect("131 cells: 122 ok, 3 untrusted, 6 unsupported" in shown, "the count", shown[:400])
+    expect("131 cells: 119 ok, 6 untrusted, 6 unsupported" in shown, "the count", shown[:400])
     same = read(assay, "compare", "1", "1")
     expect("0 faster, 0 slower" in same, "a run differs not from itself", same[-300:])
 
@@ -201,14 +201,14 @@ def test_whole_run_of_the_h200(assay):
     twice, by several probes, agrees."""
     cells = json.loads(read(assay, "export", "--format", "json", sample=WHOLE))["cells"]
     count = {s: sum(c["status"] == s for c in cells) for s in ("ok", "untrusted", "unsupported")}
-    expect(count == {"ok": 1261, "untrusted": 137, "unsupported": 63}, "as many of each kind as there were", count)
+    expect(count == {"ok": 1277, "untrusted": 121, "unsupported": 63}, "as many of each kind as there were", count)
     facts = {f["id"]: f for f in json.loads(read(assay, "facts", "--json", sample=WHOLE))["facts"]}
     for name, low, high in (("onchip.L1.size", 215 << 10, 256 << 10), ("onchip.L1.latency", 31.9, 32.1),
                             ("onchip.whole.L2.size", 52 << 20, 64 << 20), ("onchip.L2.part.size", 26 << 20, 64 << 20),
                             ("onchip.L1.bandwidth", 126, 128), ("onchip.local.banks", 32, 32),
                             ("onchip.unit.local", 226 << 10, 228 << 10), ("arithmetic.peak.f64", 33.1e12, 33.5e12),
                             ("arithmetic.peak.f32", 66.2e12, 66.9e12), ("arithmetic.peak.f16", 131e12, 134e12),
-                            ("bandwidth.memory.read.all", 4600, 4700), ("link.host-0.to", 54, 56)):
+                            ("bandwidth.memory.read.all", 4550, 4600), ("link.host-0.to", 54, 56)):
         fact = facts[name]
         expect(fact["verdict"] == "supported" and low <= fact["value"] <= high, name, fact)
     for one, other in (("cache.L2.latency_cycles", "onchip.L2.latency"), ("memory.latency", "onchip.memory.latency"),
