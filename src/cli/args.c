@@ -229,6 +229,18 @@ void as_args_quote(const char *word, struct as_buf *out)
     as_buf_char(out, '\'');
 }
 
+void as_args_add_store(const char *store, struct as_buf *out)
+{
+    struct as_buf word = AS_BUF_INIT;
+    if (!store)
+        return;
+    as_args_quote(store, &word);
+    as_buf_str(out, " --store ");
+    as_buf_terminal(out, as_buf_get(&word));
+    out->failed |= word.failed;
+    as_buf_finish(&word);
+}
+
 void as_args_command(const struct as_args *args, struct as_buf *out)
 {
     as_buf_str(out, "assay");

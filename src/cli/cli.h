@@ -104,6 +104,9 @@ enum as_status as_args_u64(const struct as_args *args, const char *option, uint6
 void as_args_command(const struct as_args *args, struct as_buf *out);
 /* A word as a shell would have to be given it. */
 void as_args_quote(const char *word, struct as_buf *out);
+/* Says where a run is, in a command that is to be typed: " --store FILE", nothing for NULL, which is the usual store.
+ */
+void as_args_add_store(const char *store, struct as_buf *out);
 
 /* Says on stderr what went wrong ("assay: ...") and returns the exit code for it. */
 int as_cli_fail(const struct as_error *err);

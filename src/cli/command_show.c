@@ -10,14 +10,29 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum as_status load(const struct as_args *args, const char *run, struct as_report_run *out, struct as_error *err)
+/* stored: how many runs are in the store, NULL where that does not matter. */
+static enum as_status load(const struct as_args *args, const char *run, struct as_report_run *out, size_t *stored,
+                           struct as_error *err)
 {
     struct as_store *store = NULL;
+    struct as_run *runs = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
     if (!st && (st = as_report_load(store, run, out, err)) && run)
         as_hint_probe(run, err);
+    if (!st && stored && !(st = as_store_runs(store, &runs, stored, err)))
+        as_runs_free(runs, *stored);
     as_store_close(store);
     return st;
+}
+
+/* Who names no run may not know that there are others. */
+static void name_others(const struct as_args *args, size_t stored, struct as_buf *out)
+{
+    if (stored < 2)
+        return;
+    as_buf_printf(out, "\nThe last of %zu runs in this store:  assay list runs", stored);
+    as_args_add_store(as_args_value(args, "store"), out);
+    as_buf_char(out, '\n');
 }
 
 static void json_cells(const struct as_report_run *run, const char *probe, struct as_buf *out)
@@ -66,11 +81,12 @@ static int run_show(const struct as_command *command, const struct as_args *args
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     const char *name, *probe;
+    size_t stored = 0;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_run_and_probe(args, &name, &probe, &err);
     if (!st)
-        st = load(args, name, &run, &err);
+        st = load(args, name, &run, &stored, &err);
     if (!st && probe && !has_probe(&run, probe) && !as_probe_find(probe))
         st = as_unknown_probe(probe, &err);
     if (st)
@@ -83,6 +99,8 @@ static int run_show(const struct as_command *command, const struct as_args *args
         st = show_all(&run, &style, &out, &err);
     else
         st = as_report_terminal(&run, &style, &out, &err);
+    if (!name && !as_args_flag(args, "json"))
+        name_others(args, stored, &out);
 done:
     as_report_run_finish(&run);
     if (!st)
@@ -239,7 +257,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     if (!st && names)
         st = as_refs_load(names, &refs, &err);
     if (!st)
-        st = load(args, as_args_word(args, 0), &run, &err);
+        st = load(args, as_args_word(args, 0), &run, NULL, &err);
     if (!st && as_args_flag(args, "json"))
         facts_json(&run, &refs, &out);
     else if (!st)

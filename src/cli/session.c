@@ -102,18 +102,6 @@ int as_session_code(const struct as_run_result *result)
     return n[AS_CELL_UNTRUSTED] || broken ? AS_EXIT_UNTRUSTED : AS_EXIT_OK;
 }
 
-/* Says where the run is, in a command that goes on with it. */
-static void add_store(const struct as_session *s, struct as_buf *out)
-{
-    if (!s->store)
-        return;
-    struct as_buf word = AS_BUF_INIT;
-    as_args_quote(s->store, &word);
-    as_buf_str(out, " --store ");
-    as_buf_terminal(out, as_buf_get(&word));
-    as_buf_finish(&word);
-}
-
 int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
                    const struct as_error *err, const struct as_run_result *result)
 {
@@ -128,7 +116,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
         code = interrupted ? AS_EXIT_FAILED : as_session_code(result);
         if (interrupted && result->run_id > 0) {
             as_buf_clear(&s->buf);
-            add_store(s, &s->buf);
+            as_args_add_store(s->store, &s->buf);
             as_cli_note("interrupted, what was measured is kept; this goes on: assay resume %lld%s",
                         (long long)result->run_id, as_buf_get(&s->buf));
         } else if (interrupted)
@@ -163,13 +151,13 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
         untrusted += cell->status == AS_CELL_UNTRUSTED;
     }
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
-    add_store(s, out);
+    as_args_add_store(s->store, out);
     if (report) {
         as_buf_str(out, "\nThe page:    ");
         as_buf_terminal(out, report);
     } else {
         as_buf_printf(out, "\nAs a page:   assay report %s -o report.html", name);
-        add_store(s, out);
+        as_args_add_store(s->store, out);
     }
     if (untrusted > run->cells_n / 2)
         as_buf_str(out, "\nWhy so few are trusted, as far as this machine tells:  assay doctor");

@@ -121,19 +121,38 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
     }
 }
 
+/* The nearest row that holds the working set, as the driver lists them. */
+static int row_of_size(const struct as_device_info *info, uint64_t size)
+{
+    for (unsigned level = 1; level <= AS_MAP_CACHE_MAX; level++)
+        if (size <= as_info_cache(info, level))
+            return (int)level;
+    return AS_MAP_MEMORY;
+}
+
+/* What a cell would tell of: a row, or -1, and which of its numbers. */
+static int row_of_cell(const struct as_cell *c, const struct as_device_info *info, enum as_map_kind *kind)
+{
+    const bool topology = strcmp(c->probe, "topology") == 0, latency = strcmp(c->probe, "latency") == 0;
+    if (!topology && !latency && strcmp(c->probe, "bandwidth") != 0)
+        return -1;
+    *kind = latency || (topology && strcmp(as_axes_text(&c->axes, "what"), "bandwidth") != 0) ? AS_MAP_LATENCY
+                                                                                              : AS_MAP_BANDWIDTH;
+    return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, as_axes_u64(&c->axes, "size"));
+}
+
 /* A number that was measured but not trusted is not drawn: then the map says so. */
 static void find_untrusted(const struct as_report_run *run, const struct as_device_info *info,
                            struct as_map_numbers *out)
 {
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
-        if (c->status != AS_CELL_UNTRUSTED || strcmp(c->device, info->id) != 0 || strcmp(c->probe, "topology") != 0)
+        enum as_map_kind kind = AS_MAP_LATENCY;
+        if (c->status != AS_CELL_UNTRUSTED || strcmp(c->device, info->id) != 0)
             continue;
-        int row = as_map_row(as_axes_text(&c->axes, "place"));
-        bool bandwidth = strcmp(as_axes_text(&c->axes, "what"), "bandwidth") == 0;
-        struct as_map_number *n = row < 0 ? NULL : &out->row[row][bandwidth ? AS_MAP_BANDWIDTH : AS_MAP_LATENCY];
-        if (n && n->known == AS_MAP_UNKNOWN)
-            n->known = AS_MAP_UNTRUSTED;
+        const int row = row_of_cell(c, info, &kind);
+        if (row >= 0 && out->row[row][kind].known == AS_MAP_UNKNOWN)
+            out->row[row][kind].known = AS_MAP_UNTRUSTED;
     }
 }
 

@@ -20,6 +20,7 @@ CASES = [
         "devices", "doctor", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),
+    ("show-last", ["show"], 0, {}),
     ("show-utf8", ["show", "1"], 0, {"LC_ALL": "C.UTF-8"}),
     ("show-narrow", ["show", "1"], 0, {"COLUMNS": "60"}),
     ("show-colour", ["show", "1", "--colour", "always"], 0, {}),

@@ -150,6 +150,8 @@ static void map_says_what_is_not_trusted(void **state)
     struct as_buf svg = AS_BUF_INIT;
     struct synth *s = synth_make("gpus");
     struct as_cell *c = &s->runs[0].cells[0];
+    for (size_t i = 0; i < s->runs[0].cells_n; i++)
+        s->runs[0].cells[i].status = AS_CELL_OK;
     as_copy_text(c->probe, sizeof c->probe, "topology");
     c->status = AS_CELL_UNTRUSTED;
     c->axes = (struct as_axes){.n = 0};
@@ -157,6 +159,17 @@ static void map_says_what_is_not_trusted(void **state)
     assert_int_equal(as_axes_add(&c->axes, "what", "latency", &err), AS_OK);
     assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
     assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 1);
+    /* what would be told of the level that holds so many bytes */
+    as_copy_text(c->probe, sizeof c->probe, "latency");
+    c->axes = (struct as_axes){.n = 0};
+    assert_int_equal(as_axes_add(&c->axes, "size", "4294967296", &err), AS_OK);
+    as_buf_clear(&svg);
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 1);
+    as_copy_text(c->probe, sizeof c->probe, "launch");
+    as_buf_clear(&svg);
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 0);
     as_buf_finish(&svg);
     synth_free(s);
 }
