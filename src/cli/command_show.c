@@ -175,8 +175,9 @@ static void print_refs(const struct as_refs *refs, const struct as_fact *f, cons
     }
 }
 
-static void print_fact(const struct as_fact *f, const struct as_refs *refs, const struct as_table_style *style,
-                       struct as_buf *out)
+/* before: the fact above it, or NULL. */
+static void print_fact(const struct as_fact *f, const struct as_fact *before, const struct as_refs *refs,
+                       const struct as_table_style *style, struct as_buf *out)
 {
     static const enum as_paint paint[] = {
         [AS_SUPPORTED] = AS_PAINT_GOOD, [AS_REFUTED] = AS_PAINT_BAD, [AS_UNDECIDED] = AS_PAINT_DIM};
@@ -196,7 +197,10 @@ static void print_fact(const struct as_fact *f, const struct as_refs *refs, cons
     as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
     print_refs(refs, f, style, out);
     as_buf_clear(&text);
-    as_buf_printf(&text, "Rule: %s. Refuted by: %s.", f->rule, f->refuted_by);
+    if (before && strcmp(f->rule, before->rule) == 0 && strcmp(f->refuted_by, before->refuted_by) == 0)
+        as_buf_str(&text, "Rule: as above.");
+    else
+        as_buf_printf(&text, "Rule: %s. Refuted by: %s.", f->rule, f->refuted_by);
     as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
     if (f->evidence_n) {
         as_buf_clear(&text);
@@ -237,7 +241,7 @@ static void facts_text(const struct as_report_run *run, const struct as_refs *re
 {
     as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, run->facts_n, run->facts_n == 1 ? "" : "s");
     for (size_t i = 0; i < run->facts_n; i++)
-        print_fact(&run->facts[i], refs, style, out);
+        print_fact(&run->facts[i], i ? &run->facts[i - 1] : NULL, refs, style, out);
     if (refs->n) {
         as_buf_printf(out, "\nOf %zu published figures of ", refs->n);
         as_buf_terminal(out, refs->name);

@@ -60,7 +60,8 @@ static void add_pipe(struct rule_context *c, const struct as_unit_pipes *u, size
     struct as_interval ci = cell_interval(cell);
     fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
     say_members(u, pipe, list, sizeof list);
-    fact_say(f, "One pipe of a unit does %s: %s costs %s alone", list, u->name[fastest],
+    fact_say(f, "One pipe of a unit does %s%s: %s costs %s alone", list,
+             members(u, pipe) > 1 ? "" : " (of no other that is certain)", u->name[fastest],
              fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
     fact_evidence(f, cell);
     for (size_t i = 0; i < u->ops; i++)
@@ -152,8 +153,7 @@ static void add_all(struct rule_context *c, const struct as_unit_pipes *u)
     add_graph(c, u);
     add_issue(c, u);
     for (size_t k = 0; k < p->pipes; k++)
-        if (members(u, k) > 1)
-            add_pipe(c, u, k);
+        add_pipe(c, u, k);
     for (size_t k = 0; k < p->pipes; k++) {
         for (size_t j = 0; j < k; j++)
             add_pair(c, u, p->first[j], p->first[k]);
