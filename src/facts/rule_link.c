@@ -151,6 +151,14 @@ static void add_direct(struct rule_context *c, const struct as_cell *copy, const
     fact_evidence(f, own);
 }
 
+/* Is it memory of the device, as that of its first allocator is, which nobody has to bring there? */
+static bool is_on_device(const struct rule_context *c, const char *allocator, const char *own)
+{
+    const struct as_allocator *a = c->info ? as_info_allocator(c->info, allocator) : NULL,
+                              *first = c->info ? as_info_allocator(c->info, own) : NULL;
+    return strcmp(allocator, own) == 0 || (a && first && !a->host_access && !first->host_access);
+}
+
 void rule_direct_access(struct rule_context *c)
 {
     static const char *const kind[] = {"from", "to", NULL};
@@ -160,7 +168,7 @@ void rule_direct_access(struct rule_context *c)
     for (size_t i = 0; i < n; i++)
         if (strcmp(cell_axis(copies[i], "direction"), "one") == 0 &&
             strcmp(cell_axis(copies[i], "how"), "engine") == 0 && strcmp(cell_axis(copies[i], "to"), own) == 0 &&
-            strcmp(cell_axis(copies[i], "from"), own) != 0)
+            !is_on_device(c, cell_axis(copies[i], "from"), own))
             copies[kept++] = copies[i];
     kept = keep_best(copies, kept, kind, is_larger);
     for (size_t i = 0; i < kept && i < FACTS_MAX; i++) {

@@ -10,15 +10,16 @@
 
 static void start(struct made *m)
 {
-    *m = (struct made){.share = 0.01,
-                       .info = {.id = "card:0",
-                                .backend = "card",
-                                .clock_max_hz = 2e9,
-                                .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
-                                .caches_n = 1,
-                                .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
-                                .allocators_n = 2,
-                                .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}}}};
+    *m = (struct made){
+        .share = 0.01,
+        .info = {.id = "card:0",
+                 .backend = "card",
+                 .clock_max_hz = 2e9,
+                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
+                 .caches_n = 1,
+                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
+                 .allocators_n = 3,
+                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
 }
 
 static void test_copies(void **unused)
@@ -54,7 +55,11 @@ static void test_copy_or_direct(void **unused)
     made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
     struct as_cell *direct =
         made_add(&m, "bandwidth", "GB/s", 40, "op=read level=memory size=1000000000 threads=0 allocator=pinned");
+    /* more memory of the device's own */
+    made_add(&m, "copy", "GB/s", 2000, "from=pool to=own direction=one how=engine size=268435456");
+    made_add(&m, "bandwidth", "GB/s", 3900, "op=read level=memory size=1000000000 threads=0 allocator=pool");
     made_derive(&m);
+    assert_null(made_find(&m, "copy.pays.pool"));
     const struct as_fact *f = made_near(&m, "copy.pays.pinned", (1 / 50.0) / (1 / 40.0 - 1 / 4000.0), 1e-9);
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
