@@ -5,7 +5,7 @@
 
 #include "facts/facts.h"
 
-enum { AS_ADVICE_NUMBERS_MAX = 16 };
+enum { AS_ADVICE_NUMBERS_MAX = 32 };
 
 /* A number that an advice rests on. */
 struct as_advice_number {
