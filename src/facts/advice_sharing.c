@@ -45,10 +45,11 @@ bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as
                    cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
                    ratio_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
-        advice_say(a,
-                   "Touch memory where that is convenient: in %zu comparison%s the device's bandwidth does not depend "
-                   "on who touched first (device against CPU, '%s': %s)",
-                   n, n == 1 ? "" : "s", cell_axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
+        advice_say(
+            a,
+            "Touch memory where that is convenient: in %zu comparison%s the device's bandwidth in repeated passes "
+            "does not depend on who touched first (device against CPU, '%s': %s)",
+            n, n == 1 ? "" : "s", cell_axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
     }
     for (size_t i = 0; i < n; i++) {
         advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", cell_axis(pairs[i].a, "allocator"));
@@ -184,7 +185,7 @@ static const struct as_cell *streaming(const struct rule_context *c, const char 
     return NULL;
 }
 
-/* A copy by the engines from memory that the host fills into the device's own. */
+/* A copy by the engines from memory that the host fills into the device's own, and that lay with the host. */
 static bool is_legacy_copy(const struct rule_context *c, const struct as_cell *cell, const char *own)
 {
     if (strcmp(cell->probe, "copy") != 0 || strcmp(cell_axis(cell, "direction"), "one") != 0 ||
@@ -192,7 +193,7 @@ static bool is_legacy_copy(const struct rule_context *c, const struct as_cell *c
         strcmp(cell_axis(cell, "from"), own) == 0)
         return false;
     const struct as_allocator *from = c->info ? as_info_allocator(c->info, cell_axis(cell, "from")) : NULL;
-    return from && from->host_access;
+    return from && from->host_access && copy_crosses_bus(c, cell);
 }
 
 static bool has_larger(const struct rule_context *c, const struct as_cell *copy, const char *own)
@@ -258,7 +259,9 @@ static void say_copies(struct as_advice *a, const struct copies *all)
                                     : "From",
                    cell_axis(all->copy[vain[k]], "from"));
     if (vain_n)
-        advice_say(a, " remove them: in repeated passes the device is not seen to be slower there than in '%s'",
+        advice_say(a,
+                   " remove them where the passes are many: in repeated ones the device is not seen to be slower there "
+                   "than in '%s' (the first, before which memory may have to move, is not in these numbers)",
                    cell_axis(all->own[vain[0]], "allocator"));
 }
 

@@ -1,7 +1,11 @@
 /* What several queues give: kernels at once, launches a second, and what a priority is worth. */
 #include "facts/rules.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* Of as many kernels as were tried; what is missing went by before the last was launched. */
+static const double NEARLY_ALL = 0.85;
 
 /* Of the cells with several queues the one whose kernels have the least share each. */
 static const struct as_cell *least_share(const struct curve *v, double *queues)
@@ -13,6 +17,20 @@ static const struct as_cell *least_share(const struct curve *v, double *queues)
     return v->cells[best];
 }
 
+/* All run at once, where together they hardly take longer than one: what they do take longer is their launches' part.
+ */
+static void say_all(struct as_fact *f, double queues, struct as_interval share)
+{
+    char longer[96];
+    const struct as_interval ci = {queues / share.hi, queues / share.lo};
+    fact_value_text(queues / f->value, ci, "x", longer, sizeof longer);
+    fact_number(f, queues, (struct as_interval){fmin(share.lo, queues), queues});
+    fact_say(f,
+             "%g kernels of one thread, as many as were tried, run at once: launching included they take %s as long as "
+             "one",
+             queues, longer);
+}
+
 static void add_at_once(struct rule_context *c, const struct curve *v)
 {
     double queues;
@@ -22,9 +40,11 @@ static void add_at_once(struct rule_context *c, const struct curve *v)
     if (!f)
         return;
     fact_ratio(f, one, most);
-    fact_say(f, "%s kernels of one thread run at once, from %g queues%s",
-             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queues,
-             f->value > 0.9 * v->x[v->n - 1] ? ", which is as many as were tried" : "");
+    if (f->value > NEARLY_ALL * v->x[v->n - 1])
+        say_all(f, queues, f->ci);
+    else
+        fact_say(f, "%s kernels of one thread run at once, from %g queues",
+                 fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queues);
     curve_evidence(f, v, 0, v->n - 1);
 }
 

@@ -151,6 +151,13 @@ static void add_direct(struct rule_context *c, const struct as_cell *copy, const
     fact_evidence(f, own);
 }
 
+/* A copy that is faster than the bus did not go over it: memory that moves lay on the device already. Where no bus is
+ * known there may be none. */
+bool copy_crosses_bus(const struct rule_context *c, const struct as_cell *copy)
+{
+    return !c->info || !(c->info->bus_bandwidth > 0) || copy->sum.median * 1e9 <= c->info->bus_bandwidth;
+}
+
 /* Is it memory of the device, as that of its first allocator is, which nobody has to bring there? */
 static bool is_on_device(const struct rule_context *c, const char *allocator, const char *own)
 {
@@ -168,7 +175,7 @@ void rule_direct_access(struct rule_context *c)
     for (size_t i = 0; i < n; i++)
         if (strcmp(cell_axis(copies[i], "direction"), "one") == 0 &&
             strcmp(cell_axis(copies[i], "how"), "engine") == 0 && strcmp(cell_axis(copies[i], "to"), own) == 0 &&
-            !is_on_device(c, cell_axis(copies[i], "from"), own))
+            !is_on_device(c, cell_axis(copies[i], "from"), own) && copy_crosses_bus(c, copies[i]))
             copies[kept++] = copies[i];
     kept = keep_best(copies, kept, kind, is_larger);
     for (size_t i = 0; i < kept && i < FACTS_MAX; i++) {
@@ -210,6 +217,17 @@ static void claim_bus(const struct rule_context *c, const struct as_cell *cell, 
         f->claimed = c->info->bus_bandwidth * 1e-9 * (strcmp(cell_axis(cell, "direction"), "both") == 0 ? 2 : 1);
 }
 
+/* What a kernel carries is not what the link can, where nothing is known of the engine that is made for it. */
+static bool is_known_by_engine(const struct rule_context *c, const struct as_cell *like)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "link") == 0 && cell_is(c->cells[i], "how", "engine") &&
+            cells_same(c->cells[i], like, "peer") && cells_same(c->cells[i], like, "node") &&
+            cells_same(c->cells[i], like, "direction"))
+            return true;
+    return false;
+}
+
 void rule_link(struct rule_context *c)
 {
     static const char *const kind[] = {"peer", "node", "direction", NULL};
@@ -227,7 +245,9 @@ void rule_link(struct rule_context *c)
         claim_bus(c, cells[i], f);
         fact_say(f, "The link %s %s carries %s, by %s", strcmp(direction, "both") == 0 ? "to and from" : direction,
                  peer_text(cells[i], peer, sizeof peer), value,
-                 strcmp(cell_axis(cells[i], "how"), "kernel") == 0 ? "a kernel" : "the copy engine");
+                 !cell_is(cells[i], "how", "kernel") ? "the copy engine"
+                 : is_known_by_engine(c, cells[i])   ? "a kernel"
+                                                     : "a kernel; no number by the copy engine is trusted");
         fact_evidence(f, cells[i]);
     }
     free(cells);

@@ -119,6 +119,8 @@ bool claim_fits(double claimed, struct as_interval ci, double share);
  * may be. */
 bool passes_to_pay(const struct as_cell *copy, const struct as_cell *direct, const struct as_cell *own, double *passes,
                    struct as_interval *ci);
+/* Can a copy between host and device have gone over the bus that the driver tells of? */
+bool copy_crosses_bus(const struct rule_context *c, const struct as_cell *copy);
 
 /* The rules, by file */
 void rule_cache_levels(struct rule_context *c);

@@ -209,9 +209,25 @@ static void test_copies(void **unused)
     assert_null(strstr(a->sentence, "'far'"));
     says(a, "From 'pinned' they pay from 1.01 (");
     says(a,
-         "; from 'managed' and 'shared' remove them: in repeated passes the device is not seen to be slower there than "
-         "in 'own'");
+         "; from 'managed' and 'shared' remove them where the passes are many: in repeated ones the device is not seen "
+         "to be slower there than in 'own'");
     assert_int_equal(a->numbers_n, 7); /* the device's own memory once */
+}
+
+/* Faster than the bus is a copy of what lay on the device already: nothing was learned about bringing it there. */
+static void test_copies_that_do_not_cross(void **unused)
+{
+    (void)unused;
+    infos[1].bus_bandwidth = 63e9;
+    triad("hip:0", 4000, "own", 0, "cpu");
+    triad("hip:0", 4100, "managed", 0, "cpu");
+    struct as_cell *copy = add("hip:0", "copy", "GB/s", 1900, "from=managed;to=own;direction=one;how=engine;size=64");
+    assert_int_equal(get("hip:0", "copies")->numbers_n, 0);
+    free(advice);
+    advice = NULL;
+    copy->sum.median = 60;
+    copy->sum.ci = (struct as_interval){59, 61};
+    says(get("hip:0", "copies"), "From 'managed' remove them");
 }
 
 static void test_counters(void **unused)
@@ -266,6 +282,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_prefaults, start, clean),
         cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, clean),
         cmocka_unit_test_setup_teardown(test_copies, start, clean),
+        cmocka_unit_test_setup_teardown(test_copies_that_do_not_cross, start, clean),
         cmocka_unit_test_setup_teardown(test_counters, start, clean),
         cmocka_unit_test_setup_teardown(test_lost_updates_are_loud, start, clean),
         cmocka_unit_test_setup_teardown(test_a_wide_scope_is_told_from_a_narrow_one, start, clean),

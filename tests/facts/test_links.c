@@ -60,6 +60,14 @@ static void test_copy_or_direct(void **unused)
     made_add(&m, "bandwidth", "GB/s", 3900, "op=read level=memory size=1000000000 threads=0 allocator=pool");
     made_derive(&m);
     assert_null(made_find(&m, "copy.pays.pool"));
+    /* the host reaches it, and it lay on the device when it was copied */
+    made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
+    made_add(&m, "bandwidth", "GB/s", 3900, "op=read level=memory size=1000000000 threads=0 allocator=managed");
+    made_derive(&m);
+    made_get(&m, "copy.pays.managed");
+    m.info.bus_bandwidth = 63e9;
+    made_derive(&m);
+    assert_null(made_find(&m, "copy.pays.managed"));
     const struct as_fact *f = made_near(&m, "copy.pays.pinned", (1 / 50.0) / (1 / 40.0 - 1 / 4000.0), 1e-9);
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
@@ -97,10 +105,13 @@ static void test_links(void **unused)
     made_add(&m, "link_latency", "ns", 900, "peer=1 node=0 allocator=own what=load size=67108864 stride=128");
     made_add(&m, "link_latency", "ns", 800, "peer=1 node=0 allocator=own what=load size=2097152 stride=128");
     made_add(&m, "link_latency", "ns", 1200, "peer=host node=0 allocator=pinned what=atomic size=2097152 stride=128");
+    made_add(&m, "link", "GB/s", 83, "peer=host node=0 allocator=pinned direction=both how=kernel size=268435456");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "link.1.to", 370, 1e-9);
     made_says(f, "The link to device 1 carries 370");
     made_says(f, "by a kernel");
+    assert_null(strstr(f->sentence, "by the copy engine"));
+    made_says(made_near(&m, "link.host-0.both", 83, 1e-9), "by a kernel; no number by the copy engine is trusted");
     assert_string_equal(f->object, "link:1");
     assert_true(isnan(f->claimed));
     made_says(made_near(&m, "link.1.both", 700, 1e-9), "to and from device 1");
@@ -176,6 +187,12 @@ static void test_queues(void **unused)
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
     made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "as many as were tried");
+    m.cells[0].sum.median = 27.5e3; /* still all, launched one after the other */
+    m.cells[0].sum.ci = (struct as_interval){27.4e3, 27.6e3};
+    made_derive(&m);
+    f = made_near(&m, "concurrency.kernels", 16, 1e-9);
+    assert_true(f->ci.lo < 14.7 && f->ci.hi == 16);
+    made_says(f, "they take 1.10x");
     made_end(&m);
 }
 
