@@ -1,6 +1,7 @@
 /* What the rules share: adding facts, and finding the cells that belong together. */
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/dialect/dialect.h"
 #include "facts/rules.h"
 
 #include <ctype.h>
@@ -357,4 +358,9 @@ void curves_free(struct curve *curves, size_t n)
         free(curves[i].ci);
     }
     free(curves);
+}
+
+const char *local_name(const struct rule_context *c)
+{
+    return as_dialect_local_name(c->info ? c->info->dialect : "");
 }

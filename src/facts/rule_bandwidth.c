@@ -3,6 +3,7 @@
 #include "facts/rules.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,10 +73,13 @@ static struct as_fact *add_bandwidth(struct rule_context *c, const struct as_cel
         return NULL;
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_evidence(f, cell);
-    char value[96], threads[32];
+    char value[96], threads[32], over[48] = "", size[32];
     const char *store = cell_axis(cell, "store");
-    fact_say(f, "%s delivers %s to %s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
-             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
+    const double bytes = cell_axis_number(cell, "size");
+    if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
+        snprintf(over, sizeof over, " over %s", fact_value_text(bytes, NO_INTERVAL, "B", size, sizeof size));
+    fact_say(f, "%s delivers %s to %s%s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, over,
              team_text(c, cell, threads, sizeof threads),
              strcmp(op, "read") == 0    ? ""
              : strcmp(store, "nt") == 0 ? ", non-temporal stores"

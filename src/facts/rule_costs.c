@@ -185,16 +185,38 @@ static const struct pair_kind pair_kinds[] = {
     {"unit", "units", "c2c.unit", "two units of the device", "unit"},
 };
 
+/* By which game, and how many pairs may be as near or as far. */
+static const char *how_text(const struct as_cell *cell, size_t alike, char *out, size_t size)
+{
+    const char *op = cell_axis(cell, "op");
+    const int n = snprintf(out, size, "%s%.16s", op[0] ? ", by " : "", op);
+    if (alike && n >= 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; %zu other%s cannot be told from it", alike, alike == 1 ? "" : "s");
+    return out;
+}
+
+static size_t count_alike(const struct as_cell *const *pairs, size_t n, const struct as_cell *like)
+{
+    const struct as_interval of = cell_interval(like);
+    size_t alike = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_interval ci = cell_interval(pairs[i]);
+        alike += pairs[i] != like && ci.lo <= of.hi && of.lo <= ci.hi;
+    }
+    return alike;
+}
+
 static void add_pair(struct rule_context *c, const struct as_cell *cell, const struct pair_kind *kind, const char *end,
-                     const char *which)
+                     const char *which, size_t alike)
 {
     struct as_fact *f = fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end);
-    char value[96];
+    char value[96], how[80];
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "The %s pair, %s %s and %s, hands a cache line over in %s", which, kind->one, cell_axis(cell, "from"),
-             cell_axis(cell, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    fact_say(f, "The %s pair, %s %s and %s, hands a cache line over in %s%s", which, kind->one, cell_axis(cell, "from"),
+             cell_axis(cell, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+             how_text(cell, alike, how, sizeof how));
     fact_evidence(f, cell);
 }
 
@@ -247,8 +269,8 @@ static void core_to_core(struct rule_context *c, const struct as_cell **cells, s
         far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
     }
     if (kept > 1 && kind->one) {
-        add_pair(c, near, kind, "min", "nearest");
-        add_pair(c, far, kind, "max", "farthest");
+        add_pair(c, near, kind, "min", "nearest", count_alike(cells, kept, near));
+        add_pair(c, far, kind, "max", "farthest", count_alike(cells, kept, far));
     }
 }
 

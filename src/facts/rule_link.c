@@ -51,6 +51,13 @@ static const char *memory_text(const char *allocator)
     return strcmp(allocator, "host") == 0 ? "plain host memory" : allocator;
 }
 
+/* A copy that is faster than the bus did not go over it: memory that moves lay on the device already. Where no bus is
+ * known there may be none. */
+bool copy_crosses_bus(const struct rule_context *c, const struct as_cell *copy)
+{
+    return !c->info || !(c->info->bus_bandwidth > 0) || copy->sum.median * 1e9 <= c->info->bus_bandwidth;
+}
+
 static void add_copy(struct rule_context *c, const struct as_cell *cell)
 {
     const char *how = cell_axis(cell, "how");
@@ -61,11 +68,13 @@ static void add_copy(struct rule_context *c, const struct as_cell *cell)
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s by %s",
+    const bool within = strcmp(cell_axis(cell, "from"), cell_axis(cell, "to")) == 0 || !copy_crosses_bus(c, cell);
+    fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s by %s%s",
              fact_value_text(size_of(cell), NO_INTERVAL, "B", size, sizeof size), both ? "between" : "from",
              memory_text(cell_axis(cell, "from")), both ? "and" : "to", memory_text(cell_axis(cell, "to")),
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-             strcmp(how, "kernel") == 0 ? "a kernel" : "the API's call");
+             strcmp(how, "kernel") == 0 ? "a kernel" : "the API's call",
+             within ? ", each byte counted once, not its read and its write" : "");
     fact_evidence(f, cell);
 }
 
@@ -149,13 +158,6 @@ static void add_direct(struct rule_context *c, const struct as_cell *copy, const
     fact_evidence(f, copy);
     fact_evidence(f, direct);
     fact_evidence(f, own);
-}
-
-/* A copy that is faster than the bus did not go over it: memory that moves lay on the device already. Where no bus is
- * known there may be none. */
-bool copy_crosses_bus(const struct rule_context *c, const struct as_cell *copy)
-{
-    return !c->info || !(c->info->bus_bandwidth > 0) || copy->sum.median * 1e9 <= c->info->bus_bandwidth;
 }
 
 /* Is it memory of the device, as that of its first allocator is, which nobody has to bring there? */

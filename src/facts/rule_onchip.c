@@ -83,8 +83,10 @@ static void judge_claim(struct rule_context *c, const struct seen *s, struct as_
                  s->name, lo, hi, said);
     } else if (s->local > 0) {
         fact_value_text(s->local, NO_INTERVAL, "B", said, sizeof said);
-        fact_say(f, "The %s cache ends between %s and %s while a group holds %s of LOCAL memory", s->name, lo, hi,
-                 said);
+        fact_say(
+            f,
+            "The %s cache ends between %s and %s while a group holds %s of %s, by the division that the driver chose",
+            s->name, lo, hi, said, local_name(c));
     } else if (s->part) {
         fact_say(f, "Loads of one unit stay in the L%zu cache, or a part of it, up to between %s and %s", s->level, lo,
                  hi);
@@ -270,7 +272,7 @@ static void derive_local(struct rule_context *c)
         struct as_interval ci = cell_interval(least);
         char text[96];
         fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
-        fact_say(f, "A dependent load from LOCAL memory takes %s",
+        fact_say(f, "A dependent load from %s takes %s", local_name(c),
                  fact_value_text(f->value, f->ci, unit, text, sizeof text));
         fact_evidence(f, least);
     }

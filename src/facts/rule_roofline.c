@@ -99,12 +99,14 @@ static void add_ridge(struct rule_context *c, const struct as_cell *cell, const 
     if (!f)
         return;
     struct as_interval bytes = {roof->ci.lo * 1e9, roof->ci.hi * 1e9};
-    char value[96];
+    char value[96], bandwidth[96];
     fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                 as_ratio_interval(cell->sum.median, cell_interval(cell), roof->gbs * 1e9, bytes));
-    fact_say(f, "The ridge point of %.16s with %.16s lies at %s: fewer operations a byte are bound by the bandwidth",
-             type, strcmp(roof->object, "LOCAL") == 0 ? "LOCAL memory" : roof->object,
-             fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    fact_say(f,
+             "The ridge point of %.16s with %.24s lies at %s: fewer operations a byte are bound by its bandwidth of %s",
+             type, strcmp(roof->object, "LOCAL") == 0 ? local_name(c) : roof->object,
+             fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+             fact_value_text(roof->gbs, NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
     fact_evidence(f, cell);
     f->evidence[f->evidence_n++] = roof->evidence;
 }

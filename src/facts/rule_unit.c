@@ -28,10 +28,13 @@ static void add_bandwidth(struct rule_context *c, const struct as_cell *best, co
     struct as_fact *f = best ? fact_add(c, object, "B/cycle", "onchip.%s.bandwidth", id) : NULL;
     if (!f)
         return;
-    char text[96];
+    char text[96], size[32], over[40] = "";
+    if (cell_axis_number(best, "size") > 0)
+        snprintf(over, sizeof over, ", over %s",
+                 fact_value_text(cell_axis_number(best, "size"), NO_INTERVAL, "B", size, sizeof size));
     fact_number(f, best->sum.median, cell_interval(best));
-    fact_say(f, "A unit loads %s from %s (%s bits a load)",
-             fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, cell_axis(best, "width"));
+    fact_say(f, "A unit loads %s from %s (%s bits a load%s)",
+             fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, cell_axis(best, "width"), over);
     fact_evidence(f, best);
 }
 
@@ -51,9 +54,9 @@ static void add_banks(struct rule_context *c, const struct curve *curve)
     double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
     fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
     fact_say(f,
-             "LOCAL memory has %.0f banks of %.3g B a cycle: with a stride of so many words an access takes %.3g times "
+             "A unit's %s has %.0f banks of %.3g B a cycle: with a stride of so many words an access takes %.3g times "
              "as long, and with %.0f words it does not",
-             f->value, one, degree, curve->x[slowest + 1]);
+             local_name(c), f->value, one, degree, curve->x[slowest + 1]);
     if (!(curve->y[slowest + 1] > 1.5 * curve->y[slowest]))
         f->verdict = AS_UNDECIDED;
     curve_evidence(f, curve, 0, curve->n - 1);
@@ -84,9 +87,9 @@ static void derive_bandwidth(struct rule_context *c)
     struct curve *curves;
     size_t n = cells_of(c, "onchip_bandwidth", &cells), curves_n;
     add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", "its own cache");
-    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the shared cache while all units do");
-    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the shared cache while no other does");
-    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", "LOCAL memory");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the L2 cache while all units do");
+    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the L2 cache while no other does");
+    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", local_name(c));
     free(cells);
     curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)
@@ -117,7 +120,7 @@ static void add_near_far(struct rule_context *c, const struct pair *pair)
     fact_ratio(f, far, near);
     if (!(f->ci.lo > 1))
         f->verdict = AS_UNDECIDED;
-    fact_say(f, "For unit %s the shared cache has a near part, %s a load, and a far one, %s%s", cell_axis(near, "unit"),
+    fact_say(f, "For unit %s the L2 cache has a near part, %s a load, and a far one, %s%s", cell_axis(near, "unit"),
              fact_value_text(near->sum.median, cell_interval(near), "ns", a, sizeof a),
              fact_value_text(far->sum.median, cell_interval(far), "ns", b, sizeof b), share);
     fact_evidence(f, near);
@@ -140,7 +143,7 @@ static void add_found(struct rule_context *c, const struct as_cell *const *cells
         return;
     fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
     f->verdict = found == others ? AS_SUPPORTED : AS_REFUTED;
-    fact_say(f, "Unit %s finds in the shared cache what %zu of %zu other units brought in", cell_axis(missed, "unit"),
+    fact_say(f, "Unit %s finds in the L2 cache what %zu of %zu other units brought in", cell_axis(missed, "unit"),
              found, others);
     fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
@@ -155,7 +158,7 @@ static void add_miss(struct rule_context *c, const struct as_cell *missed)
     if (!f)
         return;
     fact_number(f, missed->sum.median, cell_interval(missed));
-    fact_say(f, "A load of unit %s that finds nothing in the shared cache takes %s", cell_axis(missed, "unit"),
+    fact_say(f, "A load of unit %s that finds nothing in the L2 cache takes %s", cell_axis(missed, "unit"),
              fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
     fact_evidence(f, missed);
 }
@@ -310,8 +313,10 @@ static void derive_groups(struct rule_context *c)
             add_share(&s[THREADS], cells[i], each, INFINITY);
     }
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
+    char of_local[40];
+    snprintf(of_local, sizeof of_local, "of %s", local_name(c));
     add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "registers of 32 bits", info->unit_registers, 0);
-    add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", "of LOCAL memory", (double)info->unit_local, besides_max);
+    add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->unit_local, besides_max);
     add_room(c, &s[THREADS], "core", "", "unit.threads", "threads at a time", info->unit_threads, 0);
     free(all);
     free(cells);

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "device/dialect/dialect.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -177,4 +178,11 @@ const char *as_figure_find(const char *name, size_t *len)
         line += size + (end ? 1 : 0);
     }
     return NULL;
+}
+
+const char *as_page_local_name(const struct as_device_info *info, char out[static 24])
+{
+    const char *name = as_dialect_local_name(info ? info->dialect : "");
+    snprintf(out, 24, "%.*s", (int)strcspn(name, " "), name);
+    return out;
 }

@@ -23,7 +23,7 @@ const char *as_map_row_name(const struct map_drawing *d, int row, char name[stat
     if (row == AS_MAP_MEMORY)
         return "memory";
     if (row == AS_MAP_LOCAL)
-        return "shared";
+        return as_page_local_name(d->info, name);
     snprintf(name, 24, "L%d", row);
     return name;
 }

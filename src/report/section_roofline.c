@@ -15,6 +15,7 @@ static const double LABELS_APART = 15; /* user units: closer ones are written to
 struct roofline {
     const struct as_fact *peak[TYPES_MAX];
     size_t types;
+    char local[24]; /* what its LOCAL memory is called */
     struct level {
         char name[32];
         double bytes_s;
@@ -64,6 +65,7 @@ static void add_ridge(struct roofline *r, const struct as_fact *f)
 static void find(const struct as_report_run *rr, const char *device, struct roofline *r)
 {
     *r = (struct roofline){.types = 0};
+    as_page_local_name(as_report_device(rr, device), r->local);
     for (size_t i = 0; i < rr->facts_n && r->types < TYPES_MAX; i++)
         if (is_number(&rr->facts[i], device, "arithmetic.peak."))
             r->peak[r->types++] = &rr->facts[i];
@@ -73,9 +75,9 @@ static void find(const struct as_report_run *rr, const char *device, struct roof
     qsort(r->level, r->levels, sizeof r->level[0], by_speed);
 }
 
-static const char *level_word(const char *name)
+static const char *level_word(const struct roofline *r, size_t k)
 {
-    return strcmp(name, "LOCAL") == 0 ? "shared" : name;
+    return strcmp(r->level[k].name, "LOCAL") == 0 ? r->local : r->level[k].name;
 }
 
 /* ---- the drawing ---- */
@@ -135,7 +137,7 @@ static const char *const type_dash[TYPES_MAX] = {"", "7 4", "2 4", "10 3 2 3", "
 
 static void level_name(struct plot *p, size_t k)
 {
-    as_buf_html(p->b, level_word(p->r->level[k].name));
+    as_buf_html(p->b, level_word(p->r, k));
     as_buf_char(p->b, ' ');
     as_page_value(p->b, p->r->level[k].bytes_s * 1e-9, "GB/s");
 }
@@ -257,7 +259,7 @@ static void table(struct as_buf *b, const struct roofline *r, const char *device
                   "scope=\"col\">peak");
     for (size_t k = 0; k < r->levels; k++) {
         as_buf_str(b, "<th scope=\"col\">");
-        as_buf_html(b, level_word(r->level[k].name));
+        as_buf_html(b, level_word(r, k));
         as_buf_str(b, "<small>");
         as_page_value(b, r->level[k].bytes_s * 1e-9, "GB/s");
         as_buf_str(b, "</small>");

@@ -18,6 +18,7 @@ static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsi
     d->units = 132;
     d->siblings = of;
     d->unit_local = 233472;
+    as_copy_text(d->dialect, sizeof d->dialect, "cuda");
     d->is_host_memory = false;
     d->memory_bytes = 150000000000;
     d->caches_n = 1;
