@@ -124,12 +124,18 @@ static double spare_of(const struct as_engine *e, const size_t *order, size_t n,
 }
 
 /* Visits the cells of order[0..n), which it reorders. A cell that has a number gives way when the time left is too
- * short for it, and those of the host while it is slow, where they may wait. */
-static enum as_status visit_all(struct as_engine *e, size_t *order, size_t n, int round, double free_share,
-                                bool may_wait, struct as_error *err)
+ * short for it, and those of the host while it is slow, where they may wait: *waits says that some did. */
+static enum as_status visit_all(struct as_engine *e, size_t *order, size_t n, int round, double free_share, bool *waits,
+                                struct as_error *err)
 {
     enum as_status s = AS_OK;
-    for (bool first = round == 1; n > 0 && !s && !stopped(e) && as_engine_choose(e, order, n, may_wait);) {
+    /* with nothing else to do meanwhile a moment later is no better */
+    const bool may_wait = *waits && as_engine_is_mixed(e, order, n);
+    *waits = false;
+    for (bool first = round == 1; n > 0 && !s && !stopped(e) && time_left(e) > 0;) {
+        *waits = !as_engine_choose(e, order, n, may_wait);
+        if (*waits)
+            break;
         const size_t chosen = order[0];
         const struct as_progress *p = &e->progress[chosen];
         const int before = p->visits;
@@ -205,8 +211,8 @@ static enum as_status one_round(struct as_engine *e, int round, size_t *order, s
     }
     as_rng_seed(&rng, e->run->seed + (uint64_t)round);
     as_rng_shuffle(&rng, order, n, sizeof *order);
-    /* every cell is to have a number soon and all its visits in the end */
-    return visit_all(e, order, n, round, FREE_SHARE_S, round > 1 && round < e->rounds, err);
+    bool waits = round > 1 && round < e->rounds; /* every cell is to have a number soon and all its visits in the end */
+    return visit_all(e, order, n, round, FREE_SHARE_S, &waits, err);
 }
 
 static int visits_made(const struct as_engine *e)
@@ -217,14 +223,14 @@ static int visits_made(const struct as_engine *e)
     return n;
 }
 
-/* Passes over the cells that want more, each with a visit for each. Where nothing came of waiting for a better moment
- * of the host, or there is no end to the time, the next one does not wait. */
+/* Passes over the cells that want more, each with a visit for each. Where some waited for a better moment of the host,
+ * or there is no end to the time, the next one does not wait. */
 static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as_error *err)
 {
     enum as_status s = AS_OK;
     const bool has_end = isfinite(e->deadline);
     double share = FREE_SHARE_S;
-    bool may_wait = has_end;
+    bool waits = false;
     for (int extra = 1; (has_end || extra <= EXTRA_VISITS) && !s && !stopped(e); extra++) {
         size_t n;
         const int before = visits_made(e);
@@ -233,28 +239,27 @@ static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as
             break;
         share = fmin(share * EXTRA_FACTOR, EXTRA_SHARE_MAX_S);
         e->round = e->rounds + extra;
-        s = visit_all(e, order, n, e->round, share, may_wait, err);
-        const bool made_none = visits_made(e) == before;
-        if (made_none && !may_wait)
+        waits = has_end && !waits;
+        s = visit_all(e, order, n, e->round, share, &waits, err);
+        if (visits_made(e) == before && !waits)
             break;
-        may_wait = has_end && !made_none;
     }
     return s;
 }
 
 static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < e->cells_n && !s; i++) {
+    size_t skipped = 0;
+    for (size_t i = 0; i < e->cells_n; i++) {
         if (e->cells[i].status != AS_CELL_PLANNED)
             continue;
         e->cells[i].status = AS_CELL_SKIPPED;
         as_copy_text(e->cells[i].reason, sizeof e->cells[i].reason,
                      i < e->sentinels_first ? "the time budget ended before it; give more with --budget"
                                             : "the run ended before it");
-        s = as_store_update_cells(e->store, &e->cells[i], 1, err);
+        skipped++;
     }
-    return s;
+    return skipped ? as_store_update_cells(e->store, e->cells, e->cells_n, err) : AS_OK;
 }
 
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
@@ -316,20 +321,32 @@ static enum as_status note_isolated(struct as_cell *cell, const struct as_compar
     return AS_OK;
 }
 
+static enum as_status visit_alone(struct as_engine *e, size_t index, struct as_visit **visits, size_t *n,
+                                  struct as_error *err)
+{
+    struct as_cell *cell = &e->cells[index];
+    struct as_slot *slot = as_engine_slot(e, cell);
+    *visits = NULL;
+    *n = 0;
+    as_worker_stop(&slot->worker);
+    slot->is_open = 0;
+    e->progress[index].visits = AS_ISOLATED_VISIT;
+    enum as_status s = as_engine_visit(e, index, FREE_SHARE_S, err);
+    return s ? s : as_store_visits(e->store, e->run->id, cell->id, visits, n, err);
+}
+
 static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *depend, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index], alone = {0};
     struct as_visit *visits = NULL;
     size_t n = 0;
-    struct as_slot *slot = as_engine_slot(e, cell);
-    as_worker_stop(&slot->worker);
-    slot->is_open = 0;
-    e->progress[index].visits = AS_ISOLATED_VISIT;
-    enum as_status s = as_engine_visit(e, index, FREE_SHARE_S, err);
+    enum as_status s = as_store_visits(e->store, e->run->id, cell->id, &visits, &n, err);
+    if (!s && !(n && visits[n - 1].number >= AS_ISOLATED_VISIT)) { /* else it is from before the run was interrupted */
+        as_visits_free(visits, n);
+        s = visit_alone(e, index, &visits, &n, err);
+    }
     if (!s)
         s = as_store_cell(e->store, cell->id, 1, &alone, err);
-    if (!s)
-        s = as_store_visits(e->store, e->run->id, cell->id, &visits, &n, err);
     if (!s && n && visits[n - 1].number >= AS_ISOLATED_VISIT && visits[n - 1].n) {
         const struct as_visit *v = &visits[n - 1];
         int *number = calloc(v->n, sizeof *number);

@@ -347,7 +347,6 @@ static struct as_visit empty_visit(int number)
     return (struct as_visit){.number = number,
                              .started_at = as_wall(),
                              .status = AS_CELL_OK,
-                             .worker = getpid(),
                              .clock_hz = NAN,
                              .clock_lo = NAN,
                              .clock_hi = NAN,

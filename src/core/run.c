@@ -334,20 +334,23 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
     return s;
 }
 
+/* What all visits read of the host, by which each of them is judged, and what the sentinels' found. */
 static enum as_status load_readings(struct as_engine *e, size_t index, struct as_error *err)
 {
+    const bool sentinel = index >= e->sentinels_first;
     struct as_visit *visits = NULL;
     size_t n = 0;
     enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
     for (size_t i = 0; i < n && !s; i++) {
         e->stopped_at = fmax(e->stopped_at, visits[i].started_at + visits[i].duration_s);
-        if (visits[i].n)
+        if (sentinel && visits[i].n)
             s = as_sentinel_add(&e->sentinels[index - e->sentinels_first], visits[i].started_at,
                                 as_median(visits[i].samples, visits[i].n), err);
         if (!s)
             s = as_yardsticks_add(&e->yardsticks, as_yardstick_of(&visits[i]), err);
     }
-    e->progress[index].visits = (int)n;
+    if (sentinel)
+        e->progress[index].visits = (int)n;
     as_visits_free(visits, n);
     return s;
 }
@@ -355,8 +358,9 @@ static enum as_status load_readings(struct as_engine *e, size_t index, struct as
 static enum as_status restore_progress(struct as_engine *e, struct as_error *err)
 {
     enum as_status s = AS_OK;
-    for (size_t i = e->sentinels_first; i < e->cells_n && !s; i++)
-        s = load_readings(e, i, err);
+    for (size_t i = 0; i < e->cells_n && !s; i++)
+        if (i >= e->sentinels_first || e->cells[i].visits_done)
+            s = load_readings(e, i, err);
     for (size_t i = 0; i < e->sentinels_first && !s; i++)
         if (e->cells[i].visits_done)
             s = as_engine_reevaluate(e, i, err);

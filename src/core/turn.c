@@ -9,7 +9,10 @@
 /* The clock moves in steps that last for seconds. Who shares the reader's own core for a moment only adds to a reading,
  * so the least of those of this time is the clock's. */
 static const double WINDOW_S = 1;
-/* Where a tenth of all readings finds the host slow, waiting for a better moment would use up the good ones. */
+/* So many in that time are believed when they say that it is slow; so far apart, that they are of several moments. */
+enum { BELIEVED = 3 };
+static const double APART_S = 0.002;
+/* Where a tenth of all looks finds the host slow, waiting for a better moment would use up the good ones. */
 static const double SCARCE = 0.1;
 
 /* A cell that asks for little may count visits in which the host was slower (as_yardstick_room); a moment in which it
@@ -19,26 +22,42 @@ static bool is_slow(double excess)
     return excess > as_yardstick_room(0);
 }
 
+/* The least of the readings of this time; how many they are. */
+static double least_of(const struct as_pace *p, double from, size_t *n)
+{
+    double least = INFINITY;
+    *n = 0;
+    for (size_t i = 0; i < p->n && i < AS_PACE_KEPT; i++)
+        if (p->last[i].at > from) {
+            least = fmin(least, p->last[i].ns);
+            ++*n;
+        }
+    return least;
+}
+
 double as_pace_now(struct as_pace *p)
 {
     struct as_error ignored; /* without memory for more readings those there are will do */
-    const double at = as_now(), ns = p->read();
-    double least = INFINITY;
-    (void)as_yardsticks_add(&p->seen, ns, &ignored);
-    p->last[p->n % AS_PACE_KEPT].at = at;
-    p->last[p->n % AS_PACE_KEPT].ns = ns;
-    p->n++;
-    for (size_t i = 0; i < p->n && i < AS_PACE_KEPT; i++)
-        if (p->last[i].at > at - WINDOW_S)
-            least = fmin(least, p->last[i].ns);
-    const double excess = as_yardstick_excess(&p->seen, least);
+    double excess;
+    size_t n;
+    p->asked++;
+    do {
+        const double at = as_now(), ns = p->read();
+        (void)as_yardsticks_add(&p->seen, ns, &ignored);
+        p->last[p->n % AS_PACE_KEPT].at = at;
+        p->last[p->n % AS_PACE_KEPT].ns = ns;
+        p->n++;
+        excess = as_yardstick_excess(&p->seen, least_of(p, at - WINDOW_S, &n));
+        if (is_slow(excess) && n < BELIEVED)
+            as_sleep(APART_S);
+    } while (is_slow(excess) && n < BELIEVED);
     p->slow += is_slow(excess);
     return excess;
 }
 
 bool as_pace_is_scarce(const struct as_pace *p)
 {
-    return (double)p->slow > SCARCE * (double)p->n;
+    return (double)p->slow > SCARCE * (double)p->asked;
 }
 
 void as_pace_finish(struct as_pace *p)
@@ -54,12 +73,18 @@ struct left {
 static struct left look_over(const struct as_engine *e, const size_t *order, size_t n)
 {
     struct left left = {false, false};
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n && !(left.host && left.others); k++) {
         const struct as_progress *p = &e->progress[order[k]];
         left.host |= !p->over && p->host;
         left.others |= !p->over && !p->host;
     }
     return left;
+}
+
+bool as_engine_is_mixed(const struct as_engine *e, const size_t *order, size_t n)
+{
+    const struct left left = look_over(e, order, n);
+    return left.host && left.others;
 }
 
 bool as_engine_choose(struct as_engine *e, size_t *order, size_t n, bool may_wait)
@@ -80,8 +105,10 @@ bool as_engine_choose(struct as_engine *e, size_t *order, size_t n, bool may_wai
     }
     if (best == n && may_wait)
         return false;
-    const size_t chosen = order[best < n ? best : 0];
-    memmove(order + 1, order, (best < n ? best : 0) * sizeof *order);
+    if (best == n) /* all are over */
+        best = 0;
+    const size_t chosen = order[best];
+    memmove(order + 1, order, best * sizeof *order);
     order[0] = chosen;
     return true;
 }
@@ -89,6 +116,8 @@ bool as_engine_choose(struct as_engine *e, size_t *order, size_t n, bool may_wai
 void as_engine_learn_host(struct as_engine *e, size_t index, bool host)
 {
     const struct as_progress *p = &e->progress[index];
+    if (p->host == host) /* then the others were taken for the same */
+        return;
     e->progress[index].host = host;
     for (size_t i = 0; i < e->sentinels_first; i++)
         if (e->progress[i].visits == 0 && e->progress[i].slot == p->slot &&

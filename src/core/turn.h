@@ -16,8 +16,9 @@ struct as_pace {
     struct {
         double at, ns; /* as_now() */
     } last[AS_PACE_KEPT];
-    size_t n;    /* readings taken; the newest is last[(n - 1) % AS_PACE_KEPT] */
-    size_t slow; /* of them, those that found the host slow */
+    size_t n;     /* readings taken; the newest is last[(n - 1) % AS_PACE_KEPT] */
+    size_t asked; /* times that as_pace_now() was */
+    size_t slow;  /* of them, those that found the host slow */
 };
 /* Reads, and returns by how much the host is slower than usual (0.1: its work takes 10% longer); NAN: not known yet. */
 double as_pace_now(struct as_pace *p);
@@ -26,6 +27,8 @@ bool as_pace_is_scarce(const struct as_pace *p);
 void as_pace_finish(struct as_pace *p);
 
 struct as_engine;
+/* Are there both cells of the host and others in order[0..n)? */
+bool as_engine_is_mixed(const struct as_engine *e, const size_t *order, size_t n);
 /* Brings to order[0] the cell of order[0..n) to visit next; the others stay in their order. false: none, since those
  * that are left are the host's, it is slow, and they may wait. n > 0. */
 bool as_engine_choose(struct as_engine *e, size_t *order, size_t n, bool may_wait);

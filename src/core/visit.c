@@ -88,16 +88,17 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
     if (!s)
         s = as_gates_evaluate(cell, visits, n, &context, err);
     struct as_progress *p = &e->progress[index];
-    bool host = false;
+    bool host = false, known = false;
     p->visits = 0;
     p->clean = 0;
     for (size_t i = 0; i < n; i++) {
         p->visits += visits[i].number < AS_ISOLATED_VISIT;
         p->clean += !visits[i].excluded && visits[i].n > 0;
+        known |= visits[i].n > 0;
         host |= isfinite(as_yardstick_of(&visits[i]));
     }
     p->took_s = n ? visits[n - 1].duration_s : 0;
-    if (index < e->sentinels_first)
+    if (index < e->sentinels_first && known)
         as_engine_learn_host(e, index, host);
     p->over = cell->status != AS_CELL_PLANNED && cell->status != AS_CELL_OK && cell->status != AS_CELL_UNTRUSTED;
     return s;
@@ -262,6 +263,7 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     as_engine_event(e, AS_EVENT_CELL_START, cell, NULL, NULL);
 
     struct answer a;
+    const int worker = (int)slot->worker.pid; /* 0 once it is gone */
     enum as_status s = ask(e, slot, cell, &order, &a, err);
     if (s)
         return s;
@@ -276,6 +278,7 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     }
     struct as_visit visit;
     take_answer(&a, cell, order.number, &visit);
+    visit.worker = worker;
     if (json_is_true(json_object_get(a.reply, "lost"))) { /* a driver error cost this visit, and must not the next */
         as_worker_stop(&slot->worker);
         slot->is_open = 0;

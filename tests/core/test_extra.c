@@ -120,6 +120,51 @@ static void visits_have_an_end(void **state)
     find(&s);
     assert_int_equal(s.n, 1);
     assert_int_equal(s.order[0], 2);
+    interval(&s, 2, 0.005);
+    find(&s);
+    assert_int_equal(s.n, 0);
+    s.progress[0].visits--;
+    find(&s);
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.order[0], 0);
+}
+
+/* Cells of the host give way to all others while it is slow, so those that are trusted wait for them. */
+static void trust_of_the_host_comes_before_more_precision(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_up(&s, 100);
+    interval(&s, 0, 0.02);
+    interval(&s, 1, 0.06);
+    find(&s);
+    assert_int_equal(s.n, 2);
+    s.progress[1].host = true;
+    find(&s);
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.order[0], 1);
+    s.progress[1].host = false;
+    s.progress[0].host = true;
+    find(&s);
+    assert_int_equal(s.n, 2);
+}
+
+/* The suite's precision is for what the budget leaves; of a cell that missed its own more is not asked. */
+static void more_precision_is_for_what_is_left(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_up(&s, 100);
+    interval(&s, 0, 0.02);
+    find(&s);
+    assert_int_equal(s.n, 1);
+    s.engine.deadline = INFINITY;
+    find(&s);
+    assert_int_equal(s.n, 0);
+    s.engine.deadline = as_now() + 100;
+    s.cells[0].gates[AS_GATE_NOISE].state = AS_GATE_NA;
+    find(&s);
+    assert_int_equal(s.n, 0);
 }
 
 static void lost_visits_are_made_up_for(void **state)
@@ -145,6 +190,8 @@ int main(void)
         cmocka_unit_test(the_cheapest_come_first),
         cmocka_unit_test(what_cannot_be_reached_waits_for_all_others),
         cmocka_unit_test(visits_have_an_end),
+        cmocka_unit_test(trust_of_the_host_comes_before_more_precision),
+        cmocka_unit_test(more_precision_is_for_what_is_left),
         cmocka_unit_test(lost_visits_are_made_up_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,11 +12,15 @@
 
 enum { CELLS = 6, KNOWN = 40 };
 
-static double host_ns = 14000;
+static double host_ns = 14000, for_once_ns; /* what the next reading says; 0: as the others */
+static int readings;
 
 static double scripted(void)
 {
-    return host_ns;
+    const double ns = for_once_ns > 0 ? for_once_ns : host_ns;
+    for_once_ns = 0;
+    readings++;
+    return ns;
 }
 
 /* Cells 0, 2 and 4 are of probe "copy", in which the host has a part, 1, 3 and 5 of "latency". */
@@ -44,12 +48,17 @@ static void set_up(struct scene *s)
         (void)as_pace_now(&s->engine.pace);
 }
 
+static void time_goes_by(struct scene *s, double seconds)
+{
+    for (size_t i = 0; i < AS_PACE_KEPT; i++)
+        s->engine.pace.last[i].at -= seconds;
+}
+
 /* The host is so slow from now on: what was read before is a while ago. */
 static void host_takes(struct scene *s, double ns)
 {
     host_ns = ns;
-    for (size_t i = 0; i < AS_PACE_KEPT; i++)
-        s->engine.pace.last[i].at -= 10;
+    time_goes_by(s, 10);
 }
 
 static bool choose(struct scene *s, bool may_wait)
@@ -80,7 +89,7 @@ static void device_goes_on_while_the_host_is_slow(void **state)
     struct scene s;
     (void)state;
     set_up(&s);
-    host_takes(&s, 16000);
+    host_takes(&s, 14900); /* by more than a step or two */
     assert_true(choose(&s, false));
     assert_order(&s, (size_t[]){1, 0, 2, 3, 4, 5});
     s.progress[1].over = 1;
@@ -116,7 +125,10 @@ static void host_goes_first_where_good_moments_are_rare(void **state)
     assert_true(choose(&s, true));
     assert_int_equal(s.order[0], 1);
     host_takes(&s, 16000);
-    for (int i = 0; i < KNOWN / 2; i++)
+    for (int i = 0; i < 3; i++) /* of 44 looks; a few are nothing */
+        assert_true(as_pace_now(&s.engine.pace) > 0.1);
+    assert_false(as_pace_is_scarce(&s.engine.pace));
+    for (int i = 0; i < 4; i++)
         assert_true(as_pace_now(&s.engine.pace) > 0.1);
     host_takes(&s, 14000);
     assert_true(as_pace_is_scarce(&s.engine.pace));
@@ -133,7 +145,43 @@ static void one_bad_reading_says_nothing(void **state)
     set_up(&s);
     host_ns = 25000;
     assert_true(as_pace_now(&s.engine.pace) < 0.01);
+    time_goes_by(&s, 0.5);
+    assert_true(as_pace_now(&s.engine.pace) < 0.01);
     assert_false(as_pace_is_scarce(&s.engine.pace));
+    as_pace_finish(&s.engine.pace);
+}
+
+/* Nor is it where nothing was read for a while: it is looked at again before it is believed to be slow. */
+static void slowness_is_looked_at_thrice(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_up(&s);
+    host_takes(&s, 14000);
+    for_once_ns = 25000;
+    readings = 0;
+    assert_true(as_pace_now(&s.engine.pace) < 0.01);
+    assert_int_equal(readings, 2);
+    host_takes(&s, 25000);
+    readings = 0;
+    assert_true(as_pace_now(&s.engine.pace) > 0.5);
+    assert_int_equal(readings, 3);
+    assert_int_equal(s.engine.pace.slow, 1);
+    assert_true(as_pace_now(&s.engine.pace) > 0.5);
+    assert_int_equal(readings, 4);
+    as_pace_finish(&s.engine.pace);
+}
+
+static void cells_of_both_kinds_are_seen(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_up(&s);
+    assert_true(as_engine_is_mixed(&s.engine, s.order, CELLS));
+    assert_false(as_engine_is_mixed(&s.engine, s.order, 1));
+    for (size_t i = 1; i < CELLS; i += 2)
+        s.progress[i].over = 1;
+    assert_false(as_engine_is_mixed(&s.engine, s.order, CELLS));
     as_pace_finish(&s.engine.pace);
 }
 
@@ -166,6 +214,11 @@ static void visits_tell_whose_cells_they_are(void **state)
     as_engine_learn_host(&s.engine, 1, true);
     assert_true(s.progress[1].host && s.progress[3].host && s.progress[5].host);
     assert_false(s.progress[0].host);
+    struct as_slot another = {0};
+    s.progress[5].slot = &another;
+    as_engine_learn_host(&s.engine, 1, false);
+    assert_false(s.progress[3].host);
+    assert_true(s.progress[5].host); /* on another device */
     as_pace_finish(&s.engine.pace);
 }
 
@@ -177,6 +230,8 @@ int main(void)
         cmocka_unit_test(host_waits_where_it_may),
         cmocka_unit_test(host_goes_first_where_good_moments_are_rare),
         cmocka_unit_test(one_bad_reading_says_nothing),
+        cmocka_unit_test(slowness_is_looked_at_thrice),
+        cmocka_unit_test(cells_of_both_kinds_are_seen),
         cmocka_unit_test(nobody_waits_where_nothing_is_known),
         cmocka_unit_test(visits_tell_whose_cells_they_are),
     };
