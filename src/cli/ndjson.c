@@ -88,8 +88,10 @@ void as_ndjson_event(struct as_buf *b, const struct as_event *e)
         as_json_add_number(b, "eta_s", e->eta_s);
     }
     if (e->round > 0) {
-        as_json_add_int(b, "round", e->round);
+        as_json_add_int(b, "round", e->round < e->rounds ? e->round : e->rounds);
         as_json_add_int(b, "rounds", e->rounds);
+        if (e->round > e->rounds) /* passes over what all rounds left imprecise */
+            as_json_add_int(b, "extra_pass", e->round - e->rounds);
     }
     if (e->run && (e->kind == AS_EVENT_RUN_START || e->kind == AS_EVENT_RUN_END)) {
         as_json_add_name(b, "run");

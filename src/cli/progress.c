@@ -71,7 +71,9 @@ static void draw(struct as_progress *p, const struct as_event *e, struct as_buf 
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
     const char *bar = p->unicode ? " │ " : " | ";
     as_buf_printf(&line, "%zu/%zu", e->cells_done, e->cells_total);
-    if (e->rounds > 1 && e->round > 0)
+    if (e->round > e->rounds)
+        as_buf_printf(&line, " measured, extra pass %d", e->round - e->rounds);
+    else if (e->rounds > 1 && e->round > 0)
         as_buf_printf(&line, " round %d/%d", e->round, e->rounds);
     if (isfinite(e->eta_s)) {
         as_buf_str(&line, ", ");

@@ -9,21 +9,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop_asked;
+static volatile sig_atomic_t asked_at; /* seconds of the monotonic clock */
 
+/* Only what a handler may call. A key that is held down, or a group's signal beside one's own, is no second wish. */
 static void on_signal(int number)
 {
-    stop_asked = number;
+    static const char words[] = "\nassay: ended at once; 'assay resume' goes on with what is stored\n";
+    enum { REPEATS_S = 2 };
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!stop_asked) {
+        stop_asked = number;
+        asked_at = (sig_atomic_t)now.tv_sec;
+    } else if ((sig_atomic_t)now.tv_sec - asked_at >= REPEATS_S) {
+        ssize_t told = write(STDERR_FILENO, words, sizeof words - 1);
+        (void)told;
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);
+    }
 }
 
-/* The first signal ends the cell and keeps the rest, the second ends assay. What is ignored (nohup) stays ignored. */
+/* The first signal ends the cell and keeps the rest, one that comes later ends assay. What is ignored (nohup) stays
+ * ignored. */
 static void take_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction now = {0}, take = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction now = {0}, take = {.sa_handler = on_signal};
         sigemptyset(&take.sa_mask);
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(signals[i], &take, NULL);

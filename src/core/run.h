@@ -21,7 +21,7 @@ struct as_event {
     const struct as_visit *visit;
     const char *text;
     size_t cells_done, cells_total; /* cells that have a number or a reason */
-    int round, rounds;              /* visit round, from 1 */
+    int round, rounds;              /* visit round, from 1; above rounds: passes over what these left imprecise */
     double elapsed_s, eta_s;        /* eta NAN unknown */
 };
 typedef void (*as_event_fn)(void *user, const struct as_event *event);

@@ -55,6 +55,9 @@ static void test_line(void **state)
     const char *line = show(&p, event(AS_EVENT_CELL_END, &better, 3));
     assert_string_equal(line, "\r\x1b[K3/40 round 1/3, 42 s left | latency cpu best 1.46 ns, now size=1 MiB"
                               " | bandwidth cpu best 23.4 GB/s");
+    struct as_event extra = event(AS_EVENT_CELL_END, &better, 3.5);
+    extra.round = 10;
+    assert_non_null(strstr(show(&p, extra), "3/40 measured, extra pass 7, 42 s left"));
     assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 4)), "\r\x1b[K"); /* leaves an empty line */
 }
 

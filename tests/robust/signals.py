@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import sqlite3
 import time
 
 import harness
@@ -56,14 +57,31 @@ def test_hang_up(assay):
 
 
 def test_control_c_twice(assay):
-    """A person in a hurry: the second one ends it at once, and the store is whole."""
-    process = assay.start("run", *CELLS, env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store")
-    for _ in range(2):
+    """A key that is held down is one wish: the run ends as it does by one of them."""
+    process = assay.start("run", *CELLS, "--json", env=assay.script(SLOW), start_new_session=True)
+    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells")
+    for _ in range(5):
         harness.kill(process.pid, signal.SIGINT)
         time.sleep(0.02)
-    assay.finish(process, 30)
-    expect(assay.run("list", "runs").code == OK, "the store can be read")
+    check_interrupted(assay, assay.finish(process, 30), 0)
+
+
+def test_control_c_again_later(assay):
+    """A person in a hurry: a later one ends what does not end by itself, and the store is whole."""
+    process = assay.start("run", *CELLS, env=assay.script(SLOW), start_new_session=True)
+    harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store")
+    store = sqlite3.connect(assay.store, timeout=30)
+    store.execute("BEGIN EXCLUSIVE")  # what it measured cannot be stored meanwhile
+    harness.kill(process.pid, signal.SIGINT)
+    time.sleep(3.2)
+    harness.kill(process.pid, signal.SIGINT)
+    done = assay.finish(process, 30)
+    store.close()
+    expect(done.code == -signal.SIGINT, "ended by the signal", done)
+    expect("resume" in done.err, "says how to go on", done)
+    shown = assay.run("show")
+    expect("running" in shown.out and "resume" in shown.out, "and so does what is left of it", shown)
+    expect(assay.run("resume").code in MEASURED, "resumed")
 
 
 def test_stopped_and_continued(assay):
