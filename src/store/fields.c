@@ -27,8 +27,8 @@ static enum as_status write_json(const char *text, bool is_array, const char *na
     json_t *j = json_loads(text, 0, &why);
     enum as_status s = AS_OK;
     if (!j || (is_array ? !json_is_array(j) : !json_is_object(j)))
-        s = as_fail(err, AS_FORMAT, "the stored '%s' is no JSON %s: %s", name, is_array ? "array" : "object",
-                    j ? "something else" : why.text);
+        s = as_fail(err, AS_FORMAT, "the stored '%s' is no JSON %s: %s; 'assay doctor' says where", name,
+                    is_array ? "array" : "object", j ? "something else" : why.text);
     else
         json_dump_callback(j, collect, out, JSON_COMPACT);
     json_decref(j);

@@ -1,6 +1,7 @@
 /* Is the whole store in order? SQLite's own check, references, and what a store promises beyond them. */
 #include "store/sql.h"
 
+#include <jansson.h>
 #include <stddef.h>
 
 static const struct {
@@ -21,6 +22,18 @@ static const struct {
      "WHERE "
      "c.run_id = r.id AND c.status = 'ok' AND c.probe <> '" AS_HIDDEN_PROBE "')",
      "its count of trusted cells is wrong"},
+};
+
+/* Columns of JSON text: id, what it is, the text. SQLite takes any bytes for text. */
+static const struct {
+    const char *sql, *name;
+    bool is_array;
+} texts[] = {
+    {"SELECT id, 'visit', detail FROM visits", "detail", false},
+    {"SELECT id, 'cell', detail FROM cells", "detail", false},
+    {"SELECT id, 'cell', axes FROM cells", "axes", false},
+    {"SELECT id, 'run', provenance FROM runs", "provenance", false},
+    {"SELECT id, 'run', devices FROM runs", "devices", true},
 };
 
 static enum as_status check_sqlite(struct as_store *store, struct as_error *err)
@@ -56,6 +69,35 @@ static enum as_status check_rule(struct as_store *store, size_t i, struct as_err
     return s;
 }
 
+/* No text is none, and as good as an empty one. */
+static bool is_json(const char *text, size_t n, bool is_array)
+{
+    json_error_t why;
+    json_t *j = text && n ? json_loadb(text, n, 0, &why) : NULL;
+    const bool good = !text || n == 0 || (j && (is_array ? json_is_array(j) : json_is_object(j)));
+    json_decref(j);
+    return good;
+}
+
+static enum as_status check_texts(struct as_store *store, size_t i, struct as_error *err)
+{
+    sqlite3_stmt *st = NULL;
+    enum as_status s = AS_OK;
+    int rc = sqlite3_prepare_v2(store->db, texts[i].sql, -1, &st, NULL);
+    while (!s && (rc == SQLITE_OK || rc == SQLITE_ROW) && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(st, 2);
+        if (!is_json(text, (size_t)sqlite3_column_bytes(st, 2), texts[i].is_array))
+            s = as_fail(err, AS_FORMAT,
+                        "the store '%s' is damaged: %s %lld: its %s cannot be read; restore it from a copy",
+                        store->path, (const char *)sqlite3_column_text(st, 1), (long long)sqlite3_column_int64(st, 0),
+                        texts[i].name);
+    }
+    if (!s && rc != SQLITE_DONE)
+        s = as_sql_fail(store, rc, err);
+    sqlite3_finalize(st);
+    return s;
+}
+
 enum as_status as_store_verify(struct as_store *store, struct as_error *err)
 {
     bool begun;
@@ -65,5 +107,7 @@ enum as_status as_store_verify(struct as_store *store, struct as_error *err)
     s = check_sqlite(store, err);
     for (size_t i = 0; i < sizeof rules / sizeof *rules && !s; i++)
         s = check_rule(store, i, err);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !s; i++)
+        s = check_texts(store, i, err);
     return begun ? as_end(store, s, err) : s;
 }

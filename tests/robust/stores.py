@@ -169,7 +169,9 @@ def test_doctor_checks_the_store(assay):
     with open(assay.store, "rb") as f:
         whole = f.read()
     for damage in ("PRAGMA ignore_check_constraints = ON; UPDATE visits SET samples = x'00'",
-                   "PRAGMA foreign_keys = OFF; DELETE FROM cells WHERE id = (SELECT min(id) FROM cells)"):
+                   "PRAGMA foreign_keys = OFF; DELETE FROM cells WHERE id = (SELECT min(id) FROM cells)",
+                   "UPDATE visits SET detail = CAST(x'7b22ff7d' AS TEXT) WHERE id = (SELECT max(id) FROM visits)",
+                   "UPDATE cells SET axes = '[1]' WHERE id = 1", "UPDATE runs SET provenance = '{'"):
         with open(assay.store, "wb") as f:
             f.write(whole)
         db = sqlite3.connect(assay.store)
