@@ -111,6 +111,15 @@ static enum as_status add_twin(struct list *l, const struct as_cell *a, const st
     return st;
 }
 
+/* A probe that takes every allocator unless told otherwise is about what each of them does; others take one for the
+ * memory that it gives. */
+static bool asks_of_allocators(const struct as_cell *c)
+{
+    const struct as_probe *probe = as_probe_find(c->probe);
+    const struct as_axis *axis = probe ? as_probe_axis(probe, "allocator") : NULL;
+    return axis && axis->def && strcmp(axis->def, "all") == 0;
+}
+
 /* Cells of one key: first[0..na) of the first device, first[na..n) of the second. */
 static enum as_status match_group(struct list *l, const struct candidate *first, size_t na, size_t n,
                                   struct as_error *err)
@@ -132,8 +141,9 @@ static enum as_status match_group(struct list *l, const struct candidate *first,
                 break;
             }
         }
-    /* What is counted of one allocator says nothing of another. */
-    if (!st && !exact && best[0] && best[1] && !as_unit_is_count(best[0]->unit) && strcmp(best[0]->unit, "x") != 0)
+    /* What is counted of one allocator, or taken by it, says nothing of another. */
+    if (!st && !exact && best[0] && best[1] && !as_unit_is_count(best[0]->unit) && strcmp(best[0]->unit, "x") != 0 &&
+        !asks_of_allocators(best[0]))
         st = add_twin(l, best[0], best[1], true, err);
     return st;
 }

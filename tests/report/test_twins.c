@@ -156,6 +156,24 @@ static void counts_of_other_allocators_are_not_compared(void **state)
     }
 }
 
+/* What one allocator takes for a block is not another's time. */
+static void times_of_other_allocators_are_not_compared(void **state)
+{
+    (void)state;
+    size_t n;
+    struct as_error err = {0};
+    struct synth *s = synth_make("twins");
+    struct as_report_run *r = &s->runs[0];
+    for (size_t i = 0; i < r->cells_n; i++)
+        if (strcmp(r->cells[i].probe, "latency") == 0)
+            as_copy_text(r->cells[i].probe, sizeof r->cells[i].probe, "alloc");
+    forget(r);
+    assert_int_equal(as_twins_make(r, no_samples, NULL, &err), AS_OK);
+    assert_null(find(r, "cuda:0", "opencl:1", "alloc", "65536", &n));
+    assert_int_equal(n, 4); /* of bandwidth, where both have the same one */
+    synth_free(s);
+}
+
 /* All threads of a CPU are what an API for devices has no choice of. */
 static void all_threads_are_the_whole_device(void **state)
 {
@@ -217,6 +235,7 @@ int main(void)
         cmocka_unit_test(cells_are_matched_and_judged),
         cmocka_unit_test(an_untrusted_number_is_not_compared),
         cmocka_unit_test(counts_of_other_allocators_are_not_compared),
+        cmocka_unit_test(times_of_other_allocators_are_not_compared),
         cmocka_unit_test(all_threads_are_the_whole_device),
         cmocka_unit_test(page_and_terminal_say_so),
     };
