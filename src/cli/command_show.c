@@ -190,7 +190,7 @@ static void print_fact(const struct as_fact *f, const struct as_fact *before, co
     as_paint_off(out, AS_PAINT_STRONG, style);
     as_buf_char(out, ' ');
     as_paint_on(out, paint[f->verdict], style);
-    as_buf_str(out, as_fact_verdict_word(f->verdict));
+    as_buf_str(out, as_fact_verdict_text(f->verdict));
     as_paint_off(out, paint[f->verdict], style);
     as_buf_char(out, '\n');
     as_buf_terminal(&text, f->sentence);

@@ -177,6 +177,11 @@ const char *as_fact_verdict_word(enum as_fact_verdict v)
     return i < sizeof words / sizeof *words ? words[i] : "undecided";
 }
 
+const char *as_fact_verdict_text(enum as_fact_verdict v)
+{
+    return v == AS_REFUTED ? "claim refuted" : as_fact_verdict_word(v);
+}
+
 static bool usable(const struct as_cell *cell)
 {
     return cell->status == AS_CELL_OK && cell->sum.n > 0 && isfinite(cell->sum.median) &&

@@ -8,6 +8,8 @@
 
 enum as_fact_verdict { AS_SUPPORTED, AS_REFUTED, AS_UNDECIDED };
 const char *as_fact_verdict_word(enum as_fact_verdict v);
+/* The same for people: a sentence that says that a claim is wrong is not what is refuted. */
+const char *as_fact_verdict_text(enum as_fact_verdict v);
 
 enum { AS_EVIDENCE_MAX = 48 };
 

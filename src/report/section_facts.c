@@ -67,7 +67,8 @@ static void fact(struct as_page *p, const struct as_report_run *rr, const struct
     struct as_buf *b = p->out;
     const char *word = as_fact_verdict_word(f->verdict);
     as_buf_printf(b, again ? "<li class=\"fact again %s\">" : "<li class=\"fact %s\">", word);
-    as_buf_printf(b, "<p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", verdict_signs[f->verdict], word);
+    as_buf_printf(b, "<p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", verdict_signs[f->verdict],
+                  as_fact_verdict_text(f->verdict));
     if (p->n > 1) {
         as_buf_str(b, " <span class=\"of\">");
         as_page_run_name(b, &rr->run);

@@ -268,7 +268,7 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         as_buf_clear(&line);
         as_buf_terminal(&line, f->sentence);
         if (f->verdict == AS_REFUTED)
-            as_buf_str(&line, " (refuted)");
+            as_buf_str(&line, " (claim refuted)");
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
