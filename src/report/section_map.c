@@ -6,11 +6,40 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "tlb.reach" as "tlb reach" */
+/* How names of facts begin, and what a reader is told instead; the first that fits. */
+static const struct {
+    const char *head, *said;
+} heads_said[] = {
+    {"c2c.unit.min", "line, nearest units"},
+    {"c2c.unit.max", "line, farthest units"},
+    {"c2c.unit.median", "line between units"},
+    {"c2c.device.median", "line between core and device"},
+    {"c2c.min", "line, nearest cores"},
+    {"c2c.max", "line, farthest cores"},
+    {"c2c.median", "line between cores"},
+    {"launch.roundtrip.", "launch and wait, "},
+    {"launch.submit.", "queueing a launch, "},
+    {"launch.batch.", "launches back to back, "},
+    {"launch.graph-", "launch, graph of "},
+    {"concurrency.kernels", "kernels at once"},
+    {"concurrency.rate", "rate by many queues"},
+    {"concurrency.priority", "gain by priority"},
+    {"onchip.code.", "instruction "},
+    {"onchip.readonly.", "read-only "},
+    {"onchip.unit.", "a unit's "},
+    {"onchip.L2.part.size", "L2 of one unit"},
+    {"onchip.", ""},
+};
+
+/* "tlb.reach" as "tlb reach", "onchip.code.L1.size" as "instruction L1 size" */
 static void readable_id(struct as_buf *b, const char *id)
 {
-    char text[64];
-    as_copy_text(text, sizeof text, id);
+    char text[192];
+    size_t k = 0;
+    const size_t n = sizeof heads_said / sizeof *heads_said;
+    while (k < n && strncmp(id, heads_said[k].head, strlen(heads_said[k].head)) != 0)
+        k++;
+    snprintf(text, sizeof text, "%s%s", k < n ? heads_said[k].said : "", k < n ? id + strlen(heads_said[k].head) : id);
     for (char *c = text; *c; c++)
         if (*c == '.' || *c == '_')
             *c = ' ';
