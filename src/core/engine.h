@@ -54,6 +54,8 @@ struct as_engine {
     int stopped;
 };
 
+/* Keeps what the next visit of the cell will take at least, as this one did. */
+void as_progress_cost(struct as_progress *p, const struct as_visit *visit);
 /* What a visit of a cell cannot do without: its preparation and the fewest samples; before the first, what visits of
  * its device took so far. Seconds; 0 unknown. */
 double as_engine_need(const struct as_progress *p);

@@ -334,6 +334,16 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
     return s;
 }
 
+/* What a visit took, of the cell and of its device's share of the time. */
+static void load_cost(struct as_progress *p, const struct as_visit *visit)
+{
+    if (!p->slot || visit->number >= AS_ISOLATED_VISIT)
+        return;
+    p->slot->used_s += visit->duration_s;
+    p->slot->visits++;
+    as_progress_cost(p, visit);
+}
+
 /* What all visits read of the host, by which each of them is judged, and what the sentinels' found. */
 static enum as_status load_readings(struct as_engine *e, size_t index, struct as_error *err)
 {
@@ -343,7 +353,9 @@ static enum as_status load_readings(struct as_engine *e, size_t index, struct as
     enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
     for (size_t i = 0; i < n && !s; i++) {
         e->stopped_at = fmax(e->stopped_at, visits[i].started_at + visits[i].duration_s);
-        if (sentinel && visits[i].n)
+        if (!sentinel)
+            load_cost(&e->progress[index], &visits[i]);
+        else if (visits[i].n)
             s = as_sentinel_add(&e->sentinels[index - e->sentinels_first], visits[i].started_at,
                                 as_median(visits[i].samples, visits[i].n), err);
         if (!s)

@@ -229,13 +229,18 @@ static void take_answer(const struct answer *a, const struct as_cell *cell, int 
     }
 }
 
+void as_progress_cost(struct as_progress *p, const struct as_visit *visit)
+{
+    if (visit->n == 0)
+        return;
+    p->prepare_s = visit->prepare_s;
+    p->fewest_s = fmin(AS_SAMPLES_MIN * visit->sample_s, AS_FEWEST_S);
+}
+
 static enum as_status keep_visit(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
 {
     enum as_status s = add_visit(e, index, visit, err);
-    if (visit->n) {
-        e->progress[index].prepare_s = visit->prepare_s;
-        e->progress[index].fewest_s = fmin(AS_SAMPLES_MIN * visit->sample_s, AS_FEWEST_S);
-    }
+    as_progress_cost(&e->progress[index], visit);
     if (!s)
         as_engine_event(e, AS_EVENT_CELL_END, &e->cells[index], visit, NULL);
     as_visit_finish(visit);
