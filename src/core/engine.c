@@ -22,6 +22,10 @@ static const double FOR_ROUNDS = 0.75;
 /* Of the budget, for starting workers anew. */
 static const double RENEW_SHARE = 0.03;
 
+/* Of the time after the rounds, what is for cells that are not trusted alone: a pass over those that could be more
+ * precise may take all of it. */
+static const double FOR_TRUST = 0.5;
+
 /* With a budget there is an end to them anyway. */
 enum { EXTRA_VISITS = 5, EXTRA_VISITS_IN_BUDGET = 12 };
 
@@ -230,11 +234,13 @@ static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as
     enum as_status s = AS_OK;
     const bool has_end = isfinite(e->deadline);
     double share = FREE_SHARE_S;
+    const double left = time_left(e);
     bool waits = false;
     for (int extra = 1; (has_end || extra <= EXTRA_VISITS) && !s && !stopped(e); extra++) {
         size_t n;
         const int before = visits_made(e);
-        s = as_engine_find_wanting(e, has_end ? EXTRA_VISITS_IN_BUDGET : extra, order, &n, err);
+        const bool trust_only = has_end && time_left(e) > (1 - FOR_TRUST) * left;
+        s = as_engine_find_wanting(e, has_end ? EXTRA_VISITS_IN_BUDGET : extra, trust_only, order, &n, err);
         if (s || n == 0 || time_left(e) < 0.02 * (e->deadline - e->start))
             break;
         share = fmin(share * EXTRA_FACTOR, EXTRA_SHARE_MAX_S);

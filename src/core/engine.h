@@ -66,8 +66,10 @@ double as_engine_slot_left(struct as_engine *e, const struct as_slot *slot);
 /* Is the cell untrusted by what more visits may put right? */
 bool as_engine_wants_more(const struct as_engine *e, size_t index);
 /* Who gets the time that is left after all rounds, those first that take least of it (extra.c): indices of cells into
- * order[], which has room for all, and how many into *n. most: visits that a cell may have beyond the rounds. */
-enum as_status as_engine_find_wanting(struct as_engine *e, int most, size_t *order, size_t *n, struct as_error *err);
+ * order[], which has room for all, and how many into *n. most: visits that a cell may have beyond the rounds.
+ * trust_only: none that are trusted already, as long as visits may make others so. */
+enum as_status as_engine_find_wanting(struct as_engine *e, int most, bool trust_only, size_t *order, size_t *n,
+                                      struct as_error *err);
 
 /* Opens the device of a slot in a new worker and fills info and topology. */
 enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,

@@ -90,15 +90,8 @@ static int cheapest_first(const void *a, const void *b)
                               : (x->cost_s > y->cost_s) - (x->cost_s < y->cost_s);
 }
 
-static bool has_host(const struct as_engine *e, const struct wanting *w, size_t n, enum want want)
-{
-    for (size_t i = 0; i < n; i++)
-        if (w[i].want == want && e->progress[w[i].index].host)
-            return true;
-    return false;
-}
-
-enum as_status as_engine_find_wanting(struct as_engine *e, int most, size_t *order, size_t *n, struct as_error *err)
+enum as_status as_engine_find_wanting(struct as_engine *e, int most, bool trust_only, size_t *order, size_t *n,
+                                      struct as_error *err)
 {
     struct wanting *w = calloc(e->sentinels_first ? e->sentinels_first : 1, sizeof *w);
     size_t all = 0;
@@ -110,8 +103,7 @@ enum as_status as_engine_find_wanting(struct as_engine *e, int most, size_t *ord
         all += w[all].want != WANTS_NOTHING;
     }
     qsort(w, all, sizeof *w, cheapest_first);
-    /* While the host is slow its cells give way to all others: then not to those that are trusted already. */
-    if (isfinite(e->deadline) && has_host(e, w, all, WANTS_TRUST))
+    if (trust_only && all > 0 && w[0].want == WANTS_TRUST)
         while (w[all - 1].want != WANTS_TRUST)
             all--;
     /* without an end to the time all get the visits they may have */
