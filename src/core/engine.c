@@ -128,7 +128,7 @@ static double spare_of(const struct as_engine *e, const size_t *order, size_t n,
 }
 
 /* Visits the cells of order[0..n), which it reorders. A cell that has a number gives way when the time left is too
- * short for it, and those of the host while it is slow, where they may wait: *waits says that some did. */
+ * short for it, and those of the host while it is slow, where *waits lets them; afterwards it says whether some did. */
 static enum as_status visit_all(struct as_engine *e, size_t *order, size_t n, int round, double free_share, bool *waits,
                                 struct as_error *err)
 {
@@ -255,7 +255,7 @@ static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as
 
 static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
 {
-    size_t skipped = 0;
+    bool any = false;
     for (size_t i = 0; i < e->cells_n; i++) {
         if (e->cells[i].status != AS_CELL_PLANNED)
             continue;
@@ -263,9 +263,9 @@ static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
         as_copy_text(e->cells[i].reason, sizeof e->cells[i].reason,
                      i < e->sentinels_first ? "the time budget ended before it; give more with --budget"
                                             : "the run ended before it");
-        skipped++;
+        any = true;
     }
-    return skipped ? as_store_update_cells(e->store, e->cells, e->cells_n, err) : AS_OK;
+    return any ? as_store_update_cells(e->store, e->cells, e->cells_n, err) : AS_OK;
 }
 
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)

@@ -54,8 +54,17 @@ struct as_engine {
     int stopped;
 };
 
+/* Progress, sentinels and the deadline, of cells, slots and a run that are set; undone by as_engine_finish, also where
+ * this fails. */
+enum as_status as_engine_make(struct as_engine *e, struct as_error *err);
+void as_engine_finish(struct as_engine *e);
+/* From a stored plan to a stored end. */
+enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err);
+/* Does any of these devices measure the machine, which only one run may do at a time? */
+bool as_engine_needs_lock(const struct as_slot *slots, size_t n);
+
 /* Keeps what the next visit of the cell will take at least, as this one did. */
-void as_progress_cost(struct as_progress *p, const struct as_visit *visit);
+void as_progress_keep_cost(struct as_progress *p, const struct as_visit *visit);
 /* What a visit of a cell cannot do without: its preparation and the fewest samples; before the first, what visits of
  * its device took so far. Seconds; 0 unknown. */
 double as_engine_need(const struct as_progress *p);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A sample of 2 ms is long against the timer (tens of ns) and short against a visit. */
 static const double SAMPLE_S = 2e-3;

@@ -39,18 +39,19 @@ double as_pace_now(struct as_pace *p)
 {
     struct as_error ignored; /* without memory for more readings those there are will do */
     double excess;
-    size_t n;
     p->asked++;
-    do {
+    for (;;) {
+        size_t n;
         const double at = as_now(), ns = p->read();
         (void)as_yardsticks_add(&p->seen, ns, &ignored);
         p->last[p->n % AS_PACE_KEPT].at = at;
         p->last[p->n % AS_PACE_KEPT].ns = ns;
         p->n++;
         excess = as_yardstick_excess(&p->seen, least_of(p, at - WINDOW_S, &n));
-        if (is_slow(excess) && n < BELIEVED)
-            as_sleep(APART_S);
-    } while (is_slow(excess) && n < BELIEVED);
+        if (!is_slow(excess) || n >= BELIEVED)
+            break;
+        as_sleep(APART_S);
+    }
     p->slow += is_slow(excess);
     return excess;
 }

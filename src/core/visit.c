@@ -229,7 +229,7 @@ static void take_answer(const struct answer *a, const struct as_cell *cell, int 
     }
 }
 
-void as_progress_cost(struct as_progress *p, const struct as_visit *visit)
+void as_progress_keep_cost(struct as_progress *p, const struct as_visit *visit)
 {
     if (visit->n == 0)
         return;
@@ -240,7 +240,7 @@ void as_progress_cost(struct as_progress *p, const struct as_visit *visit)
 static enum as_status keep_visit(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
 {
     enum as_status s = add_visit(e, index, visit, err);
-    as_progress_cost(&e->progress[index], visit);
+    as_progress_keep_cost(&e->progress[index], visit);
     if (!s)
         as_engine_event(e, AS_EVENT_CELL_END, &e->cells[index], visit, NULL);
     as_visit_finish(visit);

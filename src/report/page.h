@@ -36,9 +36,9 @@ enum as_said as_page_said(const struct as_fact *f);
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
 /* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */
 void as_page_range(struct as_buf *b, double low, double high, const char *unit);
-/* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
 /* What the device's API calls LOCAL memory, in one word: "shared". info: NULL where the run does not say. */
 const char *as_page_local_name(const struct as_device_info *info, char out[static 24]);
+/* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v);
 /* All axes of a cell but those in skip (bit per position), "op triad, threads 2". */
 void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip);

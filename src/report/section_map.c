@@ -35,11 +35,16 @@ static const struct {
 static void readable_id(struct as_buf *b, const char *id)
 {
     char text[192];
-    size_t k = 0;
-    const size_t n = sizeof heads_said / sizeof *heads_said;
-    while (k < n && strncmp(id, heads_said[k].head, strlen(heads_said[k].head)) != 0)
-        k++;
-    snprintf(text, sizeof text, "%s%s", k < n ? heads_said[k].said : "", k < n ? id + strlen(heads_said[k].head) : id);
+    const char *said = "";
+    for (size_t k = 0; k < sizeof heads_said / sizeof *heads_said; k++) {
+        const size_t n = strlen(heads_said[k].head);
+        if (strncmp(id, heads_said[k].head, n) != 0)
+            continue;
+        said = heads_said[k].said;
+        id += n;
+        break;
+    }
+    snprintf(text, sizeof text, "%s%s", said, id);
     for (char *c = text; *c; c++)
         if (*c == '.' || *c == '_')
             *c = ' ';
