@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t stop_asked;
-static volatile sig_atomic_t asked_at; /* seconds of the monotonic clock */
+static volatile sig_atomic_t asked_at; /* seconds of the monotonic clock; 0: no signal came yet */
 
 /* Only what a handler may call. A key that is held down, or a group's signal beside one's own, is no second wish. */
 static void on_signal(int number)
@@ -22,9 +22,9 @@ static void on_signal(int number)
     enum { REPEATS_S = 2 };
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!stop_asked) {
+    if (!asked_at) {
         stop_asked = number;
-        asked_at = (sig_atomic_t)now.tv_sec;
+        asked_at = now.tv_sec > 0 ? (sig_atomic_t)now.tv_sec : 1;
     } else if ((sig_atomic_t)now.tv_sec - asked_at >= REPEATS_S) {
         ssize_t told = write(STDERR_FILENO, words, sizeof words - 1);
         (void)told;

@@ -51,11 +51,18 @@ static const char *memory_text(const char *allocator)
     return strcmp(allocator, "host") == 0 ? "plain host memory" : allocator;
 }
 
+/* What the driver says that the bus carries, in GB/s, in the directions of the cell; 0: not known. */
+static double claimed_bus(const struct rule_context *c, const struct as_cell *cell)
+{
+    return c->info ? c->info->bus_bandwidth * 1e-9 * (strcmp(cell_axis(cell, "direction"), "both") == 0 ? 2 : 1) : 0;
+}
+
 /* A copy that is faster than the bus did not go over it: memory that moves lay on the device already. Where no bus is
  * known there may be none. */
 bool copy_crosses_bus(const struct rule_context *c, const struct as_cell *copy)
 {
-    return !c->info || !(c->info->bus_bandwidth > 0) || copy->sum.median * 1e9 <= c->info->bus_bandwidth;
+    const double bus = claimed_bus(c, copy);
+    return !(bus > 0) || copy->sum.median <= bus;
 }
 
 static void add_copy(struct rule_context *c, const struct as_cell *cell)
@@ -215,8 +222,9 @@ static struct as_fact *add_pair(struct rule_context *c, const struct as_cell *ce
 /* To the host goes the bus that the driver tells of. */
 static void claim_bus(const struct rule_context *c, const struct as_cell *cell, struct as_fact *f)
 {
-    if (c->info && c->info->bus_bandwidth > 0 && strcmp(cell_axis(cell, "peer"), "host") == 0)
-        f->claimed = c->info->bus_bandwidth * 1e-9 * (strcmp(cell_axis(cell, "direction"), "both") == 0 ? 2 : 1);
+    const double bus = claimed_bus(c, cell);
+    if (bus > 0 && strcmp(cell_axis(cell, "peer"), "host") == 0)
+        f->claimed = bus;
 }
 
 /* What a kernel carries is not what the link can, where nothing is known of the engine that is made for it. */

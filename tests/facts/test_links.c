@@ -42,6 +42,14 @@ static void test_copies(void **unused)
     made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
     made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "plain host memory");
     assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
+    m.info.bus_bandwidth = 63e9;                    /* each way */
+    made_add(&m, "copy", "GB/s", 2000, "from=own to=own direction=one how=engine size=268435456");
+    made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
+    made_derive(&m);
+    assert_null(strstr(made_get(&m, "copy.engine.pinned.own")->sentence, "counted once"));
+    assert_null(strstr(made_get(&m, "copy.engine.both.own.pinned")->sentence, "counted once"));
+    made_says(made_get(&m, "copy.engine.own.own"), "each byte counted once, not its read and its write");
+    made_says(made_get(&m, "copy.engine.managed.own"), "each byte counted once");
     made_end(&m);
 }
 
