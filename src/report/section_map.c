@@ -10,13 +10,13 @@
 static const struct {
     const char *head, *said;
 } heads_said[] = {
-    {"c2c.unit.min", "line, nearest units"},
-    {"c2c.unit.max", "line, farthest units"},
-    {"c2c.unit.median", "line between units"},
-    {"c2c.device.median", "line between core and device"},
-    {"c2c.min", "line, nearest cores"},
-    {"c2c.max", "line, farthest cores"},
-    {"c2c.median", "line between cores"},
+    {"c2c.unit.min", "unit to unit, least"},
+    {"c2c.unit.max", "unit to unit, most"},
+    {"c2c.unit.median", "unit to unit, median"},
+    {"c2c.device.median", "core to device, median"},
+    {"c2c.min", "core to core, least"},
+    {"c2c.max", "core to core, most"},
+    {"c2c.median", "core to core, median"},
     {"launch.roundtrip.", "launch and wait, "},
     {"launch.submit.", "queueing a launch, "},
     {"launch.batch.", "launches back to back, "},
