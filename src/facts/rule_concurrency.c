@@ -1,7 +1,6 @@
 /* What several queues give: kernels at once, launches a second, and what a priority is worth. */
 #include "facts/rules.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Of as many kernels as were tried; what is missing went by before the last was launched. */
@@ -17,14 +16,14 @@ static const struct as_cell *least_share(const struct curve *v, double *queues)
     return v->cells[best];
 }
 
-/* All run at once, where together they hardly take longer than one: what they do take longer is their launches' part.
- */
+/* Where one had to wait for another to end, together they would take twice as long as one: what they take longer is
+ * their launches' part. */
 static void say_all(struct as_fact *f, double queues, struct as_interval share)
 {
     char longer[96];
     const struct as_interval ci = {queues / share.hi, queues / share.lo};
     fact_value_text(queues / f->value, ci, "x", longer, sizeof longer);
-    fact_number(f, queues, (struct as_interval){fmin(share.lo, queues), queues});
+    fact_number(f, queues, (struct as_interval){queues, queues});
     fact_say(f,
              "%g kernels of one thread, as many as were tried, run at once: launching included they take %s as long as "
              "one",
