@@ -127,6 +127,8 @@ unsigned as_cli_columns(int fd);
 /* Opens the store that --store names. */
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,
                             struct as_error *err);
+/* The same for writing, but never makes one. */
+enum as_status as_cli_existing_store(const struct as_args *args, struct as_store **store, struct as_error *err);
 
 /* Help. command NULL: of assay itself. */
 void as_help_text(const struct as_command *command, struct as_buf *out);

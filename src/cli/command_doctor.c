@@ -70,11 +70,38 @@ static enum as_status tell_sound(struct doctor *d, struct as_store *store, struc
     return s;
 }
 
+/* "recomputed 2 cells from their trials; left alone 1 run that is being measured" */
+static enum as_status repair_store(struct doctor *d, struct as_error *err)
+{
+    struct as_store *store = NULL;
+    struct as_buf text = AS_BUF_INIT;
+    size_t cells = 0, busy = 0;
+    enum as_status s = as_cli_existing_store(d->args, &store, err);
+    if (!s)
+        s = as_run_repair(store, &cells, &busy, err);
+    if (!s) {
+        if (cells)
+            as_buf_printf(&text, "recomputed %zu cell%s from stored trials", cells, cells == 1 ? "" : "s");
+        else
+            as_buf_str(&text, "nothing to repair");
+        if (busy)
+            as_buf_printf(&text, "; left alone %zu run%s being measured", busy, busy == 1 ? "" : "s");
+        s = as_buf_check(&text, err);
+    }
+    if (!s)
+        tell(d, AS_FINE, "store", as_buf_get(&text), "");
+    as_store_close(store);
+    as_buf_finish(&text);
+    return s;
+}
+
 /* A store that is not there yet is no fault of it; anything else that keeps it from being read is. */
 static int look_at_store(struct doctor *d, struct as_error *err)
 {
     struct as_store *store = NULL;
-    enum as_status s = as_cli_store(d->args, AS_STORE_READ, &store, err);
+    enum as_status s = as_args_flag(d->args, "repair") ? repair_store(d, err) : AS_OK;
+    if (!s)
+        s = as_cli_store(d->args, AS_STORE_READ, &store, err);
     bool none_yet = s == AS_NOTFOUND || (s == AS_USAGE && !as_args_value(d->args, "store"));
     if (!s)
         s = as_store_verify(store, err);
@@ -130,6 +157,7 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option doctor_options[] = {
+    {"repair", 0, NULL, "compute cells again whose numbers do not match their stored trials", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -142,7 +170,7 @@ const struct as_command as_command_doctor = {
     .about =
         "Looks at the governor, load, SMT, huge pages, the clock of virtual machines and the like, at what the sensors "
         "of the devices see right now (throttling, other users), and reads the whole store for damage. Changes "
-        "nothing, and exits 0 whatever it finds on the machine; 1 when the store is damaged "
+        "nothing without --repair, and exits 0 whatever it finds on the machine; 1 when the store is damaged "
         "or cannot be read.",
     .example = "assay doctor",
     .options = doctor_options,

@@ -129,17 +129,6 @@ const struct as_command as_command_run = {
     .run = run_run,
 };
 
-/* To write, but not to create: there is nothing to go on with in a store that is not there. */
-static enum as_status open_existing(const struct as_args *args, struct as_store **store, struct as_error *err)
-{
-    enum as_status st = as_cli_store(args, AS_STORE_READ, store, err);
-    if (st)
-        return st;
-    as_store_close(*store);
-    *store = NULL;
-    return as_cli_store(args, AS_STORE_WRITE, store, err);
-}
-
 static int run_resume(const struct as_command *command, const struct as_args *args)
 {
     struct as_run_options options = {.budget_s = NAN, .precision = NAN};
@@ -154,7 +143,7 @@ static int run_resume(const struct as_command *command, const struct as_args *ar
     if (!st)
         st = as_session_begin(&session, args, &options, &err);
     if (!st)
-        st = open_existing(args, &store, &err);
+        st = as_cli_existing_store(args, &store, &err);
     if (!st)
         st = as_run_resume(store, as_args_word(args, 0), &options, &result, &err);
     int code = as_session_end(&session, command, st, &err, &result);
@@ -236,7 +225,7 @@ static int run_replay(const struct as_command *command, const struct as_args *ar
     if (!st)
         st = as_session_begin(&session, args, &options, &err);
     if (!st)
-        st = open_existing(args, &store, &err);
+        st = as_cli_existing_store(args, &store, &err);
     if (!st)
         st = as_store_cell(store, (int64_t)id, 0, &old, &err);
     if (!st)

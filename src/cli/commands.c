@@ -15,6 +15,7 @@ const struct as_command *const as_commands[] = {
     &as_command_report,
     &as_command_export,
     &as_command_import,
+    &as_command_delete,
     &as_command_list,
     &as_command_devices,
     &as_command_doctor,

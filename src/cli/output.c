@@ -128,3 +128,13 @@ enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode,
         return as_fail(err, AS_USAGE, "--store needs the name of a file");
     return as_store_open(path, mode, store, err);
 }
+
+enum as_status as_cli_existing_store(const struct as_args *args, struct as_store **store, struct as_error *err)
+{
+    enum as_status st = as_cli_store(args, AS_STORE_READ, store, err);
+    if (st)
+        return st;
+    as_store_close(*store);
+    *store = NULL;
+    return as_cli_store(args, AS_STORE_WRITE, store, err);
+}

@@ -111,6 +111,8 @@ int as_session_code(const struct as_run_result *result)
     const size_t *n = result->by_status;
     size_t numbers = n[AS_CELL_OK] + n[AS_CELL_UNTRUSTED];
     size_t broken = n[AS_CELL_FAILED] + n[AS_CELL_CRASHED] + n[AS_CELL_TIMEOUT];
+    if (result->lost)
+        return numbers ? AS_EXIT_UNTRUSTED : AS_EXIT_FAILED;
     if (result->state == AS_RUN_INTERRUPTED)
         return AS_EXIT_FAILED;
     if (numbers == 0)
@@ -129,12 +131,13 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
     if (status && !interrupted) {
         code = as_cli_misuse(command, err);
     } else {
-        code = interrupted ? AS_EXIT_FAILED : as_session_code(result);
+        code = status ? AS_EXIT_FAILED : as_session_code(result);
         if (interrupted && result->run_id > 0) {
             as_buf_clear(&s->buf);
             as_args_add_store(s->store, &s->buf);
-            as_cli_note("interrupted, what was measured is kept; this goes on: assay resume %lld%s",
-                        (long long)result->run_id, as_buf_get(&s->buf));
+            as_cli_note("%s, what was measured is kept; this goes on: assay resume %lld%s",
+                        result->lost ? "a device was lost" : "interrupted", (long long)result->run_id,
+                        as_buf_get(&s->buf));
         } else if (interrupted)
             as_cli_note("interrupted before anything was measured");
     }

@@ -255,7 +255,6 @@ static enum as_status extra_rounds(struct as_engine *e, size_t *order, struct as
 
 static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
 {
-    bool any = false;
     for (size_t i = 0; i < e->cells_n; i++) {
         if (e->cells[i].status != AS_CELL_PLANNED)
             continue;
@@ -263,9 +262,9 @@ static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
         as_copy_text(e->cells[i].reason, sizeof e->cells[i].reason,
                      i < e->sentinels_first ? "the time budget ended before it; give more with --budget"
                                             : "the run ended before it");
-        any = true;
+        e->progress[i].changed = true;
     }
-    return any ? as_store_update_cells(e->store, e->cells, e->cells_n, err) : AS_OK;
+    return as_engine_store_changed(e, err);
 }
 
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
@@ -293,17 +292,10 @@ enum as_status as_engine_judge(struct as_engine *e, struct as_error *err)
     for (size_t i = 0; i < e->cells_n && !s; i++) {
         if (e->cells[i].visits_done == 0)
             continue;
-        enum as_cell_status status = e->cells[i].status;
-        char reason[sizeof e->cells[i].reason];
-        memcpy(reason, e->cells[i].reason, sizeof reason);
         s = as_engine_reevaluate(e, i, err);
-        /* A device that was lost on the way is a verdict of the engine, not of the visits. */
-        if (status == AS_CELL_SKIPPED) {
-            e->cells[i].status = status;
-            memcpy(e->cells[i].reason, reason, sizeof reason);
-        }
+        e->progress[i].changed = true;
     }
-    return s ? s : as_store_update_cells(e->store, e->cells, e->cells_n, err);
+    return s ? s : as_engine_store_changed(e, err);
 }
 
 static enum as_status note_isolated(struct as_cell *cell, const struct as_comparison *c, struct as_error *err)

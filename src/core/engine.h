@@ -16,19 +16,22 @@ struct as_slot { /* one device of the run */
     struct as_worker worker;
     int is_open;
     double open_s; /* starting the worker and opening the device took so long; 0 unknown */
+    bool hung;     /* opening it got no answer in time */
+    bool lost;     /* it cannot be opened any more: its cells are left for `resume` */
     double used_s; /* for visits of its cells, sentinels apart */
     double want_s; /* share.c: for those to come */
     int visits;    /* that used_s is of */
 };
 
 struct as_progress {      /* of one cell, beside the cell itself */
-    struct as_slot *slot; /* NULL: its device is not there */
+    struct as_slot *slot; /* NULL: its device is not there any more */
     double prepare_s;     /* of its last visit; 0 unknown */
     double fewest_s;      /* time of the fewest samples in its last visit; 0 unknown */
     double took_s;        /* all of its last visit; 0 unknown */
     int visits;           /* taken, also excluded ones */
     int clean;            /* that count */
     int over;             /* no more visits: crashed, unsupported, skipped ... */
+    bool changed;         /* the cell is not in the store as it is now */
     bool host;            /* a core of the host does a part of what is timed, as far as visits tell */
 };
 
@@ -51,6 +54,7 @@ struct as_engine {
     double stopped_at;      /* as_wall() when a run that is gone on with was left, as far as it tells; else 0 */
     int round, rounds;
     bool drift_noted;
+    bool lost; /* one device or more */
     int stopped;
 };
 
@@ -80,9 +84,12 @@ bool as_engine_wants_more(const struct as_engine *e, size_t index);
 enum as_status as_engine_find_wanting(struct as_engine *e, int most, bool trust_only, size_t *order, size_t *n,
                                       struct as_error *err);
 
-/* Opens the device of a slot in a new worker and fills info and topology. */
-enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,
-                            struct as_error *err);
+/* Opens the device of a slot in a new worker and fills info and topology. deadline: as_now() time. */
+enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
+                            const volatile sig_atomic_t *stop, struct as_error *err);
+/* The same in the middle of a run: several times where it fails, and no longer than the budget lasts. What fails then
+ * is lost, and with it what its cells still lack. AS_INTERRUPTED: the person or the budget ended it. (lose.c) */
+enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
 /* Devices for a list such as "cpu,opencl", opened. "all" or "": every one that can be used; "each": of those that
  * several backends drive only the one by the device's own API, and what that leaves out is said in left_out (which may
  * be NULL).
@@ -91,7 +98,8 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
                              struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
 void as_slots_close(struct as_slot *slots, size_t n);
 
-/* Only one run measures on a machine at a time. *lock is a descriptor to close. */
+/* Of one user only one run measures on a machine at a time (lock.c). *lock is a descriptor to close; -1 where no lock
+ * can be had, which is noted: a lock keeps two runs from disturbing each other, results are safe without. */
 enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
 
 /* Compiles what the cells left to do will run, on all processors of the host and before any of them measures, where a
@@ -106,9 +114,18 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
 /* Judges every cell again with all sentinel readings of the run. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
 
+/* Of the cells of a stored run. */
+void as_engine_find_sentinels(struct as_engine *e);
+/* What the stored trials of all cells took, and read of the host and the sentinels (resume.c). */
+enum as_status as_engine_load(struct as_engine *e, struct as_error *err);
+
 /* One visit of a cell (visit.c). share_s: time for its samples. */
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err);
 enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err);
+/* When a worker that has not answered is ended for the budget's sake; INFINITY without one. */
+double as_engine_cut_off(const struct as_engine *e);
+/* Stores the cells that changed, and no others. */
+enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err);
 /* Excludes the visits that fell into a bad episode, a slow-down of the host's core or a move of the clock, unless too
  * few would be left, and writes the verdict of drift. The first `stored` of the n visits are in the store already. */
 enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits,

@@ -2,33 +2,56 @@
 #include "core/engine.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static enum as_status find_unfinished(struct as_store *store, const char *name, struct as_run *run,
-                                      struct as_error *err)
+/* Claims a run and reads it then: until now another process may have measured it to its end, or deleted it. */
+static enum as_status claim(struct as_store *store, const struct as_run *seen, struct as_run *run, struct as_error *err)
 {
-    if (name) {
-        enum as_status s = as_store_run(store, name, run, err);
-        if (!s && run->state == AS_RUN_COMPLETE)
-            s = as_fail(err, AS_USAGE, "run %lld is complete; there is nothing to resume", (long long)run->id);
-        return s;
-    }
+    enum as_status s = as_store_claim(store, seen->id, err);
+    if (!s && !(s = as_store_run(store, seen->uuid, run, err)) && run->state == AS_RUN_COMPLETE)
+        s = as_fail(err, AS_USAGE, "run %lld is complete; there is nothing to resume", (long long)run->id);
+    if (s)
+        as_run_finish(run);
+    return s;
+}
+
+static enum as_status claim_named(struct as_store *store, const char *name, struct as_run *run, struct as_error *err)
+{
+    struct as_run seen = {0};
+    enum as_status s = as_store_run(store, name, &seen, err);
+    if (!s)
+        s = claim(store, &seen, run, err);
+    as_run_finish(&seen);
+    return s;
+}
+
+/* The last unfinished run that no other process is measuring. */
+static enum as_status claim_last(struct as_store *store, struct as_run *run, struct as_error *err)
+{
     struct as_run *runs = NULL;
     size_t n = 0;
-    char number[24] = "";
-    enum as_status s = as_store_runs(store, &runs, &n, err);
-    for (size_t i = 0; i < n && !s; i++)
-        if (runs[i].state != AS_RUN_COMPLETE)
-            snprintf(number, sizeof number, "%lld", (long long)runs[i].id);
+    struct as_error busy = {0};
+    enum as_status s = as_store_runs(store, &runs, &n, err), found = AS_NOTFOUND;
+    for (size_t i = n; i-- > 0 && !s && found;) {
+        if (runs[i].state == AS_RUN_COMPLETE)
+            continue;
+        struct as_error why = {0};
+        found = claim(store, &runs[i], run, &why);
+        if (found == AS_BUSY && !busy.code)
+            busy = why;
+        else if (found && found != AS_BUSY && found != AS_USAGE && found != AS_NOTFOUND)
+            s = as_fail(err, found, "%s", why.text);
+    }
     as_runs_free(runs, n);
-    if (!s && !number[0])
-        s = as_fail(err, AS_NOTFOUND, "no unfinished run is in the store '%s'", as_store_path(store));
-    return s ? s : as_store_run(store, number, run, err);
+    if (!s && found)
+        s = busy.code ? as_fail(err, AS_BUSY, "%s", busy.text)
+                      : as_fail(err, AS_NOTFOUND, "no unfinished run is in the store '%s'", as_store_path(store));
+    return s;
 }
 
 /* The devices that the cells left to do need, in their order. */
@@ -78,22 +101,62 @@ static enum as_status load_readings(struct as_engine *e, size_t index, struct as
         if (!s)
             s = as_yardsticks_add(&e->yardsticks, as_yardstick_of(&visits[i]), err);
     }
-    if (sentinel)
-        e->progress[index].visits = (int)n;
+    e->progress[index].visits = (int)n;
+    if (!s && n && visits[n - 1].detail && !e->cells[index].detail &&
+        !(e->cells[index].detail = as_strdup(visits[n - 1].detail)))
+        s = as_nomem(err, strlen(visits[n - 1].detail), "a cell's detail");
     as_visits_free(visits, n);
+    return s;
+}
+
+void as_engine_find_sentinels(struct as_engine *e)
+{
+    e->sentinels_first = 0;
+    while (e->sentinels_first < e->cells_n && strcmp(e->cells[e->sentinels_first].probe, "sentinel") != 0)
+        e->sentinels_first++;
+}
+
+enum as_status as_engine_load(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < e->cells_n && !s; i++)
+        s = load_readings(e, i, err);
     return s;
 }
 
 static enum as_status restore_progress(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < e->cells_n && !s; i++)
-        if (i >= e->sentinels_first || e->cells[i].visits_done)
-            s = load_readings(e, i, err);
+    enum as_status s = as_engine_load(e, err);
     for (size_t i = 0; i < e->sentinels_first && !s; i++)
-        if (e->cells[i].visits_done)
+        if (e->progress[i].visits)
             s = as_engine_reevaluate(e, i, err);
     return s;
+}
+
+/* What was skipped, for want of its device or of time, is to be done now. */
+static void plan_skipped(struct as_engine *e)
+{
+    for (size_t i = 0; i < e->cells_n; i++) {
+        struct as_cell *cell = &e->cells[i];
+        if (cell->status != AS_CELL_SKIPPED)
+            continue;
+        cell->status = AS_CELL_PLANNED;
+        cell->reason[0] = 0;
+    }
+}
+
+/* A device may have another name by now. */
+static void skip_homeless(struct as_engine *e)
+{
+    for (size_t i = 0; i < e->cells_n; i++) {
+        struct as_cell *cell = &e->cells[i];
+        if (e->progress[i].slot || cell->status != AS_CELL_PLANNED)
+            continue;
+        cell->status = AS_CELL_SKIPPED;
+        as_copy_text(cell->reason, sizeof cell->reason, "its device is not there any more");
+        e->progress[i].over = 1;
+        e->progress[i].changed = e->lost = true;
+    }
 }
 
 /* What is left of the run's budget, or the one that is given, which is for the time from now on. */
@@ -119,25 +182,27 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     struct as_run run = {0};
     int lock = -1;
     *result = (struct as_run_result){0};
-    enum as_status s = find_unfinished(store, name, &run, err);
+    enum as_status s = name ? claim_named(store, name, &run, err) : claim_last(store, &run, err);
     e.run = &run;
     if (!s)
         s = as_store_cells(store, &(struct as_cell_filter){.run_id = run.id, .hidden = 1}, &e.cells, &e.cells_n, err);
-    while (!s && e.sentinels_first < e.cells_n && strcmp(e.cells[e.sentinels_first].probe, "sentinel") != 0)
-        e.sentinels_first++;
+    as_engine_find_sentinels(&e);
     if (!s)
         s = reopen_devices(&e, err);
     if (!s && as_engine_needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
     if (!s) {
+        plan_skipped(&e);
         e.stopped_at = run.ended_at; /* 0 where it was killed: then its sentinels tell */
         run.state = AS_RUN_RUNNING;
         s = as_engine_make(&e, err);
     }
     if (!s)
         s = restore_progress(&e, err);
-    if (!s)
+    if (!s) {
+        skip_homeless(&e);
         go_on_with_budget(&e);
+    }
     if (!s && e.stopped_at > 0 && e.stopped_at < as_wall())
         s = as_run_add_pause(&run, e.stopped_at, as_wall(), err);
     run.ended_at = 0;

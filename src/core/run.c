@@ -153,7 +153,7 @@ void as_engine_finish(struct as_engine *e)
 
 static void fill_result(const struct as_engine *e, struct as_run_result *result)
 {
-    *result = (struct as_run_result){.run_id = e->run->id, .state = e->run->state};
+    *result = (struct as_run_result){.run_id = e->run->id, .state = e->run->state, .lost = e->lost && !e->stopped};
     for (size_t i = 0; i < e->sentinels_first; i++)
         result->by_status[e->cells[i].status]++;
 }
@@ -169,7 +169,7 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
     if (!s)
         s = as_engine_judge(e, err);
     if (!s) {
-        e->run->state = e->stopped ? AS_RUN_INTERRUPTED : AS_RUN_COMPLETE;
+        e->run->state = e->stopped || e->lost ? AS_RUN_INTERRUPTED : AS_RUN_COMPLETE;
         e->run->ended_at = as_wall();
         s = as_store_update_run(e->store, e->run, err);
     }
@@ -269,7 +269,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
         e.cells_n = plan.n;
         s = as_engine_make(&e, err);
         /* Finding devices is part of what the person waits for, waiting for another run is not. */
-        if (isfinite(e.deadline) && lock >= 0 && e.start - start < 0.5 * run.budget_s)
+        if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * run.budget_s)
             e.deadline -= e.start - start;
         if (!s && left_out.len) {
             as_buf_str(&left_out, "; --device all measures all");

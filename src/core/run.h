@@ -49,6 +49,7 @@ struct as_run_result {
     int64_t run_id;
     size_t by_status[AS_CELL_STATUS_N];
     enum as_run_state state;
+    int lost; /* devices could not be opened again: `resume` takes up what they lack */
 };
 /* AS_OK also when cells failed (see result). AS_UNSUPPORTED: no such device to measure on. */
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
@@ -60,6 +61,10 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
 /* Measures one stored cell again, as it was asked for, in a run of its own; *out is the comparison old to new. */
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
                              struct as_run_result *result, struct as_comparison *out, struct as_error *err);
+
+/* Computes cells again whose numbers do not match their stored trials, in every run. *cells: how many; *busy: runs that
+ * another process is measuring, which are left alone. */
+enum as_status as_run_repair(struct as_store *store, size_t *cells, size_t *busy, struct as_error *err);
 
 /* All devices that this machine's backends offer, asked from worker processes. Backends that cannot be opened have
  * id = backend's name, name "" and the reason in why. */

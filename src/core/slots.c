@@ -5,15 +5,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 /* Loading a driver takes a second or two, a first start of a runtime more. */
 static const double OPEN_S = 60;
@@ -42,16 +36,18 @@ static enum as_status ask_failed(enum as_receive r, const char *what, const char
     return as_fail(err, r == AS_STOPPED ? AS_INTERRUPTED : AS_UNSUPPORTED, "%s: %s", what, why);
 }
 
-static enum as_status open_named(struct as_slot *slot, const char *id, const char *program,
+static enum as_status open_named(struct as_slot *slot, const char *id, const char *program, double deadline,
                                  const volatile sig_atomic_t *stop, struct as_error *err)
 {
     json_t *reply = NULL, *order = json_pack("{s:s, s:s}", "do", "open", "device", id);
     char why[300] = "";
     slot->is_open = 0;
+    slot->hung = false;
     double start = as_now();
     enum as_status s = order ? as_worker_start(&slot->worker, program, err) : as_nomem(err, 0, "an order");
     if (!s) {
-        enum as_receive r = as_worker_ask(&slot->worker, order, as_now() + OPEN_S, stop, &reply, why, sizeof why);
+        enum as_receive r = as_worker_ask(&slot->worker, order, deadline, stop, &reply, why, sizeof why);
+        slot->hung = r == AS_NO_ANSWER;
         if (r != AS_RECEIVED)
             s = ask_failed(r, id, why, err);
         else if (!json_is_true(json_object_get(reply, "ok")))
@@ -70,12 +66,12 @@ static enum as_status open_named(struct as_slot *slot, const char *id, const cha
     return s;
 }
 
-enum as_status as_slot_open(struct as_slot *slot, const char *program, const volatile sig_atomic_t *stop,
-                            struct as_error *err)
+enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
+                            const volatile sig_atomic_t *stop, struct as_error *err)
 {
     char id[sizeof slot->info.id];
     memcpy(id, slot->info.id, sizeof id);
-    return open_named(slot, id, program, stop, err);
+    return open_named(slot, id, program, deadline, stop, err);
 }
 
 static enum as_status add_found(struct as_found_device **out, size_t *n, const char *backend,
@@ -182,7 +178,7 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     *slots = p;
     p += *n;
     *p = (struct as_slot){.worker = AS_WORKER_INIT};
-    enum as_status s = open_named(p, id, program, stop, err);
+    enum as_status s = open_named(p, id, program, as_now() + OPEN_S, stop, err);
     if (!s)
         ++*n;
     else
@@ -292,41 +288,4 @@ void as_slots_close(struct as_slot *slots, size_t n)
         free(slots[i].topology);
     }
     free(slots);
-}
-
-/* A name in the abstract socket space belongs to the machine (its network namespace), needs no folder that everyone may
- * write to, and is given back by the kernel however the process ends. */
-enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "\0assay is measuring"};
-    int said = 0;
-    *lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (*lock < 0)
-        return as_fail(err, AS_FAILED, "the lock of this machine: %s", strerror(errno));
-    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof "\0assay is measuring" - 1);
-    while (bind(*lock, (struct sockaddr *)&address, len)) {
-        int reason = errno;
-        enum as_status s = AS_OK;
-        if (options->stop && *options->stop)
-            s = as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
-        else if (reason != EADDRINUSE)
-            s = as_fail(err, AS_FAILED, "the lock of this machine: %s", strerror(reason));
-        else if (!options->wait)
-            s = as_fail(err, AS_BUSY,
-                        "another run is measuring on this machine; wait for its end, since two disturb "
-                        "each other");
-        if (s) {
-            close(*lock);
-            *lock = -1;
-            return s;
-        }
-        if (!said && options->event)
-            options->event(options->user,
-                           &(struct as_event){.kind = AS_EVENT_NOTE,
-                                              .eta_s = NAN,
-                                              .text = "waiting: another run is measuring on this machine"});
-        said = 1;
-        as_sleep(0.1);
-    }
-    return AS_OK;
 }

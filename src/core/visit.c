@@ -92,7 +92,8 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
     p->visits = 0;
     p->clean = 0;
     for (size_t i = 0; i < n; i++) {
-        p->visits += visits[i].number < AS_ISOLATED_VISIT;
+        if (visits[i].number < AS_ISOLATED_VISIT && visits[i].number >= p->visits)
+            p->visits = visits[i].number + 1;
         p->clean += !visits[i].excluded && visits[i].n > 0;
         known |= visits[i].n > 0;
         host |= isfinite(as_yardstick_of(&visits[i]));
@@ -100,7 +101,8 @@ static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visi
     p->took_s = n ? visits[n - 1].duration_s : 0;
     if (index < e->sentinels_first && known)
         as_engine_learn_host(e, index, host);
-    p->over = cell->status != AS_CELL_PLANNED && cell->status != AS_CELL_OK && cell->status != AS_CELL_UNTRUSTED;
+    p->over = (cell->status != AS_CELL_PLANNED && cell->status != AS_CELL_OK && cell->status != AS_CELL_UNTRUSTED) ||
+              !p->slot || p->slot->lost;
     return s;
 }
 
@@ -112,6 +114,18 @@ enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as
     if (!s)
         s = evaluate(e, index, visits, n, n, err);
     as_visits_free(visits, n);
+    return s;
+}
+
+enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = 0, n; i < e->cells_n && !s; i += n ? n : 1) {
+        for (n = 0; i + n < e->cells_n && e->progress[i + n].changed; n++)
+            e->progress[i + n].changed = false;
+        if (n)
+            s = as_store_update_cells(e->store, &e->cells[i], n, err);
+    }
     return s;
 }
 
@@ -146,13 +160,18 @@ static enum as_status add_visit(struct as_engine *e, size_t index, struct as_vis
     return s;
 }
 
+double as_engine_cut_off(const struct as_engine *e)
+{
+    return isfinite(e->deadline) ? e->deadline + BUDGET_ROOM * (e->deadline - e->start) : INFINITY;
+}
+
 static double hang_deadline(const struct as_engine *e, const struct as_cell *cell, const struct as_slot *slot,
                             double share_s, int *by_budget)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
     double patience = probe && probe->patience ? probe->patience(&slot->info, &cell->axes) : PATIENCE_S;
     double own = as_now() + 2 * share_s + patience;
-    double budget = e->deadline + BUDGET_ROOM * (e->deadline - e->start);
+    double budget = as_engine_cut_off(e);
     *by_budget = budget < own;
     return *by_budget ? budget : own;
 }
@@ -177,16 +196,6 @@ static enum as_status take_reply(json_t *reply, struct as_visit *v, struct as_er
         return as_visit_from_json(json_object_get(reply, "visit"), v, err);
     const char *why = json_string_value(json_object_get(reply, "why"));
     return as_fail(err, AS_FAILED, "%s", why ? why : "the worker gave no reason");
-}
-
-static enum as_status skip(struct as_engine *e, size_t index, enum as_cell_status status, const char *why,
-                           struct as_error *err)
-{
-    struct as_cell *cell = &e->cells[index];
-    cell->status = status;
-    as_copy_text(cell->reason, sizeof cell->reason, why);
-    e->progress[index].over = 1;
-    return as_store_update_cells(e->store, cell, 1, err);
 }
 
 /* What came of asking a worker for a visit. */
@@ -251,11 +260,11 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
 {
     struct as_cell *cell = &e->cells[index];
     struct as_slot *slot = e->progress[index].slot;
-    struct as_error why = {0};
-    if (!slot || (!slot->is_open && as_slot_open(slot, e->program, e->options->stop, &why)))
-        return e->options->stop && *e->options->stop
-                   ? (e->stopped = 1, AS_OK)
-                   : skip(e, index, AS_CELL_SKIPPED, slot ? why.text : "its device is not there any more", err);
+    if (!slot->is_open) {
+        enum as_status opened = as_engine_reopen(e, slot, err);
+        if (opened || slot->lost)
+            return opened == AS_INTERRUPTED ? AS_OK : opened;
+    }
     struct as_visit_order order = {
         .axes = cell->axes,
         .number = e->progress[index].visits,

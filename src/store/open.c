@@ -243,6 +243,7 @@ static struct as_store *new_store(const char *path, enum as_store_mode mode)
     store->path = copy;
     store->mode = mode;
     store->patience_s = PATIENCE_OPEN_S;
+    store->claim_fd = -1;
     return store;
 }
 
@@ -289,6 +290,7 @@ void as_store_close(struct as_store *store)
 {
     if (!store)
         return;
+    as_store_release(store);
     for (size_t i = 0; i < AS_SQL_N; i++)
         sqlite3_finalize(store->statements[i]);
     if (store->db && store->mode == AS_STORE_WRITE) {

@@ -44,6 +44,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RECOUNT] = "UPDATE runs SET cells_ok = CASE WHEN ?2 THEN (SELECT count(*) FROM cells WHERE run_id = ?1 AND "
                        "status = 'ok' AND probe <> '" AS_HIDDEN_PROBE "') END "
                        "WHERE id = ?1 AND (?2 OR cells_ok IS NOT NULL)",
+    [AS_SQL_DELETE_RUN] = "DELETE FROM runs WHERE id = ?",
     [AS_SQL_ADD_CELL] =
         "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?,?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?,?,?) WHERE id = ?",
@@ -57,6 +58,8 @@ static const char *const texts[AS_SQL_N] = {
     /* 'g' comes after every digit of a uuid */
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
+    [AS_SQL_STALE_RUNS] = "SELECT DISTINCT c.run_id FROM " AS_STALE_CELLS " ORDER BY 1",
+    [AS_SQL_STALE_CELLS] = "SELECT c.id FROM " AS_STALE_CELLS " AND c.run_id = ? ORDER BY c.position",
     [AS_SQL_CELLS] = "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position",
     [AS_SQL_CELLS_OF_RUN] = "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position",
     [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",

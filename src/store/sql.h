@@ -9,6 +9,13 @@
 /* Probe of the cells that watch the machine during a run: part of the run, but not of what was asked for. */
 #define AS_HIDDEN_PROBE "sentinel"
 
+/* Cells c whose numbers do not match their trials. In an unfinished run sentinels have those of the last trial alone,
+ * and `resume` computes all cells again. */
+#define AS_STALE_CELLS                                                                                                 \
+    "cells c JOIN runs r ON r.id = c.run_id LEFT JOIN (SELECT cell_id, sum(n) AS n FROM visits WHERE status = 'ok' "   \
+    "AND excluded = 0 GROUP BY cell_id) v ON v.cell_id = c.id WHERE c.n <> coalesce(v.n, 0) AND "                      \
+    "(r.state = 'complete' OR (c.n = 0 AND c.probe <> '" AS_HIDDEN_PROBE "'))"
+
 enum as_sql {
     AS_SQL_BEGIN_READ,
     AS_SQL_BEGIN_WRITE,
@@ -17,6 +24,7 @@ enum as_sql {
     AS_SQL_ADD_RUN,
     AS_SQL_UPDATE_RUN,
     AS_SQL_RECOUNT,
+    AS_SQL_DELETE_RUN,
     AS_SQL_ADD_CELL,
     AS_SQL_UPDATE_CELL,
     AS_SQL_ADD_VISIT,
@@ -27,6 +35,8 @@ enum as_sql {
     AS_SQL_RUN_FROM_END,
     AS_SQL_RUNS_BY_UUID,
     AS_SQL_RUN_IDS,
+    AS_SQL_STALE_RUNS,
+    AS_SQL_STALE_CELLS,
     AS_SQL_CELLS,
     AS_SQL_CELLS_OF_RUN,
     AS_SQL_CELL,
@@ -42,6 +52,8 @@ struct as_store {
     enum as_store_mode mode;
     double patience_s; /* how long to wait for another process */
     double busy_since;
+    int claim_fd;     /* holds the lock of the claimed run; -1 none */
+    int64_t claimed;  /* id of that run; 0 none */
     bool made;        /* by this opening: nothing stood at the path before */
     size_t made_from; /* the folder that ends here in the path, and those below it, were made too; 0 none */
     sqlite3_stmt *statements[AS_SQL_N]; /* prepared at first use */

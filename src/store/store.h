@@ -25,7 +25,12 @@ const char *as_store_path(const struct as_store *store);
 
 /* Writing. Each call is one transaction, which a killed process loses whole or not at all and a power loss cannot
  * damage. It costs five syncs of the file system (about 0.7 ms on an SSD, 0.1 ms of it assay and SQLite). */
-/* Inserts the run and its planned cells; sets run->id and every cells[i].id and run_id. */
+/* A run belongs to one process at a time, the one that has claimed it: who changes a run claims it first and reads it
+ * then. AS_BUSY: another process has. A claim ends with the process, however that ends; a store handle holds one, and a
+ * new one takes the place of the old. */
+enum as_status as_store_claim(struct as_store *store, int64_t run_id, struct as_error *err);
+void as_store_release(struct as_store *store); /* takes NULL and a store without a claim */
+/* Inserts the run and its planned cells and claims it; sets run->id and every cells[i].id and run_id. */
 enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
                                   struct as_error *err);
 /* Stores the visit and the cell as it is now (status, summary, gates). A visit with the same cell and number is
@@ -39,6 +44,8 @@ enum as_status as_store_update_cells(struct as_store *store, const struct as_cel
 enum as_status as_store_exclude_visit(struct as_store *store, int64_t cell_id, int number, int excluded,
                                       const char *reason, struct as_error *err);
 enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err);
+/* Deletes the run with its cells and trials. AS_BUSY: a process is measuring it. */
+enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struct as_error *err);
 
 /* Reading. What is handed out belongs to the caller (as_runs_free, as_cells_free, as_run_finish, as_visit_finish). */
 enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err);
@@ -62,6 +69,9 @@ enum as_status as_store_cell(struct as_store *store, int64_t id, int with_sample
 enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
                                size_t *n, struct as_error *err);
 void as_visits_free(struct as_visit *visits, size_t n);
+/* Cells of a run whose numbers do not match their stored trials, in order of the plan; with run_id 0 the runs that have
+ * such cells. Ids, the caller's to free. */
+enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err);
 /* SQLite's integrity check, foreign keys, and the store's own rules (a visit belongs to a cell, sample blobs whole). */
 enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 

@@ -5,23 +5,26 @@
 #include <stddef.h>
 
 static const struct {
-    const char *sql;  /* rows that break the rule: id, detail */
-    const char *rule; /* what is wrong with the first of them */
+    const char *sql;    /* rows that break the rule: id, detail */
+    const char *rule;   /* what is wrong with the first of them */
+    const char *remedy; /* NULL: restore it from a copy */
 } rules[] = {
-    {"SELECT rowid, \"table\" || ' row' FROM pragma_foreign_key_check", "it belongs to nothing"},
-    {"SELECT id, 'visit' FROM visits WHERE length(samples) IS NOT 8 * n", "its samples are cut off"},
+    {"SELECT rowid, \"table\" || ' row' FROM pragma_foreign_key_check", "it belongs to nothing", NULL},
+    {"SELECT id, 'visit' FROM visits WHERE length(samples) IS NOT 8 * n", "its samples are cut off", NULL},
     {"SELECT c.id, 'cell' FROM cells c WHERE c.status IN('ok','untrusted') AND NOT EXISTS "
      "(SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0)",
-     "it claims a number that no visit measured"},
+     "it claims a number that no visit measured", NULL},
+    {"SELECT c.id, 'cell' FROM " AS_STALE_CELLS, "its numbers do not match its trials",
+     "'assay doctor --repair' computes them again"},
     {"SELECT c.id, 'cell' FROM cells c WHERE c.n > 0 AND (c.median IS NULL OR c.min > c.median OR c.median > c.max)",
-     "its numbers contradict each other"},
+     "its numbers contradict each other", NULL},
     {"SELECT r.id, 'run' FROM runs r WHERE r.cells <> (SELECT count(*) FROM cells c WHERE c.run_id = r.id AND "
      "c.probe <> '" AS_HIDDEN_PROBE "')",
-     "cells of its plan are missing"},
+     "cells of its plan are missing", NULL},
     {"SELECT r.id, 'run' FROM runs r WHERE r.cells_ok IS NOT NULL AND r.cells_ok <> (SELECT count(*) FROM cells c "
      "WHERE "
      "c.run_id = r.id AND c.status = 'ok' AND c.probe <> '" AS_HIDDEN_PROBE "')",
-     "its count of trusted cells is wrong"},
+     "its count of trusted cells is wrong", NULL},
 };
 
 /* Columns of JSON text: id, what it is, the text. SQLite takes any bytes for text. */
@@ -61,8 +64,9 @@ static enum as_status check_rule(struct as_store *store, size_t i, struct as_err
     if (rc == SQLITE_OK)
         rc = sqlite3_step(st);
     if (rc == SQLITE_ROW)
-        s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s; restore it from a copy", store->path,
-                    (const char *)sqlite3_column_text(st, 1), (long long)sqlite3_column_int64(st, 0), rules[i].rule);
+        s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s; %s", store->path,
+                    (const char *)sqlite3_column_text(st, 1), (long long)sqlite3_column_int64(st, 0), rules[i].rule,
+                    rules[i].remedy ? rules[i].remedy : "restore it from a copy");
     else if (rc != SQLITE_DONE)
         s = as_sql_fail(store, rc, err);
     sqlite3_finalize(st);
@@ -110,4 +114,19 @@ enum as_status as_store_verify(struct as_store *store, struct as_error *err)
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !s; i++)
         s = check_texts(store, i, err);
     return begun ? as_end(store, s, err) : s;
+}
+
+enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err)
+{
+    size_t cap = 0;
+    enum as_status s = AS_OK;
+    struct as_row row = as_row_start(store, run_id ? AS_SQL_STALE_CELLS : AS_SQL_STALE_RUNS);
+    *ids = NULL;
+    *n = 0;
+    if (run_id)
+        as_put_int(&row, run_id);
+    while (!s && as_row_next(&row))
+        if (!(s = as_grow((void **)ids, &cap, *n + 1, sizeof **ids, err)))
+            (*ids)[(*n)++] = as_get_int(&row);
+    return as_row_close(&row, s, err);
 }

@@ -1,6 +1,7 @@
 /* Writing: one transaction a call, or parts of one for import. */
 #include "store/sql.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <limits.h>
@@ -125,6 +126,16 @@ enum as_status as_store_put_end(struct as_store *store, const struct as_run *run
     return recount(store, run->id, run->state != AS_RUN_RUNNING, err);
 }
 
+/* A number that was deleted may be given again: then who deleted it holds the claim for a moment longer. */
+static enum as_status claim_new(struct as_store *store, int64_t run_id, struct as_error *err)
+{
+    enum { TRIES = 200 };
+    enum as_status s;
+    for (int i = 0; (s = as_store_claim(store, run_id, err)) == AS_BUSY && i < TRIES; i++)
+        as_sleep(0.01);
+    return s;
+}
+
 enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
                                   struct as_error *err)
 {
@@ -137,11 +148,32 @@ enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, st
     if (s)
         return s;
     s = as_store_put_run(store, run, asked_for, err);
+    if (!s)
+        s = claim_new(store, run->id, err);
     for (size_t i = 0; i < n && !s; i++)
         s = as_store_put_cell(store, run->id, &cells[i], err);
     s = as_end(store, s, err);
-    if (!s)
+    if (s)
+        as_store_release(store);
+    else
         run->cells = asked_for;
+    return s;
+}
+
+enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struct as_error *err)
+{
+    enum as_status s = as_store_claim(store, run_id, err);
+    if (s)
+        return s;
+    if (!(s = as_begin_write(store, err))) {
+        struct as_row row = as_row_start(store, AS_SQL_DELETE_RUN);
+        as_put_int(&row, run_id);
+        s = as_row_run(&row, err);
+        if (!s && sqlite3_changes(store->db) != 1)
+            s = as_fail(err, AS_NOTFOUND, "run %lld is not in the store '%s'", (long long)run_id, store->path);
+        s = as_end(store, s, err);
+    }
+    as_store_release(store);
     return s;
 }
 

@@ -16,7 +16,7 @@ CASES = [
     ("short", [], 0, {}),
     ("help", ["help"], 0, {}),
     *[("help-" + name, ["help", name], 0, {}) for name in (
-        "run", "resume", "replay", "show", "compare", "facts", "advise", "explain", "report", "export", "import", "list",
+        "run", "resume", "replay", "show", "compare", "facts", "advise", "explain", "report", "export", "import", "delete", "list",
         "devices", "doctor", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),

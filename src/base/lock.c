@@ -1,0 +1,25 @@
+#include "base/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static int set(int fd, int64_t at, short type)
+{
+    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    int rc;
+    do
+        rc = fcntl(fd, F_OFD_SETLK, &range);
+    while (rc && errno == EINTR);
+    return rc == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
+}
+
+int as_lock_byte(int fd, int64_t at)
+{
+    return set(fd, at, F_WRLCK);
+}
+
+void as_unlock_byte(int fd, int64_t at)
+{
+    (void)set(fd, at, F_UNLCK);
+}

@@ -1,0 +1,64 @@
+/* assay delete: takes runs out of the store */
+#include "cli/commands.h"
+
+#include <stdlib.h>
+
+/* All are found before the first is deleted: 'last' means another run afterwards. */
+static enum as_status find_all(const struct as_args *args, struct as_store *store, int64_t *ids, size_t *n,
+                               struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    *n = 0;
+    for (size_t i = 0; i < args->words && !s; i++) {
+        struct as_run run = {0};
+        s = as_store_run(store, as_args_word(args, i), &run, err);
+        size_t k = 0;
+        while (k < *n && ids[k] != run.id)
+            k++;
+        if (!s && k == *n)
+            ids[(*n)++] = run.id;
+        as_run_finish(&run);
+    }
+    return s;
+}
+
+static int run_delete(const struct as_command *command, const struct as_args *args)
+{
+    struct as_store *store = NULL;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    int64_t *ids = calloc(args->words, sizeof *ids);
+    size_t n = 0;
+    enum as_status s = ids ? AS_OK : as_nomem(&err, args->words * sizeof *ids, "runs");
+    if (!s)
+        s = as_cli_existing_store(args, &store, &err);
+    if (!s)
+        s = find_all(args, store, ids, &n, &err);
+    for (size_t i = 0; i < n && !s; i++) {
+        s = as_store_delete_run(store, ids[i], &err);
+        if (!s)
+            as_buf_printf(&out, "deleted run %lld\n", (long long)ids[i]);
+    }
+    as_store_close(store);
+    free(ids);
+    const int code = as_cli_print(&out, AS_EXIT_OK);
+    return s ? as_cli_misuse(command, &err) : code;
+}
+
+static const struct as_option delete_options[] = {
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_delete = {
+    .name = "delete",
+    .args = "RUN...",
+    .summary = "delete runs from the store",
+    .about = "Deletes each RUN with its cells, trials and samples; nothing brings it back, except 'assay import' of an "
+             "export. A run that a process is measuring is refused. The file keeps its size, and later runs use the "
+             "space.",
+    .example = "assay delete 3\nassay export 3 -o run3.json && assay delete 3",
+    .options = delete_options,
+    .min_args = 1,
+    .max_args = -1,
+    .run = run_delete,
+};
