@@ -1,6 +1,7 @@
 /* assay report, export, import: runs as files */
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/lookup.h"
 #include "cli/session.h"
 #include "report/load.h"
 
@@ -144,13 +145,12 @@ const struct as_command as_command_export = {
 
 static int run_import(const struct as_command *command, const struct as_args *args)
 {
-    enum { IMPORT_MAX = 1 << 30 };
     const char *path = as_args_word(args, 0);
     struct as_store *store = NULL;
     struct as_buf text = AS_BUF_INIT, out = AS_BUF_INIT;
     struct as_error err = {0};
     int64_t id = 0;
-    enum as_status st = as_buf_read_file(&text, strcmp(path, "-") == 0 ? "/dev/stdin" : path, IMPORT_MAX, &err);
+    enum as_status st = as_read_export(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &text, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
     if (!st && (st = as_store_import_json(store, as_buf_get(&text), text.len, &id, &err)))
