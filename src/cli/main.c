@@ -82,7 +82,9 @@ static void name_worker(void)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of a write, not an end without a word */
+    /* A closed pipe and a file at its largest size are errors of a write, not ends without a word. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return run_worker(argc, argv);

@@ -97,7 +97,7 @@ def test_report_keeps_the_old_page(assay):
     with open(page, "w", encoding="ascii") as f:
         f.write("old")
     done = assay.run("report", "-o", page, preexec_fn=lambda: limit_files(4096))
-    expect(done.code == harness.FAILED, "a page that does not fit", done)
+    expect_refused(done, harness.FAILED, page, "file size limit", "ulimit -f")
     with open(page, encoding="ascii") as f:
         expect(f.read() == "old", "the old page is still there", done)
     leftovers = [n for n in os.listdir(assay.folder) if n.startswith("page") and n != "page.html"]
@@ -105,8 +105,7 @@ def test_report_keeps_the_old_page(assay):
 
 
 def limit_files(size):
-    import signal
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    """As 'ulimit -f' does: what writes beyond it gets a signal that ends it unless it is ignored."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
@@ -117,10 +116,30 @@ def test_disk_fills_up_while_measuring(assay):
     room = os.path.getsize(assay.store) + 40 * 1024
     args = ["run", "latency", "--set", "size=1KiB..64MiB x8", "--device", "null"]
     done = assay.run(*args, preexec_fn=lambda: limit_files(room))
-    expect_refused(done, harness.FAILED, assay.store)
+    expect_refused(done, harness.FAILED, assay.store, "file size limit", "ulimit -f")
+    check_store(assay.store)
     expect(len(assay.cells(1)) == before, "the earlier run is whole", first)
     runs = assay.run("list", "runs")
     expect(runs.code == OK, "the store can be read", runs)
+
+
+def test_file_size_limit_on_stdout(assay):
+    measured(assay)
+    for command in (["export"], ["export", "--format", "csv"], ["show"]):
+        with open(assay.path("out"), "wb") as out:
+            done = assay.run(*command, stdout=out, preexec_fn=lambda: limit_files(512))
+        expect_refused(done, harness.FAILED, "standard output", "file size limit")
+
+
+def test_store_below_the_file_size_limit(assay):
+    """Where not even an empty store fits, and where a run does not: a reason, and no damage."""
+    for size in (1024, 8192, 65536):  # what it says on stderr fits below
+        path = assay.path(f"limited{size}.db")
+        done = assay.run("run", *CELLS, "--device", "null", "--store", path, preexec_fn=lambda s=size: limit_files(s))
+        if done.code not in MEASURED:
+            expect_refused(done, harness.FAILED, path, "file size limit")
+        if os.path.exists(path) and os.path.getsize(path):
+            check_store(path)
 
 
 @contextlib.contextmanager
@@ -147,8 +166,12 @@ def test_full_disk(assay):
         expect_refused(done, harness.FAILED, store)
         with contextlib.suppress(OSError):
             os.truncate(os.path.join(folder, "filler"), 0)
-        check = subprocess.run([sys.executable, "-c", CHECK, store], capture_output=True, text=True, check=False)
-        expect(check.returncode == 0, "the store is whole", check.stdout + check.stderr)
+        check_store(store)
+
+
+def check_store(store):
+    check = subprocess.run([sys.executable, "-c", CHECK, store], capture_output=True, text=True, check=False)
+    expect(check.returncode == 0, "the store is whole", check.stdout + check.stderr)
 
 
 CHECK = """
