@@ -1,9 +1,13 @@
 """Output that cannot be written: full disks, /dev/full, read-only places, no terminal, closed streams."""
 import contextlib
+import json
 import os
 import resource
+import shutil
+import sqlite3
 import subprocess
 import sys
+import unicodedata
 
 import harness
 from harness import MEASURED, OK, Skip, expect, expect_refused
@@ -60,6 +64,74 @@ def test_no_terminal(assay):
     """Quiet on stderr, no escape sequences, no progress lines that rewrite themselves."""
     done = measured(assay)
     expect("\x1b" not in done.out + done.err and "\r" not in done.out + done.err, "plain text", done)
+
+
+STEERING = "\x1b[31m\x07\x7f\u009b31m\u202e"
+
+
+def on_terminal(assay, *command, **more):
+    """What a terminal gets to see of a command."""
+    import pty
+    master, slave = pty.openpty()
+    process = assay.start(*[os.ttyname(slave) if word == "TTY" else word for word in command], stdin=slave,
+                          stdout=slave, stderr=slave, **more)
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):  # EIO: nobody has it open any more
+        while part := os.read(master, 65536):
+            seen += part
+    os.close(master)
+    return assay.finish(process), seen.decode("utf-8", "surrogateescape")
+
+
+def plant(value):
+    """The same tree with characters that steer a terminal behind every text of it."""
+    if isinstance(value, dict):
+        return {k: v if k in ("id", "backend", "uuid", "dialect") else plant(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plant(v) for v in value]
+    return value + STEERING if isinstance(value, str) else value
+
+
+def plant_in_store(path):
+    """A stored run of somebody else's making."""
+    store = sqlite3.connect(path)
+    for table in ("runs", "cells", "visits"):
+        for (name, kind) in store.execute(f"SELECT name, type FROM pragma_table_info('{table}')").fetchall():
+            for (row, value) in store.execute(f"SELECT id, {name} FROM {table}").fetchall() if kind == "TEXT" else ():
+                if name in ("provenance", "devices", "detail"):
+                    value = json.dumps(plant(json.loads(value or "{}")), ensure_ascii=False)
+                elif name in ("host", "command", "suite", "tool_version", "unit", "counts", "reason") or \
+                        name.endswith("_text"):
+                    value += STEERING
+                store.execute(f"UPDATE {table} SET {name} = ? WHERE id = ?", (value, row))
+    store.commit()
+    store.close()
+
+
+def test_nothing_steers_the_terminal(assay):
+    """Whatever texts a store, a device or a file name hold, what a terminal gets is to be read."""
+    measured(assay)
+    plant_in_store(assay.store)
+    odd = assay.path("odd" + STEERING)
+    shutil.copy(assay.store, odd)
+    device = assay.script(dict(harness.FAST, info=dict(harness.ONE_THREAD, name=STEERING, vendor=STEERING)))
+    for command in (["export"], ["export", "--format", "csv"], ["export", "--format", "csv", "-o", "TTY"],
+                    ["export", "-o", "TTY"], ["report", "-o", "-"], ["show"], ["show", "latency"], ["show", "--json"],
+                    ["show", "latency", "--json"], ["list", "runs"], ["list", "runs", "--json"], ["facts"],
+                    ["facts", "--json"], ["explain", "1"], ["compare", "1", odd], ["compare", "1", odd, "--json"],
+                    ["advise"], ["doctor"], ["devices"], ["devices", "--json"], ["show", "--store", odd], ["resume"],
+                    ["show", "--store", odd + "x"], ["import", odd], ["show", STEERING], ["run", STEERING], [STEERING],
+                    ["run", "latency", "--device", STEERING], ["report", "-o", odd], ["replay", "1", "--quiet"]):
+        done, seen = on_terminal(assay, *command, env=device)
+        wrong = {c for c in seen if (unicodedata.category(c) in ("Cc", "Cf", "Cs") and c not in "\r\n\t")}
+        expect(done.code >= 0 and seen.strip(), f"'{command}' says something")
+        expect(not wrong, f"{command} lets {wrong} through", ascii(seen[:3000]))
+    plain, csv = assay.run("export", "--format", "csv"), assay.path("run.csv")
+    expect(STEERING in plain.out, "a pipe gets the text as it is", plain)
+    expect(assay.run("export", "--format", "csv", "-o", csv).code == OK, "written")
+    with open(csv, encoding="utf-8", newline="") as f:
+        expect(f.read() == plain.out, "and so does a file")
 
 
 def test_terminal_goes_away(assay):
