@@ -37,7 +37,7 @@ int assay_devices_list(struct assay_device **devices, size_t *n, struct assay_er
     size_t found_n = 0;
     *devices = NULL;
     *n = 0;
-    enum as_status st = as_find_devices(NULL, &found, &found_n, &err);
+    enum as_status st = as_find_devices(NULL, NULL, &found, &found_n, &err);
     if (!st) {
         *devices = calloc(found_n ? found_n : 1, sizeof **devices);
         if (!*devices)

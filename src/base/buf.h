@@ -38,10 +38,12 @@ char *as_buf_take(struct as_buf *b);
 enum as_status as_buf_check(const struct as_buf *b, struct as_error *err);
 
 /* Escaping of text that comes from files, drivers and devices. All take NULL as "". */
-void as_buf_html(struct as_buf *b, const char *s);     /* & < > " ' ; control characters become U+FFFD */
-void as_buf_json_str(struct as_buf *b, const char *s); /* with quotes; '<' as \u003c; invalid UTF-8 as U+FFFD */
-void as_buf_terminal(struct as_buf *b, const char *s); /* control characters and escapes shown as \xNN */
-void as_buf_csv(struct as_buf *b, const char *s);      /* quoted where needed (RFC 4180); leading = + - @ get a ' */
+void as_buf_html(struct as_buf *b, const char *s);           /* & < > " ' ; control characters become U+FFFD */
+void as_buf_json_str(struct as_buf *b, const char *s);       /* with quotes; '<' as \u003c; invalid UTF-8 as U+FFFD */
+void as_buf_json_text(struct as_buf *b, const char *json);   /* valid JSON; its control characters as \uNNNN */
+void as_buf_terminal(struct as_buf *b, const char *s);       /* control characters and escapes shown as \xNN */
+void as_buf_terminal_lines(struct as_buf *b, const char *s); /* the same for whole lines: their ends and tabs stay */
+void as_buf_csv(struct as_buf *b, const char *s); /* quoted where needed (RFC 4180); leading = + - @ get a ' */
 
 /* Reads a whole file (at most max bytes) into b. Works for /proc and pipes. */
 enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err);

@@ -56,20 +56,51 @@ void as_buf_json_str(struct as_buf *b, const char *s)
     as_buf_char(b, '"');
 }
 
-void as_buf_terminal(struct as_buf *b, const char *s)
+void as_buf_json_text(struct as_buf *b, const char *json)
+{
+    size_t left = json ? strlen(json) : 0;
+    while (left > 0) {
+        uint32_t cp;
+        size_t len = as_utf8_decode(json, left, &cp);
+        /* White space between values is the only control character that is not within a string. */
+        if (len && cp >= 0x20 && as_utf8_is_control(cp))
+            as_buf_printf(b, "\\u%04x", (unsigned)cp);
+        else
+            as_buf_add(b, json, len ? len : 1);
+        len = len ? len : 1;
+        json += len, left -= len;
+    }
+}
+
+static bool is_layout(const char *s)
+{
+    return *s == '\n' || *s == '\t' || (*s == '\r' && s[1] == '\n');
+}
+
+static void add_for_terminal(struct as_buf *b, const char *s, bool lines)
 {
     size_t left = s ? strlen(s) : 0;
     while (left > 0) {
         uint32_t cp;
         size_t len = as_utf8_decode(s, left, &cp);
         size_t step = len ? len : 1;
-        if (len == 0 || as_utf8_is_control(cp))
+        if ((len == 0 || as_utf8_is_control(cp)) && !(lines && is_layout(s)))
             for (size_t i = 0; i < step; i++)
                 as_buf_printf(b, "\\x%02x", (unsigned)(unsigned char)s[i]);
         else
             as_buf_add(b, s, len);
         s += step, left -= step;
     }
+}
+
+void as_buf_terminal(struct as_buf *b, const char *s)
+{
+    add_for_terminal(b, s, false);
+}
+
+void as_buf_terminal_lines(struct as_buf *b, const char *s)
+{
+    add_for_terminal(b, s, true);
 }
 
 void as_buf_csv(struct as_buf *b, const char *s)

@@ -36,6 +36,12 @@ enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, 
     return st ? st : as_buf_check(b, err);
 }
 
+static const char *why_not_written(int number)
+{
+    return number == EFBIG ? "the file size limit is reached; raise it (ulimit -f) or write to another file system"
+                           : strerror(number);
+}
+
 static enum as_status write_all(int fd, const char *path, const char *data, size_t len, struct as_error *err)
 {
     while (len > 0) {
@@ -43,7 +49,7 @@ static enum as_status write_all(int fd, const char *path, const char *data, size
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(n < 0 ? errno : EIO));
+            return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, why_not_written(n < 0 ? errno : EIO));
         data += n, len -= (size_t)n;
     }
     return AS_OK;

@@ -118,7 +118,7 @@ static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
 {
     struct as_found_device *found = NULL;
     size_t n = 0;
-    enum as_status st = as_find_devices(NULL, &found, &n, err);
+    enum as_status st = as_find_devices(NULL, NULL, &found, &n, err);
     for (size_t i = 0; i < n && !st; i++) {
         struct as_finding f;
         if (found[i].why[0])

@@ -281,7 +281,7 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
     struct as_buf line = AS_BUF_INIT;
     struct as_table t;
     size_t n = 0;
-    enum as_status st = as_find_devices(NULL, &found, &n, err);
+    enum as_status st = as_find_devices(NULL, NULL, &found, &n, err);
     as_table_init(&t, heads);
     for (size_t i = 0; i < n && !st; i++) {
         if (l->json)

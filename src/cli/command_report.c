@@ -1,16 +1,46 @@
 /* assay report, export, import: runs as files */
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/lookup.h"
 #include "cli/session.h"
 #include "report/load.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_terminal(const char *path)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0)
+        return isatty(STDOUT_FILENO);
+    if (stat(path, &info) != 0 || !S_ISCHR(info.st_mode))
+        return false;
+    int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool is = fd >= 0 && isatty(fd);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* Files and programs get the texts as they are; a terminal would do what some of them say. */
+static void make_readable(struct as_buf *b)
+{
+    struct as_buf lines = AS_BUF_INIT;
+    as_buf_terminal_lines(&lines, as_buf_get(b));
+    lines.failed |= b->failed;
+    as_buf_finish(b);
+    *b = lines;
+}
 
 /* To stdout or a file; the file is named on stderr. */
 static int deliver(struct as_buf *b, const char *path)
 {
     struct as_error err = {0};
+    if (is_terminal(path))
+        make_readable(b);
     if (strcmp(path, "-") == 0)
         return as_cli_print(b, AS_EXIT_OK);
     enum as_status st = as_buf_check(b, &err);
@@ -144,13 +174,12 @@ const struct as_command as_command_export = {
 
 static int run_import(const struct as_command *command, const struct as_args *args)
 {
-    enum { IMPORT_MAX = 1 << 30 };
     const char *path = as_args_word(args, 0);
     struct as_store *store = NULL;
     struct as_buf text = AS_BUF_INIT, out = AS_BUF_INIT;
     struct as_error err = {0};
     int64_t id = 0;
-    enum as_status st = as_buf_read_file(&text, strcmp(path, "-") == 0 ? "/dev/stdin" : path, IMPORT_MAX, &err);
+    enum as_status st = as_read_export(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &text, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_WRITE, &store, &err);
     if (!st && (st = as_store_import_json(store, as_buf_get(&text), text.len, &id, &err)))

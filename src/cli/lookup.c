@@ -28,6 +28,23 @@ static enum as_status load_from(struct as_store *store, const char *run, struct 
     return as_store_cells(store, &filter, &out->cells, &out->n, err);
 }
 
+static bool is_database_head(const char *text, size_t len)
+{
+    static const char magic[16] = "SQLite format 3";
+    return len >= sizeof magic && memcmp(text, magic, sizeof magic) == 0;
+}
+
+enum as_status as_read_export(const char *path, struct as_buf *text, struct as_error *err)
+{
+    enum as_status st = as_buf_read_file(text, path, EXPORT_MAX, err);
+    if (st || !is_database_head(as_buf_get(text), text->len))
+        return st;
+    return as_fail(err, AS_USAGE,
+                   "\"%s\" is a store (an SQLite database), not an export, and cannot be read here: give what 'assay "
+                   "export --store FILE' writes, or to 'assay compare' the name of the store's file",
+                   path);
+}
+
 /* An export becomes a run of a store of its own, which lives as long as this call. */
 static enum as_status load_export(const char *path, struct as_source *out, struct as_error *err)
 {
@@ -43,7 +60,7 @@ static enum as_status load_export(const char *path, struct as_source *out, struc
     as_buf_printf(&file, "%s/export.db", folder);
     enum as_status st = as_buf_check(&file, err);
     if (!st)
-        st = as_buf_read_file(&text, path, EXPORT_MAX, err);
+        st = as_read_export(path, &text, err);
     if (!st)
         st = as_store_open(as_buf_get(&file), AS_STORE_WRITE, &store, err);
     if (!st && as_store_import_json(store, as_buf_get(&text), text.len, &id, err))
@@ -64,22 +81,24 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+/* What is read from a pipe is gone from it: only what can be read twice is looked into. */
+static bool is_database(const char *path)
+{
+    char head[16] = {0};
+    struct stat info;
+    FILE *f = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rbe") : NULL;
+    size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    if (f)
+        fclose(f);
+    return is_database_head(head, n);
+}
+
 /* No run has such a name. */
 static bool looks_like_file(const char *name)
 {
     const size_t n = strlen(name);
     return strchr(name, '/') || (n > 3 && strcmp(name + n - 3, ".db") == 0) ||
            (n > 5 && strcmp(name + n - 5, ".json") == 0);
-}
-
-static bool is_database(const char *path)
-{
-    char head[16] = {0};
-    FILE *f = fopen(path, "rbe");
-    size_t n = f ? fread(head, 1, sizeof head, f) : 0;
-    if (f)
-        fclose(f);
-    return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
 static enum as_status load_store_file(const char *path, const char *run, struct as_source *out, struct as_error *err)

@@ -15,6 +15,8 @@ struct as_source {
 enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out,
                               struct as_error *err);
 void as_source_finish(struct as_source *s);
+/* The text of an export from a file or a pipe, read once. A store in its place is refused (AS_USAGE). */
+enum as_status as_read_export(const char *path, struct as_buf *text, struct as_error *err);
 
 /* AS_NOTFOUND with the nearest probe among those that this build knows. */
 enum as_status as_unknown_probe(const char *name, struct as_error *err);

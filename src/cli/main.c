@@ -5,6 +5,7 @@
 #include "core/run.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,13 +56,18 @@ static int run_command(const struct as_command *command, int argc, char **argv, 
 }
 
 /* `assay --worker FD PARENT`: how the parent starts this program a second time. */
-static int run_worker(char **argv)
+static int run_worker(int argc, char **argv)
 {
     uint64_t fd = 0, parent = 0;
     struct as_error err = {0};
-    if (as_parse_u64(argv[2], &fd, &err) || as_parse_u64(argv[3], &parent, &err))
-        return as_cli_fail(&err);
-    return as_worker_main((int)fd, (long)parent);
+    if (argc != 4 || as_parse_u64(argv[2], &fd, NULL) || as_parse_u64(argv[3], &parent, NULL) || fd > INT_MAX ||
+        parent > INT_MAX)
+        as_fail(&err, AS_USAGE,
+                "'--worker' is internal, assay starts itself so: it takes a descriptor and a process "
+                "id; see 'assay help' for what can be asked of it");
+    else if (as_worker_main((int)fd, (long)parent, &err) == AS_OK)
+        return AS_EXIT_OK;
+    return as_cli_fail(&err);
 }
 
 /* The worker is this program, whatever it is called and also after its file was replaced, unless the person says
@@ -76,10 +82,12 @@ static void name_worker(void)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of a write, not an end without a word */
+    /* A closed pipe and a file at its largest size are errors of a write, not ends without a word. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
-    if (argc == 4 && strcmp(argv[1], "--worker") == 0)
-        return run_worker(argv);
+    if (argc > 1 && strcmp(argv[1], "--worker") == 0)
+        return run_worker(argc, argv);
     name_worker();
     if (argc < 2) {
         struct as_buf b = AS_BUF_INIT;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 enum { PACKET = 32 * 1024, MESSAGE_MAX = 64 * 1024 * 1024 };
 
@@ -41,7 +42,14 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
     return s;
 }
 
-static enum as_receive wait_readable(int fd, double deadline, const volatile sig_atomic_t *stop)
+/* Left unreaped: how it ended is for whoever waits for it. */
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = {0};
+    return child > 0 && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
+
+static enum as_receive wait_readable(int fd, pid_t child, double deadline, const volatile sig_atomic_t *stop)
 {
     for (;;) {
         if (stop && *stop)
@@ -49,36 +57,40 @@ static enum as_receive wait_readable(int fd, double deadline, const volatile sig
         double left = deadline - as_now();
         if (left <= 0)
             return AS_NO_ANSWER;
-        /* Short naps, since a signal that comes between the look at stop and poll would else be seen only later. */
-        double nap = stop ? 0.2 : 60;
+        /* Asked before poll, since what the child sent before it ended still counts. Short naps, since nothing else
+         * tells of a signal between the look at stop and poll, or of a child whose own children hold the socket. */
+        const bool ended = has_ended(child);
+        double nap = stop || child ? 0.2 : 60;
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        int n = poll(&p, 1, (int)(1000 * (left < nap ? left : nap)) + 1);
+        int n = poll(&p, 1, ended ? 0 : (int)(1000 * (left < nap ? left : nap)) + 1);
         if (n > 0)
             return AS_RECEIVED;
-        if (n < 0 && errno != EINTR)
+        if (ended || (n < 0 && errno != EINTR))
             return AS_PEER_GONE;
     }
 }
 
-enum as_receive as_message_receive(int fd, double deadline, const volatile sig_atomic_t *stop, json_t **message)
+enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, const volatile sig_atomic_t *stop,
+                                        json_t **message)
 {
     struct as_buf text = AS_BUF_INIT;
-    enum as_receive r;
-    char packet[PACKET];
+    enum as_receive r = AS_RECEIVED;
     *message = NULL;
-    do {
-        r = wait_readable(fd, deadline, stop);
+    for (bool whole = false; !whole && r == AS_RECEIVED;) {
+        char packet[PACKET];
+        r = wait_readable(fd, child, deadline, stop);
         if (r != AS_RECEIVED)
             break;
-        ssize_t n = recv(fd, packet, sizeof packet, 0);
-        if (n < 0 && errno == EINTR)
+        ssize_t n = recv(fd, packet, sizeof packet, MSG_DONTWAIT);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 1 || text.len > MESSAGE_MAX) {
             r = AS_PEER_GONE;
             break;
         }
         as_buf_add(&text, packet + 1, (size_t)n - 1);
-    } while (packet[0] != END);
+        whole = packet[0] == END;
+    }
     if (r == AS_RECEIVED) {
         *message = text.failed ? NULL : json_loadb(as_buf_get(&text), text.len, 0, NULL);
         if (!*message)
@@ -86,6 +98,11 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
     }
     as_buf_finish(&text);
     return r;
+}
+
+enum as_receive as_message_receive(int fd, double deadline, const volatile sig_atomic_t *stop, json_t **message)
+{
+    return as_message_receive_from(fd, 0, deadline, stop, message);
 }
 
 /* JSON has no NaN: an unknown number is null. */

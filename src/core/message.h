@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <signal.h>
+#include <sys/types.h>
 
 /* What a visit is asked to do. */
 struct as_visit_order {
@@ -27,6 +28,10 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
 /* Waits until deadline (as_now() time; INFINITY: for ever). stop may be NULL. *message belongs to the caller.
  * Damaged packets count as AS_PEER_GONE. */
 enum as_receive as_message_receive(int fd, double deadline, const volatile sig_atomic_t *stop, json_t **message);
+/* The same from a child of this process: AS_PEER_GONE also when the child has ended, but processes that it started
+ * hold its end of the socket. It is not reaped. */
+enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, const volatile sig_atomic_t *stop,
+                                        json_t **message);
 
 json_t *as_order_to_json(const struct as_visit_order *order); /* new reference, NULL when out of memory */
 enum as_status as_order_from_json(const json_t *j, struct as_visit_order *order, struct as_error *err);

@@ -175,7 +175,7 @@ enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double d
         reap(w, why, why_size);
         return AS_PEER_GONE;
     }
-    enum as_receive r = as_message_receive(w->fd, deadline, stop, reply);
+    enum as_receive r = as_message_receive_from(w->fd, w->pid, deadline, stop, reply);
     if (r == AS_PEER_GONE)
         reap(w, why, why_size);
     else if (r == AS_NO_ANSWER) {

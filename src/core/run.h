@@ -73,11 +73,13 @@ struct as_found_device {
     char why[512];  /* "" when it can be used */
     char *topology; /* JSON, NULL when unknown; owned */
 };
-enum as_status as_find_devices(const char *worker, struct as_found_device **out, size_t *n, struct as_error *err);
+/* stop, which may be NULL, as in as_run_options: AS_INTERRUPTED. */
+enum as_status as_find_devices(const char *worker, const volatile sig_atomic_t *stop, struct as_found_device **out,
+                               size_t *n, struct as_error *err);
 void as_found_devices_free(struct as_found_device *devices, size_t n);
 
-/* The worker's main loop, for `assay --worker FD PARENT`. Never returns to the command line; the value is the exit
- * code. */
-int as_worker_main(int fd, long parent);
+/* The worker's main loop, for `assay --worker FD PARENT`, until the parent closes the socket. AS_USAGE: fd is no socket
+ * for messages; AS_FAILED: the parent is gone before it begins. */
+enum as_status as_worker_main(int fd, long parent, struct as_error *err);
 
 #endif

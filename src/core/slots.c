@@ -120,7 +120,8 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
 }
 
 /* One worker for each backend, all started before the first is asked, so that slow runtimes load side by side. */
-enum as_status as_find_devices(const char *program, struct as_found_device **out, size_t *n, struct as_error *err)
+enum as_status as_find_devices(const char *program, const volatile sig_atomic_t *stop, struct as_found_device **out,
+                               size_t *n, struct as_error *err)
 {
     enum { BACKENDS_MAX = 16 };
     struct as_worker workers[BACKENDS_MAX];
@@ -140,8 +141,10 @@ enum as_status as_find_devices(const char *program, struct as_found_device **out
     for (size_t i = 0; i < count; i++) {
         json_t *reply = NULL;
         if (workers[i].pid && !s) {
-            enum as_receive r = as_message_receive(workers[i].fd, deadline, NULL, &reply);
-            if (r != AS_RECEIVED)
+            enum as_receive r = as_message_receive_from(workers[i].fd, workers[i].pid, deadline, stop, &reply);
+            if (r == AS_STOPPED)
+                s = as_fail(err, AS_INTERRUPTED, "stopped while devices were searched for");
+            else if (r != AS_RECEIVED)
                 as_fail(&why[i], AS_UNSUPPORTED, "%s",
                         r == AS_NO_ANSWER ? "it did not answer in time" : "the process that loaded it died");
         }
@@ -260,7 +263,7 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
     enum as_status s = AS_OK;
     for (char *rest = text, *word; (word = strsep(&rest, ",")) && !s;)
         if (word[strspn(word, " ")] && !as_is_device_id(word + strspn(word, " ")))
-            if ((s = as_find_devices(program, &found, &found_n, err)) == AS_OK)
+            if ((s = as_find_devices(program, stop, &found, &found_n, err)) == AS_OK)
                 break;
     as_copy_text(text, sizeof text, list[0] ? list : "all");
     for (char *rest = text, *word; !s && (word = strsep(&rest, ","));) {

@@ -4,10 +4,12 @@
 #include "core/measure.h"
 #include "core/run.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <math.h>
@@ -170,26 +172,39 @@ static json_t *answer(struct worker *w, const json_t *order)
     return refusal(&err);
 }
 
-int as_worker_main(int fd, long parent)
+static bool is_message_socket(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+enum as_status as_worker_main(int fd, long parent, struct as_error *err)
 {
     struct worker w = {.fd = fd};
-    as_host_core_init(&w.core);
+    if (!is_message_socket(fd))
+        return as_fail(err, AS_USAGE,
+                       "'--worker' is internal, assay starts itself so: descriptor %d is not the socket that it needs; "
+                       "see 'assay help' for what can be asked of it",
+                       fd);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        return 1; /* the parent died before the line above */
+    if (getppid() != parent) /* it died before the line above */
+        return as_fail(err, AS_FAILED, "'--worker': the parent, process %ld, is gone", parent);
+    /* What a driver starts is not to hold the socket after this process. */
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    as_host_core_init(&w.core);
     for (;;) {
         json_t *order = NULL;
         if (as_message_receive(fd, INFINITY, NULL, &order) != AS_RECEIVED)
             break;
         json_t *reply = answer(&w, order);
         json_decref(order);
-        struct as_error err = {0};
-        enum as_status s = reply ? as_message_send(fd, reply, &err) : AS_NOMEM;
+        enum as_status s = reply ? as_message_send(fd, reply, NULL) : AS_NOMEM;
         json_decref(reply);
         if (s)
             break;
     }
     close_compiler(&w);
     close_device(&w);
-    return 0;
+    return AS_OK;
 }

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In front of the code. The numbers are of the machine that wrote them: a cache does not travel. */
+/* In front of the code. The numbers are of the machine that wrote them: a cache does not travel. The hash tells damage
+ * only, since anyone can make one: whose code it is the owner and the mode of folder and file tell. */
 struct header {
     char magic[8];
     uint64_t key, bytes, hash;
@@ -22,7 +23,7 @@ static const char magic[8] = "assay01";
 enum { FILES_MAX = 4096, BYTES_MAX = 256 << 20, CODE_MAX = 16 << 20 };
 
 /* "$XDG_CACHE_HOME/assay" or "~/.cache/assay", made where it is not there; "" without a home. */
-static void folder(struct as_buf *out)
+static void folder_path(struct as_buf *out)
 {
     const char *off = getenv("ASSAY_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (off && strcmp(off, "off") == 0)
@@ -38,13 +39,36 @@ static void folder(struct as_buf *out)
     (void)mkdir(as_buf_get(out), 0700);
 }
 
-static bool path_of(uint64_t key, struct as_buf *out)
+/* What is in it runs with this user's rights, so nobody else may have written it. */
+static bool is_own(const struct stat *st)
 {
-    folder(out);
-    if (!out->len || out->failed)
-        return false;
-    as_buf_printf(out, "/%016llx.code", (unsigned long long)key);
-    return !out->failed;
+    return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* A descriptor of the folder, by which everything in it is then opened; -1 where there is none or it is foreign. */
+static int open_folder(void)
+{
+    struct as_buf path = AS_BUF_INIT;
+    struct stat st;
+    folder_path(&path);
+    int fd = path.len && !path.failed ? open(as_buf_get(&path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    as_buf_finish(&path);
+    if (fd >= 0 && !(fstat(fd, &st) == 0 && is_own(&st))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+struct name {
+    char text[64];
+};
+
+static struct name name_of(uint64_t key)
+{
+    struct name name;
+    snprintf(name.text, sizeof name.text, "%016llx.code", (unsigned long long)key);
+    return name;
 }
 
 static bool read_whole(FILE *f, uint64_t key, unsigned char **code, size_t *bytes)
@@ -63,12 +87,13 @@ static bool read_whole(FILE *f, uint64_t key, unsigned char **code, size_t *byte
     return true;
 }
 
-/* NULL unless it is a plain file: whatever else has got its name is not waited for. */
-static FILE *open_plain(const char *path)
+/* NULL unless it is a plain file of this user's with one name: whatever else has got its name is not waited for. */
+static FILE *open_plain(int folder, const char *name)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *f = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "rb") : NULL;
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    bool plain = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && is_own(&st);
+    FILE *f = plain ? fdopen(fd, "rb") : NULL;
     if (!f && fd >= 0)
         close(fd);
     return f;
@@ -76,25 +101,26 @@ static FILE *open_plain(const char *path)
 
 bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes)
 {
-    struct as_buf path = AS_BUF_INIT;
     bool got = false;
-    FILE *f = path_of(key, &path) ? open_plain(as_buf_get(&path)) : NULL;
+    int folder = open_folder();
+    FILE *f = folder >= 0 ? open_plain(folder, name_of(key).text) : NULL;
     if (f) {
         got = read_whole(f, key, code, bytes);
         if (got)
             (void)futimens(fileno(f), NULL); /* the oldest is the one not used for longest */
         fclose(f);
     }
-    as_buf_finish(&path);
+    if (folder >= 0)
+        close(folder);
     return got;
 }
 
 bool as_code_cache_usable(void)
 {
-    struct as_buf path = AS_BUF_INIT;
-    folder(&path);
-    bool usable = path.len && !path.failed && access(as_buf_get(&path), W_OK | X_OK) == 0;
-    as_buf_finish(&path);
+    int folder = open_folder();
+    bool usable = folder >= 0 && faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) == 0;
+    if (folder >= 0)
+        close(folder);
     return usable;
 }
 
@@ -131,13 +157,12 @@ static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *byte
 }
 
 /* When it has grown too large the oldest go, and a quarter more than must, so that this is rare. */
-static void bound(void)
+static void bound(int folder)
 {
-    struct as_buf path = AS_BUF_INIT;
     size_t n = 2 * FILES_MAX;
     int64_t bytes = 0;
-    folder(&path);
-    DIR *d = path.len && !path.failed ? opendir(as_buf_get(&path)) : NULL;
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     struct file *files = d ? calloc(n, sizeof *files) : NULL;
     if (files) {
         list_files(d, files, &n, &bytes);
@@ -145,34 +170,45 @@ static void bound(void)
         int64_t keep_bytes = bytes >= BYTES_MAX ? BYTES_MAX / 4 * 3 : bytes;
         qsort(files, n, sizeof *files, by_use);
         for (size_t i = 0; i < n && (n - i > keep || bytes > keep_bytes); i++) {
-            (void)unlinkat(dirfd(d), files[i].name, 0);
+            (void)unlinkat(folder, files[i].name, 0);
             bytes -= files[i].bytes;
         }
     }
     free(files);
     if (d)
         closedir(d);
-    as_buf_finish(&path);
+    else if (fd >= 0)
+        close(fd);
 }
 
-static bool write_whole(FILE *f, const struct header *h, const unsigned char *code)
+static bool write_whole(int fd, const struct header *h, const unsigned char *code)
 {
+    FILE *f = fdopen(fd, "wb");
+    if (!f) {
+        close(fd);
+        return false;
+    }
     bool good = fwrite(h, sizeof *h, 1, f) == 1 && fwrite(code, 1, h->bytes, f) == h->bytes;
     return fclose(f) == 0 && good;
 }
 
+static void put_in(int folder, const struct header *h, const unsigned char *code)
+{
+    struct name name = name_of(h->key), temporary;
+    snprintf(temporary.text, sizeof temporary.text, "%.40s.%ld", name.text, (long)getpid());
+    bound(folder);
+    int fd = openat(folder, temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd >= 0 && (!write_whole(fd, h, code) || renameat(folder, temporary.text, folder, name.text)))
+        (void)unlinkat(folder, temporary.text, 0);
+}
+
 void as_code_cache_put(uint64_t key, const unsigned char *code, size_t bytes)
 {
-    struct as_buf path = AS_BUF_INIT, temporary = AS_BUF_INIT;
     struct header h = {.key = key, .bytes = bytes, .hash = as_hash(code, bytes)};
     memcpy(h.magic, magic, sizeof magic);
-    if (bytes && bytes <= CODE_MAX && path_of(key, &path)) {
-        bound();
-        as_buf_printf(&temporary, "%s.%ld", as_buf_get(&path), (long)getpid());
-        FILE *f = fopen(as_buf_get(&temporary), "wbxe");
-        if (f && (!write_whole(f, &h, code) || rename(as_buf_get(&temporary), as_buf_get(&path))))
-            (void)unlink(as_buf_get(&temporary));
+    int folder = bytes && bytes <= CODE_MAX ? open_folder() : -1;
+    if (folder >= 0) {
+        put_in(folder, &h, code);
+        close(folder);
     }
-    as_buf_finish(&path);
-    as_buf_finish(&temporary);
 }

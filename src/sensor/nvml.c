@@ -165,7 +165,7 @@ struct processes {
 static void add_processes(const struct nvml *n, nvml_return (*ask)(nvml_device, unsigned *, struct nvml_process *),
                           struct processes *p)
 {
-    struct nvml_process got[PROCESSES_MAX];
+    struct nvml_process got[PROCESSES_MAX] = {{0}};
     unsigned count = PROCESSES_MAX;
     nvml_return rc = ask ? ask(n->device, &count, got) : -1;
     if (rc == NVML_INSUFFICIENT_SIZE && count > PROCESSES_MAX)
@@ -212,7 +212,7 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
     out->throttle = throttle_now(n);
     out->pcie_generation = whole(n, n->api.pcie_generation);
     out->pcie_width = whole(n, n->api.pcie_width);
-    struct nvml_utilization u;
+    struct nvml_utilization u = {0};
     if (n->api.utilization && n->api.utilization(n->device, &u) == NVML_SUCCESS && u.gpu <= 100)
         out->utilisation = 0.01 * u.gpu;
     if (part != AS_SENSOR_ALL)

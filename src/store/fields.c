@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int collect(const char *bytes, size_t n, void *user)
-{
-    struct as_buf *out = user;
-    as_buf_add(out, bytes, n);
-    return out->failed ? -1 : 0;
-}
-
 /* JSON text of our own or someone else's making, written again so that nothing but JSON comes out. */
 static enum as_status write_json(const char *text, bool is_array, const char *name, struct as_buf *out,
                                  struct as_error *err)
@@ -29,8 +22,13 @@ static enum as_status write_json(const char *text, bool is_array, const char *na
     if (!j || (is_array ? !json_is_array(j) : !json_is_object(j)))
         s = as_fail(err, AS_FORMAT, "the stored '%s' is no JSON %s: %s; 'assay doctor' says where", name,
                     is_array ? "array" : "object", j ? "something else" : why.text);
-    else
-        json_dump_callback(j, collect, out, JSON_COMPACT);
+    else {
+        char *again = json_dumps(j, JSON_COMPACT);
+        if (!again)
+            s = as_nomem(err, 0, "JSON");
+        as_buf_json_text(out, again);
+        free(again);
+    }
     json_decref(j);
     return s;
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define RUN_COLUMNS                                                                                                    \
     "id, uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, visits, isolate, "              \
@@ -294,6 +295,15 @@ static const struct {
     {SQLITE_TOOBIG, AS_FORMAT, "a value in it is larger than a store may hold", "restore it from a copy"},
 };
 
+/* SQLite does not keep the number of a write that failed, so that a limit can only be named as what may be reached. */
+static const char *limit_remedy(int rc)
+{
+    struct rlimit limit;
+    if (rc == SQLITE_IOERR_WRITE && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        return "raise the file size limit (ulimit -f), or ";
+    return "";
+}
+
 enum as_status as_sql_fail_at(const char *path, sqlite3 *db, int rc, struct as_error *err)
 {
     if ((rc & 0xff) == SQLITE_NOMEM)
@@ -302,8 +312,9 @@ enum as_status as_sql_fail_at(const char *path, sqlite3 *db, int rc, struct as_e
     int number = db && (rc & 0xff) == SQLITE_CANTOPEN ? sqlite3_system_errno(db) : 0;
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].rc == rc || failures[i].rc == (rc & 0xff))
-            return as_fail(err, failures[i].status, "the store '%s': %s%s%s%s: %s", path, failures[i].cause,
-                           number ? " (" : "", number ? strerror(number) : "", number ? ")" : "", failures[i].remedy);
+            return as_fail(err, failures[i].status, "the store '%s': %s%s%s%s: %s%s", path, failures[i].cause,
+                           number ? " (" : "", number ? strerror(number) : "", number ? ")" : "", limit_remedy(rc),
+                           failures[i].remedy);
     return as_fail(err, AS_FAILED, "the store '%s': %s (SQLite code %d)", path, db ? sqlite3_errmsg(db) : "", rc);
 }
 

@@ -118,6 +118,9 @@ static void test_escape(void **state)
     escapes(as_buf_json_str, NULL, "\"\"");
     escapes(as_buf_json_str, "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""); /* half a surrogate pair */
     escapes(as_buf_terminal, "a\x1b[31m\xc2\x9bz\xc3\xa9", "a\\x1b[31m\\xc2\\x9bz\xc3\xa9");
+    escapes(as_buf_terminal_lines, "a\tb\r\nc\rd\x1b\n", "a\tb\r\nc\\x0dd\\x1b\n");
+    escapes(as_buf_json_text, "{\"a\":\n\"\\u001b\xc2\x9b\x7f\xe2\x80\xae\xc3\xa9\"}",
+            "{\"a\":\n\"\\u001b\\u009b\\u007f\\u202e\xc3\xa9\"}");
     escapes(as_buf_csv, "plain", "plain");
     escapes(as_buf_csv, "a,\"b\"", "\"a,\"\"b\"\"\"");
     escapes(as_buf_csv, "=1+1", "'=1+1");

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "core/message.h"
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -134,6 +136,60 @@ static void test_silence_and_noise(void **state)
     close(fd[0]);
 }
 
+/* Stands before the C library's: fails as often as asked, with what a failed call may leave behind in the buffer. */
+static int interruptions;
+ssize_t recv(int fd, void *buffer, size_t size, int flags)
+{
+    if (interruptions > 0 && size > 0) {
+        interruptions--;
+        memcpy(buffer, "e", 1);
+        errno = EINTR;
+        return -1;
+    }
+    return recvfrom(fd, buffer, size, flags, NULL, NULL);
+}
+
+static void test_interrupted_receive(void **state)
+{
+    (void)state;
+    int fd[2];
+    json_t *got = NULL, *order = json_pack("{s:i}", "x", 7);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(as_message_send(fd[1], order, NULL), AS_OK);
+    interruptions = 2;
+    assert_int_equal(as_message_receive(fd[0], as_now() + 20, NULL, &got), AS_RECEIVED);
+    assert_true(json_equal(got, order));
+    assert_int_equal(interruptions, 0);
+    json_decref(got);
+    json_decref(order);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+/* What a child said before it ended is taken, also where somebody else still holds its end of the socket. */
+static void test_child_that_ended(void **state)
+{
+    (void)state;
+    int fd[2];
+    json_t *got = NULL;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        json_t *j = json_array();
+        _exit(as_message_send(fd[1], j, NULL) == AS_OK ? 7 : 1);
+    }
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(as_message_receive_from(fd[0], child, as_now() + 60, NULL, &got), AS_RECEIVED);
+    json_decref(got);
+    assert_int_equal(as_message_receive_from(fd[0], child, as_now() + 60, NULL, &got), AS_PEER_GONE);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child); /* not reaped meanwhile */
+    assert_int_equal(WEXITSTATUS(status), 7);
+    close(fd[0]);
+    close(fd[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +199,8 @@ int main(void)
         cmocka_unit_test(test_damaged_visits),
         cmocka_unit_test(test_large_message),
         cmocka_unit_test(test_silence_and_noise),
+        cmocka_unit_test(test_interrupted_receive),
+        cmocka_unit_test(test_child_that_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

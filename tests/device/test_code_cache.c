@@ -166,6 +166,76 @@ static void test_no_plain_file(void **state)
     assert_int_equal(count_files(), 0); /* what could not take its name is gone too */
 }
 
+/* Code that somebody else wrote, or could have, is not run. */
+static void test_foreign_file(void **state)
+{
+    char path[200], other[200];
+    struct stat st;
+    (void)state;
+    as_code_cache_put(KEY, code, sizeof code);
+    in_folder(path, sizeof path, "0000000000001234.code");
+    in_folder(other, sizeof other, "elsewhere");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    static const mode_t writable[] = {0660, 0602, 0666};
+    for (size_t i = 0; i < sizeof writable / sizeof *writable; i++) {
+        assert_int_equal(chmod(path, writable[i]), 0);
+        assert_false(has(KEY));
+    }
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_true(has(KEY)); /* to be read by others does no harm */
+    assert_int_equal(link(path, other), 0);
+    assert_false(has(KEY)); /* it has a second name, by which it may change */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink(other, path), 0);
+    assert_false(has(KEY));
+    as_code_cache_put(KEY, code, sizeof code); /* in the place of the link, not through it */
+    assert_true(has(KEY));
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    if (chown(path, geteuid() + 1, (gid_t)-1) == 0) /* only root can give files away */
+        assert_false(has(KEY));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(other), 0);
+}
+
+/* Nothing is read from a folder that others may write to, and nothing is put there. */
+static void refuses_folder(void)
+{
+    assert_false(has(KEY));
+    assert_false(as_code_cache_usable());
+    as_code_cache_put(KEY + 1, code, sizeof code);
+}
+
+static void test_foreign_folder(void **state)
+{
+    char path[200], moved[200];
+    (void)state;
+    as_code_cache_put(KEY, code, sizeof code);
+    in_folder(path, sizeof path, "");
+    path[strlen(path) - 1] = 0;
+    static const mode_t writable[] = {0770, 0702, 01777};
+    for (size_t i = 0; i < sizeof writable / sizeof *writable; i++) {
+        assert_int_equal(chmod(path, writable[i]), 0);
+        refuses_folder();
+    }
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_true(has(KEY));
+    assert_false(has(KEY + 1));
+    if (chown(path, geteuid() + 1, (gid_t)-1) == 0) {
+        refuses_folder();
+        assert_int_equal(chown(path, geteuid(), (gid_t)-1), 0);
+    }
+    snprintf(moved, sizeof moved, "%s.real", path);
+    assert_int_equal(rename(path, moved), 0);
+    assert_int_equal(symlink(moved, path), 0);
+    refuses_folder();
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rename(moved, path), 0);
+    assert_true(has(KEY));
+    assert_false(has(KEY + 1));
+}
+
 static void test_off(void **state)
 {
     (void)state;
@@ -259,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_put_and_get),   cmocka_unit_test(test_damaged),
                                        cmocka_unit_test(test_renamed),       cmocka_unit_test(test_no_plain_file),
+                                       cmocka_unit_test(test_foreign_file),  cmocka_unit_test(test_foreign_folder),
                                        cmocka_unit_test(test_off),           cmocka_unit_test(test_bounded),
                                        cmocka_unit_test(test_bounded_bytes), cmocka_unit_test(test_no_folder)};
     return cmocka_run_group_tests(tests, set_up, tear_down);

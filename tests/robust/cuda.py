@@ -127,6 +127,25 @@ def test_compiled_ahead(assay):
     expect("first compiling" not in done.err and len(set(by)) == 1, "where nothing is kept the visits compile", by)
 
 
+def test_code_of_others(assay):
+    """Machine code that somebody else could have put into the cache is compiled anew, and never run."""
+    _, by = compiled(assay, *AHEAD)
+    kept = os.path.join(assay.path("cache"), "assay")
+    expect(by and os.listdir(kept), "compiled and kept", by)
+    for name in os.listdir(kept):
+        os.chmod(os.path.join(kept, name), 0o666)
+    again = compiled(assay, *AHEAD)[1]
+    expect(len(again) == len(by), "what others may write to is not used", again)
+    expect(not compiled(assay, *AHEAD)[1], "what took its place is")
+    os.chmod(kept, 0o777)
+    done, again = compiled(assay, *AHEAD)
+    expect(again and "first compiling" not in done.err, "nor is a folder that others may write to", again)
+    os.rename(kept, kept + ".real")
+    os.chmod(kept + ".real", 0o700)
+    os.symlink(kept + ".real", kept)
+    expect(compiled(assay, *AHEAD)[1], "nor one behind a link")
+
+
 def test_compiler_dies_ahead(assay):
     """The cell that was to be compiled then is compiled by its visit, as without."""
     if len(os.sched_getaffinity(0)) < 2:

@@ -1,9 +1,13 @@
 """Output that cannot be written: full disks, /dev/full, read-only places, no terminal, closed streams."""
 import contextlib
+import json
 import os
 import resource
+import shutil
+import sqlite3
 import subprocess
 import sys
+import unicodedata
 
 import harness
 from harness import MEASURED, OK, Skip, expect, expect_refused
@@ -62,6 +66,74 @@ def test_no_terminal(assay):
     expect("\x1b" not in done.out + done.err and "\r" not in done.out + done.err, "plain text", done)
 
 
+STEERING = "\x1b[31m\x07\x7f\u009b31m\u202e"
+
+
+def on_terminal(assay, *command, **more):
+    """What a terminal gets to see of a command."""
+    import pty
+    master, slave = pty.openpty()
+    process = assay.start(*[os.ttyname(slave) if word == "TTY" else word for word in command], stdin=slave,
+                          stdout=slave, stderr=slave, **more)
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):  # EIO: nobody has it open any more
+        while part := os.read(master, 65536):
+            seen += part
+    os.close(master)
+    return assay.finish(process), seen.decode("utf-8", "surrogateescape")
+
+
+def plant(value):
+    """The same tree with characters that steer a terminal behind every text of it."""
+    if isinstance(value, dict):
+        return {k: v if k in ("id", "backend", "uuid", "dialect") else plant(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plant(v) for v in value]
+    return value + STEERING if isinstance(value, str) else value
+
+
+def plant_in_store(path):
+    """A stored run of somebody else's making."""
+    store = sqlite3.connect(path)
+    for table in ("runs", "cells", "visits"):
+        for (name, kind) in store.execute(f"SELECT name, type FROM pragma_table_info('{table}')").fetchall():
+            for (row, value) in store.execute(f"SELECT id, {name} FROM {table}").fetchall() if kind == "TEXT" else ():
+                if name in ("provenance", "devices", "detail"):
+                    value = json.dumps(plant(json.loads(value or "{}")), ensure_ascii=False)
+                elif name in ("host", "command", "suite", "tool_version", "unit", "counts", "reason") or \
+                        name.endswith("_text"):
+                    value += STEERING
+                store.execute(f"UPDATE {table} SET {name} = ? WHERE id = ?", (value, row))
+    store.commit()
+    store.close()
+
+
+def test_nothing_steers_the_terminal(assay):
+    """Whatever texts a store, a device or a file name hold, what a terminal gets is to be read."""
+    measured(assay)
+    plant_in_store(assay.store)
+    odd = assay.path("odd" + STEERING)
+    shutil.copy(assay.store, odd)
+    device = assay.script(dict(harness.FAST, info=dict(harness.ONE_THREAD, name=STEERING, vendor=STEERING)))
+    for command in (["export"], ["export", "--format", "csv"], ["export", "--format", "csv", "-o", "TTY"],
+                    ["export", "-o", "TTY"], ["report", "-o", "-"], ["show"], ["show", "latency"], ["show", "--json"],
+                    ["show", "latency", "--json"], ["list", "runs"], ["list", "runs", "--json"], ["facts"],
+                    ["facts", "--json"], ["explain", "1"], ["compare", "1", odd], ["compare", "1", odd, "--json"],
+                    ["advise"], ["doctor"], ["devices"], ["devices", "--json"], ["show", "--store", odd], ["resume"],
+                    ["show", "--store", odd + "x"], ["import", odd], ["show", STEERING], ["run", STEERING], [STEERING],
+                    ["run", "latency", "--device", STEERING], ["report", "-o", odd], ["replay", "1", "--quiet"]):
+        done, seen = on_terminal(assay, *command, env=device)
+        wrong = {c for c in seen if (unicodedata.category(c) in ("Cc", "Cf", "Cs") and c not in "\r\n\t")}
+        expect(done.code >= 0 and seen.strip(), f"'{command}' says something")
+        expect(not wrong, f"{command} lets {wrong} through", ascii(seen[:3000]))
+    plain, csv = assay.run("export", "--format", "csv"), assay.path("run.csv")
+    expect(STEERING in plain.out, "a pipe gets the text as it is", plain)
+    expect(assay.run("export", "--format", "csv", "-o", csv).code == OK, "written")
+    with open(csv, encoding="utf-8", newline="") as f:
+        expect(f.read() == plain.out, "and so does a file")
+
+
 def test_terminal_goes_away(assay):
     """A terminal that hangs up ends the run as an interrupt does; it can be resumed."""
     import pty
@@ -97,7 +169,7 @@ def test_report_keeps_the_old_page(assay):
     with open(page, "w", encoding="ascii") as f:
         f.write("old")
     done = assay.run("report", "-o", page, preexec_fn=lambda: limit_files(4096))
-    expect(done.code == harness.FAILED, "a page that does not fit", done)
+    expect_refused(done, harness.FAILED, page, "file size limit", "ulimit -f")
     with open(page, encoding="ascii") as f:
         expect(f.read() == "old", "the old page is still there", done)
     leftovers = [n for n in os.listdir(assay.folder) if n.startswith("page") and n != "page.html"]
@@ -105,8 +177,7 @@ def test_report_keeps_the_old_page(assay):
 
 
 def limit_files(size):
-    import signal
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    """As 'ulimit -f' does: what writes beyond it gets a signal that ends it unless it is ignored."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
@@ -117,10 +188,30 @@ def test_disk_fills_up_while_measuring(assay):
     room = os.path.getsize(assay.store) + 40 * 1024
     args = ["run", "latency", "--set", "size=1KiB..64MiB x8", "--device", "null"]
     done = assay.run(*args, preexec_fn=lambda: limit_files(room))
-    expect_refused(done, harness.FAILED, assay.store)
+    expect_refused(done, harness.FAILED, assay.store, "file size limit", "ulimit -f")
+    check_store(assay.store)
     expect(len(assay.cells(1)) == before, "the earlier run is whole", first)
     runs = assay.run("list", "runs")
     expect(runs.code == OK, "the store can be read", runs)
+
+
+def test_file_size_limit_on_stdout(assay):
+    measured(assay)
+    for command in (["export"], ["export", "--format", "csv"], ["show"]):
+        with open(assay.path("out"), "wb") as out:
+            done = assay.run(*command, stdout=out, preexec_fn=lambda: limit_files(512))
+        expect_refused(done, harness.FAILED, "standard output", "file size limit")
+
+
+def test_store_below_the_file_size_limit(assay):
+    """Where not even an empty store fits, and where a run does not: a reason, and no damage."""
+    for size in (1024, 8192, 65536):  # what it says on stderr fits below
+        path = assay.path(f"limited{size}.db")
+        done = assay.run("run", *CELLS, "--device", "null", "--store", path, preexec_fn=lambda s=size: limit_files(s))
+        if done.code not in MEASURED:
+            expect_refused(done, harness.FAILED, path, "file size limit")
+        if os.path.exists(path) and os.path.getsize(path):
+            check_store(path)
 
 
 @contextlib.contextmanager
@@ -147,8 +238,12 @@ def test_full_disk(assay):
         expect_refused(done, harness.FAILED, store)
         with contextlib.suppress(OSError):
             os.truncate(os.path.join(folder, "filler"), 0)
-        check = subprocess.run([sys.executable, "-c", CHECK, store], capture_output=True, text=True, check=False)
-        expect(check.returncode == 0, "the store is whole", check.stdout + check.stderr)
+        check_store(store)
+
+
+def check_store(store):
+    check = subprocess.run([sys.executable, "-c", CHECK, store], capture_output=True, text=True, check=False)
+    expect(check.returncode == 0, "the store is whole", check.stdout + check.stderr)
 
 
 CHECK = """

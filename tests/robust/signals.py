@@ -84,6 +84,21 @@ def test_control_c_again_later(assay):
     expect(assay.run("resume").code in MEASURED, "resumed")
 
 
+def test_control_c_while_devices_are_searched_for(assay):
+    """A driver that hangs while it is loaded holds nobody: its own time limit is a minute."""
+    worker = harness.stand_in_worker(assay, "exec sleep 300")
+    for command, code in ((["run", "latency"], harness.FAILED), (["devices"], -signal.SIGINT)):
+        process = assay.start(*command, env=worker, start_new_session=True)
+        loading = harness.wait_for(lambda: [c for c in harness.children(process.pid)
+                                            if b"sleep" in harness.command_of(c)], "a driver that hangs")
+        os.kill(process.pid, signal.SIGINT)
+        done = assay.finish(process, 40)
+        for child in loading:
+            harness.kill(child)
+        expect(done.code == code, f"'{' '.join(command)}' ends", done)
+        expect(code < 0 or "interrupted before anything was measured" in done.err, "says so", done)
+
+
 def test_stopped_and_continued(assay):
     """Ctrl-Z and fg."""
     process = assay.start("run", *CELLS, env=assay.script(SLOW))

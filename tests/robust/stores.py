@@ -1,4 +1,5 @@
 """Stores that are read-only, damaged, foreign, newer, or no files at all."""
+import contextlib
 import json
 import os
 import random
@@ -46,6 +47,52 @@ def test_advice_names_the_store(assay):
         expect(typed[-2:] == ["--store", store], "the store as it is", words)
         again = assay.run(*typed)
         expect(again.code in (OK, *MEASURED), f"'{words}' works", again)
+
+
+def fed(assay, content, *command, name="/dev/stdin"):
+    """A command whose standard input is a pipe with this content."""
+    reader, writer = os.pipe()
+    process = assay.start(*command, name, *(["last"] if command[0] == "compare" else []), stdin=reader)
+    os.close(reader)
+    with contextlib.suppress(BrokenPipeError), open(writer, "wb") as f:
+        f.write(content)
+    return assay.finish(process)
+
+
+def test_exports_through_pipes(assay):
+    """What comes through a pipe can be read only once."""
+    measured(assay)
+    export = assay.run("export").out.encode()
+    expect(len(export) > 8192, "more than what is read at a time")
+    for name in ("/dev/stdin", "/dev/fd/0"):
+        done = fed(assay, export, "compare", name=name)
+        expect(done.code == OK and "cannot be" not in done.err, f"compare {name}", done)
+    for i, name in enumerate(("-", "/dev/stdin")):
+        done = fed(assay, export, "import", "--store", assay.path(f"other{i}.db"), name=name)
+        expect(done.code == OK and "imported as run" in done.out, f"import {name}", done)
+    fifo = assay.path("fifo")
+    os.mkfifo(fifo)
+    process = assay.start("compare", fifo, "last")
+    with open(fifo, "wb") as f:
+        f.write(export)
+    done = assay.finish(process)
+    expect(done.code == OK, "a FIFO", done)
+    with open(assay.path("run.json"), "wb") as f:
+        f.write(export)
+    with open(assay.path("run.json"), "rb") as f:
+        expect(assay.run("compare", "/dev/stdin", "last", stdin=f).code == OK, "a file as standard input")
+
+
+def test_store_through_a_pipe(assay):
+    """SQLite reads here and there in a file, so only a file can be a store."""
+    measured(assay)
+    with open(assay.store, "rb") as f:
+        store = f.read()
+    for command in ("compare", "import"):
+        expect_refused(fed(assay, store, command), harness.USAGE, "store", "assay export")
+    expect_refused(assay.run("import", assay.store), harness.USAGE, "store", "assay export")
+    done = assay.run("compare", assay.store, "last")
+    expect(done.code == OK, "by its name it can be compared", done)
 
 
 def test_no_store_yet(assay):

@@ -2,10 +2,10 @@
 import os
 import shutil
 import signal
-import stat
+import socket
 
 import harness
-from harness import MEASURED, SLOW, expect, identity
+from harness import MEASURED, SLOW, expect, expect_refused, identity
 
 CELLS = ["latency", "--set", "size=1KiB..1MiB", "--device", "null"]
 
@@ -59,22 +59,40 @@ def test_worker_hangs(assay):
     expect(sum(c["n"] > 0 for c in cells) >= len(cells) - 1, "all others are measured", done)
 
 
-def fake_worker(assay, script):
-    path = assay.path("fake")
-    with open(path, "w", encoding="ascii") as f:
-        f.write("#!/bin/sh\n" + script)
-    os.chmod(path, stat.S_IRWXU)
-    return {"ASSAY_WORKER": path}
-
-
 def test_worker_never_answers_well(assay):
     """Programs in the worker's place that exit, crash, or write nonsense into the socket."""
     for script in ("exit 0", "exit 7", "kill -SEGV $$", "echo noise >&3; sleep 1", "head -c 100000 /dev/zero >&3",
                    "echo '{\"ok\":true}' >&3; sleep 1", "printf '[[[[[[[[' >&3; exit", "exec 3>&-; sleep 0.2"):
-        done = assay.run("run", *CELLS, env=fake_worker(assay, script))
+        done = assay.run("run", *CELLS, env=harness.stand_in_worker(assay, script))
         expect(done.code in (harness.FAILED, harness.NOTHING) and done.err.strip(), f"worker: {script}", done)
-        done = assay.run("devices", env=fake_worker(assay, script))
+        done = assay.run("devices", env=harness.stand_in_worker(assay, script))
         expect(done.code >= 0, f"devices with worker: {script}", done)
+
+
+def test_worker_dies_and_its_helper_lives(assay):
+    """A driver that has started a process of its own, which left the group and still holds the socket, crashes."""
+    helpers = assay.path("helpers")
+    worker = harness.stand_in_worker(assay, f"setsid sleep 300 &\necho $! >>'{helpers}'\nkill -SEGV $$\n")
+    try:
+        done = assay.run("devices", env=worker, timeout=40)
+        expect("the process that loaded it died" in done.out, "its death is noticed", done)
+        done = assay.run("run", *CELLS, env=worker, timeout=40)
+        expect(done.code == harness.NOTHING and "signal 11" in done.err, "and told with its signal", done)
+    finally:
+        with open(helpers, encoding="ascii") as f:
+            for pid in f.read().split():
+                harness.kill(int(pid))
+
+
+def test_worker_started_by_hand(assay):
+    """It is no command for people: it says so, and what is wrong."""
+    for arguments in ([], ["3"], ["x", "1"], ["0", "1"], ["77", "1"], ["-1", "1"], ["4294967299", "1"], ["3", "1", "2"]):
+        done = assay.run("--worker", *arguments)
+        expect_refused(done, harness.USAGE, "--worker", "internal")
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        done = assay.run("--worker", str(theirs.fileno()), "1", pass_fds=[theirs.fileno()])
+    expect_refused(done, harness.FAILED, "parent")
 
 
 def test_scripted_crash_in_a_cell(assay):

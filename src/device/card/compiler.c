@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MOST = 1 << 24, OPTIONS_MAX = 48 };
+enum { LOG_MOST = 1 << 24, CODE_MOST = 1 << 28, OPTIONS_MAX = 48 };
 
 static enum as_status fail_compile(const struct as_card_compiler *compiler, struct as_card_compilation *source,
                                    int result, const char *name, struct as_error *err)
@@ -30,7 +30,10 @@ static enum as_status get_code(const struct as_card_compiler *compiler, struct a
     if (compiler->code_bytes(source, bytes) || *bytes == 0)
         return as_fail(err, AS_FAILED, "%s: %s gave no machine code for program '%s'", compiler->api, compiler->name,
                        name);
-    *code = malloc(*bytes);
+    if (*bytes > CODE_MOST)
+        return as_fail(err, AS_FAILED, "%s: %s says that program '%s' has %zu bytes of machine code", compiler->api,
+                       compiler->name, name, *bytes);
+    *code = calloc(*bytes, 1); /* all of it is hashed, whatever the compiler fills */
     if (!*code)
         return as_nomem(err, *bytes, "machine code");
     int result = compiler->code(source, (char *)*code);

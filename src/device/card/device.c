@@ -27,7 +27,7 @@ enum as_status as_card_tell(const struct as_card_backend *backend, int code, con
     const struct as_card_api *api = backend->api;
     const char *name = NULL, *text = NULL;
     api->words(backend, code, &name, &text);
-    return as_fail(err, status_of(api, code), "%s: %s: %s (%d): %s", api->name, what,
+    return as_fail(err, status_of(api, code), "%s: %s: %.80s (%d): %.300s", api->name, what,
                    name && name[0] ? name : "an error without a name", code,
                    text && text[0] ? text : "the driver has no words for it");
 }

@@ -75,7 +75,7 @@ static void fill_driver(struct as_device_info *info, const struct as_cu_api *api
 static void fill_names(struct as_device_info *info, const struct as_card *card)
 {
     char name[256] = "";
-    CUuuid uuid;
+    CUuuid uuid = {{0}};
     if (as_cu_of(card)->cuDeviceGetName(name, sizeof name - 1, card->here.device))
         name[0] = 0;
     name[sizeof name - 1] = 0;

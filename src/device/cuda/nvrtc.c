@@ -50,7 +50,7 @@ enum as_status as_nvrtc_load(struct as_nvrtc_api *api, struct as_error *err)
 static enum as_status choose_target(const struct as_nvrtc_api *nvrtc, const char *arch, char target[24],
                                     struct as_error *err)
 {
-    int n = 0, archs[ARCHS_MAX], wanted = 0, newest = 0;
+    int n = 0, archs[ARCHS_MAX] = {0}, wanted = 0, newest = 0;
     bool known = false;
     if (sscanf(arch, "sm_%d", &wanted) != 1)
         return as_fail(err, AS_USAGE, "'%s' is no architecture of a CUDA device", arch);

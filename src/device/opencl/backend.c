@@ -8,7 +8,7 @@ enum { PLATFORMS_MAX = 32, DEVICES_MAX = 64 };
 
 static enum as_status add_platform(struct as_cl_backend *b, cl_platform_id platform, struct as_error *err)
 {
-    cl_device_id ids[DEVICES_MAX];
+    cl_device_id ids[DEVICES_MAX] = {NULL}; /* a driver may count more than it gives */
     cl_uint n = 0;
     cl_int code = b->api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids, &n);
     /* A platform without a device is usual where a driver is installed for hardware that is not there. */
@@ -20,7 +20,7 @@ static enum as_status add_platform(struct as_cl_backend *b, cl_platform_id platf
     if (n > DEVICES_MAX)
         n = DEVICES_MAX;
     s = as_grow((void **)&b->found, &b->found_cap, b->found_n + n, sizeof *b->found, err);
-    for (cl_uint i = 0; i < n && !s; i++) {
+    for (cl_uint i = 0; i < n && !s && ids[i]; i++) {
         struct as_cl_found *f = &b->found[b->found_n];
         *f = (struct as_cl_found){.platform = platform, .id = ids[i], .order = b->found_n};
         as_cl_bus_id(&b->api, ids[i], f->bus_id);
@@ -45,7 +45,7 @@ static int by_bus(const void *a, const void *b)
 
 static enum as_status find_devices(struct as_cl_backend *b, struct as_error *err)
 {
-    cl_platform_id platforms[PLATFORMS_MAX];
+    cl_platform_id platforms[PLATFORMS_MAX] = {NULL};
     cl_uint n = 0;
     cl_int code = b->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n);
     if (code == -1001 || (code == CL_SUCCESS && n == 0))
@@ -55,7 +55,7 @@ static enum as_status find_devices(struct as_cl_backend *b, struct as_error *err
     if (s)
         return s;
     struct as_error first = {0};
-    for (cl_uint i = 0; i < n && i < PLATFORMS_MAX; i++) {
+    for (cl_uint i = 0; i < n && i < PLATFORMS_MAX && platforms[i]; i++) {
         struct as_error why = {0};
         if (add_platform(b, platforms[i], &why) && first.code == AS_OK)
             first = why;

@@ -131,7 +131,7 @@ static double device_seconds(const struct as_cl_device *cl, const struct course 
 {
     cl_ulong from = CL_ULONG_MAX, to = 0;
     for (size_t i = 0; i < n; i++) {
-        cl_ulong start, end;
+        cl_ulong start = 0, end = 0;
         cl_event first = courses[i].first, last = courses[i].last ? courses[i].last : first;
         if (!first || cl->api->clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ||
             cl->api->clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL))

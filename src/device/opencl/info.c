@@ -41,14 +41,15 @@ enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct 
 /* The newest language version that the device compiles: 3.0 devices say so only in the list of all versions. */
 static const char *newest_language(const struct as_cl_api *api, cl_device_id id)
 {
-    cl_name_version list[64];
+    cl_name_version list[64] = {{0}};
     size_t n = 0;
     unsigned major = 1, minor = 2;
     char text[64];
     as_cl_device_text(api, id, CL_DEVICE_OPENCL_C_VERSION, text, sizeof text);
     if (sscanf(text, "OpenCL C %u.%u", &major, &minor) != 2)
         major = 1;
-    if (!api->clGetDeviceInfo(id, CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof list, list, &n))
+    /* A size that is larger than what it was given is no size. */
+    if (!api->clGetDeviceInfo(id, CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof list, list, &n) && n <= sizeof list)
         for (size_t i = 0; i < n / sizeof *list; i++)
             if (CL_VERSION_MAJOR(list[i].version) > major)
                 major = CL_VERSION_MAJOR(list[i].version);
@@ -76,8 +77,9 @@ static void fill_text(struct as_device_info *info, const struct as_cl_api *api, 
 static void fill_uuid(struct as_device_info *info, const struct as_cl_api *api, cl_device_id id)
 {
     unsigned char u[CL_UUID_SIZE_KHR];
+    size_t n = 0;
     if (!as_cl_has_extension(api, id, "cl_khr_device_uuid") ||
-        api->clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof u, u, NULL))
+        api->clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof u, u, &n) || n != sizeof u)
         return;
     static const unsigned dash_before[] = {4, 6, 8, 10};
     char *at = info->uuid;

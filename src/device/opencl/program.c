@@ -44,7 +44,7 @@ static uint64_t hash_binary(struct as_cl_device *cl, cl_program program)
         return 0;
     if (cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) || n == 0 || n > 1u << 28)
         return 0;
-    unsigned char *bytes = malloc(n);
+    unsigned char *bytes = calloc(n, 1); /* all of it is hashed, whatever the driver fills */
     if (bytes && !cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL))
         hash = as_hash(bytes, n);
     free(bytes);

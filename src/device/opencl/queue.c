@@ -79,7 +79,7 @@ static enum as_status finish(struct as_cl_device *cl, cl_event last, struct as_e
  * tells nonsense. */
 static double device_seconds(const struct as_cl_device *cl, cl_event first, cl_event last)
 {
-    cl_ulong start, end;
+    cl_ulong start = 0, end = 0;
     if (!first || !last ||
         cl->api->clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ||
         cl->api->clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end <= start)

@@ -55,16 +55,18 @@ struct pci_bus_info { /* cl_device_pci_bus_info_khr */
 
 static bool bus_from_khr(const struct as_cl_api *api, cl_device_id id, struct pci_bus_info *out)
 {
+    size_t n = 0;
     return as_cl_has_extension(api, id, "cl_khr_pci_bus_info") &&
-           api->clGetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof *out, out, NULL) == CL_SUCCESS;
+           api->clGetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof *out, out, &n) == CL_SUCCESS && n == sizeof *out;
 }
 
 static bool bus_from_nv(const struct as_cl_api *api, cl_device_id id, struct pci_bus_info *out)
 {
     cl_uint bus, slot;
+    size_t bus_bytes = 0, slot_bytes = 0;
     if (!as_cl_has_extension(api, id, "cl_nv_device_attribute_query") ||
-        api->clGetDeviceInfo(id, PCI_BUS_ID_NV, sizeof bus, &bus, NULL) ||
-        api->clGetDeviceInfo(id, PCI_SLOT_ID_NV, sizeof slot, &slot, NULL))
+        api->clGetDeviceInfo(id, PCI_BUS_ID_NV, sizeof bus, &bus, &bus_bytes) || bus_bytes != sizeof bus ||
+        api->clGetDeviceInfo(id, PCI_SLOT_ID_NV, sizeof slot, &slot, &slot_bytes) || slot_bytes != sizeof slot)
         return false;
     *out = (struct pci_bus_info){.domain = (cl_uint)as_cl_device_number(api, id, PCI_DOMAIN_ID_NV),
                                  .bus = bus,

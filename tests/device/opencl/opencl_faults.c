@@ -90,6 +90,25 @@ static void test_text_and_uuid(void **unused)
     close_all(&o);
 }
 
+/* What is not given is not taken for known, and nothing beyond what was asked for is read. */
+static void test_driver_lies_about_sizes(void **unused)
+{
+    (void)unused;
+    fake("lies");
+    for (size_t i = 0; i < 3; i++) {
+        struct opened o;
+        open_all(&o, i);
+        const struct as_device_info *info = &o.dev.info;
+        assert_int_equal(as_backend_opencl.count(o.backend), 3);
+        assert_string_equal(info->name, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        assert_string_equal(info->bus_id, "");
+        assert_string_equal(info->uuid, "");
+        assert_int_equal(info->units, 0);
+        assert_int_equal(info->memory_bytes, 0);
+        close_all(&o);
+    }
+}
+
 static void test_topology_is_json(void **unused)
 {
     struct opened o;
@@ -263,15 +282,11 @@ static void test_unavailable(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_platform),
-        cmocka_unit_test(test_order_is_pci),
-        cmocka_unit_test(test_text_and_uuid),
-        cmocka_unit_test(test_topology_is_json),
-        cmocka_unit_test(test_old_driver_has_no_svm),
-        cmocka_unit_test(test_memory_errors),
-        cmocka_unit_test(test_memory_bounds),
-        cmocka_unit_test(test_build_log),
-        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_no_platform),      cmocka_unit_test(test_order_is_pci),
+        cmocka_unit_test(test_text_and_uuid),    cmocka_unit_test(test_driver_lies_about_sizes),
+        cmocka_unit_test(test_topology_is_json), cmocka_unit_test(test_old_driver_has_no_svm),
+        cmocka_unit_test(test_memory_errors),    cmocka_unit_test(test_memory_bounds),
+        cmocka_unit_test(test_build_log),        cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_unavailable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

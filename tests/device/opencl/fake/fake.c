@@ -2,7 +2,7 @@
  * FAKE_OPENCL in the environment is a list of words:
  *   none      no platform          empty   platforms without devices      norun   kernels end with an error
  *   nomem     no buffers           nobuild programs do not compile        off     devices are not available
- *   taken   no context can be made
+ *   taken   no context can be made         lies    counts and sizes are larger than what is given, or it is not given
  * It knows no OpenCL above 1.2, so nothing of shared virtual memory is in it. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -28,6 +28,16 @@ static int asked(const char *word)
     return list && strstr(list, word);
 }
 
+/* Success, and a size that is none: nothing of out is as it should be. */
+static cl_int lie(size_t size, void *out, size_t *got)
+{
+    if (got)
+        *got = out ? (size_t)1 << 30 : 40;
+    if (out)
+        memset(out, 'x', size);
+    return CL_SUCCESS;
+}
+
 static cl_int give(const void *from, size_t n, size_t size, void *out, size_t *got)
 {
     if (got)
@@ -45,7 +55,7 @@ API cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *ids, cl_uint *got)
 {
     if (asked("none"))
         return -1001;
-    *got = 1;
+    *got = asked("lies") ? 4000000000u : 1;
     if (ids && n)
         ids[0] = (cl_platform_id)(void *)&platform;
     return CL_SUCCESS;
@@ -54,13 +64,15 @@ API cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t siz
 {
     (void)p;
     (void)what;
+    if (asked("lies"))
+        return lie(size, out, got);
     return GIVE_TEXT("Fake\xFFPlatform");
 }
 API cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *ids, cl_uint *got)
 {
     (void)p;
     (void)type;
-    *got = asked("empty") ? 0 : DEVICES;
+    *got = asked("empty") ? 0 : asked("lies") ? 4000000000u : DEVICES;
     for (cl_uint i = 0; ids && i < n && i < DEVICES; i++)
         ids[i] = (cl_device_id)(void *)&devices[i];
     return asked("empty") ? CL_DEVICE_NOT_FOUND : CL_SUCCESS;
@@ -107,6 +119,9 @@ static cl_int device_number(int d, cl_device_info what, size_t size, void *out, 
 API cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void *out, size_t *got)
 {
     int d = ((struct thing *)(void *)id)->number;
+    if (asked("lies") && what != CL_DEVICE_EXTENSIONS && what != CL_DEVICE_AVAILABLE &&
+        what != CL_DEVICE_COMPILER_AVAILABLE)
+        return lie(size, out, got);
     if (what == CL_DEVICE_NAME)
         return GIVE_TEXT(names[d]);
     if (what == CL_DEVICE_EXTENSIONS)
