@@ -27,12 +27,14 @@ def readers(assay):
 
 
 def say(export, values):
-    """Each latency cell with samples says another value, and so do its samples."""
+    """Each cell with samples is trusted and says another value, and so do its samples."""
     for number, cell in enumerate(c for c in export["cells"] if c["n"]):
         value = values[number % len(values)]
         cell["samples"] = [value] * cell["n"]
         cell.update(median=value, ci_low=value, ci_high=value, min=value, max=value, mad=0.0, modes=1,
-                    mode_low=None, mode_high=None, mode_share=None)
+                    mode_low=None, mode_high=None, mode_share=None, status="ok", reason="")
+        for gate in cell["gates"].values():
+            gate["state"] = "pass"
 
 
 def test_numbers_far_apart(assay):
