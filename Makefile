@@ -5,6 +5,7 @@ help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build in several ways, run every test"
 	@echo "make lint    layout, static analysis, compiling for aarch64 and for other GPUs"
+	@echo "make fuzz    search for input that breaks it, FUZZ_SECONDS=600 for each fuzzer"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
 	@echo "make clean   remove the build folders"
@@ -24,6 +25,10 @@ lint:
 	@tools/setup.sh test
 	@python3 tools/run_tests.py format tidy aarch64 all-kernels
 
+fuzz:
+	@tools/setup.sh test
+	@python3 tools/fuzz.py $(FUZZ)
+
 bench: setup
 	@BUILD=$(BUILD) tools/build.sh
 	@python3 bench/bench.py --assay $(BUILD)/assay $(BENCH)
@@ -31,4 +36,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test lint bench clean
+.PHONY: help setup run test lint fuzz bench clean

@@ -103,23 +103,30 @@ void as_buf_terminal_lines(struct as_buf *b, const char *s)
     add_for_terminal(b, s, true);
 }
 
+/* Also of a table that is shown in a terminal nothing steers it. */
+static void add_csv(struct as_buf *b, const char *s)
+{
+    for (size_t left = strlen(s); left > 0;) {
+        uint32_t cp;
+        size_t len = as_utf8_decode(s, left, &cp);
+        if (len == 0 || (as_utf8_is_control(cp) && !strchr("\n\t\r", *s)))
+            as_buf_str(b, replacement);
+        else
+            as_buf_add(b, s, len);
+        if (*s == '"')
+            as_buf_char(b, '"');
+        len = len ? len : 1;
+        s += len, left -= len;
+    }
+}
+
 void as_buf_csv(struct as_buf *b, const char *s)
 {
     if (!s || !*s)
         return;
-    /* a spreadsheet takes these as the start of a formula */
-    const char *guard = strchr("=+-@\t\r", *s) ? "'" : "";
-    if (!strpbrk(s, ",\"\r\n") && *s != ' ' && s[strlen(s) - 1] != ' ') {
-        as_buf_str(b, guard);
-        as_buf_str(b, s);
-        return;
-    }
-    as_buf_char(b, '"');
-    as_buf_str(b, guard);
-    for (; *s; s++) {
-        if (*s == '"')
-            as_buf_char(b, '"');
-        as_buf_char(b, *s);
-    }
-    as_buf_char(b, '"');
+    const bool quoted = strpbrk(s, ",\"\r\n") || *s == ' ' || s[strlen(s) - 1] == ' ';
+    as_buf_str(b, quoted ? "\"" : "");
+    as_buf_str(b, strchr("=+-@\t\r", *s) ? "'" : ""); /* a spreadsheet takes these as the start of a formula */
+    add_csv(b, s);
+    as_buf_str(b, quoted ? "\"" : "");
 }

@@ -1,5 +1,6 @@
 /* The loop that makes samples. */
 #include "core/measure.h"
+#include "core/plan.h"
 #include "core/yardstick.h"
 
 #include "base/text.h"
@@ -391,12 +392,13 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     double started = as_now();
     struct sampler m = make_sampler(dev, order, started);
     *out = empty_visit(order->number);
-    if (!m.probe) {
-        set_outcome(out, AS_FAILED, "this build of assay has no such probe");
-        return AS_OK;
-    }
     enum as_status st = AS_OK;
     struct as_error why = {0};
+    const enum as_status refused = as_plan_check(order->probe, &order->axes, &dev->info, &why);
+    if (refused) {
+        set_outcome(out, refused, why.text);
+        return AS_OK;
+    }
     m.x = calloc(AS_SAMPLES_MAX, sizeof *m.x);
     m.seconds = calloc(AS_SAMPLES_MAX, sizeof *m.seconds);
     m.host_ns = calloc(AS_SAMPLES_MAX, sizeof *m.host_ns);
@@ -436,7 +438,7 @@ void as_measure_compile(struct as_device *compiler, const struct as_visit_order 
 {
     struct sampler m = make_sampler(compiler, order, as_now());
     struct as_error why = {0};
-    if (!m.probe)
+    if (as_plan_check(order->probe, &order->axes, &compiler->info, &why))
         return;
     m.vc.deadline = INFINITY;
     (void)m.probe->prepare(&m.vc, &m.state, &why);

@@ -153,6 +153,8 @@ enum as_status as_order_from_json(const json_t *j, struct as_visit_order *o, str
                                  .precision = get_number(j, "precision"),
                                  .share_s = get_number(j, "share_s")};
     as_copy_text(o->probe, sizeof o->probe, get_text(j, "probe"));
+    if (o->number < 0 || !(o->precision > 0) || !(o->share_s >= 0))
+        return as_fail(err, AS_FORMAT, "the order makes no sense: its number, precision or time is missing or below 0");
     return as_axes_from_json(get_text(j, "axes"), &o->axes, err);
 }
 

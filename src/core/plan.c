@@ -78,44 +78,6 @@ static void cell_init(struct as_cell *c, const struct planner *p, const struct a
     c->sum.ci.lo = c->sum.ci.hi = NAN;
 }
 
-/* A size that the device cannot hold is a result ("unsupported, because ..."), not an attempt. */
-static int too_large(const struct as_device_info *info, const struct as_probe *probe, const struct as_axes *axes,
-                     char *reason, size_t size)
-{
-    for (size_t i = 0; i < axes->n; i++) {
-        const struct as_axis *axis = as_probe_axis(probe, axes->v[i].name);
-        if (!axis || axis->type != AS_AXIS_SIZE)
-            continue;
-        double room = 0.75 * (double)info->memory_free;
-        int single = info->max_alloc && axes->v[i].number > (double)info->max_alloc;
-        if (axes->v[i].number <= room && !single)
-            continue;
-        struct as_buf b = AS_BUF_INIT;
-        as_buf_printf(&b, "axis '%s' asks for ", axis->name);
-        as_format_size(&b, (uint64_t)axes->v[i].number);
-        as_buf_str(&b, single && axes->v[i].number <= room ? ", the largest allocation is " : ", free for it are ");
-        as_format_size(&b, single && axes->v[i].number <= room ? info->max_alloc : (uint64_t)room);
-        as_copy_text(reason, size, as_buf_get(&b));
-        as_buf_finish(&b);
-        return 1;
-    }
-    return 0;
-}
-
-static const char *allocator_reason(const struct as_device_info *info, const struct as_probe *probe,
-                                    const struct as_axes *axes)
-{
-    for (size_t i = 0; i < axes->n; i++) {
-        const struct as_axis *axis = as_probe_axis(probe, axes->v[i].name);
-        if (!axis || axis->domain != AS_DOMAIN_ALLOCATOR)
-            continue;
-        const struct as_allocator *a = as_info_allocator(info, axes->v[i].text);
-        if (a && a->why_not[0])
-            return a->why_not;
-    }
-    return NULL;
-}
-
 /* Behind the others, unless it is there already: then the narrower precision holds. */
 static enum as_status keep_cell(struct planner *p, const struct as_cell *c)
 {
@@ -151,34 +113,17 @@ static void note_pruned(struct planner *p, const struct as_probe *probe, const c
 static enum as_status add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
 {
     struct as_error why = {0};
-    enum as_applies applies = probe->applies ? probe->applies(p->info, axes, &why) : AS_APPLIES;
+    enum as_applies applies = as_plan_applies(probe, axes, p->info, &why);
     if (applies == AS_PRUNED) {
         note_pruned(p, probe, why.text);
         return AS_OK;
     }
     struct as_cell c;
     cell_init(&c, p, probe, axes);
-    const char *allocator = allocator_reason(p->info, probe, axes);
-    if (applies == AS_INAPPLICABLE)
-        as_copy_text(c.reason, sizeof c.reason, why.text);
-    else if (allocator)
-        as_copy_text(c.reason, sizeof c.reason, allocator);
-    if (c.reason[0] || too_large(p->info, probe, axes, c.reason, sizeof c.reason))
+    if (applies == AS_INAPPLICABLE) {
         c.status = AS_CELL_UNSUPPORTED;
-    return keep_cell(p, &c);
-}
-
-/* A device that lacks what the probe needs gets one cell that says so. */
-static enum as_status add_incapable(struct planner *p, const struct as_probe *probe, unsigned missing)
-{
-    struct as_buf phrases = AS_BUF_INIT;
-    as_capability_phrases(missing, &phrases);
-    struct as_cell c;
-    const struct as_axes none = {0};
-    cell_init(&c, p, probe, &none);
-    c.status = AS_CELL_UNSUPPORTED;
-    snprintf(c.reason, sizeof c.reason, "the device lacks: %s", as_buf_get(&phrases));
-    as_buf_finish(&phrases);
+        as_copy_text(c.reason, sizeof c.reason, why.text);
+    }
     return keep_cell(p, &c);
 }
 
@@ -230,9 +175,8 @@ static enum as_status add_grid(struct planner *p, const struct as_grid *g, const
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
     enum as_status s = AS_OK;
-    unsigned missing = g->probe->needs & ~p->info->capabilities;
-    if (missing)
-        return add_incapable(p, g->probe, missing);
+    if (g->probe->needs & ~p->info->capabilities) /* one cell without axes says so */
+        return add_cell(p, g->probe, &(struct as_axes){0});
     for (; g->probe->axes[n].name && n < AS_AXES_MAX && !s; n++) {
         const char *expr = grid_expr(g, &g->probe->axes[n]);
         for (size_t i = 0; i < sets_n; i++) {

@@ -80,4 +80,14 @@ const char *const *as_probe_names(void);
 enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
                                   size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err);
 
+/* Does this point of a probe's grid apply to the device, with all that it needs? err: why not, where that is known. */
+enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,
+                                const struct as_device_info *info, struct as_error *err);
+/* Can what somebody else has written down be measured? AS_USAGE: this build has no such probe, or an axis is unknown,
+ * missing or has a value that it cannot have. AS_UNSUPPORTED: the device cannot, with the reason of as_plan_applies. */
+enum as_status as_plan_check(const char *probe, const struct as_axes *axes, const struct as_device_info *info,
+                             struct as_error *err);
+/* The same of a stored cell, whose number has to be of the device and in the unit of this build's probe. */
+enum as_status as_plan_check_cell(const struct as_cell *cell, const struct as_device_info *info, struct as_error *err);
+
 #endif

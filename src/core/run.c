@@ -291,10 +291,16 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     return s;
 }
 
-/* A plan of the one cell, with the sentinels of its device. */
+/* A plan of the one cell, with the sentinels of its device; refused where no plan would have the cell. */
 static enum as_status plan_replay(const struct as_cell *old, const struct as_slot *slot, struct as_plan *plan,
                                   struct as_error *err)
 {
+    struct as_error why;
+    enum as_status refused = as_plan_check_cell(old, &slot->info, &why);
+    if (!refused && !(old->precision > 0 && old->precision <= 1))
+        refused = as_fail(&why, AS_USAGE, "no precision between 0 and 100%% was asked of it");
+    if (refused)
+        return as_fail(err, refused, "cell %lld cannot be measured again: %s", (long long)old->id, why.text);
     plan->cells = calloc(1, sizeof *plan->cells);
     if (!plan->cells)
         return as_nomem(err, sizeof *plan->cells, "the plan");
@@ -354,10 +360,10 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
         s = as_store_run(store, number, &old_run, err);
     if (!s)
         s = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
-    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
-        s = as_lock_machine(options, &lock, err);
     if (!s)
         s = plan_replay(&old, e.slots, &plan, err);
+    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
     if (!s)
         s = fill_run(&run, options, name, e.slots, e.slots_n, err);
     if (!s) {

@@ -75,6 +75,13 @@ void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const c
     add_unit(b, shown);
 }
 
+bool as_page_drawable(double lo, double hi)
+{
+    return lo >= 1e-60 && hi <= 1e60 && lo < hi;
+}
+
+const char as_page_not_drawn[] = "<p class=\"note\">Not drawn: its numbers are too far apart for a picture.</p>\n";
+
 enum as_said as_page_said(const struct as_fact *f)
 {
     const double wide = 0.10; /* of the value: from here on its middle would claim to know what is not known */

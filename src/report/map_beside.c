@@ -38,7 +38,7 @@ double as_map_bar_share(const struct as_map_number *n)
         if (n->known != AS_MAP_MEASURED || strcmp(n->unit, spans[i].unit) != 0)
             continue;
         double share = log(n->high / spans[i].lo) / log(spans[i].hi / spans[i].lo);
-        return share < 0.02 ? 0.02 : share > 1 ? 1 : share;
+        return fmin(fmax(share, 0.02), 1); /* the least also of what has no logarithm */
     }
     return 0;
 }

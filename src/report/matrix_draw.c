@@ -134,6 +134,10 @@ void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as
                              double roof, const char *roof_type)
 {
     const struct axes a = axes_of(points, n, roof);
+    if (!as_page_drawable(a.y_lo, a.y_hi) || !as_page_drawable(a.x_lo, 2 * a.x_hi)) {
+        as_buf_str(b, as_page_not_drawn);
+        return;
+    }
     begin(b, WIDE, HIGH, "Rates of products over their size by path, type ", type);
     text_at(b, 0, 14, "start", "var(--ink)", 13);
     as_buf_html(b, type);

@@ -26,6 +26,10 @@ struct as_page {
 void as_page_value(struct as_buf *b, double v, const char *unit);
 /* The same of a number that is round, for an axis: "50 Tops/s". */
 void as_page_tick(struct as_buf *b, double v, const char *unit);
+/* Can a picture have a logarithmic axis from lo to hi? No machine's numbers are further apart. */
+bool as_page_drawable(double lo, double hi);
+/* What stands where a picture cannot. */
+extern const char as_page_not_drawn[];
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);
 /* How the number of a fact is said. A size that is only known to lie somewhere in a wide interval has no middle worth

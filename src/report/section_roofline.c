@@ -233,6 +233,10 @@ static void draw(struct as_buf *b, const struct roofline *r, const char *device,
     struct plot p = {
         .b = b, .r = r, .left = wide ? 84 : 62, .right = w - 10, .top = 14, .bottom = h - 46, .font = wide ? 13 : 11};
     range_of(&p, &highest);
+    if (!as_page_drawable(p.x_lo, p.x_hi) || !as_page_drawable(p.y_lo, p.y_hi)) {
+        as_buf_str(b, wide ? as_page_not_drawn : "");
+        return;
+    }
     as_buf_printf(
         b, "<svg class=\"roofline %s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" fill=\"none\" aria-label=\"Roofline of ",
         wide ? "wide" : "narrow", w, h);

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "report/terminal.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,17 +20,26 @@ static void widen(struct scale *s, double v)
     s->hi = v > s->hi ? v : s->hi;
 }
 
+/* Ratios and differences of numbers far apart are more than a double holds: logarithms and halves are not. */
 static double position(const struct scale *s, double v)
 {
-    if (!(s->hi > s->lo))
-        return 0.5;
-    double p = s->log ? log(v / s->lo) / log(s->hi / s->lo) : (v - s->lo) / (s->hi - s->lo);
-    return p < 0 ? 0 : p > 1 ? 1 : p;
+    const double span = s->log ? log(s->hi) - log(s->lo) : s->hi / 2 - s->lo / 2;
+    const double p = (s->log ? log(v) - log(s->lo) : v / 2 - s->lo / 2) / span;
+    return !(span > 0) || isnan(p) ? 0.5 : fmin(fmax(p, 0), 1);
 }
 
 static double at(const struct scale *s, double p)
 {
-    return s->log ? s->lo * pow(s->hi / s->lo, p) : s->lo + p * (s->hi - s->lo);
+    const double v = s->log ? exp((1 - p) * log(s->lo) + p * log(s->hi)) : (1 - p) * s->lo + p * s->hi;
+    return fmin(fmax(v, s->lo), s->hi);
+}
+
+/* So that noise does not look like a curve. */
+static void stretch(struct scale *s, double factor)
+{
+    if (s->lo > 0)
+        s->hi = fmin(fmax(s->hi, factor * s->lo), DBL_MAX);
+    s->log = s->lo > 0 && s->hi / 10 > s->lo;
 }
 
 void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode)
@@ -39,9 +49,7 @@ void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode)
     struct scale s = {INFINITY, -INFINITY, false};
     for (size_t i = 0; i < n; i++)
         widen(&s, v[i]);
-    if (s.lo > 0)
-        s.hi = fmax(s.hi, 1.5 * s.lo); /* so that noise does not look like a curve */
-    s.log = s.lo > 0 && s.hi > 10 * s.lo;
+    stretch(&s, 1.5);
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(v[i]))
             as_buf_char(b, ' ');
@@ -53,8 +61,8 @@ void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode)
 void as_text_bar(struct as_buf *b, double share, unsigned width, int unicode)
 {
     static const char *const part[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    double len = share > 0 ? share * width : 0;
-    unsigned whole = (unsigned)(len < width ? len : width);
+    double len = share > 0 ? fmin(share, 1) * width : 0;
+    unsigned whole = (unsigned)len;
     if (!unicode) {
         as_buf_repeat(b, '#', whole);
         return;
@@ -130,7 +138,7 @@ static void write_x_axis(struct as_buf *b, const struct canvas *c, int unicode)
     int step = 1 + (last - first) * TICK_ROOM / (int)c->width;
     for (int e = first; e <= last; e += step) {
         struct as_buf text = AS_BUF_INIT;
-        as_format_size(&text, (uint64_t)ldexp(1, e));
+        as_format_value(&text, ldexp(1, e), "B");
         size_t from = LABEL + 2 + (size_t)lround(position(&c->x, ldexp(1, e)) * (c->width - 1));
         if (from + text.len > LABEL + 2 + c->width)
             from = LABEL + 2 + c->width - text.len;
@@ -176,9 +184,7 @@ void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, co
         }
     if (!(c.x.lo > 0) || !(c.x.hi > c.x.lo) || style->width < 40)
         return;
-    if (c.y.lo > 0)
-        c.y.hi = fmax(c.y.hi, 1.1 * c.y.lo);
-    c.y.log = c.y.lo > 0 && c.y.hi > 10 * c.y.lo;
+    stretch(&c.y, 1.1);
     unsigned room = style->width - LABEL - 3;
     c.width = room < PLOT_WIDTH_MAX ? room : PLOT_WIDTH_MAX;
     for (size_t i = 0; i < n; i++)

@@ -112,8 +112,9 @@ static struct as_interval summary_interval(const double *sorted, size_t n, const
         ci = visits_interval(v, ci);
     else if (v->n == 2 && !isnan(ci.lo))
         widen(&ci, fmin(v->medians[0], v->medians[1]), fmax(v->medians[0], v->medians[1]));
-    if (!isnan(ci.lo))
-        widen(&ci, median, median);
+    if (!isfinite(ci.lo) || !isfinite(ci.hi)) /* too few samples, or an end beyond what a number holds */
+        return (struct as_interval){NAN, NAN};
+    widen(&ci, median, median);
     return ci;
 }
 
@@ -148,6 +149,8 @@ enum as_status as_summarize(const double *samples, const int *visit, size_t n, s
     for (size_t i = 0; i < n; i++)
         sorted[i] = fabs(sorted[i] - median);
     out->mad = as_median_in(sorted, n);
+    if (!isfinite(out->mad))
+        out->mad = NAN;
 done:
     free(sorted);
     as_visits_finish(&v);

@@ -15,7 +15,8 @@ enum { TEXT_MAX = 256 << 20 };
 struct import {
     struct as_store *store;
     struct as_run run;
-    int format; /* version of the text */
+    int format;         /* version of the text */
+    int64_t first_cell; /* its number in this store; others follow it in their order */
     struct as_error *err;
 };
 
@@ -232,6 +233,8 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
         s = read_sample_visits(in, &c);
     if (!s && (s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err)) == AS_FORMAT)
         as_fail_in(in->err, c.place.text);
+    if (!s && !in->first_cell)
+        in->first_cell = c.cell.id;
     if (!s)
         s = import_visits(in, &c);
     as_cell_finish(&c.cell);
@@ -245,6 +248,20 @@ static enum as_status import_list(struct import *in, const json_t *root, const c
     for (size_t i = 0; i < json_array_size(cells) && !s; i++)
         s = import_cell(in, list, i, json_array_get(cells, i), hidden);
     return s;
+}
+
+/* What the cells say together with their samples is held to the rules of a store. */
+static enum as_status check_rules(const struct import *in, const json_t *root)
+{
+    struct as_broken broken;
+    enum as_status s = as_rules_check(in->store, in->run.id, &broken, in->err);
+    if (s || !broken.rule)
+        return s;
+    struct as_place place = {.format = in->format};
+    const int64_t cells = (int64_t)json_array_size(json_object_get(root, "cells")), at = broken.id - in->first_cell;
+    snprintf(place.text, sizeof place.text, "%s[%lld]", at < cells ? "cells" : "sentinels",
+             (long long)(at < cells ? at : at - cells));
+    return fail_at(in, &place, "", broken.rule);
 }
 
 static enum as_status check_root(const struct import *in, const json_t *root)
@@ -290,6 +307,8 @@ static enum as_status import_root(struct import *in, const json_t *root)
         s = import_list(in, root, "cells", false);
     if (!s)
         s = import_list(in, root, "sentinels", true);
+    if (!s)
+        s = check_rules(in, root);
     if (!s)
         s = as_store_put_end(in->store, &in->run, in->err);
     return as_end(in->store, s, in->err);

@@ -70,7 +70,7 @@ static enum as_status read_cell(struct as_row *row, struct as_cell *c, struct as
     return good ? AS_OK : as_store_damaged(row->store, "cell", c->id, "a status or a gate is none that there is", err);
 }
 
-static double double_at(const unsigned char *bytes)
+double as_sample_at(const unsigned char *bytes)
 {
     uint64_t bits = 0;
     double v;
@@ -86,7 +86,7 @@ static bool decode_samples(const unsigned char *bytes, size_t len, size_t n, dou
     if (len != 8 * n)
         return false;
     for (size_t i = 0; i < n; i++) {
-        dst[i] = double_at(bytes + 8 * i);
+        dst[i] = as_sample_at(bytes + 8 * i);
         if (!isfinite(dst[i]))
             return false;
     }

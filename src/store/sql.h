@@ -117,6 +117,18 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
                                   struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
 
+/* What breaks a rule of the store. */
+struct as_broken {
+    const char *rule;   /* NULL: nothing does */
+    const char *remedy; /* NULL: restore it from a copy */
+    char what[16];      /* kind of row: "cell" */
+    int64_t id;
+};
+/* All rules, or where run_id is not 0 those about the cells of that run. */
+enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_broken *broken, struct as_error *err);
+/* A double as samples are stored. */
+double as_sample_at(const unsigned char *bytes);
+
 /* The visits that a cell's numbers are made from. */
 bool as_visit_counts(const struct as_visit *v);
 

@@ -1,8 +1,15 @@
 /* Is the whole store in order? SQLite's own check, references, and what a store promises beyond them. */
 #include "store/sql.h"
 
+#include "base/text.h"
+
 #include <jansson.h>
+#include <math.h>
 #include <stddef.h>
+
+/* Rules with a parameter are about the cells of one run, or of all where it is 0: an import is held to them as well. */
+#define CELLS "SELECT c.id, 'cell' FROM cells c WHERE (?1 = 0 OR c.run_id = ?1) AND "
+#define OF_VISITS(value) "(SELECT " value " FROM visits v WHERE v.cell_id = c.id)"
 
 static const struct {
     const char *sql;    /* rows that break the rule: id, detail */
@@ -25,6 +32,22 @@ static const struct {
      "WHERE "
      "c.run_id = r.id AND c.status = 'ok' AND c.probe <> '" AS_HIDDEN_PROBE "')",
      "its count of trusted cells is wrong", NULL},
+    {CELLS "EXISTS (SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0 AND least_sample(v.samples) IS NULL)",
+     "a sample is not a number", NULL},
+    {CELLS "c.n > 0 AND (c.ci_low > c.ci_high OR c.median < c.ci_low OR c.median > c.ci_high)",
+     "its interval does not hold its median", NULL},
+    {CELLS "c.n > 0 AND (c.mad < 0 OR c.mode_low > c.mode_high OR c.mode_share NOT BETWEEN 0 AND 1)",
+     "its scatter or modes contradict each other", NULL},
+    {CELLS "c.n > " OF_VISITS("coalesce(sum(v.n), 0)"), "it counts more samples than there are", NULL},
+    /* also of excluded ones: a run may be killed between leaving them out and storing the cell's new numbers */
+    {CELLS "c.n > 0 AND (c.min < " OF_VISITS("min(least_sample(v.samples))") " OR c.max > " OF_VISITS(
+         "max(largest_sample(v.samples))") ")",
+     "its minimum or maximum is beyond its samples", NULL},
+    {CELLS "c.status = 'ok' AND 'fail' IN (c.gate_checksum, c.gate_limit, c.gate_clock, c.gate_noise, c.gate_code, "
+           "c.gate_footprint, c.gate_drift)",
+     "it is ok although a gate failed", NULL},
+    {CELLS "c.id IN (SELECT max(id) FROM cells GROUP BY run_id, device, key HAVING count(*) > 1)",
+     "its run has the same cell twice", NULL},
 };
 
 /* Columns of JSON text: id, what it is, the text. SQLite takes any bytes for text. */
@@ -56,20 +79,67 @@ static enum as_status check_sqlite(struct as_store *store, struct as_error *err)
     return s;
 }
 
-static enum as_status check_rule(struct as_store *store, size_t i, struct as_error *err)
+/* Of the samples in a blob the one that sorts first in the direction of *user; NULL where one is not a finite number.
+ */
+static void extreme_sample(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    const int sign = *(const int *)sqlite3_user_data(context);
+    const unsigned char *bytes = sqlite3_value_blob(values[0]);
+    const size_t size = (size_t)sqlite3_value_bytes(values[0]);
+    double extreme = INFINITY;
+    (void)n;
+    for (size_t at = 0; bytes && at + 8 <= size; at += 8) {
+        const double v = as_sample_at(bytes + at);
+        if (!isfinite(v))
+            return;
+        extreme = fmin(extreme, sign * v);
+    }
+    if (isfinite(extreme))
+        sqlite3_result_double(context, sign * extreme);
+}
+
+static int add_functions(sqlite3 *db)
+{
+    static const struct {
+        const char *name;
+        int sign;
+    } functions[] = {{"least_sample", 1}, {"largest_sample", -1}};
+    int rc = SQLITE_OK;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions && rc == SQLITE_OK; i++)
+        rc = sqlite3_create_function(db, functions[i].name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+                                     (void *)(uintptr_t)&functions[i].sign, extreme_sample, NULL, NULL);
+    return rc;
+}
+
+/* The first row that breaks the rule; broken->rule stays NULL where there is none. */
+static enum as_status check_rule(struct as_store *store, size_t i, int64_t run_id, struct as_broken *broken,
+                                 struct as_error *err)
 {
     sqlite3_stmt *st = NULL;
-    enum as_status s = AS_OK;
     int rc = sqlite3_prepare_v2(store->db, rules[i].sql, -1, &st, NULL);
-    if (rc == SQLITE_OK)
+    const bool of_run = rc == SQLITE_OK && sqlite3_bind_parameter_count(st) > 0;
+    if (of_run)
+        rc = sqlite3_bind_int64(st, 1, run_id);
+    if (rc == SQLITE_OK && (of_run || run_id == 0))
         rc = sqlite3_step(st);
-    if (rc == SQLITE_ROW)
-        s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s; %s", store->path,
-                    (const char *)sqlite3_column_text(st, 1), (long long)sqlite3_column_int64(st, 0), rules[i].rule,
-                    rules[i].remedy ? rules[i].remedy : "restore it from a copy");
-    else if (rc != SQLITE_DONE)
-        s = as_sql_fail(store, rc, err);
+    if (rc == SQLITE_ROW) {
+        broken->rule = rules[i].rule;
+        broken->remedy = rules[i].remedy;
+        broken->id = sqlite3_column_int64(st, 0);
+        as_copy_text(broken->what, sizeof broken->what, (const char *)sqlite3_column_text(st, 1));
+    }
+    enum as_status s = rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE ? AS_OK : as_sql_fail(store, rc, err);
     sqlite3_finalize(st);
+    return s;
+}
+
+enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_broken *broken, struct as_error *err)
+{
+    *broken = (struct as_broken){0};
+    const int rc = add_functions(store->db);
+    enum as_status s = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !s && !broken->rule; i++)
+        s = check_rule(store, i, run_id, broken, err);
     return s;
 }
 
@@ -108,9 +178,11 @@ enum as_status as_store_verify(struct as_store *store, struct as_error *err)
     enum as_status s = as_begin_read(store, &begun, err);
     if (s)
         return s;
+    struct as_broken broken;
     s = check_sqlite(store, err);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !s; i++)
-        s = check_rule(store, i, err);
+    if (!s && !(s = as_rules_check(store, 0, &broken, err)) && broken.rule)
+        s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s; %s", store->path, broken.what,
+                    (long long)broken.id, broken.rule, broken.remedy ? broken.remedy : "restore it from a copy");
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !s; i++)
         s = check_texts(store, i, err);
     return begun ? as_end(store, s, err) : s;

@@ -123,6 +123,7 @@ static void test_escape(void **state)
             "{\"a\":\n\"\\u001b\\u009b\\u007f\\u202e\xc3\xa9\"}");
     escapes(as_buf_csv, "plain", "plain");
     escapes(as_buf_csv, "a,\"b\"", "\"a,\"\"b\"\"\"");
+    escapes(as_buf_csv, "\x1b[2J\xff", "\xef\xbf\xbd[2J\xef\xbf\xbd");
     escapes(as_buf_csv, "=1+1", "'=1+1");
     escapes(as_buf_csv, "@x,y", "\"'@x,y\"");
     escapes(as_buf_csv, NULL, "");

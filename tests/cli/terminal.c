@@ -228,6 +228,31 @@ static void test_plot_of_nothing(void **state)
     as_buf_finish(&b);
 }
 
+/* Whose ratio and difference are more than a double holds: each value still has its place, the least at the bottom. */
+static void test_plot_of_extremes(void **state)
+{
+    static const double far[] = {1e-200, 1e-150, 1e150, 1e200}, wide[] = {-1.7e308, -1e300, 1e300, 1.7e308},
+                        tiny[] = {5e-324, 1e-320, 1e-310, 1e-308}, same[] = {1.7e308, 1.7e308, 1.7e308, 1.7e308},
+                        zero[] = {0, 0, 0, 1e308}, x[] = {1024, 2048, 4096, 8192}, odd[] = {1e-300, 1, 1e25, 1e300};
+    static const double *const all[] = {far, wide, tiny, same, zero};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct as_series s = {"a", x, all[i], NULL, 4}, beyond = {"a", odd, all[i], NULL, 4};
+        struct as_buf b = AS_BUF_INIT;
+        as_text_plot(&b, &s, 1, "ns", &plain);
+        assert_true(mark_in_row(as_buf_get(&b), 11, "o") > 0);
+        assert_true(all[i] == same || mark_in_row(as_buf_get(&b), 0, "o") > 0);
+        assert_null(strstr(as_buf_get(&b), "nan"));
+        assert_null(strstr(as_buf_get(&b), "inf"));
+        as_text_plot(&b, &beyond, 1, "ns", &plain);
+        as_buf_clear(&b);
+        as_text_spark(&b, all[i], 4, 0);
+        assert_int_equal(b.len, 4);
+        assert_int_equal(as_buf_get(&b)[3], all[i] == same ? '_' : '#');
+        as_buf_finish(&b);
+    }
+}
+
 static struct as_cell make_cell(int64_t id, const char *size, const char *op, double median)
 {
     struct as_cell c = {.id = id, .run_id = 1, .better_less = 1, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
@@ -350,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_spark),
         cmocka_unit_test(test_plot),
         cmocka_unit_test(test_plot_of_nothing),
+        cmocka_unit_test(test_plot_of_extremes),
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_empty_run),
         cmocka_unit_test(test_zero),

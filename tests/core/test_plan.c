@@ -402,6 +402,63 @@ static void test_wrong_sets(void **state)
     as_suite_finish(&s);
 }
 
+/* Of a cell that somebody else wrote down: text of "axes", and a part of the reason. */
+static void test_foreign_cells(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *axes;
+        enum as_status status;
+        const char *why;
+    } cases[] = {
+        {"{\"size\":1024,\"threads\":12,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_OK, ""},
+        {"{\"op\":\"copy\",\"allocator\":\"malloc\",\"threads\":1,\"size\":1024}", AS_OK, ""},
+        {"{\"size\":1024,\"threads\":1,\"op\":\"copy\"}", AS_USAGE, "axis 'allocator' of probe 'alpha' has no value"},
+        {"{}", AS_USAGE, "axis 'size'"},
+        {"{\"size\":1024,\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\",\"ilp\":1}", AS_USAGE, "no axis 'ilp'"},
+        {"{\"size\":8,\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_USAGE, "below the smallest"},
+        {"{\"size\":1024,\"threads\":13,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_USAGE, "above the largest"},
+        {"{\"size\":1024,\"threads\":0,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_USAGE, "below the smallest"},
+        {"{\"size\":-1,\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_USAGE, "size"},
+        {"{\"size\":\"1024\",\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_USAGE,
+         "not one of its values"},
+        {"{\"size\":\"1KiB..8KiB\",\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_USAGE, "not one"},
+        {"{\"size\":1e300,\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_USAGE, "size"},
+        {"{\"size\":1024,\"threads\":1,\"op\":\"all\",\"allocator\":\"malloc\"}", AS_USAGE, "not one of its values"},
+        {"{\"size\":1024,\"threads\":1,\"op\":\"copi\",\"allocator\":\"malloc\"}", AS_USAGE, "did you mean 'copy'?"},
+        {"{\"size\":1024,\"threads\":1,\"op\":5,\"allocator\":\"malloc\"}", AS_USAGE, "op"},
+        {"{\"size\":1024,\"threads\":1,\"op\":\"copy\",\"allocator\":\"cuMemAlloc\"}", AS_UNSUPPORTED, "'cuMemAlloc'"},
+        {"{\"size\":1024,\"threads\":1,\"op\":\"copy\",\"allocator\":\"hugetlb\"}", AS_UNSUPPORTED, "no pages are"},
+        {"{\"size\":4096,\"threads\":1,\"op\":\"dot\",\"allocator\":\"malloc\"}", AS_UNSUPPORTED, "no dot at 4 KiB"},
+        {"{\"size\":2048,\"threads\":1,\"op\":\"dot\",\"allocator\":\"malloc\"}", AS_UNSUPPORTED, "no dot at 2 KiB"},
+        {"{\"size\":17179869184,\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_UNSUPPORTED,
+         "asks for 16 GiB, free for it are 6 GiB"},
+    };
+    const struct as_device_info info = machine();
+    struct as_cell cell = {.device = "cpu", .probe = "alpha", .metric = "m", .unit = "ns"};
+    struct as_error err;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        err = (struct as_error){0};
+        assert_int_equal(as_axes_from_json(cases[i].axes, &cell.axes, &err), AS_OK);
+        assert_int_equal(as_plan_check_cell(&cell, &info, &err), cases[i].status);
+        if (!strstr(err.text, cases[i].why))
+            fail_msg("%s: %s", cases[i].axes, err.text);
+    }
+    as_axes_from_json(cases[0].axes, &cell.axes, &err);
+    strcpy(cell.unit, "cycles");
+    assert_int_equal(as_plan_check_cell(&cell, &info, &err), AS_USAGE);
+    strcpy(cell.unit, "ns");
+    strcpy(cell.device, "cuda:0");
+    assert_int_equal(as_plan_check_cell(&cell, &info, &err), AS_UNSUPPORTED);
+    strcpy(cell.device, "cpu");
+    strcpy(cell.probe, "gamma");
+    assert_int_equal(as_plan_check_cell(&cell, &info, &err), AS_USAGE);
+    strcpy(cell.probe, "beta");
+    cell.axes.n = 0; /* as a plan has it of a device that lacks something */
+    assert_int_equal(as_plan_check_cell(&cell, &info, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "the device lacks: "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,7 +468,7 @@ int main(void)
         cmocka_unit_test(test_precision),      cmocka_unit_test(test_devices_before_a_preset),
         cmocka_unit_test(test_lacking_device), cmocka_unit_test(test_suites_and_probes),
         cmocka_unit_test(test_bad_suites),     cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_wrong_sets),
+        cmocka_unit_test(test_wrong_sets),     cmocka_unit_test(test_foreign_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ static void write_visit(struct fixture *f, struct as_cell *cells, int n)
     c->sum = (struct as_summary){.n = (size_t)c->visits_done * SAMPLES,
                                  .visits = (size_t)c->visits_done,
                                  .median = n,
+                                 .ci = {n, n},
                                  .min = n,
                                  .max = n,
                                  .modes = 1};

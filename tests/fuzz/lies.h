@@ -1,0 +1,39 @@
+/* Lies: exports and stores that are well formed and say what no machine measured. Bytes choose what is said of which
+ * cell of a stored sample, so that a fuzzer steers through meanings and not through punctuation. */
+#ifndef AS_TESTS_LIES_H
+#define AS_TESTS_LIES_H
+
+#include "fuzz.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* What is left of the input; 0 for ever at its end. */
+struct fuzz_bytes {
+    const uint8_t *at;
+    size_t left;
+};
+
+static inline unsigned fuzz_byte(struct fuzz_bytes *b)
+{
+    if (!b->left)
+        return 0;
+    b->left--;
+    return *b->at++;
+}
+
+double lies_number(struct fuzz_bytes *b);      /* finite: extremes, zero, negative, denormal, ordinary */
+const char *lies_text(struct fuzz_bytes *b);   /* markup, escapes, long ones, ... as UTF-8 */
+const char *lies_broken(struct fuzz_bytes *b); /* the same, also what is no UTF-8 */
+json_t *lies_value(struct fuzz_bytes *b);      /* any JSON value */
+/* Replaces, doubles or removes something in the depth of a tree. */
+void lies_in_tree(json_t *tree, struct fuzz_bytes *b);
+
+/* An export of some cells of a sample, as it is; the caller's. */
+json_t *lies_sample(struct fuzz_bytes *b);
+/* Lies in it, so many times as a byte says. */
+void lies_in_export(json_t *root, struct fuzz_bytes *b);
+/* Lies in the tables of a store, past all checks but those of its schema. */
+void lies_in_store(const char *path, struct fuzz_bytes *b);
+
+#endif
