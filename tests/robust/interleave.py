@@ -1,6 +1,6 @@
 """Several commands at once on one run and one store, at random moments and with kills: no result lost, none twice.
 
-ASSAY_FUZZ says how many scenarios are played (default 14), ASSAY_SEED where the random choices start (default 1)."""
+ASSAY_FUZZ says how many scenarios are played (default 8), ASSAY_SEED where the random choices start (default 1)."""
 import json
 import os
 import random
@@ -16,7 +16,7 @@ TRIALS = 3
 # Nothing but the number of trials ends a cell, so that each has exactly that many.
 ASKED = ["--visits", str(TRIALS), "--precision", "100%", "--budget", "0"]
 RUN = ["run", "latency", "--set", "size=1KiB..8KiB", "--device", "null", *ASKED, "--json"]
-SCENARIOS = int(os.environ.get("ASSAY_FUZZ", "14"))
+SCENARIOS = int(os.environ.get("ASSAY_FUZZ", "8"))
 SEED = int(os.environ.get("ASSAY_SEED", "1"))
 LENGTH = 0.6  # seconds that a run takes, about
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
