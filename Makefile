@@ -1,10 +1,13 @@
 # The front door; the build itself is Meson's. `make help` says what there is.
 BUILD = build
+FUZZ = 300
+KILLS = 1000
 
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build in several ways, run every test"
 	@echo "make lint    layout, static analysis, compiling for aarch64 and for other GPUs"
+	@echo "make fuzz    hundreds of interleavings and a thousand kills in a row (FUZZ=300 KILLS=1000 ASSAY_SEED=1)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
 	@echo "make clean   remove the build folders"
@@ -24,6 +27,11 @@ lint:
 	@tools/setup.sh test
 	@python3 tools/run_tests.py format tidy aarch64 all-kernels
 
+fuzz: setup
+	@BUILD=$(BUILD) tools/build.sh
+	@ASSAY_FUZZ=$(FUZZ) python3 tests/robust/interleave.py $(BUILD)/assay
+	@ASSAY_KILLS=$(KILLS) python3 tests/robust/kills.py $(BUILD)/assay
+
 bench: setup
 	@BUILD=$(BUILD) tools/build.sh
 	@python3 bench/bench.py --assay $(BUILD)/assay $(BENCH)
@@ -31,4 +39,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test lint bench clean
+.PHONY: help setup run test lint fuzz bench clean
