@@ -14,8 +14,8 @@ from harness import FAILED, MEASURED, NOTHING, OK, SLOW, USAGE, expect, expect_r
 
 TRIALS = 3
 # Nothing but the number of trials ends a cell, so that each has exactly that many.
-ASKED = ["--visits", str(TRIALS), "--precision", "100%", "--budget", "0"]
-RUN = ["run", "latency", "--set", "size=1KiB..8KiB", "--device", "null", *ASKED, "--json"]
+CELLS = ["latency", "--set", "size=1KiB..8KiB", "--precision", "100%", "--budget", "0", "--visits"]
+RUN = ["run", "--device", "null", "--json", *CELLS]
 SCENARIOS = int(os.environ.get("ASSAY_FUZZ", "8"))
 SEED = int(os.environ.get("ASSAY_SEED", "1"))
 LENGTH = 0.6  # seconds that a run takes, about
@@ -82,24 +82,26 @@ class Command:
         return " ".join(self.args) + killed
 
 
-def start_run(assay, book, more=()):
+def start_run(assay, book, trials=TRIALS):
     """A run that is being measured, with its first trials committed, and its uuid."""
     before = set(book.states())
-    command = Command(assay, [*RUN, *more])
+    command = Command(assay, [*RUN, str(trials)])
 
-    def trials():
+    def begun():
         return {u for u, t in book.look().items() if u not in before and len(t) > 2}
-    (uuid,) = harness.wait_for(trials, "the first trials of a run")
+    (uuid,) = harness.wait_for(begun, "the first trials of a run", 60)
     return command, uuid
 
 
 def unfinished_run(assay, book, rng):
     """Its uuid: a run that was killed or interrupted in the middle."""
-    command, uuid = start_run(assay, book)
-    time.sleep(rng.uniform(0, LENGTH / 2))
-    command.kill(rng.choice(SIGNALS))
-    command.end(assay)
-    return uuid
+    while True:
+        command, uuid = start_run(assay, book)
+        time.sleep(rng.uniform(0, LENGTH / 2))
+        command.kill(rng.choice(SIGNALS))
+        command.end(assay)
+        if uuid in book.unfinished():
+            return uuid
 
 
 def settle(assay, book, statuses):
@@ -118,7 +120,7 @@ def settle(assay, book, statuses):
 def choose(assay, rng, uuids, exports):
     kind, uuid = rng.choice(KINDS), rng.choice(uuids)
     if kind == "run":
-        return [*RUN, *(["--isolate"] if rng.random() < 0.3 else [])]
+        return [*RUN, str(TRIALS), *(["--isolate"] if rng.random() < 0.3 else [])]
     if kind == "resume":
         return ["resume", *([uuid] if rng.random() < 0.7 else []), "--json"]
     if kind == "repair":
@@ -206,7 +208,7 @@ def scenario(assay, number):
 
 def test_interleavings(assay):
     print(f"# {SCENARIOS} scenarios, ASSAY_SEED={SEED}", flush=True)
-    done = assay.null(harness.FAST, "latency", "--set", "size=1KiB..8KiB", *ASKED)
+    done = assay.null(harness.FAST, *CELLS, str(TRIALS))
     expect(done.code in MEASURED, "a run to export", done)
     assay.whole = assay.path("whole.json")
     expect(assay.run("export", "--format", "json", "-o", assay.whole).code == OK, "an export")
@@ -214,26 +216,51 @@ def test_interleavings(assay):
         scenario(assay, number)
 
 
+def pause(command, assay):
+    """Stops a process where it holds no lock of SQLite's, which readers would wait for."""
+    while command.process.poll() is None:
+        kill(command.process.pid, signal.SIGSTOP)
+        db = sqlite3.connect(assay.store, timeout=0, isolation_level=None)
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError:
+            kill(command.process.pid, signal.SIGCONT)
+            time.sleep(0.01)
+        finally:
+            db.close()
+
+
+def check_refused(assay, book, command, uuid):
+    """Nobody else gets the run, as long as its process is there."""
+    for words in (["resume"], ["resume", uuid], ["delete", uuid]):
+        if words[0] == "delete" and command.process.poll() is not None:
+            return
+        done = assay.run(*words, timeout=30)
+        if command.process.poll() is None:
+            expect_refused(done, FAILED, f"run {book.number(uuid)} {BUSY}")
+
+
 def test_live_run_belongs_to_its_process(assay):
     """Whoever else wants it is refused at once, also while its process is stopped, and it comes to its end unharmed."""
-    book = ledger.Ledger(assay)
-    command, uuid = start_run(assay, book)
-    for stopped in (False, True):
-        if stopped:
-            kill(command.process.pid, signal.SIGSTOP)
-        for words in (["resume"], ["resume", uuid], ["delete", uuid]):
-            expect_refused(assay.run(*words, timeout=30), FAILED, f"run {book.number(uuid)} {BUSY}")
-        if not stopped:
-            done = assay.run("doctor", "--repair")
-            expect(done.code == OK, "a run that is being measured needs no repair", done)
-        book.check(live=True)
+    book, trials = ledger.Ledger(assay), 30
+    command, uuid = start_run(assay, book, trials)
+    pause(command, assay)
+    check_refused(assay, book, command, uuid)
+    done = assay.run("doctor", "--repair")
+    expect(done.code == OK, "a run that is being measured needs no repair", done)
+    book.check(live=True)
     kill(command.process.pid, signal.SIGCONT)
+    book.may_go.add(uuid)  # where it ends just before it would be deleted
+    check_refused(assay, book, command, uuid)
+    book.check(live=True)
     command.end(assay)
     expect(command.done.code in MEASURED, "measured to its end", command.done)
     book.check()
-    book.check_complete(uuid, TRIALS)
-    expect_refused(assay.run("resume", uuid), USAGE, "is complete")
-    expect_refused(assay.run("resume"), USAGE, "no unfinished run")
+    if book.states():
+        book.check_complete(uuid, trials)
+    for words in (["resume", uuid], ["resume"]):
+        expect_refused(assay.run(*words), USAGE)
 
 
 def test_killed_run_is_free_at_once(assay):
@@ -274,7 +301,7 @@ def test_delete_is_whole_or_not_at_all(assay):
     """Killed at any moment, what is left is the run as it was, or nothing of it."""
     rng = random.Random(SEED)
     book = ledger.Ledger(assay)
-    done = assay.null(harness.FAST, "latency", "--set", "size=1KiB..8KiB", *ASKED)
+    done = assay.null(harness.FAST, *CELLS, str(TRIALS))
     expect(done.code in MEASURED, "a run", done)
     exported = assay.path("run.json")
     expect(assay.run("export", "--format", "json", "-o", exported).code == OK, "an export")
@@ -312,7 +339,7 @@ def lose_numbers(assay, uuid):
 def test_repair_gives_lost_numbers_back(assay):
     """From the trials, which are as they were; a run that is being measured meanwhile is left alone."""
     book = ledger.Ledger(assay)
-    done = assay.null(harness.FAST, "latency", "--set", "size=1KiB..8KiB", *ASKED)
+    done = assay.null(harness.FAST, *CELLS, str(TRIALS))
     expect(done.code in MEASURED, "a run", done)
     (uuid,) = book.look()
     before, again = lose_numbers(assay, uuid)

@@ -127,11 +127,14 @@ def test_hang_at_opening(assay):
 
 def test_hang_at_opening_within_a_budget(assay):
     """The budget is kept, and what the device did not give is taken up by resume."""
-    book, uuid, done, seconds = measure(assay, worker(assay, opens("hang"), EVER), ["--budget", "3s"])
-    expect(seconds < 60, f"{seconds:.0f} s for a budget of 3 s", done)
+    for _ in range(5):
+        book, uuid, done, seconds = measure(assay, worker(assay, opens("hang"), EVER), ["--budget", "3s"])
+        expect(seconds < 60, f"{seconds:.0f} s for a budget of 3 s", done)
+        if starts(assay) > 1:  # else a busy machine had used the budget up before the device was opened again
+            break
+        os.unlink(assay.store)
     expect(done.code == UNTRUSTED, "there are numbers, and not all", done)
-    expect(book.states()[uuid] == "interrupted", "the run is left unfinished", done)
-    expect(cells(book, "skipped") and all(reason for reason, *_ in cells(book, "skipped")), "reasons are given", done)
+    check_lost(assay, book, uuid, done, "")
     check_resumed(assay, book, uuid, "--budget", "0")
 
 
