@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Searches for input that breaks assay: builds the fuzzers with libFuzzer and sanitizers, and runs each for a while.
+"""Searches for what breaks assay: fuzzers with libFuzzer and sanitizers, then the tests of tests/robust for long.
 
-fuzz.py [NAME]...   FUZZ_SECONDS=600 is the time of each, in a folder build-fuzz. Without names everything in SEARCHES is
-run, else those of that name. What is found stands in build-fuzz/found/NAME; a file that breaks something belongs into
+fuzz.py [NAME]...   FUZZ_SECONDS=600 is the time of each fuzzer, in a folder build-fuzz; ASSAY_FUZZ=300 interleavings and
+ASSAY_KILLS=1000 kills follow. Without names everything is run, else what has that name. What is found stands in build-fuzz/found/NAME; a file that breaks something belongs into
 tests/fuzz/corpus/NAME, where every test run meets it again."""
 import glob
 import os
@@ -21,6 +21,7 @@ OPTIONS = ["-Dwerror=true", "-Ddebug=false", "-Doptimization=1", "-Dfuzzing=true
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
                    LSAN_OPTIONS=f"print_suppressions=0:suppressions='{os.path.join(TOP, 'tools', 'lsan.supp')}'",
                    UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+LONG = {"interleave": ("ASSAY_FUZZ", "300"), "kills": ("ASSAY_KILLS", "1000")}  # and the variable that says how long
 LIBFUZZER = ["-timeout=60", "-rss_limit_mb=4096", "-max_len=4096", "-print_final_stats=1"]
 
 
@@ -61,8 +62,23 @@ def fuzzers(names):
         return all(list(pool.map(fuzz, [n for n in build() if not names or n in names])))
 
 
+def robust(names):
+    """Tests of tests/robust with the settings that make them long."""
+    wanted = [name for name in LONG if not names or name in names]
+    if not wanted:
+        return True
+    subprocess.run([os.path.join(TOP, "tools/build.sh")], check=True, cwd=TOP, env=dict(os.environ, BUILD="build"))
+    good = True
+    for name in wanted:
+        variable, value = LONG[name]
+        environment = dict(os.environ, **{variable: os.environ.get(variable, value)})
+        test = [sys.executable, os.path.join(TOP, "tests/robust", name + ".py"), os.path.join(TOP, "build/assay")]
+        good &= subprocess.run(test, env=environment, cwd=TOP, check=False).returncode == 0
+    return good
+
+
 # Each takes the names that were asked for, and says whether nothing broke.
-SEARCHES = [fuzzers]
+SEARCHES = [fuzzers, robust]
 
 if __name__ == "__main__":
     sys.exit(0 if all([search(sys.argv[1:]) for search in SEARCHES]) else 1)

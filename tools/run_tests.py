@@ -49,6 +49,7 @@ SANITIZER_ENVIRONMENT = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
     "ASSAY_KILLS": "6",
+    "ASSAY_FUZZ": "2",
     "ASSAY_BRIEF": "1",
 }
 

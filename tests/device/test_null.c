@@ -395,6 +395,8 @@ static void damaged_scripts(void **state)
         {"{\"clock_hz\":\"fast\"}", "\"clock_hz\" is not a number"},
         {"{\"seed\":1.5}", "\"seed\" is not a whole number"},
         {"{\"sleep\":1}", "\"sleep\" is not true or false"},
+        {"{\"open\":\"slow\"}", "\"open\" is none of crash"},
+        {"{\"open\":1}", "\"open\" is none of crash"},
         {"{\"why_not\":1}", "\"why_not\" is not a text"},
         {"{\"execute\":\"twice\"}", "\"execute\""},
         {"{\"levels\":{}}", "\"levels\" is no list"},
@@ -426,6 +428,10 @@ static void damaged_scripts(void **state)
         unlink(path);
     }
     struct as_error err = {0};
+    char *path = script_file("{\"open\":\"fail\"}");
+    setenv("ASSAY_NULL", path, 1);
+    check_fails(as_device_open("null", &o, &err), AS_FAILED, &err, "opening the device failed");
+    unlink(path);
     setenv("ASSAY_NULL", "/nonexistent/script", 1);
     check_fails(as_device_open("null", &o, &err), AS_IO, &err, "/nonexistent/script");
 }

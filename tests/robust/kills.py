@@ -1,99 +1,104 @@
-"""Parent and workers killed at random: resume completes each run, no cell lost, none twice.
+"""Parent, workers or both killed at random: resume completes each run, no result lost, none twice.
 
-ASSAY_KILLS says how many kills (default 16)."""
-import json
+ASSAY_KILLS says how many kills (default 40), ASSAY_SEED where the random choices start (default 1)."""
 import os
 import random
 import signal
-import sqlite3
 import time
 
 import harness
-from harness import MEASURED, NOTHING, OK, SLOW, expect, identity, kill
+import ledger
+from harness import MEASURED, NOTHING, OK, SLOW, expect, kill
 
-CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..16KiB", "--set", "bandwidth.size=64KiB..256KiB", "--set",
-         "bandwidth.op=triad", "--set", "bandwidth.threads=1", "--set", "allocator=malloc", "--visits", "2"]
-KILLS = int(os.environ.get("ASSAY_KILLS", "16"))
-
-
-def check_store(assay):
-    db = sqlite3.connect(assay.store)
-    expect(db.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "the store passes its integrity check")
-    expect(not db.execute("PRAGMA foreign_key_check").fetchall(), "every visit belongs to a cell")
-    db.close()
-
-
-def check_complete(assay, run, plan):
-    export = assay.export(run)
-    cells = export["cells"]
-    expect(export["run"]["state"] == "complete", f"run {run} is complete", export["run"])
-    ids = [identity(c) for c in cells]
-    expect(len(set(ids)) == len(ids), f"run {run}: a cell is there twice")
-    expect(set(ids) == plan, f"run {run}: cells lost {plan - set(ids)} or new {set(ids) - plan}")
-    for cell in cells:
-        expect(cell["status"] not in ("planned", "failed"), f"run {run}: {cell['id']} is {cell['status']}", cell)
-        if cell["status"] in ("ok", "untrusted"):
-            expect(cell["n"] > 0 and len(cell["samples"]) == cell["n"], f"run {run}: samples lost", cell["id"])
+TRIALS = 2
+# Nothing but the number of trials ends a cell, so that each has exactly that many.
+CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..8KiB", "--set", "bandwidth.size=64KiB", "--set",
+         "bandwidth.op=triad", "--set", "bandwidth.threads=1", "--set", "allocator=malloc",
+         "--visits", str(TRIALS), "--precision", "100%", "--budget", "0"]
+KILLS = int(os.environ.get("ASSAY_KILLS", "40"))
+SEED = int(os.environ.get("ASSAY_SEED", "1"))
+VICTIMS = ("parent", "workers", "both")
 
 
-def killed_once(assay, arguments, rng, seconds, parent):
-    """Starts a command and kills it, or its workers, after a random time."""
+def strike(process, rng, victims):
+    """In any order where both are meant."""
+    pids = harness.children(process.pid) if victims != "parent" else []
+    pids += [process.pid] if victims != "workers" else []
+    rng.shuffle(pids)
+    for pid in pids:
+        kill(pid)
+
+
+def killed_once(assay, arguments, rng, seconds, victims):
+    """Starts a command and kills its victims after a random time."""
     process = assay.start(*arguments, env=assay.script(SLOW))
     time.sleep(rng.uniform(0, seconds))
-    for victim in [process.pid] if parent else harness.children(process.pid):
-        kill(victim)
+    strike(process, rng, victims)
     done = assay.finish(process)
-    # A worker that is killed while it still opens the only device leaves nothing to measure on, and that is said.
-    before_all = not parent and done.code == NOTHING and "killed by signal 9" in done.err
-    expect(before_all or done.code in (-signal.SIGKILL, *MEASURED), "killed, or ended well", done)
+    # A worker that is killed while it first opens the only device leaves nothing to measure on, and that is said.
+    before_all = victims == "workers" and done.code == NOTHING and "killed by signal 9" in done.err
+    killed = victims != "workers" and done.code == -signal.SIGKILL
+    expect(before_all or killed or done.code in MEASURED, "killed, or ended well", done)
 
 
-def state_of(assay, run):
-    """Of a run in the store; None when it was killed before it had stored its plan."""
-    lines = assay.run("list", "runs", "--json").out.splitlines()
-    return {r["id"]: r["state"] for r in map(json.loads, lines)}.get(run)
+def cells_of(book, uuid):
+    return sorted(book.rows("SELECT c.position, c.probe, c.axes FROM cells c JOIN runs r ON r.id = c.run_id "
+                            "WHERE r.uuid = ?", uuid))
 
 
-def kill_runs(assay, parent):
-    rng = random.Random(20 + parent)
+def check_ended(book, uuid, plan, victims):
+    """A killed worker costs the cell that it was at, which says so; all others are measured as often as was asked for."""
+    expect(cells_of(book, uuid) == plan, f"run {uuid}: cells lost or new")
+    if victims != "workers":
+        book.check_complete(uuid, TRIALS)
+        return
+    book.check_complete(uuid, TRIALS, ("ok", "untrusted", "crashed"))
+    for (reason,) in book.rows("SELECT reason FROM cells WHERE status = 'crashed'"):
+        expect("signal 9" in reason, "the signal is named", reason)
+
+
+def kill_runs(assay, victims):
+    kills = KILLS // len(VICTIMS) + (VICTIMS.index(victims) < KILLS % len(VICTIMS))
+    print(f"# {kills} kills of {victims}, ASSAY_SEED={SEED}", flush=True)
+    rng = random.Random(f"{SEED} {victims}")
+    book = ledger.Ledger(assay)
     began = time.monotonic()
     whole = assay.null(SLOW, *CELLS)
     seconds = time.monotonic() - began
     expect(whole.code in MEASURED, "an undisturbed run", whole)
-    plan = {identity(c) for c in assay.cells(1)}
-    kills, run = 0, 2
-    while kills < KILLS // 2:
-        killed_once(assay, ["run", *CELLS, "--device", "null"], rng, seconds, parent)
-        kills += 1
-        if not state_of(assay, run):
-            continue
-        while state_of(assay, run) != "complete" and kills < KILLS // 2 and rng.random() < 0.7:
-            killed_once(assay, ["resume"], rng, seconds / 2, parent)
-            kills += 1
-        if state_of(assay, run) != "complete":
-            done = assay.run("resume", env=assay.script(SLOW))
-            expect(done.code in MEASURED, f"run {run} is resumed after {kills} kills", done)
-        check_store(assay)
-        (check_complete if parent else check_every_cell_has_an_end)(assay, run, plan)
-        run += 1
-
-
-def check_every_cell_has_an_end(assay, run, plan):
-    """A killed worker costs the cell it was at, stored as crashed with the signal; all others are measured."""
-    cells = assay.cells(run)
-    expect({identity(c) for c in cells} == plan and len(cells) == len(plan), f"run {run}: cells lost or twice")
-    for cell in cells:
-        expect(cell["status"] in ("ok", "untrusted", "unsupported", "crashed"), f"run {run}", cell)
-        if cell["status"] == "crashed":
-            expect("signal 9" in cell["reason"] or "Killed" in cell["reason"], "the signal is named", cell)
+    (first,) = book.states()
+    plan = cells_of(book, first)
+    while kills > 0:
+        known = set(book.states())
+        command = ["run", *CELLS, "--device", "null"]
+        while kills > 0 and (command[0] == "run" or book.unfinished() and rng.random() < 0.7):
+            killed_once(assay, command, rng, seconds, victims)
+            kills -= 1
+            book.check()
+            new = set(book.states()) - known
+            if not new:  # it was killed before it had stored its plan
+                continue
+            command = ["resume"]
+        for uuid in set(book.unfinished()):
+            done = assay.run("resume", uuid, env=assay.script(SLOW))
+            expect(done.code in MEASURED, f"run {uuid} is resumed", done)
+        book.check()
+        for uuid in set(book.states()) - known:
+            check_ended(book, uuid, plan, victims)
+    done = assay.run("doctor")
+    expect(done.code == OK and "is sound" in done.out, "assay doctor finds the store sound", done)
 
 
 def test_parent_killed_at_random(assay):
-    kill_runs(assay, True)
+    kill_runs(assay, "parent")
 
 
 def test_workers_killed_at_random(assay):
-    kill_runs(assay, False)
+    kill_runs(assay, "workers")
+
+
+def test_both_killed_at_random(assay):
+    kill_runs(assay, "both")
 
 
 def test_worker_does_not_outlive_the_parent(assay):

@@ -158,6 +158,8 @@ static enum as_status read_script(struct as_device *dev, const char *path, struc
     as_buf_finish(&text);
     if (!s && n->script.why_not[0])
         s = as_fail(err, AS_UNSUPPORTED, "%s", n->script.why_not);
+    if (!s)
+        s = as_null_act(&n->script.open, "opening the device", err);
     return s;
 }
 

@@ -7,6 +7,8 @@
  *   "info"       object as as_info_to_json writes it: name, vendor, caches, threads, memory_free, allocators, ...
  *                "capabilities" are added to those that the device always has
  *   "why_not"    text: the device cannot be opened, for this reason
+ *   "open"       what opening the device does: crash, hang, exit, fail or oom, as faults do. The script is read at each
+ *                opening, so whoever puts another file in its place changes what the next worker finds
  *   "seed"       whole number for everything drawn; 0 or absent: different in every worker
  *   "execute"    true: kernels run in every launch; false: never; "once": only where kernel, threads or repetitions
  * differ from the launch before, which is enough for kernels that write the same result each time "sleep"      true: a
@@ -92,6 +94,7 @@ struct as_null_sensor {
 };
 struct as_null_script {
     char why_not[160];
+    struct as_null_fault open; /* only its action counts; AS_NULL_ACTIONS_N: none */
     uint64_t seed;
     enum as_null_execute execute;
     bool sleep, cycles;

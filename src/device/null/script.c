@@ -34,6 +34,7 @@ static const struct member script_members[] = {
     S(NUMBER, "alloc_ns", alloc_ns),
     S(NUMBER, "free_ns", free_ns),
     OTHERS("info"),
+    OTHERS("open"),
     OTHERS("execute"),
     OTHERS("levels"),
     OTHERS("noise"),
@@ -173,6 +174,15 @@ static enum as_status get_mode(const json_t *object, void *item, const char *pla
     return get_members(mode_members, object, mode, place, err);
 }
 
+/* AS_NULL_ACTIONS_N: no such action. */
+static enum as_null_action action_of(const char *word)
+{
+    int i = 0;
+    while (i < AS_NULL_ACTIONS_N && !(word && strcmp(action_words[i], word) == 0))
+        i++;
+    return (enum as_null_action)i;
+}
+
 static enum as_status get_fault(const json_t *object, void *item, const char *place, struct as_error *err)
 {
     struct as_null_fault *fault = item;
@@ -182,17 +192,14 @@ static enum as_status get_fault(const json_t *object, void *item, const char *pl
         return s;
     const char *action = json_string_value(json_object_get(object, "do"));
     const char *count = json_string_value(json_object_get(object, "count"));
-    int i = 0;
-    while (action && i < AS_NULL_ACTIONS_N && strcmp(action_words[i], action) != 0)
-        i++;
-    if (!action || i == AS_NULL_ACTIONS_N)
+    fault->action = action_of(action);
+    if (fault->action == AS_NULL_ACTIONS_N)
         return as_fail(err, AS_FORMAT, "%s: \"do\" is none of crash, hang, exit, fail, oom, wrong, slow, clock-half",
                        place);
     if (json_object_get(object, "count") && (!count || (strcmp(count, "worker") != 0 && strcmp(count, "visit") != 0)))
         return as_fail(err, AS_FORMAT, "%s: \"count\" is neither \"visit\" nor \"worker\"", place);
     if (fault->launch && fault->from)
         return as_fail(err, AS_FORMAT, "%s has both \"launch\" and \"from\"", place);
-    fault->action = (enum as_null_action)i;
     fault->of_worker = count && strcmp(count, "worker") == 0;
     fault->of_allocations = json_object_get(object, "allocator") != NULL;
     if (fault->of_allocations && fault->action >= AS_NULL_WRONG)
@@ -231,6 +238,14 @@ static enum as_status get_code(const json_t *object, const char *place, struct a
     return AS_OK;
 }
 
+static enum as_status get_open(const json_t *value, const char *place, struct as_null_script *s, struct as_error *err)
+{
+    s->open.action = action_of(json_string_value(value));
+    return !value || s->open.action < AS_NULL_WRONG
+               ? AS_OK
+               : as_fail(err, AS_FORMAT, "%s: \"open\" is none of crash, hang, exit, fail, oom", place);
+}
+
 static enum as_status get_watched(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
 {
     const json_t *code = json_object_get(json, "code"), *sensor = json_object_get(json, "sensor");
@@ -245,6 +260,8 @@ static enum as_status get_parts(const json_t *json, const char *place, struct as
 {
     const json_t *noise = json_object_get(json, "noise"), *drift = json_object_get(json, "drift");
     enum as_status st = get_execute(json_object_get(json, "execute"), place, &s->execute, err);
+    if (!st)
+        st = get_open(json_object_get(json, "open"), place, s, err);
     if (!st && noise)
         st = get_members(noise_members, noise, s, place, err);
     if (!st && drift)
