@@ -19,13 +19,25 @@ static const struct {
     {AS_UNSUPPORTED, AS_EXIT_NOTHING},
 };
 
+/* Out of memory has to be said without any. */
+static void say_plainly(const char *text)
+{
+    fputs("assay: ", stderr);
+    for (; *text; text++)
+        fputc(*text < ' ' || *text > '~' ? '?' : *text, stderr);
+    fputc('\n', stderr);
+}
+
 static void say(const char *text)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "assay: ");
     as_buf_terminal(&b, text);
     as_buf_char(&b, '\n');
-    fputs(as_buf_get(&b), stderr);
+    if (b.failed)
+        say_plainly(text);
+    else
+        fputs(as_buf_get(&b), stderr);
     as_buf_finish(&b);
 }
 
@@ -53,7 +65,7 @@ void as_cli_note(const char *fmt, ...)
     va_start(ap, fmt);
     as_buf_vprintf(&b, fmt, ap);
     va_end(ap);
-    say(as_buf_get(&b));
+    say(b.failed ? "out of memory for a note" : as_buf_get(&b));
     as_buf_finish(&b);
 }
 

@@ -213,7 +213,7 @@ def torture(assay, name, command, plan):
     kinds = collections.Counter(p.set for p in points)
     print(f"# {name}: {len(calls)} calls, {len(points)} points ({', '.join(f'{n} {k}' for k, n in kinds.items())}), "
           f"{missed} not reached, {len(wrong)} wrong, seed {SEED}", flush=True)
-    expect(not wrong, f"{len(wrong)} of {len(points)} points", "\n".join(wrong[:50]))
+    expect(not wrong, f"{len(wrong)} of {len(points)} points", "\n".join(wrong[:1000]))
 
 
 def prepared(assay):

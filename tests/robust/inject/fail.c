@@ -1,10 +1,10 @@
 /* Preloaded into assay, it fails one call of a process, or all from one on; or it only tells which calls there are.
  *
- *   ASSAY_FAIL      "ROLE SET N", with " on" behind it for the Nth and all after it. ROLE: parent, child (a parent's copy
- *                   that has not become a worker yet) or worker. SET: memory, system, interrupt (EINTR) or short (half
- *                   of what was asked for). Calls of a set count from 1 in each process.
- *   ASSAY_FAIL_LOG  a file. With ASSAY_FAIL the call that failed is written to it, which is then the only one of all
- *                   processes; without, one line for each call: role, set, number, name, hash of the call stack.
+ *   ASSAY_FAIL      "ROLE SET N", with " on" behind it for the Nth and all after it. ROLE: parent, child (a parent's
+ * copy that has not become a worker yet) or worker. SET: memory, system, interrupt (EINTR) or short (half of what was
+ * asked for). Calls of a set count from 1 in each process. ASSAY_FAIL_LOG  a file. With ASSAY_FAIL the call that failed
+ * is written to it, with its stack, which is then the only one of all processes; without, one line for each call: role,
+ * set, number, name, hash of the call stack.
  *
  * An allocation is of the whole process: libraries have to hand on what failed in them. Sanitizers with a static
  * runtime come before what is preloaded; -fsanitize=leak of gcc comes behind it, and sees what is left over. */
@@ -100,8 +100,9 @@ static bool claim(enum set set, unsigned long n, const char *name)
         return false;
     }
     now.fired = true;
-    write_line(fd, line,
-               snprintf(line, sizeof line, "%s %s %lu %s\n", role_names[now.role], set_names[set], n, name));
+    write_line(fd, line, snprintf(line, sizeof line, "%s %s %lu %s\n", role_names[now.role], set_names[set], n, name));
+    void *frames[STACK_DEPTH];
+    backtrace_symbols_fd(frames, backtrace(frames, STACK_DEPTH), fd);
     syscall(SYS_close, fd);
     return true;
 }
@@ -189,7 +190,7 @@ static void *real_of(const char *name)
 #define REAL(name)                                                                                                     \
     static __typeof__(name) *real;                                                                                     \
     if (!real)                                                                                                         \
-        *(void **)&real = real_of(#name)
+    *(void **)&real = real_of(#name)
 
 /* A function that returns `failed` with errno set. */
 #define FAILING(set, failed, code, ret, name, params, arguments)                                                       \
