@@ -8,6 +8,7 @@
  *
  * An allocation is of the whole process: libraries have to hand on what failed in them. Sanitizers with a static
  * runtime come before what is preloaded; -fsanitize=leak of gcc comes behind it, and sees what is left over. */
+#undef _FILE_OFFSET_BITS /* both names of a call are there, with and without 64 */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -316,7 +318,7 @@ FAILING(SYSTEM, EOF, ENOSPC, int, fflush, (FILE * f), (f))
 FAILING(SYSTEM, -1, EMFILE, int, socket, (int domain, int type, int protocol), (domain, type, protocol))
 FAILING(SYSTEM, -1, EMFILE, int, socketpair, (int domain, int type, int protocol, int fds[2]),
         (domain, type, protocol, fds))
-FAILING(SYSTEM, -1, EACCES, int, bind, (int fd, const struct sockaddr *name, socklen_t len), (fd, name, len))
+FAILING(SYSTEM, -1, EACCES, int, bind, (int fd, __CONST_SOCKADDR_ARG name, socklen_t len), (fd, name, len))
 FAILING(SYSTEM, -1, EMFILE, int, memfd_create, (const char *name, unsigned flags), (name, flags))
 FAILING(SYSTEM, -1, ENOENT, int, execvp, (const char *program, char *const argv[]), (program, argv))
 FAILING(SYSTEM, -1, EBUSY, int, dup2, (int from, int to), (from, to))
