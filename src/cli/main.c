@@ -5,6 +5,7 @@
 #include "core/run.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +75,18 @@ static void name_worker(void)
         (void)setenv("ASSAY_WORKER", self, 1);
 }
 
+/* jansson hands a lack of memory on as a value that is not there. */
+static void *allocate_json(size_t size)
+{
+    void *p = malloc(size);
+    if (!p)
+        as_memory_failed();
+    return p;
+}
+
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(allocate_json, free);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of a write, not an end without a word */
     hold_standard_streams();
     if (argc == 4 && strcmp(argv[1], "--worker") == 0)

@@ -69,11 +69,16 @@ void as_cli_note(const char *fmt, ...)
     as_buf_finish(&b);
 }
 
+enum as_status as_cli_check_memory(struct as_error *err)
+{
+    return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for a part of the output") : AS_OK;
+}
+
 int as_cli_print(struct as_buf *b, int code)
 {
     struct as_error err = {0};
     errno = 0;
-    if (as_buf_check(b, &err))
+    if (as_buf_check(b, &err) || as_cli_check_memory(&err))
         code = as_cli_fail(&err);
     else if (as_write_file("-", as_buf_get(b), b->len, &err))
         code = errno == EPIPE ? AS_EXIT_FAILED : as_cli_fail(&err);

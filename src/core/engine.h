@@ -50,6 +50,7 @@ struct as_engine {
     double sentinel_at;     /* when the next sentinels are due */
     double stopped_at;      /* as_wall() when a run that is gone on with was left, as far as it tells; else 0 */
     int round, rounds;
+    size_t memory_failures; /* as_memory_failures() at the start: what is lost later must not look like a result */
     bool drift_noted;
     int stopped;
 };
@@ -106,6 +107,8 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
 /* Judges every cell again with all sentinel readings of the run. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
 
+/* AS_NOMEM when memory was short since the start. */
+enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err);
 /* One visit of a cell (visit.c). share_s: time for its samples. */
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err);
 enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err);

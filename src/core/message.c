@@ -32,7 +32,9 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
         do
             sent = send(fd, packet, n + 1, MSG_NOSIGNAL);
         while (sent < 0 && errno == EINTR);
-        if (sent < 0)
+        if (sent < 0 && (errno == ENOMEM || errno == ENOBUFS))
+            s = as_nomem(err, n, "a message");
+        else if (sent < 0)
             s = as_fail(err, AS_IO, "the other process is gone: %s", strerror(errno));
         at += n;
         left -= n;
@@ -56,7 +58,7 @@ static enum as_receive wait_readable(int fd, double deadline, const volatile sig
         if (n > 0)
             return AS_RECEIVED;
         if (n < 0 && errno != EINTR)
-            return AS_PEER_GONE;
+            return errno == ENOMEM ? AS_NO_MEMORY : AS_PEER_GONE;
     }
 }
 
@@ -65,6 +67,7 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
     struct as_buf text = AS_BUF_INIT;
     enum as_receive r;
     char packet[PACKET];
+    const size_t failures = as_memory_failures();
     *message = NULL;
     do {
         r = wait_readable(fd, deadline, stop);
@@ -74,7 +77,7 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 1 || text.len > MESSAGE_MAX) {
-            r = AS_PEER_GONE;
+            r = n < 0 && errno == ENOMEM ? AS_NO_MEMORY : AS_PEER_GONE;
             break;
         }
         as_buf_add(&text, packet + 1, (size_t)n - 1);
@@ -82,7 +85,7 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
     if (r == AS_RECEIVED) {
         *message = text.failed ? NULL : json_loadb(as_buf_get(&text), text.len, 0, NULL);
         if (!*message)
-            r = AS_PEER_GONE;
+            r = as_memory_failures() != failures ? AS_NO_MEMORY : AS_PEER_GONE;
     }
     as_buf_finish(&text);
     return r;

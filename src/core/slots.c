@@ -26,7 +26,7 @@ static enum as_status take_description(const json_t *reply, struct as_device_inf
     enum as_status s = text ? as_info_from_json(text, info, err) : as_nomem(err, 0, "a device");
     free(text);
     *topology = !s && tree ? json_dumps(tree, JSON_COMPACT) : NULL;
-    return s;
+    return !s && tree && !*topology ? as_nomem(err, 0, "the topology of a device") : s;
 }
 
 static enum as_status take_refusal(const json_t *reply, struct as_error *err)
@@ -39,7 +39,10 @@ static enum as_status take_refusal(const json_t *reply, struct as_error *err)
 
 static enum as_status ask_failed(enum as_receive r, const char *what, const char *why, struct as_error *err)
 {
-    return as_fail(err, r == AS_STOPPED ? AS_INTERRUPTED : AS_UNSUPPORTED, "%s: %s", what, why);
+    static const enum as_status statuses[] = {
+        [AS_STOPPED] = AS_INTERRUPTED, [AS_PEER_GONE] = AS_UNSUPPORTED, [AS_NO_ANSWER] = AS_UNSUPPORTED,
+        [AS_NO_MEMORY] = AS_NOMEM,     [AS_PEER_NO_MEMORY] = AS_NOMEM,  [AS_NOT_STARTED] = AS_FAILED};
+    return as_fail(err, statuses[r], "%s: %s", what, why);
 }
 
 static enum as_status open_named(struct as_slot *slot, const char *id, const char *program,

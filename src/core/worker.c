@@ -170,6 +170,19 @@ static json_t *answer(struct worker *w, const json_t *order)
     return refusal(&err);
 }
 
+/* An answer of which a part was lost for lack of memory would say something else. */
+static json_t *whole_answer(struct worker *w, const json_t *order)
+{
+    const size_t before = as_memory_failures();
+    struct as_error err = {0};
+    json_t *reply = answer(w, order);
+    if (as_memory_failures() == before)
+        return reply;
+    json_decref(reply);
+    as_nomem(&err, 0, "an answer");
+    return refusal(&err);
+}
+
 int as_worker_main(int fd, long parent)
 {
     struct worker w = {.fd = fd};
@@ -177,19 +190,20 @@ int as_worker_main(int fd, long parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         return 1; /* the parent died before the line above */
-    for (;;) {
+    enum as_status s = AS_OK;
+    while (!s) {
         json_t *order = NULL;
-        if (as_message_receive(fd, INFINITY, NULL, &order) != AS_RECEIVED)
+        const enum as_receive how = as_message_receive(fd, INFINITY, NULL, &order);
+        if (how != AS_RECEIVED) {
+            s = how == AS_NO_MEMORY ? AS_NOMEM : AS_OK;
             break;
-        json_t *reply = answer(&w, order);
+        }
+        json_t *reply = whole_answer(&w, order);
         json_decref(order);
-        struct as_error err = {0};
-        enum as_status s = reply ? as_message_send(fd, reply, &err) : AS_NOMEM;
+        s = reply ? as_message_send(fd, reply, NULL) : AS_NOMEM;
         json_decref(reply);
-        if (s)
-            break;
     }
     close_compiler(&w);
     close_device(&w);
-    return 0;
+    return s == AS_NOMEM ? AS_WORKER_NO_MEMORY : 0;
 }

@@ -421,7 +421,7 @@ OPENING(openat64, (int at, const char *path, int flags, ...), flags, at, path, f
         va_end(more);                                                                                                  \
         const bool copies = what == F_DUPFD || what == F_DUPFD_CLOEXEC;                                                \
         if ((copies || what == F_SETLK || what == F_SETLKW || what == F_GETLK) && strikes(SYSTEM, #name)) {            \
-            errno = copies ? EMFILE : ENOLCK;                                                                          \
+            errno = copies ? EMFILE : EIO;                                                                          \
             return -1;                                                                                                 \
         }                                                                                                              \
         return real(fd, what, argument);                                                                               \
