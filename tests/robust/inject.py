@@ -24,7 +24,7 @@ from harness import FAILED, FAST, MEASURED, OK, UNTRUSTED, Skip, expect, identit
 SHIM = os.environ.get("ASSAY_FAIL_SHIM", "")
 MODE = os.environ.get("ASSAY_INJECT", "sample")
 SEED = int(os.environ.get("ASSAY_INJECT_SEED", "1"))
-POINTS = int(os.environ.get("ASSAY_INJECT_POINTS", "24"))
+POINTS = int(os.environ.get("ASSAY_INJECT_POINTS", "40"))
 ONLY = os.environ.get("ASSAY_INJECT_ONLY", "")  # "parent memory 17": this one point
 SCRIPT = dict(FAST, seed=1)
 CELLS = ["latency", "--set", "size=1KiB,2KiB", "--visits", "2", "--device", "null", "--seed", "1"]
