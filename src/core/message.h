@@ -27,7 +27,7 @@ enum as_receive {
     AS_STOPPED,
     AS_NO_MEMORY,      /* on this side */
     AS_PEER_NO_MEMORY, /* as_worker_ask: the worker ended for lack of it */
-    AS_NOT_STARTED,    /* as_worker_ask: the worker never became one */
+    AS_NOT_STARTED,    /* as_worker_ask: by its exit code the worker never became one */
 };
 /* Exit codes of a worker beside 0. */
 enum { AS_WORKER_NO_MEMORY = 125, AS_WORKER_NOT_READY = 126, AS_WORKER_NO_PROGRAM = 127 };

@@ -223,8 +223,10 @@ static enum as_status ask(const struct as_engine *e, struct as_slot *slot, const
 static void take_answer(const struct answer *a, const struct as_cell *cell, int number, struct as_visit *visit)
 {
     struct as_error why;
-    static const enum as_cell_status statuses[] = {
-        [AS_PEER_GONE] = AS_CELL_CRASHED, [AS_NO_ANSWER] = AS_CELL_TIMEOUT, [AS_PEER_NO_MEMORY] = AS_CELL_FAILED};
+    static const enum as_cell_status statuses[] = {[AS_PEER_GONE] = AS_CELL_CRASHED,
+                                                   [AS_NO_ANSWER] = AS_CELL_TIMEOUT,
+                                                   [AS_PEER_NO_MEMORY] = AS_CELL_FAILED,
+                                                   [AS_NOT_STARTED] = AS_CELL_CRASHED};
     if (a->how != AS_RECEIVED)
         fill_broken(visit, statuses[a->how], a->text, a->asked, a->asked_wall);
     else if (take_reply(a->reply, visit, &why))

@@ -95,7 +95,8 @@ def choose(calls, command, name):
             points.append(Point(role, kind, number, call, False))
     if MODE == "sample":
         rng = random.Random(f"{SEED} {name}")
-        points = [p for kind in SETS for p in pick(rng, [p for p in points if p.set == kind], (POINTS / 4 if command.moment else POINTS) * SHARE[kind])]
+        most = POINTS / 4 if command.moment else POINTS  # looking at the machine takes long
+        points = [p for kind in SETS for p in pick(rng, [p for p in points if p.set == kind], most * SHARE[kind])]
     rng = random.Random(f"{SEED} {name} on")
     lasting = [p._replace(on=True) for p in points if p.set not in HARMLESS and rng.random() < 0.25]
     return points + lasting
