@@ -119,8 +119,8 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
         why = (struct as_error){0};
         if (!json_is_true(json_object_get(j, "ok")))
             take_refusal(j, &why);
-        else
-            take_description(j, &d->info, &d->topology, &why);
+        else if (take_description(j, &d->info, &d->topology, &why) == AS_NOMEM)
+            s = as_fail(err, AS_NOMEM, "%s", why.text); /* the device is there all the same */
         as_copy_text(d->why, sizeof d->why, why.text);
     }
     return s;
@@ -148,7 +148,9 @@ enum as_status as_find_devices(const char *program, struct as_found_device **out
         json_t *reply = NULL;
         if (workers[i].pid && !s) {
             enum as_receive r = as_message_receive(workers[i].fd, deadline, NULL, &reply);
-            if (r != AS_RECEIVED)
+            if (r == AS_NO_MEMORY)
+                s = as_nomem(err, 0, "devices");
+            else if (r != AS_RECEIVED)
                 as_fail(&why[i], AS_UNSUPPORTED, "%s",
                         r == AS_NO_ANSWER ? "it did not answer in time" : "the process that loaded it died");
         }
