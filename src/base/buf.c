@@ -37,6 +37,7 @@ static bool reserve(struct as_buf *b, size_t n)
         cap *= 2;
     char *data = realloc(b->data, cap);
     if (!data) {
+        as_memory_failed();
         b->failed = true;
         return false;
     }

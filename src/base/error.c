@@ -3,7 +3,20 @@
 #include "base/plain.h"
 #include "base/utf8.h"
 
+#include <stdatomic.h>
 #include <string.h>
+
+static atomic_size_t memory_failures;
+
+void as_memory_failed(void)
+{
+    memory_failures++;
+}
+
+size_t as_memory_failures(void)
+{
+    return memory_failures;
+}
 
 static void set_text(struct as_error *err, const char *text, size_t len)
 {

@@ -11,9 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A signal may come while a slow file system looks the name up. */
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_file(path, O_RDONLY);
     if (fd < 0)
         return as_fail(err, AS_IO, "cannot open \"%s\": %s", path, strerror(errno));
     enum as_status st = AS_OK;
@@ -58,7 +68,7 @@ static enum as_status write_all(int fd, const char *path, const char *data, size
 /* Devices and pipes are written as they are: there is nothing to rename. */
 static enum as_status write_special(const char *path, const char *data, size_t len, struct as_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int fd = open_file(path, O_WRONLY);
     if (fd < 0)
         return as_fail(err, AS_IO, "cannot open \"%s\" for writing: %s", path, strerror(errno));
     enum as_status st = write_all(fd, path, data, len, err);
@@ -79,7 +89,7 @@ static enum as_status write_and_rename(const char *target, mode_t mode, const ch
         return as_nomem(err, size, "a file name");
     snprintf(tmp, size, "%s.%s.tmp", target, hex);
     enum as_status st = AS_OK;
-    int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open_file(tmp, O_WRONLY | O_CREAT | O_EXCL);
     if (fd < 0) {
         st = as_fail(err, AS_IO, "cannot create a file beside \"%s\": %s", target, strerror(errno));
         goto done;

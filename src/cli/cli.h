@@ -112,6 +112,8 @@ void as_args_add_store(const char *store, struct as_buf *out);
 int as_cli_fail(const struct as_error *err);
 /* The same for wrong usage of a command, with where its help is. */
 int as_cli_misuse(const struct as_command *command, const struct as_error *err);
+/* AS_NOMEM when a part of what is to be written was lost. */
+enum as_status as_cli_check_memory(struct as_error *err);
 /* Writes b to stdout; code, or AS_EXIT_FAILED when the output or the memory for it failed (a closed pipe is not
  * complained about). b is finished. */
 int as_cli_print(struct as_buf *b, int code);

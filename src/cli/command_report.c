@@ -45,6 +45,8 @@ static int deliver(struct as_buf *b, const char *path)
         return as_cli_print(b, AS_EXIT_OK);
     enum as_status st = as_buf_check(b, &err);
     if (!st)
+        st = as_cli_check_memory(&err);
+    if (!st)
         st = as_write_file(path, as_buf_get(b), b->len, &err);
     as_buf_finish(b);
     if (st)

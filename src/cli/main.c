@@ -1,10 +1,12 @@
 /* assay: the entry. Finds the subcommand, has its arguments parsed, runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "core/message.h"
 #include "core/provenance.h"
 #include "core/run.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,7 +69,7 @@ static int run_worker(int argc, char **argv)
                 "id; see 'assay help' for what can be asked of it");
     else if (as_worker_main((int)fd, (long)parent, &err) == AS_OK)
         return AS_EXIT_OK;
-    return as_cli_fail(&err);
+    return err.code == AS_NOMEM ? AS_WORKER_NO_MEMORY : as_cli_fail(&err);
 }
 
 /* The worker is this program, whatever it is called and also after its file was replaced, unless the person says
@@ -80,8 +82,18 @@ static void name_worker(void)
         (void)setenv("ASSAY_WORKER", self, 1);
 }
 
+/* jansson hands a lack of memory on as a value that is not there. */
+static void *allocate_json(size_t size)
+{
+    void *p = malloc(size);
+    if (!p)
+        as_memory_failed();
+    return p;
+}
+
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(allocate_json, free);
     /* A closed pipe and a file at its largest size are errors of a write, not ends without a word. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

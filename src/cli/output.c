@@ -19,13 +19,25 @@ static const struct {
     {AS_UNSUPPORTED, AS_EXIT_NOTHING},
 };
 
+/* Out of memory has to be said without any. */
+static void say_plainly(const char *text)
+{
+    fputs("assay: ", stderr);
+    for (; *text; text++)
+        fputc(*text < ' ' || *text > '~' ? '?' : *text, stderr);
+    fputc('\n', stderr);
+}
+
 static void say(const char *text)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "assay: ");
     as_buf_terminal(&b, text);
     as_buf_char(&b, '\n');
-    fputs(as_buf_get(&b), stderr);
+    if (b.failed)
+        say_plainly(text);
+    else
+        fputs(as_buf_get(&b), stderr);
     as_buf_finish(&b);
 }
 
@@ -53,15 +65,20 @@ void as_cli_note(const char *fmt, ...)
     va_start(ap, fmt);
     as_buf_vprintf(&b, fmt, ap);
     va_end(ap);
-    say(as_buf_get(&b));
+    say(b.failed ? "out of memory for a note" : as_buf_get(&b));
     as_buf_finish(&b);
+}
+
+enum as_status as_cli_check_memory(struct as_error *err)
+{
+    return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for a part of the output") : AS_OK;
 }
 
 int as_cli_print(struct as_buf *b, int code)
 {
     struct as_error err = {0};
     errno = 0;
-    if (as_buf_check(b, &err))
+    if (as_buf_check(b, &err) || as_cli_check_memory(&err))
         code = as_cli_fail(&err);
     else if (as_write_file("-", as_buf_get(b), b->len, &err))
         code = errno == EPIPE ? AS_EXIT_FAILED : as_cli_fail(&err);

@@ -151,6 +151,8 @@ static enum as_status write_page(const struct as_report_run *run, const char *pa
     struct as_buf page = AS_BUF_INIT;
     enum as_status st = as_report_html(run, 1, &page, err);
     if (!st)
+        st = as_cli_check_memory(err);
+    if (!st)
         st = as_write_file(path, as_buf_get(&page), page.len, err);
     as_buf_finish(&page);
     return st;

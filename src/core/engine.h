@@ -53,6 +53,7 @@ struct as_engine {
     double sentinel_at;     /* when the next sentinels are due */
     double stopped_at;      /* as_wall() when a run that is gone on with was left, as far as it tells; else 0 */
     int round, rounds;
+    size_t memory_failures; /* as_memory_failures() at the start: what is lost later must not look like a result */
     bool drift_noted;
     bool lost; /* one device or more */
     int stopped;
@@ -119,6 +120,8 @@ void as_engine_find_sentinels(struct as_engine *e);
 /* What the stored trials of all cells took, and read of the host and the sentinels (resume.c). */
 enum as_status as_engine_load(struct as_engine *e, struct as_error *err);
 
+/* AS_NOMEM when memory was short since the start. */
+enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err);
 /* One visit of a cell (visit.c). share_s: time for its samples. */
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err);
 enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err);

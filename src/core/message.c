@@ -33,7 +33,9 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
         do
             sent = send(fd, packet, n + 1, MSG_NOSIGNAL);
         while (sent < 0 && errno == EINTR);
-        if (sent < 0)
+        if (sent < 0 && (errno == ENOMEM || errno == ENOBUFS))
+            s = as_nomem(err, n, "a message");
+        else if (sent < 0)
             s = as_fail(err, AS_IO, "the other process is gone: %s", strerror(errno));
         at += n;
         left -= n;
@@ -66,7 +68,7 @@ static enum as_receive wait_readable(int fd, pid_t child, double deadline, const
         if (n > 0)
             return AS_RECEIVED;
         if (ended || (n < 0 && errno != EINTR))
-            return AS_PEER_GONE;
+            return !ended && errno == ENOMEM ? AS_NO_MEMORY : AS_PEER_GONE;
     }
 }
 
@@ -75,6 +77,7 @@ enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, co
 {
     struct as_buf text = AS_BUF_INIT;
     enum as_receive r = AS_RECEIVED;
+    const size_t failures = as_memory_failures();
     *message = NULL;
     for (bool whole = false; !whole && r == AS_RECEIVED;) {
         char packet[PACKET];
@@ -85,7 +88,7 @@ enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, co
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 1 || text.len > MESSAGE_MAX) {
-            r = AS_PEER_GONE;
+            r = n < 0 && errno == ENOMEM ? AS_NO_MEMORY : AS_PEER_GONE;
             break;
         }
         as_buf_add(&text, packet + 1, (size_t)n - 1);
@@ -94,7 +97,7 @@ enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, co
     if (r == AS_RECEIVED) {
         *message = text.failed ? NULL : json_loadb(as_buf_get(&text), text.len, 0, NULL);
         if (!*message)
-            r = AS_PEER_GONE;
+            r = as_memory_failures() != failures ? AS_NO_MEMORY : AS_PEER_GONE;
     }
     as_buf_finish(&text);
     return r;

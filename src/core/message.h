@@ -21,9 +21,19 @@ struct as_visit_order {
     double share_s;   /* time for sampling, after the preparation */
 };
 
-enum as_receive { AS_RECEIVED, AS_PEER_GONE, AS_NO_ANSWER, AS_STOPPED };
+enum as_receive {
+    AS_RECEIVED,
+    AS_PEER_GONE,
+    AS_NO_ANSWER,
+    AS_STOPPED,
+    AS_NO_MEMORY,      /* on this side */
+    AS_PEER_NO_MEMORY, /* as_worker_ask: the worker ended for lack of it */
+    AS_NOT_STARTED,    /* as_worker_ask: by its exit code the worker never became one */
+};
+/* Exit codes of a worker beside 0. */
+enum { AS_WORKER_NO_MEMORY = 125, AS_WORKER_NOT_READY = 126, AS_WORKER_NO_PROGRAM = 127 };
 
-/* AS_IO when the peer is gone. */
+/* AS_NOMEM: it was not sent. AS_IO: the peer is gone. */
 enum as_status as_message_send(int fd, const json_t *message, struct as_error *err);
 /* Waits until deadline (as_now() time; INFINITY: for ever). stop may be NULL. *message belongs to the caller.
  * Damaged packets count as AS_PEER_GONE. */

@@ -70,15 +70,12 @@ static void become_worker(const char *program, int socket, int log, const char *
     /* 0 reads nothing, 1 and 2 go to the log, 3 is the socket, the rest is closed. */
     int null = open("/dev/null", O_RDONLY);
     int high_socket = fcntl(socket, F_DUPFD, 10), high_log = fcntl(log, F_DUPFD, 10);
-    if (null < 0 || high_socket < 0 || high_log < 0)
-        _exit(126);
-    dup2(null, 0);
-    dup2(high_log, 1);
-    dup2(high_log, 2);
-    dup2(high_socket, WORKER_FD);
+    if (null < 0 || high_socket < 0 || high_log < 0 || dup2(null, 0) < 0 || dup2(high_log, 1) < 0 ||
+        dup2(high_log, 2) < 0 || dup2(high_socket, WORKER_FD) < 0)
+        _exit(AS_WORKER_NOT_READY);
     close_range(WORKER_FD + 1, ~0u, 0);
     execvp(program, argv);
-    _exit(127);
+    _exit(AS_WORKER_NO_PROGRAM);
 }
 
 enum as_status as_worker_start(struct as_worker *w, const char *program, struct as_error *err)
@@ -130,8 +127,34 @@ static void last_words(int log, char *out, size_t size)
     snprintf(out, size, ": %s", text);
 }
 
-static void reap(struct as_worker *w, char *why, size_t size)
+static const struct {
+    int code;
+    enum as_receive how;
+    const char *words;
+} ends[] = {
+    {AS_WORKER_NO_MEMORY, AS_PEER_NO_MEMORY, "the worker ran out of memory"},
+    {AS_WORKER_NOT_READY, AS_NOT_STARTED, "a worker process cannot be started"},
+    {AS_WORKER_NO_PROGRAM, AS_NOT_STARTED, "the worker program could not be started"},
+};
+
+static enum as_receive tell_end(int status, const char *words, char *why, size_t size)
 {
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && WIFEXITED(status); i++)
+        if (WEXITSTATUS(status) == ends[i].code) {
+            snprintf(why, size, "%s%s", ends[i].words, words);
+            return ends[i].how;
+        }
+    if (WIFSIGNALED(status))
+        snprintf(why, size, "the worker was killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                 words);
+    else
+        snprintf(why, size, "the worker ended with exit code %d%s", WEXITSTATUS(status), words);
+    return AS_PEER_GONE;
+}
+
+static enum as_receive reap(struct as_worker *w, char *why, size_t size)
+{
+    enum as_receive how = AS_PEER_GONE;
     int status = 0;
     char words[220] = "";
     /* The worker may still be dying by itself: its own signal is worth more than ours. */
@@ -148,17 +171,12 @@ static void reap(struct as_worker *w, char *why, size_t size)
         kill(-w->pid, SIGKILL); /* what it may have started */
     if (why) {
         last_words(w->log, words, sizeof words);
-        if (WIFSIGNALED(status))
-            snprintf(why, size, "the worker was killed by signal %d (%s)%s", WTERMSIG(status),
-                     strsignal(WTERMSIG(status)), words);
-        else if (WEXITSTATUS(status) == 127)
-            snprintf(why, size, "the worker program could not be started%s", words);
-        else
-            snprintf(why, size, "the worker ended with exit code %d%s", WEXITSTATUS(status), words);
+        how = tell_end(status, words, why, size);
     }
     close(w->fd);
     close(w->log);
     *w = (struct as_worker)AS_WORKER_INIT;
+    return how;
 }
 
 void as_worker_stop(struct as_worker *w)
@@ -171,14 +189,17 @@ enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double d
                               const volatile sig_atomic_t *stop, json_t **reply, char *why, size_t why_size)
 {
     *reply = NULL;
-    if (as_message_send(w->fd, order, NULL)) {
-        reap(w, why, why_size);
-        return AS_PEER_GONE;
-    }
-    enum as_receive r = as_message_receive_from(w->fd, w->pid, deadline, stop, reply);
+    const enum as_status sent = as_message_send(w->fd, order, NULL);
+    if (sent == AS_IO)
+        return reap(w, why, why_size);
+    enum as_receive r = sent ? AS_NO_MEMORY : as_message_receive_from(w->fd, w->pid, deadline, stop, reply);
     if (r == AS_PEER_GONE)
-        reap(w, why, why_size);
-    else if (r == AS_NO_ANSWER) {
+        return reap(w, why, why_size);
+    if (r == AS_NO_MEMORY) {
+        as_worker_stop(w);
+        snprintf(why, why_size, "out of memory for what is said to the worker");
+    }
+    if (r == AS_NO_ANSWER) {
         as_worker_stop(w);
         snprintf(why, why_size, "no answer in time; the worker was killed");
     } else if (r == AS_STOPPED) {

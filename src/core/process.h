@@ -18,8 +18,8 @@ struct as_worker {
 
 /* program NULL: as_worker_program. */
 enum as_status as_worker_start(struct as_worker *w, const char *program, struct as_error *err);
-/* Asks and waits for the answer. AS_PEER_GONE, AS_NO_ANSWER: the worker is killed and reaped, and how it ended is in
- * why ("killed by signal 11 (Segmentation fault): last words"). AS_STOPPED: likewise, for stop. */
+/* Asks and waits for the answer. All but AS_RECEIVED and AS_STOPPED: the worker is killed and reaped, and how it ended
+ * is in why ("killed by signal 11 (Segmentation fault): last words"). AS_STOPPED: likewise, for stop. */
 enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double deadline,
                               const volatile sig_atomic_t *stop, json_t **reply, char *why, size_t why_size);
 void as_worker_stop(struct as_worker *w); /* at once; takes one that is not running */

@@ -136,6 +136,7 @@ enum as_status as_engine_make(struct as_engine *e, struct as_error *err)
                               e->cells[i].status != AS_CELL_UNTRUSTED;
     }
     e->rounds = e->run->visits;
+    e->memory_failures = as_memory_failures();
     e->start = as_now();
     e->deadline = e->run->budget_s > 0 ? e->start + e->run->budget_s : INFINITY;
     return AS_OK;
@@ -168,6 +169,8 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
         s = as_engine_isolate(e, err);
     if (!s)
         s = as_engine_judge(e, err);
+    if (!s)
+        s = as_engine_check_memory(e, err);
     if (!s) {
         e->run->state = e->stopped || e->lost ? AS_RUN_INTERRUPTED : AS_RUN_COMPLETE;
         e->run->ended_at = as_wall();

@@ -20,7 +20,7 @@ static enum as_status take_description(const json_t *reply, struct as_device_inf
     enum as_status s = text ? as_info_from_json(text, info, err) : as_nomem(err, 0, "a device");
     free(text);
     *topology = !s && tree ? json_dumps(tree, JSON_COMPACT) : NULL;
-    return s;
+    return !s && tree && !*topology ? as_nomem(err, 0, "the topology of a device") : s;
 }
 
 static enum as_status take_refusal(const json_t *reply, struct as_error *err)
@@ -33,7 +33,10 @@ static enum as_status take_refusal(const json_t *reply, struct as_error *err)
 
 static enum as_status ask_failed(enum as_receive r, const char *what, const char *why, struct as_error *err)
 {
-    return as_fail(err, r == AS_STOPPED ? AS_INTERRUPTED : AS_UNSUPPORTED, "%s: %s", what, why);
+    static const enum as_status statuses[] = {
+        [AS_STOPPED] = AS_INTERRUPTED, [AS_PEER_GONE] = AS_UNSUPPORTED, [AS_NO_ANSWER] = AS_UNSUPPORTED,
+        [AS_NO_MEMORY] = AS_NOMEM,     [AS_PEER_NO_MEMORY] = AS_NOMEM,  [AS_NOT_STARTED] = AS_FAILED};
+    return as_fail(err, statuses[r], "%s: %s", what, why);
 }
 
 static enum as_status open_named(struct as_slot *slot, const char *id, const char *program, double deadline,
@@ -112,8 +115,8 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
         why = (struct as_error){0};
         if (!json_is_true(json_object_get(j, "ok")))
             take_refusal(j, &why);
-        else
-            take_description(j, &d->info, &d->topology, &why);
+        else if (take_description(j, &d->info, &d->topology, &why) == AS_NOMEM)
+            s = as_fail(err, AS_NOMEM, "%s", why.text); /* the device is there all the same */
         as_copy_text(d->why, sizeof d->why, why.text);
     }
     return s;
@@ -144,6 +147,8 @@ enum as_status as_find_devices(const char *program, const volatile sig_atomic_t 
             enum as_receive r = as_message_receive_from(workers[i].fd, workers[i].pid, deadline, stop, &reply);
             if (r == AS_STOPPED)
                 s = as_fail(err, AS_INTERRUPTED, "stopped while devices were searched for");
+            else if (r == AS_NO_MEMORY)
+                s = as_nomem(err, 0, "devices");
             else if (r != AS_RECEIVED)
                 as_fail(&why[i], AS_UNSUPPORTED, "%s",
                         r == AS_NO_ANSWER ? "it did not answer in time" : "the process that loaded it died");

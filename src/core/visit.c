@@ -129,6 +129,11 @@ enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err
     return s;
 }
 
+enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err)
+{
+    return as_memory_failures() != e->memory_failures ? as_nomem(err, 0, "the run") : AS_OK;
+}
+
 /* Earlier visits from the store with the new one behind them; the new one is taken over. */
 static enum as_status add_visit(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
 {
@@ -153,7 +158,10 @@ static enum as_status add_visit(struct as_engine *e, size_t index, struct as_vis
     if (visit->detail) {
         free(cell->detail);
         cell->detail = as_strdup(visit->detail);
+        s = s || cell->detail ? s : as_nomem(err, 0, "a visit's notes");
     }
+    if (!s)
+        s = as_engine_check_memory(e, err);
     if (!s)
         s = as_store_add_visit(e->store, visit, cell, err);
     as_visits_free(visits, n);
@@ -218,15 +226,18 @@ static enum as_status ask(const struct as_engine *e, struct as_slot *slot, const
                            e->options->stop, &a->reply, a->text, sizeof a->text);
     json_decref(message);
     slot->is_open = slot->worker.pid != 0;
-    return AS_OK;
+    return a->how == AS_NO_MEMORY ? as_nomem(err, 0, "a visit") : AS_OK;
 }
 
 static void take_answer(const struct answer *a, const struct as_cell *cell, int number, struct as_visit *visit)
 {
     struct as_error why;
+    static const enum as_cell_status statuses[] = {[AS_PEER_GONE] = AS_CELL_CRASHED,
+                                                   [AS_NO_ANSWER] = AS_CELL_TIMEOUT,
+                                                   [AS_PEER_NO_MEMORY] = AS_CELL_FAILED,
+                                                   [AS_NOT_STARTED] = AS_CELL_CRASHED};
     if (a->how != AS_RECEIVED)
-        fill_broken(visit, a->how == AS_PEER_GONE ? AS_CELL_CRASHED : AS_CELL_TIMEOUT, a->text, a->asked,
-                    a->asked_wall);
+        fill_broken(visit, statuses[a->how], a->text, a->asked, a->asked_wall);
     else if (take_reply(a->reply, visit, &why))
         fill_broken(visit, AS_CELL_FAILED, why.text, a->asked, a->asked_wall);
     visit->cell_id = cell->id;

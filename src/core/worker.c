@@ -179,6 +179,19 @@ static bool is_message_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
+/* An answer of which a part was lost for lack of memory would say something else. */
+static json_t *whole_answer(struct worker *w, const json_t *order)
+{
+    const size_t before = as_memory_failures();
+    struct as_error err = {0};
+    json_t *reply = answer(w, order);
+    if (as_memory_failures() == before)
+        return reply;
+    json_decref(reply);
+    as_nomem(&err, 0, "an answer");
+    return refusal(&err);
+}
+
 enum as_status as_worker_main(int fd, long parent, struct as_error *err)
 {
     struct worker w = {.fd = fd};
@@ -193,18 +206,20 @@ enum as_status as_worker_main(int fd, long parent, struct as_error *err)
     /* What a driver starts is not to hold the socket after this process. */
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     as_host_core_init(&w.core);
-    for (;;) {
+    enum as_status s = AS_OK;
+    while (!s) {
         json_t *order = NULL;
-        if (as_message_receive(fd, INFINITY, NULL, &order) != AS_RECEIVED)
+        const enum as_receive how = as_message_receive(fd, INFINITY, NULL, &order);
+        if (how != AS_RECEIVED) {
+            s = how == AS_NO_MEMORY ? AS_NOMEM : AS_OK;
             break;
-        json_t *reply = answer(&w, order);
+        }
+        json_t *reply = whole_answer(&w, order);
         json_decref(order);
-        enum as_status s = reply ? as_message_send(fd, reply, NULL) : AS_NOMEM;
+        s = reply ? as_message_send(fd, reply, NULL) : AS_NOMEM;
         json_decref(reply);
-        if (s)
-            break;
     }
     close_compiler(&w);
     close_device(&w);
-    return AS_OK;
+    return s == AS_NOMEM ? as_nomem(err, 0, "an answer") : AS_OK;
 }

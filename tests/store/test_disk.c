@@ -1,0 +1,305 @@
+/* A disk that fails, or that loses its power: at each of its calls. What was told to be stored is there, whole and
+ * once; of what was not, nothing or all of it is; and what failed can be done again.
+ *
+ * ASSAY_INJECT other than "sample": every failing call, and ten more ways in which each loss of power may go. */
+#include "disk.h"
+#include "fixture.h"
+
+#include "base/text.h"
+#include "store/schema.h"
+
+#include <limits.h>
+
+enum { CELLS = 3, STEPS_MAX = 24 };
+
+extern const char store_version_1[], export_version_2[];
+
+struct world {
+    struct fixture *f;
+    struct as_run run;
+    struct as_cell *cells;
+    struct as_visit visits[CELLS][4];
+};
+typedef enum as_status (*step_fn)(struct world *w);
+
+/* Each step is one transaction, or none, and is the same when it is done again. */
+static enum as_status open_store(struct world *w)
+{
+    as_store_close(w->f->store);
+    w->f->store = NULL;
+    return as_store_open(w->f->path, AS_STORE_WRITE, &w->f->store, &w->f->err);
+}
+
+static void forget_run(struct world *w)
+{
+    for (size_t i = 0; i < CELLS; i++)
+        for (size_t k = 0; k < 4; k++)
+            as_visit_finish(&w->visits[i][k]);
+    as_cells_free(w->cells, w->cells ? CELLS : 0);
+    as_run_finish(&w->run);
+    w->cells = NULL;
+}
+
+static enum as_status begin_run(struct world *w)
+{
+    forget_run(w);
+    sample_run(&w->run, 2);
+    w->cells = calloc(CELLS, sizeof *w->cells);
+    assert_non_null(w->cells);
+    for (int i = 0; i < CELLS; i++)
+        sample_cell(&w->cells[i], i);
+    return as_store_begin_run(w->f->store, &w->run, w->cells, CELLS, &w->f->err);
+}
+
+static enum as_status add_visit(struct world *w, size_t cell, int number)
+{
+    struct as_visit *v = &w->visits[cell][number];
+    struct as_rng rng;
+    as_rng_seed(&rng, 10 * cell + (size_t)number);
+    as_visit_finish(v);
+    w->cells[cell].visits_done = number;
+    sample_visit(v, &w->cells[cell], 200, &rng);
+    sample_measured(&w->cells[cell], w->visits[cell], (size_t)number + 1);
+    return as_store_add_visit(w->f->store, v, &w->cells[cell], &w->f->err);
+}
+
+static enum as_status visit_0_0(struct world *w)
+{
+    return add_visit(w, 0, 0);
+}
+
+static enum as_status visit_1_0(struct world *w)
+{
+    return add_visit(w, 1, 0);
+}
+
+static enum as_status visit_0_1(struct world *w)
+{
+    return add_visit(w, 0, 1);
+}
+
+static enum as_status exclude(struct world *w)
+{
+    return as_store_exclude_visit(w->f->store, w->cells[0].id, 1, 1, "drift: off", &w->f->err);
+}
+
+static enum as_status skip_cell(struct world *w)
+{
+    w->cells[2].status = AS_CELL_SKIPPED;
+    as_copy_text(w->cells[2].reason, sizeof w->cells[2].reason, "the time budget ended before it");
+    return as_store_update_cells(w->f->store, w->cells, CELLS, &w->f->err);
+}
+
+static enum as_status end_run(struct world *w)
+{
+    w->run.state = AS_RUN_COMPLETE;
+    w->run.ended_at = w->run.started_at + 10;
+    return as_store_update_run(w->f->store, &w->run, &w->f->err);
+}
+
+static enum as_status import(struct world *w)
+{
+    int64_t id;
+    return as_store_import_json(w->f->store, export_version_2, strlen(export_version_2), &id, &w->f->err);
+}
+
+static enum as_status close_store(struct world *w)
+{
+    must_close(w->f);
+    return AS_OK;
+}
+
+/* A run of an older store, whose cell is 1. */
+static enum as_status touch_old_run(struct world *w)
+{
+    return as_store_exclude_visit(w->f->store, 1, 0, 1, "drift: off", &w->f->err);
+}
+
+static const step_fn new_store[] = {open_store, begin_run, visit_0_0,   visit_1_0,  open_store, visit_0_1, exclude,
+                                    skip_cell,  end_run,   close_store, open_store, import,     NULL};
+static const step_fn old_store[] = {open_store, touch_old_run, begin_run, visit_0_0, close_store, NULL};
+
+/* All that the store holds, as one number; 0: there is no store. */
+static uint64_t content_of(struct fixture *f, enum as_store_mode mode)
+{
+    struct as_store *store = NULL;
+    struct as_run *runs = NULL;
+    struct as_buf all = AS_BUF_INIT;
+    size_t n = 0;
+    if (access(f->path, F_OK))
+        return 0;
+    if (as_store_open(f->path, mode, &store, &f->err)) {
+        assert_int_equal(f->err.code, AS_NOTFOUND); /* empty */
+        return 0;
+    }
+    check(f, as_store_verify(store, &f->err));
+    check(f, as_store_runs(store, &runs, &n, &f->err));
+    for (size_t i = 0; i < n; i++) {
+        struct as_buf one = AS_BUF_INIT;
+        check(f, as_store_export_json(store, &runs[i], &one, &f->err));
+        as_buf_str(&all, as_buf_get(&one));
+        as_buf_finish(&one);
+    }
+    check(f, as_buf_check(&all, &f->err));
+    const uint64_t hash = n ? as_hash(as_buf_get(&all), all.len) : 0;
+    as_buf_finish(&all);
+    as_runs_free(runs, n);
+    as_store_close(store);
+    return hash;
+}
+
+static void start(struct fixture *f, const char *sql)
+{
+    char journal[128];
+    snprintf(journal, sizeof journal, "%s-journal", f->path);
+    unlink(journal);
+    unlink(f->path);
+    if (sql)
+        run_sql(f->path, sql);
+}
+
+/* Steps until one fails: which one, or how many there are. */
+static size_t carry_out(struct world *w, const step_fn *steps, size_t from)
+{
+    while (steps[from] && !steps[from](w))
+        from++;
+    return from;
+}
+
+static void end(struct world *w)
+{
+    must_close(w->f);
+    forget_run(w);
+}
+
+/* What the store holds after each step, with nothing in the way. */
+static void learn(struct fixture *f, const step_fn *steps, const char *sql, uint64_t *after)
+{
+    struct world w = {.f = f};
+    start(f, sql);
+    after[0] = content_of(f, AS_STORE_READ);
+    for (size_t i = 0; steps[i]; i++) {
+        assert_true(i + 2 < STEPS_MAX);
+        check(f, steps[i](&w));
+        after[i + 1] = content_of(f, AS_STORE_READ);
+    }
+    end(&w);
+}
+
+static bool is_sample(void)
+{
+    const char *how = getenv("ASSAY_INJECT");
+    return !how || strcmp(how, "sample") == 0;
+}
+
+static void lose_power(struct fixture *f, const step_fn *steps, const char *sql, const uint64_t *after,
+                       unsigned long at, unsigned long *points)
+{
+    struct world w = {.f = f};
+    start(f, sql);
+    disk_start(DISK_POWER, at, 0);
+    const size_t told = carry_out(&w, steps, 0);
+    end(&w);
+    disk_stop();
+    for (unsigned seed = 0; disk_struck() && seed < (is_sample() ? 3 : 13); seed++) {
+        disk_power_back(seed < 2 ? seed : at * 1000 + seed);
+        const uint64_t now = content_of(f, seed % 2 ? AS_STORE_READ : AS_STORE_WRITE);
+        if (now != after[told] && (!steps[told] || now != after[told + 1]))
+            fail_msg("power lost at change %lu, way %u: after %zu steps the store is neither before nor after the next",
+                     at, seed, told);
+        ++*points;
+    }
+    disk_forget();
+}
+
+static void test_power(struct fixture *f, const step_fn *steps, const char *sql, const char *name)
+{
+    uint64_t after[STEPS_MAX];
+    unsigned long points = 0, at = 0;
+    learn(f, steps, sql, after);
+    do
+        lose_power(f, steps, sql, after, ++at, &points);
+    while (disk_struck());
+    print_message("# %s: power lost at each of %lu changes, %lu ways\n", name, at - 1, points);
+    assert_true(at > 50);
+}
+
+/* The step that is to be done next. Of a commit whose very last act fails, which takes the journal's header away,
+ * SQLite says that it failed, and it is in the store: never in part, and a resumed run finds it. */
+static size_t check_failure(struct fixture *f, const uint64_t *after, size_t failed, unsigned long at)
+{
+    if (f->err.code != AS_IO || !strstr(f->err.text, f->path))
+        fail_msg("call %lu fails: %s: '%s'", at, as_status_word(f->err.code), f->err.text);
+    const uint64_t now = content_of(f, AS_STORE_READ);
+    if (now != after[failed] && now != after[failed + 1])
+        fail_msg("call %lu fails: step %zu is there in part", at, failed);
+    return now == after[failed] ? failed : failed + 1;
+}
+
+/* One call fails, or all from one on until the disk is mended. */
+static void fail_at(struct fixture *f, const step_fn *steps, const char *sql, const uint64_t *after,
+                    enum disk_trouble trouble, unsigned long at)
+{
+    struct world w = {.f = f};
+    start(f, sql);
+    disk_start(trouble, at, trouble);
+    const size_t failed = carry_out(&w, steps, 0);
+    disk_start(DISK_NONE, 0, 0);
+    const size_t there = steps[failed] ? check_failure(f, after, failed, at) : failed;
+    if (!f->store && there && steps[there] && steps[there] != open_store)
+        check(f, open_store(&w));
+    const size_t last = carry_out(&w, steps, there);
+    if (steps[last])
+        fail_msg("call %lu fails: step %zu cannot be done again: %s", at, last, f->err.text);
+    end(&w);
+    disk_stop();
+    assert_int_equal(content_of(f, AS_STORE_READ), after[last]);
+    disk_forget();
+}
+
+static void test_failing(struct fixture *f, const step_fn *steps, const char *sql, const char *name)
+{
+    uint64_t after[STEPS_MAX];
+    struct world w = {.f = f};
+    learn(f, steps, sql, after);
+    start(f, sql);
+    disk_start(DISK_FAIL, ULONG_MAX, 0);
+    carry_out(&w, steps, 0);
+    end(&w);
+    const unsigned long calls = disk_stop();
+    disk_forget();
+    const unsigned long every = is_sample() ? 4 : 1;
+    for (unsigned long at = 1; at <= calls; at += every) {
+        fail_at(f, steps, sql, after, DISK_FAIL, at);
+        fail_at(f, steps, sql, after, DISK_BROKEN, at);
+    }
+    print_message("# %s: of %lu calls each %lu. failed, alone and with all after it\n", name, calls, every);
+}
+
+static void test_new_store_power(void **state)
+{
+    test_power(*state, new_store, NULL, "a new store");
+}
+
+static void test_old_store_power(void **state)
+{
+    test_power(*state, old_store, store_version_1, "a store of version 1");
+}
+
+static void test_new_store_failing(void **state)
+{
+    test_failing(*state, new_store, NULL, "a new store");
+}
+
+static void test_old_store_failing(void **state)
+{
+    test_failing(*state, old_store, store_version_1, "a store of version 1");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {TEST(test_new_store_power), TEST(test_old_store_power),
+                                       TEST(test_new_store_failing), TEST(test_old_store_failing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
