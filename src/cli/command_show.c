@@ -17,7 +17,7 @@ static enum as_status load(const struct as_args *args, const char *run, struct a
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
-    if (!st && (st = as_report_load(store, run, out, err)) && run)
+    if (!st && (st = as_report_load_short(store, run, out, err)) && run)
         as_hint_probe(run, err);
     if (!st && stored && !(st = as_store_runs(store, &runs, stored, err)))
         as_runs_free(runs, *stored);

@@ -29,6 +29,10 @@
 #define TEN "?,?,?,?,?,?,?,?,?,?"
 #define CELL_FILTER                                                                                                    \
     " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"
+/* The gates as bits: a row of few columns is read in half the time. */
+#define FAILED_GATES                                                                                                   \
+    "(gate_checksum = 'fail') | (gate_limit = 'fail') << 1 | (gate_clock = 'fail') << 2 | (gate_noise = 'fail') << 3 " \
+    "| (gate_code = 'fail') << 4 | (gate_footprint = 'fail') << 5 | (gate_drift = 'fail') << 6"
 
 static const char *const texts[AS_SQL_N] = {
     [AS_SQL_BEGIN_READ] = "BEGIN",
@@ -57,8 +61,16 @@ static const char *const texts[AS_SQL_N] = {
     /* 'g' comes after every digit of a uuid */
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
-    [AS_SQL_CELLS] = "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position",
-    [AS_SQL_CELLS_OF_RUN] = "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position",
+    [AS_SQL_CELLS] =
+        "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position LIMIT ?5",
+    [AS_SQL_CELLS_OF_RUN] =
+        "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
+    [AS_SQL_BRIEF_CELLS] = "SELECT id, device, probe, unit, better_less, axes, n, median, status, "
+                           "CASE status WHEN 'ok' THEN NULL ELSE reason END, "
+                           "CASE status WHEN 'ok' THEN NULL ELSE " FAILED_GATES " END "
+                           "FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
+    [AS_SQL_COUNT] = "SELECT count(*) FROM cells WHERE run_id = ?1 AND (probe = ?2 OR (?2 IS NULL AND probe <> "
+                     "'" AS_HIDDEN_PROBE "'))",
     [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
     [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
                        "n > 0 ORDER BY number",

@@ -29,6 +29,8 @@ enum as_sql {
     AS_SQL_RUN_IDS,
     AS_SQL_CELLS,
     AS_SQL_CELLS_OF_RUN,
+    AS_SQL_BRIEF_CELLS,
+    AS_SQL_COUNT,
     AS_SQL_CELL,
     AS_SQL_SAMPLES,
     AS_SQL_VISITS_OF_RUN,

@@ -52,12 +52,23 @@ struct as_cell_filter {
     int hidden;         /* also the sentinel's cells */
     int with_samples;   /* sum.n is then the number of samples found, also where a kill came between leaving out a
                            visit and storing the cell's new numbers */
+    int brief;    /* only id, device, probe, unit, better_less, axes, status, sum.n and sum.median, and of cells that
+                     are not ok the reason and the states of gates that failed */
+    size_t limit; /* 0: all, else the first so many */
 };
 /* Cells in order of the plan. */
 enum as_status as_store_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
                               size_t *n, struct as_error *err);
 enum as_status as_store_cell(struct as_store *store, int64_t id, int with_samples, struct as_cell *out,
                              struct as_error *err);
+/* The same cells one at a time, in memory that does not grow with them. What take does not move out of the cell (by
+ * leaving NULL there) is freed; any status but AS_OK ends it. take may read from the store, but not list cells. */
+typedef enum as_status (*as_cell_fn)(void *user, struct as_cell *cell, struct as_error *err);
+enum as_status as_store_each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
+                                  void *user, struct as_error *err);
+/* How many cells of a run are of a probe (NULL: of all but the sentinel). */
+enum as_status as_store_count(struct as_store *store, int64_t run_id, const char *probe, size_t *n,
+                              struct as_error *err);
 /* The visits of one cell, or of a whole run when cell_id is 0, in order of time. */
 enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
                                size_t *n, struct as_error *err);
