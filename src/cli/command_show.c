@@ -10,14 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
+typedef enum as_status (*load_fn)(struct as_store *store, const char *run, struct as_report_run *out,
+                                  struct as_error *err);
+
 /* stored: how many runs are in the store, NULL where that does not matter. */
-static enum as_status load(const struct as_args *args, const char *run, struct as_report_run *out, size_t *stored,
-                           struct as_error *err)
+static enum as_status load(const struct as_args *args, load_fn from, const char *run, struct as_report_run *out,
+                           size_t *stored, struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
-    if (!st && (st = as_report_load_short(store, run, out, err)) && run)
+    if (!st && (st = from(store, run, out, err)) && run)
         as_hint_probe(run, err);
     if (!st && stored && !(st = as_store_runs(store, &runs, stored, err)))
         as_runs_free(runs, *stored);
@@ -86,7 +89,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st)
         st = as_run_and_probe(args, &name, &probe, &err);
     if (!st)
-        st = load(args, name, &run, &stored, &err);
+        st = load(args, as_report_load_short, name, &run, &stored, &err);
     if (!st && probe && !has_probe(&run, probe) && !as_probe_find(probe))
         st = as_unknown_probe(probe, &err);
     if (st)
@@ -261,7 +264,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     if (!st && names)
         st = as_refs_load(names, &refs, &err);
     if (!st)
-        st = load(args, as_args_word(args, 0), &run, NULL, &err);
+        st = load(args, as_report_load, as_args_word(args, 0), &run, NULL, &err);
     if (!st && as_args_flag(args, "json"))
         facts_json(&run, &refs, &out);
     else if (!st)
