@@ -15,8 +15,8 @@ static const struct as_axis_value none;
 
 const struct as_axis_value *as_axes_get(const struct as_axes *axes, const char *name)
 {
-    for (size_t i = 0; i < axes->n; i++)
-        if (strcmp(axes->v[i].name, name) == 0)
+    for (size_t i = 0; i < axes->n; i++) /* the first letter tells most apart, and all cells are asked for their axes */
+        if (axes->v[i].name[0] == name[0] && strcmp(axes->v[i].name, name) == 0)
             return &axes->v[i];
     return NULL;
 }
@@ -93,7 +93,9 @@ static double spelled_number(const char *text)
 
 static bool is_name(const char *s)
 {
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+    size_t n = 0;
+    while ((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= '0' && s[n] <= '9') || s[n] == '_' || s[n] == '-')
+        n++;
     return n > 0 && s[n] == 0 && s[0] >= 'a' && s[0] <= 'z' && n < sizeof none.name;
 }
 
@@ -177,7 +179,8 @@ static bool scan_token(const char **at, char *out, size_t size, bool *is_text)
         while (start[n] >= ' ' && start[n] <= '~' && start[n] != '"' && start[n] != '\\')
             n++;
     else
-        n = strspn(start, "0123456789");
+        while (start[n] >= '0' && start[n] <= '9')
+            n++;
     if (n == 0 || n >= size || (*is_text ? start[n] != '"' : n > 15 || (n > 1 && start[0] == '0')))
         return false;
     memcpy(out, start, n);

@@ -200,9 +200,8 @@ static enum as_status load_big(struct as_store *store, struct as_report_run *out
     size_t n = 0, handles_n = 0;
     struct as_overview *o = out->overview = calloc(1, sizeof *out->overview);
     enum as_status s = o ? as_overview_begin(o, err) : as_nomem(err, sizeof *o, "an overview");
-    const struct as_cell_filter filter = {.run_id = out->run.id, .brief = 1};
     if (!s)
-        s = as_store_each_cell(store, &filter, look_at_cell, o, err);
+        s = as_store_each_brief(store, out->run.id, look_at_cell, o, err);
     if (s)
         return s;
     const struct as_overview_probe *probes = as_overview_probes(o, &n);

@@ -49,7 +49,7 @@ struct as_overview {
 typedef enum as_status (*as_cell_fetch)(void *user, int64_t handle, struct as_cell *out, struct as_error *err);
 
 enum as_status as_overview_begin(struct as_overview *o, struct as_error *err);
-/* handle: by which end will fetch the cell. Only what filter.brief reads is looked at. */
+/* handle: by which end will fetch the cell. Only what as_store_each_brief reads is looked at. */
 enum as_status as_overview_add(struct as_overview *o, const struct as_cell *cell, int64_t handle, struct as_error *err);
 /* Finds the groups; nothing can be added after it. */
 enum as_status as_overview_end(struct as_overview *o, as_cell_fetch fetch, void *user, struct as_error *err);

@@ -2,6 +2,8 @@
  * text is cut to fit. */
 #include "store/sql.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +129,25 @@ static enum as_status load_samples(struct as_store *store, struct as_cell *c, st
     return as_row_close(&row, s, err);
 }
 
+/* "0010000untrusted the clock moved": a digit for each gate, the status and the reason; NULL for an ok cell. */
+static bool read_trouble(struct as_row *row, struct as_cell *c)
+{
+    const char *at = as_get_text(row);
+    char word[16];
+    c->status = AS_CELL_OK;
+    c->reason[0] = '\0';
+    for (int g = 0; g < AS_GATE_N; g++)
+        c->gates[g].state = *at && *at++ == '1' ? AS_GATE_FAIL : AS_GATE_NA;
+    if (!*at)
+        return true;
+    const size_t n = strcspn(at, " ");
+    if (n >= sizeof word || at[n] != ' ')
+        return false;
+    as_copy_text(word, n + 1, at);
+    as_copy_text(c->reason, sizeof c->reason, at + n + 1);
+    return as_cell_status_parse(word, &c->status, NULL) == AS_OK;
+}
+
 /* Into the same cell again and again: clearing all of it would cost as much as reading what a row has. */
 static enum as_status read_brief_cell(struct as_row *row, struct as_cell *c, struct as_error *err)
 {
@@ -140,42 +161,36 @@ static enum as_status read_brief_cell(struct as_row *row, struct as_cell *c, str
         return as_store_damaged(row->store, "cell", c->id, why.text, err);
     c->sum = (struct as_summary){.n = (size_t)as_get_small(row)};
     c->sum.median = as_get_real(row);
-    if (as_cell_status_parse(as_get_text(row), &c->status, NULL))
+    if (!read_trouble(row, c))
         return as_store_damaged(row->store, "cell", c->id, "a status is none that there is", err);
-    as_copy_column(row, c->reason, sizeof c->reason);
-    const int failed = as_get_small(row);
-    for (int g = 0; g < AS_GATE_N; g++)
-        c->gates[g].state = failed >> g & 1 ? AS_GATE_FAIL : AS_GATE_NA;
     return AS_OK;
 }
 
-static enum as_status take_row(struct as_row *row, const struct as_cell_filter *filter, struct as_cell *cell,
-                               as_cell_fn take, void *user, struct as_error *err)
+static enum as_status take_row(struct as_row *row, const struct as_cell_filter *filter, as_cell_fn take, void *user,
+                               struct as_error *err)
 {
-    enum as_status s = filter->brief ? read_brief_cell(row, cell, err) : read_cell(row, cell, err);
+    struct as_cell cell;
+    enum as_status s = read_cell(row, &cell, err);
     if (!s && filter->with_samples)
-        s = load_samples(row->store, cell, err);
+        s = load_samples(row->store, &cell, err);
     if (!s)
-        s = take(user, cell, err);
-    as_cell_finish(cell);
+        s = take(user, &cell, err);
+    as_cell_finish(&cell);
     return s;
 }
 
 static enum as_status each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
                                 void *user, struct as_error *err)
 {
-    struct as_cell cell = {.run_id = filter->run_id};
     enum as_status s = AS_OK;
-    struct as_row row = as_row_start(store, filter->brief    ? AS_SQL_BRIEF_CELLS
-                                            : filter->run_id ? AS_SQL_CELLS_OF_RUN
-                                                             : AS_SQL_CELLS);
+    struct as_row row = as_row_start(store, filter->run_id ? AS_SQL_CELLS_OF_RUN : AS_SQL_CELLS);
     as_put_int(&row, filter->run_id);
     as_put_text_or_null(&row, filter->probe);
     as_put_text_or_null(&row, filter->device);
     as_put_int(&row, filter->hidden != 0);
     as_put_int(&row, filter->limit ? (int64_t)filter->limit : -1);
     while (!s && as_row_next(&row))
-        s = take_row(&row, filter, &cell, take, user, err);
+        s = take_row(&row, filter, take, user, err);
     return as_row_close(&row, s, err);
 }
 
@@ -188,6 +203,21 @@ enum as_status as_store_each_cell(struct as_store *store, const struct as_cell_f
         return s;
     s = each_cell(store, filter, take, user, err);
     return begun ? as_end(store, s, err) : s;
+}
+
+enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_cell_fn take, void *user,
+                                   struct as_error *err)
+{
+    struct as_cell cell = {.run_id = run_id};
+    enum as_status s = AS_OK;
+    struct as_row row = as_row_start(store, AS_SQL_BRIEF_CELLS);
+    as_put_int(&row, run_id);
+    while (!s && as_row_next(&row)) {
+        s = read_brief_cell(&row, &cell, err);
+        if (!s)
+            s = take(user, &cell, err);
+    }
+    return as_row_close(&row, s, err);
 }
 
 struct cell_list {

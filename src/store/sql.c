@@ -29,10 +29,10 @@
 #define TEN "?,?,?,?,?,?,?,?,?,?"
 #define CELL_FILTER                                                                                                    \
     " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"
-/* The gates as bits: a row of few columns is read in half the time. */
+/* A digit for each gate: a row of few columns is read in half the time. */
 #define FAILED_GATES                                                                                                   \
-    "(gate_checksum = 'fail') | (gate_limit = 'fail') << 1 | (gate_clock = 'fail') << 2 | (gate_noise = 'fail') << 3 " \
-    "| (gate_code = 'fail') << 4 | (gate_footprint = 'fail') << 5 | (gate_drift = 'fail') << 6"
+    "(gate_checksum = 'fail') || (gate_limit = 'fail') || (gate_clock = 'fail') || (gate_noise = 'fail') || "          \
+    "(gate_code = 'fail') || (gate_footprint = 'fail') || (gate_drift = 'fail')"
 
 static const char *const texts[AS_SQL_N] = {
     [AS_SQL_BEGIN_READ] = "BEGIN",
@@ -65,10 +65,9 @@ static const char *const texts[AS_SQL_N] = {
         "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position LIMIT ?5",
     [AS_SQL_CELLS_OF_RUN] =
         "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
-    [AS_SQL_BRIEF_CELLS] = "SELECT id, device, probe, unit, better_less, axes, n, median, status, "
-                           "CASE status WHEN 'ok' THEN NULL ELSE reason END, "
-                           "CASE status WHEN 'ok' THEN NULL ELSE " FAILED_GATES " END "
-                           "FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
+    [AS_SQL_BRIEF_CELLS] = "SELECT id, device, probe, unit, better_less, axes, n, median, CASE status WHEN 'ok' THEN "
+                           "NULL ELSE " FAILED_GATES " || status || ' ' || reason END FROM cells WHERE run_id = ? AND "
+                           "probe <> '" AS_HIDDEN_PROBE "' ORDER BY position",
     [AS_SQL_COUNT] = "SELECT count(*) FROM cells WHERE run_id = ?1 AND (probe = ?2 OR (?2 IS NULL AND probe <> "
                      "'" AS_HIDDEN_PROBE "'))",
     [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
