@@ -107,6 +107,9 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
                                   struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
 
+/* Hands what out holds to write when there is enough of it, or at the end. */
+enum as_status as_sink_pass(const struct as_sink *sink, bool end, struct as_error *err);
+
 /* The visits that a cell's numbers are made from. */
 bool as_visit_counts(const struct as_visit *v);
 

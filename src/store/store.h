@@ -81,9 +81,17 @@ enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 /* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
  * machine code, version 3 the precision of each cell; exports of older versions are read as well. */
 enum { AS_EXPORT_FORMAT = 3 };
-enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, struct as_buf *out,
+/* What is written goes to out; now and then, where write is not NULL, it is handed to write and out cleared, so that
+ * memory does not grow with the run. */
+typedef enum as_status (*as_write_fn)(void *user, const char *bytes, size_t n, struct as_error *err);
+struct as_sink {
+    as_write_fn write;
+    void *user;
+    struct as_buf *out;
+};
+enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                     struct as_error *err);
-enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, struct as_buf *out,
+enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                    struct as_error *err);
 /* Adds the run of an exported JSON text; samples and visits come back as exported. Damaged, foreign or newer text is
  * refused whole (AS_FORMAT with the place). */
