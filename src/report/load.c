@@ -230,3 +230,29 @@ enum as_status as_report_load_short(struct as_store *store, const char *name, st
         as_report_run_finish(out);
     return s;
 }
+
+static enum as_status load_probe(struct as_store *store, const char *probe, bool all, struct as_report_run *out,
+                                 struct as_error *err)
+{
+    const struct as_cell_filter filter = {.run_id = out->run.id, .probe = probe, .limit = all ? 0 : AS_REPORT_ROWS_MAX};
+    size_t n = 0;
+    enum as_status s = as_store_cells(store, &filter, &out->cells, &out->cells_n, err);
+    for (size_t i = 0; i < out->cells_n && !s; i++)
+        as_shown_cell(&out->cells[i]);
+    if (!s && filter.limit && out->cells_n == filter.limit)
+        s = as_store_count(store, out->run.id, probe, &n, err);
+    out->rows_more = n > out->cells_n ? n - out->cells_n : 0;
+    return s;
+}
+
+enum as_status as_report_load_probe(struct as_store *store, const char *name, const char *probe, bool all,
+                                    struct as_report_run *out, struct as_error *err)
+{
+    enum as_status s = load_run(store, name, out, err);
+    if (!s)
+        s = out->run.cells > AS_REPORT_WHOLE_MAX ? load_probe(store, probe, all, out, err)
+                                                 : load_whole(store, out, err);
+    if (s)
+        as_report_run_finish(out);
+    return s;
+}

@@ -22,6 +22,7 @@ struct as_report_run {
     struct as_run run;
     struct as_cell *cells; /* without samples; where there is an overview, only those that facts may rest on */
     size_t cells_n;
+    size_t rows_more;             /* cells of the one probe that was loaded, beyond those */
     struct as_overview *overview; /* of all cells of a run that is too big to be loaded whole; NULL: it is loaded */
     char *left_out;               /* "latency (500000 cells)": probes that the facts do without; NULL: none */
     struct as_device_info *devices;

@@ -275,6 +275,9 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
         st = as_text_operations(run, NULL, style, out, err);
     if (!st)
         st = write_table(&v, out, err);
+    if (run->rows_more)
+        as_buf_printf(out, "... and %zu more: 'assay show %lld %s --all', or 'assay export %lld --format csv'\n",
+                      run->rows_more, (long long)run->run.id, probe, (long long)run->run.id);
     for (size_t i = 0; i < v.n && !st; i++)
         st = as_missing_add(&missing, v.cells[i], err);
     if (!st)
