@@ -51,6 +51,19 @@ enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, 
  * write, flush and close are reported (a full disk, /dev/full). */
 enum as_status as_write_file(const char *path, const char *data, size_t len, struct as_error *err);
 
+/* The same for what is written in parts, so that it never has to be in memory whole. */
+struct as_writer {
+    int fd;
+    const char *name;  /* for messages */
+    char *target, *tmp; /* of a regular file; owned, NULL for others */
+    unsigned mode;      /* permissions that the file had; 0: as the umask wants it */
+};
+/* path stays as it is until the end. */
+enum as_status as_writer_open(struct as_writer *w, const char *path, struct as_error *err);
+enum as_status as_writer_add(struct as_writer *w, const char *data, size_t len, struct as_error *err);
+/* After a failure (status) a regular file is left as it was before; returns the first failure. */
+enum as_status as_writer_close(struct as_writer *w, enum as_status status, struct as_error *err);
+
 /* Grows *items (elements of size elem) to hold at least need elements; *cap is updated. Checks overflow. */
 enum as_status as_grow(void **items, size_t *cap, size_t need, size_t elem, struct as_error *err);
 

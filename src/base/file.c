@@ -1,6 +1,7 @@
 /* Whole files, in and out. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,72 +66,96 @@ static enum as_status write_all(int fd, const char *path, const char *data, size
     return AS_OK;
 }
 
-/* Devices and pipes are written as they are: there is nothing to rename. */
-static enum as_status write_special(const char *path, const char *data, size_t len, struct as_error *err)
-{
-    int fd = open_file(path, O_WRONLY);
-    if (fd < 0)
-        return as_fail(err, AS_IO, "cannot open \"%s\" for writing: %s", path, strerror(errno));
-    enum as_status st = write_all(fd, path, data, len, err);
-    if (close(fd) != 0 && !st)
-        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
-    return st;
-}
-
-/* Beside target, so that the rename stays in one file system. mode 0: as the umask wants it. */
-static enum as_status write_and_rename(const char *target, mode_t mode, const char *data, size_t len,
-                                       struct as_error *err)
+/* Beside target, so that the rename stays in one file system. */
+static enum as_status open_beside(struct as_writer *w, struct as_error *err)
 {
     char hex[17];
     as_hash_hex(as_rng_entropy(), hex);
-    size_t size = strlen(target) + sizeof hex + sizeof "..tmp";
-    char *tmp = malloc(size);
-    if (!tmp)
+    size_t size = strlen(w->target) + sizeof hex + sizeof "..tmp";
+    if (!(w->tmp = malloc(size)))
         return as_nomem(err, size, "a file name");
-    snprintf(tmp, size, "%s.%s.tmp", target, hex);
-    enum as_status st = AS_OK;
-    int fd = open_file(tmp, O_WRONLY | O_CREAT | O_EXCL);
-    if (fd < 0) {
-        st = as_fail(err, AS_IO, "cannot create a file beside \"%s\": %s", target, strerror(errno));
-        goto done;
+    snprintf(w->tmp, size, "%s.%s.tmp", w->target, hex);
+    w->fd = open_file(w->tmp, O_WRONLY | O_CREAT | O_EXCL);
+    return w->fd < 0 ? as_fail(err, AS_IO, "cannot create a file beside \"%s\": %s", w->target, strerror(errno))
+                     : AS_OK;
+}
+
+static enum as_status open_regular(struct as_writer *w, const char *path, bool exists, struct as_error *err)
+{
+    /* the rename would go around a write protection, and would put a file in the place of a link */
+    if (exists && access(path, W_OK) != 0)
+        return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
+    if (!exists && !(w->target = as_strdup(path)))
+        return as_nomem(err, strlen(path), "a file name");
+    if (exists && !(w->target = realpath(path, NULL)))
+        return as_fail(err, AS_IO, "cannot resolve \"%s\": %s", path, strerror(errno));
+    return open_beside(w, err);
+}
+
+/* Devices and pipes are written as they are: there is nothing to rename. */
+static enum as_status open_special(struct as_writer *w, const char *path, struct as_error *err)
+{
+    w->fd = open_file(path, O_WRONLY);
+    return w->fd < 0 ? as_fail(err, AS_IO, "cannot open \"%s\" for writing: %s", path, strerror(errno)) : AS_OK;
+}
+
+enum as_status as_writer_open(struct as_writer *w, const char *path, struct as_error *err)
+{
+    struct stat info = {0};
+    *w = (struct as_writer){.fd = -1, .name = path};
+    if (strcmp(path, "-") == 0) {
+        w->name = "standard output";
+        if (fflush(stdout) != 0)
+            return as_fail(err, AS_IO, "cannot write to standard output: %s", strerror(errno));
+        w->fd = STDOUT_FILENO;
+        return AS_OK;
     }
-    st = write_all(fd, target, data, len, err);
-    if (!st && mode && fchmod(fd, mode) != 0)
-        st = as_fail(err, AS_IO, "cannot set the permissions of \"%s\": %s", target, strerror(errno));
-    if (!st && fsync(fd) != 0 && errno != EINVAL && errno != EROFS) /* those: a file system that cannot */
-        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", target, strerror(errno));
-    if (close(fd) != 0 && !st) /* where quotas and network file systems tell that it did not fit */
-        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", target, strerror(errno));
-    if (!st && rename(tmp, target) != 0)
-        st = as_fail(err, AS_IO, "cannot rename \"%s\" to \"%s\": %s", tmp, target, strerror(errno));
-    if (st)
-        unlink(tmp);
-done:
-    free(tmp);
+    const bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return as_fail(err, AS_IO, "cannot write \"%s\": it is a folder; give the name of a file in it", path);
+    w->mode = exists ? info.st_mode & 0777 : 0;
+    enum as_status st =
+        exists && !S_ISREG(info.st_mode) ? open_special(w, path, err) : open_regular(w, path, exists, err);
+    return st ? as_writer_close(w, st, err) : AS_OK;
+}
+
+enum as_status as_writer_add(struct as_writer *w, const char *data, size_t len, struct as_error *err)
+{
+    return write_all(w->fd, w->target ? w->target : w->name, data, len, err);
+}
+
+static enum as_status finish_regular(const struct as_writer *w, struct as_error *err)
+{
+    if (w->mode && fchmod(w->fd, w->mode) != 0)
+        return as_fail(err, AS_IO, "cannot set the permissions of \"%s\": %s", w->target, strerror(errno));
+    if (fsync(w->fd) != 0 && errno != EINVAL && errno != EROFS) /* those: a file system that cannot */
+        return as_fail(err, AS_IO, "cannot write \"%s\": %s", w->target, strerror(errno));
+    return AS_OK;
+}
+
+enum as_status as_writer_close(struct as_writer *w, enum as_status st, struct as_error *err)
+{
+    const bool regular = w->target && w->fd >= 0;
+    if (!st && regular)
+        st = finish_regular(w, err);
+    /* where quotas and network file systems tell that it did not fit */
+    if (w->fd >= 0 && w->fd != STDOUT_FILENO && close(w->fd) != 0 && !st)
+        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", w->target ? w->target : w->name, strerror(errno));
+    if (!st && regular && rename(w->tmp, w->target) != 0)
+        st = as_fail(err, AS_IO, "cannot rename \"%s\" to \"%s\": %s", w->tmp, w->target, strerror(errno));
+    if (st && regular)
+        unlink(w->tmp);
+    free(w->target);
+    free(w->tmp);
+    *w = (struct as_writer){.fd = -1};
     return st;
 }
 
 enum as_status as_write_file(const char *path, const char *data, size_t len, struct as_error *err)
 {
-    if (strcmp(path, "-") == 0) {
-        if (fflush(stdout) != 0)
-            return as_fail(err, AS_IO, "cannot write to standard output: %s", strerror(errno));
-        return write_all(STDOUT_FILENO, "standard output", data, len, err);
-    }
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return write_and_rename(path, 0, data, len, err);
-    if (S_ISDIR(info.st_mode))
-        return as_fail(err, AS_IO, "cannot write \"%s\": it is a folder; give the name of a file in it", path);
-    if (!S_ISREG(info.st_mode))
-        return write_special(path, data, len, err);
-    /* the rename would go around a write protection, and would put a file in the place of a link */
-    if (access(path, W_OK) != 0)
-        return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
-    char *target = realpath(path, NULL);
-    if (!target)
-        return as_fail(err, AS_IO, "cannot resolve \"%s\": %s", path, strerror(errno));
-    enum as_status st = write_and_rename(target, info.st_mode & 0777, data, len, err);
-    free(target);
-    return st;
+    struct as_writer w;
+    enum as_status st = as_writer_open(&w, path, err);
+    if (st)
+        return st;
+    return as_writer_close(&w, as_writer_add(&w, data, len, err), err);
 }

@@ -5,6 +5,7 @@
 #include "cli/session.h"
 #include "report/load.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ const struct as_command as_command_report = {
     .run = run_report,
 };
 
-typedef enum as_status (*export_fn)(struct as_store *store, const struct as_run *run, struct as_buf *out,
+typedef enum as_status (*export_fn)(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                     struct as_error *err);
 static const struct {
     const char *name;
@@ -131,12 +132,50 @@ static enum as_status find_format(const char *name, export_fn *out, struct as_er
                    near ? near : "", near ? "'?" : "");
 }
 
+struct export_file {
+    struct as_writer writer;
+    bool to_terminal;
+    bool closed; /* by who reads it */
+};
+
+static enum as_status write_part(void *user, const char *bytes, size_t n, struct as_error *err)
+{
+    struct export_file *file = user;
+    struct as_buf text = AS_BUF_INIT;
+    if (file->to_terminal) {
+        as_buf_add(&text, bytes, n);
+        make_readable(&text);
+    }
+    enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = file->to_terminal ? as_writer_add(&file->writer, as_buf_get(&text), text.len, err)
+                               : as_writer_add(&file->writer, bytes, n, err);
+    file->closed = st && errno == EPIPE;
+    as_buf_finish(&text);
+    return st;
+}
+
+static enum as_status export_to(struct export_file *file, const char *path, export_fn write, struct as_store *store,
+                                const struct as_run *run, struct as_error *err)
+{
+    struct as_buf out = AS_BUF_INIT;
+    file->to_terminal = is_terminal(path);
+    enum as_status st = as_writer_open(&file->writer, path, err);
+    if (st)
+        return st;
+    st = write(store, run, &(struct as_sink){write_part, file, &out}, err);
+    as_buf_finish(&out);
+    if (!st)
+        st = as_cli_check_memory(err);
+    return as_writer_close(&file->writer, st, err);
+}
+
 static int run_export(const struct as_command *command, const struct as_args *args)
 {
     const char *path = as_args_value(args, "output");
     struct as_store *store = NULL;
+    struct export_file file = {.closed = false};
     struct as_run run = {0};
-    struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     export_fn write = NULL;
     enum as_status st = find_format(as_args_value(args, "format"), &write, &err);
@@ -146,10 +185,11 @@ static int run_export(const struct as_command *command, const struct as_args *ar
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
     if (!st)
         st = as_store_run(store, as_args_word(args, 0), &run, &err);
-    if (!st)
-        st = write(store, &run, &out, &err);
-    int code = st ? as_cli_misuse(command, &err) : deliver(&out, path ? path : "-");
-    as_buf_finish(&out);
+    int code = st ? as_cli_misuse(command, &err) : AS_EXIT_OK;
+    if (!st && export_to(&file, path ? path : "-", write, store, &run, &err))
+        code = file.closed ? AS_EXIT_FAILED : as_cli_misuse(command, &err);
+    else if (!st && path && strcmp(path, "-") != 0)
+        as_cli_note("wrote %s", path);
     as_run_finish(&run);
     as_store_close(store);
     return code;

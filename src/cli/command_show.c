@@ -4,22 +4,33 @@
 #include "cli/lookup.h"
 #include "cli/ndjson.h"
 #include "report/load.h"
+#include "report/shown.h"
 #include "report/terminal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* stored: how many runs are in the store, NULL where that does not matter. */
-static enum as_status load(const struct as_args *args, const char *run, struct as_report_run *out, size_t *stored,
-                           struct as_error *err)
+/* What of a run is asked for. */
+struct asked {
+    const char *run, *probe; /* NULL: the last; every probe */
+    bool all;
+};
+
+static enum as_status load(const struct as_args *args, const struct asked *asked, struct as_report_run *out,
+                           size_t *stored, struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
-    if (!st && (st = as_report_load(store, run, out, err)) && run)
-        as_hint_probe(run, err);
-    if (!st && stored && !(st = as_store_runs(store, &runs, stored, err)))
+    if (!st)
+        st = asked->probe ? as_report_load_probe(store, asked->run, asked->probe, asked->all, out, err)
+             : asked->all ? as_report_load(store, asked->run, out, err)
+                          : as_report_load_short(store, asked->run, out, err);
+    if (st && store && asked->run)
+        as_hint_probe(asked->run, err);
+    if (!st && !(st = as_store_runs(store, &runs, stored, err)))
         as_runs_free(runs, *stored);
     as_store_close(store);
     return st;
@@ -35,34 +46,84 @@ static void name_others(const struct as_args *args, size_t stored, struct as_buf
     as_buf_char(out, '\n');
 }
 
-static void json_cells(const struct as_report_run *run, const char *probe, struct as_buf *out)
+struct json_lines {
+    struct as_writer writer;
+    struct as_buf out;
+    bool closed; /* by who reads it */
+};
+
+static enum as_status pass_lines(struct json_lines *lines, struct as_error *err)
 {
-    for (size_t i = 0; i < run->cells_n; i++) {
-        if (probe && strcmp(run->cells[i].probe, probe) != 0)
-            continue;
-        struct as_buf line = AS_BUF_INIT;
-        as_buf_char(&line, '{');
-        as_json_add_int(&line, "run", run->run.id);
-        as_ndjson_cell(&line, &run->cells[i]);
-        as_buf_str(&line, "}\n");
-        as_buf_str(out, as_buf_get(&line));
-        out->failed |= line.failed;
-        as_buf_finish(&line);
+    enum as_status st = as_buf_check(&lines->out, err);
+    if (!st)
+        st = as_writer_add(&lines->writer, as_buf_get(&lines->out), lines->out.len, err);
+    lines->closed = st == AS_IO && errno == EPIPE;
+    as_buf_clear(&lines->out);
+    return st;
+}
+
+static enum as_status json_cell(void *user, struct as_cell *cell, struct as_error *err)
+{
+    enum { PART = 1 << 16 };
+    struct json_lines *lines = user;
+    as_shown_cell(cell);
+    as_buf_char(&lines->out, '{');
+    as_json_add_int(&lines->out, "run", cell->run_id);
+    as_ndjson_cell(&lines->out, cell);
+    as_buf_str(&lines->out, "}\n");
+    return lines->out.len < PART ? AS_OK : pass_lines(lines, err);
+}
+
+static enum as_status check_probe(struct as_store *store, const struct as_run *run, const char *probe,
+                                  struct as_error *err)
+{
+    size_t n = 1;
+    enum as_status st = probe && !as_probe_find(probe) ? as_store_count(store, run->id, probe, &n, err) : AS_OK;
+    return st || n ? st : as_unknown_probe(probe, err);
+}
+
+/* One line a cell, as they are read. */
+static int show_json(const struct as_command *command, const struct as_args *args, const struct asked *asked)
+{
+    struct json_lines lines = {.out = AS_BUF_INIT};
+    struct as_store *store = NULL;
+    struct as_run run = {0};
+    struct as_error err = {0};
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, &err);
+    if (!st && (st = as_store_run(store, asked->run, &run, &err)) && asked->run)
+        as_hint_probe(asked->run, &err);
+    if (!st)
+        st = check_probe(store, &run, asked->probe, &err);
+    if (!st && !(st = as_writer_open(&lines.writer, "-", &err))) {
+        const struct as_cell_filter filter = {.run_id = run.id, .probe = asked->probe};
+        st = as_store_each_cell(store, &filter, json_cell, &lines, &err);
+        if (!st)
+            st = pass_lines(&lines, &err);
+        st = as_writer_close(&lines.writer, st, &err);
     }
+    as_buf_finish(&lines.out);
+    as_run_finish(&run);
+    as_store_close(store);
+    return !st ? AS_EXIT_OK : lines.closed ? AS_EXIT_FAILED : as_cli_misuse(command, &err);
 }
 
 /* Every probe of the run, in the order in which its cells come. */
 static enum as_status show_all(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err)
 {
+    const char **probes = NULL;
+    size_t n = 0, cap = 0;
     enum as_status st = AS_OK;
     for (size_t i = 0; i < run->cells_n && !st; i++) {
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = strcmp(run->cells[k].probe, run->cells[i].probe) == 0;
-        if (!seen)
-            st = as_report_probe(run, run->cells[i].probe, style, out, err);
+        size_t k = 0;
+        while (k < n && strcmp(probes[k], run->cells[i].probe) != 0)
+            k++;
+        if (k == n && !(st = as_grow((void **)&probes, &cap, n + 1, sizeof *probes, err)))
+            probes[n++] = run->cells[i].probe;
     }
+    for (size_t k = 0; k < n && !st; k++)
+        st = as_report_probe(run, probes[k], style, out, err);
+    free(probes);
     return st;
 }
 
@@ -80,28 +141,23 @@ static int run_show(const struct as_command *command, const struct as_args *args
     struct as_report_run run = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
-    const char *name, *probe;
+    struct asked asked = {.all = as_args_flag(args, "all")};
     size_t stored = 0;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
-        st = as_run_and_probe(args, &name, &probe, &err);
+        st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
+    if (!st && as_args_flag(args, "json"))
+        return show_json(command, args, &asked);
     if (!st)
-        st = load(args, name, &run, &stored, &err);
-    if (!st && probe && !has_probe(&run, probe) && !as_probe_find(probe))
-        st = as_unknown_probe(probe, &err);
-    if (st)
-        goto done;
-    if (as_args_flag(args, "json"))
-        json_cells(&run, probe, &out);
-    else if (probe)
-        st = as_report_probe(&run, probe, &style, &out, &err);
-    else if (as_args_flag(args, "all"))
-        st = show_all(&run, &style, &out, &err);
-    else
-        st = as_report_terminal(&run, &style, &out, &err);
-    if (!name && !as_args_flag(args, "json"))
+        st = load(args, &asked, &run, &stored, &err);
+    if (!st && asked.probe && !has_probe(&run, asked.probe) && !as_probe_find(asked.probe))
+        st = as_unknown_probe(asked.probe, &err);
+    if (!st)
+        st = asked.probe ? as_report_probe(&run, asked.probe, &style, &out, &err)
+             : asked.all ? show_all(&run, &style, &out, &err)
+                         : as_report_terminal(&run, &style, &out, &err);
+    if (!st && !asked.run)
         name_others(args, stored, &out);
-done:
     as_report_run_finish(&run);
     if (!st)
         return as_cli_print(&out, AS_EXIT_OK);
@@ -110,7 +166,7 @@ done:
 }
 
 static const struct as_option show_options[] = {
-    {"all", 'a', NULL, "every cell of every probe", false},
+    {"all", 'a', NULL, "every cell of every probe, or of the one that is named", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -123,7 +179,9 @@ const struct as_command as_command_show = {
     .about =
         "RUN is a number, 4 or more characters of a uuid's start, 'last' (the default), or -2 for the one before "
         "the last. With a probe: a plot where an axis is a size, and a table of its cells with median, half the 95% "
-        "interval relative to it, samples, visits and status.",
+        "interval relative to it, samples, visits and status; of a very big run (more than 12,000 cells) the first "
+        "2,000 "
+        "unless --all is given.",
     .example = "assay show\nassay show latency\nassay show 3 bandwidth",
     .options = show_options,
     .max_args = 2,
@@ -249,6 +307,17 @@ static void facts_text(const struct as_report_run *run, const struct as_refs *re
     }
 }
 
+static enum as_status load_facts(const struct as_args *args, const char *name, struct as_report_run *out,
+                                 struct as_error *err)
+{
+    struct as_store *store = NULL;
+    enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
+    if (!st && (st = as_report_load(store, name, out, err)) && name)
+        as_hint_probe(name, err);
+    as_store_close(store);
+    return st;
+}
+
 static int run_facts(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
@@ -261,7 +330,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     if (!st && names)
         st = as_refs_load(names, &refs, &err);
     if (!st)
-        st = load(args, as_args_word(args, 0), &run, NULL, &err);
+        st = load_facts(args, as_args_word(args, 0), &run, &err);
     if (!st && as_args_flag(args, "json"))
         facts_json(&run, &refs, &out);
     else if (!st)

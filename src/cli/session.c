@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "report/load.h"
+#include "report/overview.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -158,19 +159,35 @@ static enum as_status write_page(const struct as_report_run *run, const char *pa
     return st;
 }
 
-/* What to type next, each on a line of its own so that it can be copied as it is. */
-static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
-                         const char *report, struct as_buf *out)
+/* The probe of all cells, "PROBE" where there are several, NULL where there is none; and how many are untrusted. */
+static const char *only_probe(const struct as_report_run *run, size_t *untrusted, size_t *cells)
 {
     const char *probe = NULL;
-    size_t untrusted = 0;
+    *untrusted = 0;
+    *cells = run->cells_n;
+    if (run->overview) {
+        size_t n;
+        const struct as_overview_probe *probes = as_overview_probes(run->overview, &n);
+        *untrusted = run->overview->by_status[AS_CELL_UNTRUSTED];
+        *cells = run->overview->cells;
+        return n == 1 ? probes[0].name : n ? "PROBE" : NULL;
+    }
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *cell = &run->cells[i];
         if (is_hidden(cell))
             continue;
         probe = !probe || strcmp(probe, cell->probe) == 0 ? cell->probe : "PROBE";
-        untrusted += cell->status == AS_CELL_UNTRUSTED;
+        *untrusted += cell->status == AS_CELL_UNTRUSTED;
     }
+    return probe;
+}
+
+/* What to type next, each on a line of its own so that it can be copied as it is. */
+static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
+                         const char *report, struct as_buf *out)
+{
+    size_t untrusted, cells;
+    const char *probe = only_probe(run, &untrusted, &cells);
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
     if (report) {
@@ -180,7 +197,7 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
         as_buf_printf(out, "\nAs a page:   assay report %s -o report.html", name);
         as_args_add_store(s->store, out);
     }
-    if (untrusted > run->cells_n / 2)
+    if (untrusted > cells / 2)
         as_buf_str(out, "\nWhy so few are trusted, as far as this machine tells:  assay doctor");
     as_buf_char(out, '\n');
 }
@@ -198,7 +215,8 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     as_buf_printf(&number, "%lld", (long long)result->run_id);
     as_copy_text(name, sizeof name, as_buf_get(&number));
     as_buf_finish(&number);
-    enum as_status st = as_report_load(store, name, &run, &err);
+    enum as_status st =
+        report ? as_report_load(store, name, &run, &err) : as_report_load_short(store, name, &run, &err);
     if (!st && !s->json)
         st = as_report_terminal(&run, &s->style, &out, &err);
     if (!st && report)

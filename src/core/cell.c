@@ -15,8 +15,8 @@ static const struct as_axis_value none;
 
 const struct as_axis_value *as_axes_get(const struct as_axes *axes, const char *name)
 {
-    for (size_t i = 0; i < axes->n; i++)
-        if (strcmp(axes->v[i].name, name) == 0)
+    for (size_t i = 0; i < axes->n; i++) /* the first letter tells most apart, and all cells are asked for their axes */
+        if (axes->v[i].name[0] == name[0] && strcmp(axes->v[i].name, name) == 0)
             return &axes->v[i];
     return NULL;
 }
@@ -91,9 +91,16 @@ static double spelled_number(const char *text)
     return v;
 }
 
+static bool is_name_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
 static bool is_name(const char *s)
 {
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+    size_t n = 0;
+    while (is_name_letter(s[n]))
+        n++;
     return n > 0 && s[n] == 0 && s[0] >= 'a' && s[0] <= 'z' && n < sizeof none.name;
 }
 
@@ -167,42 +174,56 @@ static enum as_status add_json_value(struct as_axes *axes, const char *name, con
     return s;
 }
 
-/* A string without escapes, or digits, at *at: what nearly every axis of a stored cell is. */
-static bool scan_token(const char **at, char *out, size_t size, bool *is_text)
+/* A name in quotes, at *at. */
+static bool scan_name(const char **at, char out[sizeof none.name])
 {
-    const char *start = *at + (**at == '"');
+    const char *start = *at + 1;
     size_t n = 0;
-    *is_text = **at == '"';
-    if (*is_text)
-        while (start[n] >= ' ' && start[n] <= '~' && start[n] != '"' && start[n] != '\\')
-            n++;
-    else
-        n = strspn(start, "0123456789");
-    if (n == 0 || n >= size || (*is_text ? start[n] != '"' : n > 15 || (n > 1 && start[0] == '0')))
+    if (**at != '"' || start[0] < 'a' || start[0] > 'z')
         return false;
-    memcpy(out, start, n);
+    for (; is_name_letter(start[n]) && n < sizeof none.name; n++)
+        out[n] = start[n];
+    if (n == sizeof none.name || start[n] != '"')
+        return false;
     out[n] = 0;
-    *at = start + n + *is_text;
+    *at = start + n + 1;
     return true;
 }
 
-/* The plain form that as_axes_to_json writes, read without a tree: ten thousand cells are read at a time. False: not
- * that plain, for whatever reason. */
+/* A string without escapes, or digits, at *at: what nearly every axis of a stored cell is. */
+static bool scan_value(const char **at, struct as_axis_value *v)
+{
+    const bool is_text = **at == '"';
+    const char *start = *at + is_text;
+    size_t n = 0;
+    uint64_t whole = 0;
+    if (is_text)
+        while (start[n] >= ' ' && start[n] <= '~' && start[n] != '"' && start[n] != '\\')
+            n++;
+    else
+        for (; start[n] >= '0' && start[n] <= '9' && n <= 15; n++)
+            whole = whole * 10 + (uint64_t)(start[n] - '0');
+    if (n == 0 || n >= sizeof v->text || (is_text ? start[n] != '"' : n > 15 || (n > 1 && start[0] == '0')))
+        return false;
+    memcpy(v->text, start, n);
+    v->text[n] = 0;
+    v->number = is_text ? NAN : (double)whole;
+    *at = start + n + is_text;
+    return true;
+}
+
+/* The plain form that as_axes_to_json writes, read without a tree: a million cells are read at a time. False: not that
+ * plain, for whatever reason. */
 static bool scan_axes(const char *at, struct as_axes *axes)
 {
-    bool is_text;
-    *axes = (struct as_axes){0};
+    axes->n = 0;
     for (char separator = '{'; *at == separator; separator = ',') {
-        struct as_axis_value v;
         at++;
-        if (!scan_token(&at, v.name, sizeof v.name, &is_text) || !is_text || !is_name(v.name) || *at++ != ':' ||
-            !scan_token(&at, v.text, sizeof v.text, &is_text) || axes->n >= AS_AXES_MAX || as_axes_get(axes, v.name))
+        struct as_axis_value *v = &axes->v[axes->n];
+        if (axes->n >= AS_AXES_MAX || !scan_name(&at, v->name) || *at++ != ':' || !scan_value(&at, v) ||
+            as_axes_get(axes, v->name))
             return false;
-        uint64_t whole = 0;
-        for (const char *digit = v.text; !is_text && *digit; digit++)
-            whole = whole * 10 + (uint64_t)(*digit - '0');
-        v.number = is_text ? NAN : (double)whole;
-        axes->v[axes->n++] = v;
+        axes->n++;
     }
     return axes->n > 0 && at[0] == '}' && at[1] == 0;
 }

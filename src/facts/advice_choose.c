@@ -17,41 +17,74 @@ static bool is_wanted(const struct as_cell *cell, const struct wanted *w)
     return w->team == ANY_TEAM || (w->team == WHOLE_DEVICE ? threads == 0 : threads > 0);
 }
 
-static size_t group_of(const struct rule_context *c, const struct wanted *w, const struct as_cell *like,
-                       struct choice out[CHOICES_MAX])
+/* A wanted cell and a hash of all its axes but the allocator. */
+struct candidate {
+    const struct as_cell *cell;
+    uint64_t others;
+};
+
+static int by_others(const void *a, const void *b)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < c->n && n < CHOICES_MAX; i++) {
-        const struct as_cell *cell = c->cells[i];
-        if (!is_wanted(cell, w) || !cells_alike(cell, like, "allocator"))
+    const struct candidate *p = a, *q = b;
+    if (p->others != q->others)
+        return p->others < q->others ? -1 : 1;
+    return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
+}
+
+/* The first cell of each allocator. */
+static size_t group_of(const struct candidate *first, size_t n, struct choice out[CHOICES_MAX])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n && found < CHOICES_MAX; i++) {
+        const struct as_cell *cell = first[i].cell;
+        if (!cells_alike(cell, first->cell, "allocator"))
             continue;
         const char *allocator = cell_axis(cell, "allocator");
         size_t k = 0;
-        while (k < n && strcmp(out[k].allocator, allocator) != 0)
+        while (k < found && strcmp(out[k].allocator, allocator) != 0)
             k++;
-        if (k == n)
-            out[n++] = (struct choice){allocator, cell, cell->sum.median, cell_interval(cell)};
+        if (k == found)
+            out[found++] = (struct choice){allocator, cell, cell->sum.median, cell_interval(cell)};
     }
+    return found;
+}
+
+static size_t wanted_cells(struct rule_context *c, const struct wanted *w, struct candidate **out)
+{
+    size_t n = 0;
+    if (!(*out = malloc((c->n + 1) * sizeof **out))) {
+        c->status = as_nomem(c->err, c->n * sizeof **out, "cells");
+        return 0;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        if (is_wanted(c->cells[i], w))
+            (*out)[n++] = (struct candidate){c->cells[i], cell_hash_but(c->cells[i], "allocator")};
+    if (n > 1)
+        qsort(*out, n, sizeof **out, by_others);
     return n;
 }
 
 size_t choose(struct rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX])
 {
     struct choice group[CHOICES_MAX];
-    size_t best = 0;
+    struct candidate *all;
+    const struct as_cell *chosen = NULL; /* first of its group: of equals the one that comes first in the run */
+    size_t best = 0, n = wanted_cells(c, w, &all);
     double best_threads = -1;
-    for (size_t i = 0; i < c->n; i++) {
-        if (!is_wanted(c->cells[i], w))
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && all[end].others == all[i].others; end++)
+            ;
+        const size_t found = group_of(&all[i], end - i, group);
+        const double number = cell_axis_number(all[i].cell, "threads"), threads = isfinite(number) ? number : 0;
+        if (found < best || (found == best && threads < best_threads) ||
+            (found == best && threads == best_threads && chosen && chosen < all[i].cell))
             continue;
-        size_t n = group_of(c, w, c->cells[i], group);
-        double threads = cell_axis_number(c->cells[i], "threads");
-        threads = isfinite(threads) ? threads : 0;
-        if (n < best || (n == best && threads <= best_threads))
-            continue;
-        best = n;
+        best = found;
         best_threads = threads;
-        memcpy(out, group, n * sizeof *out);
+        chosen = all[i].cell;
+        memcpy(out, group, found * sizeof *out);
     }
+    free(all);
     choices_sort(out, best, w->less);
     return best;
 }

@@ -196,13 +196,39 @@ static bool is_legacy_copy(const struct rule_context *c, const struct as_cell *c
     return from && from->host_access && copy_crosses_bus(c, cell);
 }
 
-static bool has_larger(const struct rule_context *c, const struct as_cell *copy, const char *own)
+/* The largest copy from each kind of memory. */
+struct sources {
+    struct source {
+        const char *from;
+        double size;
+    } v[CHOICES_MAX];
+    size_t n;
+};
+
+static double *largest_from(struct sources *s, const char *from)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (is_legacy_copy(c, c->cells[i], own) && cells_same(c->cells[i], copy, "from") &&
-            cell_axis_number(c->cells[i], "size") > cell_axis_number(copy, "size"))
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < s->n && strcmp(s->v[i].from, from) != 0)
+        i++;
+    if (i == CHOICES_MAX)
+        return NULL;
+    if (i == s->n)
+        s->v[s->n++] = (struct source){from, -INFINITY};
+    return &s->v[i].size;
+}
+
+static struct sources find_sources(const struct rule_context *c, const char *own)
+{
+    struct sources s = {.n = 0};
+    for (size_t i = 0; i < c->n; i++) {
+        if (!is_legacy_copy(c, c->cells[i], own))
+            continue;
+        double *largest = largest_from(&s, cell_axis(c->cells[i], "from"));
+        const double size = cell_axis_number(c->cells[i], "size");
+        if (largest && size > *largest)
+            *largest = size;
+    }
+    return s;
 }
 
 enum { COPIES_MAX = (AS_ADVICE_NUMBERS_MAX - 1) / 2 }; /* the device's own memory is the same for most */
@@ -213,9 +239,13 @@ struct copies {
 
 static void find_copies(struct rule_context *c, const char *op, const char *own, struct copies *out)
 {
+    struct sources sources = find_sources(c, own);
     for (size_t i = 0; i < c->n && out->n < COPIES_MAX; i++) {
         const struct as_cell *copy = c->cells[i], *direct, *near;
-        if (!is_legacy_copy(c, copy, own) || has_larger(c, copy, own))
+        if (!is_legacy_copy(c, copy, own))
+            continue;
+        const double *largest = largest_from(&sources, cell_axis(copy, "from"));
+        if (!largest || *largest > cell_axis_number(copy, "size"))
             continue;
         direct = streaming(c, op, cell_axis(copy, "from"), NULL);
         near = direct ? streaming(c, op, own, direct) : NULL;
@@ -281,6 +311,16 @@ bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advi
 
 static const struct as_cell *cell_of(const struct rule_context *c, int64_t id)
 {
+    size_t lo = 0, hi = c->n;
+    while (lo < hi) { /* a run's cells are numbered in its order, unless somebody else wrote them */
+        const size_t at = lo + (hi - lo) / 2;
+        if (c->cells[at]->id < id)
+            lo = at + 1;
+        else
+            hi = at;
+    }
+    if (lo < c->n && c->cells[lo]->id == id)
+        return c->cells[lo];
     for (size_t i = 0; i < c->n; i++)
         if (c->cells[i]->id == id)
             return c->cells[i];

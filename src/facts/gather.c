@@ -255,7 +255,7 @@ static int by_curve_then_x(const void *a, const void *b)
     return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
 }
 
-static uint64_t hash_others(const struct as_cell *cell, const char *axis)
+uint64_t cell_hash_but(const struct as_cell *cell, const char *axis)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < cell->axes.n; i++) {
@@ -282,7 +282,7 @@ void pairs_make(struct rule_context *c, const char *probe, const char *axis, con
         const char *text = cell_axis(cells[i], axis);
         bool is_a = strcmp(text, a_text) == 0;
         if (is_a || strcmp(text, b_text) == 0)
-            keyed[keyed_n++] = (struct keyed){cells[i], hash_others(cells[i], axis), is_a ? 0 : 1};
+            keyed[keyed_n++] = (struct keyed){cells[i], cell_hash_but(cells[i], axis), is_a ? 0 : 1};
     }
     if (keyed_n > 1)
         qsort(keyed, keyed_n, sizeof *keyed, by_curve_then_x);
@@ -325,7 +325,7 @@ void curves_make(struct rule_context *c, const char *probe, const char *axis, st
     for (size_t i = 0; keyed && i < have; i++) {
         double x = cell_axis_number(cells[i], axis);
         if (isfinite(x) && x > 0)
-            keyed[keyed_n++] = (struct keyed){cells[i], hash_others(cells[i], axis), x};
+            keyed[keyed_n++] = (struct keyed){cells[i], cell_hash_but(cells[i], axis), x};
     }
     if (keyed_n > 1)
         qsort(keyed, keyed_n, sizeof *keyed, by_curve_then_x);

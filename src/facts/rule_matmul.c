@@ -32,10 +32,16 @@ static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
 
 /* ---- the cells ---- */
 
+struct product {
+    double size;
+    const struct as_cell *cell;
+};
 struct products {
     struct rule_context *c;
     const struct as_cell **cells; /* of random operands: n in bursts, then those that are sustained, up to all */
     size_t n, all;
+    struct product *by_size; /* those in bursts that have a size */
+    size_t sizes;
 };
 
 static bool is_in(const char *word, const char *const *words)
@@ -45,15 +51,15 @@ static bool is_in(const char *word, const char *const *words)
     return *words != NULL;
 }
 
-/* The fastest of a type at a size, by one of the paths (NULL: by any). */
-static const struct as_cell *best_at(const struct products *p, const char *type, const char *const *paths, double size)
+/* The fastest of a type by one of the paths (NULL: by any) among products of one size. */
+static const struct as_cell *best_of(const struct product *first, size_t n, const char *type, const char *const *paths)
 {
     const struct as_cell *best = NULL;
-    for (size_t i = 0; i < p->n; i++)
-        if (strcmp(cell_axis(p->cells[i], "type"), type) == 0 && cell_axis_number(p->cells[i], "size") == size &&
-            (!paths || is_in(cell_axis(p->cells[i], "path"), paths)) &&
-            (!best || p->cells[i]->sum.median > best->sum.median))
-            best = p->cells[i];
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(cell_axis(first[i].cell, "type"), type) == 0 &&
+            (!paths || is_in(cell_axis(first[i].cell, "path"), paths)) &&
+            (!best || first[i].cell->sum.median > best->sum.median))
+            best = first[i].cell;
     return best;
 }
 
@@ -65,19 +71,15 @@ struct both {
 static struct both largest(const struct products *p, const char *type_a, const char *const *paths_a, const char *type_b,
                            const char *const *paths_b)
 {
-    struct both found = {NULL, NULL};
-    double size = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        double s = cell_axis_number(p->cells[i], "size");
-        if (!(s > size))
-            continue;
-        struct both at = {best_at(p, type_a, paths_a, s), best_at(p, type_b, paths_b, s)};
-        if (at.a && at.b) {
-            found = at;
-            size = s;
-        }
+    for (size_t end = p->sizes, from; end > 0; end = from) {
+        for (from = end - 1; from > 0 && p->by_size[from - 1].size == p->by_size[end - 1].size; from--)
+            ;
+        struct both at = {best_of(p->by_size + from, end - from, type_a, paths_a),
+                          best_of(p->by_size + from, end - from, type_b, paths_b)};
+        if (at.a && at.b)
+            return at;
     }
-    return found;
+    return (struct both){NULL, NULL};
 }
 
 static const char *path_of(const struct as_cell *cell)
@@ -286,17 +288,43 @@ static void sort_cells(struct products *p, size_t n)
         }
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const struct product *p = a, *q = b;
+    if (p->size != q->size)
+        return p->size < q->size ? -1 : 1;
+    return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
+}
+
+static void sort_by_size(struct products *p)
+{
+    p->by_size = malloc((p->n + 1) * sizeof *p->by_size);
+    if (!p->by_size) {
+        p->c->status = as_nomem(p->c->err, p->n * sizeof *p->by_size, "products");
+        return;
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        const double size = cell_axis_number(p->cells[i], "size");
+        if (size > 0)
+            p->by_size[p->sizes++] = (struct product){size, p->cells[i]};
+    }
+    if (p->sizes > 1)
+        qsort(p->by_size, p->sizes, sizeof *p->by_size, by_size);
+}
+
 void rule_matmul(struct rule_context *c)
 {
     const struct as_cell **roofs;
     struct products p = {.c = c};
     size_t n = cells_of(c, "matmul", &p.cells), roofs_n = cells_of(c, "roofline", &roofs);
     sort_cells(&p, n);
+    sort_by_size(&p);
     for (size_t t = 0; t < TYPES && p.n; t++) {
         compare_with_wider(&p, &types[t]);
         look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, types[t].word));
         add_library(&p, types[t].word);
     }
     free(roofs);
+    free(p.by_size);
     free(p.cells);
 }

@@ -78,6 +78,8 @@ size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell 
 bool cell_is(const struct as_cell *cell, const char *axis, const char *text);
 /* Are all axes but one the same? */
 bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but);
+/* The same number for cells that are. */
+uint64_t cell_hash_but(const struct as_cell *cell, const char *but);
 /* Names in a sentence, each once: what has no room is counted. */
 struct names {
     size_t room;        /* letters */

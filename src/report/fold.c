@@ -26,29 +26,19 @@ static bool is_alike(const struct as_fact *a, const struct as_fact *b)
     return strcmp(a->device, b->device) == 0 && strcmp(matter_of(a), matter_of(b)) == 0;
 }
 
-struct alike {
-    size_t all;            /* facts about the same matter */
-    size_t decided_before; /* of them, those that are decided and stand before it */
-};
-
-static struct alike count_alike(const struct as_fact *facts, size_t n, size_t i)
-{
-    struct alike a = {0};
-    for (size_t k = 0; k < n; k++) {
-        if (!is_alike(&facts[k], &facts[i]))
-            continue;
-        bool decided = facts[k].verdict != AS_UNDECIDED;
-        a.all++;
-        a.decided_before += k < i && decided;
-    }
-    return a;
-}
-
 /* What is not decided never takes the place of what is. */
 bool as_fact_is_folded(const struct as_fact *facts, size_t n, size_t i)
 {
-    struct alike a = count_alike(facts, n, i);
-    return a.all >= MANY && (facts[i].verdict == AS_UNDECIDED || a.decided_before >= STAND);
+    size_t all = 0, decided_before = facts[i].verdict == AS_UNDECIDED ? STAND : 0;
+    for (size_t k = 0; k < n && (all < MANY || decided_before < STAND); k++) {
+        if (k >= i && decided_before < STAND)
+            return false;
+        if (!is_alike(&facts[k], &facts[i]))
+            continue;
+        all++;
+        decided_before += k < i && facts[k].verdict != AS_UNDECIDED;
+    }
+    return all >= MANY && decided_before >= STAND;
 }
 
 /* How many of the matter of facts[i] are folded away, of all devices asked for; 0 where an earlier fact is of it. */

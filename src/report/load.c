@@ -1,4 +1,6 @@
 #include "report/load.h"
+#include "base/text.h"
+#include "report/overview.h"
 #include "report/shown.h"
 #include "report/twins.h"
 
@@ -29,6 +31,10 @@ void as_report_run_finish(struct as_report_run *r)
     free(r->facts);
     free(r->advice);
     free(r->twins);
+    if (r->overview)
+        as_overview_finish(r->overview);
+    free(r->overview);
+    free(r->left_out);
     as_cells_free(r->cells, r->cells_n);
     as_run_finish(&r->run);
     *r = (struct as_report_run){0};
@@ -82,28 +88,170 @@ static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell 
     return s;
 }
 
-enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
+static enum as_status load_run(struct as_store *store, const char *name, struct as_report_run *out,
+                               struct as_error *err)
 {
     *out = (struct as_report_run){0};
     enum as_status s = as_store_run(store, name, &out->run, err);
-    if (!s)
-        s = as_store_cells(store, &(struct as_cell_filter){.run_id = out->run.id}, &out->cells, &out->cells_n, err);
     if (!s && (s = load_devices(out, err)) == AS_FORMAT)
         as_fail(err, s, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
                 (long long)out->run.id, err ? err->text : "");
+    return s;
+}
+
+/* What follows from the cells that are loaded. */
+static enum as_status derive(struct as_store *store, struct as_report_run *out, struct as_error *err)
+{
     const struct as_fact_input input = {.run = &out->run,
                                         .cells = out->cells,
                                         .cells_n = out->cells_n,
                                         .devices = out->devices,
                                         .devices_n = out->devices_n};
-    if (!s)
-        s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
+    enum as_status s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
     if (!s)
         s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
     for (size_t i = 0; i < out->cells_n && !s; i++) /* behind the facts, whose rules read cells as they are stored */
         as_shown_cell(&out->cells[i]);
+    return s ? s : as_twins_make(out, samples_of, store, err);
+}
+
+static enum as_status load_whole(struct as_store *store, struct as_report_run *out, struct as_error *err)
+{
+    enum as_status s =
+        as_store_cells(store, &(struct as_cell_filter){.run_id = out->run.id}, &out->cells, &out->cells_n, err);
+    return s ? s : derive(store, out, err);
+}
+
+enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
+{
+    enum as_status s = load_run(store, name, out, err);
     if (!s)
-        s = as_twins_make(out, samples_of, store, err);
+        s = load_whole(store, out, err);
+    if (s)
+        as_report_run_finish(out);
+    return s;
+}
+
+/* ---- runs that are too big to be loaded for a page of a screen ---- */
+
+static enum as_status look_at_cell(void *user, struct as_cell *cell, struct as_error *err)
+{
+    const int64_t id = cell->id;
+    as_shown_cell(cell);
+    return as_overview_add(user, cell, id, err);
+}
+
+static enum as_status fetch_shown(void *user, int64_t handle, struct as_cell *out, struct as_error *err)
+{
+    enum as_status s = as_store_cell(user, handle, 0, out, err);
+    if (!s)
+        as_shown_cell(out);
+    return s;
+}
+
+/* Whole probes, those with the fewest cells first: a fact that rests on half of a probe's cells may be wrong. */
+static void leave_out(const struct as_overview_probe *probes, size_t n, bool *left_out)
+{
+    size_t loaded = 0;
+    for (size_t i = 0; i < n; i++)
+        left_out[i] = true;
+    for (;;) {
+        size_t fewest = n;
+        for (size_t i = 0; i < n; i++)
+            if (left_out[i] && (fewest == n || probes[i].measured < probes[fewest].measured))
+                fewest = i;
+        if (fewest == n || loaded + probes[fewest].measured > AS_REPORT_WHOLE_MAX)
+            return;
+        loaded += probes[fewest].measured;
+        left_out[fewest] = false;
+    }
+}
+
+static enum as_status name_left_out(const struct as_overview_probe *probes, size_t n, const bool *left_out,
+                                    struct as_report_run *out, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    for (size_t i = 0; i < n; i++)
+        if (left_out[i])
+            as_buf_printf(&text, "%s%s (%zu cells)", text.len ? ", " : "", probes[i].name, probes[i].cells);
+    enum as_status s = as_buf_check(&text, err);
+    if (!s && text.len && !(out->left_out = as_strdup(as_buf_get(&text))))
+        s = as_nomem(err, text.len, "names of probes");
+    as_buf_finish(&text);
+    return s;
+}
+
+static enum as_status load_handles(struct as_store *store, const int64_t *handles, size_t n, struct as_report_run *out,
+                                   struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    out->cells = calloc(n + 1, sizeof *out->cells);
+    if (!out->cells)
+        return as_nomem(err, n * sizeof *out->cells, "cells");
+    for (; out->cells_n < n && !s; out->cells_n++)
+        s = as_store_cell(store, handles[out->cells_n], 0, &out->cells[out->cells_n], err);
+    return s;
+}
+
+static enum as_status load_big(struct as_store *store, struct as_report_run *out, struct as_error *err)
+{
+    int64_t *handles = NULL;
+    bool *left_out = NULL;
+    size_t n = 0, handles_n = 0;
+    struct as_overview *o = out->overview = calloc(1, sizeof *out->overview);
+    enum as_status s = o ? as_overview_begin(o, err) : as_nomem(err, sizeof *o, "an overview");
+    if (!s)
+        s = as_store_each_brief(store, out->run.id, look_at_cell, o, err);
+    if (s)
+        return s;
+    const struct as_overview_probe *probes = as_overview_probes(o, &n);
+    if (!(left_out = calloc(n + 1, sizeof *left_out)))
+        return as_nomem(err, n, "a list of probes");
+    leave_out(probes, n, left_out);
+    s = name_left_out(probes, n, left_out, out, err);
+    if (!s)
+        s = as_overview_handles(o, left_out, &handles, &handles_n, err);
+    if (!s)
+        s = as_overview_end(o, fetch_shown, store, err);
+    if (!s)
+        s = load_handles(store, handles, handles_n, out, err);
+    free(left_out);
+    free(handles);
+    return s ? s : derive(store, out, err);
+}
+
+enum as_status as_report_load_short(struct as_store *store, const char *name, struct as_report_run *out,
+                                    struct as_error *err)
+{
+    enum as_status s = load_run(store, name, out, err);
+    if (!s)
+        s = out->run.cells > AS_REPORT_WHOLE_MAX ? load_big(store, out, err) : load_whole(store, out, err);
+    if (s)
+        as_report_run_finish(out);
+    return s;
+}
+
+static enum as_status load_probe(struct as_store *store, const char *probe, bool all, struct as_report_run *out,
+                                 struct as_error *err)
+{
+    const struct as_cell_filter filter = {.run_id = out->run.id, .probe = probe, .limit = all ? 0 : AS_REPORT_ROWS_MAX};
+    size_t n = 0;
+    enum as_status s = as_store_cells(store, &filter, &out->cells, &out->cells_n, err);
+    for (size_t i = 0; i < out->cells_n && !s; i++)
+        as_shown_cell(&out->cells[i]);
+    if (!s && filter.limit && out->cells_n == filter.limit)
+        s = as_store_count(store, out->run.id, probe, &n, err);
+    out->rows_more = n > out->cells_n ? n - out->cells_n : 0;
+    return s;
+}
+
+enum as_status as_report_load_probe(struct as_store *store, const char *name, const char *probe, bool all,
+                                    struct as_report_run *out, struct as_error *err)
+{
+    enum as_status s = load_run(store, name, out, err);
+    if (!s)
+        s = out->run.cells > AS_REPORT_WHOLE_MAX ? load_probe(store, probe, all, out, err)
+                                                 : load_whole(store, out, err);
     if (s)
         as_report_run_finish(out);
     return s;

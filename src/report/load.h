@@ -9,4 +9,15 @@
 /* name as for as_store_run. *out belongs to the caller (as_report_run_finish). */
 enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out,
                               struct as_error *err);
+/* The same for as_report_terminal. Of a run with more than AS_REPORT_WHOLE_MAX cells (4 KB each) all are looked at, and
+ * those of the smallest probes kept, up to as many, for facts to rest on; so a run of a million takes less than 64 MB.
+ */
+enum { AS_REPORT_WHOLE_MAX = 12000 };
+enum as_status as_report_load_short(struct as_store *store, const char *name, struct as_report_run *out,
+                                    struct as_error *err);
+/* The same for as_report_probe. Of such a run only the probe's cells are read, the first AS_REPORT_ROWS_MAX of them
+ * unless all are asked for. */
+enum { AS_REPORT_ROWS_MAX = 2000 };
+enum as_status as_report_load_probe(struct as_store *store, const char *name, const char *probe, bool all,
+                                    struct as_report_run *out, struct as_error *err);
 #endif

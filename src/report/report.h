@@ -9,6 +9,8 @@
 #include "facts/facts.h"
 #include "facts/refs.h"
 
+struct as_overview;
+
 /* A cell that two backends measured on one piece of hardware. */
 struct as_twin {
     const struct as_cell *a, *b;
@@ -18,8 +20,11 @@ struct as_twin {
 
 struct as_report_run {
     struct as_run run;
-    struct as_cell *cells; /* without samples */
+    struct as_cell *cells; /* without samples; where there is an overview, only those that facts may rest on */
     size_t cells_n;
+    size_t rows_more;             /* cells of the one probe that was loaded, beyond those */
+    struct as_overview *overview; /* of all cells of a run that is too big to be loaded whole; NULL: it is loaded */
+    char *left_out;               /* "latency (500000 cells)": probes that the facts do without; NULL: none */
     struct as_device_info *devices;
     char **topologies; /* JSON of each device's tree, NULL where there is none */
     size_t devices_n;

@@ -74,14 +74,29 @@ static bool is_usual(const struct as_cell *c, const char *operands)
            as_axes_is(&c->axes, "warps", "0") && as_axes_is(&c->axes, "operands", operands);
 }
 
-static const struct as_cell *with_zeros(const struct place *p, const struct as_cell *c)
+/* Instructions on operands that are zero. */
+struct zeros {
+    const struct as_cell **cells; /* owned; NULL: out of memory */
+    size_t n;
+};
+
+static struct zeros find_zeros(const struct place *p)
 {
-    for (size_t i = 0; i < p->run->cells_n; i++) {
-        const struct as_cell *z = &p->run->cells[i];
-        if (is_of(z, p->device, "matmul_peak") && strcmp(axis(z, "instruction"), axis(c, "instruction")) == 0 &&
-            axis(z, "operands")[0] && is_usual(z, "zero"))
-            return z;
+    struct zeros z = {.cells = calloc(p->run->cells_n + 1, sizeof(const struct as_cell *))};
+    for (size_t i = 0; z.cells && i < p->run->cells_n; i++) {
+        const struct as_cell *c = &p->run->cells[i];
+        if (is_of(c, p->device, "matmul_peak") && axis(c, "operands")[0] && is_usual(c, "zero"))
+            z.cells[z.n++] = c;
     }
+    p->b->failed |= !z.cells;
+    return z;
+}
+
+static const struct as_cell *with_zeros(const struct zeros *zeros, const struct as_cell *c)
+{
+    for (size_t i = 0; i < zeros->n; i++)
+        if (strcmp(axis(zeros->cells[i], "instruction"), axis(c, "instruction")) == 0)
+            return zeros->cells[i];
     return NULL;
 }
 
@@ -100,10 +115,10 @@ static void documented(struct as_buf *b, const struct as_cell *c)
                   c->limit, share, fmin(fmax(share, 0), 100), share >= 98 ? 3 : 5);
 }
 
-static void instruction(const struct place *p, const struct as_cell *c)
+static void instruction(const struct place *p, const struct zeros *on_zeros, const struct as_cell *c)
 {
     const struct as_word *w = as_probe_word(as_probe_find(c->probe), axis(c, "instruction"));
-    const struct as_cell *zeros = with_zeros(p, c);
+    const struct as_cell *zeros = with_zeros(on_zeros, c);
     struct as_buf *b = p->b;
     as_buf_str(b, c->status == AS_CELL_OK ? "<tr><th scope=\"row\">" : "<tr class=\"u\"><th scope=\"row\">");
     as_buf_html(b, axis(c, "instruction"));
@@ -133,6 +148,7 @@ static void instructions(const struct place *p)
                "scope=\"col\">share<th scope=\"col\">on zeros<th scope=\"col\">clock<th scope=\"col\" "
                "class=\"l\">status");
     const char *family = "";
+    struct zeros zeros = find_zeros(p);
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
         if (!is_of(c, p->device, "matmul_peak") || !is_usual(c, "random") || !drawable(c))
@@ -147,8 +163,9 @@ static void instructions(const struct place *p)
         }
         family = name;
         before = len;
-        instruction(p, c);
+        instruction(p, &zeros, c);
     }
+    free(zeros.cells);
     as_buf_str(p->b, "</table></div>\n");
 }
 

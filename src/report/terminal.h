@@ -4,6 +4,7 @@
 #define AS_REPORT_TERMINAL_H
 
 #include "core/probe.h"
+#include "report/overview.h"
 #include "report/report.h"
 
 /* Columns that s takes: wide characters count 2, combining ones 0. s is escaped already. */
@@ -72,8 +73,8 @@ bool as_text_measured(const struct as_cell *c);
 void as_text_relative(struct as_buf *b, const struct as_summary *s);
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
 /* Why cells are not ok, one line for cells with the same reason; nothing when all are. */
-enum as_status as_text_missing(const struct as_cell *const *cells, size_t n, const struct as_table_style *style,
-                               struct as_buf *out, struct as_error *err);
+enum as_status as_text_missing(const struct as_missing *missing, const struct as_table_style *style, struct as_buf *out,
+                               struct as_error *err);
 /* Where two backends on one device disagree; nothing when there are no such devices. */
 enum as_status as_text_twins(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
                              struct as_error *err);

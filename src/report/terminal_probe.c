@@ -255,6 +255,7 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
                                struct as_buf *out, struct as_error *err)
 {
     struct view v = {.run = run, .probe = as_probe_find(probe), .style = style};
+    struct as_missing missing = {0};
     struct as_buf line = AS_BUF_INIT;
     enum as_status st = view_init(&v, run, probe, err);
     if (!st && v.n == 0)
@@ -274,12 +275,18 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
         st = as_text_operations(run, NULL, style, out, err);
     if (!st)
         st = write_table(&v, out, err);
+    if (run->rows_more)
+        as_buf_printf(out, "... and %zu more: 'assay show %lld %s --all', or 'assay export %lld --format csv'\n",
+                      run->rows_more, (long long)run->run.id, probe, (long long)run->run.id);
+    for (size_t i = 0; i < v.n && !st; i++)
+        st = as_missing_add(&missing, v.cells[i], err);
     if (!st)
-        st = as_text_missing(v.cells, v.n, style, out, err);
+        st = as_text_missing(&missing, style, out, err);
     if (!st)
         st = as_buf_check(out, err);
 done:
     as_buf_finish(&line);
+    as_missing_finish(&missing);
     free(v.cells);
     return st;
 }

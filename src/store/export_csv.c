@@ -20,22 +20,22 @@ struct columns {
     size_t n, cap;
 };
 
-static enum as_status collect_axes(const struct as_cell *cells, size_t n, struct columns *columns, struct as_error *err)
+static enum as_status collect_axes(void *user, struct as_cell *cell, struct as_error *err)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t a = 0; a < cells[i].axes.n; a++) {
-            const char *name = cells[i].axes.v[a].name;
-            size_t k = 0;
-            while (k < columns->n && strcmp(columns->names[k], name) != 0)
-                k++;
-            if (k < columns->n)
-                continue;
-            enum as_status s =
-                as_grow((void **)&columns->names, &columns->cap, columns->n + 1, sizeof *columns->names, err);
-            if (s)
-                return s;
-            as_copy_text(columns->names[columns->n++], sizeof *columns->names, name);
-        }
+    struct columns *columns = user;
+    for (size_t a = 0; a < cell->axes.n; a++) {
+        const char *name = cell->axes.v[a].name;
+        size_t k = 0;
+        while (k < columns->n && strcmp(columns->names[k], name) != 0)
+            k++;
+        if (k < columns->n)
+            continue;
+        enum as_status s =
+            as_grow((void **)&columns->names, &columns->cap, columns->n + 1, sizeof *columns->names, err);
+        if (s)
+            return s;
+        as_copy_text(columns->names[columns->n++], sizeof *columns->names, name);
+    }
     return AS_OK;
 }
 
@@ -132,20 +132,33 @@ static void write_row(const struct as_cell *c, const struct columns *columns, st
     as_buf_str(out, "\r\n");
 }
 
-enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, struct as_buf *out,
+struct csv {
+    struct columns columns;
+    const struct as_sink *sink;
+};
+
+static enum as_status write_cell(void *user, struct as_cell *cell, struct as_error *err)
+{
+    const struct csv *csv = user;
+    write_row(cell, &csv->columns, csv->sink->out);
+    return as_sink_pass(csv->sink, false, err);
+}
+
+enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                    struct as_error *err)
 {
-    struct as_cell *cells = NULL;
-    struct columns columns = {0};
-    size_t n = 0;
-    enum as_status s = as_store_cells(store, &(struct as_cell_filter){.run_id = run->id}, &cells, &n, err);
+    struct csv csv = {.sink = sink};
+    bool begun;
+    enum as_status s = as_begin_read(store, &begun, err);
+    if (s)
+        return s;
+    s = as_store_each_brief(store, run->id, collect_axes, &csv.columns, err);
+    if (!s) {
+        write_head(&csv.columns, sink->out);
+        s = as_store_each_cell(store, &(struct as_cell_filter){.run_id = run->id}, write_cell, &csv, err);
+    }
+    free(csv.columns.names);
     if (!s)
-        s = collect_axes(cells, n, &columns, err);
-    if (!s)
-        write_head(&columns, out);
-    for (size_t i = 0; i < n && !s; i++)
-        write_row(&cells[i], &columns, out);
-    free(columns.names);
-    as_cells_free(cells, n);
-    return s ? s : as_buf_check(out, err);
+        s = as_sink_pass(sink, true, err);
+    return begun ? as_end(store, s, err) : s;
 }

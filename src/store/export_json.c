@@ -99,27 +99,34 @@ static const char *driver_of(const json_t *devices, const char *id)
     return NULL;
 }
 
-/* The cells of one list: those that were asked for, or the hidden ones. */
-static enum as_status write_cells(struct as_store *store, const struct as_cell *cells, size_t n, bool hidden,
-                                  const json_t *devices, struct as_buf *out, struct as_error *err)
+struct list {
+    struct as_store *store;
+    const json_t *devices;
+    const struct as_sink *sink;
+    size_t written;
+};
+
+static enum as_status write_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    const char *separator = "\n";
-    as_buf_char(out, '[');
-    for (size_t i = 0; i < n && !s; i++) {
-        if ((strcmp(cells[i].probe, AS_HIDDEN_PROBE) == 0) != hidden)
-            continue;
-        struct as_visit *visits = NULL;
-        struct cell_out c = {.cell = &cells[i], .driver = driver_of(devices, cells[i].device)};
-        s = as_store_visits(store, 0, cells[i].id, &visits, &c.visits_n, err);
-        c.visits = visits;
-        as_buf_str(out, separator);
-        separator = ",\n";
-        if (!s)
-            s = as_fields_write(as_cell_fields, as_cell_fields_n, &cells[i], write_cell_other, &c, out, err);
-        as_visits_free(visits, c.visits_n);
-    }
-    as_buf_str(out, "\n]");
+    struct list *list = user;
+    struct as_visit *visits = NULL;
+    struct cell_out c = {.cell = cell, .driver = driver_of(list->devices, cell->device)};
+    enum as_status s = as_store_visits(list->store, 0, cell->id, &visits, &c.visits_n, err);
+    c.visits = visits;
+    as_buf_str(list->sink->out, list->written++ ? ",\n" : "\n");
+    if (!s)
+        s = as_fields_write(as_cell_fields, as_cell_fields_n, cell, write_cell_other, &c, list->sink->out, err);
+    as_visits_free(visits, c.visits_n);
+    return s ? s : as_sink_pass(list->sink, false, err);
+}
+
+/* probe NULL: all that were asked for. */
+static enum as_status write_cells(struct list list, int64_t run_id, const char *probe, struct as_error *err)
+{
+    const struct as_cell_filter filter = {.run_id = run_id, .probe = probe, .hidden = probe != NULL, .with_samples = 1};
+    as_buf_char(list.sink->out, '[');
+    enum as_status s = as_store_each_cell(list.store, &filter, write_cell, &list, err);
+    as_buf_str(list.sink->out, "\n]");
     return s;
 }
 
@@ -131,36 +138,43 @@ static enum as_status write_run_other(void *user, const char *name, struct as_bu
     return AS_OK;
 }
 
-static enum as_status write_document(struct as_store *store, const struct as_run *run, struct as_buf *out,
+static enum as_status write_document(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                      struct as_error *err)
 {
-    struct as_cell *cells = NULL;
-    size_t n = 0;
     json_t *devices = run->devices ? json_loads(run->devices, 0, NULL) : NULL;
-    enum as_status s = as_store_cells(
-        store, &(struct as_cell_filter){.run_id = run->id, .hidden = 1, .with_samples = 1}, &cells, &n, err);
-    as_buf_printf(out, "{\"format_version\":%d,\n\"run\":", AS_EXPORT_FORMAT);
+    const struct list list = {.store = store, .devices = devices, .sink = sink};
+    as_buf_printf(sink->out, "{\"format_version\":%d,\n\"run\":", AS_EXPORT_FORMAT);
+    enum as_status s =
+        as_fields_write(as_run_fields, as_run_fields_n, run, write_run_other, (void *)run, sink->out, err);
+    as_buf_str(sink->out, ",\n\"cells\":");
     if (!s)
-        s = as_fields_write(as_run_fields, as_run_fields_n, run, write_run_other, (void *)run, out, err);
-    as_buf_str(out, ",\n\"cells\":");
+        s = write_cells(list, run->id, NULL, err);
+    as_buf_str(sink->out, ",\n\"sentinels\":");
     if (!s)
-        s = write_cells(store, cells, n, false, devices, out, err);
-    as_buf_str(out, ",\n\"sentinels\":");
-    if (!s)
-        s = write_cells(store, cells, n, true, devices, out, err);
-    as_buf_str(out, "}\n");
-    as_cells_free(cells, n);
+        s = write_cells(list, run->id, AS_HIDDEN_PROBE, err);
+    as_buf_str(sink->out, "}\n");
     json_decref(devices);
-    return s ? s : as_buf_check(out, err);
+    return s ? s : as_sink_pass(sink, true, err);
 }
 
-enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, struct as_buf *out,
+enum as_status as_sink_pass(const struct as_sink *sink, bool end, struct as_error *err)
+{
+    enum { PART = 1 << 16 };
+    enum as_status s = as_buf_check(sink->out, err);
+    if (s || !sink->write || (sink->out->len < PART && !end))
+        return s;
+    s = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
+    as_buf_clear(sink->out);
+    return s;
+}
+
+enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                     struct as_error *err)
 {
     bool begun;
     enum as_status s = as_begin_read(store, &begun, err);
     if (s)
         return s;
-    s = write_document(store, run, out, err);
+    s = write_document(store, run, sink, err);
     return begun ? as_end(store, s, err) : s;
 }

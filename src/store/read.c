@@ -2,6 +2,8 @@
  * text is cut to fit. */
 #include "store/sql.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,45 +129,137 @@ static enum as_status load_samples(struct as_store *store, struct as_cell *c, st
     return as_row_close(&row, s, err);
 }
 
-static enum as_status all_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
-                                size_t *n, struct as_error *err)
+/* "0010000untrusted the clock moved": a digit for each gate, the status and the reason; NULL for an ok cell. */
+static bool read_trouble(struct as_row *row, struct as_cell *c)
 {
-    size_t cap = 0;
+    const char *at = as_get_text(row);
+    char word[16];
+    c->status = AS_CELL_OK;
+    c->reason[0] = '\0';
+    for (int g = 0; g < AS_GATE_N; g++)
+        c->gates[g].state = *at && *at++ == '1' ? AS_GATE_FAIL : AS_GATE_NA;
+    if (!*at)
+        return true;
+    const size_t n = strcspn(at, " ");
+    if (n >= sizeof word || at[n] != ' ')
+        return false;
+    as_copy_text(word, n + 1, at);
+    as_copy_text(c->reason, sizeof c->reason, at + n + 1);
+    return as_cell_status_parse(word, &c->status, NULL) == AS_OK;
+}
+
+/* Into the same cell again and again: clearing all of it would cost as much as reading what a row has. */
+static enum as_status read_brief_cell(struct as_row *row, struct as_cell *c, struct as_error *err)
+{
+    c->id = as_get_int(row);
+    as_copy_column(row, c->device, sizeof c->device);
+    as_copy_column(row, c->probe, sizeof c->probe);
+    as_copy_column(row, c->unit, sizeof c->unit);
+    c->better_less = as_get_small(row) != 0;
+    struct as_error why;
+    if (as_axes_from_json(as_get_text(row), &c->axes, &why))
+        return as_store_damaged(row->store, "cell", c->id, why.text, err);
+    c->sum = (struct as_summary){.n = (size_t)as_get_small(row)};
+    c->sum.median = as_get_real(row);
+    if (!read_trouble(row, c))
+        return as_store_damaged(row->store, "cell", c->id, "a status is none that there is", err);
+    return AS_OK;
+}
+
+static enum as_status take_row(struct as_row *row, const struct as_cell_filter *filter, as_cell_fn take, void *user,
+                               struct as_error *err)
+{
+    struct as_cell cell;
+    enum as_status s = read_cell(row, &cell, err);
+    if (!s && filter->with_samples)
+        s = load_samples(row->store, &cell, err);
+    if (!s)
+        s = take(user, &cell, err);
+    as_cell_finish(&cell);
+    return s;
+}
+
+static enum as_status each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
+                                void *user, struct as_error *err)
+{
     enum as_status s = AS_OK;
     struct as_row row = as_row_start(store, filter->run_id ? AS_SQL_CELLS_OF_RUN : AS_SQL_CELLS);
     as_put_int(&row, filter->run_id);
     as_put_text_or_null(&row, filter->probe);
     as_put_text_or_null(&row, filter->device);
     as_put_int(&row, filter->hidden != 0);
+    as_put_int(&row, filter->limit ? (int64_t)filter->limit : -1);
+    while (!s && as_row_next(&row))
+        s = take_row(&row, filter, take, user, err);
+    return as_row_close(&row, s, err);
+}
+
+enum as_status as_store_each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
+                                  void *user, struct as_error *err)
+{
+    bool begun;
+    enum as_status s = as_begin_read(store, &begun, err);
+    if (s)
+        return s;
+    s = each_cell(store, filter, take, user, err);
+    return begun ? as_end(store, s, err) : s;
+}
+
+enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_cell_fn take, void *user,
+                                   struct as_error *err)
+{
+    struct as_cell cell = {.run_id = run_id};
+    enum as_status s = AS_OK;
+    struct as_row row = as_row_start(store, AS_SQL_BRIEF_CELLS);
+    as_put_int(&row, run_id);
     while (!s && as_row_next(&row)) {
-        s = as_grow((void **)cells, &cap, *n + 1, sizeof **cells, err);
+        s = read_brief_cell(&row, &cell, err);
         if (!s)
-            s = read_cell(&row, &(*cells)[(*n)++], err);
+            s = take(user, &cell, err);
     }
-    s = as_row_close(&row, s, err);
-    for (size_t i = 0; filter->with_samples && i < *n && !s; i++)
-        s = load_samples(store, &(*cells)[i], err);
-    return s;
+    return as_row_close(&row, s, err);
+}
+
+struct cell_list {
+    struct as_cell *v;
+    size_t n, cap;
+};
+
+static enum as_status keep_cell(void *user, struct as_cell *cell, struct as_error *err)
+{
+    struct cell_list *list = user;
+    enum as_status s = as_grow((void **)&list->v, &list->cap, list->n + 1, sizeof *list->v, err);
+    if (s)
+        return s;
+    list->v[list->n++] = *cell;
+    cell->detail = NULL;
+    cell->samples = NULL;
+    cell->sample_visit = NULL;
+    return AS_OK;
 }
 
 enum as_status as_store_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
                               size_t *n, struct as_error *err)
 {
-    bool begun;
-    *cells = NULL;
-    *n = 0;
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = all_cells(store, filter, cells, n, err);
-    if (begun)
-        s = as_end(store, s, err);
+    struct cell_list list = {0};
+    enum as_status s = as_store_each_cell(store, filter, keep_cell, &list, err);
     if (s) {
-        as_cells_free(*cells, *n);
-        *cells = NULL;
-        *n = 0;
+        as_cells_free(list.v, list.n);
+        list = (struct cell_list){0};
     }
+    *cells = list.v;
+    *n = list.n;
     return s;
+}
+
+enum as_status as_store_count(struct as_store *store, int64_t run_id, const char *probe, size_t *n,
+                              struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_COUNT);
+    as_put_int(&row, run_id);
+    as_put_text_or_null(&row, probe);
+    *n = as_row_next(&row) ? (size_t)as_get_whole(&row) : 0;
+    return as_row_end(&row, err);
 }
 
 static enum as_status one_cell(struct as_store *store, int64_t id, int with_samples, struct as_cell *out,

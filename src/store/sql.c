@@ -30,6 +30,10 @@
 #define TEN "?,?,?,?,?,?,?,?,?,?"
 #define CELL_FILTER                                                                                                    \
     " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"
+/* A digit for each gate: a row of few columns is read in half the time. */
+#define FAILED_GATES                                                                                                   \
+    "(gate_checksum = 'fail') || (gate_limit = 'fail') || (gate_clock = 'fail') || (gate_noise = 'fail') || "          \
+    "(gate_code = 'fail') || (gate_footprint = 'fail') || (gate_drift = 'fail')"
 
 static const char *const texts[AS_SQL_N] = {
     [AS_SQL_BEGIN_READ] = "BEGIN",
@@ -61,8 +65,15 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
     [AS_SQL_STALE_RUNS] = "SELECT DISTINCT c.run_id FROM " AS_STALE_CELLS " ORDER BY 1",
     [AS_SQL_STALE_CELLS] = "SELECT c.id FROM " AS_STALE_CELLS " AND c.run_id = ? ORDER BY c.position",
-    [AS_SQL_CELLS] = "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position",
-    [AS_SQL_CELLS_OF_RUN] = "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position",
+    [AS_SQL_CELLS] =
+        "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position LIMIT ?5",
+    [AS_SQL_CELLS_OF_RUN] =
+        "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
+    [AS_SQL_BRIEF_CELLS] = "SELECT id, device, probe, unit, better_less, axes, n, median, CASE status WHEN 'ok' THEN "
+                           "NULL ELSE " FAILED_GATES " || status || ' ' || reason END FROM cells WHERE run_id = ? AND "
+                           "probe <> '" AS_HIDDEN_PROBE "' ORDER BY position",
+    [AS_SQL_COUNT] = "SELECT count(*) FROM cells WHERE run_id = ?1 AND (probe = ?2 OR (?2 IS NULL AND probe <> "
+                     "'" AS_HIDDEN_PROBE "'))",
     [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
     [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
                        "n > 0 ORDER BY number",

@@ -39,6 +39,8 @@ enum as_sql {
     AS_SQL_STALE_CELLS,
     AS_SQL_CELLS,
     AS_SQL_CELLS_OF_RUN,
+    AS_SQL_BRIEF_CELLS,
+    AS_SQL_COUNT,
     AS_SQL_CELL,
     AS_SQL_SAMPLES,
     AS_SQL_VISITS_OF_RUN,
@@ -128,6 +130,8 @@ struct as_broken {
 enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_broken *broken, struct as_error *err);
 /* A double as samples are stored. */
 double as_sample_at(const unsigned char *bytes);
+/* Hands what out holds to write when there is enough of it, or at the end. */
+enum as_status as_sink_pass(const struct as_sink *sink, bool end, struct as_error *err);
 
 /* The visits that a cell's numbers are made from. */
 bool as_visit_counts(const struct as_visit *v);

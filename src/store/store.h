@@ -59,12 +59,26 @@ struct as_cell_filter {
     int hidden;         /* also the sentinel's cells */
     int with_samples;   /* sum.n is then the number of samples found, also where a kill came between leaving out a
                            visit and storing the cell's new numbers */
+    size_t limit;       /* 0: all, else the first so many */
 };
 /* Cells in order of the plan. */
 enum as_status as_store_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
                               size_t *n, struct as_error *err);
 enum as_status as_store_cell(struct as_store *store, int64_t id, int with_samples, struct as_cell *out,
                              struct as_error *err);
+/* The same cells one at a time, in memory that does not grow with them. What take does not move out of the cell (by
+ * leaving NULL there) is freed; any status but AS_OK ends it. take may read from the store, but not list cells. */
+typedef enum as_status (*as_cell_fn)(void *user, struct as_cell *cell, struct as_error *err);
+enum as_status as_store_each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
+                                  void *user, struct as_error *err);
+/* The same in a quarter of the time, of a run's cells but the sentinel's. Only id, device, probe, unit, better_less,
+ * axes, status, sum.n (0 or more) and sum.median are read, and of cells that are not ok the reason and which gates
+ * failed. */
+enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_cell_fn take, void *user,
+                                   struct as_error *err);
+/* How many cells of a run are of a probe (NULL: of all but the sentinel). */
+enum as_status as_store_count(struct as_store *store, int64_t run_id, const char *probe, size_t *n,
+                              struct as_error *err);
 /* The visits of one cell, or of a whole run when cell_id is 0, in order of time. */
 enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
                                size_t *n, struct as_error *err);
@@ -78,9 +92,17 @@ enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 /* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
  * machine code, version 3 the precision of each cell; exports of older versions are read as well. */
 enum { AS_EXPORT_FORMAT = 3 };
-enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, struct as_buf *out,
+/* What is written goes to out; now and then, where write is not NULL, it is handed to write and out cleared, so that
+ * memory does not grow with the run. */
+typedef enum as_status (*as_write_fn)(void *user, const char *bytes, size_t n, struct as_error *err);
+struct as_sink {
+    as_write_fn write;
+    void *user;
+    struct as_buf *out;
+};
+enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                     struct as_error *err);
-enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, struct as_buf *out,
+enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                    struct as_error *err);
 /* Adds the run of an exported JSON text; samples and visits come back as exported. Damaged, foreign or newer text is
  * refused whole (AS_FORMAT with the place). */

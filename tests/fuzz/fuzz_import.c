@@ -43,7 +43,8 @@ static char *export_last(void)
     struct as_run run;
     struct as_buf out = AS_BUF_INIT;
     fuzz_require(as_store_run(store, "last", &run, NULL) == AS_OK, "the imported run is not there");
-    fuzz_require(as_store_export_json(store, &run, &out, NULL) == AS_OK, "what came in cannot go out");
+    fuzz_require(as_store_export_json(store, &run, &(struct as_sink){.out = &out}, NULL) == AS_OK,
+                 "what came in cannot go out");
     as_run_finish(&run);
     return as_buf_take(&out);
 }

@@ -95,7 +95,7 @@ static void keep(struct as_visit *v)
     if (!s)
         s = as_store_verify(store, &err);
     if (!s)
-        s = as_store_export_json(store, &run, &text, &err);
+        s = as_store_export_json(store, &run, &(struct as_sink){.out = &text}, &err);
     if (s) {
         fprintf(stderr, "%s\n", err.text);
         fuzz_require(0, "an accepted visit cannot be kept");

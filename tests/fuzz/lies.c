@@ -234,7 +234,7 @@ static json_t *load(size_t which)
     snprintf(copy, sizeof copy, "%s/assay-lies-%ld.db", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
     make_thin(which, copy);
     if (as_store_open(copy, AS_STORE_READ, &store, &err) || as_store_run(store, NULL, &run, &err) ||
-        as_store_export_json(store, &run, &text, &err)) {
+        as_store_export_json(store, &run, &(struct as_sink){.out = &text}, &err)) {
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }

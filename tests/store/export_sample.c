@@ -15,7 +15,7 @@ int main(void)
         s = as_store_run(f->store, "last", &run, &f->err);
     }
     if (!s) {
-        s = as_store_export_json(f->store, &run, &out, &f->err);
+        s = as_store_export_json(f->store, &run, &(struct as_sink){.out = &out}, &f->err);
         as_run_finish(&run);
     }
     if (!s)

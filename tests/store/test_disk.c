@@ -136,7 +136,7 @@ static uint64_t content_of(struct fixture *f, enum as_store_mode mode)
     check(f, as_store_runs(store, &runs, &n, &f->err));
     for (size_t i = 0; i < n; i++) {
         struct as_buf one = AS_BUF_INIT;
-        check(f, as_store_export_json(store, &runs[i], &one, &f->err));
+        check(f, as_store_export_json(store, &runs[i], &(struct as_sink){.out = &one}, &f->err));
         as_buf_str(&all, as_buf_get(&one));
         as_buf_finish(&one);
     }

@@ -27,7 +27,7 @@ static char *export_json(struct fixture *f, const char *name)
     struct as_buf out = AS_BUF_INIT;
     struct as_run run;
     check(f, as_store_run(f->store, name, &run, &f->err));
-    check(f, as_store_export_json(f->store, &run, &out, &f->err));
+    check(f, as_store_export_json(f->store, &run, &(struct as_sink){.out = &out}, &f->err));
     as_run_finish(&run);
     char *text = as_buf_take(&out);
     assert_non_null(text);
@@ -316,7 +316,7 @@ static void test_csv(void **state)
     struct as_buf out = AS_BUF_INIT;
     struct as_run run;
     check(f, as_store_run(f->store, "last", &run, &f->err));
-    check(f, as_store_export_csv(f->store, &run, &out, &f->err));
+    check(f, as_store_export_csv(f->store, &run, &(struct as_sink){.out = &out}, &f->err));
     const char *text = as_buf_get(&out);
     const char *head =
         "run,cell,backend,device,probe,size,pattern,allocator,stride,op,threads,metric,unit,counts,better,"
@@ -351,7 +351,7 @@ static void test_damaged_details(void **state)
         struct as_run run;
         run_sql(f->path, changes[i]);
         check(f, as_store_run(f->store, "last", &run, &f->err));
-        if (as_store_export_json(f->store, &run, &out, &f->err) != AS_FORMAT)
+        if (as_store_export_json(f->store, &run, &(struct as_sink){.out = &out}, &f->err) != AS_FORMAT)
             fail_msg("not noticed: %s", changes[i]);
         as_run_finish(&run);
         as_buf_finish(&out);

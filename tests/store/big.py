@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Stores of many cells are looked at a cell at a time: the tables are right, and memory does not grow with the run.
+
+big.py ASSAY MAKE_STORE"""
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+CELLS, MANY, SHOWN = 20_000, 100_000, 2_000
+PEAK_KB = 40_000  # loaded whole, 100,000 cells of 4 KB are 400 MB
+
+
+def run(folder, *words):
+    """Output of a command that must succeed."""
+    return subprocess.run(words, cwd=folder, check=True, text=True, stdout=subprocess.PIPE,
+                          env=dict(os.environ, COLUMNS="110", LC_ALL="C")).stdout
+
+
+def peak_of(folder, *words):
+    """Its peak memory in KB; that of this script before it became another program counts too."""
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    expect(process.returncode == 0, f"{words}: {process.returncode}")
+    return used.ru_maxrss
+
+
+def is_sanitized(program):
+    """Sanitizers keep freed memory."""
+    with open(program, "rb") as f:
+        return b"__asan_init" in (text := f.read()) or b"__tsan_init" in text
+
+
+def expect(holds, what, text=""):
+    if not holds:
+        sys.exit(f"{what}\n{text[:4000]}")
+
+
+def numbers(folder, assay, store):
+    """Rows of the table of the best numbers, by probe and word: how many are trusted, and the best as it is shown."""
+    text = run(folder, assay, "show", "--store", store)
+    rows = re.findall(r"^(latency|bandwidth) +cpu +(\w+) +(\d+) of (\d+) +(\S+ \S+)", text, re.M)
+    return text, {(probe, word): (int(trusted), int(of)) for probe, word, trusted, of, _ in rows}
+
+
+def test_groups(folder, assay, store):
+    """What the short page counts is what SQL counts, also where cells are untrusted, or not measured."""
+    db = sqlite3.connect(store)
+    db.execute("UPDATE cells SET status = 'untrusted', gate_drift = 'fail', reason = 'drift' WHERE position % 10 = 3")
+    db.execute("UPDATE cells SET status = 'failed', n = 0, median = NULL, reason = 'no page' WHERE position % 10 = 6")
+    db.commit()
+    want = db.execute("SELECT probe, json_extract(axes, CASE probe WHEN 'latency' THEN '$.pattern' ELSE '$.op' END) w,"
+                      " sum(status = 'ok'), count(median) FROM cells GROUP BY 1, 2").fetchall()
+    text, found = numbers(folder, assay, store)
+    expect(found == {(probe, word): (ok, n) for probe, word, ok, n in want}, f"groups: {found} beside {want}", text)
+    expect(f"{CELLS} cells: {CELLS * 8 // 10} ok, {CELLS // 10} untrusted, {CELLS // 10} failed" in text, "counts", text)
+    expect(f"latency cpu: {CELLS // 10} failed: no page" in text, "why cells are missing", text)
+    expect(f"bandwidth cpu: {CELLS // 10} untrusted: for example drift" in text, "why cells are untrusted", text)
+    expect("facts from latency (10000 cells)" not in text and "bandwidth (10000 cells) are left out" in text,
+           "facts rest on whole probes that fit", text)
+    return db
+
+
+def test_best(folder, assay, store, db):
+    """The best cell of a group is the best of all of its cells, with its axes."""
+    db.execute("UPDATE cells SET median = 0.5 WHERE position = 17998")
+    db.commit()
+    size, stride, pattern = db.execute("SELECT json_extract(axes, '$.size'), json_extract(axes, '$.stride'), "
+                                       "json_extract(axes, '$.pattern') FROM cells WHERE position = 17998").fetchone()
+    text = run(folder, assay, "show", "--store", store)
+    best = [line for line in text.splitlines() if "0.500 ns" in line]
+    expect(len(best) == 1 and pattern in best[0] and size % 1024 == 0 and stride, "the best cell", text)
+
+
+def test_probe(folder, assay, store):
+    """A table of a probe stops after so many rows and says so; --all shows every one."""
+    text = run(folder, assay, "show", "latency", "--store", store)
+    rows = re.findall(r"^ *\d+ +[\d.]+ [KMG]iB", text, re.M)
+    expect(0 < len(rows) <= SHOWN, f"{len(rows)} rows", text)
+    expect("... and 8000 more: 'assay show 1 latency --all'" in text, "how many rows are left out", text[-2000:])
+    text = run(folder, assay, "show", "latency", "--all", "--store", store)
+    rows = re.findall(r"^ *\d+ +[\d.]+ [KMG]iB", text, re.M)
+    expect(len(rows) == CELLS // 2 - CELLS // 10, f"{len(rows)} rows with --all")
+    expect(" more: " not in text, "nothing is left out with --all")
+
+
+def test_lines(folder, assay, store):
+    text = run(folder, assay, "show", "--json", "--store", store)
+    expect([json.loads(line)["id"] for line in text.splitlines()] == list(range(1, CELLS + 1)), "one line a cell")
+
+
+def test_memory(folder, assay, make_store):
+    """Show, one probe of it, and exports of a run of 100,000 cells take no more than a small run does."""
+    run(folder, make_store, "many.db", "1", str(MANY), "2")
+    for words in (["show"], ["show", "latency"], ["show", "--json"], ["export", "-f", "csv", "-o", "many.csv"],
+                  ["export", "-o", "many.json"]):
+        peak = peak_of(folder, assay, *words, "--store", "many.db")
+        expect(peak < PEAK_KB, f"{' '.join(words)}: {peak} KB for {MANY} cells")
+    with open(os.path.join(folder, "many.csv"), encoding="utf-8") as f:
+        expect(sum(1 for _ in f) == MANY + 1, "every cell is in the CSV")
+
+
+def main(assay, make_store):
+    with tempfile.TemporaryDirectory() as folder:
+        if not is_sanitized(assay):
+            test_memory(folder, assay, make_store)  # first, while this script is small
+        store = os.path.join(folder, "big.db")
+        run(folder, make_store, store, "1", str(CELLS), "2")
+        db = test_groups(folder, assay, store)
+        test_best(folder, assay, store, db)
+        db.close()
+        test_probe(folder, assay, store)
+        test_lines(folder, assay, store)
+
+
+main(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
