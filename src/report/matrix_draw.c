@@ -236,8 +236,8 @@ struct scale {
 
 static double along(const struct scale *s, double value)
 {
-    const double wide = s->hi - s->lo;
-    return BAR_LEFT + (BAR_RIGHT - BAR_LEFT) * (fmin(fmax(value, s->lo), s->hi) - s->lo) / (wide > 0 ? wide : 1);
+    const double lo = s->lo / 2, wide = s->hi / 2 - lo; /* a difference of halves overflows for no number */
+    return BAR_LEFT + (BAR_RIGHT - BAR_LEFT) * ((fmin(fmax(value, s->lo), s->hi) / 2 - lo) / (wide > 0 ? wide : 1));
 }
 
 static struct scale scale_of(const struct as_matrix_bar *bars, size_t n, double mark)

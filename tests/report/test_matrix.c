@@ -60,6 +60,26 @@ static void slow_products_have_an_axis(void **state)
     as_buf_finish(&b);
 }
 
+/* Coordinates are numbers whatever is drawn, or there is no picture. */
+static void extremes_are_no_coordinates(void **state)
+{
+    (void)state;
+    static const double values[] = {5e-324, 1e-308, 1e-200, 1, 1e200, 1.7e308, -1.7e308, 0};
+    for (size_t i = 0; i < 8; i++)
+        for (size_t k = 0; k < 8; k++) {
+            struct as_buf b = AS_BUF_INIT;
+            const struct as_matrix_point points[] = {{"naive", 256, values[i], {values[i], values[k]}, true},
+                                                     {"naive", fabs(values[k]), values[k], {NAN, NAN}, true}};
+            const struct as_matrix_bar bars[] = {{"a", "naive", values[i], {values[i], values[k]}, true},
+                                                 {"b", "naive", values[k], {NAN, NAN}, false}};
+            as_matrix_draw_products(&b, "f64", points, 2, values[k], "f32");
+            as_matrix_draw_bars(&b, "x", bars, 2, "ns", values[i]);
+            assert_hasnt(&b, "nan");
+            assert_hasnt(&b, "inf");
+            as_buf_finish(&b);
+        }
+}
+
 static void words_of_the_probe_are_shown(void **state)
 {
     (void)state;
@@ -150,6 +170,7 @@ int main(void)
         cmocka_unit_test(instructions_stand_beside_what_is_documented),
         cmocka_unit_test(products_have_a_picture_for_each_type),
         cmocka_unit_test(slow_products_have_an_axis),
+        cmocka_unit_test(extremes_are_no_coordinates),
         cmocka_unit_test(words_of_the_probe_are_shown),
         cmocka_unit_test(fragments_are_grids),
         cmocka_unit_test(only_numbers_of_the_right_count_are_a_fragment),
