@@ -292,6 +292,8 @@ static enum as_status import_root(struct import *in, const json_t *root)
         s = import_list(in, root, "sentinels", true);
     if (!s)
         s = as_store_put_end(in->store, &in->run, in->err);
+    if (!s)
+        s = as_store_check_variety(in->store, in->run.id, in->err);
     return as_end(in->store, s, in->err);
 }
 

@@ -127,6 +127,23 @@ static enum as_status load_samples(struct as_store *store, struct as_cell *c, st
     return as_row_close(&row, s, err);
 }
 
+enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_VARIETY);
+    as_put_int(&row, run_id);
+    bool found = as_row_next(&row);
+    const int64_t of_cells = found ? as_get_int(&row) : 0, probes = found ? as_get_int(&row) : 0;
+    const int64_t described = found ? as_get_int(&row) : 0, devices = of_cells > described ? of_cells : described;
+    enum as_status s = as_row_end(&row, err);
+    if (s || (devices <= AS_RUN_DEVICES_MAX && probes <= AS_RUN_PROBES_MAX))
+        return s;
+    return as_fail(
+        err, AS_FORMAT,
+        "the store '%s': run %lld is of %lld devices and %lld probes, and no run of assay is of more than %d "
+        "and %d: ask for another run",
+        store->path, (long long)run_id, (long long)devices, (long long)probes, AS_RUN_DEVICES_MAX, AS_RUN_PROBES_MAX);
+}
+
 static enum as_status all_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
                                 size_t *n, struct as_error *err)
 {
@@ -157,7 +174,10 @@ enum as_status as_store_cells(struct as_store *store, const struct as_cell_filte
     enum as_status s = as_begin_read(store, &begun, err);
     if (s)
         return s;
-    s = all_cells(store, filter, cells, n, err);
+    if (filter->run_id)
+        s = as_store_check_variety(store, filter->run_id, err);
+    if (!s)
+        s = all_cells(store, filter, cells, n, err);
     if (begun)
         s = as_end(store, s, err);
     if (s) {

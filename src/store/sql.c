@@ -60,6 +60,8 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
     [AS_SQL_CELLS] = "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position",
     [AS_SQL_CELLS_OF_RUN] = "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position",
+    [AS_SQL_VARIETY] = "SELECT count(DISTINCT device), count(DISTINCT probe), (SELECT CASE WHEN json_valid(devices) "
+                       "THEN json_array_length(devices) END FROM runs WHERE id = ?1) FROM cells WHERE run_id = ?1",
     [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
     [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
                        "n > 0 ORDER BY number",

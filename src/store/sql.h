@@ -29,6 +29,7 @@ enum as_sql {
     AS_SQL_RUN_IDS,
     AS_SQL_CELLS,
     AS_SQL_CELLS_OF_RUN,
+    AS_SQL_VARIETY,
     AS_SQL_CELL,
     AS_SQL_SAMPLES,
     AS_SQL_VISITS_OF_RUN,
@@ -104,6 +105,9 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
 enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *visit, int64_t cell_id,
                                   struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
+
+/* AS_FORMAT for a run of more devices or probes than any run can be of, since its readers compare all with all. */
+enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, struct as_error *err);
 
 /* The visits that a cell's numbers are made from. */
 bool as_visit_counts(const struct as_visit *v);
