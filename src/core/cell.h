@@ -142,6 +142,9 @@ void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees 
 enum as_run_state { AS_RUN_RUNNING, AS_RUN_COMPLETE, AS_RUN_INTERRUPTED, AS_RUN_STATE_N };
 const char *as_run_state_word(enum as_run_state s);
 
+/* More than any machine and any build has: what looks at each of them may look at all the others. */
+enum { AS_RUN_DEVICES_MAX = 2048, AS_RUN_PROBES_MAX = 1024 };
+
 struct as_run {
     int64_t id;
     char uuid[40];

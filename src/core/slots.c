@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A backend of so many is believed; all of them together are no more than a run may be of. */
+enum { BACKENDS_MAX = 16, DEVICES_EACH_MAX = AS_RUN_DEVICES_MAX / BACKENDS_MAX };
 /* Loading a driver takes a second or two, a first start of a runtime more. */
 static const double OPEN_S = 60;
 
@@ -106,6 +108,11 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
         as_fail(&why, AS_UNSUPPORTED, "it can be opened, but it has no device");
         return add_found(out, n, backend, &why, err);
     }
+    if (json_array_size(devices) > DEVICES_EACH_MAX) {
+        as_fail(&why, AS_UNSUPPORTED, "it says that it has %zu devices, and at most %d are believed",
+                json_array_size(devices), DEVICES_EACH_MAX);
+        return add_found(out, n, backend, &why, err);
+    }
     enum as_status s = AS_OK;
     for (size_t i = 0; i < json_array_size(devices) && !s; i++) {
         const json_t *j = json_array_get(devices, i);
@@ -126,7 +133,6 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
 enum as_status as_find_devices(const char *program, const volatile sig_atomic_t *stop, struct as_found_device **out,
                                size_t *n, struct as_error *err)
 {
-    enum { BACKENDS_MAX = 16 };
     struct as_worker workers[BACKENDS_MAX];
     struct as_error why[BACKENDS_MAX] = {{0}};
     size_t count = 0;

@@ -311,6 +311,8 @@ static enum as_status import_root(struct import *in, const json_t *root)
         s = check_rules(in, root);
     if (!s)
         s = as_store_put_end(in->store, &in->run, in->err);
+    if (!s)
+        s = as_store_check_variety(in->store, in->run.id, in->err);
     return as_end(in->store, s, in->err);
 }
 

@@ -129,6 +129,23 @@ static enum as_status load_samples(struct as_store *store, struct as_cell *c, st
     return as_row_close(&row, s, err);
 }
 
+enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_VARIETY);
+    as_put_int(&row, run_id);
+    bool found = as_row_next(&row);
+    const int64_t of_cells = found ? as_get_int(&row) : 0, probes = found ? as_get_int(&row) : 0;
+    const int64_t described = found ? as_get_int(&row) : 0, devices = of_cells > described ? of_cells : described;
+    enum as_status s = as_row_end(&row, err);
+    if (s || (devices <= AS_RUN_DEVICES_MAX && probes <= AS_RUN_PROBES_MAX))
+        return s;
+    return as_fail(
+        err, AS_FORMAT,
+        "the store '%s': run %lld is of %lld devices and %lld probes, and no run of assay is of more than %d "
+        "and %d: ask for another run",
+        store->path, (long long)run_id, (long long)devices, (long long)probes, AS_RUN_DEVICES_MAX, AS_RUN_PROBES_MAX);
+}
+
 /* "0010000untrusted the clock moved": a digit for each gate, the status and the reason; NULL for an ok cell. */
 static bool read_trouble(struct as_row *row, struct as_cell *c)
 {
@@ -242,7 +259,9 @@ enum as_status as_store_cells(struct as_store *store, const struct as_cell_filte
                               size_t *n, struct as_error *err)
 {
     struct cell_list list = {0};
-    enum as_status s = as_store_each_cell(store, filter, keep_cell, &list, err);
+    enum as_status s = filter->run_id ? as_store_check_variety(store, filter->run_id, err) : AS_OK;
+    if (!s)
+        s = as_store_each_cell(store, filter, keep_cell, &list, err);
     if (s) {
         as_cells_free(list.v, list.n);
         list = (struct cell_list){0};

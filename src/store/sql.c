@@ -74,6 +74,8 @@ static const char *const texts[AS_SQL_N] = {
                            "probe <> '" AS_HIDDEN_PROBE "' ORDER BY position",
     [AS_SQL_COUNT] = "SELECT count(*) FROM cells WHERE run_id = ?1 AND (probe = ?2 OR (?2 IS NULL AND probe <> "
                      "'" AS_HIDDEN_PROBE "'))",
+    [AS_SQL_VARIETY] = "SELECT count(DISTINCT device), count(DISTINCT probe), (SELECT CASE WHEN json_valid(devices) "
+                       "THEN json_array_length(devices) END FROM runs WHERE id = ?1) FROM cells WHERE run_id = ?1",
     [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
     [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
                        "n > 0 ORDER BY number",

@@ -41,6 +41,7 @@ enum as_sql {
     AS_SQL_CELLS_OF_RUN,
     AS_SQL_BRIEF_CELLS,
     AS_SQL_COUNT,
+    AS_SQL_VARIETY,
     AS_SQL_CELL,
     AS_SQL_SAMPLES,
     AS_SQL_VISITS_OF_RUN,
@@ -132,6 +133,8 @@ enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_
 double as_sample_at(const unsigned char *bytes);
 /* Hands what out holds to write when there is enough of it, or at the end. */
 enum as_status as_sink_pass(const struct as_sink *sink, bool end, struct as_error *err);
+/* AS_FORMAT for a run of more devices or probes than any run can be of, since its readers compare all with all. */
+enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, struct as_error *err);
 
 /* The visits that a cell's numbers are made from. */
 bool as_visit_counts(const struct as_visit *v);

@@ -76,6 +76,13 @@ def test_too_many_cells(assay):
     expect(done.code in (USAGE, *MEASURED), "refused, or bounded by the device", done)
 
 
+def test_the_same_thousands_of_times(assay):
+    """What is named again is measured once."""
+    done = assay.run("run", *["latency"] * 20000, *NULL, "--set", "size=1KiB")
+    expect(done.code in MEASURED and len(assay.cells()) == 1, "one cell", done)
+    expect_refused(assay.run("run", "latency", "--device", ",".join(["null"] * 20000)), USAGE, "list of devices")
+
+
 def test_numbers_of_runs_and_cells(assay):
     expect(assay.run("run", "latency", *NULL, "--set", "size=1KiB").code in MEASURED, "a run to look at")
     for name in ("0", "-99", "999999", "99999999999999999999", "", "zz", "%n", "1 OR 1=1", "' OR ''='"):

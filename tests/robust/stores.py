@@ -95,6 +95,44 @@ def test_store_through_a_pipe(assay):
     expect(done.code == OK, "by its name it can be compared", done)
 
 
+def multiply(path, devices, of_cells, probes):
+    """Makes the run in the store one of so many devices in its description and in its cells, or so many probes."""
+    store = sqlite3.connect(path)
+    store.row_factory = sqlite3.Row
+    cell = dict(store.execute("SELECT * FROM cells ORDER BY position").fetchone())
+    (described, *_) = json.loads(store.execute("SELECT devices FROM runs").fetchone()[0])
+    store.execute("DELETE FROM cells")
+    rows = [dict(cell, id=i + 1, position=i, n=0, visits=0, visits_done=0, device=f"null:{i % of_cells}",
+                 probe=cell["probe"] if probes == 1 else f"p{i}") for i in range(max(of_cells, probes))]
+    store.executemany(f"INSERT INTO cells({','.join(cell)}) VALUES({','.join(':' + name for name in cell)})", rows)
+    store.execute("UPDATE runs SET cells = ?, devices = ?",
+                  (len(rows), json.dumps([dict(described, id=f"null:{i}") for i in range(devices)])))
+    store.commit()
+    store.close()
+
+
+def test_absurdly_many_devices_and_probes(assay):
+    """What compares each with all others says at once that no run can be of so many."""
+    measured(assay)
+    for name, sizes in (("devices", (20000, 1, 1)), ("of_cells", (1, 20000, 1)), ("probes", (1, 1, 20000))):
+        store = assay.path(name + ".db")
+        shutil.copy(assay.store, store)
+        multiply(store, *sizes)
+        for command in (["show"], ["facts"], ["advise"], ["report", "-o", assay.path("page.html")],
+                        ["compare", store, store]):
+            done = assay.run(*command, "--store", store)
+            expect_refused(done, FAILED, store, "20000 " + ("probes" if name == "probes" else "devices"))
+    export = assay.export()
+    export["run"]["devices"] *= 20000
+    with open(assay.path("run.json"), "w", encoding="ascii") as f:
+        json.dump(export, f)
+    done = assay.run("import", assay.path("run.json"), "--store", assay.path("new.db"))
+    expect_refused(done, FAILED, "20000 devices")
+    expect(not assay.run("list", "runs", "--store", assay.path("new.db")).out.strip(), "it is refused whole", done)
+    multiply(assay.store, 100, 100, 1)
+    expect(assay.run("show").code == OK, "what can be is shown")
+
+
 def test_no_store_yet(assay):
     """Reading what is not there yet says how to make it, and makes nothing."""
     for command in (["show"], ["export"], ["report", "-o", "x.html"]):

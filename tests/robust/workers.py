@@ -3,6 +3,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 
 import harness
 from harness import MEASURED, SLOW, expect, expect_refused, identity
@@ -82,6 +83,28 @@ def test_worker_dies_and_its_helper_lives(assay):
         with open(helpers, encoding="ascii") as f:
             for pid in f.read().split():
                 harness.kill(int(pid))
+
+
+MANY_DEVICES = """
+import json, socket
+parent = socket.socket(fileno=3)
+parent.recv(65536)
+device = {"ok": True, "info": {"id": "x:0", "backend": "x", "name": "a device"}}
+text = json.dumps({"ok": True, "devices": [device] * 20000}).encode()
+for at in range(0, len(text), 30000):
+    parent.send((b"m" if at + 30000 < len(text) else b"e") + text[at:at + 30000])
+parent.recv(1)
+"""
+
+
+def test_driver_with_absurdly_many_devices(assay):
+    with open(assay.path("many.py"), "w", encoding="ascii") as f:
+        f.write(MANY_DEVICES)
+    worker = harness.stand_in_worker(assay, f"exec '{sys.executable}' '{assay.path('many.py')}'")
+    done = assay.run("devices", env=worker)
+    expect(done.code == harness.OK and "20000 devices" in " ".join(done.out.split()), "it is not believed", done)
+    done = assay.run("run", "latency", env=worker)
+    expect_refused(done, harness.NOTHING, "no device")
 
 
 def test_worker_started_by_hand(assay):
