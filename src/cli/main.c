@@ -1,6 +1,7 @@
 /* assay: the entry. Finds the subcommand, has its arguments parsed, runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "core/message.h"
 #include "core/provenance.h"
 #include "core/run.h"
 
@@ -11,6 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static int json_memory_code = AS_EXIT_FAILED;
+
+/* Short of memory jansson leaves names out of what it writes, and reads on behind what it has: there is nothing to go
+ * on with. What a kill leaves in order, this does. */
+static void *allocate_json(size_t size)
+{
+    static const char words[] = "assay: out of memory for JSON; what was stored before is safe\n";
+    void *p = malloc(size);
+    if (p)
+        return p;
+    ssize_t told = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)told;
+    _exit(json_memory_code);
+}
 
 /* With a standard stream closed, the store's file would get its number and be written over. Standing in for stdout is
  * something that cannot be written, so that lost output is noticed. */
@@ -60,6 +76,7 @@ static int run_worker(char **argv)
 {
     uint64_t fd = 0, parent = 0;
     struct as_error err = {0};
+    json_memory_code = AS_WORKER_NO_MEMORY;
     if (as_parse_u64(argv[2], &fd, &err) || as_parse_u64(argv[3], &parent, &err))
         return as_cli_fail(&err);
     return as_worker_main((int)fd, (long)parent);
@@ -73,15 +90,6 @@ static void name_worker(void)
     const char *given = getenv("ASSAY_WORKER");
     if ((!given || !given[0]) && access(self, X_OK) == 0)
         (void)setenv("ASSAY_WORKER", self, 1);
-}
-
-/* jansson hands a lack of memory on as a value that is not there. */
-static void *allocate_json(size_t size)
-{
-    void *p = malloc(size);
-    if (!p)
-        as_memory_failed();
-    return p;
 }
 
 int main(int argc, char **argv)

@@ -67,7 +67,6 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
     struct as_buf text = AS_BUF_INIT;
     enum as_receive r;
     char packet[PACKET];
-    const size_t failures = as_memory_failures();
     *message = NULL;
     do {
         r = wait_readable(fd, deadline, stop);
@@ -85,7 +84,7 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
     if (r == AS_RECEIVED) {
         *message = text.failed ? NULL : json_loadb(as_buf_get(&text), text.len, 0, NULL);
         if (!*message)
-            r = as_memory_failures() != failures ? AS_NO_MEMORY : AS_PEER_GONE;
+            r = text.failed ? AS_NO_MEMORY : AS_PEER_GONE;
     }
     as_buf_finish(&text);
     return r;
