@@ -82,7 +82,8 @@ void as_buf_vprintf(struct as_buf *b, const char *fmt, va_list ap)
     va_list again;
     va_copy(again, ap);
     int n = as_plain_vsnprintf(small, sizeof small, fmt, ap);
-    if (n < 0) {
+    if (n < 0) { /* a library may need memory to write a number */
+        as_memory_failed();
         b->failed = true;
     } else if ((size_t)n < sizeof small) {
         as_buf_add(b, small, (size_t)n);

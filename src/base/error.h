@@ -40,7 +40,7 @@ const char *as_status_word(enum as_status code);
 /* Out of memory in one call: as_fail(err, AS_NOMEM, "out of memory for %zu bytes of %s"). */
 enum as_status as_nomem(struct as_error *err, size_t bytes, const char *what);
 
-/* How often a piece of text, or of JSON, was lost for lack of memory since the process began. Who hands out what was
+/* How often a piece of text or a number was lost for lack of memory since the process began. Who hands out what was
  * made of many pieces compares this with what it was before: nothing is to be left out without a word. */
 void as_memory_failed(void);
 size_t as_memory_failures(void);

@@ -289,7 +289,7 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
         else if (!found[i].why[0])
             add_device(&t, &found[i]);
     }
-    if (!st && !l->json && t.n > t.columns)
+    if (!st && !l->json && (t.status || t.n > t.columns))
         st = as_table_write(&t, l->style, l->out, err);
     for (size_t i = 0; i < n && !st && !l->json; i++) {
         const struct as_device_info *info = &found[i].info;

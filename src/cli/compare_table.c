@@ -183,7 +183,7 @@ enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_ta
         i = next_row(pairs, r.to);
     }
     as_buf_char(out, '\n');
-    if (t.n > t.columns)
+    if (t.status || t.n > t.columns)
         st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     return st;

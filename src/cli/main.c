@@ -14,6 +14,21 @@
 #include <string.h>
 #include <unistd.h>
 
+static int json_memory_code = AS_EXIT_FAILED;
+
+/* Short of memory jansson leaves names out of what it writes, and reads on behind what it has: there is nothing to go
+ * on with. What a kill leaves in order, this does. */
+static void *allocate_json(size_t size)
+{
+    static const char words[] = "assay: out of memory for JSON; what was stored before is safe\n";
+    void *p = malloc(size);
+    if (p)
+        return p;
+    ssize_t told = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)told;
+    _exit(json_memory_code);
+}
+
 /* With a standard stream closed, the store's file would get its number and be written over. Standing in for stdout is
  * something that cannot be written, so that lost output is noticed. */
 static void hold_standard_streams(void)
@@ -62,6 +77,7 @@ static int run_worker(int argc, char **argv)
 {
     uint64_t fd = 0, parent = 0;
     struct as_error err = {0};
+    json_memory_code = AS_WORKER_NO_MEMORY;
     if (argc != 4 || as_parse_u64(argv[2], &fd, NULL) || as_parse_u64(argv[3], &parent, NULL) || fd > INT_MAX ||
         parent > INT_MAX)
         as_fail(&err, AS_USAGE,
@@ -80,15 +96,6 @@ static void name_worker(void)
     const char *given = getenv("ASSAY_WORKER");
     if ((!given || !given[0]) && access(self, X_OK) == 0)
         (void)setenv("ASSAY_WORKER", self, 1);
-}
-
-/* jansson hands a lack of memory on as a value that is not there. */
-static void *allocate_json(size_t size)
-{
-    void *p = malloc(size);
-    if (!p)
-        as_memory_failed();
-    return p;
 }
 
 int main(int argc, char **argv)

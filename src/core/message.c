@@ -77,7 +77,6 @@ enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, co
 {
     struct as_buf text = AS_BUF_INIT;
     enum as_receive r = AS_RECEIVED;
-    const size_t failures = as_memory_failures();
     *message = NULL;
     for (bool whole = false; !whole && r == AS_RECEIVED;) {
         char packet[PACKET];
@@ -97,7 +96,7 @@ enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, co
     if (r == AS_RECEIVED) {
         *message = text.failed ? NULL : json_loadb(as_buf_get(&text), text.len, 0, NULL);
         if (!*message)
-            r = as_memory_failures() != failures ? AS_NO_MEMORY : AS_PEER_GONE;
+            r = text.failed ? AS_NO_MEMORY : AS_PEER_GONE;
     }
     as_buf_finish(&text);
     return r;

@@ -220,7 +220,7 @@ static enum as_status write_table(const struct view *v, struct as_buf *out, stru
         if (as_text_measured(v->cells[i]))
             add_row(&t, v, v->cells[i]);
     enum as_status st = AS_OK;
-    if (t.n > t.columns) {
+    if (t.status || t.n > t.columns) {
         as_buf_char(out, '\n');
         st = as_table_write(&t, v->style, out, err);
     }

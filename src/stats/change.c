@@ -23,8 +23,10 @@ static int by_x(const void *a, const void *b)
 static bool standardize(const double *x, size_t n, double *y)
 {
     struct ranked *r = malloc(n * sizeof *r);
-    if (!r)
+    if (!r) {
+        as_memory_failed();
         return false;
+    }
     for (size_t i = 0; i < n; i++)
         r[i] = (struct ranked){x[i], i};
     qsort(r, n, sizeof *r, by_x);

@@ -74,6 +74,8 @@ double *as_copy_values(const double *x, size_t n)
     double *copy = malloc(n * sizeof *copy);
     if (copy)
         memcpy(copy, x, n * sizeof *copy);
+    else
+        as_memory_failed();
     return copy;
 }
 
