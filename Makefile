@@ -22,7 +22,7 @@ test:
 
 lint:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py format tidy aarch64 all-kernels
+	@python3 tools/run_tests.py format clocks tidy aarch64 all-kernels
 
 bench: setup
 	@BUILD=$(BUILD) tools/build.sh
