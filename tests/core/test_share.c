@@ -120,7 +120,7 @@ static void overheads_starve_nobody(void **state)
     visit(&s, 0, 1);
     assert_left(left(&s, 1), 90);
     s.engine.measured_from -= 198; /* of 200 s went 2 into visits */
-    assert_left(left(&s, 1), 98); /* its turn */
+    assert_left(left(&s, 1), 98);  /* its turn */
     s.engine.slots_n = 1;
     assert_left(left(&s, 0), 98);
 }

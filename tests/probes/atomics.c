@@ -113,8 +113,8 @@ static void sleep_until_all_ran(double seconds)
     const struct atomics *s = seconds < 1e-3 ? NULL : sampled;
     const uint64_t cpu = s && s->cpu ? atomics_cpu_count(s->cpu) : 0;
     const uint64_t device = s && s->device ? atomics_device_count(s->device) : 0;
-    while (s && ((s->cpu && atomics_cpu_count(s->cpu) == cpu) ||
-                 (s->device && atomics_device_count(s->device) == device)))
+    while (s &&
+           ((s->cpu && atomics_cpu_count(s->cpu) == cpu) || (s->device && atomics_device_count(s->device) == device)))
         sched_yield();
 }
 

@@ -25,10 +25,11 @@ static struct {
     unsigned last;          /* queue that was given a launch */
     bool equal;             /* no priorities */
     bool wrong, idle, slow; /* slow: a wait ends late */
+    double work_s;          /* of each kernel, by the scripted clock */
 } seen;
 static const struct as_queue_ops *toy_queue;
 
-/* By the scripted clock: what each kernel works, and how late a slow wait ends. */
+/* What a kernel works where nothing else is said, and how late a slow wait ends. */
 static const double WORK_S = 1e-3, LATE_S = 1e-3;
 
 static enum as_status open_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
@@ -69,7 +70,7 @@ static void run_busy(const char *name, void *const *args)
         busy(args[0], args[1], *(uint32_t *)args[2], *(uint32_t *)args[3], *(uint32_t *)args[4], *(uint32_t *)args[5]);
     }
     if (!seen.idle)
-        clock_pass(WORK_S);
+        clock_pass(seen.work_s);
     if (seen.wrong)
         ((uint32_t *)args[0])[*(uint32_t *)args[2]] ^= 1;
 }
@@ -86,6 +87,7 @@ static void init(struct toy *t)
     queue.wait_queue = wait_queue;
     t->dev.queue = &queue;
     memset(&seen, 0, sizeof seen);
+    seen.work_s = WORK_S;
     clock_script(1e-7);
 }
 
@@ -186,6 +188,13 @@ static void test_faults_are_seen(void **unused)
     seen.idle = true;
     assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
     assert_non_null(strstr(why, "lasts only"));
+    init(&t);
+    seen.work_s = 0.15e-3; /* two kernels of work and a head start of 0.2 ms */
+    assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
+    assert_non_null(strstr(why, "lasts only 300 us"));
+    init(&t);
+    seen.work_s = 0.25e-3;
+    assert_true(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
     init(&t);
     seen.idle = seen.slow = true; /* work that is over long before the wait for what is behind it ends */
     assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));

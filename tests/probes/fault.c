@@ -228,9 +228,12 @@ static void test_opencl(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),        cmocka_unit_test(test_device),
-        cmocka_unit_test(test_what_is_subtracted), cmocka_unit_test(test_kept_pages_are_seen),
-        cmocka_unit_test(test_cpu),                cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_what_is_subtracted),
+        cmocka_unit_test(test_kept_pages_are_seen),
+        cmocka_unit_test(test_cpu),
+        cmocka_unit_test(test_opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

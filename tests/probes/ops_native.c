@@ -234,8 +234,8 @@ static void test_which_cells(void **state)
     assert_non_null(strstr(err.text, "script"));
 }
 
-/* An add takes a cycle by definition of the clock, a division some tens, and a core does a few adds in one: in cycles, that
- * is, and not in something else. Who shares the core halves it or so; the bounds are ten times as far away. */
+/* An add takes a cycle by definition of the clock, a division some tens, and a core does a few adds in one: in cycles,
+ * that is, and not in something else. Who shares the core halves it or so; the bounds are ten times as far away. */
 static void test_visits(void **state)
 {
     struct real r;
