@@ -23,7 +23,9 @@ PATIENCE = 300  # seconds after which a test calls a command hung: far more than
 ONE_THREAD = {"threads": 1}
 FAST = {"execute": "once", "noise": {"sd": 0.002}, "info": ONE_THREAD}  # scripted times that cost none
 SLOW = dict(FAST, sleep=True)  # launches take the time that they report, so that something can happen meanwhile
-LONG = dict(SLOW, launch_ns=150e6)  # a run takes more than a minute: a busy machine may let the test act late
+# A trial takes a second (its launches have 64 accesses), a run more than a minute: a busy machine may let the test act late.
+LONG = dict(SLOW, levels=[{"size": 512, "ns": 1, "gbs": 9}, {"size": 4 << 20, "ns": 2e6, "gbs": 9},
+                          {"size": 0, "ns": 9, "gbs": 9}])
 # Of stand-ins for drivers it counts that there are numbers, not how good they are: three cells, each over after few samples.
 LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1"]
 SHORT = ["--visits", "1", "--precision", "100%"]

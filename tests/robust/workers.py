@@ -5,10 +5,9 @@ import signal
 import stat
 
 import harness
-from harness import MEASURED, expect, identity
+from harness import LONG, MEASURED, expect, identity
 
 CELLS = ["latency", "--set", "size=1KiB..1MiB", "--device", "null"]
-SLOWER = dict(harness.SLOW, launch_ns=2e6)
 
 
 def disturbed(assay, number):
@@ -16,7 +15,7 @@ def disturbed(assay, number):
     expect(assay.run("run", *CELLS).code in MEASURED, "an undisturbed run")
     # A sanitizer would turn the signal into an exit code of its own.
     plain = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"}
-    process = assay.start("run", *CELLS, "--json", env=dict(plain, **assay.script(SLOWER)))
+    process = assay.start("run", *CELLS, "--visits", "1", "--json", env=dict(plain, **assay.script(LONG)))
 
     def measuring():
         return harness.lines(process) > 4 and harness.children(process.pid)
