@@ -31,7 +31,7 @@ void clock_script(double step_s)
 
 void clock_pass(double seconds)
 {
-    now_ns += nanoseconds(seconds);
+    atomic_fetch_add(&now_ns, nanoseconds(seconds));
 }
 
 void clock_real(void)
@@ -44,7 +44,8 @@ uint64_t __wrap_as_now_ns(void)
 {
     if (!scripted)
         return __real_as_now_ns();
-    return now_ns += step_ns;
+    const uint64_t step = atomic_load(&step_ns);
+    return atomic_fetch_add(&now_ns, step) + step;
 }
 
 double __wrap_as_now(void)

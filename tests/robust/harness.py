@@ -189,7 +189,9 @@ def identity(cell):
 
 
 def main(names):
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # 'nohup' leaves it ignored, and a run would inherit that
+    # 'nohup' and shells that start something in the background leave signals ignored, and a run would inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tests = [(n, f) for n, f in names.items() if n.startswith("test_")]
     wanted = sys.argv[2:]
     tests = [(n, f) for n, f in tests if not wanted or n in wanted]
