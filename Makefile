@@ -23,7 +23,7 @@ test:
 
 lint:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py format tidy aarch64 all-kernels
+	@python3 tools/run_tests.py format clocks tidy aarch64 all-kernels
 
 fuzz:
 	@tools/setup.sh test

@@ -1,6 +1,7 @@
 """Checks that run no test program: layout, static analysis, compiling for aarch64."""
 import json
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -36,6 +37,32 @@ def format(top, tally):  # noqa: A001  (the part's name)
         tally.fail("format", done.stdout)
     else:
         tally.ok("format")
+
+
+# What makes a test depend on how busy the machine is: an upper bound on a time, a clock, a sleep that something is to have
+# happened after. tests/scripted_clock.h, the null device and harness.wait_for() do without. Files of the last two that may:
+# they wait for a condition, or need a signal or a kill at some moment and assert nothing of it.
+UNSTEADY = (
+    (".c", re.compile(r"assert_\w+\(.*as_now(_ns)?\(\) - [^;]*<"), ()),
+    (".py", re.compile(r"time\.(monotonic|perf_counter|time)\("), ("robust/harness.py", "robust/kills.py")),
+    (".py", re.compile(r"time\.sleep\("), ("robust/harness.py", "robust/kills.py", "robust/machine.py",
+                                           "robust/precision.py", "robust/signals.py")),
+)
+
+
+def clocks(top, tally):
+    """Assertions of tests that a busy machine may break, as far as their words show them."""
+    found = []
+    for name in (n for n in sources(top, (".c", ".py")) if n.startswith("tests/")):
+        with open(os.path.join(top, name), encoding="utf-8") as f:
+            found += [f"{name}:{number}: {line.strip()}" for number, line in enumerate(f, 1)
+                      for ending, words, allowed in UNSTEADY
+                      if name.endswith(ending) and words.search(line) and name.removeprefix("tests/") not in allowed]
+    if found:
+        tally.fail("clocks", "a test depends on how busy the machine is (tools/static_checks.py says what to do):\n"
+                   + "\n".join(found))
+    else:
+        tally.ok("clocks")
 
 
 def tidy(top, tally):

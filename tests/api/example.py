@@ -9,7 +9,7 @@ example, assay = sys.argv[1:3]
 with tempfile.TemporaryDirectory(prefix="assay-example-") as folder:
     store = os.path.join(folder, "store.db")
     done = subprocess.run([example, store, "latency", "null", "size=4KiB,64KiB", "pattern=random"],
-                          capture_output=True, text=True, check=False, timeout=60)
+                          capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == 3 and lines[-1] == f"run 1 is in {store}", done.stdout

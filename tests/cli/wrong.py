@@ -106,7 +106,7 @@ def start(folder, args, env=None, **more):
     base.update(env or {})
     more.setdefault("stdout", subprocess.PIPE)
     return subprocess.run([PROGRAM, *args], cwd=folder, env={k: v for k, v in base.items() if v is not None},
-                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=False, timeout=60, **more)
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=False, timeout=300, **more)
 
 
 def refused(folder, args, code, words):

@@ -1,6 +1,8 @@
 /* Where the host's part of a sample is done: the thread goes where nobody is, by what scripted yardsticks say. */
 #include "core/host_core.h"
 
+#include "scripted_clock.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,10 +13,12 @@
 
 static double script[64]; /* readings; the last one goes on */
 static size_t script_n, asked;
+static double takes_s; /* each of them */
 
 static double scripted(void)
 {
     size_t at = asked++;
+    clock_pass(takes_s);
     return script[at < script_n ? at : script_n - 1];
 }
 
@@ -38,9 +42,9 @@ static cpu_set_t may_use(void)
 static struct as_host_core begun(int cpu)
 {
     struct as_host_core c;
+    clock_script(0); /* however busy this machine is, no CPU is long in coming */
     as_host_core_init(&c);
     c.read = scripted;
-    c.queued_s = c.search_s = INFINITY; /* however busy this machine is */
     SAY(100);
     as_host_core_begin(&c, "", cpu);
     (void)as_host_core_look(&c); /* where one is named, none was asked */
@@ -208,10 +212,11 @@ static void test_queue_is_no_free_core(void **unused)
 {
     struct as_host_core c = begun(AS_CPU_ANY);
     (void)unused;
-    c.queued_s = -1;
+    takes_s = 1;
     SAY(150, 100);
     assert_true(as_host_core_seek(&c) > 149);
     assert_int_equal(c.moves, 0);
+    takes_s = 0;
 }
 
 /* The real yardstick, on this machine: a number, and the thread may run where it might before. */
@@ -220,6 +225,7 @@ static void test_real(void **unused)
     struct as_host_core c;
     const cpu_set_t before = may_use();
     (void)unused;
+    clock_real();
     as_host_core_init(&c);
     as_host_core_begin(&c, "", AS_CPU_ANY);
     for (int i = 0; i < 20; i++) {

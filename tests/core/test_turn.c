@@ -1,6 +1,8 @@
 /* Who is visited next: the cells of the host while it is as fast as usual, the device's own meanwhile. */
 #include "core/engine.h"
 
+#include "scripted_clock.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +36,7 @@ struct scene {
 
 static void set_up(struct scene *s)
 {
+    clock_script(1e-6);
     *s = (struct scene){.engine = {.sentinels_first = CELLS, .cells_n = CELLS, .pace = {.read = scripted}}};
     s->engine.cells = s->cells;
     s->engine.progress = s->progress;
@@ -48,17 +51,11 @@ static void set_up(struct scene *s)
         (void)as_pace_now(&s->engine.pace);
 }
 
-static void time_goes_by(struct scene *s, double seconds)
-{
-    for (size_t i = 0; i < AS_PACE_KEPT; i++)
-        s->engine.pace.last[i].at -= seconds;
-}
-
 /* The host is so slow from now on: what was read before is a while ago. */
-static void host_takes(struct scene *s, double ns)
+static void host_takes(double ns)
 {
     host_ns = ns;
-    time_goes_by(s, 10);
+    clock_pass(10);
 }
 
 static bool choose(struct scene *s, bool may_wait)
@@ -78,7 +75,7 @@ static void order_stays_while_the_host_is_steady(void **state)
     set_up(&s);
     assert_true(choose(&s, true));
     assert_order(&s, (size_t[]){0, 1, 2, 3, 4, 5});
-    host_takes(&s, 14600); /* a step of its clock */
+    host_takes(14600); /* a step of its clock */
     assert_true(choose(&s, true));
     assert_order(&s, (size_t[]){0, 1, 2, 3, 4, 5});
     as_pace_finish(&s.engine.pace);
@@ -89,7 +86,7 @@ static void device_goes_on_while_the_host_is_slow(void **state)
     struct scene s;
     (void)state;
     set_up(&s);
-    host_takes(&s, 14900); /* by more than a step or two */
+    host_takes(14900); /* by more than a step or two */
     assert_true(choose(&s, false));
     assert_order(&s, (size_t[]){1, 0, 2, 3, 4, 5});
     s.progress[1].over = 1;
@@ -105,11 +102,11 @@ static void host_waits_where_it_may(void **state)
     set_up(&s);
     for (size_t i = 1; i < CELLS; i += 2)
         s.progress[i].over = 1;
-    host_takes(&s, 16000);
+    host_takes(16000);
     assert_false(choose(&s, true));
     assert_true(choose(&s, false)); /* nothing else is left */
     assert_int_equal(s.order[0], 0);
-    host_takes(&s, 14000);
+    host_takes(14000);
     assert_true(choose(&s, true));
     assert_int_equal(s.order[0], 0);
     as_pace_finish(&s.engine.pace);
@@ -124,13 +121,13 @@ static void host_goes_first_where_good_moments_are_rare(void **state)
     s.order[0] = 1, s.order[1] = 0;
     assert_true(choose(&s, true));
     assert_int_equal(s.order[0], 1);
-    host_takes(&s, 16000);
+    host_takes(16000);
     for (int i = 0; i < 3; i++) /* of 44 looks; a few are nothing */
         assert_true(as_pace_now(&s.engine.pace) > 0.1);
     assert_false(as_pace_is_scarce(&s.engine.pace));
     for (int i = 0; i < 4; i++)
         assert_true(as_pace_now(&s.engine.pace) > 0.1);
-    host_takes(&s, 14000);
+    host_takes(14000);
     assert_true(as_pace_is_scarce(&s.engine.pace));
     assert_true(choose(&s, true));
     assert_order(&s, (size_t[]){0, 1, 2, 3, 4, 5});
@@ -145,7 +142,7 @@ static void one_bad_reading_says_nothing(void **state)
     set_up(&s);
     host_ns = 25000;
     assert_true(as_pace_now(&s.engine.pace) < 0.01);
-    time_goes_by(&s, 0.5);
+    clock_pass(0.5);
     assert_true(as_pace_now(&s.engine.pace) < 0.01);
     assert_false(as_pace_is_scarce(&s.engine.pace));
     as_pace_finish(&s.engine.pace);
@@ -157,12 +154,12 @@ static void slowness_is_looked_at_thrice(void **state)
     struct scene s;
     (void)state;
     set_up(&s);
-    host_takes(&s, 14000);
+    host_takes(14000);
     for_once_ns = 25000;
     readings = 0;
     assert_true(as_pace_now(&s.engine.pace) < 0.01);
     assert_int_equal(readings, 2);
-    host_takes(&s, 25000);
+    host_takes(25000);
     readings = 0;
     assert_true(as_pace_now(&s.engine.pace) > 0.5);
     assert_int_equal(readings, 3);

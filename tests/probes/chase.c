@@ -1,6 +1,7 @@
 /* Chases: where a walk ends is known, and a wrong link is seen. */
 #include "../../probes/common/chase.h"
 #include "device/dialect/host_prelude.h"
+#include "scripted_clock.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -370,7 +371,9 @@ static void test_counter_that_stands_still(void **unused)
     (void)unused;
     start_persistent(&p, AS_CAP_SOURCE | AS_CAP_ASYNC, 65536);
     p.toy.lose_launches = 1;
+    clock_script(0.01);
     assert_int_equal(as_chase_walk(&p.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
+    clock_real();
     assert_non_null(strstr(err.text, "not seen to move"));
     as_chase_finish(&p.chase);
     assert_int_equal(p.toy.live, 0);

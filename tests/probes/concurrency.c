@@ -1,5 +1,6 @@
 /* Probe concurrency: which cells, and that lost launches, wrong results and too little work are seen. */
 #include "device/dialect/host_prelude.h"
+#include "scripted_clock.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -24,8 +25,12 @@ static struct {
     unsigned last;          /* queue that was given a launch */
     bool equal;             /* no priorities */
     bool wrong, idle, slow; /* slow: a wait ends late */
+    double work_s;          /* of each kernel, by the scripted clock */
 } seen;
 static const struct as_queue_ops *toy_queue;
+
+/* What a kernel works where nothing else is said, and how late a slow wait ends. */
+static const double WORK_S = 1e-3, LATE_S = 1e-3;
 
 static enum as_status open_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
 {
@@ -51,8 +56,8 @@ static enum as_status wait_queue(struct as_device *dev, unsigned queue, struct a
     (void)dev, (void)err;
     assert_in_range(queue, 1, seen.queues);
     seen.waits++;
-    for (double end = as_now() + 1e-3; seen.slow && queue == 2 && as_now() < end;)
-        ;
+    if (seen.slow && queue == 2)
+        clock_pass(LATE_S);
     return AS_OK;
 }
 
@@ -64,6 +69,8 @@ static void run_busy(const char *name, void *const *args)
         as_host_item = (struct as_host_item){i % all.threads, all.threads, i / all.threads, all.groups, NULL};
         busy(args[0], args[1], *(uint32_t *)args[2], *(uint32_t *)args[3], *(uint32_t *)args[4], *(uint32_t *)args[5]);
     }
+    if (!seen.idle)
+        clock_pass(seen.work_s);
     if (seen.wrong)
         ((uint32_t *)args[0])[*(uint32_t *)args[2]] ^= 1;
 }
@@ -80,6 +87,8 @@ static void init(struct toy *t)
     queue.wait_queue = wait_queue;
     t->dev.queue = &queue;
     memset(&seen, 0, sizeof seen);
+    seen.work_s = WORK_S;
+    clock_script(1e-7);
 }
 
 static bool play(struct toy *t, const char *axes, double *value, char *why, size_t size)
@@ -135,7 +144,7 @@ static void test_all_queues_are_filled(void **unused)
     init(&t);
     assert_true(play(&t, "what=busy queues=3 priority=same", &value, why, sizeof why));
     assert_int_equal(t.launches, 2 * 3 * 3);
-    assert_true(value > 0);
+    assert_true(fabs(value - 1e9 * WORK_S) < 1e3); /* a kernel */
     init(&t);
     assert_true(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
     assert_int_equal(t.launches, 2 * 3 * 3 + 2 * 2); /* two of work, and the one behind; the work alone, twice */
@@ -179,6 +188,13 @@ static void test_faults_are_seen(void **unused)
     seen.idle = true;
     assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
     assert_non_null(strstr(why, "lasts only"));
+    init(&t);
+    seen.work_s = 0.15e-3; /* two kernels of work and a head start of 0.2 ms */
+    assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
+    assert_non_null(strstr(why, "lasts only 300 us"));
+    init(&t);
+    seen.work_s = 0.25e-3;
+    assert_true(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
     init(&t);
     seen.idle = seen.slow = true; /* work that is over long before the wait for what is behind it ends */
     assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));

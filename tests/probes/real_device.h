@@ -15,4 +15,8 @@ bool real_visit(const struct as_probe *probe, const char *device, const char *ax
 /* Skips the test unless a visit since the last call was one that measured. */
 void real_or_skip(void);
 
+/* Was a measurement refused because the longer of two loops took no longer? Where the machine takes the CPU away from
+ * the shorter one that is right. */
+bool real_was_disturbed(enum as_status status, const struct as_error *err);
+
 #endif

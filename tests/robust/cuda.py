@@ -222,7 +222,7 @@ def test_worker_killed_in_a_kernel(assay):
     """A kernel that never ends, until somebody kills the worker. Meanwhile nobody else measures."""
     flag = once(assay)
     process = assay.start("run", *CUDA, env=cuda(assay, "runs hang", FAKE_CUDA_ONCE=flag))
-    harness.wait_for(lambda: not os.path.exists(flag), "a kernel that hangs")
+    harness.wait_for(lambda: not os.path.exists(flag), "a kernel that hangs", process)
     expect_refused(run(assay, "runs", *CUDA, "--no-wait"), FAILED, "another run is measuring")
     for worker in harness.children(process.pid):
         harness.kill(worker)

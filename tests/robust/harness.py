@@ -16,13 +16,16 @@ import traceback
 # The exit codes (src/cli/cli.h).
 OK, FAILED, USAGE, REGRESSION, UNTRUSTED, NOTHING = range(6)
 MEASURED = (OK, UNTRUSTED)
-PATIENCE = 120  # seconds that a command may take before a test calls it hung
+PATIENCE = 300  # seconds after which a test calls a command hung: far more than any takes on a busy machine
 
 # A device that gives its kernels one thread: the sentinel that watches over pairs of CPUs is left out. On the scripted
 # device its two threads really wait for each other, which on a busy machine takes more time than all the rest of a run.
 ONE_THREAD = {"threads": 1}
 FAST = {"execute": "once", "noise": {"sd": 0.002}, "info": ONE_THREAD}  # scripted times that cost none
 SLOW = dict(FAST, sleep=True)  # launches take the time that they report, so that something can happen meanwhile
+# A trial takes a second (its launches have 64 accesses), a run more than a minute: a busy machine may let the test act late.
+LONG = dict(SLOW, levels=[{"size": 512, "ns": 1, "gbs": 9}, {"size": 4 << 20, "ns": 2e6, "gbs": 9},
+                          {"size": 0, "ns": 9, "gbs": 9}])
 # Of stand-ins for drivers it counts that there are numbers, not how good they are: three cells, each over after few samples.
 LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1"]
 SHORT = ["--visits", "1", "--precision", "100%"]
@@ -135,21 +138,35 @@ def children(pid):
     return found
 
 
+def written(file):
+    """What a command has written so far. The place at which it goes on to write is not moved, as seek() would."""
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
+
+
 def lines(process):
     """Events that a run with --json has written so far."""
-    process.files[0].seek(0)
-    return process.files[0].read().count(b"\n")
+    return written(process.files[0]).count(b"\n")
 
 
-def wait_for(condition, what, timeout=30):
-    """The first true value of condition()."""
-    end = time.monotonic() + timeout
+def wait_for(condition, what, process=None):
+    """The first true value of condition(); process: whoever is to bring it about, who must not end before."""
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
+        ended = process is not None and process.poll() is not None
         value = condition()
         if value:
             return value
+        expect(not ended, f"ended before {what}", ended and Assay.finish(process))
         time.sleep(0.002)
-    raise AssertionError(f"waited {timeout} s in vain for {what}")
+    raise AssertionError(f"waited {PATIENCE} s in vain for {what}")
+
+
+def interrupt(assay, process):
+    """As Ctrl-C does: the run keeps what it has, and says how it is resumed."""
+    kill(process.pid, signal.SIGINT)
+    done = assay.finish(process)
+    expect(done.code == FAILED and "resume" in done.err, "interrupted in the middle", done)
+    return done
 
 
 def kill(pid, number=signal.SIGKILL):
@@ -181,7 +198,9 @@ def identity(cell):
 
 
 def main(names):
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # 'nohup' leaves it ignored, and a run would inherit that
+    # 'nohup' and shells that start something in the background leave signals ignored, and a run would inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tests = [(n, f) for n, f in names.items() if n.startswith("test_")]
     wanted = sys.argv[2:]
     tests = [(n, f) for n, f in tests if not wanted or n in wanted]

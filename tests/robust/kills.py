@@ -103,10 +103,10 @@ def test_both_killed_at_random(assay):
 
 def test_worker_does_not_outlive_the_parent(assay):
     process = assay.start("run", *CELLS, "--device", "null", env=assay.script(SLOW))
-    workers = harness.wait_for(lambda: harness.children(process.pid), "a worker")
+    workers = harness.wait_for(lambda: harness.children(process.pid), "a worker", process)
     kill(process.pid)
     process.wait()
-    harness.wait_for(lambda: not any(os.path.exists(f"/proc/{w}") for w in workers), "the end of the workers", 10)
+    harness.wait_for(lambda: not any(os.path.exists(f"/proc/{w}") for w in workers), "the end of the workers")
 
 
 def test_resume_with_nothing_to_resume(assay):

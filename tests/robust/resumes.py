@@ -1,11 +1,10 @@
 """A run that is gone on with comes to the verdicts that it would have come to at a stretch."""
 import json
-import signal
 import sqlite3
 import struct
 
 import harness
-from harness import FAILED, MEASURED, SLOW, USAGE, expect, expect_refused
+from harness import FAILED, LONG, MEASURED, USAGE, expect, expect_refused
 
 CELLS = ["latency", "--set", "size=1KiB..1MiB x2", "--device", "null", "--budget", "0"]
 ALONE = 1000000  # visits by --isolate are numbered from here
@@ -36,11 +35,12 @@ def numbers(assay):
 
 def test_resume_of_a_live_run_is_refused(assay):
     """It must not wait and then write what it had read before."""
-    process = assay.start("run", *CELLS, "--visits", "3", env=assay.script(SLOW))
-    harness.wait_for(lambda: len(visits(assay, "id")) > 3, "some trials")
+    process = assay.start("run", *CELLS, "--visits", "3", env=assay.script(LONG))
+    harness.wait_for(lambda: len(visits(assay, "id")) > 3, "some trials", process)
     for arguments in (["resume"], ["resume", "1"], ["delete", "1"]):
         expect_refused(assay.run(*arguments), FAILED, "run 1 is being measured by another process")
-    done = assay.finish(process)
+    harness.interrupt(assay, process)
+    done = assay.run("resume")
     expect(done.code in MEASURED, "the run ends well", done)
     stale = query(assay, "SELECT count(*) FROM cells c WHERE c.n <> (SELECT coalesce(sum(n), 0) FROM visits v WHERE "
                   "v.cell_id = c.id AND v.excluded = 0)")
@@ -111,12 +111,12 @@ def test_what_visits_read_of_the_host(assay):
 
 def test_interrupted_while_alone(assay):
     """What was measured alone before is kept, and the rest comes after it."""
-    process = assay.start("run", *CELLS, "--visits", "1", "--isolate", env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: visits(assay, "id", f"number >= {ALONE}"), "a visit alone")
-    harness.kill(process.pid, signal.SIGINT)
-    assay.finish(process, 30)
+    few = ["latency", "--set", "size=1KiB..64KiB", "--device", "null", "--budget", "0"]
+    process = assay.start("run", *few, "--visits", "1", "--isolate", env=assay.script(LONG), start_new_session=True)
+    harness.wait_for(lambda: visits(assay, "id", f"number >= {ALONE}"), "a visit alone", process)
+    harness.interrupt(assay, process)
     before = visits(assay, "id, samples", f"number >= {ALONE}")
-    done = assay.run("resume", env=assay.script(SLOW))
+    done = assay.run("resume")
     expect(done.code in MEASURED, "resumed", done)
     alone = visits(assay, "cell_id", f"number >= {ALONE}")
     expect(len(alone) == len(set(alone)) == len(assay.cells()), "each cell alone once", alone)

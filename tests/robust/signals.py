@@ -6,25 +6,22 @@ import sqlite3
 import time
 
 import harness
-from harness import MEASURED, OK, SLOW, expect, identity
+from harness import LONG, MEASURED, SLOW, expect, identity
 
 CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
 
 
 def interrupt(assay, number, to_group=False):
     """Starts a long run, signals it once cells are there, and gives its end."""
-    process = assay.start("run", *CELLS, "--json", env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells")
-    began = time.monotonic()
+    process = assay.start("run", *CELLS, "--json", env=assay.script(LONG), start_new_session=True)
+    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells", process)
     (os.killpg if to_group else os.kill)(process.pid, number)
-    done = assay.finish(process, 30)
-    return done, time.monotonic() - began
+    return assay.finish(process)
 
 
-def check_interrupted(assay, done, seconds):
-    expect(done.code >= 0, "ends by itself, not by the signal", done)
+def check_interrupted(assay, done):
+    expect(done.code == harness.FAILED, "ends by itself, not by the signal, nor is the run complete", done)
     expect("resume" in done.err + done.out, "says how to go on", done)
-    expect(seconds < 10, f"took {seconds:.1f} s to end")
     before = [c for c in assay.cells() if c["n"]]
     expect(before, "what was measured is kept")
     resumed = assay.run("resume")
@@ -35,7 +32,7 @@ def check_interrupted(assay, done, seconds):
 
 
 def test_control_c(assay):
-    check_interrupted(assay, *interrupt(assay, signal.SIGINT, to_group=True))
+    check_interrupted(assay, interrupt(assay, signal.SIGINT, to_group=True))
 
 
 def test_pause(assay):
@@ -49,33 +46,33 @@ def test_pause(assay):
 
 
 def test_terminate(assay):
-    check_interrupted(assay, *interrupt(assay, signal.SIGTERM))
+    check_interrupted(assay, interrupt(assay, signal.SIGTERM))
 
 
 def test_hang_up(assay):
-    check_interrupted(assay, *interrupt(assay, signal.SIGHUP))
+    check_interrupted(assay, interrupt(assay, signal.SIGHUP))
 
 
 def test_control_c_twice(assay):
     """A key that is held down is one wish: the run ends as it does by one of them."""
-    process = assay.start("run", *CELLS, "--json", env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells")
+    process = assay.start("run", *CELLS, "--json", env=assay.script(LONG), start_new_session=True)
+    harness.wait_for(lambda: harness.lines(process) > 6, "the first cells", process)
     for _ in range(5):
         harness.kill(process.pid, signal.SIGINT)
-        time.sleep(0.02)
-    check_interrupted(assay, assay.finish(process, 30), 0)
+        time.sleep(0.002)
+    check_interrupted(assay, assay.finish(process))
 
 
 def test_control_c_again_later(assay):
     """A person in a hurry: a later one ends what does not end by itself, and the store is whole."""
-    process = assay.start("run", *CELLS, env=assay.script(SLOW), start_new_session=True)
-    harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store")
-    store = sqlite3.connect(assay.store, timeout=30)
+    process = assay.start("run", *CELLS, env=assay.script(LONG), start_new_session=True)
+    harness.wait_for(lambda: assay.run("list", "runs", "--json").out.strip(), "a run in the store", process)
+    store = sqlite3.connect(assay.store, timeout=harness.PATIENCE)
     store.execute("BEGIN EXCLUSIVE")  # what it measured cannot be stored meanwhile
     harness.kill(process.pid, signal.SIGINT)
     time.sleep(3.2)
     harness.kill(process.pid, signal.SIGINT)
-    done = assay.finish(process, 30)
+    done = assay.finish(process)
     store.close()
     expect(done.code == -signal.SIGINT, "ended by the signal", done)
     expect("resume" in done.err, "says how to go on", done)
@@ -101,8 +98,8 @@ def test_control_c_while_devices_are_searched_for(assay):
 
 def test_stopped_and_continued(assay):
     """Ctrl-Z and fg."""
-    process = assay.start("run", *CELLS, env=assay.script(SLOW))
-    harness.wait_for(lambda: harness.children(process.pid), "a worker")
+    process = assay.start("run", *CELLS, env=assay.script(harness.SLOW))
+    harness.wait_for(lambda: harness.children(process.pid), "a worker", process)
     os.kill(process.pid, signal.SIGSTOP)
     time.sleep(0.3)
     os.kill(process.pid, signal.SIGCONT)

@@ -6,20 +6,21 @@ import socket
 import sys
 
 import harness
-from harness import MEASURED, SLOW, expect, expect_refused, identity
+from harness import LONG, MEASURED, expect, expect_refused, identity
 
 CELLS = ["latency", "--set", "size=1KiB..1MiB", "--device", "null"]
+
 
 def disturbed(assay, number):
     """Sends a signal to the worker once, in the middle of the run."""
     expect(assay.run("run", *CELLS).code in MEASURED, "an undisturbed run")
     # A sanitizer would turn the signal into an exit code of its own.
     plain = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"}
-    process = assay.start("run", *CELLS, "--json", env=dict(plain, **assay.script(SLOW)))
+    process = assay.start("run", *CELLS, "--visits", "1", "--json", env=dict(plain, **assay.script(LONG)))
 
     def measuring():
         return harness.lines(process) > 4 and harness.children(process.pid)
-    (worker, *_) = harness.wait_for(measuring, "a worker that measures")
+    (worker, *_) = harness.wait_for(measuring, "a worker that measures", process)
     harness.kill(worker, number)
     done = assay.finish(process)
     expect(done.code in MEASURED, "the run goes on", done)
@@ -53,10 +54,12 @@ def test_worker_is_killed(assay):
 
 
 def test_worker_hangs(assay):
-    """Stopped for good: the parent gives up on it after the probe's patience, and kills it."""
+    """Stopped for good: the parent gives up on it after the probe's patience, and kills it. One that was between two cells
+    and not asked any more may cost none."""
     cells, done = disturbed(assay, signal.SIGSTOP)
     hit = [c for c in cells if c["status"] == "timeout"]
-    expect(len(hit) == 1 and "no answer" in hit[0]["reason"], "one cell is a timeout", done)
+    expect(len(hit) <= 1, "at most one cell is lost", hit)
+    expect(not hit or "no answer" in hit[0]["reason"], "and why", done)
     expect(sum(c["n"] > 0 for c in cells) >= len(cells) - 1, "all others are measured", done)
 
 

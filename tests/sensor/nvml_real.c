@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         bad = complain("clock in Hz", r.clock_hz);
     if (isfinite(r.pcie_width) && !(r.pcie_width >= 1 && r.pcie_width <= r.pcie_width_max))
         bad = complain("width of the PCIe link", r.pcie_width);
-    if (!(seen.reads >= 2))
-        bad = complain("readings in 0.2 s", seen.reads);
+    if (!(seen.reads >= 1))
+        bad = complain("readings", seen.reads);
     return bad;
 }

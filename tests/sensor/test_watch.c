@@ -1,18 +1,21 @@
 /* Watching with a sensor whose readings are known: which of them count, and that the thread stops when it is told. */
-#include "base/clock.h"
+#include "scripted_clock.h"
 #include "sensor/watch.h"
 
 #include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-/* Used by one thread at a time: by the test before the watch begins and after it ended. */
+/* Used by one thread at a time, by the test before the watch begins and after it ended; but for `quick`. */
 struct known {
-    int quick, all;
+    atomic_int quick;
+    int all;
     char thread[16]; /* name of the thread that read last */
     struct as_sensor_reading says;
     double energy_step, ecc_step;
@@ -22,35 +25,37 @@ static void read_known(void *ctx, enum as_sensor_part part, struct as_sensor_rea
 {
     struct known *k = ctx;
     if (part == AS_SENSOR_QUICK) {
-        k->quick++;
         pthread_getname_np(pthread_self(), k->thread, sizeof k->thread);
     } else
         k->all++;
     k->says.energy_j += k->energy_step;
     k->says.ecc_uncorrected += k->ecc_step;
     *out = k->says;
+    k->quick += part == AS_SENSOR_QUICK;
 }
 static const struct as_sensor in_background = {.name = "known", .background = true, .read = read_known};
 static const struct as_sensor before_and_after = {.name = "known", .read = read_known};
 
 static struct known some(void)
 {
-    struct known k = {.quick = 0};
+    struct known k = {.all = 0};
     as_sensor_reading_clear(&k.says);
     return k;
 }
 
-/* The thread reads at once when samples begin, so a few milliseconds are enough for one reading. */
+/* A visit of so many seconds; where the thread is to read in it the visit lasts until it has. */
 static struct as_readings visit(const struct as_sensor *sensor, struct known *k, bool mark, double seconds)
 {
     struct as_sensing s = {.sensor = sensor, .ctx = k};
     struct as_watch w;
     struct as_readings r;
+    clock_script(0);
     as_watch_begin(&w, &s, 0.005);
-    as_sleep(seconds / 4);
     if (mark)
         as_watch_mark(&w);
-    as_sleep(seconds);
+    while (mark && sensor->background && !k->quick)
+        sched_yield();
+    clock_pass(seconds);
     as_watch_end(&w, &r);
     return r;
 }
@@ -68,7 +73,7 @@ static void test_in_background(void **state)
     k.says.users = 2;
     k.says.ecc_uncorrected = 7;
     k.ecc_step = 0;
-    struct as_readings r = visit(&in_background, &k, true, 0.1);
+    struct as_readings r = visit(&in_background, &k, true, 1);
     assert_string_equal(r.sensor, "known");
     assert_true(k.quick >= 1 && r.reads == k.quick + 1);
     assert_int_equal(k.all, 2);
@@ -96,12 +101,15 @@ static void test_settling(void **state)
     static const struct as_sensor recovering = {.name = "r", .background = true, .read = read_recovering};
     int left = 3;
     struct as_sensing s = {.sensor = &recovering, .ctx = &left};
+    clock_script(0);
+    double start = as_now();
     as_watch_settle(&s);
     assert_int_equal(left, 0); /* it waited */
     assert_false(s.stays_slow);
     left = 1000000; /* for good: waited for once */
     as_watch_settle(&s);
     assert_true(s.stays_slow);
+    assert_true(as_now() - start >= AS_WATCH_SETTLE_S);
     int before = left;
     as_watch_settle(&s);
     assert_int_equal(left, before - 1);
@@ -120,7 +128,7 @@ static void test_lag(void **state)
     k.says.utilisation = 1;
     k.says.clock_hz = 1.4e9;
     k.says.throttle = AS_THROTTLE_POWER_CAP;
-    struct as_readings r = visit(&slow, &k, true, 0.02);
+    struct as_readings r = visit(&slow, &k, true, 1);
     assert_true(isnan(r.power_w) && isnan(r.utilisation));
     assert_true(r.clock_hz == 1.4e9);
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
@@ -132,7 +140,7 @@ static void test_nothing_counts_before_the_samples(void **state)
     struct known k = some();
     k.says.power_w = 80;
     k.says.throttle = AS_THROTTLE_THERMAL;
-    struct as_readings r = visit(&in_background, &k, false, 0.03);
+    struct as_readings r = visit(&in_background, &k, false, 1);
     assert_int_equal(k.quick, 0);
     assert_true(r.reads == 0 && isnan(r.power_w));
     assert_int_equal(r.throttle, -1);
@@ -147,15 +155,15 @@ static void test_before_and_after(void **state)
     k.says.ecc_uncorrected = 3;
     k.ecc_step = 1;
     k.says.throttle = 0;
-    struct as_readings r = visit(&before_and_after, &k, true, 0.05);
+    struct as_readings r = visit(&before_and_after, &k, true, 0.5);
     assert_int_equal(k.quick, 0);
     assert_int_equal(k.all, 2);
-    assert_true(r.power_w > 0 && r.power_w <= 5 / 0.06); /* 5 J in at least that time */
+    assert_true(fabs(r.power_w - 10) < 1e-6); /* 5 J in half a second */
     assert_true(r.ecc_uncorrected == 1);
     assert_int_equal(r.throttle, 0);
     k.energy_step = -20; /* a counter that was set back */
     k.ecc_step = -1;
-    r = visit(&before_and_after, &k, true, 0.001);
+    r = visit(&before_and_after, &k, true, 0.5);
     assert_true(isnan(r.power_w) && isnan(r.ecc_uncorrected));
 }
 
@@ -177,6 +185,7 @@ static void test_stops_at_once(void **state)
 {
     (void)state;
     struct known k = some();
+    clock_real();
     for (int i = 0; i < 200; i++) {
         struct as_sensing s = {.sensor = &in_background, .ctx = &k};
         struct as_watch w;

@@ -1,6 +1,7 @@
 /* Programs of the HIP backend on a stand-in runtime that really runs them: built, launched one by one, in rows and as
  * graphs, waited for, copied around, and what is wrong with them said. */
 #include "../cards.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -196,7 +197,7 @@ static void test_kernel_info(void **state)
     struct as_kernel *k = kernel("turn");
     struct as_kernel_info info;
     struct as_error err = {0};
-    double hz = 0;
+    double hz[15];
     uint64_t n = 0;
     (void)state;
     check_ok(o.dev.program->kernel_info(&o.dev, k, THREADS, 0, &info, &err), &err);
@@ -207,8 +208,10 @@ static void test_kernel_info(void **state)
     /* the stand-in's code is the host's, and no AMD chip's */
     check_fails(o.dev.program->count(&o.dev, k, "any", &n, &err), AS_UNSUPPORTED, &err, "for another chip");
     check_fails(o.dev.program->count(&o.dev, k, "fma.f128", &n, &err), AS_USAGE, &err, "'fma.f128'");
-    check_ok(o.dev.device->clock(&o.dev, &hz, &err), &err);
-    assert_true(fabs(hz - 1.5e9) < 1.5e8);
+    /* Between timer and counter a thread of the host may lose its CPU: in few of many readings. */
+    for (size_t i = 0; i < sizeof hz / sizeof *hz; i++)
+        check_ok(o.dev.device->clock(&o.dev, &hz[i], &err), &err);
+    assert_true(fabs(as_median(hz, sizeof hz / sizeof *hz) - 1.5e9) < 1.5e8);
     o.dev.program->kernel_destroy(&o.dev, k);
 }
 
