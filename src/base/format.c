@@ -163,9 +163,10 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
     }
     const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, false) : NULL;
     as_format_number(b, scale ? v * scale->factor : v, scale ? digits : as_unscaled_digits(v, digits));
-    if (*unit)
+    if (*unit) {
         as_buf_char(b, ' ');
-    as_buf_terminal(b, scale ? scale->shown : unit); /* a stored run may have any */
+        as_buf_terminal(b, scale ? scale->shown : unit); /* a stored one may be anything */
+    }
 }
 
 void as_format_duration(struct as_buf *b, double seconds)

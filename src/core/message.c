@@ -233,6 +233,15 @@ static enum as_status get_samples(const json_t *j, struct as_visit *v, struct as
     return AS_OK;
 }
 
+/* It is kept as it is and read as an object. */
+static enum as_status check_detail(const char *text, struct as_error *err)
+{
+    json_t *j = text[0] ? json_loads(text, 0, NULL) : json_object();
+    const bool good = json_is_object(j);
+    json_decref(j);
+    return good ? AS_OK : as_fail(err, AS_FAILED, "the worker sent notes that are no JSON object");
+}
+
 enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as_error *err)
 {
     *v = (struct as_visit){.number = (int)get_integer(j, "number"),
@@ -261,7 +270,9 @@ enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as
     as_copy_text(v->reason, sizeof v->reason, get_text(j, "reason"));
     as_copy_text(v->limit_why, sizeof v->limit_why, get_text(j, "limit_why"));
     v->detail = as_strdup(get_text(j, "detail"));
-    enum as_status s = v->detail ? get_samples(j, v, err) : as_nomem(err, 0, "a visit");
+    enum as_status s = v->detail ? check_detail(v->detail, err) : as_nomem(err, 0, "a visit");
+    if (!s)
+        s = get_samples(j, v, err);
     if (s)
         as_visit_finish(v);
     return s;

@@ -56,7 +56,7 @@ static enum as_status take_device(const json_t *j, struct as_device_info *info, 
 /* The devices as they were when the run began, out of the run's own record. */
 static enum as_status load_devices(struct as_report_run *r, struct as_error *err)
 {
-    if (!r->run.devices)
+    if (!r->run.devices || !r->run.devices[0])
         return AS_OK;
     json_error_t why;
     enum as_status s = AS_OK;

@@ -291,6 +291,9 @@ static enum as_status read_run(struct import *in, const json_t *root)
     size_t len = strlen(in->run.uuid);
     if (!s && (len < 8 || strspn(in->run.uuid, "0123456789abcdef-") != len))
         s = fail_at(in, &place, "uuid", "not a uuid");
+    struct as_error why;
+    if (!s && as_devices_check(json_object_get(json_object_get(root, "run"), "devices"), &why))
+        s = fail_at(in, &place, "devices", why.text);
     return s;
 }
 

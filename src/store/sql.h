@@ -4,6 +4,7 @@
 
 #include "store/store.h"
 
+#include <jansson.h>
 #include <sqlite3.h>
 
 /* Probe of the cells that watch the machine during a run: part of the run, but not of what was asked for. */
@@ -129,6 +130,8 @@ struct as_broken {
 };
 /* All rules, or where run_id is not 0 those about the cells of that run. */
 enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_broken *broken, struct as_error *err);
+/* Are these devices that a reader of the run can take? */
+enum as_status as_devices_check(const json_t *devices, struct as_error *err);
 /* A double as samples are stored. */
 double as_sample_at(const unsigned char *bytes);
 /* Hands what out holds to write when there is enough of it, or at the end. */

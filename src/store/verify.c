@@ -2,6 +2,7 @@
 #include "store/sql.h"
 
 #include "base/text.h"
+#include "device/info_json.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -143,12 +144,22 @@ enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_
     return s;
 }
 
+enum as_status as_devices_check(const json_t *devices, struct as_error *err)
+{
+    enum as_status s = json_is_array(devices) ? AS_OK : as_fail(err, AS_FORMAT, "not an array");
+    for (size_t i = 0; i < json_array_size(devices) && !s; i++) {
+        struct as_device_info info = {0};
+        s = as_info_from_object(json_array_get(devices, i), &info, err);
+    }
+    return s;
+}
+
 /* No text is none, and as good as an empty one. */
 static bool is_json(const char *text, size_t n, bool is_array)
 {
     json_error_t why;
     json_t *j = text && n ? json_loadb(text, n, 0, &why) : NULL;
-    const bool good = !text || n == 0 || (j && (is_array ? json_is_array(j) : json_is_object(j)));
+    const bool good = !text || n == 0 || (j && (is_array ? as_devices_check(j, NULL) == AS_OK : json_is_object(j)));
     json_decref(j);
     return good;
 }

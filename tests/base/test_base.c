@@ -225,6 +225,7 @@ static const char *value(double v, const char *unit)
 static void test_format(void **state)
 {
     (void)state;
+    assert_string_equal(value(5, "a\x1b[2J\xff"), "5.00 a\\x1b[2J\\xff"); /* a stored unit may be anything */
     assert_string_equal(value(112.3, "ns"), "112 ns");
     assert_string_equal(value(15321, "ns"), "15.3 us");
     assert_string_equal(value(1380, "ns"), "1380 ns");

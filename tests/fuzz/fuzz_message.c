@@ -191,8 +191,9 @@ static void put_text(char *out, size_t size, struct fuzz_bytes *b)
 /* What a driver says goes to the parent as JSON, whatever bytes it is made of. */
 static void fuzz_driver(struct fuzz_bytes *b)
 {
-    struct as_device_info info = {.caches_n = fuzz_byte(b) % 3, .allocators_n = fuzz_byte(b) % 3};
+    struct as_device_info info = {.caches_n = fuzz_byte(b) % 3};
     struct as_buf text = AS_BUF_INIT;
+    info.allocators_n = fuzz_byte(b) % 3;
     put_text(info.id, sizeof info.id, b);
     put_text(info.name, sizeof info.name, b);
     put_text(info.vendor, sizeof info.vendor, b);
@@ -203,9 +204,10 @@ static void fuzz_driver(struct fuzz_bytes *b)
     info.peak_bandwidth = fuzz_byte(b) % 8 ? fabs(lies_number(b)) : NAN;
     info.memory_bytes = fuzz_byte(b) % 2 ? UINT64_MAX : fuzz_byte(b);
     info.capabilities = fuzz_byte(b) * 0x01010101u;
-    for (size_t i = 0; i < info.caches_n; i++)
-        info.caches[i] =
-            (struct as_cache){.level = fuzz_byte(b), .kind = "diu"[fuzz_byte(b) % 3], .size = fuzz_byte(b)};
+    for (size_t i = 0; i < info.caches_n; i++) {
+        const unsigned level = fuzz_byte(b);
+        info.caches[i] = (struct as_cache){.level = level, .kind = "diu"[level % 3], .size = level << level % 24};
+    }
     for (size_t i = 0; i < info.allocators_n; i++) {
         snprintf(info.allocators[i].name, sizeof info.allocators[i].name, "a%s", lies_broken(b));
         put_text(info.allocators[i].why_not, sizeof info.allocators[i].why_not, b);
@@ -216,8 +218,9 @@ static void fuzz_driver(struct fuzz_bytes *b)
     json_decref(j);
     as_tree_open(&text, "machine", lies_broken(b));
     as_tree_children(&text);
-    as_tree_memory(&text, "L2", lies_broken(b), fuzz_byte(b), fuzz_byte(b));
-    as_tree_core(&text, lies_broken(b), fuzz_byte(b), fuzz_byte(b));
+    const unsigned size = fuzz_byte(b);
+    as_tree_memory(&text, "L2", lies_broken(b), size, size / 2);
+    as_tree_core(&text, lies_broken(b), size, size / 2);
     as_buf_str(&text, "]}]}");
     json_decref(parsed(&text));
 }

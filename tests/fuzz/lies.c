@@ -351,8 +351,9 @@ static void lie_one_sample(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
     json_t *values = json_object_get(cell, "samples");
+    const unsigned which = fuzz_byte(b);
     if (json_array_size(values))
-        json_array_set_new(values, fuzz_byte(b) % json_array_size(values), json_real(lies_number(b)));
+        json_array_set_new(values, which % json_array_size(values), json_real(lies_number(b)));
     settle(cell);
 }
 
@@ -362,7 +363,8 @@ static void lie_number(json_t *root, json_t *cell, struct fuzz_bytes *b)
                                         "max",      "mode_low",   "mode_high",  "mode_share", "limit",
                                         "clock_hz", "duration_s", "started_at", "precision"};
     (void)root;
-    set(cell, names[fuzz_byte(b) % COUNT(names)], fuzz_byte(b) % 8 ? json_real(lies_number(b)) : json_null());
+    const char *name = names[fuzz_byte(b) % COUNT(names)];
+    set(cell, name, fuzz_byte(b) % 8 ? json_real(lies_number(b)) : json_null());
 }
 
 static void lie_interval(json_t *root, json_t *cell, struct fuzz_bytes *b)
@@ -377,7 +379,8 @@ static void lie_text(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     static const char *const names[] = {"backend", "device", "probe", "metric", "unit", "reason", "counts", "driver"};
     (void)root;
-    set(cell, names[fuzz_byte(b) % COUNT(names)], json_string(lies_text(b)));
+    const char *name = names[fuzz_byte(b) % COUNT(names)];
+    set(cell, name, json_string(lies_text(b)));
     rekey(cell);
 }
 

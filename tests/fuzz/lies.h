@@ -14,6 +14,7 @@ struct fuzz_bytes {
     size_t left;
 };
 
+/* Not twice in one expression: which comes first is the compiler's choice, and an input has to mean one thing. */
 static inline unsigned fuzz_byte(struct fuzz_bytes *b)
 {
     if (!b->left)

@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include <dirent.h>
+#include <signal.h>
 
 enum { FILES_MAX = 256, FILE_MAX = 1 << 20, INPUT_MAX = 4096 };
 
@@ -72,6 +73,26 @@ static size_t mutate(uint8_t *out, const struct corpus *c, struct as_rng *rng)
     return n;
 }
 
+/* What is being looked at, for who wants to keep it when it breaks something. */
+static const uint8_t *current;
+static size_t current_n;
+
+static void tell_current(int number)
+{
+    (void)number;
+    fprintf(stderr, "input of %zu bytes:", current_n);
+    for (size_t i = 0; i < current_n; i++)
+        fprintf(stderr, " %02x", current[i]);
+    fputc('\n', stderr);
+}
+
+static void look_at(const uint8_t *data, size_t n)
+{
+    current = data;
+    current_n = n;
+    LLVMFuzzerTestOneInput(data, n);
+}
+
 int main(int argc, char **argv)
 {
     static struct corpus corpus;
@@ -81,13 +102,14 @@ int main(int argc, char **argv)
         return 1;
     }
     long mutations = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+    signal(SIGABRT, tell_current);
     for (size_t i = 0; i < corpus.n; i++)
-        LLVMFuzzerTestOneInput((const uint8_t *)as_buf_get(&corpus.files[i]), corpus.files[i].len);
+        look_at((const uint8_t *)as_buf_get(&corpus.files[i]), corpus.files[i].len);
     struct as_rng rng;
     as_rng_seed(&rng, 1);
     for (long i = 0; i < mutations; i++) {
         size_t n = mutate(input, &corpus, &rng);
-        LLVMFuzzerTestOneInput(input, n);
+        look_at(input, n);
     }
     printf("%zu files, %ld mutations\n", corpus.n, mutations);
     for (size_t i = 0; i < corpus.n; i++)

@@ -176,6 +176,8 @@ static void test_changed_exports_are_refused(void **state)
         {"\"suite\":\"quick\"", "\"suite\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"",
          "run.suite"},
         {"\"provenance\":{", "\"provenance\":[],\"other\":{", "run.provenance"},
+        {"\"devices\":[{", "\"devices\":[7,{", "run.devices"},
+        {"\"devices\":[{", "\"devices\":[{\"units\":-1},{", "run.devices"},
         {"\"position\":0", "\"position\":1", "cells"}, /* twice the same */
         {"\"backend\":\"cpu\",\"device\"", "\"backend\":7,\"device\"", "cells[0].backend"},
         {"\"status\":\"ok\"", "\"status\":\"better\"", "cells[0].status"},
