@@ -89,7 +89,7 @@ def start_run(assay, book, trials=TRIALS):
 
     def begun():
         return {u for u, t in book.look().items() if u not in before and len(t) > 2}
-    (uuid,) = harness.wait_for(begun, "the first trials of a run", 60)
+    (uuid,) = harness.wait_for(begun, "the first trials of a run")
     return command, uuid
 
 
