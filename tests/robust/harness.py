@@ -48,6 +48,7 @@ class Assay:
 
     def __init__(self, program, folder):
         self.program, self.folder = os.path.abspath(program), folder
+        self.processes = []
         self.store = os.path.join(folder, "store.db")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "ASSAY_", "XDG_"))}
         self.env.update(ASSAY_STORE=self.store, HOME=folder, XDG_DATA_HOME=folder, TERM="dumb", LC_ALL="C",
@@ -68,8 +69,16 @@ class Assay:
         err = tempfile.TemporaryFile(dir=self.folder) if stderr is None else stderr
         process = subprocess.Popen([self.program, *args], env=dict(self.env, **(env or {})), cwd=self.folder,
                                    stdin=stdin, stdout=out, stderr=err, **more)
+        self.processes.append(process)
         process.files = (out if stdout is None else None, err if stderr is None else None)
         return process
+
+    def end_all(self):
+        """Ends what a test that failed has left running in its folder."""
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
 
     @staticmethod
     def finish(process, timeout=PATIENCE):
@@ -209,8 +218,9 @@ def main(names):
     for number, (name, function) in enumerate(tests, 1):
         title = name[5:].replace("_", " ")
         with tempfile.TemporaryDirectory(prefix="assay-robust-") as folder:
+            assay = Assay(sys.argv[1], folder)
             try:
-                function(Assay(sys.argv[1], folder))
+                function(assay)
                 print(f"ok {number} - {title}", flush=True)
             except Skip as why:
                 print(f"ok {number} - {title} # SKIP {why}", flush=True)
@@ -218,4 +228,5 @@ def main(names):
                 failed += 1
                 print(f"not ok {number} - {title}")
                 print("".join("# " + line + "\n" for line in traceback.format_exc().splitlines()), flush=True)
+            assay.end_all()
     sys.exit(1 if failed else 0)

@@ -89,7 +89,7 @@ def start_run(assay, book, trials=TRIALS):
 
     def begun():
         return {u for u, t in book.look().items() if u not in before and len(t) > 2}
-    (uuid,) = harness.wait_for(begun, "the first trials of a run")
+    (uuid,) = harness.wait_for(begun, "the first trials of a run", command.process)
     return command, uuid
 
 
@@ -273,7 +273,8 @@ def test_killed_run_is_free_at_once(assay):
         before = len(book.look()[uuid])
         command = Command(assay, ["resume", uuid, "--json"])
         if book.rows("SELECT 1 FROM runs WHERE state = 'running'"):
-            harness.wait_for(lambda: len(book.look()[uuid]) > before or command.process.poll() is not None, "more trials")
+            harness.wait_for(lambda: len(book.look()[uuid]) > before or command.process.poll() is not None,
+                             "more trials")
     command.end(assay)
     expect(command.done.code in (*MEASURED, USAGE), "resumed", command.done)
     book.check()
@@ -292,7 +293,8 @@ def test_two_resumes_at_once(assay):
         for command in commands:
             command.end(assay)
         ended = sum(c.done.code in MEASURED for c in commands)
-        expect(ended == 1, f"{ended} of three processes have measured one run", "\n".join(str(c.done) for c in commands))
+        told = "\n".join(str(c.done) for c in commands)
+        expect(ended == 1, f"{ended} of three processes have measured one run", told)
         book.check()
         book.check_complete(uuid, TRIALS)
 

@@ -47,7 +47,7 @@ def cells_of(book, uuid):
 
 
 def check_ended(book, uuid, plan, victims):
-    """A killed worker costs the cell that it was at, which says so; all others are measured as often as was asked for."""
+    """A killed worker costs the cell that it was at, which says so; all others have the trials that were asked for."""
     expect(cells_of(book, uuid) == plan, f"run {uuid}: cells lost or new")
     if victims != "workers":
         book.check_complete(uuid, TRIALS)

@@ -25,7 +25,8 @@ ALWAYS = (
     ("a cell's samples and its number contradict each other",
      "SELECT id, probe, axes, status, n FROM cells c WHERE (n > 0) <> "
      f"EXISTS(SELECT 1 FROM visits v WHERE v.cell_id = c.id AND {COUNTS})"),
-    ("a cell's count of trials is wrong", "SELECT id, probe, axes, status, visits_done FROM cells c WHERE visits_done <> "
+    ("a cell's count of trials is wrong",
+     "SELECT id, probe, axes, status, visits_done FROM cells c WHERE visits_done <> "
      "(SELECT count(*) FROM visits v WHERE v.cell_id = c.id)"),
     ("a status and a number contradict each other", "SELECT id, status, n FROM cells WHERE "
      "status IN('ok','untrusted') AND n = 0 OR status = 'planned' AND n > 0"),
@@ -34,13 +35,15 @@ ALWAYS = (
 )
 # Of a run that came to an end; one that was killed may not have been judged as a whole.
 ENDED = (
-    ("a cell's n is not that of its samples", "SELECT c.id, c.probe, c.axes, c.n FROM cells c JOIN runs r ON r.id = run_id "
+    ("a cell's n is not that of its samples",
+     "SELECT c.id, c.probe, c.axes, c.n FROM cells c JOIN runs r ON r.id = run_id "
      "WHERE r.state <> 'running' AND c.n <> "
      f"(SELECT coalesce(sum(v.n), 0) FROM visits v WHERE v.cell_id = c.id AND {COUNTS})"),
     ("a cell's count of trials that count is wrong",
      "SELECT c.id, c.probe, c.axes, c.visits FROM cells c JOIN runs r ON r.id = run_id WHERE r.state <> 'running' AND "
      f"c.visits <> (SELECT count(*) FROM visits v WHERE v.cell_id = c.id AND {COUNTS})"),
-    ("a run's count of trusted cells is wrong", "SELECT id, cells_ok FROM runs r WHERE cells_ok IS NOT NULL AND cells_ok <> "
+    ("a run's count of trusted cells is wrong",
+     "SELECT id, cells_ok FROM runs r WHERE cells_ok IS NOT NULL AND cells_ok <> "
      f"(SELECT count(*) FROM cells c WHERE run_id = r.id AND status = 'ok' AND NOT {SENTINEL})"),
     ("a complete run has cells that are not", "SELECT r.id, c.id FROM runs r JOIN cells c ON c.run_id = r.id "
      "WHERE r.state = 'complete' AND c.status = 'planned'"),

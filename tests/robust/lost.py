@@ -1,5 +1,6 @@
-"""Workers that cannot be started again, and devices that hang or fail when they are opened again: this is tried again, and
-what is missing in the end is what resume takes up."""
+"""Workers that cannot be started again, and devices that hang or fail when they are opened again.
+
+This is tried again, and what is missing in the end is what resume takes up."""
 import os
 import stat
 import time
@@ -21,8 +22,8 @@ def opens(how):
 
 
 def worker(assay, what, last, launches=LAUNCHES):
-    """A program in the worker's place. The first one dies in a launch; those from the second to the last that is given do
-    what is asked for; all others measure. A sanitizer would turn the crash into an exit code of its own."""
+    """A program in the worker's place. The first one dies in a launch; those from the second to the last that is given
+    do what is asked for; all others measure. A sanitizer would turn the crash into an exit code of its own."""
     for name, members in [("first", dict(FAST, faults=[{"do": "crash", "count": "worker", "launch": launches}]))] + [
             (how, dict(FAST, open=how)) for how in ("hang", "crash", "fail")]:
         os.replace(assay.script(members)["ASSAY_NULL"], assay.path(name + ".json"))
