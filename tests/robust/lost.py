@@ -3,7 +3,6 @@
 This is tried again, and what is missing in the end is what resume takes up."""
 import os
 import stat
-import time
 
 import harness
 import ledger
@@ -49,13 +48,12 @@ def starts(assay):
     return os.path.getsize(assay.path("starts"))
 
 
-def measure(assay, env, more=FREE):
+def measure(assay, env, more=FREE, timeout=harness.PATIENCE):
     book = ledger.Ledger(assay)
-    began = time.monotonic()
-    done = assay.run("run", *CELLS, "--device", "null", *more, env=env, timeout=300)
+    done = assay.run("run", *CELLS, "--device", "null", *more, env=env, timeout=timeout)
     book.check()
     (uuid,) = book.states()
-    return book, uuid, done, time.monotonic() - began
+    return book, uuid, done
 
 
 def cells(book, status):
@@ -86,7 +84,7 @@ def check_resumed(assay, book, uuid, *more):
 def test_tried_again(assay):
     """A worker that does not come up two times in a row: the run goes on as if nothing had been."""
     for what in (NOT_STARTED, DIES, GIVES_UP, opens("crash"), opens("fail")):
-        book, uuid, done, _ = measure(assay, worker(assay, what, 3))
+        book, uuid, done = measure(assay, worker(assay, what, 3))
         expect(done.code in MEASURED, f"{what}: the run comes to its end", done)
         book.check_complete(uuid, TRIALS, ("ok", "untrusted", "crashed"))
         expect(len(cells(book, "crashed")) == 1, f"{what}: the cell of the worker that died, and no other", done)
@@ -99,7 +97,7 @@ def test_never_again(assay):
     for what, word in ((NOT_STARTED, "could not be started"), (opens("fail"), "failed, as the script says"),
                        (DIES, "signal 9")):
         env = worker(assay, what, EVER)
-        book, uuid, done, _ = measure(assay, env)
+        book, uuid, done = measure(assay, env)
         expect(done.code == UNTRUSTED, f"{what}: there are numbers, and not all", done)
         check_lost(assay, book, uuid, done, word)
         done = assay.run("resume", env=env)  # its first worker dies too, and the others do not come up
@@ -111,7 +109,7 @@ def test_never_again(assay):
 
 def test_no_number_yet(assay):
     """The first launch of all was the last: nothing is there, which is no result, and resume begins."""
-    book, uuid, done, _ = measure(assay, worker(assay, NOT_STARTED, EVER, 1))
+    book, uuid, done = measure(assay, worker(assay, NOT_STARTED, EVER, 1))
     expect(done.code == FAILED, "no number", done)
     check_lost(assay, book, uuid, done, "could not be started")
     check_resumed(assay, book, uuid)
@@ -119,18 +117,18 @@ def test_no_number_yet(assay):
 
 def test_hang_at_opening(assay):
     """One hang is enough: eleven cells do not wait for it one after the other."""
-    book, uuid, done, seconds = measure(assay, worker(assay, opens("hang"), EVER))
+    book, uuid, done = measure(assay, worker(assay, opens("hang"), EVER))
     expect(done.code == UNTRUSTED, "there are numbers, and not all", done)
     check_lost(assay, book, uuid, done, "no answer")
-    expect(seconds < 150, f"waited once, not once for each cell: {seconds:.0f} s", done)
+    expect(starts(assay) == 2, "waited once, not once for each cell", starts(assay))
     check_resumed(assay, book, uuid)
 
 
 def test_hang_at_opening_within_a_budget(assay):
-    """The budget is kept, and what the device did not give is taken up by resume."""
+    """Three seconds are over long before what a driver may take to load, a minute, has passed several times; what the
+    device did not give is taken up by resume."""
     for _ in range(5):
-        book, uuid, done, seconds = measure(assay, worker(assay, opens("hang"), EVER), ["--budget", "3s"])
-        expect(seconds < 60, f"{seconds:.0f} s for a budget of 3 s", done)
+        book, uuid, done = measure(assay, worker(assay, opens("hang"), EVER), ["--budget", "3s"], 150)
         if starts(assay) > 1:  # else a busy machine had used the budget up before the device was opened again
             break
         os.unlink(assay.store)
