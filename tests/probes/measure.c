@@ -12,6 +12,7 @@
 
 static struct toy toy;
 static double launch_s, scatter; /* what a launch takes, and by which part of it every third one more */
+static double share_s = INFINITY;
 static unsigned launches;
 
 /* A card that writes, by the arguments of the kernels of 'bandwidth'. */
@@ -27,6 +28,7 @@ static void card(const char *name, void *const *args)
         else
             memcpy(&memory[i], args[4], sizeof *memory);
     toy.launch_s = launch_s * (1 + (launches++ % 3 == 0 ? scatter : 0));
+    clock_pass(toy.launch_s);
 }
 
 static struct as_visit visit(bool alone)
@@ -36,7 +38,7 @@ static struct as_visit visit(bool alone)
     struct as_visit v;
     struct as_error err = {0};
     struct as_visit_order order = {
-        .probe = "bandwidth", .seed = 3, .precision = 0.05, .alone = alone, .share_s = INFINITY};
+        .probe = "bandwidth", .seed = 3, .precision = 0.05, .alone = alone, .share_s = share_s};
     clock_script(1e-7);
     as_host_core_init(&core);
     toy_axes(&order.axes, "op=write level=memory size=65536 threads=0 store=regular width=best allocator=toy "
@@ -75,6 +77,18 @@ static void test_how_many(void **unused)
     scatter = 1e-3;
     launch_s = 1e-3;
     assert_int_equal(samples(false), AS_SAMPLES_ALONE);
+}
+
+/* However short its share, a visit that is alone has samples enough; one of several has one. */
+static void test_short_share(void **unused)
+{
+    (void)unused;
+    launch_s = 2e-2;
+    scatter = 1e-3;
+    share_s = 1e-2;
+    assert_int_equal(samples(true), AS_SAMPLES_ALONE);
+    assert_int_equal(samples(false), 1);
+    share_s = INFINITY;
 }
 
 /* ---- the host's core ---- */
@@ -195,8 +209,8 @@ static void test_no_core_of_a_script(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_many), cmocka_unit_test(test_company_on_the_core),
-                                       cmocka_unit_test(test_lasting_company),
-                                       cmocka_unit_test(test_no_core_of_a_script)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_how_many), cmocka_unit_test(test_short_share), cmocka_unit_test(test_company_on_the_core),
+        cmocka_unit_test(test_lasting_company), cmocka_unit_test(test_no_core_of_a_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,15 +179,6 @@ def test_a_sensor_that_cannot_be_opened(assay):
     expect("the library is missing" in why, "and why", why)
 
 
-def test_a_visit_that_is_alone_has_samples_enough(assay):
-    """However short its share."""
-    script = dict(HONEST, sleep=True, levels=[{"size": 0, "ns": 90, "gbs": 0.5}])
-    done = assay.null(script, *READ, "--set", "size=16MiB", "--visits", "1", "--budget", "1s")
-    expect(done.code in MEASURED, "measured", done)
-    taken = [v["n"] + v["warmup"] for c in assay.export()["cells"] for v in c["visits"] if v["n"]]
-    expect(taken and min(taken) >= 6, "six samples at the least", taken)
-
-
 def test_two_modes(assay):
     """Reported as two, with their shares; never averaged."""
     modes = [{"share": 0.6, "factor": 1}, {"share": 0.4, "factor": 1.2}]
