@@ -67,6 +67,7 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
     struct as_buf text = AS_BUF_INIT;
     enum as_receive r;
     char packet[PACKET];
+    packet[0] = MORE; /* also after a signal that came before any packet */
     *message = NULL;
     do {
         r = wait_readable(fd, deadline, stop);
