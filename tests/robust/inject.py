@@ -5,7 +5,7 @@ The library that is preloaded (inject/fail.c) tells which calls a command makes;
 own. ASSAY_INJECT says how many of them:
   sample  (default) a seeded choice of the distinct call stacks; ASSAY_INJECT_SEED is the seed, ASSAY_INJECT_POINTS how
           many of each command
-  all     each distinct call stack
+  all     each distinct call stack; of 'doctor', in which libraries look at the machine by 10,000 of them, a choice
   every   every call: hours
 With a program that was built with gcc's -fsanitize=leak, what is left over after a failure is an error as well."""
 import collections
@@ -25,6 +25,7 @@ SHIM = os.environ.get("ASSAY_FAIL_SHIM", "")
 MODE = os.environ.get("ASSAY_INJECT", "sample")
 SEED = int(os.environ.get("ASSAY_INJECT_SEED", "1"))
 POINTS = int(os.environ.get("ASSAY_INJECT_POINTS", "24"))
+LOOKS = 1000  # calls that fail in 'doctor', which takes 0.3 s, where all do
 ONLY = os.environ.get("ASSAY_INJECT_ONLY", "")  # "parent memory 17": this one point
 SCRIPT = dict(FAST, seed=1)
 CELLS = ["latency", "--set", "size=1KiB,2KiB", "--visits", "2", "--device", "null", "--seed", "1"]
@@ -93,10 +94,11 @@ def choose(calls, command, name):
         if key not in stacks and not device_null:
             stacks.add(key)
             points.append(Point(role, kind, number, call, False))
+    rng = random.Random(f"{SEED} {name}")
     if MODE == "sample":
-        most = POINTS / 4 if command.moment else POINTS  # looking at the machine takes long
-        points = sample(points, random.Random(f"{SEED} {name}"), most)
-    rng = random.Random(f"{SEED} {name} on")
+        points = sample(points, rng, POINTS / 4 if command.moment else POINTS)
+    elif MODE == "all" and command.moment:
+        points = sample(points, rng, LOOKS)
     lasting = [p._replace(on=True) for p in points if p.set not in HARMLESS and rng.random() < 0.25]
     return points + lasting
 
