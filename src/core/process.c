@@ -31,9 +31,12 @@ enum as_status as_worker_program(char *out, size_t size, struct as_error *err)
     const char *given = getenv("ASSAY_WORKER");
     char self[4096];
     if (given && given[0]) {
-        if (!executable(given))
-            return as_fail(err, AS_NOTFOUND, "$ASSAY_WORKER names '%s', which is not a program that can be started",
-                           given);
+        if (!executable(given)) {
+            const bool wrong = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+            return as_fail(err, wrong ? AS_NOTFOUND : AS_IO,
+                           "$ASSAY_WORKER names '%s', which is not a program that can be started: %s", given,
+                           strerror(errno));
+        }
         as_copy_text(out, size, given);
         return AS_OK;
     }

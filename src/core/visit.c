@@ -229,16 +229,21 @@ static enum as_status ask(const struct as_engine *e, struct as_slot *slot, const
     return a->how == AS_NO_MEMORY ? as_nomem(err, 0, "a visit") : AS_OK;
 }
 
-static void take_answer(const struct answer *a, const struct as_cell *cell, int number, struct as_visit *visit)
+/* AS_NOMEM: the answer could not be taken, which is no fault of the cell. */
+static enum as_status take_answer(const struct answer *a, const struct as_cell *cell, int number,
+                                  struct as_visit *visit, struct as_error *err)
 {
     struct as_error why;
+    enum as_status s = AS_OK;
     static const enum as_cell_status statuses[] = {[AS_PEER_GONE] = AS_CELL_CRASHED,
                                                    [AS_NO_ANSWER] = AS_CELL_TIMEOUT,
                                                    [AS_PEER_NO_MEMORY] = AS_CELL_FAILED,
                                                    [AS_NOT_STARTED] = AS_CELL_CRASHED};
     if (a->how != AS_RECEIVED)
         fill_broken(visit, statuses[a->how], a->text, a->asked, a->asked_wall);
-    else if (take_reply(a->reply, visit, &why))
+    else if ((s = take_reply(a->reply, visit, &why)) == AS_NOMEM)
+        return as_fail(err, AS_NOMEM, "%s", why.text);
+    else if (s)
         fill_broken(visit, AS_CELL_FAILED, why.text, a->asked, a->asked_wall);
     visit->cell_id = cell->id;
     visit->number = number;
@@ -247,6 +252,7 @@ static void take_answer(const struct answer *a, const struct as_cell *cell, int 
         if (visit->n)
             as_copy_text(visit->reason, sizeof visit->reason, "measured alone, to compare");
     }
+    return AS_OK;
 }
 
 void as_progress_keep_cost(struct as_progress *p, const struct as_visit *visit)
@@ -302,7 +308,11 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
         return AS_OK; /* nothing of this visit counts; the cell stays as it was */
     }
     struct as_visit visit;
-    take_answer(&a, cell, order.number, &visit);
+    s = take_answer(&a, cell, order.number, &visit, err);
+    if (s) {
+        json_decref(a.reply);
+        return s;
+    }
     visit.worker = worker;
     if (json_is_true(json_object_get(a.reply, "lost"))) { /* a driver error cost this visit, and must not the next */
         as_worker_stop(&slot->worker);
