@@ -122,7 +122,8 @@ static void put(struct content *c, size_t at, size_t n, const unsigned char *byt
 {
     if (at + n > c->n)
         resize(c, at + n);
-    memcpy(c->bytes + at, bytes, n);
+    if (n)
+        memcpy(c->bytes + at, bytes, n);
 }
 
 /* What becomes of one sector's part of a write: all of it, nothing, a beginning, an end, or other bytes. */
