@@ -55,7 +55,8 @@ struct assay_cell {
     int64_t id, run;
     const char *backend, *device, *probe, *metric, *unit;
     const char *counts; /* what the number counts, in words */
-    const char *status; /* "ok", "untrusted", "unsupported", "failed", "crashed", "timeout", "skipped", "planned" */
+    const char
+        *status; /* "ok", "wide", "rejected", "unsupported", "failed", "crashed", "timeout", "skipped", "planned" */
     const char *reason; /* "" for ok */
     const struct assay_axis *axes;
     size_t axes_n;

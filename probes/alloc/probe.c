@@ -143,7 +143,6 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         return touch_create(vc, as_axes_text(vc->axes, "op"), &s->touch, err);
     if (!s->dev->memory->time_alloc)
         return as_fail(err, AS_UNSUPPORTED, "this backend cannot time its allocators");
-    vc->host_cpu = AS_CPU_ANY;
     s->frees = as_word_is(vc->axes, "op", "free");
     s->timer_s = timer_cost();
     vc->max_reps = UINT64_C(1) << 20;

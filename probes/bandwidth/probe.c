@@ -146,8 +146,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 /* ---- one visit ---- */
 
-/* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
-enum { FRESH_MAX = 8 << 20, WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* at most this share of them stands between */ };
+enum { WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* at most this share of them stands between */ };
 
 static void fill_context(struct as_visit_context *vc, const struct as_stream *s)
 {
@@ -173,7 +172,6 @@ static void fill_context(struct as_visit_context *vc, const struct as_stream *s)
 static enum as_status prepare(struct as_visit_context *vc, void **state, struct as_error *err)
 {
     const struct as_axes *a = vc->axes;
-    const struct as_device_info *info = &vc->dev->info;
     struct as_stream *s = calloc(1, sizeof *s);
     *state = s;
     if (!s)
@@ -191,15 +189,13 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                                   .barrier = as_word_is(a, "level", "memory"),
                                   .device_first = as_word_is(a, "touch", "device"),
                                   .way = way_of(a),
+                                  .whole_check = vc->visit == 0 && as_axes_u64(a, "size") <= WHOLE_MAX,
                                   .seed = vc->seed};
-    /* On several memory nodes a block that was kept lies where other threads have touched it. */
-    desc.fresh = desc.size <= FRESH_MAX || info->numa_nodes > 1;
     enum as_status st = as_check_room(vc->dev, desc.size, desc.size + desc.size / ARRAYS_APART, err);
     if (!st)
         st = as_stream_prepare(s, vc->dev, &desc, err);
     if (st)
         return st;
-    s->whole_check = vc->visit == 0 && desc.size <= WHOLE_MAX;
     fill_context(vc, s);
     return AS_OK;
 }

@@ -78,8 +78,6 @@ static enum as_status prepare(struct c2c *s, struct as_visit_context *vc, struct
     as_expect_code(vc, s->kernel, "load.global", 1);
     as_expect_code(vc, s->kernel, "store.global", 1);
     vc->footprint = want.bytes;
-    if (!dev->info.is_host_cpu)
-        vc->host_cpu = s->pair[0];
     return AS_OK;
 }
 

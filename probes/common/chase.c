@@ -1,8 +1,6 @@
 /* A chase over one visit: the buffer, the walks, and whether they end where they must. */
 #include "chase_internal.h"
 
-#include "core/gates.h"
-
 #include <math.h>
 #include <stdio.h>
 
@@ -17,7 +15,9 @@ static const struct as_chase_way *const ways[2][2] = {{&as_chase_device, &as_cha
 
 static enum as_status walk_once(struct as_chase *c, uint64_t reps, struct as_chase_walked *w, struct as_error *err)
 {
-    enum as_status s = c->way->walk(c, reps, w, err);
+    enum as_status s = c->way->most ? as_chase_link_native(c, c->way->most(c, reps), err) : AS_OK;
+    if (!s)
+        s = c->way->walk(c, reps, w, err);
     if (s)
         return s;
     c->walked = (c->walked + w->timed + w->untimed) % c->cycle.lines;
@@ -47,9 +47,14 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
     c->at = as_cycle_at(&c->cycle, 0);
     if (c->way->warms)
         c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + c->way->steps - 1) / c->way->steps : 1;
-    struct as_memory_desc memory = {
-        .allocator = desc->allocator, .bytes = desc->size, .node = -1, .fresh = desc->fresh, .owner = desc->owner};
-    enum as_status s = dev->memory->alloc(dev, &memory, &c->memory, err);
+    const struct as_arena_desc memory = {.memory = {.allocator = desc->allocator,
+                                                    .bytes = desc->size,
+                                                    .node = -1,
+                                                    .fresh = desc->fresh,
+                                                    .owner = desc->owner},
+                                         .use = "chase",
+                                         .touch = dev->info.numa_nodes > 1 ? AS_TOUCH_THREAD : AS_TOUCH_ANY};
+    enum as_status s = as_arena_take(dev, &memory, &c->memory, err);
     if (!s)
         s = c->way->build(c, desc, err);
     return s ? s : c->way->fill(c, err);
@@ -121,7 +126,7 @@ void as_chase_finish(struct as_chase *c)
     c->dev->program->kernel_destroy(c->dev, c->kernel);
     c->dev->program->destroy(c->dev, c->program);
     c->dev->memory->free(c->dev, c->result);
-    c->dev->memory->free(c->dev, c->memory);
+    as_arena_give(c->dev, c->memory);
     as_timed_finish(&c->timed);
     *c = (struct as_chase){0};
 }

@@ -3,10 +3,14 @@
  *
  * The order is the plain cycle 0, 1, .. n-1 seen through a keyed bijection p of [0, n): line p(i) names line p(i + 1).
  * Both p and its inverse are a few multiplications, so the buffer is written in address order at the speed of memory,
- * and after k steps from line p(0) the chase must stand at line p(k mod n). */
+ * and after k steps from line p(0) the chase must stand at line p(k mod n).
+ *
+ * A CPU's cycle that no cache can hold a part of worth naming is written only as far as it is followed: its first steps
+ * in prepare, more before a walk that needs them. Those stores leave nothing in the caches. */
 #ifndef AS_PROBES_COMMON_CHASE_H
 #define AS_PROBES_COMMON_CHASE_H
 
+#include "device/arena.h"
 #include "timed.h"
 
 enum as_pattern {
@@ -57,6 +61,7 @@ struct as_chase {
     struct as_timed timed;      /* a device's kernels, which time themselves */
     uint64_t before;            /* repetitions that each walk makes before its time starts */
     uint64_t walked;            /* steps so far, modulo lines */
+    uint64_t linked;            /* steps from the start that can be followed; lines: all of them */
     unsigned laps;              /* around the cycle by many threads of the unit, before the first walk */
     uint64_t at;                /* line where the next sample starts */
     double clock_hz;            /* in the last walk, NAN where the kernel cannot tell */
@@ -70,7 +75,7 @@ struct as_chase_desc {
     uint64_t stride; /* bytes from line to line, a multiple of 8, at most size / 2 */
     enum as_pattern pattern;
     uint64_t seed;
-    bool fresh;
+    bool fresh;        /* never memory that was kept from another trial */
     const char *owner; /* id of the device on which the buffer lies, NULL own */
     bool persistent;   /* the walk runs on while a thread of the host reads how far it is */
     uint64_t spread;   /* bytes of a cache line: each element lies in another line of its stride (as_chase_offset), and

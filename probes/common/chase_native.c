@@ -3,8 +3,15 @@
 
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 /* Bytes from which it pays to write with all threads. */
 enum { FILL_TOGETHER = 8 << 20 };
+/* Steps that are linked at a time, and how many times the cache the lines are of a cycle that is not linked whole:
+ * there 2% of its loads would hit after many rounds, fewer than differ from trial to trial. */
+enum { LINKED = 1 << 17, CACHES = 4, LINE = 64, STORED = 16 /* bytes, on some CPUs */ };
 
 #define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
 #define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
@@ -44,27 +51,84 @@ void as_chase_host_fill(const struct as_host_call *call)
         memcpy(base + as_chase_offset(c, k), &target, sizeof target);
     }
 }
-static const struct as_host_kernel host_kernels[] = {{"walk", host_walk}, {"fill", as_chase_host_fill}, {NULL, NULL}};
+
+/* Past the caches where the CPU can: a line that was linked is to be as far away as one that was not. */
+static void store_past(void *to, void *target)
+{
+#if defined(__x86_64__)
+    _mm_stream_si64(to, (long long)(uintptr_t)target);
+#elif defined(__aarch64__)
+    __asm__ volatile("stnp %0, %0, [%1]" : : "r"(target), "r"(to) : "memory");
+#else
+    memcpy(to, &target, sizeof target);
+#endif
+}
+
+/* args: 0 buffer, 1 the chase as a number, 2 how many steps more. Each thread writes a piece of them. */
+void as_chase_host_link(const struct as_host_call *call)
+{
+    const struct as_chase *c;
+    uint64_t steps;
+    memcpy(&c, call->args[1], sizeof c);
+    memcpy(&steps, call->args[2], sizeof steps);
+    const uint64_t first = c->linked + steps * call->thread / call->threads;
+    const uint64_t end = c->linked + steps * (call->thread + 1) / call->threads;
+    char *base = call->args[0];
+    void *at = base + as_chase_offset(c, as_cycle_at(&c->cycle, first % c->cycle.lines));
+    for (uint64_t i = first; i < end; i++) {
+        void *next = base + as_chase_offset(c, as_cycle_at(&c->cycle, (i + 1) % c->cycle.lines));
+        store_past(at, next);
+        at = next;
+    }
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+static const struct as_host_kernel host_kernels[] = {
+    {"walk", host_walk}, {"fill", as_chase_host_fill}, {"link", as_chase_host_link}, {NULL, NULL}};
 
 /* The thread that walks touches the memory first, so that it is near; where all of it is equally near, all help. */
-static enum as_status launch_fill(struct as_chase *c, struct as_error *err)
+static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64_t steps, struct as_error *err)
 {
     struct as_kernel *fill = NULL;
-    struct as_arg args[2] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                             {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
+    struct as_arg args[3] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                             {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c},
+                             {.kind = AS_ARG_U64, .u.u64 = steps}};
     bool help = c->dev->info.numa_nodes <= 1 && c->memory->bytes >= FILL_TOGETHER && c->dev->info.threads > 1;
     struct as_launch l = {.args = args,
-                          .args_n = 2,
+                          .args_n = 3,
                           .groups = help ? c->dev->info.threads : 1,
                           .group_size = 1,
                           .reps = 1,
                           .work = {.bytes = (double)c->footprint, .footprint = (double)c->footprint}};
     struct as_timing t;
-    enum as_status s = c->dev->program->kernel(c->dev, c->program, "fill", &fill, err);
+    enum as_status s = c->dev->program->kernel(c->dev, c->program, kernel, &fill, err);
     l.kernel = fill;
     if (!s)
         s = c->dev->queue->launch(c->dev, &l, &t, err);
     c->dev->program->kernel_destroy(c->dev, fill);
+    return s;
+}
+
+/* Of elements side by side the next is what a prefetcher brings, whatever the cache holds. */
+static bool is_linked_whole(const struct as_chase *c)
+{
+    const uint64_t line = c->stride < LINE ? c->stride : LINE;
+    return c->cycle.pattern == AS_PATTERN_STRIDE || c->cycle.lines < 2 * LINKED || c->stride < STORED ||
+           c->cycle.lines * line < CACHES * as_info_reachable_cache(&c->dev->info, 1);
+}
+
+enum as_status as_chase_link_native(struct as_chase *c, uint64_t steps, struct as_error *err)
+{
+    const uint64_t left = c->cycle.lines - c->linked;
+    if (left == 0 || c->walked + steps <= c->linked)
+        return AS_OK;
+    uint64_t more = c->walked + steps - c->linked;
+    more = more < LINKED ? LINKED : more;
+    more = more < left ? more : left;
+    enum as_status s = launch_fill(c, "link", more, err);
+    if (!s)
+        c->linked += more;
     return s;
 }
 
@@ -73,7 +137,12 @@ enum as_status as_chase_fill_native(struct as_chase *c, struct as_error *err)
     enum as_status s = c->dev->memory->map(c->dev, c->memory, err);
     if (s)
         return s;
-    s = launch_fill(c, err);
+    if (is_linked_whole(c)) {
+        s = launch_fill(c, "fill", 0, err);
+        c->linked = c->cycle.lines;
+    } else {
+        s = as_chase_link_native(c, LINKED, err);
+    }
     if (s)
         return s;
     return c->dev->memory->map(c->dev, c->memory, err); /* now that it is backed, its page size is known */
@@ -87,6 +156,12 @@ static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc
     if (!s)
         s = c->dev->program->build(c->dev, &program, &c->program, err);
     return s ? s : c->dev->program->kernel(c->dev, c->program, "walk", &c->kernel, err);
+}
+
+static uint64_t most(const struct as_chase *c, uint64_t reps)
+{
+    (void)c;
+    return reps * AS_CHASE_STEPS;
 }
 
 static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
@@ -110,5 +185,9 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     return c->dev->memory->read(c->dev, c->result, 0, &out->line, sizeof out->line, err);
 }
 
-const struct as_chase_way as_chase_native = {
-    .steps = AS_CHASE_STEPS, .loads = AS_CHASE_STEPS, .build = build, .fill = as_chase_fill_native, .walk = walk};
+const struct as_chase_way as_chase_native = {.steps = AS_CHASE_STEPS,
+                                             .loads = AS_CHASE_STEPS,
+                                             .build = build,
+                                             .fill = as_chase_fill_native,
+                                             .most = most,
+                                             .walk = walk};

@@ -140,7 +140,7 @@ static void host_persist(const struct as_host_call *call)
         s->reading = read_counter(s, plan);
 }
 static const struct as_host_kernel host_kernels[] = {
-    {"persist", host_persist}, {"fill", as_chase_host_fill}, {NULL, NULL}};
+    {"persist", host_persist}, {"fill", as_chase_host_fill}, {"link", as_chase_host_link}, {NULL, NULL}};
 
 static enum as_status build_native(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
@@ -149,6 +149,11 @@ static enum as_status build_native(struct as_chase *c, const struct as_chase_des
     if (!s)
         s = c->dev->program->build(c->dev, &program, &c->program, err);
     return s ? s : c->dev->program->kernel(c->dev, c->program, "persist", &c->kernel, err);
+}
+
+static uint64_t most_native(const struct as_chase *c, uint64_t reps)
+{
+    return (uint64_t)make_plan(c, reps).most * AS_CHASE_COUNTED;
 }
 
 static enum as_status walk_native(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
@@ -181,6 +186,7 @@ const struct as_chase_way as_chase_native_persistent = {.steps = AS_CHASE_COUNTE
                                                         .warms = true,
                                                         .build = build_native,
                                                         .fill = as_chase_fill_native,
+                                                        .most = most_native,
                                                         .walk = walk_native};
 
 /* ---- a device: its kernel walks, this thread reads ---- */

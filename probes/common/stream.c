@@ -50,17 +50,27 @@ static size_t places(const struct as_stream *s)
     return depends ? AS_STREAM_PLACES : 1;
 }
 
+/* On several memory nodes each thread touches what it will work on. */
+static uint64_t touch_of(const struct as_stream *s)
+{
+    if (s->dev->info.numa_nodes <= 1)
+        return AS_TOUCH_ANY;
+    const uint64_t layout[] = {s->desc.threads, s->n, s->pitch, as_stream_shape_of(s)->arrays};
+    return s->desc.threads == 1 ? AS_TOUCH_THREAD : as_hash(layout, sizeof layout) | AS_TOUCH_OTHER;
+}
+
 static enum as_status get_places(struct as_stream *s, struct as_error *err)
 {
     size_t wanted = places(s);
     uint64_t bytes = s->pitch * as_stream_shape_of(s)->arrays * 8;
-    const struct as_memory_desc arrays = {.allocator = s->desc.allocator,
-                                          .bytes = wanted > 1 && bytes < PLACE_MIN ? PLACE_MIN : bytes,
-                                          .node = -1,
-                                          .fresh = s->desc.fresh};
+    const struct as_arena_desc arrays = {.memory = {.allocator = s->desc.allocator,
+                                                    .bytes = wanted > 1 && bytes < PLACE_MIN ? PLACE_MIN : bytes,
+                                                    .node = -1},
+                                         .use = "stream",
+                                         .touch = touch_of(s)};
     enum as_status st = AS_OK;
     while (s->places_n < wanted && !st) {
-        st = s->dev->memory->alloc(s->dev, &arrays, &s->places[s->places_n], err);
+        st = as_arena_take(s->dev, &arrays, &s->places[s->places_n], err);
         s->places_n += !st;
     }
     s->memory = s->places[0];
@@ -76,9 +86,7 @@ static enum as_status get_memory(struct as_stream *s, struct as_error *err)
         choose_room(s);
     struct as_memory_desc result = {.allocator = s->desc.allocator, .bytes = s->results * 8, .node = -1};
     struct as_memory_desc table = {.allocator = s->desc.allocator, .bytes = sizeof *s->data, .node = -1};
-    enum as_status st = get_places(s, err);
-    if (!st)
-        st = m->alloc(s->dev, &result, &s->result, err);
+    enum as_status st = m->alloc(s->dev, &result, &s->result, err);
     if (!st)
         st = m->alloc(s->dev, &table, &s->table, err);
     return st ? st : m->write(s->dev, s->table, 0, s->data, sizeof *s->data, err);
@@ -161,12 +169,59 @@ static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
 static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
     bool here = s->native || s->desc.device_first;
-    enum as_status st = here ? as_stream_launch_fill(s, arrays, err) : fill_from_host(s, arrays, err);
+    enum as_status st = here ? as_stream_launch_fill(s, arrays, NULL, err) : fill_from_host(s, arrays, err);
     for (size_t i = 1; i < s->places_n && !st; i++) {
         s->memory = s->places[i];
-        st = as_stream_launch_fill(s, arrays, err);
+        st = as_stream_launch_fill(s, arrays, NULL, err);
     }
     s->memory = s->places[0];
+    return st;
+}
+
+/* What the pieces under an array are from now on; FILLED those that lie in it as a whole. */
+static void mark(struct as_stream *s, unsigned array, enum as_piece what)
+{
+    const uint64_t from = s->content.offset + array * s->pitch * 8, to = from + s->n * 8;
+    const bool whole = what == AS_PIECE_FILLED;
+    const uint64_t first = (from + (whole ? AS_ARENA_PIECE - 1 : 0)) / AS_ARENA_PIECE;
+    const uint64_t end = (to + (whole ? 0 : AS_ARENA_PIECE - 1)) / AS_ARENA_PIECE;
+    for (uint64_t p = first; p < end; p++)
+        s->content.pieces[p] = (uint8_t)what;
+}
+
+/* Fills what memory that was kept does not hold already. An output is only to be backed, unless all of it is checked.
+ */
+static enum as_status fill_rest(struct as_stream *s, struct as_error *err)
+{
+    const struct as_stream_shape *shape = as_stream_shape_of(s);
+    if (!s->content.pieces)
+        return fill(s, shape->arrays, err);
+    if (shape->writes && s->whole_check)
+        mark(s, shape->out, AS_PIECE_NEW);
+    enum as_status st = as_stream_launch_fill(s, shape->arrays, &s->content, err);
+    for (unsigned a = shape->writes; a < shape->arrays && !st; a++)
+        mark(s, a, AS_PIECE_FILLED);
+    if (shape->writes)
+        mark(s, shape->out, AS_PIECE_BACKED);
+    return st;
+}
+
+/* What will be checked of an output must not be right before anything ran; a trial of widths may have run over it. */
+static enum as_status reset_output(struct as_stream *s, bool ran, struct as_error *err)
+{
+    const struct as_stream_shape *shape = as_stream_shape_of(s);
+    double block[AS_STREAM_BLOCK];
+    enum as_status st = AS_OK;
+    if (!shape->writes)
+        return AS_OK;
+    if (!s->content.pieces || s->whole_check)
+        return ran ? fill(s, shape->writes, err) : AS_OK;
+    for (unsigned i = 0; i < AS_STREAM_DRAWN && !st; i++) {
+        const uint64_t first = s->drawn[i] * AS_STREAM_BLOCK, left = s->n - first;
+        const uint64_t count = left < AS_STREAM_BLOCK ? left : AS_STREAM_BLOCK;
+        as_stream_fill(s->data, shape->out, true, first, count, block);
+        st = s->dev->memory->write(s->dev, s->memory, (shape->out * s->pitch + first) * 8, block, count * 8, err);
+    }
     return st;
 }
 
@@ -188,10 +243,39 @@ static enum as_status check_desc(const struct as_stream *s, struct as_error *err
     return AS_OK;
 }
 
+static void draw_blocks(struct as_stream *s)
+{
+    struct as_rng rng;
+    const uint64_t blocks = (s->n + AS_STREAM_BLOCK - 1) / AS_STREAM_BLOCK;
+    as_rng_seed(&rng, s->desc.seed);
+    for (unsigned i = 0; i < AS_STREAM_DRAWN; i++)
+        s->drawn[i] = i == 0 ? 0 : i == 1 ? blocks - 1 : as_rng_below(&rng, blocks);
+}
+
+/* Operands, and what sums over them come to. */
+static enum as_status make_data(struct as_stream *s, struct as_error *err)
+{
+    s->data = malloc(sizeof *s->data);
+    if (!s->data)
+        return as_nomem(err, sizeof *s->data, "operands");
+    const bool kept = s->native && as_arena_content(s->dev, s->memory, &s->content);
+    as_stream_data_init(s->data, kept ? s->content.seed : s->desc.seed);
+    for (unsigned a = 0; a < AS_STREAM_ARRAYS && kept; a++) {
+        s->data->at[a].array = 0;
+        s->data->at[a].first = s->content.offset / 8 + a * s->pitch;
+    }
+    draw_blocks(s);
+    if (!as_stream_shape_of(s)->writes) {
+        s->sum = as_stream_expected_sum(s->data, s->desc.op, s->n);
+        s->sum_bits = as_stream_expected_bits(s->data, s->desc.op, s->n);
+    }
+    return AS_OK;
+}
+
 enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, const struct as_stream_desc *desc,
                                  struct as_error *err)
 {
-    *s = (struct as_stream){.dev = dev, .desc = *desc, .scalar = 3};
+    *s = (struct as_stream){.dev = dev, .desc = *desc, .scalar = 3, .whole_check = desc->whole_check};
     s->native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->card = !s->native && !dev->info.is_host_memory && desc->choose_width;
     if (!s->native && desc->choose_width)
@@ -200,27 +284,21 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     enum as_status st = check_desc(s, err);
     if (st)
         return st;
-    s->data = malloc(sizeof *s->data);
-    if (!s->data)
-        return as_nomem(err, sizeof *s->data, "operands");
-    as_stream_data_init(s->data, desc->seed);
-    if (!as_stream_shape_of(s)->writes) {
-        s->sum = as_stream_expected_sum(s->data, desc->op, s->n);
-        s->sum_bits = as_stream_expected_bits(s->data, desc->op, s->n);
-    }
-    st = get_memory(s, err);
+    st = get_places(s, err);
+    if (!st)
+        st = make_data(s, err);
+    if (!st)
+        st = get_memory(s, err);
     if (!st)
         st = build(s, err);
     if (!st && s->native)
         st = check_alignment(s, err);
     if (!st)
-        st = fill(s, as_stream_shape_of(s)->arrays, err);
+        st = fill_rest(s, err);
     bool ran = false;
     if (!st && (!s->native || desc->choose_width))
         st = as_stream_choose(s, &ran, err);
-    if (!st && ran && as_stream_shape_of(s)->writes)
-        st = fill(s, as_stream_shape_of(s)->writes, err); /* the trial has run over the outputs */
-    return st;
+    return st ? st : reset_output(s, ran, err);
 }
 
 /* At least one of each kind for every array: how many elements an instruction moves is the compiler's choice. */
@@ -301,7 +379,7 @@ void as_stream_finish(struct as_stream *s)
     s->dev->memory->free(s->dev, s->table);
     s->dev->memory->free(s->dev, s->result);
     for (size_t i = 0; i < s->places_n; i++)
-        s->dev->memory->free(s->dev, s->places[i]);
+        as_arena_give(s->dev, s->places[i]);
     free(s->data);
     *s = (struct as_stream){0};
 }

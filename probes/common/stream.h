@@ -2,11 +2,15 @@
  *
  * Operands are whole numbers of few bits, so that every result and every sum is exact in whatever order it is computed,
  * and they are a function of array and index, so that the reference needs no second copy. Outputs start with values
- * that no result can have. */
+ * that no result can have.
+ *
+ * In memory that is kept between trials (arena.h) the operands are a function of the place in it, so that what one
+ * trial filled serves the next, whatever its arrays; of an output only what the check will look at is set again. */
 #ifndef AS_PROBES_COMMON_STREAM_H
 #define AS_PROBES_COMMON_STREAM_H
 
 #include "core/probe.h"
+#include "device/arena.h"
 
 enum as_stream_op {
     AS_STREAM_COPY,    /* out = x */
@@ -48,10 +52,15 @@ void as_stream_slice(uint64_t n, unsigned threads, unsigned t, uint64_t *first, 
 
 /* ---- operands and reference ---- */
 
-enum { AS_STREAM_TABLE = 4096, AS_STREAM_BLOCK = 512 };
+enum { AS_STREAM_TABLE = 4096, AS_STREAM_BLOCK = 512, AS_STREAM_ARRAYS = 3 };
 struct as_stream_data {
     uint32_t key;
     double table[AS_STREAM_TABLE + AS_STREAM_BLOCK]; /* the end repeats the start: a block never wraps around */
+    struct {
+        unsigned array;
+        uint64_t first;
+    } at[AS_STREAM_ARRAYS]; /* element i of an array holds what element first + i of that one does; kernels of devices
+                               know of arrays themselves only */
 };
 void as_stream_data_init(struct as_stream_data *d, uint64_t seed);
 /* Where in the table block b of an array starts. */
@@ -61,9 +70,13 @@ double as_stream_value(const struct as_stream_data *d, unsigned array, bool outp
 /* Writes elements [first, first + count) of an array to p. */
 void as_stream_fill(const struct as_stream_data *d, unsigned array, bool output, uint64_t first, uint64_t count,
                     double *p);
-/* What out[i] must be after `reps` repetitions whose scalars sum to `scalars`; s is the scalar of the last. */
-double as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, uint64_t i, double s, double reps,
-                          double scalars);
+/* What elements [first, first + count) of the output must be after `reps` repetitions whose scalars sum to `scalars`;
+ * s is the scalar of the last. */
+struct as_stream_done {
+    double s, reps, scalars;
+};
+void as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, const struct as_stream_done *done,
+                        uint64_t first, uint64_t count, double *out);
 /* Sum of one repetition over n elements. */
 double as_stream_expected_sum(const struct as_stream_data *d, enum as_stream_op op, uint64_t n);
 uint64_t as_stream_expected_bits(const struct as_stream_data *d, enum as_stream_op op, uint64_t n);
@@ -81,10 +94,10 @@ struct as_stream_desc {
     bool barrier;      /* repetitions one after the other: threads meet; on a device each is a launch */
     unsigned way;      /* of a card (as_stream_way_words), 0: the fastest in a short trial */
     bool device_first; /* the device touches the memory first, else the host */
-    bool fresh;
+    bool whole_check;
     uint64_t seed;
 };
-enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16 };
+enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16, AS_STREAM_DRAWN = 64 };
 struct as_stream_grid { /* of a device */
     size_t groups, group_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread a piece of its own */
@@ -119,6 +132,8 @@ struct as_stream {
     bool wrong_sum;
     bool whole_check;
     uint64_t footprint;
+    uint64_t drawn[AS_STREAM_DRAWN]; /* blocks of the output that are checked where not all are */
+    struct as_arena_content content; /* of memory that is kept; pieces NULL: of a block of its own */
 };
 /* Bytes that a repetition moves in one place, as counted. */
 double as_stream_bytes(const struct as_stream *s);

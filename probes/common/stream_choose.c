@@ -9,6 +9,7 @@ enum {
     CANDIDATES = 8, /* at least AS_WIDTHS and AS_STREAM_GRIDS_MAX */
     ROUNDS_FIRST = 3,
     ROUNDS_LATER = 1,
+    ROUNDS_ENOUGH = 8, /* of a CPU, after which the least of them moves no more */
     PARTS = 16,
     MEMORY_SIZE = 64,
     KEPT = 16, /* times of a candidate */
@@ -299,18 +300,20 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
     struct tried tried = {0, 0};
     bool known;
     enum as_status st = AS_OK;
-    *ran = n > 1;
+    *ran = false;
     if (n == 1)
         take(s, grids, which[0]);
     if (n <= 1)
         return AS_OK;
     struct memory *m = remember(s, &known);
+    const int later = s->native && m->rounds >= ROUNDS_ENOUGH ? 0 : ROUNDS_LATER;
     const bool over_places = s->places_n > 1;
-    const struct heat one = {known ? ROUNDS_LATER : ROUNDS_FIRST, 1}, *heats = over_places ? places_heats : &one;
+    const struct heat one = {known ? later : ROUNDS_FIRST, 1}, *heats = over_places ? places_heats : &one;
     for (size_t h = 0; h < (over_places ? PLACES_HEATS : 1) && !st; h++) {
         st = try_all(s, m, grids, which, n, heats[h].rounds, &tried, err);
         n = near_best(s, m, which, n, heats[h].within);
     }
     take(s, grids, which[0]);
+    *ran = tried.trials > 0;
     return st;
 }

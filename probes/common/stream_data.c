@@ -24,6 +24,10 @@ void as_stream_data_init(struct as_stream_data *d, uint64_t seed)
         d->table[i] = as_rng_u64(&rng) & 1 ? -v : v;
     }
     memcpy(d->table + AS_STREAM_TABLE, d->table, AS_STREAM_BLOCK * sizeof *d->table);
+    for (unsigned a = 0; a < AS_STREAM_ARRAYS; a++) {
+        d->at[a].array = a;
+        d->at[a].first = 0;
+    }
 }
 
 /* Multiplications and shifts of 32 bits, as every device has them. */
@@ -34,71 +38,104 @@ uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block)
     return h >> 20; /* 12 bits: AS_STREAM_TABLE places */
 }
 
+/* From element i of an array to the end of its block: where in the table, and how many. */
+static const double *values_from(const struct as_stream_data *d, unsigned array, uint64_t i, uint64_t *n)
+{
+    const uint64_t at = d->at[array].first + i;
+    *n = AS_STREAM_BLOCK - at % AS_STREAM_BLOCK;
+    return d->table + as_stream_shift(d->key, d->at[array].array, at / AS_STREAM_BLOCK) + at % AS_STREAM_BLOCK;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 double as_stream_value(const struct as_stream_data *d, unsigned array, bool output, uint64_t i)
 {
-    uint32_t shift = as_stream_shift(d->key, array, i / AS_STREAM_BLOCK);
-    return d->table[shift + i % AS_STREAM_BLOCK] + (output ? 0.5 : 0);
+    uint64_t n;
+    return *values_from(d, array, i, &n) + (output ? 0.5 : 0);
 }
 
 void as_stream_fill(const struct as_stream_data *d, unsigned array, bool output, uint64_t first, uint64_t count,
                     double *p)
 {
-    for (uint64_t i = first, end = first + count; i < end;) {
-        const double *from = d->table + as_stream_shift(d->key, array, i / AS_STREAM_BLOCK) + i % AS_STREAM_BLOCK;
-        uint64_t left = AS_STREAM_BLOCK - i % AS_STREAM_BLOCK, take = end - i < left ? end - i : left;
+    for (uint64_t i = 0, n; i < count; i += n, p += n) {
+        const double *from = values_from(d, array, first + i, &n);
+        n = least(n, count - i);
         if (output)
-            for (uint64_t k = 0; k < take; k++)
+            for (uint64_t k = 0; k < n; k++)
                 p[k] = from[k] + 0.5;
         else
-            memcpy(p, from, take * sizeof *p);
-        i += take;
-        p += take;
+            memcpy(p, from, n * sizeof *p);
     }
 }
 
-double as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, uint64_t i, double s, double reps,
-                          double scalars)
+static double result(enum as_stream_op op, const struct as_stream_done *done, double before, double x, double y)
 {
-    const struct as_stream_shape *shape = &as_stream_shapes[op];
-    double x = as_stream_value(d, shape->x, false, i), y = as_stream_value(d, shape->y, false, i);
     switch (op) {
     case AS_STREAM_COPY:
         return x;
     case AS_STREAM_MUL:
-        return s * x;
+        return done->s * x;
     case AS_STREAM_ADD:
         return x + y;
     case AS_STREAM_TRIAD:
-        return x + s * y;
+        return x + done->s * y;
     case AS_STREAM_NSTREAM:
-        return as_stream_value(d, shape->out, true, i) + reps * x + scalars * y;
+        return before + done->reps * x + done->scalars * y;
     default:
-        return s;
+        return done->s;
     }
 }
 
-/* How many whole blocks of an array start at each place of the table: what is then summed is the table, not the array.
- */
-static void count_blocks(const struct as_stream_data *d, unsigned array, uint64_t blocks,
-                         uint64_t counts[AS_STREAM_TABLE])
+void as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, const struct as_stream_done *done,
+                        uint64_t first, uint64_t count, double *out)
 {
+    const struct as_stream_shape *shape = &as_stream_shapes[op];
+    for (uint64_t i = 0, n; i < count; i += n) {
+        uint64_t x_n, y_n, out_n;
+        const double *x = values_from(d, shape->x, first + i, &x_n), *y = values_from(d, shape->y, first + i, &y_n);
+        const double *before = values_from(d, shape->out, first + i, &out_n);
+        n = least(least(x_n, y_n), least(out_n, count - i));
+        for (uint64_t k = 0; k < n; k++)
+            out[i + k] = result(op, done, before[k] + 0.5, x[k], y[k]);
+    }
+}
+
+/* Whole blocks of an array: the first element of the first and the one behind the last. */
+struct blocks {
+    uint64_t head, end;
+};
+
+/* Also how many of the whole blocks start at each place of the table: what is then summed is the table, not the array.
+ */
+static struct blocks count_blocks(const struct as_stream_data *d, unsigned array, uint64_t n,
+                                  uint64_t counts[AS_STREAM_TABLE])
+{
+    const uint64_t first = d->at[array].first,
+                   head = least(n, (AS_STREAM_BLOCK - first % AS_STREAM_BLOCK) % AS_STREAM_BLOCK);
+    const uint64_t whole = (n - head) / AS_STREAM_BLOCK;
     memset(counts, 0, AS_STREAM_TABLE * sizeof *counts);
-    for (uint64_t b = 0; b < blocks; b++)
-        counts[as_stream_shift(d->key, array, b)]++;
+    for (uint64_t b = 0; b < whole; b++)
+        counts[as_stream_shift(d->key, d->at[array].array, (first + head) / AS_STREAM_BLOCK + b)]++;
+    return (struct blocks){.head = head, .end = head + whole * AS_STREAM_BLOCK};
 }
 
 static double sum_of_values(const struct as_stream_data *d, unsigned array, uint64_t n)
 {
-    uint64_t counts[AS_STREAM_TABLE], whole = n / AS_STREAM_BLOCK;
+    uint64_t counts[AS_STREAM_TABLE];
     double total = 0, block = 0;
-    count_blocks(d, array, whole, counts);
+    const struct blocks b = count_blocks(d, array, n, counts);
     for (size_t k = 0; k < AS_STREAM_BLOCK; k++)
         block += d->table[k];
     for (size_t i = 0; i < AS_STREAM_TABLE; i++) {
         total += (double)counts[i] * block;
         block += d->table[i + AS_STREAM_BLOCK] - d->table[i];
     }
-    for (uint64_t i = whole * AS_STREAM_BLOCK; i < n; i++)
+    for (uint64_t i = 0; i < b.head; i++)
+        total += as_stream_value(d, array, false, i);
+    for (uint64_t i = b.end; i < n; i++)
         total += as_stream_value(d, array, false, i);
     return total;
 }
@@ -106,13 +143,12 @@ static double sum_of_values(const struct as_stream_data *d, unsigned array, uint
 static double sum_of_products(const struct as_stream_data *d, unsigned array, unsigned other, uint64_t n)
 {
     double total = 0;
-    for (uint64_t i = 0; i < n;) {
-        const double *x = d->table + as_stream_shift(d->key, array, i / AS_STREAM_BLOCK);
-        const double *y = d->table + as_stream_shift(d->key, other, i / AS_STREAM_BLOCK);
-        uint64_t take = n - i < AS_STREAM_BLOCK ? n - i : AS_STREAM_BLOCK;
+    for (uint64_t i = 0, take; i < n; i += take) {
+        uint64_t x_n, y_n;
+        const double *x = values_from(d, array, i, &x_n), *y = values_from(d, other, i, &y_n);
+        take = least(least(x_n, y_n), n - i);
         for (uint64_t k = 0; k < take; k++)
             total += x[k] * y[k];
-        i += take;
     }
     return total;
 }
@@ -132,16 +168,18 @@ static uint64_t bits_of(double value)
 
 uint64_t as_stream_expected_bits(const struct as_stream_data *d, enum as_stream_op op, uint64_t n)
 {
-    uint64_t counts[AS_STREAM_TABLE], whole = n / AS_STREAM_BLOCK, total = 0, block = 0;
-    unsigned array = as_stream_shapes[op].x;
-    count_blocks(d, array, whole, counts);
+    uint64_t counts[AS_STREAM_TABLE], total = 0, block = 0;
+    const unsigned array = as_stream_shapes[op].x;
+    const struct blocks b = count_blocks(d, array, n, counts);
     for (size_t k = 0; k < AS_STREAM_BLOCK; k++)
         block += bits_of(d->table[k]);
     for (size_t i = 0; i < AS_STREAM_TABLE; i++) {
         total += counts[i] * block;
         block += bits_of(d->table[i + AS_STREAM_BLOCK]) - bits_of(d->table[i]);
     }
-    for (uint64_t i = whole * AS_STREAM_BLOCK; i < n; i++)
+    for (uint64_t i = 0; i < b.head; i++)
+        total += bits_of(as_stream_value(d, array, false, i));
+    for (uint64_t i = b.end; i < n; i++)
         total += bits_of(as_stream_value(d, array, false, i));
     return total;
 }

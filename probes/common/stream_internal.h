@@ -20,8 +20,9 @@ struct as_stream_part {
 };
 enum as_status as_stream_launch(struct as_stream *s, const struct as_stream_part *part, struct as_timing *t,
                                 struct as_error *err);
-/* Fills the first `arrays` arrays. */
-enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, struct as_error *err);
+/* Fills the first `arrays` arrays, as far as a CPU's memory does not hold it already (NULL: as if it held nothing). */
+enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, const struct as_arena_content *there,
+                                     struct as_error *err);
 
 /* Compares the sums of the last launch; what differs is kept in wrong_sum. */
 enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err);

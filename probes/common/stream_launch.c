@@ -57,22 +57,44 @@ static void host_stream(const struct as_host_call *call)
 }
 
 /* Every thread fills what it will work on, all arrays side by side, so that it is the one who touches it first and the
- * caches hold the same part of each. args: memory, operands, count, pitch, arrays, outputs */
+ * caches hold the same part of each. What memory that is kept holds already stays.
+ * args: memory, operands, count, pitch, key, arrays, outputs, what is there already (NULL: nothing) */
+struct fill_args {
+    double *memory;
+    const struct as_stream_data *data;
+    const struct as_arena_content *content;
+    uint64_t pitch;
+    uint32_t outputs;
+};
+
+static bool is_there(const struct fill_args *f, uint32_t array, uint64_t first, uint64_t count)
+{
+    if (!f->content)
+        return false;
+    const uint64_t at = f->content->offset + (array * f->pitch + first) * sizeof *f->memory;
+    const uint8_t wanted = array < f->outputs ? AS_PIECE_BACKED : AS_PIECE_FILLED;
+    for (uint64_t p = at / AS_ARENA_PIECE; p <= (at + count * sizeof *f->memory - 1) / AS_ARENA_PIECE; p++)
+        if (f->content->pieces[p] < wanted)
+            return false;
+    return true;
+}
+
 static void host_fill(const struct as_host_call *call)
 {
-    double *memory = call->args[0];
-    const struct as_stream_data *data = call->args[1];
-    uint64_t n, pitch, first, count;
-    uint32_t arrays, outputs;
+    struct fill_args f = {.memory = call->args[0], .data = call->args[1]};
+    uint64_t n, first, count;
+    uint32_t arrays;
     memcpy(&n, call->args[2], sizeof n);
-    memcpy(&pitch, call->args[3], sizeof pitch);
+    memcpy(&f.pitch, call->args[3], sizeof f.pitch);
     memcpy(&arrays, call->args[5], sizeof arrays);
-    memcpy(&outputs, call->args[6], sizeof outputs);
+    memcpy(&f.outputs, call->args[6], sizeof f.outputs);
+    memcpy(&f.content, call->args[7], sizeof f.content);
     as_stream_slice(n, call->threads, call->thread, &first, &count);
     for (uint64_t i = first; i < first + count; i += AS_STREAM_BLOCK) {
         uint64_t left = first + count - i, take = left < AS_STREAM_BLOCK ? left : AS_STREAM_BLOCK;
         for (uint32_t a = 0; a < arrays; a++)
-            as_stream_fill(data, a, a < outputs, i, take, memory + a * pitch + i);
+            if (!is_there(&f, a, i, take))
+                as_stream_fill(f.data, a, a < f.outputs, i, take, f.memory + a * f.pitch + i);
     }
 }
 const struct as_host_kernel as_stream_host_kernels[] = {{"stream", host_stream}, {"fill", host_fill}, {NULL, NULL}};
@@ -103,7 +125,8 @@ static size_t fill_threads(const struct as_stream *s)
     return help && s->dev->info.threads > s->desc.threads ? s->dev->info.threads : s->desc.threads;
 }
 
-enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, struct as_error *err)
+enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, const struct as_arena_content *there,
+                                     struct as_error *err)
 {
     const struct as_arg args[] = {arg_memory(s->memory),
                                   arg_memory(s->table),
@@ -111,10 +134,12 @@ enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, struc
                                   arg_u64(s->pitch),
                                   arg_u32(s->data->key),
                                   arg_u32(arrays),
-                                  arg_u32(as_stream_shape_of(s)->writes)};
+                                  arg_u32(as_stream_shape_of(s)->writes),
+                                  arg_u64((uint64_t)(uintptr_t)there)};
+    const size_t args_n = sizeof args / sizeof *args;
     struct as_launch l = {.kernel = s->fill,
                           .args = args,
-                          .args_n = sizeof args / sizeof *args,
+                          .args_n = s->native ? args_n : args_n - 1,
                           .groups = s->native ? fill_threads(s) : s->grid.groups,
                           .group_size = s->native ? 1 : s->grid.group_size,
                           .reps = 1,

@@ -1,7 +1,5 @@
 #include "timed.h"
 
-#include "core/gates.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,7 +318,7 @@ static enum as_status back(struct as_device *dev, struct as_memory *block, struc
 
 static uint64_t evictor_bytes(const struct as_device *dev)
 {
-    return 4 * as_reachable_cache(&dev->info, 1) + (UINT64_C(16) << 20);
+    return 4 * as_info_reachable_cache(&dev->info, 1) + (UINT64_C(16) << 20);
 }
 
 enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)

@@ -84,9 +84,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
     return 5 + as_axes_number(a, "size") / 200e6;
 }
 
-/* Larger blocks come from the backend's pool: their pages are many, so one draw of them is like another. */
-enum { FRESH_MAX = 8 << 20 };
-
 /* A persistent walk is read ten times in a visit, half a second long where there is time for that. */
 static double persistent_length(const struct as_visit_context *vc)
 {
@@ -102,7 +99,6 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                                  .stride = as_axes_u64(vc->axes, "stride"),
                                  .pattern = (enum as_pattern)as_word_index(vc->axes, "pattern", pattern_words),
                                  .seed = vc->seed,
-                                 .fresh = as_axes_u64(vc->axes, "size") <= FRESH_MAX,
                                  .persistent = persistent};
     enum as_status s = as_chase_visit_prepare(vc, state, &desc, err);
     if (!s && desc.persistent)

@@ -87,8 +87,7 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
                                        .stride = step,
                                        .spread = line,
                                        .pattern = AS_PATTERN_RANDOM,
-                                       .seed = vc->seed,
-                                       .fresh = true};
+                                       .seed = vc->seed};
     return as_chase_visit_prepare(vc, state, &desc, err);
 }
 

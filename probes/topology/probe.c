@@ -3,8 +3,6 @@
 #include "../common/prepare.h"
 #include "../common/stream.h"
 
-#include "core/gates.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +56,7 @@ static uint64_t working_set(const struct as_device_info *info, const struct as_a
 {
     uint64_t below;
     if (is_memory(a)) {
-        uint64_t last = as_reachable_cache(info, 1);
+        uint64_t last = as_info_reachable_cache(info, 1);
         return MEMORY_IN_CACHES * (last ? last : UNKNOWN_CACHE);
     }
     bool alone = !is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS);

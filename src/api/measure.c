@@ -95,7 +95,7 @@ static void tell(struct watch *w, const struct as_cell *cell)
 
 static bool is_over(const struct as_cell *c, const struct as_run *run)
 {
-    bool number = c->status == AS_CELL_OK || c->status == AS_CELL_UNTRUSTED;
+    bool number = as_cell_is_valid(c) || c->status == AS_CELL_REJECTED;
     return number ? c->visits_done >= run->visits : c->status != AS_CELL_PLANNED;
 }
 

@@ -54,7 +54,7 @@ enum as_status as_write_file(const char *path, const char *data, size_t len, str
 /* The same for what is written in parts, so that it never has to be in memory whole. */
 struct as_writer {
     int fd;
-    const char *name;  /* for messages */
+    const char *name;   /* for messages */
     char *target, *tmp; /* of a regular file; owned, NULL for others */
     unsigned mode;      /* permissions that the file had; 0: as the umask wants it */
 };

@@ -15,7 +15,7 @@ enum as_exit {
     AS_EXIT_FAILED = 1, /* assay itself failed, or was interrupted */
     AS_EXIT_USAGE = 2,
     AS_EXIT_REGRESSION = 3,
-    AS_EXIT_UNTRUSTED = 4,
+    AS_EXIT_PARTLY = 4, /* measured, but not all: cells were rejected, failed, crashed or timed out */
     AS_EXIT_NOTHING = 5,
 };
 

@@ -67,7 +67,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
         size_t known = 0;
         for (size_t i = 0; i < run.advice_n; i++)
             known += run.advice[i].known;
-        as_buf_printf(&out, "Run %lld: %zu of %zu questions have trusted cells\n", (long long)run.run.id, known,
+        as_buf_printf(&out, "Run %lld: %zu of %zu questions have valid cells\n", (long long)run.run.id, known,
                       run.advice_n);
         for (size_t i = 0; i < run.advice_n; i++)
             print_advice(&run.advice[i], &style, &out);
@@ -91,7 +91,7 @@ const struct as_command as_command_advise = {
         "Which allocator for memory that mostly the device, mostly the CPU or both use, or that is soon freed; who "
         "should touch memory first; whether explicit copies are worth removing; whether CPU and device may update "
         "one counter. Each answer has the cells it rests on; 'assay explain CELL' shows one of those. Where "
-        "trusted cells are lacking, the command is named that would measure just them; the suite upm measures those of "
+        "valid cells are lacking, the command is named that would measure just them; the suite upm measures those of "
         "all questions.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,

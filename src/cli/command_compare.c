@@ -73,7 +73,7 @@ static void write_counts(const struct as_pairs *pairs, double limit, double tole
                   pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
                   pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
     if (pairs->matches[AS_MATCH_NO_NUMBER])
-        as_buf_printf(out, "; %zu without a trusted number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
+        as_buf_printf(out, "; %zu without a valid number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
     if (limit >= 0)
         as_buf_printf(out, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
     as_buf_printf(out, "\nfaster and slower: by more than %.4g%%, with 99%% confidence\n", 100 * tolerance);
@@ -89,10 +89,9 @@ static void note_unchecked(const struct as_pairs *pairs)
     const size_t open = pairs->verdicts[AS_CANNOT_TELL], none = pairs->matches[AS_MATCH_NO_NUMBER],
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
-        as_cli_note(
-            "of %zu cells of both runs %zu have no trusted number in both, and of %zu it cannot be told which is "
-            "slower: the check is about the other %zu",
-            all, none, open, all - none - open);
+        as_cli_note("of %zu cells of both runs %zu have no valid number in both, and of %zu it cannot be told which is "
+                    "slower: the check is about the other %zu",
+                    all, none, open, all - none - open);
 }
 
 static enum as_status write_all(const struct as_source *a, const struct as_source *b, const struct as_pairs *pairs,
@@ -172,7 +171,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
         as_buf_finish(&out);
     } else {
         if (pairs.matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
-            as_cli_note("no cell has a trusted number in both runs: there is nothing to check");
+            as_cli_note("no cell has a valid number in both runs: there is nothing to check");
             code = AS_EXIT_FAILED;
         } else if (limit >= 0)
             note_unchecked(&pairs);
@@ -200,7 +199,7 @@ const struct as_command as_command_compare = {
     .about =
         "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or cannot tell. Only trusted numbers are compared. What only one has is listed, "
+        "interval lies beyond that), or cannot tell. Only valid numbers are compared. What only one has is listed, "
         "and what differs between the machines "
         "and the tools.\n\n"
         "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "

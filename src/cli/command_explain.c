@@ -114,16 +114,46 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
     return st;
 }
 
-static enum as_status explain_gate(const struct as_args *args, enum as_gate gate, const struct as_table_style *style,
-                                   struct as_buf *out, struct as_error *err)
+/* A gate, or a cause of wide intervals. */
+struct check {
+    const char *name, *help;
+    int gate;       /* -1: none */
+    unsigned cause; /* 0: none */
+};
+
+static bool find_check(const char *name, struct check *out)
+{
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (strcmp(as_gate_name((enum as_gate)g), name) == 0) {
+            *out = (struct check){name, as_gate_help((enum as_gate)g), g, 0};
+            return true;
+        }
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        if (strcmp(as_wide_word(1u << i), name) == 0) {
+            *out = (struct check){name, as_cause_help(name), -1, 1u << i};
+            return true;
+        }
+    return false;
+}
+
+/* What it says of a cell; NULL: nothing. */
+static const char *said_of(const struct check *check, const struct as_cell *c)
+{
+    if (check->gate >= 0)
+        return c->gates[check->gate].state == AS_GATE_FAIL ? c->gates[check->gate].text : NULL;
+    return c->causes & check->cause ? c->reason : NULL;
+}
+
+static enum as_status explain_check(const struct as_args *args, const struct check *check,
+                                    const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_run run = {0};
     struct as_cell *cells = NULL;
     struct as_error why = {0};
-    size_t n = 0, failed = 0;
+    size_t n = 0, found = 0;
     struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "%s: %s", as_gate_name(gate), as_gate_help(gate));
+    as_buf_printf(&line, "%s: %s", check->name, check->help);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     /* the meaning is known without a store; the last run is an addition */
     if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_store_run(store, NULL, &run, &why))
@@ -132,17 +162,18 @@ static enum as_status explain_gate(const struct as_args *args, enum as_gate gate
     if (as_store_cells(store, &filter, &cells, &n, &why))
         goto done;
     for (size_t i = 0; i < n; i++)
-        failed += cells[i].gates[gate].state == AS_GATE_FAIL;
-    as_buf_printf(out, "\nIn the last run (%lld) it failed in %zu of %zu cells%s\n", (long long)run.id, failed, n,
-                  failed ? ":" : "");
+        found += said_of(check, &cells[i]) != NULL;
+    as_buf_printf(out, "\nIn the last run (%lld) it %s %zu of %zu cells%s\n", (long long)run.id,
+                  check->gate >= 0 ? "failed in" : "widened", found, n, found ? ":" : "");
     for (size_t i = 0; i < n; i++) {
-        if (cells[i].gates[gate].state != AS_GATE_FAIL)
+        const char *text = said_of(check, &cells[i]);
+        if (!text)
             continue;
         as_buf_clear(&line);
         as_buf_printf(&line, "cell %lld ", (long long)cells[i].id);
         as_explain_axes(&cells[i], &line);
         as_buf_str(&line, ": ");
-        as_buf_terminal(&line, cells[i].gates[gate].text);
+        as_buf_terminal(&line, text);
         as_buf_str(out, "  ");
         as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
     }
@@ -203,6 +234,8 @@ static enum as_status unknown(const char *name, struct as_error *err)
         names[n++] = *p;
     for (int g = 0; g < AS_GATE_N; g++)
         names[n++] = as_gate_name((enum as_gate)g);
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        names[n++] = as_wide_word(1u << i);
     for (size_t i = 0; as_suite_texts[i].name && n < MOST; i++)
         names[n++] = as_suite_texts[i].name;
     names[n] = NULL;
@@ -224,9 +257,9 @@ static enum as_status explain(const struct as_args *args, const struct as_table_
         return explain_probe(probe, all, style, out, err);
     if (all)
         return as_fail(err, AS_USAGE, "'--all' is for probes, and '%s' is none", name);
-    for (int g = 0; either && g < AS_GATE_N; g++)
-        if (strcmp(as_gate_name((enum as_gate)g), name) == 0)
-            return explain_gate(args, (enum as_gate)g, style, out, err);
+    struct check check;
+    if (either && find_check(name, &check))
+        return explain_check(args, &check, style, out, err);
     for (size_t i = 0; suites && as_suite_texts[i].name; i++)
         if (strcmp(as_suite_texts[i].name, name) == 0) {
             as_buf_str(out, as_suite_texts[i].text);
@@ -267,7 +300,9 @@ const struct as_command as_command_explain = {
         "A probe: its question, axes with ranges and defaults, what it counts, its method. An operation of it (see "
         "'assay list ops'): its types, how it is written in the kernels of each API and in CPUs' instructions, the "
         "machine instructions wanted, what it is checked against, how its chains are made, and the numbers it had "
-        "last. A gate: when it passes, and which cells of the last run failed it. A suite: its text; where a probe "
+        "last. A gate: when it passes, and which cells of the last run failed it. A cause of wide intervals: what it "
+        "is, and which "
+        "cells it widened. A suite: its text; where a probe "
         "has the same name 'suite:link' is the suite. A cell (its number is in 'assay show'): axes, numbers, "
         "distribution, gates, visits, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "

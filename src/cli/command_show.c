@@ -346,7 +346,7 @@ static const struct as_option facts_options[] = {
 const struct as_command as_command_facts = {
     .name = "facts",
     .args = "[RUN]",
-    .summary = "what follows from the trusted cells of a run, with the evidence",
+    .summary = "what follows from the valid cells of a run, with the evidence",
     .about =
         "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
         "cells it rests on; 'assay explain CELL' shows one of those.",

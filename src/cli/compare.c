@@ -65,9 +65,9 @@ static struct entry *look_up(struct entry *entries, size_t n, const char *device
     return n ? bsearch(&want, entries, n, sizeof *entries, by_key) : NULL;
 }
 
-static bool trusted(const struct as_cell *c)
+static bool valid(const struct as_cell *c)
 {
-    return c->status == AS_CELL_OK && c->sum.n > 0 && isfinite(c->sum.median);
+    return as_cell_is_valid(c);
 }
 
 static bool is_regression(const struct as_comparison *c, bool better_less, double limit)
@@ -103,7 +103,7 @@ static enum as_status compare_pair(struct as_pair *p, double tolerance, double l
         p->match = a ? AS_MATCH_ONLY_A : AS_MATCH_ONLY_B;
         return AS_OK;
     }
-    if (!trusted(a) || !trusted(b)) {
+    if (!valid(a) || !valid(b)) {
         p->match = AS_MATCH_NO_NUMBER;
         return AS_OK;
     }

@@ -5,8 +5,8 @@
 #include "cli/lookup.h"
 
 enum as_match {
-    AS_MATCH_BOTH,      /* both have a trusted number: compared */
-    AS_MATCH_NO_NUMBER, /* both have the cell, one or both without a trusted number */
+    AS_MATCH_BOTH,      /* both have a valid number: compared */
+    AS_MATCH_NO_NUMBER, /* both have the cell, one or both without a valid number */
     AS_MATCH_ONLY_A,
     AS_MATCH_ONLY_B,
 };

@@ -119,12 +119,12 @@ static void add_value(struct as_table *t, const struct as_cell *c)
 static void add_no_verdict(struct as_table *t, const struct as_cell *a, const struct as_cell *b)
 {
     const char *const words[] = {as_cell_status_word(a->status), as_cell_status_word(b->status)};
-    if (a->status == b->status && a->status == AS_CELL_OK)
+    if (as_cell_is_valid(a) && as_cell_is_valid(b))
         as_table_add(t, "no number", AS_PAINT_DIM);
     else if (a->status == b->status)
         as_table_add(t, words[0], AS_PAINT_DIM);
-    else if (a->status == AS_CELL_OK || b->status == AS_CELL_OK)
-        as_table_addf(t, AS_PAINT_DIM, "%s %s", a->status == AS_CELL_OK ? "b" : "a", words[a->status == AS_CELL_OK]);
+    else if (as_cell_is_valid(a) || as_cell_is_valid(b))
+        as_table_addf(t, AS_PAINT_DIM, "%s %s", as_cell_is_valid(a) ? "b" : "a", words[as_cell_is_valid(a)]);
     else
         as_table_addf(t, AS_PAINT_DIM, "a %s, b %s", words[0], words[1]);
 }

@@ -22,7 +22,7 @@ static const struct item exits[] = {
     {"1", "assay itself failed, or was interrupted"},
     {"2", "wrong usage: no such option, probe, axis, device, run or cell"},
     {"3", "compare --check found something slower"},
-    {"4", "measured, but some cells are untrusted or failed, or a device was lost"},
+    {"4", "measured, but some cells were rejected, failed, crashed or timed out, or a device was lost"},
     {"5", "nothing to measure on"},
     {NULL, NULL},
 };

@@ -11,7 +11,7 @@ static const double redraw_s = 0.1; /* more often than this nobody can read, and
 static void keep_best(struct as_progress *p, const struct as_cell *c)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
-    if (c->sum.n == 0 || !isfinite(c->sum.median) || c->status == AS_CELL_UNTRUSTED || (probe && probe->hidden))
+    if (c->sum.n == 0 || !isfinite(c->sum.median) || c->status == AS_CELL_REJECTED || (probe && probe->hidden))
         return;
     size_t i = 0;
     while (i < p->best_n && (strcmp(p->best[i].probe, c->probe) != 0 || strcmp(p->best[i].device, c->device) != 0))
@@ -118,9 +118,9 @@ void as_progress_event(struct as_progress *p, const struct as_event *e, struct a
 
 void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out)
 {
-    static const enum as_cell_status order[] = {AS_CELL_OK,      AS_CELL_UNTRUSTED,  AS_CELL_FAILED,
-                                                AS_CELL_CRASHED, AS_CELL_TIMEOUT,    AS_CELL_SKIPPED,
-                                                AS_CELL_PLANNED, AS_CELL_UNSUPPORTED};
+    static const enum as_cell_status order[] = {AS_CELL_OK,      AS_CELL_WIDE,    AS_CELL_REJECTED,
+                                                AS_CELL_FAILED,  AS_CELL_CRASHED, AS_CELL_TIMEOUT,
+                                                AS_CELL_SKIPPED, AS_CELL_PLANNED, AS_CELL_UNSUPPORTED};
     const char *lead = "";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (by_status[order[i]] == 0)

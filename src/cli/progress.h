@@ -21,9 +21,9 @@ struct as_progress {
 };
 /* Appends what is to be written for this event. */
 void as_progress_event(struct as_progress *p, const struct as_event *e, struct as_buf *out);
-/* The last line: "run 3 complete: 40 cells: 38 ok, 2 untrusted; took 58 s". */
+/* The last line: "run 3 complete: 40 cells: 38 ok, 2 wide; took 58 s". */
 void as_progress_end(struct as_progress *p, const struct as_run_result *result, double seconds, struct as_buf *out);
-/* "38 ok, 2 untrusted" */
+/* "38 ok, 2 wide" */
 void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out);
 
 #endif

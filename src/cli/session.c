@@ -110,15 +110,15 @@ enum as_status as_session_begin(struct as_session *s, const struct as_args *args
 int as_session_code(const struct as_run_result *result)
 {
     const size_t *n = result->by_status;
-    size_t numbers = n[AS_CELL_OK] + n[AS_CELL_UNTRUSTED];
+    size_t numbers = n[AS_CELL_OK] + n[AS_CELL_WIDE] + n[AS_CELL_REJECTED];
     size_t broken = n[AS_CELL_FAILED] + n[AS_CELL_CRASHED] + n[AS_CELL_TIMEOUT];
     if (result->lost)
-        return numbers ? AS_EXIT_UNTRUSTED : AS_EXIT_FAILED;
+        return numbers ? AS_EXIT_PARTLY : AS_EXIT_FAILED;
     if (result->state == AS_RUN_INTERRUPTED)
         return AS_EXIT_FAILED;
     if (numbers == 0)
         return broken ? AS_EXIT_FAILED : AS_EXIT_NOTHING;
-    return n[AS_CELL_UNTRUSTED] || broken ? AS_EXIT_UNTRUSTED : AS_EXIT_OK;
+    return n[AS_CELL_REJECTED] || broken ? AS_EXIT_PARTLY : AS_EXIT_OK;
 }
 
 int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
@@ -159,16 +159,16 @@ static enum as_status write_page(const struct as_report_run *run, const char *pa
     return st;
 }
 
-/* The probe of all cells, "PROBE" where there are several, NULL where there is none; and how many are untrusted. */
-static const char *only_probe(const struct as_report_run *run, size_t *untrusted, size_t *cells)
+/* The probe of all cells, "PROBE" where there are several, NULL where there is none; and how many are wide. */
+static const char *only_probe(const struct as_report_run *run, size_t *wide, size_t *cells)
 {
     const char *probe = NULL;
-    *untrusted = 0;
+    *wide = 0;
     *cells = run->cells_n;
     if (run->overview) {
         size_t n;
         const struct as_overview_probe *probes = as_overview_probes(run->overview, &n);
-        *untrusted = run->overview->by_status[AS_CELL_UNTRUSTED];
+        *wide = run->overview->by_status[AS_CELL_WIDE];
         *cells = run->overview->cells;
         return n == 1 ? probes[0].name : n ? "PROBE" : NULL;
     }
@@ -177,7 +177,7 @@ static const char *only_probe(const struct as_report_run *run, size_t *untrusted
         if (is_hidden(cell))
             continue;
         probe = !probe || strcmp(probe, cell->probe) == 0 ? cell->probe : "PROBE";
-        *untrusted += cell->status == AS_CELL_UNTRUSTED;
+        *wide += cell->status == AS_CELL_WIDE;
     }
     return probe;
 }
@@ -186,8 +186,8 @@ static const char *only_probe(const struct as_report_run *run, size_t *untrusted
 static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
                          const char *report, struct as_buf *out)
 {
-    size_t untrusted, cells;
-    const char *probe = only_probe(run, &untrusted, &cells);
+    size_t wide, cells;
+    const char *probe = only_probe(run, &wide, &cells);
     as_buf_printf(out, "\nEvery cell:  assay show %s %s", name, probe ? probe : "PROBE");
     as_args_add_store(s->store, out);
     if (report) {
@@ -197,8 +197,8 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
         as_buf_printf(out, "\nAs a page:   assay report %s -o report.html", name);
         as_args_add_store(s->store, out);
     }
-    if (untrusted > cells / 2)
-        as_buf_str(out, "\nWhy so few are trusted, as far as this machine tells:  assay doctor");
+    if (wide > cells / 2)
+        as_buf_str(out, "\nWhy intervals are wide (~), as far as this machine tells:  assay doctor");
     as_buf_char(out, '\n');
 }
 

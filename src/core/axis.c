@@ -1,6 +1,5 @@
 /* Axis expressions: "1KiB..4LLC x2", "1,2,4", "all". See plan.h for the grammar. */
 #include "base/text.h"
-#include "core/gates.h"
 #include "core/plan.h"
 
 #include <ctype.h>
@@ -58,7 +57,7 @@ static uint64_t largest_count(const struct parser *p)
 /* Of all cores together; a device's share one. */
 static uint64_t all_last_caches(const struct as_device_info *info)
 {
-    return as_reachable_cache(info, info->capabilities & AS_CAP_HOST_KERNELS ? info->threads : 1);
+    return as_info_reachable_cache(info, info->capabilities & AS_CAP_HOST_KERNELS ? info->threads : 1);
 }
 
 /* "4LLC", "0.5L2", "0.25free": a number in front of a size that the device tells. */
@@ -87,8 +86,12 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
         if (st)
             return st;
     }
-    const uint64_t sizes[] = {as_reachable_cache(p->info, 1), as_info_cache(p->info, 1), as_info_cache(p->info, 2),
-                              as_info_cache(p->info, 3),      p->info->memory_free,      p->info->memory_bytes,
+    const uint64_t sizes[] = {as_info_reachable_cache(p->info, 1),
+                              as_info_cache(p->info, 1),
+                              as_info_cache(p->info, 2),
+                              as_info_cache(p->info, 3),
+                              p->info->memory_free,
+                              p->info->memory_bytes,
                               all_last_caches(p->info)};
     uint64_t unit = sizes[which];
     /* Devices that do not tell their caches get a common size, so that a suite still has a sweep to make there. */

@@ -301,9 +301,9 @@ uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes
 }
 
 static const char *const status_words[AS_CELL_STATUS_N] = {
-    [AS_CELL_PLANNED] = "planned",         [AS_CELL_OK] = "ok",           [AS_CELL_UNTRUSTED] = "untrusted",
-    [AS_CELL_UNSUPPORTED] = "unsupported", [AS_CELL_FAILED] = "failed",   [AS_CELL_CRASHED] = "crashed",
-    [AS_CELL_TIMEOUT] = "timeout",         [AS_CELL_SKIPPED] = "skipped",
+    [AS_CELL_PLANNED] = "planned",         [AS_CELL_OK] = "ok",           [AS_CELL_WIDE] = "wide",
+    [AS_CELL_REJECTED] = "rejected",       [AS_CELL_FAILED] = "failed",   [AS_CELL_CRASHED] = "crashed",
+    [AS_CELL_UNSUPPORTED] = "unsupported", [AS_CELL_TIMEOUT] = "timeout", [AS_CELL_SKIPPED] = "skipped",
 };
 
 const char *as_cell_status_word(enum as_cell_status s)
@@ -327,21 +327,11 @@ static const struct {
     [AS_GATE_CHECKSUM] = {"checksum",
                           "passes when the kernel's output equals an independent reference computed on the host"},
     [AS_GATE_LIMIT] = {"limit", "passes when the number is possible: not beyond the physical bound by more than 2%"},
-    [AS_GATE_CLOCK] =
-        {"clock",
-         "passes when the clock was steady and not throttled while the cell ran, as far as its number depends on that"},
-    [AS_GATE_NOISE] = {"noise", "passes when the interval reached the precision asked for and the samples have one "
-                                "mode, or two as near to each other"},
     [AS_GATE_CODE] = {"code",
                       "passes when the machine code holds the instructions that were asked for, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",
                            "passes when the working set suits the claim: a number of main memory needs at least "
                            "4 times the last cache"},
-    [AS_GATE_DRIFT] = {"drift",
-                       "passes when a sentinel cell that is measured all through the run did not move while this "
-                       "cell was measured, and the host's core, where it does a part of what is timed, was not slow at "
-                       "a fixed piece of work beside the samples in most visits, or the number there was that of "
-                       "the others"},
 };
 
 const char *as_gate_name(enum as_gate g)
@@ -352,6 +342,53 @@ const char *as_gate_name(enum as_gate g)
 const char *as_gate_help(enum as_gate g)
 {
     return (unsigned)g < AS_GATE_N ? gates[g].help : "unknown";
+}
+
+static const char *const cause_help[AS_WIDE_CAUSES] = {
+    "fewer trials or samples than an interval as narrow as asked needs: more time narrows it",
+    "somebody else used the host's core during most samples; samples without contention are preferred",
+    "the clock moved, and how the number goes with the clock is not known, or the device was throttled",
+    "later trials differ from earlier ones by more than chance",
+    "trials differ by more than the samples within them: where memory lies, or what else runs, changes the number",
+    "the samples have two modes, and the trials do not tell which one is usual: the interval spans both",
+};
+
+const char *as_cause_help(const char *name)
+{
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        if (strcmp(as_wide_word(1u << i), name) == 0)
+            return cause_help[i];
+    return NULL;
+}
+
+void as_causes_text(unsigned causes, struct as_buf *out)
+{
+    const char *lead = "";
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        if (causes >> i & 1) {
+            as_buf_str(out, lead);
+            as_buf_str(out, as_wide_word(1u << i));
+            lead = ", ";
+        }
+}
+
+enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error *err)
+{
+    *out = 0;
+    while (*text) {
+        const size_t n = strcspn(text, ",");
+        unsigned i = 0;
+        while (i < AS_WIDE_CAUSES &&
+               (strlen(as_wide_word(1u << i)) != n || memcmp(as_wide_word(1u << i), text, n) != 0))
+            i++;
+        if (i == AS_WIDE_CAUSES)
+            return as_fail(err, AS_FORMAT, "'%.60s' is no list of causes", text);
+        *out |= 1u << i;
+        text += n;
+        text += *text == ',';
+        text += *text == ' ';
+    }
+    return AS_OK;
 }
 
 const char *as_gate_state_word(enum as_gate_state s)
@@ -370,8 +407,10 @@ const char *as_run_state_word(enum as_run_state s)
 void as_visit_finish(struct as_visit *v)
 {
     free(v->samples);
+    free(v->core_hz);
+    free(v->weight);
     free(v->detail);
-    v->samples = NULL;
+    v->samples = v->core_hz = v->weight = NULL;
     v->detail = NULL;
     v->n = 0;
 }
@@ -391,6 +430,19 @@ bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b)
     return a->better_less ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
 }
 
+bool as_cell_is_valid(const struct as_cell *c)
+{
+    return (c->status == AS_CELL_OK || c->status == AS_CELL_WIDE) && c->sum.n > 0 && isfinite(c->sum.median);
+}
+
+double as_cell_width(const struct as_cell *c)
+{
+    if (!isfinite(c->sum.median) || !isfinite(c->sum.ci.lo))
+        return NAN;
+    const double half = 0.5 * (c->sum.ci.hi - c->sum.ci.lo);
+    return half > 0 ? half / fabs(c->sum.median) : 0;
+}
+
 void as_cells_free(struct as_cell *cells, size_t n)
 {
     for (size_t i = 0; cells && i < n; i++)
@@ -403,7 +455,9 @@ void as_run_finish(struct as_run *r)
     free(r->command);
     free(r->provenance);
     free(r->devices);
-    r->command = r->provenance = r->devices = NULL;
+    free(r->exponents);
+    free(r->left_out);
+    r->command = r->provenance = r->devices = r->exponents = r->left_out = NULL;
 }
 
 void as_runs_free(struct as_run *runs, size_t n)

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "sensor/readings.h"
-#include "stats/stats.h"
+#include "stats/estimate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +42,8 @@ uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes
 enum as_cell_status {
     AS_CELL_PLANNED, /* not measured yet */
     AS_CELL_OK,
-    AS_CELL_UNTRUSTED, /* measured, but gates failed */
+    AS_CELL_WIDE,     /* valid, but the interval is wider than asked: `causes` say why */
+    AS_CELL_REJECTED, /* a gate failed: the number is wrong, and in no conclusion */
     AS_CELL_UNSUPPORTED,
     AS_CELL_FAILED,
     AS_CELL_CRASHED,
@@ -53,14 +54,17 @@ enum as_cell_status {
 const char *as_cell_status_word(enum as_cell_status s);
 enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err);
 
+/* Why an interval is wider than asked (enum as_wide): "time, contention"; "" for none. */
+void as_causes_text(unsigned causes, struct as_buf *out);
+enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error *err);
+const char *as_cause_help(const char *name); /* what it means, one sentence; NULL when there is no such cause */
+
+/* Checks whether a number can be right. */
 enum as_gate { /* in the order in which they are shown */
                AS_GATE_CHECKSUM,
                AS_GATE_LIMIT,
-               AS_GATE_CLOCK,
-               AS_GATE_NOISE,
                AS_GATE_CODE,
                AS_GATE_FOOTPRINT,
-               AS_GATE_DRIFT,
                AS_GATE_N,
 };
 enum as_gate_state {
@@ -82,12 +86,15 @@ struct as_visit {
     int number;        /* 0, 1, 2, ... */
     double started_at; /* seconds since 1970 */
     double prepare_s, duration_s;
-    size_t n;        /* samples */
-    double *samples; /* in the cell's unit, in order of time, warm-up left out; owned */
-    size_t warmup;   /* samples thrown away */
-    uint64_t reps;   /* repetitions in each sample */
-    double sample_s; /* seconds of one sample, median */
-    double clock_hz; /* median true clock while it ran, NAN unknown */
+    size_t n;          /* samples */
+    double *samples;   /* in the cell's unit, in order of time, warm-up left out; owned */
+    double *core_hz;   /* clock of the host's core during each sample, NAN unknown; NULL: no core took part; owned */
+    double *weight;    /* of each sample, 0 to 1: 0 during contention; NULL: all 1; owned */
+    size_t warmup;     /* samples thrown away */
+    uint64_t reps;     /* repetitions in each sample */
+    double sample_s;   /* seconds of one sample, median */
+    double sampling_s; /* inside timed samples, NAN unknown */
+    double clock_hz;   /* median true clock while it ran, NAN unknown */
     double clock_lo, clock_hi;
     enum as_gate_state checksum;
     char checksum_text[160];
@@ -96,7 +103,7 @@ struct as_visit {
     struct as_readings readings; /* of the device's sensor while it ran */
     enum as_cell_status status;  /* OK, or why there are no samples */
     char reason[256];            /* for those */
-    int excluded;                /* 1: not in the cell's numbers (bad episode, clock moved), reason says why */
+    int excluded;                /* 1: not in the cell's numbers (measured alone, to compare), reason says why */
     int worker;                  /* process id */
     double limit;                /* physical bound in the unit, NAN none */
     char limit_why[96];
@@ -105,6 +112,9 @@ struct as_visit {
     char *detail;       /* JSON object of the probe's own notes (variant, page size, ...); owned, may be NULL */
 };
 void as_visit_finish(struct as_visit *v);
+
+/* Visits that --isolate makes are numbered from here and never count in a cell\'s numbers. */
+enum { AS_ISOLATED_VISIT = 1000000 };
 
 struct as_cell {
     int64_t id;     /* in the store; 0 before */
@@ -121,10 +131,13 @@ struct as_cell {
     char counts[160]; /* what the number counts, in words */
     double precision; /* asked for: width of the interval, as a fraction of the median */
     enum as_cell_status status;
-    char reason[512];      /* for every status but planned and ok */
-    struct as_summary sum; /* n = 0 when nothing was measured */
-    double limit;          /* NAN none */
-    double clock_hz;       /* NAN unknown */
+    char reason[512];         /* for every status but planned and ok */
+    unsigned causes;          /* enum as_wide, of a wide one */
+    struct as_summary sum;    /* n = 0 when nothing was measured; at the run's reference clock */
+    double exponent;          /* time goes with 1 / clock ^ exponent, and was normalised so; NAN: it was not */
+    double raw_low, raw_high; /* quartiles of the samples as they were: what the machine does */
+    double limit;             /* NAN none */
+    double clock_hz;          /* NAN unknown */
     uint64_t footprint;
     struct as_gate_result gates[AS_GATE_N];
     int visits_done;
@@ -137,6 +150,10 @@ struct as_cell {
 void as_cell_finish(struct as_cell *c);
 /* Is the number of the first better than that of the second? Both are of one probe and have one. */
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);
+/* Is its number valid, however wide the interval is? Facts, tables, charts and comparisons take these. */
+bool as_cell_is_valid(const struct as_cell *c);
+/* Half the interval's width over the number; NAN when there is none. */
+double as_cell_width(const struct as_cell *c);
 void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees the array */
 
 enum as_run_state { AS_RUN_RUNNING, AS_RUN_COMPLETE, AS_RUN_INTERRUPTED, AS_RUN_STATE_N };
@@ -161,6 +178,10 @@ struct as_run {
     char host[64];                          /* host name */
     char *provenance;    /* JSON object: host, kernel, CPU, memory, settings, compiler (see provenance.h); owned */
     char *devices;       /* JSON array of as_device_info objects, each with "topology" where known; owned */
+    double reference_hz; /* the clock of the host's cores that numbers are given at, NAN unknown */
+    double sampling;     /* share of the measuring time inside timed samples, NAN unknown */
+    char *exponents;     /* JSON array: fitted and given exponents of the clock; owned, may be NULL */
+    char *left_out;      /* JSON object: cells that the budget could not hold; owned, NULL none */
     int cells, cells_ok; /* counts, filled by reading */
 };
 void as_run_finish(struct as_run *r);

@@ -45,7 +45,7 @@ static void check_load(struct as_finding *f)
     }
     snprintf(f->text, sizeof f->text, "the load of the last minute is %.2f on %d usable CPUs", load[0], cpus);
     if (load[0] > 0.25 * cpus)
-        set(f, AS_WARNING, "end other programs or wait; visits in bad episodes are excluded by the drift gate");
+        set(f, AS_WARNING, "end other programs or wait: contention makes intervals wide");
 }
 
 static void check_smt(struct as_finding *f)
@@ -93,7 +93,7 @@ static void check_virtual(struct as_finding *f)
         return;
     }
     snprintf(f->text, sizeof f->text, "this is a %s: neighbours on the host are not visible from here", what);
-    set(f, AS_WARNING, "trust the drift gate: sentinels see slow episodes that load and steal do not show");
+    set(f, AS_WARNING, "trust the intervals: they hold what differs from trial to trial, seen or not");
 }
 
 static void check_vm_clock(struct as_finding *f)
@@ -162,6 +162,23 @@ static void check_backing(struct as_finding *f)
         set(f, AS_NOTE,
             "memory that this guest never touched costs a fault of the host too; assay touches memory "
             "before it measures anything else");
+}
+
+/* "50000 100000": so many microseconds of each period. */
+static void check_quota(struct as_finding *f)
+{
+    char line[64];
+    unsigned long long quota, period;
+    if (!as_machine_line("/sys/fs/cgroup/cpu.max", line, sizeof line)) {
+        snprintf(f->text, sizeof f->text, "no CPU quota is visible");
+        return;
+    }
+    if (sscanf(line, "%llu %llu", &quota, &period) != 2 || period == 0) {
+        snprintf(f->text, sizeof f->text, "no CPU quota is set for this container");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "a cgroup allows %.3g CPUs of time", (double)quota / (double)period);
+    set(f, AS_WARNING, "raise the quota: threads that are stopped in the middle of samples make intervals wide");
 }
 
 static void check_cgroup(struct as_finding *f)
@@ -254,6 +271,7 @@ static const struct {
     {"clock source", check_vm_clock},
     {"steal", check_steal},
     {"first touch", check_backing},
+    {"cpu quota", check_quota},
     {"memory limit", check_cgroup},
     {"swap", check_swap},
     {"device users", check_users},
@@ -284,7 +302,7 @@ void as_doctor_device(const struct as_device_info *info, struct as_finding *f)
     if (info->unfit[0]) {
         as_buf_str(&b, info->unfit);
         set(f, AS_WARNING,
-            "cool it, look at its power limit, end the others: cells that are measured so are untrusted or shared");
+            "cool it, look at its power limit, end the others: cells that are measured so are wide or shared");
     } else if (!info->sensor[0]) {
         as_buf_printf(&b, "throttling and other users cannot be seen: %s", info->sensor_why);
         set(f, AS_NOTE, "");

@@ -2,13 +2,10 @@
 #ifndef AS_CORE_ENGINE_H
 #define AS_CORE_ENGINE_H
 
-#include "core/drift.h"
-#include "core/gates.h"
+#include "core/judge.h"
 #include "core/plan.h"
 #include "core/process.h"
 #include "core/run.h"
-#include "core/turn.h"
-#include "core/yardstick.h"
 
 struct as_slot { /* one device of the run */
     struct as_device_info info;
@@ -18,21 +15,22 @@ struct as_slot { /* one device of the run */
     double open_s; /* starting the worker and opening the device took so long; 0 unknown */
     bool hung;     /* opening it got no answer in time */
     bool lost;     /* it cannot be opened any more: its cells are left for `resume` */
-    double used_s; /* for visits of its cells, sentinels apart */
-    double want_s; /* share.c: for those to come */
-    int visits;    /* that used_s is of */
+    double need_s; /* that its trials could not have done without, sentinels apart */
+    int trials;    /* that need_s is of */
 };
 
 struct as_progress {      /* of one cell, beside the cell itself */
     struct as_slot *slot; /* NULL: its device is not there any more */
-    double prepare_s;     /* of its last visit; 0 unknown */
-    double fewest_s;      /* time of the fewest samples in its last visit; 0 unknown */
-    double took_s;        /* all of its last visit; 0 unknown */
-    int visits;           /* taken, also excluded ones */
-    int clean;            /* that count */
-    int over;             /* no more visits: crashed, unsupported, skipped ... */
+    double prepare_s;     /* all but samples, of its last trial; 0 unknown */
+    double fewest_s;      /* time of the fewest samples in its last trial; 0 unknown */
+    double took_s;        /* all of its last trial; 0 unknown */
+    int visits;           /* number of the next trial */
+    int counted;          /* trials with samples that count */
+    int over;             /* no more trials: crashed, unsupported, skipped ... */
+    bool left_out;        /* the budget does not hold it */
     bool changed;         /* the cell is not in the store as it is now */
-    bool host;            /* a core of the host does a part of what is timed, as far as visits tell */
+    int level;            /* 0 is the last to be left out */
+    uint64_t arena;       /* cells of one arena follow one another */
 };
 
 struct as_engine {
@@ -44,46 +42,31 @@ struct as_engine {
     size_t slots_n;
     struct as_cell *cells; /* sentinels are the last of them */
     struct as_progress *progress;
+    struct as_trials *trials; /* of each cell, in memory as in the store */
     size_t cells_n, sentinels_first;
-    struct as_sentinel *sentinels;   /* one for each sentinel cell */
-    struct as_yardsticks yardsticks; /* what visits read */
-    struct as_pace pace;
+    struct as_judge_device *devices; /* one for each slot */
+    struct as_judge judge;
     double start, deadline; /* as_now() times; deadline INFINITY without a budget */
-    double measured_from;   /* the first visit, after what was compiled ahead */
+    double measured_from;   /* the first trial, after what was compiled ahead */
+    double measured_s;      /* of earlier parts of a resumed run */
     double sentinel_at;     /* when the next sentinels are due */
-    double stopped_at;      /* as_wall() when a run that is gone on with was left, as far as it tells; else 0 */
+    double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
     int round, rounds;
     size_t memory_failures; /* as_memory_failures() at the start: what is lost later must not look like a result */
-    bool drift_noted;
-    bool lost; /* one device or more */
+    bool lost;              /* one device or more */
     int stopped;
 };
 
-/* Progress, sentinels and the deadline, of cells, slots and a run that are set; undone by as_engine_finish, also where
- * this fails. */
+/* Progress, judge and the deadline, of cells, slots and a run that are set; undone by as_engine_finish, also where this
+ * fails. */
 enum as_status as_engine_make(struct as_engine *e, struct as_error *err);
 void as_engine_finish(struct as_engine *e);
 /* From a stored plan to a stored end. */
 enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err);
 /* Does any of these devices measure the machine, which only one run may do at a time? */
 bool as_engine_needs_lock(const struct as_slot *slots, size_t n);
-
-/* Keeps what the next visit of the cell will take at least, as this one did. */
-void as_progress_keep_cost(struct as_progress *p, const struct as_visit *visit);
-/* What a visit of a cell cannot do without: its preparation and the fewest samples; before the first, what visits of
- * its device took so far. Seconds; 0 unknown. */
-double as_engine_need(const struct as_progress *p);
-/* Of the time budget, what this device may still use: an even share with the others, but all that they do not want.
- * Seconds, at most until the deadline; INFINITY without a budget. Cells that no device has (NULL) have all of it. */
-double as_engine_slot_left(struct as_engine *e, const struct as_slot *slot);
-
-/* Is the cell untrusted by what more visits may put right? */
-bool as_engine_wants_more(const struct as_engine *e, size_t index);
-/* Who gets the time that is left after all rounds, those first that take least of it (extra.c): indices of cells into
- * order[], which has room for all, and how many into *n. most: visits that a cell may have beyond the rounds.
- * trust_only: none that are trusted already, as long as visits may make others so. */
-enum as_status as_engine_find_wanting(struct as_engine *e, int most, bool trust_only, size_t *order, size_t *n,
-                                      struct as_error *err);
+/* Has the person ended the run? */
+bool as_engine_stopped(struct as_engine *e);
 
 /* Opens the device of a slot in a new worker and fills info and topology. deadline: as_now() time. */
 enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
@@ -93,8 +76,7 @@ enum as_status as_slot_open(struct as_slot *slot, const char *program, double de
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
 /* Devices for a list such as "cpu,opencl", opened. "all" or "": every one that can be used; "each": of those that
  * several backends drive only the one by the device's own API, and what that leaves out is said in left_out (which may
- * be NULL).
- */
+ * be NULL). */
 enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
                              struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
 void as_slots_close(struct as_slot *slots, size_t n);
@@ -104,39 +86,45 @@ void as_slots_close(struct as_slot *slots, size_t n);
 enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
 
 /* Compiles what the cells left to do will run, on all processors of the host and before any of them measures, where a
- * backend can (as_backend.open_compiler). Only saves time: what is not compiled then is compiled by the visit itself.
+ * backend can (as_backend.open_compiler). Only saves time: what is not compiled then is compiled by the trial itself.
  * (ahead.c) */
 enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err);
-/* Measures all that is left, in rounds, until precise, out of budget or stopped. */
+/* Measures all that is left, until precise, out of budget or stopped. (engine.c) */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
 /* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
- */
+ * (isolate.c) */
 enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
-/* Judges every cell again with all sentinel readings of the run. */
+/* Judges every cell by what all trials of the run say, and stores those that changed. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
+/* One cell, by what is known so far. */
+enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as_error *err);
 
-/* Of the cells of a stored run. */
-void as_engine_find_sentinels(struct as_engine *e);
-/* What the stored trials of all cells took, and read of the host and the sentinels (resume.c). */
-enum as_status as_engine_load(struct as_engine *e, struct as_error *err);
+/* Levels and arenas of all cells. (order.c) */
+enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
+/* Puts cells into a random order in which those of one arena follow one another; with by_level, lower levels first. */
+void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level);
+/* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
+void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);
+/* What a trial of a cell cannot do without: its preparation and the fewest samples; before the first, what trials of
+ * its device took so far. Seconds; 0 unknown. */
+double as_engine_need(const struct as_progress *p);
 
 /* AS_NOMEM when memory was short since the start. */
 enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err);
-/* One visit of a cell (visit.c). share_s: time for its samples. */
+/* One trial of a cell (visit.c). share_s: time for its samples. */
 enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s, struct as_error *err);
-enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err);
+/* Keeps what the next trial of the cell will take at least, as this one did. */
+void as_progress_keep_cost(struct as_progress *p, const struct as_visit *visit);
 /* When a worker that has not answered is ended for the budget's sake; INFINITY without one. */
 double as_engine_cut_off(const struct as_engine *e);
 /* Stores the cells that changed, and no others. */
 enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err);
-/* Excludes the visits that fell into a bad episode, a slow-down of the host's core or a move of the clock, unless too
- * few would be left, and writes the verdict of drift. The first `stored` of the n visits are in the store already. */
-enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits,
-                                      size_t n, size_t stored, struct as_gate_context *context, struct as_error *err);
+/* Of the cells of a stored run. */
+void as_engine_find_sentinels(struct as_engine *e);
+/* Reads the stored trials of all cells, and what they took (resume.c). */
+enum as_status as_engine_load(struct as_engine *e, struct as_error *err);
 void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,
                      const struct as_visit *visit, const char *text);
 struct as_slot *as_engine_slot(const struct as_engine *e, const struct as_cell *cell);
-/* Visits that --isolate makes are numbered from here and never count in a cell's numbers. */
-enum { AS_ISOLATED_VISIT = 1000000 };
 
 #endif

@@ -1,223 +1,433 @@
-/* Which visits of a cell count: those in a bad episode of the machine do not. */
-#include "core/engine.h"
+#include "core/judge.h"
+#include "core/gates.h"
 
-#include "base/buf.h"
 #include "base/text.h"
-#include "stats/stats.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { WATCHERS = 2 };
+/* A working set so many times the last cache is memory's. */
+static const double MEMORY_FACTOR = 2;
+/* Two trials far apart say nothing by Student's t; the number is not so many times beyond all samples. */
+static const double BEYOND_SAMPLES = 4;
 
-/* Do threads meet in it? */
-static int has_threads(const struct as_cell *cell)
-{
-    const struct as_probe *probe = as_probe_find(cell->probe);
-    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
-        if (a->domain == AS_DOMAIN_CPU)
-            return 1;
-    return as_axes_number(&cell->axes, "threads") > 1;
-}
+enum behaviour {
+    OWN_WORK,   /* of a device that is not the host's CPU, or counted in cycles: the host's clock has no part in it */
+    CORE_BOUND, /* one core and its own caches */
+    CACHED,     /* caches that cores share, on clocks of their own */
+    MEMORY,
+    HOST_CALLS, /* what a core of the host does for a device or the system */
+};
+static const char *const behaviour_words[] = {"own", "core", "cache", "memory", "host"};
 
-/* The sentinels that watch over a cell: the one of the core or of memory, and that of pairs where threads meet. */
-static size_t sentinels_for(const struct as_engine *e, const struct as_cell *cell, uint64_t footprint,
-                            const struct as_sentinel *out[WATCHERS])
-{
-    const struct as_slot *slot = as_engine_slot((struct as_engine *)e, cell);
-    uint64_t last = slot ? as_info_last_cache(&slot->info) : 0;
-    const char *wanted[WATCHERS] = {last && footprint > last / 2 ? "memory" : "core", has_threads(cell) ? "pair" : ""};
-    size_t n = 0;
-    for (size_t w = 0; w < WATCHERS; w++)
-        for (size_t i = 0; i < e->cells_n - e->sentinels_first; i++)
-            if (strcmp(e->sentinels[i].device, cell->device) == 0 && strcmp(e->sentinels[i].what, wanted[w]) == 0)
-                out[n++] = &e->sentinels[i];
-    return n;
-}
-
-/* What the sentinels said of the visits of a cell. */
-struct watch {
-    const struct as_sentinel *by; /* the one that was off most, against what it may be off */
-    double worst, tolerance;      /* of that one */
-    int known;
+struct as_kind {
+    char device[32];
+    char probe[32]; /* "" of all */
+    enum behaviour behaviour;
+    bool fitted; /* the exponent; else by construction */
+    bool known;
+    double beta;
+    size_t trials; /* that it was fitted to */
+    struct as_prior prior;
 };
 
-/* Was one of them off around the visit? */
-static int in_bad_episode(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v,
-                          struct watch *watch)
+void as_trials_finish(struct as_trials *t)
 {
-    const struct as_sentinel *sentinels[WATCHERS];
-    size_t n = sentinels_for(e, cell, v->footprint, sentinels);
-    int bad = 0;
-    for (size_t i = 0; i < n; i++) {
-        double d = as_sentinel_deviation(sentinels[i], v->started_at, v->started_at + v->duration_s);
-        double tolerance = as_sentinel_tolerance(sentinels[i]);
-        if (!isfinite(d))
-            continue;
-        bad |= d > tolerance;
-        if (!watch->known || d / tolerance > watch->worst / watch->tolerance)
-            *watch = (struct watch){sentinels[i], d, tolerance, 1};
+    for (size_t i = 0; i < t->n; i++)
+        as_visit_finish(&t->v[i]);
+    free(t->v);
+    *t = (struct as_trials){0};
+}
+
+enum as_status as_trials_add(struct as_trials *t, struct as_visit *visit, struct as_error *err)
+{
+    enum as_status s = as_grow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v, err);
+    if (!s) {
+        t->v[t->n++] = *visit;
+        *visit = (struct as_visit){0};
     }
-    return bad;
+    return s;
 }
 
-/* Why a visit is left out of the cell's number. */
-enum fault { FAULT_NONE, FAULT_DRIFT, FAULT_HOST, FAULT_CLOCK };
-enum { VISITS_JUDGED = 64 };
-/* A visit measured the same as others when it is off by less than this part of the precision asked for. */
-static const double AGREES = 0.5;
-
-static bool is_judged(const struct as_visit *v)
+static bool counts(const struct as_visit *v)
 {
-    return v->n > 0 && v->number < AS_ISOLATED_VISIT;
+    return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
 }
 
-/* Finds the visits of bad episodes and says so in the drift gate. None is to be left out where all are bad. */
-static void find_drift(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits, size_t n,
-                       enum fault *fault, struct as_gate_context *context)
+/* The trials that count, as the statistics take them; *n of them. NULL: out of memory. */
+static struct as_trial_samples *samples_of(const struct as_trials *t, size_t *n)
 {
-    size_t measured = 0, bad = 0;
-    struct watch watch = {0};
-    for (size_t i = 0; i < n; i++) {
-        if (!is_judged(&visits[i]))
-            continue;
-        measured++;
-        fault[i] = in_bad_episode(e, cell, &visits[i], &watch) ? FAULT_DRIFT : FAULT_NONE;
-        bad += fault[i] == FAULT_DRIFT;
+    struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
+    *n = 0;
+    for (size_t i = 0; x && i < t->n; i++)
+        if (counts(&t->v[i]))
+            x[(*n)++] = (struct as_trial_samples){t->v[i].samples, t->v[i].core_hz, t->v[i].weight, t->v[i].n};
+    return x;
+}
+
+static const struct as_judge_device *device_of(const struct as_judge *j, const char *id)
+{
+    static const struct as_judge_device unknown;
+    for (size_t i = 0; i < j->devices_n; i++)
+        if (strcmp(j->devices[i].id, id) == 0)
+            return &j->devices[i];
+    return &unknown;
+}
+
+/* "ns", "GB/s": what takes a time, or goes by one. */
+static bool is_timed(const char *unit)
+{
+    const size_t n = strlen(unit);
+    return strcmp(unit, "ns") == 0 || strcmp(unit, "s") == 0 || strcmp(unit, "Hz") == 0 ||
+           (n > 2 && strcmp(unit + n - 2, "/s") == 0);
+}
+
+static enum behaviour behaviour_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trials *t)
+{
+    const struct as_judge_device *d = device_of(j, cell->device);
+    uint64_t footprint = 0;
+    bool host = false;
+    for (size_t i = 0; i < t->n; i++) {
+        host |= counts(&t->v[i]) && t->v[i].core_hz;
+        footprint = t->v[i].footprint > footprint ? t->v[i].footprint : footprint;
     }
-    context->drift = !watch.known ? AS_GATE_NA : bad && bad == measured ? AS_GATE_FAIL : AS_GATE_PASS;
-    if (!watch.known)
-        snprintf(context->drift_text, sizeof context->drift_text, "no sentinel was read often enough yet");
-    else
-        snprintf(context->drift_text, sizeof context->drift_text,
-                 "%zu of %zu visits in a bad episode (%s sentinel off by at most %.1f%%, allowed %.1f%%)", bad,
-                 measured, watch.by->what, 100 * watch.worst, 100 * watch.tolerance);
-    if (bad == measured)
-        memset(fault, FAULT_NONE, n * sizeof *fault);
+    if (!host || !is_timed(cell->unit))
+        return OWN_WORK;
+    if (!d->is_cpu || footprint == 0)
+        return HOST_CALLS;
+    if (footprint <= d->core_cache)
+        return CORE_BOUND;
+    return d->last_cache && (double)footprint > MEMORY_FACTOR * (double)d->last_cache ? MEMORY : CACHED;
 }
 
-/* By how much the host's core took longer than usual for its yardstick while the visit was measured. */
-static double host_excess(const struct as_engine *e, const struct as_visit *v)
+static struct as_kind *find_kind(const struct as_judge *j, const char *device, const char *probe, enum behaviour b)
 {
-    return as_yardstick_excess(&e->yardsticks, as_yardstick_of(v));
+    for (size_t i = 0; i < j->kinds_n; i++) {
+        struct as_kind *k = &j->kinds[i];
+        if (k->behaviour == b && strcmp(k->device, device) == 0 && strcmp(k->probe, probe) == 0)
+            return k;
+    }
+    return NULL;
 }
 
-static bool host_slowed(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v)
+/* What lives in a core or in memory is alike whatever probe asks. */
+static const char *probe_of_kind(const struct as_cell *cell, enum behaviour b)
 {
-    return host_excess(e, v) > as_yardstick_room(cell->precision);
+    return b == CORE_BOUND || b == MEMORY ? "" : cell->probe;
 }
 
-/* What the visits with a steady host measured: the median of their medians, NAN where they are too few to say what the
- * machine does when it is left alone: one that looks steady may have been disturbed between two readings. */
-static double steady_value(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits,
-                           size_t n, const enum fault *fault)
+static struct as_kind *kind_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trials *t)
 {
-    double medians[VISITS_JUDGED];
-    size_t steady = 0;
+    const enum behaviour b = behaviour_of(j, cell, t);
+    return find_kind(j, cell->device, probe_of_kind(cell, b), b);
+}
+
+/* Kinds of the cells, anew; of[i] is that of cells[i], NO_KIND where it has no trial that counts. */
+static const size_t NO_KIND = (size_t)-1;
+static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells, const struct as_trials *trials,
+                                 size_t n, size_t *of, struct as_error *err)
+{
+    size_t cap = 0;
+    free(j->kinds);
+    j->kinds = NULL;
+    j->kinds_n = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool any = false;
+        for (size_t k = 0; k < trials[i].n && !any; k++)
+            any = counts(&trials[i].v[k]);
+        of[i] = NO_KIND;
+        if (!any)
+            continue;
+        const enum behaviour b = behaviour_of(j, &cells[i], &trials[i]);
+        struct as_kind *k = find_kind(j, cells[i].device, probe_of_kind(&cells[i], b), b);
+        if (!k) {
+            enum as_status s = as_grow((void **)&j->kinds, &cap, j->kinds_n + 1, sizeof *j->kinds, err);
+            if (s)
+                return s;
+            k = &j->kinds[j->kinds_n++];
+            *k = (struct as_kind){.behaviour = b, .beta = b == CORE_BOUND, .known = b != CACHED && b != HOST_CALLS};
+            as_copy_text(k->device, sizeof k->device, cells[i].device);
+            as_copy_text(k->probe, sizeof k->probe, probe_of_kind(&cells[i], b));
+        }
+        of[i] = (size_t)(k - j->kinds);
+    }
+    return AS_OK;
+}
+
+/* The most frequent clock of all samples that have one. */
+static enum as_status learn_reference(struct as_judge *j, const struct as_trials *trials, size_t n,
+                                      struct as_error *err)
+{
+    size_t total = 0, at = 0;
     for (size_t i = 0; i < n; i++)
-        if (is_judged(&visits[i]) && fault[i] == FAULT_NONE && !host_slowed(e, cell, &visits[i]))
-            medians[steady++] = as_median(visits[i].samples, visits[i].n);
-    return steady >= as_visits_wanted(e->run->visits) ? as_median(medians, steady) : NAN;
-}
-
-/* Who shares the core slows down what fills its issue slots, as the yardstick does, but not a chain of misses: a visit
- * that measured what the steady ones did was not disturbed. */
-static bool has_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *v, enum fault kind,
-                      double steady)
-{
-    if (kind == FAULT_CLOCK)
-        return as_clock_moved(v) > as_clock_room(cell->precision);
-    return host_slowed(e, cell, v) &&
-           !(fabs(as_median(v->samples, v->n) - steady) <= AGREES * cell->precision * fabs(steady));
-}
-
-/* What was found of one fault. */
-struct found {
-    size_t measured, has; /* visits, and those with the fault */
-    size_t slowed;        /* those in which the host's core was slow, whatever they measured */
-    bool left_out;        /* enough others are left, so these do not count */
-};
-
-/* Leaves out the visits with this fault as long as enough others are left. */
-static struct found find_fault(const struct as_engine *e, const struct as_cell *cell, const struct as_visit *visits,
-                               size_t n, enum fault kind, enum fault *fault)
-{
-    const double steady = kind == FAULT_HOST ? steady_value(e, cell, visits, n, fault) : NAN;
-    bool has[VISITS_JUDGED] = {false};
-    struct found found = {0};
-    size_t left = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_judged(&visits[i]))
-            continue;
-        has[i] = has_fault(e, cell, &visits[i], kind, steady);
-        found.measured++;
-        found.has += has[i];
-        found.slowed += host_slowed(e, cell, &visits[i]);
-        left += fault[i] == FAULT_NONE && !has[i];
-    }
-    found.left_out = left >= as_visits_wanted(e->run->visits);
-    for (size_t i = 0; i < n && found.left_out; i++)
-        if (has[i] && fault[i] == FAULT_NONE)
-            fault[i] = kind;
-    return found;
-}
-
-static void say_fault(const struct as_engine *e, const struct as_visit *v, enum fault fault, char *out, size_t size)
-{
-    if (fault == FAULT_CLOCK)
-        snprintf(out, size, "clock: it moved by %.1f%%", 100 * as_clock_moved(v));
-    else if (fault == FAULT_HOST)
-        snprintf(out, size, "drift: the host's core was %.0f%% slower than usual", 100 * host_excess(e, v));
-    else
-        snprintf(out, size, "%s", fault == FAULT_DRIFT ? "drift: the sentinel was off" : "");
-}
-
-/* A number that rests on visits in which the host's core was slow is one of the neighbours, not of the machine. */
-static void judge_host(const struct found *host, struct as_gate_context *context)
-{
-    struct as_buf text = AS_BUF_INIT;
-    if (!host->slowed)
-        return;
-    const bool fails = !host->left_out && 2 * host->has > host->measured;
-    as_buf_printf(&text, "the host's core was slow in %zu of %zu visits", host->slowed, host->measured);
-    if (host->has < host->slowed)
-        as_buf_printf(&text, ", in %zu the number is that of the others", host->slowed - host->has);
-    if (!host->left_out)
-        as_buf_str(&text, fails ? ", too few others are left" : ", which count as well, since too few others are left");
-    as_buf_printf(&text, "; %s", context->drift_text);
-    as_copy_text(context->drift_text, sizeof context->drift_text, as_buf_get(&text));
-    as_buf_finish(&text);
-    if (fails)
-        context->drift = AS_GATE_FAIL;
-}
-
-enum as_status as_engine_judge_visits(struct as_engine *e, const struct as_cell *cell, struct as_visit *visits,
-                                      size_t n, size_t stored, struct as_gate_context *context, struct as_error *err)
-{
-    enum fault fault[VISITS_JUDGED] = {FAULT_NONE};
-    enum as_status st = AS_OK;
-    const size_t judged = n < VISITS_JUDGED ? n : VISITS_JUDGED;
-    if (as_unit_is_count(cell->unit)) {
-        context->drift = AS_GATE_NA;
-        snprintf(context->drift_text, sizeof context->drift_text, "a count is the same however fast the machine is");
+        for (size_t k = 0; k < trials[i].n; k++)
+            total += trials[i].v[k].core_hz ? trials[i].v[k].n : 0;
+    j->reference_hz = NAN;
+    if (total == 0)
         return AS_OK;
-    }
-    find_drift(e, cell, visits, judged, fault, context);
-    const struct found host = find_fault(e, cell, visits, judged, FAULT_HOST, fault);
-    judge_host(&host, context);
-    /* Where too few would be left, the clock gate says it. */
-    if (!context->own_cycles && !context->own_power)
-        (void)find_fault(e, cell, visits, judged, FAULT_CLOCK, fault);
-    for (size_t i = 0; i < judged && !st; i++) {
-        const bool exclude = fault[i] != FAULT_NONE;
-        if (!is_judged(&visits[i]) || exclude == (visits[i].excluded != 0))
+    double *hz = malloc(total * sizeof *hz);
+    if (!hz)
+        return as_nomem(err, total * sizeof *hz, "clock readings");
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < trials[i].n; k++) {
+            const struct as_visit *v = &trials[i].v[k];
+            for (size_t s = 0; v->core_hz && s < v->n; s++)
+                if (isfinite(v->core_hz[s]) && v->core_hz[s] > 0)
+                    hz[at++] = v->core_hz[s];
+        }
+    j->reference_hz = at ? as_reference_clock(hz, NULL, at) : NAN;
+    free(hz);
+    return AS_OK;
+}
+
+static const struct as_norm *norm_of(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
+                                     struct as_norm *out)
+{
+    *out = (struct as_norm){.beta = k->beta, .reference_hz = j->reference_hz, .rate = !cell->better_less};
+    if (k->behaviour != OWN_WORK && !isfinite(j->reference_hz))
+        return NULL;
+    return k->known ? out : NULL;
+}
+
+/* The exponent of one kind, from the trials of its cells. */
+static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_cell *cells,
+                               const struct as_trials *trials, const size_t *of, size_t n, struct as_error *err)
+{
+    struct as_kind *k = &j->kinds[kind];
+    size_t m = 0;
+    bool rate = false;
+    enum as_status s = AS_OK;
+    struct as_cell_trials *x = calloc(n ? n : 1, sizeof *x);
+    struct as_exponent found = {0};
+    if (!x)
+        return as_nomem(err, n * sizeof *x, "trials");
+    for (size_t i = 0; i < n && !s; i++) {
+        if (of[i] != kind)
             continue;
-        visits[i].excluded = exclude;
-        say_fault(e, &visits[i], fault[i], visits[i].reason, sizeof visits[i].reason);
-        if (i < stored)
-            st = as_store_exclude_visit(e->store, visits[i].cell_id, visits[i].number, exclude, visits[i].reason, err);
+        rate = !cells[i].better_less;
+        x[m].trials = samples_of(&trials[i], &x[m].n);
+        if (!x[m++].trials)
+            s = as_nomem(err, 0, "trials");
     }
-    return st;
+    if (!s)
+        s = as_exponent_fit(x, m, rate, &found, err);
+    if (!s) {
+        k->fitted = k->known = found.known;
+        k->beta = found.known ? found.beta : 0;
+        k->trials = found.trials;
+    }
+    for (size_t i = 0; i < m; i++)
+        free((void *)x[i].trials);
+    free(x);
+    return s;
+}
+
+static enum as_status estimate(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
+                               const struct as_trials *t, bool with_prior, struct as_estimate *out,
+                               struct as_error *err)
+{
+    size_t n;
+    struct as_norm norm;
+    struct as_trial_samples *x = samples_of(t, &n);
+    if (!x)
+        return as_nomem(err, t->n * sizeof *x, "trials");
+    const struct as_aim aim = {.width = isfinite(cell->precision) ? cell->precision : 0,
+                               .trials = (size_t)j->trials_asked,
+                               .exact = as_unit_is_count(cell->unit),
+                               .stopped = t->n > (size_t)j->trials_asked};
+    enum as_status s =
+        as_estimate_cell(x, n, norm_of(j, k, cell, &norm), with_prior ? &k->prior : NULL, &aim, out, err);
+    free(x);
+    return s;
+}
+
+/* How the cells of a kind scatter. */
+static enum as_status learn_prior(struct as_judge *j, size_t kind, const struct as_cell *cells,
+                                  const struct as_trials *trials, const size_t *of, size_t n, struct as_error *err)
+{
+    size_t m = 0;
+    enum as_status s = AS_OK;
+    struct as_estimate *found = calloc(n ? n : 1, sizeof *found);
+    if (!found)
+        return as_nomem(err, n * sizeof *found, "estimates");
+    for (size_t i = 0; i < n && !s; i++)
+        if (of[i] == kind)
+            s = estimate(j, &j->kinds[kind], &cells[i], &trials[i], false, &found[m++], err);
+    if (!s)
+        s = as_prior_fit_cells(found, m, &j->kinds[kind].prior, err);
+    free(found);
+    return s;
+}
+
+enum as_status as_judge_learn(struct as_judge *j, const struct as_cell *cells, const struct as_trials *trials, size_t n,
+                              struct as_error *err)
+{
+    size_t *of = calloc(n ? n : 1, sizeof *of);
+    enum as_status s = of ? make_kinds(j, cells, trials, n, of, err) : as_nomem(err, n * sizeof *of, "kinds of cells");
+    if (!s)
+        s = learn_reference(j, trials, n, err);
+    for (size_t k = 0; k < j->kinds_n && !s; k++) {
+        if (j->kinds[k].behaviour == CACHED || j->kinds[k].behaviour == HOST_CALLS)
+            s = fit_kind(j, k, cells, trials, of, n, err);
+        if (!s)
+            s = learn_prior(j, k, cells, trials, of, n, err);
+    }
+    free(of);
+    return s;
+}
+
+void as_judge_finish(struct as_judge *j)
+{
+    free(j->kinds);
+    j->kinds = NULL;
+    j->kinds_n = 0;
+}
+
+static void take_estimate(struct as_cell *cell, const struct as_estimate *e, double exponent)
+{
+    cell->sum = (struct as_summary){.n = e->n + e->left_out,
+                                    .visits = e->trials,
+                                    .median = e->value,
+                                    .ci = e->ci,
+                                    .mad = e->mad,
+                                    .min = e->min,
+                                    .max = e->max,
+                                    .modes = e->modes,
+                                    .mode = {e->mode[0], e->mode[1]},
+                                    .mode_share0 = e->mode_share0};
+    /* the logarithm and back costs the last digit */
+    cell->sum.median = fmin(fmax(e->value, e->min), e->max);
+    cell->sum.ci.lo = fmin(e->ci.lo, cell->sum.median);
+    cell->sum.ci.hi = fmax(e->ci.hi, cell->sum.median);
+    if (e->min > 0) {
+        cell->sum.ci.lo = fmax(cell->sum.ci.lo, e->min / BEYOND_SAMPLES);
+        cell->sum.ci.hi = fmin(cell->sum.ci.hi, e->max * BEYOND_SAMPLES);
+    }
+    cell->raw_low = e->raw_lo;
+    cell->raw_high = e->raw_hi;
+    cell->exponent = exponent;
+    cell->causes = e->causes;
+}
+
+/* "interval 12% of the number, 2% asked: time, modes" */
+static void say_wide(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e, int throttled)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "interval %.3g%% of the number, %.3g%% asked: ", 200 * as_cell_width(cell),
+                  100 * cell->precision);
+    as_causes_text(cell->causes, &b);
+    if (throttled) {
+        as_buf_str(&b, "; throttled: ");
+        as_throttle_text(throttled, &b);
+    }
+    if (e->causes & AS_WIDE_TIME)
+        as_buf_printf(&b, "; %zu trial%s of %d", e->trials, e->trials == 1 ? "" : "s", j->trials_asked);
+    if (e->causes & AS_WIDE_CONTENTION)
+        as_buf_printf(&b, "; %zu of %zu samples without contention", e->n, e->n + e->left_out);
+    if (e->modes == 2) {
+        as_buf_str(&b, "; modes ");
+        as_format_value(&b, e->mode[0], cell->unit);
+        as_buf_printf(&b, " (%.0f%%) and ", 100 * e->mode_share0);
+        as_format_value(&b, e->mode[1], cell->unit);
+    }
+    as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+/* The last trial that ended without samples, NULL when none did. */
+static const struct as_visit *broken_of(const struct as_trials *t)
+{
+    const struct as_visit *broken = NULL;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].status != AS_CELL_OK && t->v[i].number < AS_ISOLATED_VISIT)
+            broken = &t->v[i];
+    return broken;
+}
+
+static void set_state(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e, int throttled,
+                      const struct as_visit *broken)
+{
+    struct as_buf why = AS_BUF_INIT;
+    cell->reason[0] = 0;
+    if (as_gates_failed(cell)) {
+        cell->status = AS_CELL_REJECTED;
+        cell->causes = 0;
+        as_gates_reason(cell, &why);
+        as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
+    } else if (e->wide && isfinite(cell->precision)) {
+        cell->status = AS_CELL_WIDE;
+        cell->causes |= throttled ? AS_WIDE_CLOCK : 0;
+        say_wide(cell, j, e, throttled);
+    } else {
+        cell->status = AS_CELL_OK;
+        cell->causes = 0;
+    }
+    if (broken) {
+        as_buf_clear(&why);
+        as_buf_printf(&why, "%s%sa trial is %s: %s", cell->reason, cell->reason[0] ? "; " : "",
+                      as_cell_status_word(broken->status), broken->reason);
+        as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
+    }
+    as_buf_finish(&why);
+}
+
+static void add_up(struct as_cell *cell, const struct as_trials *t)
+{
+    cell->visits_done = (int)t->n;
+    cell->duration_s = 0;
+    cell->started_at = t->n ? t->v[0].started_at : 0;
+    for (size_t i = 0; i < t->n; i++)
+        cell->duration_s += t->v[i].duration_s;
+    cell->sum = (struct as_summary){.median = NAN, .mad = NAN, .min = NAN, .max = NAN, .ci = {NAN, NAN}};
+    cell->exponent = cell->raw_low = cell->raw_high = NAN;
+    cell->causes = 0;
+}
+
+enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, const struct as_trials *trials,
+                             const struct as_judge_context *context, struct as_error *err)
+{
+    static const struct as_kind unlearned;
+    const struct as_visit *broken = broken_of(trials);
+    const struct as_kind *k = kind_of(j, cell, trials);
+    struct as_estimate e;
+    add_up(cell, trials);
+    enum as_status s = estimate(j, k ? k : &unlearned, cell, trials, k != NULL, &e, err);
+    if (s)
+        return s;
+    if (e.n) {
+        const bool normalised = k && k->known && k->behaviour != OWN_WORK && isfinite(j->reference_hz);
+        take_estimate(cell, &e, normalised ? k->beta : NAN);
+        as_gates_evaluate(cell, trials->v, trials->n, context);
+        set_state(cell, j, &e, context->own_power ? 0 : as_gates_throttled(trials->v, trials->n), broken);
+    } else if (broken) {
+        cell->status = broken->status;
+        as_copy_text(cell->reason, sizeof cell->reason, broken->reason);
+    } else
+        cell->status = AS_CELL_PLANNED;
+    return AS_OK;
+}
+
+void as_judge_exponents(const struct as_judge *j, struct as_buf *out)
+{
+    const char *lead = "[";
+    for (size_t i = 0; i < j->kinds_n; i++) {
+        const struct as_kind *k = &j->kinds[i];
+        if (k->behaviour == OWN_WORK)
+            continue;
+        as_buf_printf(out, "%s{\"device\":", lead);
+        as_buf_json_str(out, k->device);
+        as_buf_str(out, ",\"probe\":");
+        as_buf_json_str(out, k->probe);
+        as_buf_printf(out, ",\"behaviour\":\"%s\",\"exponent\":", behaviour_words[k->behaviour]);
+        if (k->known)
+            as_buf_printf(out, "%.4g", k->beta);
+        else
+            as_buf_str(out, "null");
+        as_buf_printf(out, ",\"fitted\":%s,\"trials\":%zu}", k->fitted ? "true" : "false", k->trials);
+        lead = ",";
+    }
+    as_buf_str(out, lead[0] == '[' ? "[]" : "]");
 }

@@ -1,9 +1,9 @@
 /* The loop that makes samples. */
 #include "core/measure.h"
 #include "core/plan.h"
-#include "core/yardstick.h"
 
 #include "base/text.h"
+#include "device/arena.h"
 #include "sensor/watch.h"
 
 #include <math.h>
@@ -12,17 +12,17 @@
 #include <string.h>
 
 /* A sample of 2 ms is long against the timer (tens of ns) and short against a visit. */
-static const double SAMPLE_S = 2e-3;
+static const double SAMPLE_S = 2e-3, TOO_LONG = 2;
 /* Samples agree that differ by less than this part of the precision asked for over so many seconds. */
 static const double AGREE = 0.1, LONG_S = 15e-3;
-/* The clock is read at most so often: a reading costs tens of microseconds; so does the yardstick. */
-static const double CLOCK_EVERY_S = 1e-3, YARDSTICK_EVERY_S = 2e-3;
+/* The clock is read at most so often: a reading costs tens of microseconds. */
+static const double CLOCK_EVERY_S = 1e-3;
 
 enum {
     CLOCKS_MAX = 512,
-    YARDSTICKS_MAX = 256,
-    /* a visit takes so many samples for some without company; more time is for other visits */
-    HOPED = 2 * AS_SAMPLES_ALONE,
+    KNOWN_MAX = 1024,
+    /* a trial takes so many samples for some without contention; more time is for other trials */
+    CONTENDED_SAMPLES_MAX = 2 * AS_SAMPLES_ALONE,
 };
 
 struct sampler {
@@ -30,19 +30,17 @@ struct sampler {
     const struct as_probe *probe;
     void *state;
     struct as_visit_context vc;
-    double *x, *seconds;       /* value and length of each sample */
-    double *host_ns;           /* the longer of the yardsticks before and after it, where `core` is sought */
-    double *alone;             /* room for the values of some of them */
-    struct as_host_core *core; /* NULL: it is where it is */
+    double *x, *seconds; /* value and length of each sample */
+    struct as_reference *reference;
+    struct as_reference_reading
+        *readings;            /* before each sample and after the last; only where a core of the host works */
+    double *core_hz, *weight; /* of each sample, from these */
+    double *counted;          /* room for the values of some samples */
     size_t n;
-    size_t aside;                 /* samples that found company on the host's core and do not count */
-    double aside_value, aside_ns; /* their medians */
     double clock[CLOCKS_MAX];
     size_t clock_n;
     double clock_at; /* when it was read last */
-    double yardstick[YARDSTICKS_MAX];
-    size_t yardstick_n;
-    double yardstick_at;
+    uint64_t key;    /* of the cell */
     uint64_t reps;
     double share_s;
     double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
@@ -62,18 +60,9 @@ static void read_clock(struct sampler *m)
 }
 
 /* A scripted device has the time of its script, not of this core. */
-static bool reads_yardstick(const struct sampler *m)
+static bool reads_reference(const struct sampler *m)
 {
     return m->vc.host_work && !(m->dev->info.capabilities & AS_CAP_SCRIPTED);
-}
-
-static void read_yardstick(struct sampler *m)
-{
-    if (!reads_yardstick(m) || m->core || m->yardstick_n == YARDSTICKS_MAX ||
-        as_now() - m->yardstick_at < YARDSTICK_EVERY_S)
-        return;
-    m->yardstick[m->yardstick_n++] = as_yardstick_now();
-    m->yardstick_at = as_now();
 }
 
 static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct as_error *err)
@@ -89,25 +78,60 @@ static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct
     return AS_OK;
 }
 
+/* How many repetitions the cells of this process came to, so that their next trials begin with them. A cell whose place
+ * another one takes begins anew. One thread measures in a process. */
+static struct known_reps {
+    uint64_t key, reps;
+} known_reps[KNOWN_MAX];
+
+static uint64_t clamp_reps(const struct sampler *m, double reps)
+{
+    return reps > (double)m->vc.max_reps   ? m->vc.max_reps
+           : reps < (double)m->vc.min_reps ? m->vc.min_reps
+                                           : (uint64_t)reps;
+}
+
+/* What was right in another trial of the cell may be too long by now; it is when a second sample says so too, since the
+ * first may have been disturbed. *seconds is the shorter one. */
+static enum as_status look_at_known(struct sampler *m, double target, double *seconds, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    *seconds = INFINITY;
+    for (int i = 0; i < 2 && !st && *seconds > TOO_LONG * target; i++) {
+        struct as_sample s;
+        st = take_sample(m, &s, err);
+        *seconds = fmin(*seconds, s.seconds);
+    }
+    if (!st && *seconds > TOO_LONG * target)
+        m->reps = clamp_reps(m, (double)m->reps * target / *seconds);
+    return st;
+}
+
 /* Repetitions are raised until a sample is long enough for the timer; the samples made on the way are thrown away. */
 static enum as_status calibrate(struct sampler *m, struct as_error *err)
 {
     double target = m->vc.sample_s > 0 ? m->vc.sample_s : SAMPLE_S;
+    struct known_reps *known = &known_reps[m->key % KNOWN_MAX];
+    enum as_status st = AS_OK;
+    double seconds = 0;
     m->reps = m->vc.min_reps;
-    while (m->reps < m->vc.max_reps && as_now() < m->share_end) {
+    if (known->key == m->key && m->vc.min_reps < m->vc.max_reps) {
+        m->reps = clamp_reps(m, (double)known->reps);
+        st = look_at_known(m, target, &seconds, err);
+    }
+    while (!st && seconds < 0.6 * target && m->reps < m->vc.max_reps && as_now() < m->share_end) {
         struct as_sample s;
-        enum as_status st = take_sample(m, &s, err);
-        if (st)
-            return st;
-        if (s.seconds >= 0.6 * target)
+        st = take_sample(m, &s, err);
+        seconds = s.seconds;
+        if (st || seconds >= 0.6 * target)
             break;
-        double grow = s.seconds > 0 ? target / s.seconds : 1000;
+        double grow = seconds > 0 ? target / seconds : 1000;
         /* A first sample is slow (cold caches, page faults), so growth is bounded and looked at again. */
         grow = grow > 1000 ? 1000 : grow < 1.2 ? 1.2 : grow;
-        double reps = ceil((double)m->reps * grow);
-        m->reps = reps > (double)m->vc.max_reps ? m->vc.max_reps : (uint64_t)reps;
+        m->reps = clamp_reps(m, ceil((double)m->reps * grow));
     }
-    return AS_OK;
+    *known = (struct known_reps){.key = m->key, .reps = m->reps};
+    return st;
 }
 
 /* Samples of a device that are long and agree leave nothing to further ones: what is left differs from visit to visit.
@@ -131,78 +155,44 @@ static size_t needed(const struct sampler *m)
     return m->fewest > AS_SAMPLES_MIN ? m->fewest : AS_SAMPLES_MIN;
 }
 
-/* Was nobody else on the host's core during the sample? Of a core that is not looked at, nobody is. */
-static bool is_alone(const struct sampler *m, size_t i)
-{
-    return !m->core || !as_host_core_is_shared(m->core, m->host_ns[i]);
-}
-
-/* The stopping rule costs a sort, so it is asked again only after a tenth more samples. It looks at those that will
- * count: all, where those without company stay too few. */
-static int enough(const struct sampler *m, size_t *ask_at)
+/* The stopping rule costs a sort, so it is asked again only after a tenth more samples. It looks at those without
+ * contention; at all, where those stay too few. */
+static int enough(struct sampler *m, size_t *ask_at)
 {
     if (m->n < AS_SAMPLES_ALONE && agree(m))
         return 1;
     if (m->n < *ask_at)
         return 0;
     size_t n = 0;
+    if (reads_reference(m))
+        as_reference_weigh(m->reference, m->readings, m->n, m->core_hz, m->weight);
     for (size_t i = 0; i < m->n; i++)
-        if (is_alone(m, i))
-            m->alone[n++] = m->x[i];
+        if (!reads_reference(m) || m->weight[i] > 0)
+            m->counted[n++] = m->x[i];
     if (n < needed(m)) {
-        if (m->n < HOPED)
+        if (m->n < CONTENDED_SAMPLES_MAX)
             return 0;
         n = m->n;
-        memcpy(m->alone, m->x, n * sizeof *m->alone);
+        memcpy(m->counted, m->x, n * sizeof *m->counted);
     }
     *ask_at = m->n + 1 + m->n / 10;
-    size_t warm = as_warmup_end(m->alone, n);
-    return as_precise_enough(m->alone + warm, n - warm, m->precision);
+    size_t warm = as_warmup_end(m->counted, n);
+    return as_precise_enough(m->counted + warm, n - warm, m->precision);
 }
 
 static enum as_status add_sample(struct sampler *m, struct as_error *err)
 {
     struct as_sample s;
-    const double before = m->core ? as_host_core_seek(m->core) : NAN;
+    if (reads_reference(m) && m->n == 0)
+        m->reference->read(m->reference, m->dev, &m->readings[0]);
     enum as_status st = take_sample(m, &s, err);
     if (st)
         return st;
     m->x[m->n] = s.value;
-    m->seconds[m->n] = s.seconds;
-    m->host_ns[m->n++] = m->core ? fmax(before, as_host_core_look(m->core)) : NAN;
+    m->seconds[m->n++] = s.seconds;
+    if (reads_reference(m))
+        m->reference->read(m->reference, m->dev, &m->readings[m->n]);
     return AS_OK;
-}
-
-/* Of all samples or of those that found company; where no core could be had there is no reading. */
-static double median_of(struct sampler *m, const double *of, bool aside_only)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < m->n; i++)
-        if (isfinite(of[i]) && !(aside_only && is_alone(m, i)))
-            m->alone[n++] = of[i];
-    return n ? as_median(m->alone, n) : NAN;
-}
-
-/* Samples during which somebody else was on the host's core are left out, where as many are left as a visit needs. What
- * tells is the yardstick beside them, never their value. */
-static void set_aside(struct sampler *m)
-{
-    size_t alone = 0;
-    for (size_t i = 0; i < m->n; i++)
-        alone += is_alone(m, i);
-    if (alone < needed(m))
-        return;
-    m->aside_value = median_of(m, m->x, true);
-    m->aside_ns = median_of(m, m->host_ns, true);
-    m->aside = m->n - alone;
-    alone = 0;
-    for (size_t i = 0; i < m->n; i++)
-        if (is_alone(m, i)) {
-            m->x[alone] = m->x[i];
-            m->seconds[alone] = m->seconds[i];
-            m->host_ns[alone++] = m->host_ns[i];
-        }
-    m->n = alone;
 }
 
 static enum as_status collect(struct sampler *m, struct as_error *err)
@@ -215,7 +205,6 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
         if (over && (m->n >= m->fewest || (m->n > 0 && now > m->hard_end)))
             break;
         read_clock(m);
-        read_yardstick(m);
         enum as_status st = add_sample(m, err);
         if (st == AS_TIMEOUT && m->n >= AS_SAMPLES_MIN)
             break;
@@ -226,7 +215,6 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
             break;
     }
     read_clock(m);
-    read_yardstick(m);
     return AS_OK;
 }
 
@@ -246,17 +234,32 @@ static void run_check(struct sampler *m, struct as_visit *out)
         m->probe->check(m->state, out->checksum_text, sizeof out->checksum_text) ? AS_GATE_PASS : AS_GATE_FAIL;
 }
 
+static double *copy_of(const double *x, size_t n)
+{
+    double *copy = calloc(n ? n : 1, sizeof *copy);
+    if (copy && n)
+        memcpy(copy, x, n * sizeof *copy);
+    return copy;
+}
+
 static enum as_status keep(struct sampler *m, struct as_visit *out, struct as_error *err)
 {
-    size_t warm = as_warmup_end(m->x, m->n);
+    const size_t warm = as_warmup_end(m->x, m->n);
     out->warmup = warm;
     out->n = m->n - warm;
-    out->samples = calloc(out->n ? out->n : 1, sizeof *out->samples);
-    if (!out->samples)
-        return as_nomem(err, out->n * sizeof *out->samples, "samples");
-    memcpy(out->samples, m->x + warm, out->n * sizeof *out->samples);
+    out->samples = copy_of(m->x + warm, out->n);
     out->sample_s = as_median(m->seconds + warm, out->n);
-    return AS_OK;
+    out->sampling_s = 0;
+    for (size_t i = warm; i < m->n; i++)
+        out->sampling_s += m->seconds[i];
+    if (reads_reference(m)) {
+        as_reference_weigh(m->reference, m->readings, m->n, m->core_hz, m->weight);
+        out->core_hz = copy_of(m->core_hz + warm, out->n);
+        out->weight = copy_of(m->weight + warm, out->n);
+    }
+    if (out->samples && (!reads_reference(m) || (out->core_hz && out->weight)))
+        return AS_OK;
+    return as_nomem(err, out->n * sizeof *out->samples, "samples");
 }
 
 static void set_outcome(struct as_visit *out, enum as_status st, const char *text)
@@ -274,10 +277,6 @@ static void set_outcome(struct as_visit *out, enum as_status st, const char *tex
 static enum as_status run_phases(struct sampler *m, double started, struct as_visit *out, struct as_error *err)
 {
     enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
-    if (st || !reads_yardstick(m) || m->vc.host_cpu == AS_CPU_OWN)
-        m->core = NULL;
-    if (m->core)
-        as_host_core_begin(m->core, m->dev->info.near_cpus, m->vc.host_cpu);
     double prepared = as_now();
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;
@@ -293,11 +292,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     if (!st) {
         as_watch_mark(&m->watch);
         st = collect(m, err);
-        if (m->core)
-            set_aside(m);
     }
-    if (m->core)
-        as_host_core_end(m->core);
     as_watch_end(&m->watch, &out->readings); /* before the check, which lets the device idle */
     out->reps = m->reps;
     if (!st) {
@@ -333,7 +328,6 @@ static struct sampler make_sampler(struct as_device *dev, const struct as_visit_
                                   .deadline = started + order->share_s,
                                   .limit = NAN,
                                   .host_work = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->info.is_host_cpu,
-                                  .host_cpu = AS_CPU_OWN,
                                   .min_reps = 1,
                                   .max_reps = UINT64_C(1) << 40};
     as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
@@ -351,7 +345,8 @@ static struct as_visit empty_visit(int number)
                              .clock_lo = NAN,
                              .clock_hi = NAN,
                              .limit = NAN,
-                             .sample_s = NAN};
+                             .sample_s = NAN,
+                             .sampling_s = NAN};
 }
 
 /* Two runs whose hashes agree ran the same code. */
@@ -369,23 +364,32 @@ static void note_code(struct as_visit_context *vc, const struct as_code_identity
     }
 }
 
-static void note_host(struct sampler *m)
+static enum as_status make_room(struct sampler *m, struct as_error *err)
 {
-    if (m->yardstick_n)
-        as_note_number(&m->vc, AS_YARDSTICK_NOTE, as_median(m->yardstick, m->yardstick_n));
-    if (!m->core || !m->n)
-        return;
-    as_note_number(&m->vc, AS_YARDSTICK_NOTE, median_of(m, m->host_ns, false));
-    if (m->aside) {
-        as_note_number(&m->vc, "samples_set_aside", (double)m->aside);
-        as_note_number(&m->vc, "set_aside_median", m->aside_value);
-        as_note_number(&m->vc, "set_aside_" AS_YARDSTICK_NOTE, m->aside_ns);
-    }
-    if (m->core->moves)
-        as_note_number(&m->vc, "host_core_moves", m->core->moves);
+    const size_t n = AS_SAMPLES_MAX;
+    m->x = calloc(n, sizeof *m->x);
+    m->seconds = calloc(n, sizeof *m->seconds);
+    m->counted = calloc(n, sizeof *m->counted);
+    m->core_hz = calloc(n, sizeof *m->core_hz);
+    m->weight = calloc(n, sizeof *m->weight);
+    m->readings = calloc(n + 1, sizeof *m->readings);
+    return m->x && m->seconds && m->counted && m->core_hz && m->weight && m->readings
+               ? AS_OK
+               : as_nomem(err, n * sizeof *m->x, "samples");
 }
 
-enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, struct as_host_core *core,
+static void free_room(struct sampler *m)
+{
+    as_buf_finish(&m->vc.detail);
+    free(m->x);
+    free(m->seconds);
+    free(m->counted);
+    free(m->core_hz);
+    free(m->weight);
+    free(m->readings);
+}
+
+enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
                                 const struct as_visit_order *order, struct as_visit *out, struct as_error *err)
 {
     as_watch_settle(sensing);
@@ -399,16 +403,12 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
         set_outcome(out, refused, why.text);
         return AS_OK;
     }
-    m.x = calloc(AS_SAMPLES_MAX, sizeof *m.x);
-    m.seconds = calloc(AS_SAMPLES_MAX, sizeof *m.seconds);
-    m.host_ns = calloc(AS_SAMPLES_MAX, sizeof *m.host_ns);
-    m.alone = calloc(AS_SAMPLES_MAX, sizeof *m.alone);
-    m.core = core;
-    if (!m.x || !m.seconds || !m.host_ns || !m.alone) {
-        st = as_nomem(err, AS_SAMPLES_MAX * sizeof *m.x, "samples");
+    m.reference = reference;
+    if ((st = make_room(&m, err)))
         goto done;
-    }
     as_watch_begin(&m.watch, sensing, 0);
+    m.key = as_cell_key(order->probe, m.probe->metric, &order->axes);
+    as_arenas_begin(dev, m.key, order->seed);
     dev->code = (struct as_code_identity){0};
     enum as_status visit = run_phases(&m, started, out, &why);
     if (!visit)
@@ -419,18 +419,13 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     else
         st = keep(&m, out, err);
     note_code(&m.vc, &dev->code);
-    note_host(&m);
     if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their visits */
         as_note_number(&m.vc, "power_w", out->readings.power_w);
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
     out->detail = as_buf_take(&m.vc.detail);
     out->duration_s = as_now() - started;
 done:
-    as_buf_finish(&m.vc.detail);
-    free(m.x);
-    free(m.seconds);
-    free(m.host_ns);
-    free(m.alone);
+    free_room(&m);
     return st;
 }
 

@@ -2,16 +2,15 @@
 #ifndef AS_CORE_MEASURE_H
 #define AS_CORE_MEASURE_H
 
-#include "core/host_core.h"
 #include "core/message.h"
 #include "core/probe.h"
+#include "core/reference.h"
 #include "sensor/sensor.h"
 
-/* Fills *out (as_visit_finish frees it). The device is watched by `sensing`, which may have no sensor; `core` knows the
- * host's from the visits before. What the probe
- * or device could not do is in out->status and reason, not in the return value, which is not AS_OK only when memory ran
- * out here. */
-enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, struct as_host_core *core,
+/* Fills *out (as_visit_finish frees it). The device is watched by `sensing`, which may have no sensor; `reference`
+ * knows the host's cores from the trials before. What the probe or device could not do is in out->status and reason,
+ * not in the return value, which is not AS_OK only when memory ran out here. */
+enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
                                 const struct as_visit_order *order, struct as_visit *out, struct as_error *err);
 
 /* Goes so far with the preparation of a visit as a device that only compiles does (as_backend.open_compiler). */

@@ -185,11 +185,17 @@ static void readings_from_json(const json_t *j, struct as_readings *r)
         *as_readings_at(r, i) = get_number(j, as_readings_members[i].name);
 }
 
+static json_t *numbers(const double *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, number(x[i]));
+    return list;
+}
+
 json_t *as_visit_to_json(const struct as_visit *v)
 {
-    json_t *samples = json_array();
-    for (size_t i = 0; i < v->n; i++)
-        json_array_append_new(samples, number(v->samples[i]));
+    json_t *samples = numbers(v->samples, v->n);
     json_t *j = json_object();
     json_object_set_new(j, "number", json_integer(v->number));
     json_object_set_new(j, "started_at", number(v->started_at));
@@ -214,6 +220,11 @@ json_t *as_visit_to_json(const struct as_visit *v)
     json_object_set_new(j, "footprint", json_integer((json_int_t)v->footprint));
     json_object_set_new(j, "claims_memory", json_integer(v->claims_memory));
     json_object_set_new(j, "detail", text_value(v->detail ? v->detail : "{}"));
+    json_object_set_new(j, "sampling_s", number(v->sampling_s));
+    if (v->core_hz)
+        json_object_set_new(j, "core_hz", numbers(v->core_hz, v->n));
+    if (v->weight)
+        json_object_set_new(j, "weight", numbers(v->weight, v->n));
     return j;
 }
 
@@ -229,6 +240,24 @@ static enum as_status get_samples(const json_t *j, struct as_visit *v, struct as
         if (!json_is_number(x))
             return as_fail(err, AS_FAILED, "the worker sent a sample that is not a number");
         v->samples[i] = json_number_value(x);
+    }
+    return AS_OK;
+}
+
+/* One number beside each sample, NAN where it is not known; *out stays NULL where there are none. */
+static enum as_status get_beside(const json_t *j, const char *name, size_t n, double **out, struct as_error *err)
+{
+    const json_t *list = json_object_get(j, name);
+    if (!list)
+        return AS_OK;
+    if (json_array_size(list) != n)
+        return as_fail(err, AS_FAILED, "the worker sent another number of '%s' than of samples", name);
+    *out = calloc(n ? n : 1, sizeof **out);
+    if (!*out)
+        return as_nomem(err, n * sizeof **out, "samples");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *x = json_array_get(list, i);
+        (*out)[i] = json_is_number(x) && json_number_value(x) >= 0 ? json_number_value(x) : NAN;
     }
     return AS_OK;
 }
@@ -251,6 +280,7 @@ enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as
                            .warmup = (size_t)get_integer(j, "warmup"),
                            .reps = (uint64_t)get_integer(j, "reps"),
                            .sample_s = get_number(j, "sample_s"),
+                           .sampling_s = get_number(j, "sampling_s"),
                            .clock_hz = get_number(j, "clock_hz"),
                            .clock_lo = get_number(j, "clock_lo"),
                            .clock_hi = get_number(j, "clock_hi"),
@@ -273,6 +303,10 @@ enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as
     enum as_status s = v->detail ? check_detail(v->detail, err) : as_nomem(err, 0, "a visit");
     if (!s)
         s = get_samples(j, v, err);
+    if (!s)
+        s = get_beside(j, "core_hz", v->n, &v->core_hz, err);
+    if (!s)
+        s = get_beside(j, "weight", v->n, &v->weight, err);
     if (s)
         as_visit_finish(v);
     return s;

@@ -70,3 +70,8 @@ void as_expect_code(struct as_visit_context *vc, struct as_kernel *kernel, const
     as_judge_code(vc, state, as_buf_get(&text));
     as_buf_finish(&text);
 }
+
+void as_host_part(struct as_visit_context *vc)
+{
+    vc->host_work = true;
+}

@@ -62,18 +62,13 @@ struct as_visit_context {
     uint64_t footprint; /* bytes touched by a sample */
     bool claims_memory; /* sold as a number of main memory: the footprint gate looks */
     bool host_work;     /* a core of the host does a part of what is timed; true from the start where it does all */
-    int host_cpu; /* on which it does so: a CPU; AS_CPU_ANY, the thread that samples, wherever it is; AS_CPU_OWN */
-    double limit; /* physical bound in the unit, NAN none */
+    double limit;       /* physical bound in the unit, NAN none */
     char limit_why[96];
     uint64_t min_reps, max_reps; /* 1 .. 2^40 unless set; equal: no calibration */
     double sample_s;             /* aim for samples of so many seconds; 0: the engine's choice */
     struct as_buf detail;        /* written by as_note */
     enum as_gate_state code;     /* set by as_expect_code, or by the engine where nothing is expected */
     char code_text[160];
-};
-enum {
-    AS_CPU_ANY = -2,
-    AS_CPU_OWN = -1, /* the probe or the device sees to it, as unless set */
 };
 /* For prepare, where the thread that samples does a part of what is timed of a device that is not the host's CPU. */
 void as_host_part(struct as_visit_context *vc);

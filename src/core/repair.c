@@ -31,12 +31,12 @@ static enum as_status slots_of(const struct as_run *run, struct as_slot **slots,
 /* ids: in order of the cells. */
 static enum as_status judge_again(struct as_engine *e, const int64_t *ids, size_t n, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status s = as_judge_learn(&e->judge, e->cells, e->trials, e->cells_n, err);
     for (size_t i = 0, k = 0; i < e->cells_n && k < n && !s; i++) {
         if (e->cells[i].id != ids[k])
             continue;
         k++;
-        s = as_engine_reevaluate(e, i, err);
+        s = as_engine_judge_cell(e, i, err);
         e->progress[i].changed = true;
     }
     return s ? s : as_engine_store_changed(e, err);

@@ -74,38 +74,29 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
     return s;
 }
 
-/* What a visit took, of the cell and of its device's share of the time. */
+/* What a trial took, of the cell and of its device. */
 static void load_cost(struct as_progress *p, const struct as_visit *visit)
 {
     if (!p->slot || visit->number >= AS_ISOLATED_VISIT)
         return;
-    p->slot->used_s += visit->duration_s;
-    p->slot->visits++;
     as_progress_keep_cost(p, visit);
+    p->slot->need_s += p->prepare_s + p->fewest_s;
+    p->slot->trials++;
 }
 
-/* What all visits read of the host, by which each of them is judged, and what the sentinels' found. */
-static enum as_status load_readings(struct as_engine *e, size_t index, struct as_error *err)
+static enum as_status load_trials(struct as_engine *e, size_t index, struct as_error *err)
 {
-    const bool sentinel = index >= e->sentinels_first;
-    struct as_visit *visits = NULL;
-    size_t n = 0;
-    enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
-    for (size_t i = 0; i < n && !s; i++) {
-        e->stopped_at = fmax(e->stopped_at, visits[i].started_at + visits[i].duration_s);
-        if (!sentinel)
-            load_cost(&e->progress[index], &visits[i]);
-        else if (visits[i].n)
-            s = as_sentinel_add(&e->sentinels[index - e->sentinels_first], visits[i].started_at,
-                                as_median(visits[i].samples, visits[i].n), err);
-        if (!s)
-            s = as_yardsticks_add(&e->yardsticks, as_yardstick_of(&visits[i]), err);
+    struct as_trials *t = &e->trials[index];
+    struct as_cell *cell = &e->cells[index];
+    enum as_status s = as_store_visits(e->store, e->run->id, cell->id, &t->v, &t->n, err);
+    t->cap = t->n;
+    for (size_t i = 0; i < t->n && !s; i++) {
+        e->stopped_at = fmax(e->stopped_at, t->v[i].started_at + t->v[i].duration_s);
+        if (index < e->sentinels_first)
+            load_cost(&e->progress[index], &t->v[i]);
     }
-    e->progress[index].visits = (int)n;
-    if (!s && n && visits[n - 1].detail && !e->cells[index].detail &&
-        !(e->cells[index].detail = as_strdup(visits[n - 1].detail)))
-        s = as_nomem(err, strlen(visits[n - 1].detail), "a cell's detail");
-    as_visits_free(visits, n);
+    if (!s && t->n && t->v[t->n - 1].detail && !cell->detail && !(cell->detail = as_strdup(t->v[t->n - 1].detail)))
+        s = as_nomem(err, strlen(t->v[t->n - 1].detail), "a cell's detail");
     return s;
 }
 
@@ -120,17 +111,14 @@ enum as_status as_engine_load(struct as_engine *e, struct as_error *err)
 {
     enum as_status s = AS_OK;
     for (size_t i = 0; i < e->cells_n && !s; i++)
-        s = load_readings(e, i, err);
+        s = load_trials(e, i, err);
     return s;
 }
 
 static enum as_status restore_progress(struct as_engine *e, struct as_error *err)
 {
     enum as_status s = as_engine_load(e, err);
-    for (size_t i = 0; i < e->sentinels_first && !s; i++)
-        if (e->progress[i].visits)
-            s = as_engine_reevaluate(e, i, err);
-    return s;
+    return s ? s : as_engine_judge(e, err);
 }
 
 /* What was skipped, for want of its device or of time, is to be done now. */
@@ -177,8 +165,7 @@ static void go_on_with_budget(struct as_engine *e)
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err)
 {
-    struct as_engine e = {
-        .store = store, .options = options, .program = options->worker, .pace = {.read = as_yardstick_now}};
+    struct as_engine e = {.store = store, .options = options, .program = options->worker};
     struct as_run run = {0};
     int lock = -1;
     *result = (struct as_run_result){0};
@@ -193,7 +180,7 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
         s = as_lock_machine(options, &lock, err);
     if (!s) {
         plan_skipped(&e);
-        e.stopped_at = run.ended_at; /* 0 where it was killed: then its sentinels tell */
+        e.stopped_at = run.ended_at; /* 0 where it was killed: then its last trial tells */
         run.state = AS_RUN_RUNNING;
         s = as_engine_make(&e, err);
     }

@@ -52,6 +52,7 @@ static enum as_status fill_run(struct as_run *run, const struct as_run_options *
     struct as_buf provenance = AS_BUF_INIT;
     make_uuid(run->uuid);
     run->started_at = as_wall();
+    run->reference_hz = run->sampling = NAN;
     run->state = AS_RUN_RUNNING;
     as_copy_text(run->suite, sizeof run->suite, suite);
     run->command = as_strdup(o->command ? o->command : "");
@@ -119,21 +120,32 @@ static enum as_status add_sentinels(struct as_plan *plan, const struct as_slot *
     return s;
 }
 
+static struct as_judge_device judge_device(const struct as_device_info *info)
+{
+    struct as_judge_device d = {.is_cpu = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS),
+                                .last_cache = as_info_last_cache(info)};
+    as_copy_text(d.id, sizeof d.id, info->id);
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].kind != 'i' && info->caches[i].level < 3 && info->caches[i].size > d.core_cache)
+            d.core_cache = info->caches[i].size;
+    return d;
+}
+
 enum as_status as_engine_make(struct as_engine *e, struct as_error *err)
 {
-    e->progress = calloc(e->cells_n ? e->cells_n : 1, sizeof *e->progress);
-    e->sentinels = calloc(e->cells_n - e->sentinels_first + 1, sizeof *e->sentinels);
-    if (!e->progress || !e->sentinels)
-        return as_nomem(err, e->cells_n * sizeof *e->progress, "the engine");
-    for (size_t i = e->sentinels_first; i < e->cells_n; i++) {
-        struct as_sentinel *s = &e->sentinels[i - e->sentinels_first];
-        as_copy_text(s->device, sizeof s->device, e->cells[i].device);
-        as_copy_text(s->what, sizeof s->what, as_axes_text(&e->cells[i].axes, "what"));
-    }
+    const size_t n = e->cells_n ? e->cells_n : 1;
+    e->progress = calloc(n, sizeof *e->progress);
+    e->trials = calloc(n, sizeof *e->trials);
+    e->devices = calloc(e->slots_n ? e->slots_n : 1, sizeof *e->devices);
+    if (!e->progress || !e->trials || !e->devices)
+        return as_nomem(err, n * sizeof *e->progress, "the engine");
+    for (size_t i = 0; i < e->slots_n; i++)
+        e->devices[i] = judge_device(&e->slots[i].info);
+    e->judge = (struct as_judge){
+        .devices = e->devices, .devices_n = e->slots_n, .trials_asked = e->run->visits, .reference_hz = NAN};
     for (size_t i = 0; i < e->cells_n; i++) {
         e->progress[i].slot = as_engine_slot(e, &e->cells[i]);
-        e->progress[i].over = e->cells[i].status != AS_CELL_PLANNED && e->cells[i].status != AS_CELL_OK &&
-                              e->cells[i].status != AS_CELL_UNTRUSTED;
+        e->progress[i].over = e->cells[i].status != AS_CELL_PLANNED && e->cells[i].sum.n == 0;
     }
     e->rounds = e->run->visits;
     e->memory_failures = as_memory_failures();
@@ -144,12 +156,12 @@ enum as_status as_engine_make(struct as_engine *e, struct as_error *err)
 
 void as_engine_finish(struct as_engine *e)
 {
-    for (size_t i = 0; e->sentinels && i < e->cells_n - e->sentinels_first; i++)
-        as_sentinel_finish(&e->sentinels[i]);
-    free(e->sentinels);
+    for (size_t i = 0; e->trials && i < e->cells_n; i++)
+        as_trials_finish(&e->trials[i]);
+    free(e->trials);
     free(e->progress);
-    as_yardsticks_finish(&e->yardsticks);
-    as_pace_finish(&e->pace);
+    free(e->devices);
+    as_judge_finish(&e->judge);
 }
 
 static void fill_result(const struct as_engine *e, struct as_run_result *result)
@@ -157,6 +169,28 @@ static void fill_result(const struct as_engine *e, struct as_run_result *result)
     *result = (struct as_run_result){.run_id = e->run->id, .state = e->run->state, .lost = e->lost && !e->stopped};
     for (size_t i = 0; i < e->sentinels_first; i++)
         result->by_status[e->cells[i].status]++;
+}
+
+/* What the run was judged by, and how much of its time went into samples. */
+static enum as_status note_judged(struct as_engine *e, struct as_error *err)
+{
+    struct as_buf exponents = AS_BUF_INIT;
+    double sampling = 0;
+    bool known = false;
+    for (size_t i = 0; i < e->cells_n; i++)
+        for (size_t k = 0; k < e->trials[i].n; k++)
+            if (isfinite(e->trials[i].v[k].sampling_s)) {
+                sampling += e->trials[i].v[k].sampling_s;
+                known = true;
+            }
+    e->run->reference_hz = e->judge.reference_hz;
+    e->run->sampling = known && e->measured_s > 0 ? fmin(1, sampling / e->measured_s) : NAN;
+    as_judge_exponents(&e->judge, &exponents);
+    enum as_status s = as_buf_check(&exponents, err);
+    free(e->run->exponents);
+    e->run->exponents = s ? NULL : as_buf_take(&exponents);
+    as_buf_finish(&exponents);
+    return s;
 }
 
 enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
@@ -169,6 +203,10 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
         s = as_engine_isolate(e, err);
     if (!s)
         s = as_engine_judge(e, err);
+    if (!s)
+        s = as_engine_store_changed(e, err);
+    if (!s)
+        s = note_judged(e, err);
     if (!s)
         s = as_engine_check_memory(e, err);
     if (!s) {
@@ -240,8 +278,7 @@ static const char *device_list(const struct as_run_options *o, const struct as_s
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err)
 {
-    struct as_engine e = {
-        .store = store, .options = options, .program = options->worker, .pace = {.read = as_yardstick_now}};
+    struct as_engine e = {.store = store, .options = options, .program = options->worker};
     struct as_suite *suites = calloc(options->suites_n ? options->suites_n : 1, sizeof *suites);
     struct as_plan plan = {0};
     struct as_run run = {0};

@@ -68,52 +68,29 @@ void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct 
     e->options->event(e->options->user, &event);
 }
 
-static enum as_status evaluate(struct as_engine *e, size_t index, struct as_visit *visits, size_t n, size_t stored,
-                               struct as_error *err)
+enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index];
-    const struct as_slot *slot = as_engine_slot(e, cell);
-    struct as_gate_context context = {.visits = e->run->visits, .drift = AS_GATE_NA};
-    if (slot)
-        context.own_cycles = (slot->info.capabilities & AS_CAP_CYCLES) && as_unit_is_of_cycles(cell->unit);
-    const struct as_probe *probe = as_probe_find(cell->probe);
-    context.own_power = probe && probe->own_power;
-    if (slot)
-        context.last_cache = as_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
-    enum as_status s = AS_OK;
-    if (index < e->sentinels_first)
-        s = as_engine_judge_visits(e, cell, visits, n, stored, &context, err);
-    else
-        as_copy_text(context.drift_text, sizeof context.drift_text, "this cell is a sentinel itself");
-    if (!s)
-        s = as_gates_evaluate(cell, visits, n, &context, err);
     struct as_progress *p = &e->progress[index];
-    bool host = false, known = false;
-    p->visits = 0;
-    p->clean = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (visits[i].number < AS_ISOLATED_VISIT && visits[i].number >= p->visits)
-            p->visits = visits[i].number + 1;
-        p->clean += !visits[i].excluded && visits[i].n > 0;
-        known |= visits[i].n > 0;
-        host |= isfinite(as_yardstick_of(&visits[i]));
+    const struct as_trials *t = &e->trials[index];
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    struct as_judge_context context = {.own_power = probe && probe->own_power, .keeps_footprint = !p->slot};
+    if (p->slot)
+        context.reachable_cache = as_info_reachable_cache(&p->slot->info, as_axes_number(&cell->axes, "threads"));
+    enum as_status s = as_judge_cell(&e->judge, cell, t, &context, err);
+    p->visits = p->counted = 0;
+    bool broken = false;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct as_visit *v = &t->v[i];
+        if (v->number >= AS_ISOLATED_VISIT)
+            continue;
+        p->visits = v->number >= p->visits ? v->number + 1 : p->visits;
+        p->counted += v->n > 0 && !v->excluded && v->status == AS_CELL_OK;
+        p->took_s = v->duration_s;
+        broken |= v->status != AS_CELL_OK;
     }
-    p->took_s = n ? visits[n - 1].duration_s : 0;
-    if (index < e->sentinels_first && known)
-        as_engine_learn_host(e, index, host);
-    p->over = (cell->status != AS_CELL_PLANNED && cell->status != AS_CELL_OK && cell->status != AS_CELL_UNTRUSTED) ||
-              !p->slot || p->slot->lost;
-    return s;
-}
-
-enum as_status as_engine_reevaluate(struct as_engine *e, size_t index, struct as_error *err)
-{
-    struct as_visit *visits = NULL;
-    size_t n = 0;
-    enum as_status s = as_store_visits(e->store, e->run->id, e->cells[index].id, &visits, &n, err);
-    if (!s)
-        s = evaluate(e, index, visits, n, n, err);
-    as_visits_free(visits, n);
+    p->over =
+        broken || cell->status == AS_CELL_SKIPPED || cell->status == AS_CELL_UNSUPPORTED || !p->slot || p->slot->lost;
     return s;
 }
 
@@ -134,37 +111,22 @@ enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error
     return as_memory_failures() != e->memory_failures ? as_nomem(err, 0, "the run") : AS_OK;
 }
 
-/* Earlier visits from the store with the new one behind them; the new one is taken over. */
-static enum as_status add_visit(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
+static enum as_status add_trial(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
 {
-    struct as_visit *visits = NULL;
-    size_t n = 0;
     struct as_cell *cell = &e->cells[index];
-    enum as_status s = as_yardsticks_add(&e->yardsticks, as_yardstick_of(visit), err);
-    int sentinel = index >= e->sentinels_first; /* visited hundreds of times: judged as a whole only at the end */
-    if (!s && e->progress[index].visits && !sentinel)
-        s = as_store_visits(e->store, e->run->id, cell->id, &visits, &n, err);
-    struct as_visit *more = s ? NULL : realloc(visits, (n + 1) * sizeof *more);
-    if (!s && !more)
-        s = as_nomem(err, (n + 1) * sizeof *more, "visits");
-    if (!s) {
-        visits = more;
-        visits[n] = *visit;
-        s = evaluate(e, index, visits, n + 1, n, err);
-        *visit = visits[n];
-    }
-    if (sentinel)
-        cell->visits_done = e->progress[index].visits = visit->number + 1;
     if (visit->detail) {
         free(cell->detail);
         cell->detail = as_strdup(visit->detail);
-        s = s || cell->detail ? s : as_nomem(err, 0, "a visit's notes");
+        if (!cell->detail)
+            return as_nomem(err, 0, "a trial's notes");
     }
+    enum as_status s = as_trials_add(&e->trials[index], visit, err);
+    if (!s)
+        s = as_engine_judge_cell(e, index, err);
     if (!s)
         s = as_engine_check_memory(e, err);
     if (!s)
-        s = as_store_add_visit(e->store, visit, cell, err);
-    as_visits_free(visits, n);
+        s = as_store_add_visit(e->store, &e->trials[index].v[e->trials[index].n - 1], cell, err);
     return s;
 }
 
@@ -259,16 +221,21 @@ void as_progress_keep_cost(struct as_progress *p, const struct as_visit *visit)
 {
     if (visit->n == 0)
         return;
-    p->prepare_s = visit->prepare_s;
+    p->prepare_s = isfinite(visit->sampling_s) ? visit->duration_s - visit->sampling_s : visit->prepare_s;
     p->fewest_s = fmin(AS_SAMPLES_MIN * visit->sample_s, AS_FEWEST_S);
 }
 
-static enum as_status keep_visit(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
+static enum as_status keep_trial(struct as_engine *e, size_t index, struct as_visit *visit, struct as_error *err)
 {
-    enum as_status s = add_visit(e, index, visit, err);
-    as_progress_keep_cost(&e->progress[index], visit);
+    struct as_progress *p = &e->progress[index];
+    as_progress_keep_cost(p, visit);
+    if (index < e->sentinels_first && visit->n) {
+        p->slot->need_s += p->prepare_s + p->fewest_s;
+        p->slot->trials++;
+    }
+    enum as_status s = add_trial(e, index, visit, err);
     if (!s)
-        as_engine_event(e, AS_EVENT_CELL_END, &e->cells[index], visit, NULL);
+        as_engine_event(e, AS_EVENT_CELL_END, &e->cells[index], &e->trials[index].v[e->trials[index].n - 1], NULL);
     as_visit_finish(visit);
     return s;
 }
@@ -298,10 +265,6 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     enum as_status s = ask(e, slot, cell, &order, &a, err);
     if (s)
         return s;
-    if (index < e->sentinels_first) {
-        slot->used_s += as_now() - a.asked;
-        slot->visits++;
-    }
     if (a.how == AS_STOPPED || (a.how == AS_NO_ANSWER && a.by_budget)) {
         e->stopped |= a.how == AS_STOPPED;
         json_decref(a.reply);
@@ -321,5 +284,5 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     json_decref(a.reply);
     if (a.how != AS_RECEIVED)
         as_engine_event(e, AS_EVENT_NOTE, cell, NULL, a.text);
-    return keep_visit(e, index, &visit, err);
+    return keep_trial(e, index, &visit, err);
 }

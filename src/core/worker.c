@@ -18,7 +18,7 @@ struct worker {
     int fd;
     struct as_opened opened;
     struct as_sensing sensing;
-    struct as_host_core core;
+    struct as_reference reference;
     int is_open;
     struct as_device compiler; /* of what is compiled ahead; without a name where there is none */
 };
@@ -113,7 +113,7 @@ static json_t *do_visit(struct worker *w, const json_t *order_json)
     if (!w->is_open)
         as_fail(&err, AS_FAILED, "no device is open");
     else if (!as_order_from_json(order_json, &order, &err) &&
-             !as_measure_visit(&w->opened.device, &w->sensing, &w->core, &order, &visit, &err)) {
+             !as_measure_visit(&w->opened.device, &w->sensing, &w->reference, &order, &visit, &err)) {
         const struct as_device *dev = &w->opened.device;
         bool lost = dev->device->alive && dev->device->alive(&w->opened.device, NULL);
         json_t *j = json_pack("{s:b, s:b, s:o}", "ok", 1, "lost", lost, "visit", as_visit_to_json(&visit));
@@ -194,7 +194,7 @@ static json_t *whole_answer(struct worker *w, const json_t *order)
 
 enum as_status as_worker_main(int fd, long parent, struct as_error *err)
 {
-    struct worker w = {.fd = fd};
+    struct worker w = {.fd = fd, .reference = AS_REFERENCE_INIT};
     if (!is_message_socket(fd))
         return as_fail(err, AS_USAGE,
                        "'--worker' is internal, assay starts itself so: descriptor %d is not the socket that it needs; "
@@ -205,7 +205,6 @@ enum as_status as_worker_main(int fd, long parent, struct as_error *err)
         return as_fail(err, AS_FAILED, "'--worker': the parent, process %ld, is gone", parent);
     /* What a driver starts is not to hold the socket after this process. */
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    as_host_core_init(&w.core);
     enum as_status s = AS_OK;
     while (!s) {
         json_t *order = NULL;

@@ -136,7 +136,10 @@ enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uin
 struct as_memory_ops {
     enum as_status (*alloc)(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                             struct as_error *err);
-    void (*free)(struct as_device *dev, struct as_memory *mem);                                /* takes NULL */
+    void (*free)(struct as_device *dev, struct as_memory *mem); /* takes NULL */
+    /* (optional) a part of a block as a block of its own, given back by free before the whole is; for arena.h */
+    enum as_status (*part)(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
+                           struct as_memory **out, struct as_error *err);
     enum as_status (*map)(struct as_device *dev, struct as_memory *mem, struct as_error *err); /* sets mem->host */
     enum as_status (*unmap)(struct as_device *dev, struct as_memory *mem, struct as_error *err);
     enum as_status (*write)(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
@@ -257,6 +260,7 @@ struct as_device {
     const struct as_program_ops *program;
     const struct as_queue_ops *queue;
     const struct as_gemm_ops *gemm; /* (optional) */
+    struct as_arenas *arenas;       /* memory kept between trials (arena.h); NULL none */
     struct as_code_identity code;   /* of the programs that build gave since this was last set to zero */
     void *ctx;
 };

@@ -79,6 +79,27 @@ uint64_t as_info_last_cache(const struct as_device_info *info)
     return last ? last->size : 0;
 }
 
+/* No card has a larger last cache that its driver does not tell. */
+static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
+
+uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads)
+{
+    uint64_t one = as_info_last_cache(info);
+    unsigned shared = 0, level = 0;
+    /* Drivers of cards with memory of their own tell a part of the last cache, or none of it. */
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_memory && one < CARD_CACHE)
+        return CARD_CACHE;
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].kind != 'i' && info->caches[i].level >= level) {
+            level = info->caches[i].level;
+            shared = info->caches[i].shared;
+        }
+    if (!(threads > 1) || shared == 0 || info->threads <= shared)
+        return one;
+    double instances = ceil((double)info->threads / shared);
+    return one * (uint64_t)fmin(instances, threads);
+}
+
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level)
 {
     for (size_t i = 0; i < info->caches_n; i++)

@@ -106,6 +106,8 @@ struct as_device_info {
 
 /* Bytes of the last data cache (largest level, one instance), 0 when unknown; and of a given level. */
 uint64_t as_info_last_cache(const struct as_device_info *info);
+/* Bytes of all last caches that so many threads reach; NAN: one. */
+uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads);
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */

@@ -1,7 +1,7 @@
 /* The backends of this build, the check of their records, and devices by name. */
 #include "backends.h"
 #include "base/text.h"
-#include "device/device.h"
+#include "device/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +140,8 @@ static enum as_status open_index(const struct as_backend *backend, const char *i
     if (out->device.info.siblings == 0)
         out->device.info.siblings = (unsigned)n;
     s = as_device_check(&out->device, err);
+    if (!s)
+        s = as_arenas_open(&out->device, err);
     if (s)
         as_device_close(out);
     return s;
@@ -163,6 +165,7 @@ void as_device_close(struct as_opened *opened)
 {
     if (!opened || !opened->backend)
         return;
+    as_arenas_close(&opened->device);
     if (opened->device.device && opened->device.device->close)
         opened->device.device->close(&opened->device);
     opened->backend->close(opened->ctx);

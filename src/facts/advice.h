@@ -1,4 +1,4 @@
-/* Advice for porting to memory that CPU and device share, from the trusted cells and facts of one run. Each sentence
+/* Advice for porting to memory that CPU and device share, from the valid cells and facts of one run. Each sentence
  * stands on cells; where those are lacking nothing is advised, but the command named that would measure them. */
 #ifndef AS_FACTS_ADVICE_H
 #define AS_FACTS_ADVICE_H
@@ -20,7 +20,7 @@ struct as_advice {
     const char *topic;    /* "device-heavy", "shared", "pre-fault", ... */
     const char *question; /* what it answers */
     char device[32];
-    bool known;          /* else trusted cells are lacking */
+    bool known;          /* else valid cells are lacking */
     bool warning;        /* something is wrong with this use of the memory, not only slow */
     char sentence[1536]; /* what to do and why, or what is lacking */
     char command[192];   /* what would measure it; "" when it is known */

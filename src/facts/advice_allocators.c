@@ -50,7 +50,7 @@ bool advise_allocator(struct rule_context *c, const struct topic *t, struct as_a
     size_t n = choose(c, &t->wanted, choices), same = choices_best(choices, n, t->wanted.less);
     if (n < 2)
         return false;
-    advice_say(a, "Of %zu with trusted cells ", n);
+    advice_say(a, "Of %zu with valid cells ", n);
     say_choice(a, choices, same, t->does);
     say_others(a, choices, n, same);
     add_numbers(a, choices, n);
@@ -75,7 +75,7 @@ bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advi
     if (kept == 0 || (kept == 1 && could > 1))
         return false;
     size_t same = choices_best(choices, kept, t->wanted.less);
-    advice_say(a, "Of %zu with trusted cells that both sides reach ", kept);
+    advice_say(a, "Of %zu with valid cells that both sides reach ", kept);
     say_choice(a, choices, same, "in repeated passes the device streams at");
     const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
     const bool out_of_reach = fastest && !fastest->host_access;

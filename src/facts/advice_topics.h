@@ -6,7 +6,7 @@
 
 struct topic;
 
-/* Fills in the sentence and numbers and returns true, or returns false where trusted cells are lacking. */
+/* Fills in the sentence and numbers and returns true, or returns false where valid cells are lacking. */
 typedef bool (*advise_fn)(struct rule_context *c, const struct topic *t, struct as_advice *a);
 
 struct topic {

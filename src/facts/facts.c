@@ -30,10 +30,10 @@ const struct rule fact_rules[] = {
      "minor faults over the pages that were read",
      "another counter of the same events that differs"},
     {"memory bandwidth", rule_memory_bandwidth,
-     "the best trusted cell of the operation that was measured as memory: the footprint gate has looked at it",
+     "the best valid cell of the operation that was measured as memory: the footprint gate has looked at it",
      "a faster cell that passes the same gates"},
     {"cache bandwidth", rule_cache_bandwidth,
-     "the best trusted cell of the operation whose working set lies between the cache before and three quarters of "
+     "the best valid cell of the operation whose working set lies between the cache before and three quarters of "
      "this one; of a card one that loads past its units' own caches (width best)",
      "a faster cell that passes the same gates, whose working set lies in the same cache and no part of it nearer"},
     {"instruments", rule_instruments,
@@ -76,17 +76,17 @@ const struct rule fact_rules[] = {
      "passes over the data from which a copy and passes in the device's memory take less time than as many passes by "
      "direct access: 1/copy / (1/direct - 1/own), of the bandwidths, both of reading as much",
      "an algorithm whose passes are timed both ways and that turns at another number"},
-    {"links", rule_link, "the fastest trusted copy over the link, by direction, whatever its size and whatever copies",
+    {"links", rule_link, "the fastest valid copy over the link, by direction, whatever its size and whatever copies",
      "a faster copy over the same link that passes the same gates"},
     {"link latency", rule_link_latency,
      "median time of a load, or of an atomic addition, that waits for the one before, in the smallest buffer measured",
      "the same walk by another tool with another result"},
     {"arithmetic", rule_roofline,
-     "the fastest trusted chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth "
+     "the fastest valid chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth "
      "of memory or of a cache, all threads",
      "a program that passes the ridge's rate at fewer operations a byte"},
     {"units at work", rule_alu,
-     "the best trusted cell of a multiply-add: a peak is two operations each, times clock and units; warps in flight "
+     "the best valid cell of a multiply-add: a peak is two operations each, times clock and units; warps in flight "
      "are rate times latency (Little's law)",
      "a faster chain that passes the same gates; a cell with one chain a thread that is more than 10% off the law"},
     {"code of operations", rule_alu_code,
@@ -94,7 +94,7 @@ const struct rule fact_rules[] = {
      "of a result",
      "a disassembly with another number of instructions"},
     {"operations", rule_alu_each,
-     "the best trusted cell of an operation: its rate with any number of chains and warps, its latency with one chain",
+     "the best valid cell of an operation: its rate with any number of chains and warps, its latency with one chain",
      "a faster chain of the same operation that passes the same gates"},
     {"energy", rule_power,
      "the slope of the card's power over the rate of an operation, as more and more units do it, by least squares; "
@@ -108,7 +108,7 @@ const struct rule fact_rules[] = {
      "fewer than two sequences for each such load, and where more than one of ten is off by more than 5%",
      "a sequence of the same operations, with more of the cheaper one, that costs otherwise than the pipes say"},
     {"atomic updates", rule_atomics,
-     "the best trusted cell of an agent alone, by elements and type; what it keeps is the least ratio of a trusted "
+     "the best valid cell of an agent alone, by elements and type; what it keeps is the least ratio of a valid "
      "cell with the other agent at work to the one without, all else equal",
      "a faster cell, or a pair of agents at work together that keeps less"},
     {"lost updates", rule_atomics_lost,
@@ -120,17 +120,17 @@ const struct rule fact_rules[] = {
      "operation codes",
      "a disassembly of the same functions or kernels that holds another instruction for the operation"},
     {"products of matrices", rule_matmul,
-     "the fastest trusted product of random operands in bursts, at the largest size that both have: a type is "
+     "the fastest valid product of random operands in bursts, at the largest size that both have: a type is "
      "accelerated from 1.5 times the next wider type's rate on; it has a unit of its own where that is above the "
      "highest ceiling of ordinary arithmetic, and none where it is below and the older path is within 1.5 times; "
      "energy by the device's sensor; own kernels against the library's",
      "a faster product of the wider type, or by ordinary arithmetic, that passes the same gates"},
     {"peaks of matrix instructions", rule_matmul_peak,
-     "the fastest trusted cell of a dense instruction by the format of its first factor, beside what is documented of "
+     "the fastest valid cell of a dense instruction by the format of its first factor, beside what is documented of "
      "the architecture; reached from 98% on",
      "a chain of the same instruction with another rate in cycles that passes the same gates"},
     {"operands, power and clock", rule_matmul_power,
-     "the ratio of two trusted cells that differ in their operands, or in how long they are held; with the clock and "
+     "the ratio of two valid cells that differ in their operands, or in how long they are held; with the clock and "
      "the power that were read during each",
      "the same two on a device of another power limit, whose ratio does not follow its clock"},
     {"fused epilogues", rule_fusion,
@@ -158,7 +158,7 @@ const struct rule fact_rules[] = {
      "from which on the next load misses too; ways by the fewest lines that drive each other out",
      "a walk in another order whose knees lie outside the intervals; a table of the same chip that differs"},
     {"units", rule_onchip_units,
-     "bytes a cycle by the best trusted cell; a miss by loads of what nothing brought in; banks by the slowest "
+     "bytes a cycle by the best valid cell; a miss by loads of what nothing brought in; banks by the slowest "
      "stride; near and far by the ratio of the two; what a unit holds by how many groups were on it at a time and how "
      "many were not",
      "a faster cell, another stride, or one group more that pass the same gates"},
@@ -184,8 +184,7 @@ const char *as_fact_verdict_text(enum as_fact_verdict v)
 
 static bool usable(const struct as_cell *cell)
 {
-    return cell->status == AS_CELL_OK && cell->sum.n > 0 && isfinite(cell->sum.median) &&
-           (cell->sum.median > 0 || as_unit_is_count(cell->unit));
+    return as_cell_is_valid(cell) && (cell->sum.median > 0 || as_unit_is_count(cell->unit));
 }
 
 /* The devices in the order of the run's list, then those that only cells name. */

@@ -48,7 +48,7 @@ struct level {
     const struct as_plateau *plateau;
     const struct as_cache *cache; /* what the OS or driver says of it, NULL */
     char name[16];                /* "L1", ..., "memory" */
-    bool hole;                    /* sizes are missing or untrusted behind it: where it ends is not known */
+    bool hole;                    /* sizes are missing or rejected behind it: where it ends is not known */
 };
 
 /* Is there a hole of more than an octave and a half between the plateau and the next? */
@@ -150,7 +150,7 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
             snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "step %zu" : "L%zu", i + 1);
     }
     struct level *last = &levels[n - 1];
-    /* Where cells in between are missing or untrusted, what stands last need not be memory. */
+    /* Where cells in between are missing or rejected, what stands last need not be memory. */
     struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
     bool hole = hole_behind(curve, &whole, last->plateau->last);
     double end = curve->x[last->plateau->last];
@@ -238,9 +238,9 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
     else if (f->verdict == AS_SUPPORTED)
         fact_say(f, "%s ends between %s and %s, as its claimed size of %s says", level->name, lo, hi, claim);
     else if (f->verdict == AS_UNDECIDED)
-        fact_say(
-            f, "%s ends between %s and %s, where too few sizes are trusted to tell its claimed size of %s from others",
-            level->name, lo, hi, claim);
+        fact_say(f,
+                 "%s ends between %s and %s, where too few sizes are valid to tell its claimed size of %s from others",
+                 level->name, lo, hi, claim);
     else
         fact_say(f, "%s acts as if it ended between %s and %s, not at its claimed size of %s", level->name, lo, hi,
                  claim);

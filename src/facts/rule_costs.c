@@ -51,7 +51,7 @@ void rule_clock(struct rule_context *c)
         if (strcmp(lo, hi) != 0)
             snprintf(range, sizeof range, "%s to %s ", lo, hi);
         if (n < MANY_CELLS)
-            snprintf(seen_in, sizeof seen_in, "%sin %zu trusted cell%s", range, n, n == 1 ? "" : "s");
+            snprintf(seen_in, sizeof seen_in, "%sin %zu valid cell%s", range, n, n == 1 ? "" : "s");
         else
             snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
         if (f->claimed > 0 && median > 1.02 * f->claimed) {
@@ -147,7 +147,7 @@ static void add_allocator(struct rule_context *c, const struct curve *curve, siz
     char object[64], value[96], size[32];
     allocator_object(allocator, object, sizeof object);
     fact_value_text(curve->x[at], NO_INTERVAL, "B", size,
-                    sizeof size); /* in the name: which sizes are trusted differs by run */
+                    sizeof size); /* in the name: which sizes are valid differs by run */
     struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
     if (!f)
         return;

@@ -104,7 +104,7 @@ static bool is_reading(const struct as_cell *cell, const char *allocator)
            strcmp(cell_axis(cell, "allocator"), allocator) == 0 && cell_axis_number(cell, "threads") == 0;
 }
 
-/* The best trusted reading of memory of this kind by the device that has one of the device's own beside it with all
+/* The best valid reading of memory of this kind by the device that has one of the device's own beside it with all
  * else as there: how much is read matters more than from where. */
 static const struct as_cell *reading(const struct as_cell *const *cells, size_t n, const char *allocator,
                                      const char *own, const struct as_cell **near)
@@ -257,7 +257,7 @@ void rule_link(struct rule_context *c)
                  peer_text(cells[i], peer, sizeof peer), value,
                  !cell_is(cells[i], "how", "kernel") ? "the copy engine"
                  : is_known_by_engine(c, cells[i])   ? "a kernel"
-                                                     : "a kernel; no number by the copy engine is trusted");
+                                                     : "a kernel; no number by the copy engine is valid");
         fact_evidence(f, cells[i]);
     }
     free(cells);

@@ -63,7 +63,7 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
     f->verdict = AS_UNDECIDED;
     if (isnan(memory)) {
         fact_say(f, "Loads inside what the system lists as %s take %s; whether they hit it nobody knows, %s", place,
-                 value, "as there is no trusted time of a load in memory beside it");
+                 value, "as there is no valid time of a load in memory beside it");
         return;
     }
     fact_value_text(memory, NO_INTERVAL, f->unit, text, sizeof text);

@@ -298,7 +298,7 @@ static int by_size(const void *a, const void *b)
 
 static void sort_by_size(struct products *p)
 {
-    p->by_size = malloc((p->n + 1) * sizeof *p->by_size);
+    p->by_size = calloc(p->n + 1, sizeof *p->by_size);
     if (!p->by_size) {
         p->c->status = as_nomem(p->c->err, p->n * sizeof *p->by_size, "products");
         return;

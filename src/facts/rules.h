@@ -19,7 +19,7 @@ struct rule_context {
     const char *device;
     const struct as_device_info *info; /* NULL when the run does not say */
     const struct as_cell *const
-        *cells; /* usable ones of the device: trusted, with a finite median above 0, of counts also 0 */
+        *cells; /* usable ones of the device: valid, with a finite median above 0, of counts also 0 */
     size_t n;
     struct fact_list *facts;
     struct as_error *err;

@@ -1,4 +1,4 @@
-/* The pipes of a device's unit, from the trusted cells of probe mix: for the rule of facts, and for what is drawn. */
+/* The pipes of a device's unit, from the valid cells of probe mix: for the rule of facts, and for what is drawn. */
 #ifndef AS_FACTS_UNIT_PIPES_H
 #define AS_FACTS_UNIT_PIPES_H
 

@@ -105,7 +105,7 @@ static void ids(struct as_buf *b, const struct as_columns *c)
     as_buf_char(b, ']');
 }
 
-/* By row number: the units where they differ from the first row's, and why a point is not trusted. */
+/* By row number: the units where they differ from the first row's, and why a point is rejected. */
 static void exceptions(struct as_buf *b, const struct as_columns *c)
 {
     bool first = true;
@@ -119,11 +119,11 @@ static void exceptions(struct as_buf *b, const struct as_columns *c)
         as_buf_json_str(b, c->rows[i].cell->unit);
         first = false;
     }
-    as_buf_str(b, "},\"untrusted\":{");
+    as_buf_str(b, "},\"rejected\":{");
     first = true;
     for (size_t i = 0; i < c->rows_n; i++) {
         const struct as_cell *cell = c->rows[i].cell;
-        if (cell->status != AS_CELL_UNTRUSTED)
+        if (cell->status != AS_CELL_REJECTED)
             continue;
         as_buf_printf(b, first ? "\"%zu\":\"" : ",\"%zu\":\"", i);
         first = false;

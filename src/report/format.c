@@ -155,7 +155,7 @@ bool as_page_apart(struct as_interval a, struct as_interval b)
 
 bool as_page_measured(const struct as_cell *c)
 {
-    return (c->status == AS_CELL_OK || c->status == AS_CELL_UNTRUSTED) && c->sum.n > 0 && isfinite(c->sum.median);
+    return (as_cell_is_valid(c) || c->status == AS_CELL_REJECTED) && c->sum.n > 0 && isfinite(c->sum.median);
 }
 
 void as_page_run_name(struct as_buf *b, const struct as_run *run)

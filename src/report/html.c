@@ -90,10 +90,10 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
         when[10] = ' ';
         when[16] = '\0';
     }
-    size_t measured = 0, untrusted = 0;
+    size_t measured = 0, rejected = 0;
     for (size_t i = 0; i < rr->cells_n; i++) {
         measured += as_page_measured(&rr->cells[i]);
-        untrusted += rr->cells[i].status == AS_CELL_UNTRUSTED;
+        rejected += rr->cells[i].status == AS_CELL_REJECTED;
     }
     as_buf_str(b, "<dl class=\"run\">");
     as_buf_str(b, "<div><dt>Run</dt><dd>");
@@ -116,8 +116,8 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
         as_buf_str(b, "</strong>");
     }
     as_buf_printf(b, "</dd></div><div><dt>Cells</dt><dd>%zu of %zu have a number", measured, rr->cells_n);
-    if (untrusted)
-        as_buf_printf(b, ", <a href=\"#gates\">%zu untrusted</a>", untrusted);
+    if (rejected)
+        as_buf_printf(b, ", <a href=\"#gates\">%zu rejected</a>", rejected);
     as_buf_str(b, "</dd></div></dl>\n");
 }
 

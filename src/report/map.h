@@ -49,7 +49,7 @@ enum as_status as_map_layout(struct as_map_tree *t, unsigned budget, struct as_e
 /* ---- the numbers ---- */
 
 enum as_map_kind { AS_MAP_HOLDS, AS_MAP_LATENCY, AS_MAP_BANDWIDTH, AS_MAP_KINDS };
-enum as_map_known { AS_MAP_UNKNOWN, AS_MAP_UNTRUSTED, AS_MAP_UNDECIDED, AS_MAP_CLAIMED, AS_MAP_MEASURED };
+enum as_map_known { AS_MAP_UNKNOWN, AS_MAP_REJECTED, AS_MAP_UNDECIDED, AS_MAP_CLAIMED, AS_MAP_MEASURED };
 
 struct as_map_number {
     enum as_map_known known;
@@ -75,7 +75,7 @@ void as_map_numbers_find(const struct as_report_run *run, const struct as_device
                          struct as_map_numbers *out);
 /* Has anything been measured of this row (row < 0: of any row or link)? */
 bool as_map_has_numbers(const struct as_map_numbers *n, int row);
-/* As text for the page: "32 KiB", "368–371 GB/s"; "not measured" or "untrusted" where there is no number. */
+/* As text for the page: "32 KiB", "368–371 GB/s"; "not measured" or "rejected" where there is no number. */
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n);
 /* The fact of a link in a direction ("to", "from", "both") or of its latency ("load", "atomic"), NULL when there is
  * none. end: "host-0", "1", "every". */

@@ -141,18 +141,18 @@ static int row_of_cell(const struct as_cell *c, const struct as_device_info *inf
     return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, as_axes_u64(&c->axes, "size"));
 }
 
-/* A number that was measured but not trusted is not drawn: then the map says so. */
-static void find_untrusted(const struct as_report_run *run, const struct as_device_info *info,
-                           struct as_map_numbers *out)
+/* A number that was measured but rejected is not drawn: then the map says so. */
+static void find_rejected(const struct as_report_run *run, const struct as_device_info *info,
+                          struct as_map_numbers *out)
 {
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
         enum as_map_kind kind = AS_MAP_LATENCY;
-        if (c->status != AS_CELL_UNTRUSTED || strcmp(c->device, info->id) != 0)
+        if (c->status != AS_CELL_REJECTED || strcmp(c->device, info->id) != 0)
             continue;
         const int row = row_of_cell(c, info, &kind);
         if (row >= 0 && out->row[row][kind].known == AS_MAP_UNKNOWN)
-            out->row[row][kind].known = AS_MAP_UNTRUSTED;
+            out->row[row][kind].known = AS_MAP_REJECTED;
     }
 }
 
@@ -315,21 +315,21 @@ static void find_links(const struct as_report_run *run, const struct as_device_i
     }
 }
 
-/* Links of a device that were measured, but not trusted. */
-static void find_untrusted_links(const struct as_report_run *run, const struct as_device_info *info,
-                                 struct as_map_numbers *out)
+/* Links of a device that were measured, but rejected. */
+static void find_rejected_links(const struct as_report_run *run, const struct as_device_info *info,
+                                struct as_map_numbers *out)
 {
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
         bool bandwidth = strcmp(c->probe, "link") == 0;
-        if (c->status != AS_CELL_UNTRUSTED || strcmp(c->device, info->id) != 0 ||
+        if (c->status != AS_CELL_REJECTED || strcmp(c->device, info->id) != 0 ||
             (!bandwidth && strcmp(c->probe, "link_latency") != 0))
             continue;
         bool host = sort_of(as_axes_text(&c->axes, "peer")) == HOST;
         for (size_t k = 0; k < out->links_n; k++) {
             struct as_map_number *n = &out->link[k].number[bandwidth ? AS_MAP_BANDWIDTH : AS_MAP_LATENCY];
             if (n->known == AS_MAP_UNKNOWN && starts_with(out->link[k].name, "host") == host)
-                n->known = AS_MAP_UNTRUSTED;
+                n->known = AS_MAP_REJECTED;
         }
     }
 }
@@ -339,9 +339,9 @@ void as_map_numbers_find(const struct as_report_run *run, const struct as_device
     *out = (struct as_map_numbers){.links_n = 0};
     find_rows(run, info, out);
     find_claims(info, out);
-    find_untrusted(run, info, out);
+    find_rejected(run, info, out);
     find_links(run, info, out);
-    find_untrusted_links(run, info, out);
+    find_rejected_links(run, info, out);
 }
 
 bool as_map_has_numbers(const struct as_map_numbers *n, int row)
@@ -361,7 +361,7 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
     const double alike = 1.01; /* of the least: three digits would not show more */
     static const char *const no_number[] = {
-        [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_UNTRUSTED] = "untrusted", [AS_MAP_UNDECIDED] = "undecided"};
+        [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_REJECTED] = "rejected", [AS_MAP_UNDECIDED] = "undecided"};
     if (n->known <= AS_MAP_UNDECIDED)
         as_buf_str(b, no_number[n->known]);
     else if (n->fact && strcmp(n->fact->unit, n->unit) == 0)

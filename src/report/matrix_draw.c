@@ -123,11 +123,11 @@ static void point(struct as_buf *b, const struct axes *a, const struct as_matrix
         as_buf_printf(b, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"5\" opacity=\".35\"/>", x,
                       at_y(a, p->ci.lo), at_y(a, fmin(p->ci.hi, a->y_hi)), colour);
     as_buf_printf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\"><title>",
-                  x, at_y(a, p->rate), colour, p->trusted ? colour : "var(--paper)");
+                  x, at_y(a, p->rate), colour, p->valid ? colour : "var(--paper)");
     as_buf_html(b, p->path);
     as_buf_printf(b, " %.0f: ", p->size);
     as_page_value(b, p->rate, "ops/s");
-    as_buf_str(b, p->trusted ? "</title></circle>\n" : ", untrusted</title></circle>\n");
+    as_buf_str(b, p->valid ? "</title></circle>\n" : ", rejected</title></circle>\n");
 }
 
 void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
@@ -264,13 +264,13 @@ static void bar(struct as_buf *b, const struct as_matrix_bar *bar, double y, con
     as_buf_printf(b,
                   "</text><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\" "
                   "fill-opacity=\"%s\" stroke=\"%s\"/>",
-                  fmin(from, to), y + 3, fabs(to - from), BAR_H - 7, colour, bar->trusted ? "0.75" : "0", colour);
+                  fmin(from, to), y + 3, fabs(to - from), BAR_H - 7, colour, bar->valid ? "0.75" : "0", colour);
     if (bar->ci.hi > bar->ci.lo)
         as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\"/>", along(s, bar->ci.lo),
                       y + 3 + (BAR_H - 7) / 2.0, along(s, bar->ci.hi));
     text_at(b, (isfinite(last) ? last : to) + 6, y + 14, "start", "var(--ink)", 12);
     as_page_value(b, bar->value, unit);
-    as_buf_str(b, bar->trusted ? "</text>\n" : " untrusted</text>\n");
+    as_buf_str(b, bar->valid ? "</text>\n" : " rejected</text>\n");
 }
 
 void as_matrix_draw_bars(struct as_buf *b, const char *name, const struct as_matrix_bar *bars, size_t n,

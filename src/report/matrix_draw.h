@@ -8,7 +8,7 @@ struct as_matrix_point {
     const char *path;
     double size, rate;
     struct as_interval ci;
-    bool trusted;
+    bool valid;
 };
 /* Rates of products of one type over their size on logarithmic axes, a line a path, and as a dashed line what ordinary
  * arithmetic can do at most (NAN: not known). Points are in the order of path and size. */
@@ -29,7 +29,7 @@ struct as_matrix_bar {
     const char *path; /* its colour */
     double value;
     struct as_interval ci;
-    bool trusted;
+    bool valid;
 };
 /* Bars from 0, or from a line at `mark` to either side (NAN: none). */
 void as_matrix_draw_bars(struct as_buf *b, const char *name, const struct as_matrix_bar *bars, size_t n,

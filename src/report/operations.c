@@ -25,8 +25,7 @@ bool as_operation_cell(const struct as_cell *c)
 
 static bool measured(const struct as_cell *c)
 {
-    return c && (c->status == AS_CELL_OK || c->status == AS_CELL_UNTRUSTED) && isfinite(c->sum.median) &&
-           c->sum.median > 0;
+    return c && (as_cell_is_valid(c) || c->status == AS_CELL_REJECTED) && isfinite(c->sum.median) && c->sum.median > 0;
 }
 
 static struct as_measure measure_of(const struct as_cell *c)
@@ -57,13 +56,13 @@ static double note_number(const struct as_cell *c, const char *name)
     return number;
 }
 
-/* What counts most first: a number that is trusted, one that is not, none; then the better number. */
+/* What counts most first: a valid number, a rejected one, none; then the better number. */
 static bool beats(const struct as_cell *a, const struct as_cell *b)
 {
     if (!b)
         return true;
-    int rank_a = a->status == AS_CELL_OK && measured(a) ? 2 : measured(a);
-    int rank_b = b->status == AS_CELL_OK && measured(b) ? 2 : measured(b);
+    int rank_a = as_cell_is_valid(a) && measured(a) ? 2 : measured(a);
+    int rank_b = as_cell_is_valid(b) && measured(b) ? 2 : measured(b);
     if (rank_a != rank_b || !rank_a)
         return rank_a > rank_b;
     return as_cell_is_better(a, b);
@@ -274,7 +273,7 @@ static void status_of(const struct as_cell *c, struct as_buf *out)
 {
     as_buf_str(out, as_cell_status_word(c->status));
     const char *lead = ": ";
-    for (int g = 0; g < AS_GATE_N && c->status == AS_CELL_UNTRUSTED; g++)
+    for (int g = 0; g < AS_GATE_N && c->status == AS_CELL_REJECTED; g++)
         if (c->gates[g].state == AS_GATE_FAIL) {
             as_buf_printf(out, "%s%s", lead, as_gate_name((enum as_gate)g));
             lead = ", ";
@@ -298,7 +297,7 @@ void as_operation_status(const struct as_operation *o, struct as_buf *out)
     as_buf_finish(&other);
 }
 
-bool as_operation_is_trusted(const struct as_operation *o)
+bool as_operation_is_valid(const struct as_operation *o)
 {
-    return (!o->throughput || o->throughput->status == AS_CELL_OK) && (!o->latency || o->latency->status == AS_CELL_OK);
+    return (!o->throughput || as_cell_is_valid(o->throughput)) && (!o->latency || as_cell_is_valid(o->latency));
 }

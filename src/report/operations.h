@@ -19,7 +19,7 @@ struct as_operation {
     const char *name, *device;
     size_t place;                             /* of the device in the run, behind all where it is not among them */
     const struct as_word *word;               /* NULL: this build does not know the operation */
-    const struct as_cell *throughput;         /* the best trusted cell, else one that is not; NULL none was asked for */
+    const struct as_cell *throughput;         /* the best valid cell, else one that is not; NULL none was asked for */
     const struct as_cell *latency;            /* the same, the least */
     const struct as_cell *link;               /* latency of what makes an operand of a result; NULL unknown */
     struct as_measure warp;                   /* cycles that an instruction of a warp or vector takes of a full unit */
@@ -35,9 +35,10 @@ bool as_operations_any(const struct as_report_run *run);
 /* In order of devices, then of the table of operations. *out is the caller's (free). */
 enum as_status as_operations_make(const struct as_report_run *run, struct as_operation **out, size_t *n,
                                   struct as_error *err);
-/* In words what its numbers are to be taken as: "ok", "untrusted: noise", "unsupported"; of both where they differ. */
+/* In words what its numbers are to be taken as: "ok", "rejected: checksum", "unsupported"; of both where they differ.
+ */
 void as_operation_status(const struct as_operation *o, struct as_buf *out);
-bool as_operation_is_trusted(const struct as_operation *o);
+bool as_operation_is_valid(const struct as_operation *o);
 
 /* A published figure of an operation beside what was measured. False where the figure is of none, or of something that
  * is not measured. */

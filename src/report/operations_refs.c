@@ -30,7 +30,7 @@ bool as_ref_is_of(const struct as_ref *ref, const char *op)
 
 static struct as_measure of_cell(const struct as_cell *c)
 {
-    if (!c || c->status != AS_CELL_OK || !isfinite(c->sum.median))
+    if (!c || !as_cell_is_valid(c))
         return (struct as_measure){NAN, {NAN, NAN}};
     return (struct as_measure){c->sum.median, c->sum.ci};
 }

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of untrusted cells the gates that failed are the reason, whatever their texts say in numbers, and it is their probe's
+/* Of rejected cells the gates that failed are the reason, whatever their texts say in numbers, and it is their probe's
  * own; what a device cannot do is one reason for all probes that would need it. */
 static bool same_reason(const struct as_cell *a, const struct as_cell *b)
 {
     if (a->status != b->status || strcmp(a->device, b->device) != 0)
         return false;
-    if (a->status != AS_CELL_UNTRUSTED)
+    if (a->status != AS_CELL_REJECTED)
         return strcmp(a->reason, b->reason) == 0;
     if (strcmp(a->probe, b->probe) != 0)
         return false;
@@ -36,7 +36,7 @@ static void add_probe(struct as_missing_reason *r, const char *probe)
 enum as_status as_missing_add(struct as_missing *m, const struct as_cell *cell, struct as_error *err)
 {
     size_t k = 0;
-    if (cell->status == AS_CELL_OK)
+    if (as_cell_is_valid(cell))
         return AS_OK;
     while (k < m->n && !same_reason(&m->reasons[k].first, cell))
         k++;
@@ -235,7 +235,7 @@ enum as_status as_overview_add(struct as_overview *o, const struct as_cell *cell
                                                  .handle = handle,
                                                  .words = words,
                                                  .kind = (unsigned)kind,
-                                                 .trusted = cell->status == AS_CELL_OK,
+                                                 .valid = as_cell_is_valid(cell),
                                                  .better_less = cell->better_less != 0};
     return AS_OK;
 }

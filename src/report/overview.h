@@ -11,16 +11,16 @@ enum { AS_OVERVIEW_POINTS = 32, AS_OVERVIEW_GROUPS = 200, AS_MISSING_REASONS = 1
  * where it has few values ("triad"). */
 struct as_overview_group {
     const char *probe, *device, *word; /* as long as the overview lives */
-    size_t trusted, untrusted;
-    struct as_cell *shown; /* the best trusted cell, or of what is counted the highest; where none is trusted the only
+    size_t valid, rejected;
+    struct as_cell *shown; /* the best valid cell, or of what is counted the highest; where none is valid the only
                               cell; NULL: there are several; owned */
-    double least;          /* lowest trusted number of what is counted, where they differ; else NAN */
-    double size[AS_OVERVIEW_POINTS], number[AS_OVERVIEW_POINTS]; /* trusted cells like the one shown, by size */
+    double least;          /* lowest valid number of what is counted, where they differ; else NAN */
+    double size[AS_OVERVIEW_POINTS], number[AS_OVERVIEW_POINTS]; /* valid cells like the one shown, by size */
     size_t points;
     bool varies[AS_AXES_MAX]; /* does this axis of the cell have other values, in the probe on the device? */
 };
 
-/* Cells that are missing or untrusted for one reason. */
+/* Cells that are missing or rejected for one reason. */
 struct as_missing {
     struct as_missing_reason {
         struct as_cell first;

@@ -9,7 +9,7 @@
 
 _Static_assert(AS_OVERVIEW_GROUPS <= UCHAR_MAX, "a group's number fits a byte");
 
-/* Numbers by which a group is shown; NULL: none is trusted. */
+/* Numbers by which a group is shown; NULL: none is valid. */
 struct extremes {
     const struct number *any, *best, *least, *most;
 };
@@ -30,11 +30,11 @@ static bool is_better(const struct number *a, const struct number *b)
 
 static void take_number(struct as_overview_group *g, struct extremes *e, const struct number *x)
 {
-    if (!x->trusted) {
-        g->untrusted++;
+    if (!x->valid) {
+        g->rejected++;
         return;
     }
-    g->trusted++;
+    g->valid++;
     if (!e->best || is_better(x, e->best))
         e->best = x;
     if (!e->least || x->median < e->least->median)
@@ -78,7 +78,7 @@ static void find_curve(const struct overview_work *w, const struct number *shown
 {
     const struct number *points[AS_OVERVIEW_POINTS];
     for (size_t i = 0; i < w->numbers_n && g->points < AS_OVERVIEW_POINTS; i++)
-        if (w->numbers[i].alike == shown->alike && w->numbers[i].trusted && isfinite(w->numbers[i].size))
+        if (w->numbers[i].alike == shown->alike && w->numbers[i].valid && isfinite(w->numbers[i].size))
             points[g->points++] = &w->numbers[i];
     qsort(points, g->points, sizeof(points[0]), by_size);
     for (size_t i = 0; i < g->points; i++) {
@@ -98,10 +98,12 @@ static void find_varying(const struct scope *scope, struct as_overview_group *g)
 static enum as_status finish_group(const struct overview_work *w, const struct extremes *e, as_cell_fetch fetch,
                                    void *user, struct as_overview_group *g, struct as_error *err)
 {
+    if (!e->any)
+        return AS_OK;
     const struct kind *kind = &w->kinds[e->any->kind];
     /* Of what is counted none is the best: where updates are lost at all matters. */
     const bool counted = e->best && as_unit_is_count(kind->unit) && e->most->median > e->least->median;
-    const struct number *shown = counted ? e->most : e->best ? e->best : g->untrusted == 1 ? e->any : NULL;
+    const struct number *shown = counted ? e->most : e->best ? e->best : g->rejected == 1 ? e->any : NULL;
     if (!shown)
         return AS_OK;
     if (counted)

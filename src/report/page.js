@@ -30,8 +30,8 @@
     const d = data.probes[name], fields = [...Object.entries(d.words), ...Object.entries(d.about)];
     return d.id.map((id, i) => {
       const row = { id, run: data.runs[d.run[i]], value: d.value[i], lo: d.lo[i] ?? d.value[i], hi: d.hi[i] ?? d.value[i],
-        unit: d.units[i] ?? d.unit, trusted: !(i in d.untrusted), status: i in d.untrusted ? 'untrusted' : 'ok',
-        gates: d.untrusted[i] ?? '', interval: d.lo[i] !== null };
+        unit: d.units[i] ?? d.unit, valid: !(i in d.rejected), status: i in d.rejected ? 'rejected' : 'ok',
+        gates: d.rejected[i] ?? '', interval: d.lo[i] !== null };
       for (const [field, c] of fields) row[field] = c.v[c.i ? c.i[i] : 0];
       return row;
     });
@@ -48,7 +48,7 @@
     if (row.interval) lines.push([`95%: ${Number(row.lo.toPrecision(4))} to ${Number(row.hi.toPrecision(4))} ${row.unit}`]);
     lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w} ${isSize(w) ? bytes(row[w]) : row[w]}`).join(', ')]);
     if (shown !== undefined && shown !== row.value) lines.push([`drawn as ${digits(shown)}`]);
-    if (!row.trusted) lines.push([`untrusted: ${row.gates}`, 'em']);
+    if (!row.valid) lines.push([`rejected: ${row.gates}`, 'em']);
     lines.push([`cell ${row.id}`, 'small']);
     tip.replaceChildren(...lines.map(([text, tag]) => Object.assign(document.createElement(tag ?? 'span'), { textContent: text })));
   }

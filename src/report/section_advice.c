@@ -51,7 +51,7 @@ void as_page_advice(struct as_page *p)
         return;
     as_buf_str(p->out, "<section id=\"advice\" aria-labelledby=\"advice-h\"><h2 id=\"advice-h\">Advice for ports</h2>\n"
                        "<p class=\"lead\">What code that moves to memory of both CPU and device should do here, by "
-                       "trusted cells.</p>\n<ul class=\"facts\">\n");
+                       "valid cells.</p>\n<ul class=\"facts\">\n");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
             if (p->runs[r].advice[i].known)
@@ -61,7 +61,7 @@ void as_page_advice(struct as_page *p)
     as_buf_str(p->out, "</ul>\n");
     if (open)
         as_buf_printf(p->out,
-                      "<p>%zu more question%s no trusted cells here; <code>assay advise</code> names the "
+                      "<p>%zu more question%s no valid cells here; <code>assay advise</code> names the "
                       "commands that would measure them.</p>\n",
                       open, open == 1 ? " has" : "s have");
     as_buf_str(p->out, "</section>\n");

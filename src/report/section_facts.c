@@ -160,11 +160,10 @@ void as_page_facts(struct as_page *p)
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
     if (total == 0)
-        as_buf_str(p->out, "<p class=\"lead\">No fact could be derived: too few trusted cells.</p>\n");
+        as_buf_str(p->out, "<p class=\"lead\">No fact could be derived: too few valid cells.</p>\n");
     else
-        as_buf_str(p->out,
-                   "<p class=\"lead\">Sentences that a rule derived from trusted cells, with the cells they rest "
-                   "on and what would refute them.</p>\n");
+        as_buf_str(p->out, "<p class=\"lead\">Sentences that a rule derived from valid cells, with the cells they rest "
+                           "on and what would refute them.</p>\n");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].facts_n; i++)
             if (!device_seen(p, r, i))

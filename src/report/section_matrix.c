@@ -120,7 +120,7 @@ static void instruction(const struct place *p, const struct zeros *on_zeros, con
     const struct as_word *w = as_probe_word(as_probe_find(c->probe), axis(c, "instruction"));
     const struct as_cell *zeros = with_zeros(on_zeros, c);
     struct as_buf *b = p->b;
-    as_buf_str(b, c->status == AS_CELL_OK ? "<tr><th scope=\"row\">" : "<tr class=\"u\"><th scope=\"row\">");
+    as_buf_str(b, as_cell_is_valid(c) ? "<tr><th scope=\"row\">" : "<tr class=\"u\"><th scope=\"row\">");
     as_buf_html(b, axis(c, "instruction"));
     as_buf_str(b, "<small>");
     as_buf_html(b, w ? w->title : "not known to this assay");
@@ -133,7 +133,7 @@ static void instruction(const struct place *p, const struct zeros *on_zeros, con
         as_buf_str(b, "–");
     as_buf_str(b, "<td>");
     as_page_value(b, c->clock_hz, "Hz");
-    as_buf_str(b, c->status == AS_CELL_OK ? "<td class=\"l\">ok\n" : "<td class=\"l\">untrusted\n");
+    as_buf_str(b, as_cell_is_valid(c) ? "<td class=\"l\">ok\n" : "<td class=\"l\">rejected\n");
 }
 
 static void instructions(const struct place *p)
@@ -191,7 +191,7 @@ static size_t points_of(const struct place *p, const char *type, struct as_matri
                                                    .size = size,
                                                    .rate = c->sum.median,
                                                    .ci = c->sum.ci,
-                                                   .trusted = c->status == AS_CELL_OK};
+                                                   .valid = as_cell_is_valid(c)};
     }
     qsort(points, n, sizeof *points, by_path_and_size);
     return n;
@@ -202,8 +202,7 @@ static const struct as_cell *roof_of(const struct place *p, const char *type)
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, "roofline") && c->status == AS_CELL_OK && drawable(c) &&
-            as_is_higher_roof(c, best, type))
+        if (is_of(c, p->device, "roofline") && as_cell_is_valid(c) && drawable(c) && as_is_higher_roof(c, best, type))
             best = c;
     }
     return best;
@@ -241,7 +240,7 @@ static void products(const struct place *p)
         as_buf_str(p->b, "</div>\n");
     }
     as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations a second; the dashed line is what fused multiply-adds of "
-                     "the ordinary units reach. Hollow points are untrusted. All cells: <a "
+                     "the ordinary units reach. Hollow points are rejected. All cells: <a "
                      "href=\"#probe-matmul\">Products of matrices</a>.</p>\n");
 }
 
@@ -287,7 +286,7 @@ static void found(struct as_buf *b, const struct as_cell *c)
     }
     json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     const char *words = json_string_value(json_object_get(detail, "found"));
-    as_buf_str(b, c->status == AS_CELL_OK ? "<td>" : "<td class=\"u\">");
+    as_buf_str(b, as_cell_is_valid(c) ? "<td>" : "<td class=\"u\">");
     as_buf_printf(b, "<a href=\"#c%lld\"", (long long)c->id);
     if (words && words[0]) {
         char first[96];
@@ -408,7 +407,7 @@ static void bars(const struct place *p, const char *probe, const char *const *ax
         for (const char *const *a = axes; *a; a++)
             as_buf_printf(&label, "%s%s", label.len ? ", " : "", axis(c, *a));
         all[n] = (struct as_matrix_bar){
-            .path = axis(c, "path"), .value = c->sum.median, .ci = c->sum.ci, .trusted = c->status == AS_CELL_OK};
+            .path = axis(c, "path"), .value = c->sum.median, .ci = c->sum.ci, .valid = as_cell_is_valid(c)};
         as_copy_text(all[n++].label, sizeof all->label, as_buf_get(&label));
         as_buf_finish(&label);
     }

@@ -90,7 +90,7 @@ static void name(struct as_buf *b, const struct as_operation *o)
 
 static void row(struct as_buf *b, const struct as_operation *o, bool with_form)
 {
-    as_buf_str(b, as_operation_is_trusted(o) ? "<tr>" : "<tr class=\"u\">");
+    as_buf_str(b, as_operation_is_valid(o) ? "<tr>" : "<tr class=\"u\">");
     as_buf_str(b, "<th scope=\"row\">");
     name(b, o);
     as_buf_str(b, "<small>");

@@ -21,7 +21,7 @@ struct drawing {
 
 static bool is_usable(const struct as_cell *c, const struct as_device_info *info)
 {
-    return c->status == AS_CELL_OK && c->sum.median > 0 && isfinite(c->sum.median) && strcmp(c->probe, probe) == 0 &&
+    return as_cell_is_valid(c) && c->sum.median > 0 && strcmp(c->probe, probe) == 0 &&
            strcmp(c->device, info->id) == 0 && as_unit_has_pipes(info);
 }
 
@@ -191,7 +191,7 @@ enum as_status as_page_pipes(struct as_page *p)
             s = one_device(p, &p->runs[r], &p->runs[r].devices[i]);
     if (p->out->len == before)
         as_buf_str(p->out, "<p>The sequences of this run have too few operations whose costs alone are known, and "
-                           "are trusted, to tell pipes: assay run pipes measures all pairs.</p>\n");
+                           "are valid, to tell pipes: assay run pipes measures all pairs.</p>\n");
     as_buf_str(p->out, "</section>\n");
     return s;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 struct tally {
-    size_t total, measured, untrusted;
+    size_t total, measured, rejected;
     bool alike; /* all in the unit of the probe */
 };
 
@@ -18,7 +18,7 @@ static struct tally count(const struct as_page *p, const struct as_probe *known,
             t.total++;
             t.alike = t.alike && strcmp(c->unit, known->unit) == 0;
             t.measured += as_page_measured(c);
-            t.untrusted += c->status == AS_CELL_UNTRUSTED;
+            t.rejected += c->status == AS_CELL_REJECTED;
         }
     }
     return t;
@@ -37,8 +37,8 @@ static void intro(struct as_page *p, const struct as_probe *probe, const char *n
                       "version.</p>\n");
     }
     as_buf_printf(b, "<p class=\"meta\">%zu of %zu cells have a number", t.measured, t.total);
-    if (t.untrusted)
-        as_buf_printf(b, "; %zu of them untrusted, drawn hollow, with the gates that failed in the table", t.untrusted);
+    if (t.rejected)
+        as_buf_printf(b, "; %zu of them rejected, drawn hollow, with the gates that failed in the table", t.rejected);
     if (t.total > t.measured)
         as_buf_str(b, "; <a href=\"#missing\">why the others have none</a>");
     as_buf_str(b, ".</p>\n");
@@ -67,10 +67,10 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
         as_buf_str(b, ", in ");
         as_buf_html(b, probe->unit);
     }
-    as_buf_str(
-        b, "; bands and bars are 95% intervals, hollow points are untrusted. Choose a point to go to its row in the "
-           "table.</figcaption><noscript><p class=\"note\">The picture needs scripts; the table below has its "
-           "numbers.</p></noscript></figure>\n");
+    as_buf_str(b,
+               "; bands and bars are 95% intervals, hollow points are rejected. Choose a point to go to its row in the "
+               "table.</figcaption><noscript><p class=\"note\">The picture needs scripts; the table below has its "
+               "numbers.</p></noscript></figure>\n");
 }
 
 enum as_status as_page_probe(struct as_page *p, const char *name)

@@ -316,8 +316,8 @@ static void one(struct as_page *p, const struct as_report_run *rr, const char *d
     }
     as_buf_str(b, "</h3>\n");
     if (r.types == 0 || r.levels == 0) {
-        as_buf_str(b, r.types ? "<p class=\"note\">Not drawn: no bandwidth of all threads or units is trusted.</p>\n"
-                              : "<p class=\"note\">Not drawn: no peak of arithmetic is trusted.</p>\n");
+        as_buf_str(b, r.types ? "<p class=\"note\">Not drawn: no bandwidth of all threads or units is valid.</p>\n"
+                              : "<p class=\"note\">Not drawn: no peak of arithmetic is valid.</p>\n");
         return;
     }
     as_buf_str(b, "<figure class=\"chart\">\n");
@@ -326,7 +326,7 @@ static void one(struct as_page *p, const struct as_report_run *rr, const char *d
     as_buf_str(b,
                "<figcaption>Slopes are the bandwidth of each level, ceilings the rate of fused multiply-adds of each "
                "type; dots are the ridge points, where one binds as much as the other. Everything drawn was measured "
-               "and is trusted.</figcaption></figure>\n");
+               "and is valid.</figcaption></figure>\n");
     table(b, &r, device);
 }
 

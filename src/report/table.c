@@ -147,7 +147,7 @@ static void head(struct table *t, size_t first_row)
     if (t->page->n == 1) {
         as_buf_str(b, "<th scope=\"col\">");
         as_buf_html(b, t->words_n && t->words[0] == METRIC ? "value" : c->metric); /* several, each named in its row */
-        as_buf_str(b, "<th scope=\"col\">95% interval<th scope=\"col\">samples<th scope=\"col\" class=\"l\">trusted");
+        as_buf_str(b, "<th scope=\"col\">95% interval<th scope=\"col\">samples<th scope=\"col\" class=\"l\">state");
     } else {
         for (size_t r = 0; r < t->page->n; r++) {
             as_buf_str(b, "<th scope=\"col\">");
@@ -214,15 +214,15 @@ static void single_line(struct table *t, size_t row)
 {
     struct as_buf *b = t->page->out;
     const struct as_cell *c = t->c.rows[row].cell;
-    bool untrusted = c->status == AS_CELL_UNTRUSTED;
-    as_buf_printf(b, untrusted ? "<tr id=c%lld class=u>" : "<tr id=c%lld>", (long long)c->id);
+    bool rejected = c->status == AS_CELL_REJECTED;
+    as_buf_printf(b, rejected ? "<tr id=c%lld class=u>" : "<tr id=c%lld>", (long long)c->id);
     axis_cells(t, row);
     as_buf_str(b, "<td>");
     as_page_value(b, c->sum.median, c->unit);
     as_buf_str(b, "<td>");
     as_page_interval(b, c->sum.median, c->sum.ci, c->unit);
     as_buf_printf(b, "<td>%zu<td>", c->sum.n);
-    if (untrusted)
+    if (rejected)
         failing_gates(b, c);
     else
         as_buf_str(b, "yes");
@@ -261,9 +261,9 @@ static void compared_line(struct table *t, size_t from, size_t to)
         if (r == 0)
             first = c;
         if (c) {
-            as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_UNTRUSTED ? " class=u" : "");
+            as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_REJECTED ? " class=u" : "");
             as_page_value(b, c->sum.median, c->unit);
-            if (c->status == AS_CELL_UNTRUSTED) {
+            if (c->status == AS_CELL_REJECTED) {
                 as_buf_str(b, "<small>");
                 failing_gates(b, c);
                 as_buf_str(b, "</small>");

@@ -33,8 +33,8 @@ static void add_group(struct as_table *t, const struct as_overview_group *g, con
     as_table_add(t, g->probe, AS_PAINT_NONE);
     as_table_add(t, g->device, AS_PAINT_NONE);
     as_table_add(t, g->word, AS_PAINT_NONE);
-    as_table_addf(t, g->trusted ? AS_PAINT_NONE : AS_PAINT_BAD, "%zu of %zu", g->trusted, g->trusted + g->untrusted);
-    if (!g->trusted) {
+    as_table_addf(t, g->valid ? AS_PAINT_NONE : AS_PAINT_BAD, "%zu of %zu", g->valid, g->valid + g->rejected);
+    if (!g->valid) {
         if (g->shown)
             cell_axes(g, &text);
         as_table_add(t, "-", AS_PAINT_NONE);
@@ -52,6 +52,7 @@ static void add_group(struct as_table *t, const struct as_overview_group *g, con
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     as_text_relative(&text, &g->shown->sum);
+    as_buf_str(&text, g->shown->status == AS_CELL_WIDE ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
     cell_axes(g, &text);
@@ -66,7 +67,7 @@ static void add_group(struct as_table *t, const struct as_overview_group *g, con
 static enum as_status write_numbers(const struct as_overview *o, const struct as_table_style *style, struct as_buf *out,
                                     struct as_error *err)
 {
-    const char *heads[] = {"probe",   "device",   "what", ">trusted", ">best", style->unicode ? ">±" : ">+-",
+    const char *heads[] = {"probe",   "device",   "what", ">valid", ">best", style->unicode ? ">±" : ">+-",
                            "best at", "?by size", NULL};
     struct as_table t;
     if (!o->groups_n)
@@ -149,7 +150,7 @@ enum as_status as_text_missing(const struct as_missing *missing, const struct as
 {
     if (!missing->n)
         return AS_OK;
-    as_text_title(out, "Untrusted or not measured", style);
+    as_text_title(out, "Rejected or not measured", style);
     struct as_buf line = AS_BUF_INIT;
     for (size_t k = 0; k < missing->n; k++) {
         const struct as_missing_reason *r = &missing->reasons[k];
@@ -163,7 +164,7 @@ enum as_status as_text_missing(const struct as_missing *missing, const struct as
         as_buf_terminal(&line, c->device);
         as_buf_printf(&line, ": %zu %s%s%s", r->cells,
                       c->status == AS_CELL_PLANNED ? "not measured" : as_cell_status_word(c->status),
-                      c->reason[0] ? ": " : "", c->status == AS_CELL_UNTRUSTED && r->cells > 1 ? "for example " : "");
+                      c->reason[0] ? ": " : "", c->status == AS_CELL_REJECTED && r->cells > 1 ? "for example " : "");
         as_buf_terminal(&line, c->reason);
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);

@@ -61,7 +61,7 @@ enum { AS_PLOT_SERIES_MAX = 6 };
 struct as_series {
     const char *name; /* escaped already */
     const double *x, *y;
-    const bool *hollow; /* untrusted points; NULL: none are */
+    const bool *hollow; /* rejected points; NULL: none are */
     size_t n;
 };
 void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, const char *unit,

@@ -25,7 +25,7 @@ static void add_cell(struct as_table *t, const struct as_cell *c, const struct a
 {
     const bool has = c && as_text_measured(c);
     const struct as_measure m = {has ? c->sum.median : NAN, {NAN, NAN}};
-    add_measure(t, m, false, has && c->status == AS_CELL_OK ? AS_PAINT_STRONG : AS_PAINT_DIM, style);
+    add_measure(t, m, false, has && as_cell_is_valid(c) ? AS_PAINT_STRONG : AS_PAINT_DIM, style);
 }
 
 static void add_row(struct as_table *t, const struct as_operation *o, bool with_form,
@@ -47,7 +47,7 @@ static void add_row(struct as_table *t, const struct as_operation *o, bool with_
     as_table_add(t, o->word ? o->word->title : "", AS_PAINT_DIM);
     as_buf_clear(&text);
     as_operation_status(o, &text);
-    as_table_add(t, as_buf_get(&text), as_operation_is_trusted(o) ? AS_PAINT_NONE : AS_PAINT_BAD);
+    as_table_add(t, as_buf_get(&text), as_operation_is_valid(o) ? AS_PAINT_NONE : AS_PAINT_BAD);
     as_buf_finish(&text);
 }
 

@@ -73,7 +73,7 @@ void as_text_bar(struct as_buf *b, double share, unsigned width, int unicode)
 }
 
 enum { PLOT_HEIGHT = 12, PLOT_WIDTH_MAX = 72, LABEL = 10, TICK_ROOM = 10 };
-/* By series: trusted and untrusted points, for ASCII and for UTF-8. */
+/* By series: valid and rejected points, for ASCII and for UTF-8. */
 static const char *const marks[2][2][AS_PLOT_SERIES_MAX] = {
     {{"o", "x", "+", "*", "#", "%"}, {":", ":", ":", ":", ":", ":"}},
     {{"●", "▲", "■", "◆", "▼", "★"}, {"○", "△", "□", "◇", "▽", "☆"}},
@@ -95,7 +95,7 @@ static void draw_series(struct canvas *c, const struct as_series *s, unsigned ma
         unsigned row = PLOT_HEIGHT - 1 - (unsigned)lround(position(&c->y, s->y[i]) * (PLOT_HEIGHT - 1));
         bool hollow = s->hollow && s->hollow[i];
         unsigned char *at = &c->mark[row][column];
-        if (*at == 0 || (*at & HOLLOW && !hollow)) /* trusted before untrusted, then the first series */
+        if (*at == 0 || (*at & HOLLOW && !hollow)) /* valid before rejected, then the first series */
             *at = (unsigned char)(mark | (hollow ? HOLLOW : 0));
     }
 }
@@ -155,18 +155,18 @@ static void write_x_axis(struct as_buf *b, const struct canvas *c, int unicode)
 
 static void write_legend(struct as_buf *b, const struct as_series *series, size_t n, const struct as_table_style *style)
 {
-    bool untrusted = false;
+    bool rejected = false;
     for (size_t i = 0; i < n; i++) {
         as_buf_repeat(b, ' ', LABEL + 2);
         as_buf_printf(b, "%s ", mark_text((unsigned char)(i + 1), style->unicode));
         as_text_cut(b, series[i].name, style->width > LABEL + 4 ? style->width - LABEL - 4 : 1, style->unicode);
         as_buf_char(b, '\n');
         for (size_t k = 0; k < series[i].n && series[i].hollow; k++)
-            untrusted |= series[i].hollow[k];
+            rejected |= series[i].hollow[k];
     }
-    if (untrusted) {
+    if (rejected) {
         as_buf_repeat(b, ' ', LABEL + 2);
-        as_buf_printf(b, "%s untrusted\n", mark_text(HOLLOW | 1, style->unicode));
+        as_buf_printf(b, "%s rejected\n", mark_text(HOLLOW | 1, style->unicode));
     }
 }
 

@@ -116,7 +116,7 @@ static enum as_status plot_add(struct plot *p, const struct view *v, const struc
     size_t k = p->series[i].n++;
     p->x[i][k] = as_axes_number(&c->axes, v->axes->v[v->size].name);
     p->y[i][k] = c->sum.median;
-    p->hollow[i][k] = c->status != AS_CELL_OK;
+    p->hollow[i][k] = !as_cell_is_valid(c);
     return AS_OK;
 }
 

@@ -180,9 +180,9 @@ void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct 
 enum as_paint as_status_paint(enum as_cell_status s)
 {
     static const unsigned char of[AS_CELL_STATUS_N] = {
-        [AS_CELL_OK] = AS_PAINT_NONE,     [AS_CELL_UNTRUSTED] = AS_PAINT_BAD, [AS_CELL_FAILED] = AS_PAINT_BAD,
-        [AS_CELL_CRASHED] = AS_PAINT_BAD, [AS_CELL_TIMEOUT] = AS_PAINT_BAD,   [AS_CELL_UNSUPPORTED] = AS_PAINT_DIM,
-        [AS_CELL_SKIPPED] = AS_PAINT_DIM, [AS_CELL_PLANNED] = AS_PAINT_DIM,
+        [AS_CELL_OK] = AS_PAINT_NONE,         [AS_CELL_WIDE] = AS_PAINT_NONE,   [AS_CELL_REJECTED] = AS_PAINT_BAD,
+        [AS_CELL_FAILED] = AS_PAINT_BAD,      [AS_CELL_CRASHED] = AS_PAINT_BAD, [AS_CELL_TIMEOUT] = AS_PAINT_BAD,
+        [AS_CELL_UNSUPPORTED] = AS_PAINT_DIM, [AS_CELL_SKIPPED] = AS_PAINT_DIM, [AS_CELL_PLANNED] = AS_PAINT_DIM,
     };
     return (unsigned)s < AS_CELL_STATUS_N ? (enum as_paint)of[s] : AS_PAINT_NONE;
 }

@@ -157,7 +157,7 @@ static enum as_status match_devices(const struct as_report_run *run, const struc
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
         bool first = strcmp(c->device, a->id) == 0, second = strcmp(c->device, b->id) == 0;
-        if ((first || second) && c->status == AS_CELL_OK && c->sum.n > 0 && isfinite(c->sum.median))
+        if ((first || second) && as_cell_is_valid(c))
             scratch[n++] = (struct candidate){c, key_of(first ? a : b, c), second};
     }
     if (n > 1)

@@ -9,7 +9,7 @@ bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, 
 
 /* Gives the cell with its samples; the caller finishes it. */
 typedef enum as_status as_samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err);
-/* Fills run->twins: of trusted cells with the same probe and axes the ones with the same allocator, or, where there are
+/* Fills run->twins: of valid cells with the same probe and axes the ones with the same allocator, or, where there are
  * none, the best by any, of times and rates. Those that differ most come first. */
 enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, void *context, struct as_error *err);
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 static const char *const before[] = {"run", "cell", "backend", "device", "probe", NULL};
-static const char *const after[] = {"metric",    "unit",       "counts",       "better", "precision", "status",
-                                    "reason",    "n",          "visits",       "median", "ci_low",    "ci_high",
-                                    "mad",       "min",        "max",          "modes",  "limit",     "clock_hz",
-                                    "footprint", "started_at", "failed_gates", NULL};
+static const char *const after[] = {
+    "metric",  "unit",     "counts", "better",   "precision", "status",     "causes",       "reason", "n",
+    "visits",  "median",   "ci_low", "ci_high",  "mad",       "min",        "max",          "modes",  "clock_exponent",
+    "raw_low", "raw_high", "limit",  "clock_hz", "footprint", "started_at", "failed_gates", NULL};
 
 struct columns {
     char (*names)[sizeof((struct as_axis_value *)0)->name];
@@ -117,6 +117,11 @@ static void write_row(const struct as_cell *c, const struct columns *columns, st
     text(out, c->better_less ? "less" : "more");
     number(out, c->precision);
     text(out, as_cell_status_word(c->status));
+    struct as_buf causes = AS_BUF_INIT;
+    as_causes_text(c->causes, &causes);
+    text(out, as_buf_get(&causes));
+    out->failed |= causes.failed;
+    as_buf_finish(&causes);
     text(out, c->reason);
     number(out, (double)c->sum.n);
     number(out, (double)c->sum.visits);
@@ -124,6 +129,9 @@ static void write_row(const struct as_cell *c, const struct columns *columns, st
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         number(out, values[i]);
     number(out, c->sum.n ? (double)c->sum.modes : NAN);
+    number(out, c->exponent);
+    number(out, c->raw_low);
+    number(out, c->raw_high);
     number(out, c->limit);
     number(out, c->clock_hz);
     number(out, (double)c->footprint);

@@ -26,6 +26,14 @@ static void write_samples(const double *x, size_t n, struct as_buf *out)
 static enum as_status write_visit_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
 {
     const struct as_visit *v = user;
+    const double *beside = strcmp(name, "core_hz") == 0 ? v->core_hz : strcmp(name, "weight") == 0 ? v->weight : NULL;
+    if (strcmp(name, "core_hz") == 0 || strcmp(name, "weight") == 0) {
+        if (beside)
+            write_samples(beside, v->n, out);
+        else
+            as_buf_str(out, "null");
+        return AS_OK;
+    }
     if (strcmp(name, "readings") == 0 && v->readings.sensor[0])
         return as_fields_write(as_readings_fields, as_readings_fields_n, &v->readings, NULL, NULL, out, err);
     if (strcmp(name, "readings") == 0 || as_visit_counts(v)) /* else "samples" */

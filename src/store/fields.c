@@ -92,6 +92,11 @@ static enum as_status write_value(const struct as_field *f, const void *at, stru
     case AS_FIELD_THROTTLE:
         write_throttle(*(const int *)at, out);
         break;
+    case AS_FIELD_CAUSES:
+        as_buf_char(out, '"'); /* of words that need no escape */
+        as_causes_text(*(const unsigned *)at, out);
+        as_buf_char(out, '"');
+        break;
     case AS_FIELD_OTHER:
         break;
     }
@@ -231,6 +236,10 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
         return read_word(f, j, place, at, err);
     case AS_FIELD_THROTTLE:
         return read_throttle(f, j, place, at, err);
+    case AS_FIELD_CAUSES:
+        return json_is_string(j) && !as_causes_parse(json_string_value(j), at, NULL)
+                   ? AS_OK
+                   : as_place_fail(place, f->name, "no list of causes", err);
     case AS_FIELD_OTHER:
         break;
     }

@@ -11,6 +11,8 @@
 
 /* The tree of a text takes about 20 times its size in memory at the worst. */
 enum { TEXT_MAX = 256 << 20 };
+/* The first format whose gates judge validity alone, and how many gates those before had. */
+enum { VALIDITY_FORMAT = 4, OLD_GATES = 7 };
 
 struct import {
     struct as_store *store;
@@ -55,7 +57,7 @@ static enum as_status read_axes(const struct import *in, struct cell_in *c)
 static enum as_status read_gates(const struct import *in, struct cell_in *c)
 {
     const json_t *gates = json_object_get(c->j, "gates");
-    if (!json_is_object(gates) || json_object_size(gates) != AS_GATE_N)
+    if (!json_is_object(gates) || json_object_size(gates) != (in->format < VALIDITY_FORMAT ? OLD_GATES : AS_GATE_N))
         return fail_at(in, &c->place, "gates", "not an object with every gate");
     for (int g = 0; g < AS_GATE_N; g++) {
         struct as_place place = {.format = in->format};
@@ -120,8 +122,9 @@ static enum as_status check_summary(const struct import *in, const struct cell_i
         return fail_at(in, &c->place, "median", "there is one exactly when there are samples");
     if (!in_order(m->min, m->median, m->max) || !in_order(m->ci.lo, m->ci.lo, m->ci.hi))
         return fail_at(in, &c->place, "median", "min, median and max, or the interval, are out of order");
-    if ((c->cell.status == AS_CELL_OK || c->cell.status == AS_CELL_UNTRUSTED) && m->n == 0)
-        return fail_at(in, &c->place, "status", "a cell without samples is neither ok nor untrusted");
+    const enum as_cell_status status = c->cell.status;
+    if ((status == AS_CELL_OK || status == AS_CELL_WIDE || status == AS_CELL_REJECTED) && m->n == 0)
+        return fail_at(in, &c->place, "status", "a cell without samples is neither ok, wide nor rejected");
     return AS_OK;
 }
 
@@ -153,6 +156,27 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
     return as_visit_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
 }
 
+/* A number beside each sample, null where it is not known; null: there is none. */
+static enum as_status read_beside(const struct import *in, const struct as_place *place, const char *name,
+                                  const json_t *j, size_t n, double **out)
+{
+    const json_t *list = json_object_get(j, name);
+    if (!list || json_is_null(list))
+        return AS_OK;
+    if (!json_is_array(list) || json_array_size(list) != n)
+        return fail_at(in, place, name, "not an array of n numbers");
+    *out = malloc(n ? n * sizeof **out : 1);
+    if (!*out)
+        return as_nomem(in->err, n * sizeof **out, "samples");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(list, i);
+        (*out)[i] = json_is_null(v) ? NAN : json_number_value(v);
+        if (!json_is_null(v) && !(json_is_number(v) && (*out)[i] >= 0))
+            return fail_at(in, place, name, "neither numbers from 0 on nor null");
+    }
+    return AS_OK;
+}
+
 /* null: there was no sensor. */
 static enum as_status read_readings(const struct import *in, const struct as_place *place, const json_t *j,
                                     struct as_readings *r)
@@ -179,6 +203,10 @@ static enum as_status import_visit(struct import *in, struct cell_in *c, size_t 
         v.n = 0;
     else
         s = read_visit_samples(in, c, &place, j, &v);
+    if (!s)
+        s = read_beside(in, &place, "core_hz", j, v.n, &v.core_hz);
+    if (!s)
+        s = read_beside(in, &place, "weight", j, v.n, &v.weight);
     if (!s) {
         *last = v.number;
         s = as_store_put_visit(in->store, &v, c->cell.id, in->err);
@@ -212,8 +240,17 @@ static enum as_status check_foreign(const struct import *in, const struct as_pla
                : fail_at(in, place, "driver", "neither a text nor null");
 }
 
+/* Formats before had one word for what is wide and what is rejected; which of them is judged at the end. */
+static void translate_status(const struct import *in, const json_t *j)
+{
+    const char *word = json_string_value(json_object_get(j, "status"));
+    if (in->format < VALIDITY_FORMAT && word && strcmp(word, "untrusted") == 0)
+        json_object_set_new((json_t *)j, "status", json_string("wide"));
+}
+
 static enum as_status import_cell(struct import *in, const char *list, size_t i, const json_t *j, bool hidden)
 {
+    translate_status(in, j);
     struct cell_in c = {.j = j, .place.format = in->format, .cell.precision = in->run.precision};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
     enum as_status s = as_fields_read(as_cell_fields, as_cell_fields_n, j, &c.place, &c.cell, in->err);
@@ -283,7 +320,7 @@ static enum as_status check_root(const struct import *in, const json_t *root)
 
 static enum as_status read_run(struct import *in, const json_t *root)
 {
-    static const struct as_place place = {.text = "run"};
+    const struct as_place place = {.text = "run", .format = in->format};
     enum as_status s =
         as_fields_read(as_run_fields, as_run_fields_n, json_object_get(root, "run"), &place, &in->run, in->err);
     if (!s)
@@ -310,6 +347,8 @@ static enum as_status import_root(struct import *in, const json_t *root)
         s = import_list(in, root, "cells", false);
     if (!s)
         s = import_list(in, root, "sentinels", true);
+    if (!s && in->format < VALIDITY_FORMAT)
+        s = as_store_rejudge(in->store, in->run.id, in->err);
     if (!s)
         s = check_rules(in, root);
     if (!s)

@@ -178,6 +178,14 @@ static enum as_status mend(struct as_store *store, struct as_error *err)
     return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
 }
 
+/* The first schema whose states are of validity alone. */
+enum { VALIDITY_SCHEMA = 4 };
+
+static enum as_status judge_again(void *user, int from, struct as_error *err)
+{
+    return from > 0 && from < VALIDITY_SCHEMA ? as_store_rejudge(user, 0, err) : AS_OK;
+}
+
 /* Who only reads an older store gets a copy in memory that is brought up to date; the file stays as it is. */
 static enum as_status read_older(struct as_store *store, struct as_error *err)
 {
@@ -189,15 +197,10 @@ static enum as_status read_older(struct as_store *store, struct as_error *err)
         rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
         sqlite3_backup_finish(backup);
     }
-    enum as_status s = rc == SQLITE_OK ? as_schema_migrate(&as_store_schema, store->path, copy, err)
-                                       : as_sql_fail_at(store->path, copy, rc, err);
-    if (s) {
-        sqlite3_close(copy);
-        return s;
-    }
     sqlite3_close(store->db);
     store->db = copy;
-    return AS_OK;
+    return rc == SQLITE_OK ? as_schema_migrate(&as_store_schema, store->path, copy, judge_again, store, err)
+                           : as_sql_fail_at(store->path, copy, rc, err);
 }
 
 static enum as_status open_read(struct as_store *store, struct as_error *err)
@@ -226,7 +229,7 @@ static enum as_status open_write(struct as_store *store, struct as_error *err)
         s = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
     }
     if (!s && kind != AS_SCHEMA_CURRENT)
-        s = as_schema_migrate(&as_store_schema, store->path, store->db, err);
+        s = as_schema_migrate(&as_store_schema, store->path, store->db, judge_again, store, err);
     return s;
 }
 

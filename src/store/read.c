@@ -24,6 +24,7 @@ static bool read_result(struct as_row *row, struct as_cell *c)
 {
     bool good = as_cell_status_parse(as_get_text(row), &c->status, NULL) == AS_OK;
     as_copy_column(row, c->reason, sizeof c->reason);
+    good &= as_causes_parse(as_get_text(row), &c->causes, NULL) == AS_OK;
     c->sum.n = (size_t)as_get_small(row);
     c->sum.visits = (size_t)as_get_small(row);
     c->sum.median = as_get_real(row);
@@ -36,6 +37,9 @@ static bool read_result(struct as_row *row, struct as_cell *c)
     c->sum.mode[0] = as_get_real(row);
     c->sum.mode[1] = as_get_real(row);
     c->sum.mode_share0 = as_get_real(row);
+    c->exponent = as_get_real(row);
+    c->raw_low = as_get_real(row);
+    c->raw_high = as_get_real(row);
     c->limit = as_get_real(row);
     c->clock_hz = as_get_real(row);
     c->footprint = as_get_whole(row);
@@ -146,7 +150,7 @@ enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, st
         store->path, (long long)run_id, (long long)devices, (long long)probes, AS_RUN_DEVICES_MAX, AS_RUN_PROBES_MAX);
 }
 
-/* "0010000untrusted the clock moved": a digit for each gate, the status and the reason; NULL for an ok cell. */
+/* "0100rejected limit: too fast": a digit for each gate, the status and the reason; NULL for an ok cell. */
 static bool read_trouble(struct as_row *row, struct as_cell *c)
 {
     const char *at = as_get_text(row);
@@ -321,6 +325,24 @@ static bool read_readings(struct as_row *row, struct as_readings *r)
     return good;
 }
 
+/* A number beside each sample, NULL where there is none. */
+static enum as_status read_beside(struct as_row *row, const struct as_visit *v, double **out, struct as_error *err)
+{
+    size_t len;
+    const unsigned char *bytes = as_get_bytes(row, &len);
+    *out = NULL;
+    if (!bytes)
+        return AS_OK;
+    if (len != 8 * v->n)
+        return as_store_damaged(row->store, "cell", v->cell_id, "there is not one number beside each sample", err);
+    *out = malloc(len ? len : 1);
+    if (!*out)
+        return as_nomem(err, len, "samples");
+    for (size_t i = 0; i < v->n; i++)
+        (*out)[i] = as_sample_at(bytes + 8 * i);
+    return AS_OK;
+}
+
 static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct as_error *err)
 {
     *v = (struct as_visit){.cell_id = as_get_int(row)};
@@ -358,6 +380,12 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     good &= get_gate_state(row, &v->code);
     as_copy_column(row, v->code_text, sizeof v->code_text);
     good &= read_readings(row, &v->readings);
+    v->sampling_s = as_get_real(row);
+    enum as_status s = read_beside(row, v, &v->core_hz, err);
+    if (!s)
+        s = read_beside(row, v, &v->weight, err);
+    if (s)
+        return s;
     return good ? AS_OK
                 : as_store_damaged(row->store, "cell", v->cell_id, "a visit has a status that there is not", err);
 }

@@ -32,6 +32,10 @@ static bool read_run(struct as_row *row, struct as_run *r, bool *counted)
     r->cells = as_get_small(row);
     *counted = sqlite3_column_type(row->st, row->at) == SQLITE_INTEGER;
     r->cells_ok = as_get_small(row);
+    r->reference_hz = as_get_real(row);
+    r->sampling = as_get_real(row);
+    r->exponents = as_take_text(row);
+    r->left_out = as_take_text(row);
     return which < AS_RUN_STATE_N;
 }
 

@@ -47,6 +47,10 @@ const struct as_field as_run_fields[] = {
     {"host", AS_FIELD(as_run, host, AS_FIELD_TEXT), NULL, 0},
     {"provenance", AS_FIELD(as_run, provenance, AS_FIELD_OBJECT), NULL, 0},
     {"devices", AS_FIELD(as_run, devices, AS_FIELD_ARRAY), NULL, 0},
+    {"reference_clock_hz", AS_FIELD(as_run, reference_hz, AS_FIELD_REAL), NULL, 4},
+    {"sampling_share", AS_FIELD(as_run, sampling, AS_FIELD_REAL), NULL, 4},
+    {"clock_exponents", AS_FIELD(as_run, exponents, AS_FIELD_ARRAY), NULL, 4},
+    {"left_out", AS_FIELD(as_run, left_out, AS_FIELD_OBJECT), NULL, 4},
 };
 const size_t as_run_fields_n = sizeof as_run_fields / sizeof *as_run_fields;
 
@@ -61,6 +65,7 @@ const struct as_field as_cell_fields[] = {
     OTHER("key"),
     {"status", AS_FIELD(as_cell, status, AS_FIELD_WORD), cell_status, 0},
     {"reason", AS_FIELD(as_cell, reason, AS_FIELD_TEXT), NULL, 0},
+    {"causes", AS_FIELD(as_cell, causes, AS_FIELD_CAUSES), NULL, 4},
     {"metric", AS_FIELD(as_cell, metric, AS_FIELD_TEXT), NULL, 0},
     {"unit", AS_FIELD(as_cell, unit, AS_FIELD_TEXT), NULL, 0},
     {"counts", AS_FIELD(as_cell, counts, AS_FIELD_TEXT_OR_NULL), NULL, 0},
@@ -78,6 +83,9 @@ const struct as_field as_cell_fields[] = {
     {"mode_low", AS_FIELD(as_cell, sum.mode[0], AS_FIELD_REAL), NULL, 0},
     {"mode_high", AS_FIELD(as_cell, sum.mode[1], AS_FIELD_REAL), NULL, 0},
     {"mode_share", AS_FIELD(as_cell, sum.mode_share0, AS_FIELD_REAL), NULL, 0},
+    {"clock_exponent", AS_FIELD(as_cell, exponent, AS_FIELD_REAL), NULL, 4},
+    {"raw_low", AS_FIELD(as_cell, raw_low, AS_FIELD_REAL), NULL, 4},
+    {"raw_high", AS_FIELD(as_cell, raw_high, AS_FIELD_REAL), NULL, 4},
     OTHER("samples"),
     OTHER("sample_visits"),
     OTHER("gates"),
@@ -119,6 +127,9 @@ const struct as_field as_visit_fields[] = {
     {"footprint", AS_FIELD(as_visit, footprint, AS_FIELD_U64), NULL, 0},
     {"claims_memory", AS_FIELD(as_visit, claims_memory, AS_FIELD_FLAG), NULL, 0},
     {"detail", AS_FIELD(as_visit, detail, AS_FIELD_OBJECT), NULL, 0},
+    {"sampling_s", AS_FIELD(as_visit, sampling_s, AS_FIELD_REAL), NULL, 4},
+    {"core_hz", AS_FIELD_OTHER, 0, 0, NULL, 4},
+    {"weight", AS_FIELD_OTHER, 0, 0, NULL, 4},
 };
 const size_t as_visit_fields_n = sizeof as_visit_fields / sizeof *as_visit_fields;
 

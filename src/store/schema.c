@@ -121,7 +121,69 @@ static const char version_3[] =
     "ALTER TABLE cells ADD COLUMN precision REAL;"
     "UPDATE cells SET precision = (SELECT runs.precision FROM runs WHERE runs.id = cells.run_id);";
 
-static const char *const steps[] = {version_1, version_2, version_3};
+#define GATE_COLUMNS(name)                                                                                             \
+    " gate_" name " TEXT NOT NULL CHECK(gate_" name " IN('n/a','pass','fail')), gate_" name "_text TEXT NOT NULL,"
+#define KEPT_COLUMNS                                                                                                   \
+    "id, run_id, position, backend, device, probe, metric, unit, better_less, counts, axes, key, reason, n, visits, "  \
+    "median, ci_low, ci_high, mad, min, max, modes, mode_low, mode_high, mode_share, bound, clock_hz, footprint, "     \
+    "gate_checksum, gate_checksum_text, gate_limit, gate_limit_text, gate_code, gate_code_text, gate_footprint, "      \
+    "gate_footprint_text, visits_done, duration_s, started_at, detail, precision"
+
+/* A number whose interval is wide is valid: 'wide'. One that a gate refuses is 'rejected'. Intervals and states are
+ * made anew from the samples afterwards (as_store_rejudge). */
+static const char version_4[] =
+    "ALTER TABLE visits ADD COLUMN sampling_s REAL;"
+    /* little-endian doubles, one for each sample; NULL: no core of the host took part */
+    "ALTER TABLE visits ADD COLUMN core_hz BLOB CHECK(core_hz IS NULL OR length(core_hz) = 8 * n);"
+    /* likewise; NULL: each sample counts in full */
+    "ALTER TABLE visits ADD COLUMN weight BLOB CHECK(weight IS NULL OR length(weight) = 8 * n);"
+    "ALTER TABLE runs ADD COLUMN reference_hz REAL;"
+    "ALTER TABLE runs ADD COLUMN sampling REAL;"
+    "ALTER TABLE runs ADD COLUMN exponents TEXT;"
+    "ALTER TABLE runs ADD COLUMN left_out TEXT;"
+    "UPDATE runs SET cells_ok = NULL;"
+    "CREATE TABLE cells_4("
+    " id INTEGER PRIMARY KEY,"
+    " run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+    " position INTEGER NOT NULL CHECK(position >= 0),"
+    " backend TEXT NOT NULL,"
+    " device TEXT NOT NULL,"
+    " probe TEXT NOT NULL,"
+    " metric TEXT NOT NULL,"
+    " unit TEXT NOT NULL,"
+    " better_less INTEGER NOT NULL CHECK(better_less IN(0,1)),"
+    " counts TEXT NOT NULL,"
+    " axes TEXT NOT NULL,"
+    " key INTEGER NOT NULL,"
+    " status TEXT NOT NULL CHECK(status IN"
+    "('planned','ok','wide','rejected','unsupported','failed','crashed','timeout','skipped')),"
+    " reason TEXT NOT NULL,"
+    /* why the interval is wide, as 'time, clock' */
+    " causes TEXT NOT NULL DEFAULT '',"
+    " n INTEGER NOT NULL CHECK(n >= 0),"
+    " visits INTEGER NOT NULL CHECK(visits >= 0),"
+    " median REAL, ci_low REAL, ci_high REAL, mad REAL, min REAL, max REAL,"
+    " modes INTEGER NOT NULL CHECK(modes BETWEEN 0 AND 2),"
+    " mode_low REAL, mode_high REAL, mode_share REAL,"
+    " exponent REAL, raw_low REAL, raw_high REAL,"
+    " bound REAL,"
+    " clock_hz REAL,"
+    " footprint INTEGER NOT NULL," GATE_COLUMNS("checksum") GATE_COLUMNS("limit") GATE_COLUMNS("code")
+        GATE_COLUMNS("footprint") " visits_done INTEGER NOT NULL CHECK(visits_done >= 0),"
+                                  " duration_s REAL NOT NULL,"
+                                  " started_at REAL NOT NULL,"
+                                  " detail TEXT,"
+                                  " precision REAL,"
+                                  " UNIQUE(run_id, position)"
+                                  ") STRICT;"
+                                  "INSERT INTO cells_4(" KEPT_COLUMNS ", status) SELECT " KEPT_COLUMNS
+                                  ", CASE WHEN status <> 'untrusted' THEN status "
+                                  "WHEN 'fail' IN(gate_checksum, gate_limit, gate_code, gate_footprint) THEN "
+                                  "'rejected' ELSE 'wide' END FROM cells;"
+                                  "DROP TABLE cells;"
+                                  "ALTER TABLE cells_4 RENAME TO cells;";
+
+static const char *const steps[] = {version_1, version_2, version_3, version_4};
 const struct as_schema as_store_schema = {.version = sizeof steps / sizeof *steps, .steps = steps};
 
 static int read_number(sqlite3 *db, const char *sql, int64_t *out)
@@ -229,7 +291,8 @@ static enum as_status check_references(const char *path, sqlite3 *db, struct as_
     return AS_OK;
 }
 
-enum as_status as_schema_migrate(const struct as_schema *schema, const char *path, sqlite3 *db, struct as_error *err)
+enum as_status as_schema_migrate(const struct as_schema *schema, const char *path, sqlite3 *db, as_schema_fn after,
+                                 void *user, struct as_error *err)
 {
     /* A step may rebuild a table, which must not delete the rows that refer to it. Ignored inside a transaction. */
     int rc = sqlite3_exec(db, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE", NULL, NULL, NULL);
@@ -244,6 +307,8 @@ enum as_status as_schema_migrate(const struct as_schema *schema, const char *pat
         if (rc == SQLITE_OK)
             rc = run_steps(schema, db, (int)version);
         s = rc == SQLITE_OK ? check_references(path, db, err) : as_sql_fail_at(path, db, rc, err);
+        if (!s && after)
+            s = after(user, (int)version, err);
     }
     if (!s && (rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL)) != SQLITE_OK)
         s = as_sql_fail_at(path, db, rc, err);

@@ -23,7 +23,10 @@ enum as_schema_kind {
 /* What the open file is. Foreign, newer and damaged ones are refused (AS_FORMAT). */
 enum as_status as_schema_look(const struct as_schema *schema, const char *path, sqlite3 *db, enum as_schema_kind *kind,
                               struct as_error *err);
-/* Brings an empty or older store up to date, in one transaction. */
-enum as_status as_schema_migrate(const struct as_schema *schema, const char *path, sqlite3 *db, struct as_error *err);
+/* What no SQL can do after the steps, in their transaction. from: the version before, 0 of an empty store. */
+typedef enum as_status (*as_schema_fn)(void *user, int from, struct as_error *err);
+/* Brings an empty or older store up to date, in one transaction. after may be NULL. */
+enum as_status as_schema_migrate(const struct as_schema *schema, const char *path, sqlite3 *db, as_schema_fn after,
+                                 void *user, struct as_error *err);
 
 #endif

@@ -11,13 +11,12 @@
 #define RUN_COLUMNS                                                                                                    \
     "id, uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, visits, isolate, "              \
     "tool_version, "                                                                                                   \
-    "tool_commit, host, provenance, devices, cells, cells_ok"
+    "tool_commit, host, provenance, devices, cells, cells_ok, reference_hz, sampling, exponents, left_out"
 #define PLAN_COLUMNS "run_id, position, backend, device, probe, metric, unit, better_less, counts, axes, key, precision"
 #define RESULT_COLUMNS                                                                                                 \
-    "status, reason, n, visits, median, ci_low, ci_high, mad, min, max, modes, mode_low, mode_high, "                  \
-    "mode_share, bound, clock_hz, footprint, gate_checksum, gate_checksum_text, gate_limit, "                          \
-    "gate_limit_text, gate_clock, gate_clock_text, gate_noise, gate_noise_text, gate_code, "                           \
-    "gate_code_text, gate_footprint, gate_footprint_text, gate_drift, gate_drift_text, visits_done, "                  \
+    "status, reason, causes, n, visits, median, ci_low, ci_high, mad, min, max, modes, mode_low, mode_high, "          \
+    "mode_share, exponent, raw_low, raw_high, bound, clock_hz, footprint, gate_checksum, gate_checksum_text, "         \
+    "gate_limit, gate_limit_text, gate_code, gate_code_text, gate_footprint, gate_footprint_text, visits_done, "       \
     "duration_s, started_at, detail"
 #define CELL_COLUMNS "id, " PLAN_COLUMNS ", " RESULT_COLUMNS
 #define VISIT_COLUMNS                                                                                                  \
@@ -26,39 +25,44 @@
     "claims_memory, detail, code, code_text, sensor, throttle, power_w, temperature_before, temperature_after, "       \
     "sensor_clock_hz, sensor_clock_low, sensor_clock_high, memory_clock_low, memory_clock_high, pcie_generation, "     \
     "pcie_width, pcie_generation_max, pcie_width_max, ecc_corrected, ecc_uncorrected, users, utilisation, "            \
-    "sensor_reads"
+    "sensor_reads, sampling_s, core_hz, weight"
 #define TEN "?,?,?,?,?,?,?,?,?,?"
 #define CELL_FILTER                                                                                                    \
     " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"
 /* A digit for each gate: a row of few columns is read in half the time. */
 #define FAILED_GATES                                                                                                   \
-    "(gate_checksum = 'fail') || (gate_limit = 'fail') || (gate_clock = 'fail') || (gate_noise = 'fail') || "          \
-    "(gate_code = 'fail') || (gate_footprint = 'fail') || (gate_drift = 'fail')"
+    "(gate_checksum = 'fail') || (gate_limit = 'fail') || (gate_code = 'fail') || (gate_footprint = 'fail')"
 
 static const char *const texts[AS_SQL_N] = {
     [AS_SQL_BEGIN_READ] = "BEGIN",
     [AS_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
     [AS_SQL_COMMIT] = "COMMIT",
     [AS_SQL_ROLLBACK] = "ROLLBACK",
-    [AS_SQL_ADD_RUN] =
-        "INSERT INTO runs(uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, "
-        "visits, isolate, tool_version, tool_commit, host, provenance, devices, cells) VALUES(" TEN ",?,?,?,?,?,?,?)",
-    [AS_SQL_UPDATE_RUN] = "UPDATE runs SET ended_at = ?, state = ?, precision = ?, budget_s = ?, visits = ?, "
-                          "provenance = ?, devices = ?, cells_ok = NULL WHERE id = ?",
+    [AS_SQL_ADD_RUN] = "INSERT INTO runs(uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, "
+                       "visits, isolate, tool_version, tool_commit, host, provenance, devices, cells, reference_hz, "
+                       "sampling, exponents, "
+                       "left_out) VALUES(" TEN "," TEN ",?)",
+    [AS_SQL_UPDATE_RUN] =
+        "UPDATE runs SET ended_at = ?, state = ?, precision = ?, budget_s = ?, visits = ?, "
+        "provenance = ?, devices = ?, cells_ok = NULL, reference_hz = ?, sampling = ?, exponents = ?, "
+        "left_out = ? WHERE id = ?",
     /* what is counted holds until a cell of the run changes */
     [AS_SQL_RECOUNT] = "UPDATE runs SET cells_ok = CASE WHEN ?2 THEN (SELECT count(*) FROM cells WHERE run_id = ?1 AND "
-                       "status = 'ok' AND probe <> '" AS_HIDDEN_PROBE "') END "
+                       "status IN('ok','wide') AND probe <> '" AS_HIDDEN_PROBE "') END "
                        "WHERE id = ?1 AND (?2 OR cells_ok IS NOT NULL)",
     [AS_SQL_DELETE_RUN] = "DELETE FROM runs WHERE id = ?",
     [AS_SQL_ADD_CELL] =
-        "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?,?)",
-    [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?,?,?) WHERE id = ?",
-    [AS_SQL_ADD_VISIT] = "INSERT INTO visits(" VISIT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?)",
+        "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?)",
+    [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?) WHERE id = ?",
+    [AS_SQL_ADD_VISIT] =
+        "INSERT INTO visits(" VISIT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?,?,?)",
     [AS_SQL_EXCLUDE_VISIT] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
+    [AS_SQL_COUNT_ALL_TRIALS] = "UPDATE visits SET excluded = 0, reason = '' WHERE excluded = 1 AND number < ?2 AND "
+                                "(?1 = 0 OR cell_id IN (SELECT id FROM cells WHERE run_id = ?1))",
     [AS_SQL_RUNS] = "SELECT " RUN_COLUMNS " FROM runs ORDER BY id",
     [AS_SQL_RUN] = "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?",
     [AS_SQL_COUNT_OK] =
-        "SELECT count(*) FROM cells WHERE run_id = ? AND status = 'ok' AND probe <> '" AS_HIDDEN_PROBE "'",
+        "SELECT count(*) FROM cells WHERE run_id = ? AND status IN('ok','wide') AND probe <> '" AS_HIDDEN_PROBE "'",
     [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?",
     /* 'g' comes after every digit of a uuid */
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
@@ -173,6 +177,21 @@ void as_put_throttle(struct as_row *row, int bits)
     else
         keep(row, sqlite3_bind_null(row->st, row->at));
     as_buf_finish(&text);
+}
+
+void as_put_causes(struct as_row *row, unsigned causes)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_causes_text(causes, &text);
+    keep(row, as_buf_check(&text, NULL) ? SQLITE_NOMEM
+                                        : sqlite3_bind_text(row->st, row->at, as_buf_get(&text), -1, SQLITE_TRANSIENT));
+    as_buf_finish(&text);
+}
+
+void as_put_bytes_or_null(struct as_row *row, const void *bytes, size_t n)
+{
+    keep(row,
+         bytes ? sqlite3_bind_blob64(row->st, row->at, bytes, n, SQLITE_STATIC) : sqlite3_bind_null(row->st, row->at));
 }
 
 void as_put_bytes(struct as_row *row, const void *bytes, size_t n)

@@ -30,6 +30,7 @@ enum as_sql {
     AS_SQL_UPDATE_CELL,
     AS_SQL_ADD_VISIT,
     AS_SQL_EXCLUDE_VISIT,
+    AS_SQL_COUNT_ALL_TRIALS,
     AS_SQL_RUNS,
     AS_SQL_RUN,
     AS_SQL_COUNT_OK,
@@ -92,6 +93,8 @@ void as_put_real(struct as_row *row, double v); /* NULL when it is no finite num
 void as_put_text(struct as_row *row, const char *s); /* NULL is "" */
 void as_put_text_or_null(struct as_row *row, const char *s);
 void as_put_throttle(struct as_row *row, int bits); /* as its words; NULL when unknown */
+void as_put_causes(struct as_row *row, unsigned causes);
+void as_put_bytes_or_null(struct as_row *row, const void *bytes, size_t n); /* NULL bytes: NULL */
 void as_put_bytes(struct as_row *row, const void *bytes, size_t n);
 
 int64_t as_get_int(struct as_row *row);      /* 0 for anything else */
@@ -119,8 +122,12 @@ enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int 
 enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct as_cell *cell, struct as_error *err);
 enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *visit, int64_t cell_id,
                                   struct as_error *err);
+enum as_status as_store_put_result(struct as_store *store, const struct as_cell *cell, struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
 
+/* Estimates, intervals and states of all cells of a run made anew from its samples; 0: of every run. Part of a writing
+ * transaction. */
+enum as_status as_store_rejudge(struct as_store *store, int64_t run_id, struct as_error *err);
 /* What breaks a rule of the store. */
 struct as_broken {
     const char *rule;   /* NULL: nothing does */

@@ -90,8 +90,9 @@ enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **
 enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 
 /* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
- * machine code, version 3 the precision of each cell; exports of older versions are read as well. */
-enum { AS_EXPORT_FORMAT = 3 };
+ * machine code, version 3 the precision of each cell, version 4 clock and weight of each sample; exports of older
+ * versions are read as well, and their intervals made anew. */
+enum { AS_EXPORT_FORMAT = 4 };
 /* What is written goes to out; now and then, where write is not NULL, it is handed to write and out cleared, so that
  * memory does not grow with the run. */
 typedef enum as_status (*as_write_fn)(void *user, const char *bytes, size_t n, struct as_error *err);

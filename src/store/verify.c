@@ -19,7 +19,7 @@ static const struct {
 } rules[] = {
     {"SELECT rowid, \"table\" || ' row' FROM pragma_foreign_key_check", "it belongs to nothing", NULL},
     {"SELECT id, 'visit' FROM visits WHERE length(samples) IS NOT 8 * n", "its samples are cut off", NULL},
-    {"SELECT c.id, 'cell' FROM cells c WHERE c.status IN('ok','untrusted') AND NOT EXISTS "
+    {"SELECT c.id, 'cell' FROM cells c WHERE c.status IN('ok','wide','rejected') AND NOT EXISTS "
      "(SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0)",
      "it claims a number that no visit measured", NULL},
     {"SELECT c.id, 'cell' FROM " AS_STALE_CELLS, "its numbers do not match its trials",
@@ -31,8 +31,8 @@ static const struct {
      "cells of its plan are missing", NULL},
     {"SELECT r.id, 'run' FROM runs r WHERE r.cells_ok IS NOT NULL AND r.cells_ok <> (SELECT count(*) FROM cells c "
      "WHERE "
-     "c.run_id = r.id AND c.status = 'ok' AND c.probe <> '" AS_HIDDEN_PROBE "')",
-     "its count of trusted cells is wrong", NULL},
+     "c.run_id = r.id AND c.status IN('ok','wide') AND c.probe <> '" AS_HIDDEN_PROBE "')",
+     "its count of valid cells is wrong", NULL},
     {CELLS "EXISTS (SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0 AND least_sample(v.samples) IS NULL)",
      "a sample is not a number", NULL},
     {CELLS "c.n > 0 AND (c.ci_low > c.ci_high OR c.median < c.ci_low OR c.median > c.ci_high)",
@@ -41,12 +41,11 @@ static const struct {
      "its scatter or modes contradict each other", NULL},
     {CELLS "c.n > " OF_VISITS("coalesce(sum(v.n), 0)"), "it counts more samples than there are", NULL},
     /* also of excluded ones: a run may be killed between leaving them out and storing the cell's new numbers */
-    {CELLS "c.n > 0 AND (c.min < " OF_VISITS("min(least_sample(v.samples))") " OR c.max > " OF_VISITS(
-         "max(largest_sample(v.samples))") ")",
+    {CELLS "c.n > 0 AND c.exponent IS NULL AND (c.min < " OF_VISITS(
+         "min(least_sample(v.samples))") " OR c.max > " OF_VISITS("max(largest_sample(v.samples))") ")",
      "its minimum or maximum is beyond its samples", NULL},
-    {CELLS "c.status = 'ok' AND 'fail' IN (c.gate_checksum, c.gate_limit, c.gate_clock, c.gate_noise, c.gate_code, "
-           "c.gate_footprint, c.gate_drift)",
-     "it is ok although a gate failed", NULL},
+    {CELLS "c.status IN('ok','wide') AND 'fail' IN (c.gate_checksum, c.gate_limit, c.gate_code, c.gate_footprint)",
+     "it is valid although a gate failed", NULL},
     {CELLS "c.id IN (SELECT max(id) FROM cells GROUP BY run_id, device, key HAVING count(*) > 1)",
      "its run has the same cell twice", NULL},
 };

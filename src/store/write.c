@@ -14,6 +14,15 @@ bool as_visit_counts(const struct as_visit *v)
     return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
 }
 
+/* What is known of a run once it has measured. */
+static void put_found(struct as_row *row, const struct as_run *run)
+{
+    as_put_real(row, run->reference_hz);
+    as_put_real(row, run->sampling);
+    as_put_text_or_null(row, run->exponents);
+    as_put_text_or_null(row, run->left_out);
+}
+
 enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int cells, struct as_error *err)
 {
     struct as_row row = as_row_start(store, AS_SQL_ADD_RUN);
@@ -34,6 +43,7 @@ enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int 
     as_put_text_or_null(&row, run->provenance);
     as_put_text_or_null(&row, run->devices);
     as_put_int(&row, cells);
+    put_found(&row, run);
     as_row_next(&row);
     if (row.rc == SQLITE_CONSTRAINT_UNIQUE) {
         as_row_end(&row, NULL);
@@ -49,6 +59,7 @@ static void put_result(struct as_row *row, const struct as_cell *c)
 {
     as_put_text(row, as_cell_status_word(c->status));
     as_put_text(row, c->reason);
+    as_put_causes(row, c->causes);
     as_put_int(row, (int64_t)c->sum.n);
     as_put_int(row, (int64_t)c->sum.visits);
     bool any = c->sum.n > 0;
@@ -60,6 +71,9 @@ static void put_result(struct as_row *row, const struct as_cell *c)
     as_put_real(row, two ? c->sum.mode[0] : NAN);
     as_put_real(row, two ? c->sum.mode[1] : NAN);
     as_put_real(row, two ? c->sum.mode_share0 : NAN);
+    as_put_real(row, any ? c->exponent : NAN);
+    as_put_real(row, any ? c->raw_low : NAN);
+    as_put_real(row, any ? c->raw_high : NAN);
     as_put_real(row, c->limit);
     as_put_real(row, c->clock_hz);
     as_put_int(row, (int64_t)c->footprint);
@@ -101,7 +115,7 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
     return s;
 }
 
-static enum as_status update_cell(struct as_store *store, const struct as_cell *c, struct as_error *err)
+enum as_status as_store_put_result(struct as_store *store, const struct as_cell *c, struct as_error *err)
 {
     struct as_row row = as_row_start(store, AS_SQL_UPDATE_CELL);
     put_result(&row, c);
@@ -112,7 +126,7 @@ static enum as_status update_cell(struct as_store *store, const struct as_cell *
     return s;
 }
 
-/* The count of trusted cells of a run: taken, or forgotten because a cell changed. */
+/* The count of valid cells of a run: taken, or forgotten because a cell changed. */
 static enum as_status recount(struct as_store *store, int64_t run_id, bool take, struct as_error *err)
 {
     struct as_row row = as_row_start(store, AS_SQL_RECOUNT);
@@ -177,13 +191,17 @@ enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struc
     return s;
 }
 
-/* Little-endian bytes of the samples; the samples themselves where the machine has that order. */
-static const void *blob(const double *x, size_t n, unsigned char **owned)
+/* Little-endian bytes of the numbers of each sample, one array behind the other; NULL where one is not there or memory
+ * ran out. */
+struct blobs {
+    unsigned char *samples, *core_hz, *weight;
+};
+
+static bool pack(const double *x, size_t n, unsigned char **out)
 {
-    const uint16_t one = 1;
-    *owned = NULL;
-    if (*(const unsigned char *)&one)
-        return x;
+    *out = NULL;
+    if (!x)
+        return true;
     unsigned char *bytes = malloc(n ? 8 * n : 1);
     for (size_t i = 0; bytes && i < n; i++) {
         uint64_t bits;
@@ -191,8 +209,15 @@ static const void *blob(const double *x, size_t n, unsigned char **owned)
         for (unsigned k = 0; k < 8; k++)
             bytes[8 * i + k] = (unsigned char)(bits >> 8 * k);
     }
-    *owned = bytes;
-    return bytes;
+    *out = bytes;
+    return bytes != NULL;
+}
+
+static void blobs_finish(struct blobs *b)
+{
+    free(b->samples);
+    free(b->core_hz);
+    free(b->weight);
 }
 
 static void put_readings(struct as_row *row, const struct as_readings *r)
@@ -204,7 +229,7 @@ static void put_readings(struct as_row *row, const struct as_readings *r)
         as_put_real(row, any ? as_readings_get(r, i) : NAN);
 }
 
-static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell_id, const void *samples)
+static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell_id, const struct blobs *blobs)
 {
     as_put_int(row, cell_id);
     as_put_int(row, v->number);
@@ -212,7 +237,7 @@ static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell
     as_put_real(row, v->prepare_s);
     as_put_real(row, v->duration_s);
     as_put_int(row, (int64_t)v->n);
-    as_put_bytes(row, samples, 8 * v->n);
+    as_put_bytes(row, blobs->samples, v->n ? 8 * v->n : 0);
     as_put_int(row, (int64_t)v->warmup);
     as_put_int(row, (int64_t)v->reps);
     as_put_real(row, v->sample_s);
@@ -233,6 +258,9 @@ static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell
     as_put_text(row, as_gate_state_word(v->code));
     as_put_text(row, v->code_text);
     put_readings(row, &v->readings);
+    as_put_real(row, v->sampling_s);
+    as_put_bytes_or_null(row, blobs->core_hz, 8 * v->n);
+    as_put_bytes_or_null(row, blobs->weight, 8 * v->n);
 }
 
 enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *v, int64_t cell_id,
@@ -242,12 +270,14 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
         if (!isfinite(v->samples[i]))
             return as_fail(err, AS_FAILED, "visit %d of cell %lld: sample %zu is not a number", v->number,
                            (long long)cell_id, i);
-    unsigned char *owned;
-    const void *samples = blob(v->samples, v->n, &owned);
-    if (v->n && !samples)
+    struct blobs blobs = {0};
+    if (!pack(v->samples, v->n, &blobs.samples) || !pack(v->core_hz, v->n, &blobs.core_hz) ||
+        !pack(v->weight, v->n, &blobs.weight)) {
+        blobs_finish(&blobs);
         return as_nomem(err, 8 * v->n, "samples");
+    }
     struct as_row row = as_row_start(store, AS_SQL_ADD_VISIT);
-    put_visit(&row, v, cell_id, samples);
+    put_visit(&row, v, cell_id, &blobs);
     as_row_next(&row);
     int rc = row.rc;
     enum as_status s = as_row_end(&row, err);
@@ -256,7 +286,7 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
                     store->path);
     else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
         s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)cell_id, store->path);
-    free(owned);
+    blobs_finish(&blobs);
     return s;
 }
 
@@ -269,7 +299,7 @@ enum as_status as_store_add_visit(struct as_store *store, const struct as_visit 
     enum as_status s = as_begin_write(store, err);
     if (s)
         return s;
-    s = update_cell(store, cell, err);
+    s = as_store_put_result(store, cell, err);
     if (!s)
         s = as_store_put_visit(store, visit, cell->id, err);
     if (!s)
@@ -284,7 +314,7 @@ enum as_status as_store_update_cells(struct as_store *store, const struct as_cel
     if (s)
         return s;
     for (size_t i = 0; i < n && !s; i++) {
-        s = update_cell(store, &cells[i], err);
+        s = as_store_put_result(store, &cells[i], err);
         if (!s && (i == 0 || cells[i].run_id != cells[i - 1].run_id))
             s = recount(store, cells[i].run_id, false, err);
     }
@@ -322,6 +352,7 @@ enum as_status as_store_update_run(struct as_store *store, const struct as_run *
     as_put_int(&row, run->visits);
     as_put_text_or_null(&row, run->provenance);
     as_put_text_or_null(&row, run->devices);
+    put_found(&row, run);
     as_put_int(&row, run->id);
     s = as_row_run(&row, err);
     if (!s && sqlite3_changes(store->db) != 1)

@@ -113,11 +113,11 @@ static void test_partial_overlap(void **state)
     finish(&f);
 }
 
-static void test_untrusted_is_not_compared(void **state)
+static void test_rejected_is_not_compared(void **state)
 {
     struct fixture f = {0};
     (void)state;
-    add(&f.a, "cpu", "1024", 100, true, 1)->status = AS_CELL_UNTRUSTED;
+    add(&f.a, "cpu", "1024", 100, true, 1)->status = AS_CELL_REJECTED;
     add(&f.b, "cpu", "1024", 300, true, 2);
     compare(&f, 0.03, 0);
     assert_int_equal(f.pairs.v[0].match, AS_MATCH_NO_NUMBER);
@@ -195,7 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_partial_overlap),
-        cmocka_unit_test(test_untrusted_is_not_compared),
+        cmocka_unit_test(test_rejected_is_not_compared),
         cmocka_unit_test(test_other_kernels),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_nothing_and_doubles),

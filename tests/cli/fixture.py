@@ -4,7 +4,7 @@ import subprocess
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>"
 UNKNOWN_OP = "<script>alert(1)</script>"
-GATES = ("checksum", "limit", "clock", "noise", "code", "footprint", "drift")
+GATES = ("checksum", "limit", "code", "footprint")
 UNITS = {"latency": "ns", "bandwidth": "GB/s", "alloc": "ns", "atomics_lost": "updates", "alu": "ops/cycle",
          "alu_latency": "cycles"}
 
@@ -23,10 +23,12 @@ def cell(number, probe, axes, level, device="cpu", status="ok", failed=(), reaso
                "status": "ok", "reason": "", "excluded": False, "n": 8, "samples": None, "warmup": 2, "reps": 1000,
                "sample_s": 0.002, "clock_hz": 3.4e9, "clock_low": 3.4e9, "clock_high": 3.4e9, "checksum": "pass",
                "checksum_text": "", "worker": 4242, "limit": None, "limit_why": "", "footprint": 4096,
-               "claims_memory": False, "detail": {"page_size": 4096}} for v in range(3)] if level else []
+               "claims_memory": False, "detail": {"page_size": 4096}, "code": "n/a", "code_text": "", "readings": None,
+               "sampling_s": 0.016, "core_hz": None, "weight": None} for v in range(3)] if level else []
     return {"id": number, "position": number - 1, "backend": device.split(":")[0], "device": device, "driver": "test",
             "probe": probe, "axes": axes, "key": "", "status": status,
-            "reason": reason, "metric": probe, "unit": UNITS[probe], "counts": "one thing after the other",
+            "reason": reason, "causes": "", "precision": 0.01, "clock_exponent": None, "raw_low": ordered[6] if level else None,
+            "raw_high": ordered[17] if level else None, "metric": probe, "unit": UNITS[probe], "counts": "one thing after the other",
             "better": "more" if probe in ("bandwidth", "alu") else "less", "n": len(values),
             "visits_counted": 3 if level else 0, "median": level or None,
             "ci_low": ordered[8] if level else None, "ci_high": ordered[15] if level else None,
@@ -47,20 +49,20 @@ def set_keys(run, cell_key):
 
 
 def run(factor=1.0, host="anvil", extra=()):
-    """latency over sizes, bandwidth of two operations, one untrusted cell, one without a number."""
+    """latency over sizes, bandwidth of two operations, one rejected cell, one without a number."""
     cells = []
     for i, level in enumerate((1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 5, 5, 5, 5, 5, 5, 110, 110, 112)):
         axes = {"size": 1024 << i, "pattern": "random", "allocator": "mmap", "stride": 64}
         cells.append(cell(len(cells) + 1, "latency", axes, level * factor))
-    cells[7].update(status="untrusted", reason="drift: the machine was 40% off")
-    cells[7]["gates"]["drift"] = {"state": "fail", "text": "the machine was 40% off"}
+    cells[7].update(status="rejected", reason="limit: 140% of the bound")
+    cells[7]["gates"]["limit"] = {"state": "fail", "text": "140% of the bound"}
     for op, level in (("copy", 23.4), ("triad", 14.6)):
         axes = {"size": 1 << 30, "op": op, "threads": 1}
         cells.append(cell(len(cells) + 1, "bandwidth", axes, level / factor))
     axes = {"size": 1 << 50, "op": "triad", "threads": 1}
     cells.append(cell(len(cells) + 1, "bandwidth", axes, 0, status="unsupported", reason="too large " + HOSTILE))
     cells += [cell(number, *e) for number, e in enumerate(extra, len(cells) + 1)]
-    return {"format_version": 1,
+    return {"format_version": 4,
             "run": {"id": 7, "uuid": f"0a1b2c3d-0000-4000-8000-0000000{round(100 * factor):03}{len(extra):02}",
                     "started_at": 1795000000.0, "ended_at": 1795000058.0, "state": "complete", "suite": "quick",
                     "command": "assay run quick --set 'size=1KiB..1GiB'", "seed": "42", "precision": 0.01,
@@ -68,7 +70,8 @@ def run(factor=1.0, host="anvil", extra=()):
                     "tool_commit": "0123456789ab", "host": host,
                     "provenance": {"cpu": {"model": "Test CPU", "governor": "performance"}},
                     "devices": [{"id": "cpu", "backend": "cpu", "name": "Test CPU " + HOSTILE, "units": 2,
-                                 "threads": 2}]},
+                                 "threads": 2}], "reference_clock_hz": 3.4e9, "sampling_share": 0.64,
+                    "clock_exponents": [], "left_out": {}},
             "cells": cells, "sentinels": []}
 
 
@@ -89,7 +92,7 @@ def ported():
 
 
 def operations():
-    """Throughput and latency of operations: with a link that was measured and one that was not, in two forms, untrusted,
+    """Throughput and latency of operations: with a link that was measured and one that was not, in two forms, rejected,
     unsupported, of several instructions, over warps, and one whose name no assay knows."""
     made = run()
     made["run"]["devices"][0].update(id="cuda:0", backend="cuda", name="Test card", warp=32, units=132)
@@ -110,8 +113,8 @@ def operations():
         axes = {"op": op, "operands": 0, "steps": 0}
         cells.append(cell(len(cells) + 1, "alu_latency", axes, wait, device="cuda:0"))
         cells[-1]["detail"] = cells[[r[0] for r in rates].index(op)]["detail"]
-    cells[6].update(status="untrusted", reason="noise: too wide")
-    cells[6]["gates"]["noise"] = {"state": "fail", "text": "too wide"}
+    cells[6].update(status="rejected", reason="checksum: another result")
+    cells[6]["gates"]["checksum"] = {"state": "fail", "text": "another result"}
     for warps in (1, 2, 4, 8):
         axes = {"op": "ffma32", "ilp": 1, "warps": warps, "operands": 0, "steps": 0}
         cells.append(cell(len(cells) + 1, "alu", axes, 8 * warps, device="cuda:0"))

@@ -61,12 +61,12 @@ static void test_line(void **state)
     assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 4)), "\r\x1b[K"); /* leaves an empty line */
 }
 
-static void test_untrusted_is_not_best(void **state)
+static void test_rejected_is_not_best(void **state)
 {
     struct as_progress p = {.width = 200};
     struct as_cell c = cell("latency", 0.01, true);
     (void)state;
-    c.status = AS_CELL_UNTRUSTED;
+    c.status = AS_CELL_REJECTED;
     assert_null(strstr(show(&p, event(AS_EVENT_CELL_END, &c, 1)), "best"));
 }
 
@@ -103,9 +103,9 @@ static void test_no_terminal(void **state)
     struct as_buf b = AS_BUF_INIT;
     struct as_run_result r = {.run_id = 3, .state = AS_RUN_COMPLETE};
     r.by_status[AS_CELL_OK] = 38;
-    r.by_status[AS_CELL_UNTRUSTED] = 2;
+    r.by_status[AS_CELL_REJECTED] = 2;
     as_progress_end(&p, &r, 58.4, &b);
-    assert_string_equal(as_buf_get(&b), "assay: run 3 complete: 38 ok, 2 untrusted; took 58 s\n");
+    assert_string_equal(as_buf_get(&b), "assay: run 3 complete: 38 ok, 2 rejected; took 58 s\n");
     as_buf_finish(&b);
 }
 
@@ -161,7 +161,7 @@ static void test_json_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),        cmocka_unit_test(test_untrusted_is_not_best),
+        cmocka_unit_test(test_line),        cmocka_unit_test(test_rejected_is_not_best),
         cmocka_unit_test(test_width),       cmocka_unit_test(test_redraws_are_spaced),
         cmocka_unit_test(test_no_terminal), cmocka_unit_test(test_quiet),
         cmocka_unit_test(test_escapes),     cmocka_unit_test(test_json_events),

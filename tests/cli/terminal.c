@@ -124,7 +124,7 @@ static void check_table(unsigned width, const char *wanted)
     as_table_add(&t, "clCreateBuffer", AS_PAINT_NONE);
     as_table_add(&t, "1.5 ns", AS_PAINT_NONE);
     as_table_add(&t, "30", AS_PAINT_NONE);
-    as_table_add(&t, "untrusted: noise; two modes 1.5 ns and 2 us", AS_PAINT_NONE);
+    as_table_add(&t, "rejected: noise; two modes 1.5 ns and 2 us", AS_PAINT_NONE);
     assert_int_equal(as_table_write(&t, &style, &b, NULL), AS_OK);
     assert_string_equal(as_buf_get(&b), wanted);
     as_table_finish(&t);
@@ -137,11 +137,11 @@ static void test_table_spares_columns(void **state)
     (void)state;
     check_table(60, "name             value  samples  status\n"
                     "------------------------------------------------------------\n"
-                    "clCreateBuffer  1.5 ns       30  untrusted: noise; two modes\n"
+                    "clCreateBuffer  1.5 ns       30  rejected: noise; two modes\n"
                     "                                 1.5 ns and 2 us\n");
     check_table(46, "name             value  status\n"
                     "----------------------------------------------\n"
-                    "clCreateBuffer  1.5 ns  untrusted: noise; two\n"
+                    "clCreateBuffer  1.5 ns  rejected: noise; two\n"
                     "                        modes 1.5 ns and 2 us\n");
 }
 
@@ -204,7 +204,7 @@ static void test_plot(void **state)
     as_buf_clear(&b);
     s.hollow = (const bool[]){false, false, true, false, false};
     as_text_plot(&b, &s, 1, "ns", &fancy);
-    assert_non_null(strstr(as_buf_get(&b), "○ untrusted"));
+    assert_non_null(strstr(as_buf_get(&b), "○ rejected"));
     as_buf_finish(&b);
 }
 
@@ -285,20 +285,20 @@ static void test_probe(void **state)
     struct as_error err = {0};
     (void)state;
     run.run.id = 1;
-    cells[4].status = AS_CELL_UNTRUSTED;
-    cells[4].gates[AS_GATE_DRIFT].state = AS_GATE_FAIL;
+    cells[4].status = AS_CELL_REJECTED;
+    cells[4].gates[AS_GATE_FOOTPRINT].state = AS_GATE_FAIL;
     strcpy(cells[4].reason, "drift: 40% off\x1b[2J");
     assert_int_equal(as_report_probe(&run, "chase", &plain, &b, &err), AS_OK);
     const char *text = as_buf_get(&b);
     assert_non_null(strstr(text, "all cells: device=cpu op=read"));
     assert_non_null(strstr(text, "1 KiB  1.50 ns  1.0%       30       3  ok"));
-    assert_non_null(strstr(text, "untrusted: drift"));
+    assert_non_null(strstr(text, "rejected: drift"));
     assert_null(strchr(text, '\x1b'));
     assert_int_equal(as_report_probe(&run, "nothing", &plain, &b, &err), AS_NOTFOUND);
     as_buf_clear(&b);
     assert_int_equal(as_report_terminal(&run, &plain, &b, &err), AS_OK);
     text = as_buf_get(&b);
-    assert_non_null(strstr(text, "4 ok, 1 untrusted"));
+    assert_non_null(strstr(text, "4 ok, 1 rejected"));
     assert_non_null(strstr(text, "1.50 ns"));
     assert_non_null(strstr(text, "40% off\\x1b[2J"));
     assert_null(strchr(text, '\x1b'));

@@ -96,7 +96,7 @@ REFUSED = [
 ]
 PRINTING = [[], ["help"], ["help", "--man"], ["version"], ["run", "--help"], ["list", "probes"], ["list", "suites"],
             ["list", "gates"], ["list", "gates", "--json"], ["list", "ops"], ["doctor"], ["doctor", "--json"], ["devices"],
-            ["explain", "latency"], ["explain", "noise"], ["explain", "quick"]]
+            ["explain", "latency"], ["explain", "contention"], ["explain", "quick"]]
 LINES = [["list", "probes"], ["list", "suites"], ["list", "gates"], ["list", "ops"], ["doctor"], ["devices"]]
 
 

@@ -30,6 +30,7 @@ static void test_visit_round_trip(void **state)
                          .footprint = UINT64_C(1) << 40,
                          .claims_memory = 1,
                          .reps = 12345678901,
+                         .sampling_s = 0.375,
                          .detail = (char[]){"{\"variant\":\"avx512\"}"}};
     strcpy(a.reason, "with \"quotes\" and \n lines");
     json_t *j = as_visit_to_json(&a);
@@ -42,6 +43,7 @@ static void test_visit_round_trip(void **state)
     assert_true(isnan(b.clock_lo) && isnan(b.limit) && b.clock_hz == 3e9);
     assert_string_equal(a.reason, b.reason);
     assert_string_equal(a.detail, b.detail);
+    assert_true(b.sampling_s == a.sampling_s);
     assert_true(b.reps == a.reps && b.footprint == a.footprint && b.checksum == AS_GATE_FAIL);
     as_visit_finish(&b);
 }

@@ -1,4 +1,4 @@
-/* Advice on synthetic cells: what is said with trusted cells, and that nothing is said without. */
+/* Advice on synthetic cells: what is said with valid cells, and that nothing is said without. */
 #include "made.h"
 
 #include "base/text.h"
@@ -119,7 +119,7 @@ static void test_without_cells_commands_are_named(void **unused)
 {
     (void)unused;
     triad("hip:0", 100, "own", 0, "cpu");
-    triad("hip:0", 90, "pinned", 0, "cpu")->status = AS_CELL_UNTRUSTED;
+    triad("hip:0", 90, "pinned", 0, "cpu")->status = AS_CELL_REJECTED;
     fault("hip:0", 500, "device-major", "managed");
     const struct as_advice *a = get("hip:0", "device-heavy");
     assert_string_equal(a->command, "assay run bandwidth --set op=triad --set allocator=all --device hip:0");
@@ -127,7 +127,7 @@ static void test_without_cells_commands_are_named(void **unused)
     for (size_t i = 0; i < advice_n; i++) {
         assert_false(advice[i].known);
         assert_int_equal(advice[i].numbers_n, 0);
-        assert_non_null(strstr(advice[i].sentence, "Not known: trusted cells are lacking"));
+        assert_non_null(strstr(advice[i].sentence, "Not known: valid cells are lacking"));
         assert_int_equal(strncmp(advice[i].command, "assay run ", 10), 0);
     }
 }
@@ -142,11 +142,11 @@ static void test_allocators_by_side(void **unused)
     triad("cpu", 10, "mmap", 1, "cpu");
     triad("cpu", 200, "mmap", 8, "cpu");
     triad("cpu", 201, "thp", 8, "cpu");
-    says(get("hip:0", "device-heavy"), "Of 3 with trusted cells use 'own': the device streams at 3.50 TB/s");
+    says(get("hip:0", "device-heavy"), "Of 3 with valid cells use 'own': the device streams at 3.50 TB/s");
     says(get("hip:0", "device-heavy"), "'pinned' 0.571x");
     says(get("hip:0", "device-heavy"), ", 'managed' 0.286x");
     assert_int_equal(get("hip:0", "device-heavy")->numbers[0].cell, 2);
-    says(get("hip:0", "shared"), "Of 2 with trusted cells that both sides reach use 'pinned': in repeated passes the "
+    says(get("hip:0", "shared"), "Of 2 with valid cells that both sides reach use 'pinned': in repeated passes the "
                                  "device streams at 2.00 TB/s");
     says(get("hip:0", "shared"), "of what it does in 'own', which the host does not reach");
     says(get("hip:0", "shared"), "the driver promises no coherence");

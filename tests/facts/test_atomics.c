@@ -97,14 +97,14 @@ static void test_lost_updates(void **unused)
 }
 
 /* What a gate failed is used for nothing, and where the probes did not run nothing is said. */
-static void test_untrusted_cells_say_nothing(void **unused)
+static void test_rejected_cells_say_nothing(void **unused)
 {
     struct made m;
     (void)unused;
     start(&m);
-    lost(&m, 7, "u64", "add", 2)->status = AS_CELL_UNTRUSTED;
+    lost(&m, 7, "u64", "add", 2)->status = AS_CELL_REJECTED;
     rate(&m, 1e8, "cpu", 1, 0, "system");
-    m.cells[m.n - 1].status = AS_CELL_UNTRUSTED;
+    m.cells[m.n - 1].status = AS_CELL_REJECTED;
     made_derive(&m);
     assert_int_equal(m.facts_n, 0);
     made_end(&m);
@@ -115,7 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rates_and_what_is_kept),
         cmocka_unit_test(test_lost_updates),
-        cmocka_unit_test(test_untrusted_cells_say_nothing),
+        cmocka_unit_test(test_rejected_cells_say_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

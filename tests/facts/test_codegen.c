@@ -64,11 +64,11 @@ static void test_many(void **unused)
     made_says(made_get(&m, "codegen.arithmetic.native"), " more");
 }
 
-static void test_untrusted(void **unused)
+static void test_rejected(void **unused)
 {
     (void)unused;
     emitted("atomic_add", "f32", "relaxed", "build", LOOP);
-    m.cells[0].status = AS_CELL_UNTRUSTED;
+    m.cells[0].status = AS_CELL_REJECTED;
     made_derive(&m);
     assert_int_equal(m.facts_n, 0);
 }
@@ -78,7 +78,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_kinds, clean),
         cmocka_unit_test_teardown(test_many, clean),
-        cmocka_unit_test_teardown(test_untrusted, clean),
+        cmocka_unit_test_teardown(test_rejected, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

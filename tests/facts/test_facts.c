@@ -90,11 +90,11 @@ static void distrust(struct made *m, double above, double below)
     for (size_t i = 0; i < m->n; i++) {
         const double size = as_axes_number(&m->cells[i].axes, "size");
         if (size > above && size < below)
-            m->cells[i].status = AS_CELL_UNTRUSTED;
+            m->cells[i].status = AS_CELL_REJECTED;
     }
 }
 
-/* A size that is missing or untrusted leaves a wide bracket, and no other level's name. */
+/* A size that is missing or rejected leaves a wide bracket, and no other level's name. */
 static void test_cache_with_hole(void **state)
 {
     (void)state;
@@ -122,12 +122,12 @@ static void test_cache_with_wide_hole(void **state)
     const struct as_fact *f = made_get(&m, "cache.L2.size");
     assert_true(f->ci.lo == 512 * KiB && f->ci.hi == 8 * MiB && f->claimed == MiB);
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    assert_non_null(strstr(f->sentence, "too few sizes are trusted"));
+    assert_non_null(strstr(f->sentence, "too few sizes are valid"));
     assert_int_equal(made_get(&m, "cache.L1.size")->verdict, AS_SUPPORTED);
     made_end(&m);
 }
 
-/* A third more in front of sizes without a trusted number is no end that would refute a claim: twice as much is. */
+/* A third more in front of sizes without a valid number is no end that would refute a claim: twice as much is. */
 static void test_cache_that_fades_into_a_hole(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_cache_that_fades_into_a_hole(void **state)
     }
 }
 
-/* A claim that the curve does not bear out, a cache that cannot be told, an untrusted curve */
+/* A claim that the curve does not bear out, a cache that cannot be told, an rejected curve */
 static void test_cache_claims(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void test_cache_claims(void **state)
     assert_true(isnan(made_get(&m, "cache.L2.size")->claimed));
     made_near(&m, "cache.L2.latency", 4.8, 0.01);
     for (size_t i = 0; i < m.n; i++)
-        m.cells[i].status = AS_CELL_UNTRUSTED;
+        m.cells[i].status = AS_CELL_REJECTED;
     made_derive(&m);
     assert_int_equal(m.facts_n, 0);
     made_end(&m);

@@ -109,7 +109,7 @@ static void test_links(void **unused)
     made_add(&m, "link", "GB/s", 20, "peer=host node=1 allocator=pinned direction=from how=engine size=268435456");
     made_add(&m, "link", "GB/s", 1000, "peer=every node=0 allocator=own direction=to how=kernel size=268435456");
     made_add(&m, "link", "GB/s", 1, "peer=2 node=0 allocator=own direction=to how=engine size=64")->status =
-        AS_CELL_UNTRUSTED;
+        AS_CELL_REJECTED;
     made_add(&m, "link_latency", "ns", 900, "peer=1 node=0 allocator=own what=load size=67108864 stride=128");
     made_add(&m, "link_latency", "ns", 800, "peer=1 node=0 allocator=own what=load size=2097152 stride=128");
     made_add(&m, "link_latency", "ns", 1200, "peer=host node=0 allocator=pinned what=atomic size=2097152 stride=128");
@@ -119,7 +119,7 @@ static void test_links(void **unused)
     made_says(f, "The link to device 1 carries 370");
     made_says(f, "by a kernel");
     assert_null(strstr(f->sentence, "by the copy engine"));
-    made_says(made_near(&m, "link.host-0.both", 83, 1e-9), "by a kernel; no number by the copy engine is trusted");
+    made_says(made_near(&m, "link.host-0.both", 83, 1e-9), "by a kernel; no number by the copy engine is valid");
     assert_string_equal(f->object, "link:1");
     assert_true(isnan(f->claimed));
     made_says(made_near(&m, "link.1.both", 700, 1e-9), "to and from device 1");

@@ -79,7 +79,9 @@ static void keep(struct as_visit *v)
     struct as_cell cell = one_cell();
     struct as_run run = {.uuid = "78258810-1b0d-4548-ba30-cd3665b6688e", .visits = 1, .precision = 0.05};
     struct as_buf text = AS_BUF_INIT;
-    const struct as_gate_context context = {.visits = 1};
+    const struct as_judge judge = {.trials_asked = 1, .reference_hz = NAN};
+    const struct as_judge_context context = {.reachable_cache = 1 << 20};
+    struct as_trials trials = {.v = v, .n = 1};
     remove_files();
     enum as_status s = as_store_open(path, AS_STORE_WRITE, &store, &err);
     if (!s)
@@ -87,7 +89,7 @@ static void keep(struct as_visit *v)
     v->cell_id = cell.id;
     v->number = 0;
     if (!s)
-        s = as_gates_evaluate(&cell, v, 1, &context, &err);
+        s = as_judge_cell(&judge, &cell, &trials, &context, &err);
     if (!s && v->detail)
         cell.detail = strdup(v->detail);
     if (!s)
@@ -294,15 +296,14 @@ static const char script[] =
 static void measure(struct as_device *dev)
 {
     struct as_sensing sensing;
-    struct as_host_core core;
+    struct as_reference reference = AS_REFERENCE_INIT;
     struct as_visit v;
     struct as_error err = {0};
     const struct as_cell cell = one_cell();
     struct as_visit_order order = {
         .probe = "latency", .axes = cell.axes, .seed = 1, .precision = 0.05, .share_s = 0.001};
-    as_host_core_init(&core);
     as_sensing_open(&dev->info, &sensing);
-    if (as_measure_visit(dev, &sensing, &core, &order, &v, &err) == AS_OK) {
+    if (as_measure_visit(dev, &sensing, &reference, &order, &v, &err) == AS_OK) {
         json_t *j = as_visit_to_json(&v);
         take_visit(j);
         json_decref(j);

@@ -8,6 +8,7 @@
 #include "core/plan.h"
 #include "store/store.h"
 
+#include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -207,14 +208,17 @@ static void check_plan(const struct as_cell *cells, size_t n, const json_t *devi
 
 static void judge(struct as_store *store, const struct as_run *run, struct as_cell *cell)
 {
-    struct as_visit *visits;
+    struct as_trials trials = {0};
     struct as_error err;
-    struct as_gate_context context = {.visits = run->visits};
-    size_t n;
-    if (as_store_visits(store, run->id, cell->id, &visits, &n, &err))
+    struct as_judge judge = {.trials_asked = run->visits, .reference_hz = NAN};
+    const struct as_judge_context context = {.reachable_cache = 1 << 20};
+    if (as_store_visits(store, run->id, cell->id, &trials.v, &trials.n, &err))
         return;
-    fuzz_require(as_gates_evaluate(cell, visits, n, &context, &err) == AS_OK, "a cell cannot be judged");
-    as_visits_free(visits, n);
+    fuzz_require(as_judge_learn(&judge, cell, &trials, 1, &err) == AS_OK &&
+                     as_judge_cell(&judge, cell, &trials, &context, &err) == AS_OK,
+                 "a cell cannot be judged");
+    as_trials_finish(&trials);
+    as_judge_finish(&judge);
 }
 
 /* What a resumed or replayed run does with stored cells before a worker is asked. */

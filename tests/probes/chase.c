@@ -160,6 +160,93 @@ static void test_walks_end_where_they_must(void **unused)
             }
 }
 
+/* ---- written as far as it is followed ---- */
+
+enum { LINES_LAZY = 1 << 19, LINE_BYTES = 64 };
+
+static void start_lazy(struct play *p, bool persistent)
+{
+    struct as_error err = {0};
+    const struct as_chase_desc d = {.allocator = "toy",
+                                    .size = (uint64_t)LINES_LAZY * LINE_BYTES,
+                                    .stride = LINE_BYTES,
+                                    .persistent = persistent,
+                                    .seed = 3};
+    toy_init(&p->toy, AS_CAP_HOST_KERNELS);
+    p->toy.dev.info.caches_n = 1;
+    p->toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20, .shared = 1};
+    if (as_chase_prepare(&p->chase, &p->toy.dev, &d, &err))
+        fail_msg("%s", err.text);
+}
+
+/* The line that a line names; -1 where it names none. */
+static int64_t named_by(const struct as_chase *c, uint64_t line)
+{
+    const char *base = c->memory->host, *to;
+    memcpy(&to, base + line * LINE_BYTES, sizeof to);
+    return to ? (to - base) / LINE_BYTES : -1;
+}
+
+/* What can be followed goes over other lines all the time, over all of the buffer alike, and never back. */
+static void test_lazy_path(void **unused)
+{
+    enum { BINS = 16 };
+    struct play p;
+    uint64_t bins[BINS] = {0};
+    uint8_t *seen = calloc(LINES_LAZY, 1);
+    (void)unused;
+    assert_non_null(seen);
+    start_lazy(&p, false);
+    const uint64_t linked = p.chase.linked;
+    assert_true(linked >= 100000 && linked < LINES_LAZY);
+    uint64_t line = p.chase.at;
+    for (uint64_t i = 0; i < linked; i++) {
+        assert_int_equal(seen[line]++, 0);
+        bins[line * BINS / LINES_LAZY]++;
+        const int64_t next = named_by(&p.chase, line);
+        assert_true(next >= 0 && next < LINES_LAZY);
+        line = (uint64_t)next;
+    }
+    assert_int_equal(seen[line], 0);
+    for (int b = 0; b < BINS; b++) /* five standard deviations of lines that are drawn */
+        assert_true(fabs((double)bins[b] - (double)linked / BINS) < 5 * sqrt((double)linked / BINS));
+    assert_true(walk_and_end(&p));
+    free(seen);
+}
+
+/* Walks that need more are given more, until the cycle is whole; where they end is known all the way around. */
+static void test_lazy_path_goes_on(void **unused)
+{
+    (void)unused;
+    for (int persistent = 0; persistent < 2; persistent++) {
+        struct play p;
+        double ns, seconds;
+        start_lazy(&p, persistent);
+        const uint64_t first = p.chase.linked;
+        for (int i = 0; i < 30; i++)
+            assert_int_equal(as_chase_walk(&p.chase, persistent ? 50 : 1000, &ns, &seconds, NULL), AS_OK);
+        assert_true(p.chase.linked > first);
+        assert_int_equal(p.chase.linked, LINES_LAZY);
+        assert_true(walk_and_end(&p));
+    }
+}
+
+static void test_wrong_link_of_a_lazy_path_is_seen(void **unused)
+{
+    struct play p;
+    double ns, seconds;
+    char why[160];
+    (void)unused;
+    start_lazy(&p, false);
+    char *base = p.chase.memory->host;
+    const uint64_t a = as_cycle_at(&p.chase.cycle, 10), b = as_cycle_at(&p.chase.cycle, 500);
+    void *to = base + b * LINE_BYTES;
+    memcpy(base + a * LINE_BYTES, &to, sizeof to);
+    assert_int_equal(as_chase_walk(&p.chase, 100, &ns, &seconds, NULL), AS_OK);
+    assert_false(as_chase_check(&p.chase, why, sizeof why));
+    as_chase_finish(&p.chase);
+}
+
 static void test_wrong_link_is_seen(void **unused)
 {
     struct play p;
@@ -481,6 +568,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_walks_end_where_they_must),
+        cmocka_unit_test(test_lazy_path),
+        cmocka_unit_test(test_lazy_path_goes_on),
+        cmocka_unit_test(test_wrong_link_of_a_lazy_path_is_seen),
         cmocka_unit_test(test_wrong_link_is_seen),
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_device_walks_beforehand),

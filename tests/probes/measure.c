@@ -6,6 +6,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,7 +14,7 @@
 static struct toy toy;
 static double launch_s, scatter; /* what a launch takes, and by which part of it every third one more */
 static double share_s = INFINITY;
-static unsigned launches;
+static unsigned launches, cell_bytes = 65536;
 
 /* A card that writes, by the arguments of the kernels of 'bandwidth'. */
 static void card(const char *name, void *const *args)
@@ -34,21 +35,23 @@ static void card(const char *name, void *const *args)
 static struct as_visit visit(bool alone)
 {
     struct as_sensing none = {.read_s = NAN};
-    struct as_host_core core;
+    struct as_reference reference = AS_REFERENCE_INIT;
     struct as_visit v;
     struct as_error err = {0};
     struct as_visit_order order = {
         .probe = "bandwidth", .seed = 3, .precision = 0.05, .alone = alone, .share_s = share_s};
     clock_script(1e-7);
-    as_host_core_init(&core);
-    toy_axes(&order.axes, "op=write level=memory size=65536 threads=0 store=regular width=best allocator=toy "
-                          "touch=device way=best");
+    char axes[160];
+    snprintf(axes, sizeof axes,
+             "op=write level=memory size=%u threads=0 store=regular width=best allocator=toy touch=device way=best",
+             cell_bytes);
+    toy_axes(&order.axes, axes);
     toy_init_sm90(&toy, card);
     toy.dev.info.capabilities |= AS_CAP_FP64;
     toy.dev.info.is_host_memory = false;
     toy.free_bytes = UINT64_C(1) << 30;
     toy.launch_s = launch_s;
-    if (as_measure_visit(&toy.dev, &none, &core, &order, &v, &err))
+    if (as_measure_visit(&toy.dev, &none, &reference, &order, &v, &err))
         fail_msg("%s", err.text);
     if (v.status != AS_CELL_OK)
         fail_msg("%s", v.reason);
@@ -91,15 +94,49 @@ static void test_short_share(void **unused)
     share_s = INFINITY;
 }
 
-/* ---- the host's core ---- */
+/* Of all samples that are kept, and of nothing else. */
+static void test_time_inside_samples(void **unused)
+{
+    (void)unused;
+    launch_s = 1e-2;
+    scatter = 0;
+    struct as_visit v = visit(true);
+    assert_true(v.n > 0 && fabs(v.sampling_s - (double)v.n * v.sample_s) < 1e-12);
+    assert_true(fabs(v.sample_s - launch_s) < 1e-12);
+    as_visit_finish(&v);
+}
+
+/* What another trial came to is where the next one begins, also where samples have become much longer since. */
+static void test_repetitions_are_known(void **unused)
+{
+    static const double lengths[] = {1e-4, 1e-4, 1}; /* of a launch, however many repetitions it has */
+    unsigned made[3];
+    uint64_t reps[3];
+    (void)unused;
+    scatter = 0;
+    cell_bytes *= 2; /* another cell than those before */
+    for (int i = 0; i < 3; i++) {
+        launch_s = lengths[i];
+        launches = 0;
+        struct as_visit v = visit(true);
+        made[i] = launches;
+        reps[i] = v.reps;
+        as_visit_finish(&v);
+    }
+    cell_bytes /= 2;
+    assert_true(reps[0] > 1000 && reps[1] == reps[0] && made[1] < made[0]);
+    assert_true(reps[2] < reps[1] && reps[2] > 1000);
+}
+
+/* ---- contention on the host's core ---- */
 
 static const struct as_memory_ops *toy_memory;
 static struct as_memory_ops shared_memory;
 static unsigned calls, phase;
 static bool always;
 
-/* Somebody comes and goes every 25 calls; while there, calls take 1.4 times as long. */
-static bool company(void)
+/* A neighbour comes and goes every 25 calls; while it is there, calls take 1.4 times as long. */
+static bool contended(void)
 {
     return always || (calls / phase) % 2 == 0;
 }
@@ -108,33 +145,29 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
                                  double *alloc_s, double *free_s, struct as_error *err)
 {
     calls++;
-    toy.alloc_s = company() ? 1.4e-6 : 1e-6;
+    toy.alloc_s = contended() ? 1.4e-6 : 1e-6;
     enum as_status s = toy_memory->time_alloc(dev, allocator, bytes, count, alloc_s, free_s, err);
     clock_pass(*alloc_s + *free_s);
     return s;
 }
 
-static unsigned readings;
-
-static double core_takes(void)
+static void read_scripted(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out)
 {
+    (void)dev;
     clock_pass(10e-6);
-    return company() ? 19000 : 13000;
+    *out = (struct as_reference_reading){.hz = 4e9, .is_shared = contended()};
+    r->fastest_hz = 4e9;
 }
 
-static double (*takes)(void) = core_takes;
-
-static struct as_visit alloc_visit(unsigned capabilities, bool alone)
+static struct as_visit alloc_trial(unsigned capabilities, bool alone)
 {
     struct as_sensing none = {.read_s = NAN};
     struct as_visit v;
     struct as_error err = {0};
-    struct as_host_core core;
+    struct as_reference reference = AS_REFERENCE_INIT;
     struct as_visit_order order = {.probe = "alloc", .seed = 3, .precision = 0.05, .alone = alone, .share_s = 0.3};
     clock_script(1e-7);
-    as_host_core_init(&core);
-    core.read = takes;
-    readings = 0;
+    reference.read = read_scripted;
     toy_axes(&order.axes, "op=alloc allocator=toy size=32");
     toy_init(&toy, capabilities);
     toy_memory = toy.dev.memory;
@@ -143,56 +176,41 @@ static struct as_visit alloc_visit(unsigned capabilities, bool alone)
     toy.dev.memory = &shared_memory;
     calls = 0;
     phase = 25;
-    if (as_measure_visit(&toy.dev, &none, &core, &order, &v, &err))
+    if (as_measure_visit(&toy.dev, &none, &reference, &order, &v, &err))
         fail_msg("%s", err.text);
     if (v.status != AS_CELL_OK)
         fail_msg("%s", v.reason);
     return v;
 }
 
-/* Samples with company are left out, which the yardstick tells and not their value; where there always is some, all
- * count, and the cell's yardstick says what they are. */
-static void test_company_on_the_core(void **unused)
+/* Samples beside a neighbour are kept with weight 0: the reference loop tells, not their value. */
+static void test_contended_samples_weigh_nothing(void **unused)
 {
     (void)unused;
     always = false;
-    struct as_visit v = alloc_visit(AS_CAP_SOURCE, false);
-    assert_true(v.n >= AS_SAMPLES_MIN);
-    for (size_t i = 0; i < v.n; i++)
-        assert_true(v.samples[i] > 900 && v.samples[i] < 1001);
-    assert_non_null(strstr(v.detail, "\"samples_set_aside\":"));
-    assert_non_null(strstr(v.detail, "\"set_aside_median\":1"));
-    assert_non_null(strstr(v.detail, "\"set_aside_yardstick_ns\":19000"));
-    assert_non_null(strstr(v.detail, "\"yardstick_ns\":13000"));
-    as_visit_finish(&v);
-    v = alloc_visit(AS_CAP_SOURCE, true);
-    assert_true(v.n + v.warmup >= AS_SAMPLES_ALONE);
-    assert_non_null(strstr(v.detail, "\"samples_set_aside\":"));
-    as_visit_finish(&v);
-    always = true;
-    v = alloc_visit(AS_CAP_SOURCE, false);
-    assert_true(v.n >= AS_SAMPLES_ALONE - 1);
-    assert_true(v.samples[0] > 1300);
-    assert_null(strstr(v.detail, "samples_set_aside"));
-    assert_non_null(strstr(v.detail, "\"yardstick_ns\":19000"));
+    struct as_visit v = alloc_trial(AS_CAP_SOURCE, false);
+    size_t counted = 0, left_out = 0;
+    for (size_t i = 0; i < v.n; i++) {
+        if (v.weight[i] > 0)
+            assert_true(v.samples[i] > 900 && v.samples[i] < 1001);
+        counted += v.weight[i] > 0;
+        left_out += v.weight[i] == 0;
+        assert_true(v.core_hz[i] == 4e9);
+    }
+    assert_true(counted >= AS_SAMPLES_MIN && left_out > 0);
+    assert_true(v.sampling_s > 0);
     as_visit_finish(&v);
 }
 
-static double free_once(void)
-{
-    return readings++ ? 19000 : 13000;
-}
-
-/* A visit does not wait to its end for company to leave. */
-static void test_lasting_company(void **unused)
+/* A trial does not wait to its end for a neighbour to leave, and keeps what it has. */
+static void test_lasting_contention(void **unused)
 {
     (void)unused;
     always = true;
-    takes = free_once;
-    struct as_visit v = alloc_visit(AS_CAP_SOURCE, false);
-    takes = core_takes;
+    struct as_visit v = alloc_trial(AS_CAP_SOURCE, false);
     assert_true(v.n + v.warmup <= 2 * AS_SAMPLES_ALONE);
-    assert_null(strstr(v.detail, "samples_set_aside"));
+    for (size_t i = 0; i < v.n; i++)
+        assert_true(v.weight[i] == 0);
     as_visit_finish(&v);
 }
 
@@ -201,16 +219,20 @@ static void test_no_core_of_a_script(void **unused)
 {
     (void)unused;
     always = false;
-    struct as_visit v = alloc_visit(AS_CAP_SOURCE | AS_CAP_SCRIPTED, false);
-    assert_null(strstr(v.detail, "yardstick_ns"));
-    assert_null(strstr(v.detail, "samples_set_aside"));
+    struct as_visit v = alloc_trial(AS_CAP_SOURCE | AS_CAP_SCRIPTED, false);
+    assert_null(v.core_hz);
+    assert_null(v.weight);
     as_visit_finish(&v);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_how_many), cmocka_unit_test(test_short_share), cmocka_unit_test(test_company_on_the_core),
-        cmocka_unit_test(test_lasting_company), cmocka_unit_test(test_no_core_of_a_script)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_many),
+                                       cmocka_unit_test(test_short_share),
+                                       cmocka_unit_test(test_time_inside_samples),
+                                       cmocka_unit_test(test_repetitions_are_known),
+                                       cmocka_unit_test(test_contended_samples_weigh_nothing),
+                                       cmocka_unit_test(test_lasting_contention),
+                                       cmocka_unit_test(test_no_core_of_a_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

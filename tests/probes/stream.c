@@ -35,6 +35,43 @@ static void test_operands(void **unused)
     assert_true(alike < 6 * N / 50); /* another seed, other operands */
 }
 
+/* Arrays that begin anywhere in an array: the same operands, and sums of what is there. */
+static void test_operands_of_a_place(void **unused)
+{
+    static const uint64_t firsts[] = {0, 8, 504, 512, 5000, 1048584}, sizes[] = {8, 496, 504, 512, 520, 10000, 300008};
+    struct as_stream_data d, all;
+    (void)unused;
+    as_stream_data_init(&all, 7);
+    for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            double dot = 0, sum = 0, got[3];
+            uint64_t sum_bits = 0;
+            as_stream_data_init(&d, 7);
+            for (unsigned a = 0; a < AS_STREAM_ARRAYS; a++) {
+                d.at[a].array = 0;
+                d.at[a].first = firsts[f] + a * (sizes[s] + 80);
+            }
+            for (uint64_t i = 0; i < sizes[s]; i++) {
+                const double x = as_stream_value(&all, 0, false, d.at[0].first + i);
+                const double y = as_stream_value(&all, 0, false, d.at[1].first + i);
+                uint64_t bits;
+                assert_true(x == as_stream_value(&d, 0, false, i) && y == as_stream_value(&d, 1, false, i));
+                memcpy(&bits, &x, sizeof bits);
+                dot += x * y, sum += x, sum_bits += bits;
+            }
+            assert_true(as_stream_expected_sum(&d, AS_STREAM_DOT, sizes[s]) == dot);
+            assert_true(as_stream_expected_sum(&d, AS_STREAM_READ, sizes[s]) == sum);
+            assert_true(as_stream_expected_bits(&d, AS_STREAM_READ, sizes[s]) == sum_bits);
+            const struct as_stream_done done = {.s = 3, .reps = 2, .scalars = 5};
+            as_stream_expected(&d, AS_STREAM_NSTREAM, &done, sizes[s] - 3, 3, got);
+            for (uint64_t k = 0; k < 3; k++) {
+                const uint64_t i = sizes[s] - 3 + k;
+                assert_true(got[k] == as_stream_value(&d, 0, true, i) + 2 * as_stream_value(&d, 1, false, i) +
+                                          5 * as_stream_value(&d, 2, false, i));
+            }
+        }
+}
+
 static void test_expected_sums(void **unused)
 {
     static const uint64_t sizes[] = {8, 504, 512, 520, 10000, 3000008};
@@ -161,6 +198,132 @@ static void test_part_left_out_of_large_arrays_is_seen(void **unused)
     for (uint64_t i = p.stream.n / 4; i < p.stream.n / 2; i++)
         out[i] = as_stream_value(p.stream.data, 0, true, i);
     assert_false(end(&p));
+}
+
+/* ---- in memory that is kept, on the CPU of this machine ---- */
+
+static struct as_opened real;
+
+static struct as_stream_desc kept_desc(enum as_stream_op op, uint64_t size, bool whole_check)
+{
+    return (struct as_stream_desc){.op = op,
+                                   .allocator = "mmap",
+                                   .size = size,
+                                   .threads = 1,
+                                   .choose_width = true,
+                                   .whole_check = whole_check,
+                                   .seed = 5};
+}
+
+static void start_kept(struct as_stream *s, uint64_t trial, const struct as_stream_desc *d)
+{
+    struct as_error err = {0};
+    as_arenas_begin(&real.device, trial, trial); /* a cell of its own each time: the arena stays */
+    if (as_stream_prepare(s, &real.device, d, &err))
+        fail_msg("%s", err.text);
+    assert_non_null(s->content.pieces);
+}
+
+static bool run_kept(struct as_stream *s, unsigned times)
+{
+    double gbs, seconds;
+    char why[160];
+    for (unsigned i = 0; i < times; i++)
+        assert_int_equal(as_stream_run(s, 2, &gbs, &seconds, NULL), AS_OK);
+    return as_stream_check(s, why, sizeof why);
+}
+
+static double *array_of(struct as_stream *s, unsigned array)
+{
+    struct as_error err;
+    if (real.device.memory->map(&real.device, s->memory, &err))
+        fail_msg("%s", err.text);
+    return (double *)s->memory->host + array * s->pitch;
+}
+
+/* One after the other over the same memory, of other sizes at other places: what each finds there is right. */
+static void test_kept_memory_is_right(void **unused)
+{
+    uint64_t trial = 0;
+    (void)unused;
+    for (int round = 0; round < 2; round++)
+        for (int op = 0; op < AS_STREAM_OPS; op++)
+            for (int whole = 0; whole < 2; whole++) {
+                struct as_stream s;
+                const struct as_stream_desc d =
+                    kept_desc((enum as_stream_op)op, (UINT64_C(12) << 20) + (UINT64_C(72) << 10) * (trial % 7), whole);
+                start_kept(&s, ++trial, &d);
+                if (!run_kept(&s, 2))
+                    fail_msg("%s in trial %d", as_stream_shapes[op].name, (int)trial);
+                as_stream_finish(&s);
+            }
+}
+
+/* Operands are there from the trial before: they are not written again. */
+static void test_kept_operands_stay(void **unused)
+{
+    struct as_stream s;
+    const struct as_stream_desc d = kept_desc(AS_STREAM_READ, 16 << 20, false);
+    (void)unused;
+    start_kept(&s, 1000, &d);
+    assert_true(run_kept(&s, 1));
+    array_of(&s, 0)[s.n / 2] += 1;
+    as_stream_finish(&s);
+    start_kept(&s, 1001, &d);
+    assert_false(run_kept(&s, 1)); /* it lies where no trial wrote since */
+    as_stream_finish(&s);
+    start_kept(&s, 1002, &d);
+    assert_true(run_kept(&s, 1)); /* what was wrong is written anew */
+    as_stream_finish(&s);
+}
+
+/* Results of the trial before do not pass for those of one that stored nothing. */
+static void test_stale_results_of_kept_memory_are_seen(void **unused)
+{
+    (void)unused;
+    for (int whole = 0; whole < 2; whole++) {
+        struct as_stream s;
+        char why[160];
+        const struct as_stream_desc d = kept_desc(AS_STREAM_COPY, 16 << 20, whole);
+        start_kept(&s, 2000, &d);
+        assert_true(run_kept(&s, 1));
+        as_stream_finish(&s);
+        start_kept(&s, 2001, &d);
+        assert_false(as_stream_check(&s, why, sizeof why));
+        as_stream_finish(&s);
+    }
+}
+
+/* A planted fault in a later trial is seen as in the first. */
+static void test_faults_in_kept_memory_are_seen(void **unused)
+{
+    struct as_stream s;
+    const struct as_stream_desc d = kept_desc(AS_STREAM_TRIAD, 16 << 20, false);
+    char why[160];
+    (void)unused;
+    for (uint64_t trial = 0; trial < 3; trial++) {
+        start_kept(&s, 3000 + trial, &d);
+        assert_true(run_kept(&s, 1));
+        double *out = array_of(&s, 0);
+        for (uint64_t i = s.n / 4; i < s.n / 2; i++)
+            out[i] = as_stream_value(s.data, 0, true, i);
+        assert_false(as_stream_check(&s, why, sizeof why));
+        as_stream_finish(&s);
+    }
+}
+
+static int open_cpu(void **state)
+{
+    struct as_error err;
+    (void)state;
+    return as_device_open("cpu", &real, &err) ? -1 : 0;
+}
+
+static int close_cpu(void **state)
+{
+    (void)state;
+    as_device_close(&real);
+    return 0;
 }
 
 static void test_single_element_of_large_arrays_is_seen_by_whole_check(void **unused)
@@ -483,6 +646,11 @@ int main(void)
         cmocka_unit_test(test_wrong_results_are_seen),
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_part_left_out_of_large_arrays_is_seen),
+        cmocka_unit_test(test_operands_of_a_place),
+        cmocka_unit_test_setup_teardown(test_kept_memory_is_right, open_cpu, close_cpu),
+        cmocka_unit_test_setup_teardown(test_kept_operands_stay, open_cpu, close_cpu),
+        cmocka_unit_test_setup_teardown(test_stale_results_of_kept_memory_are_seen, open_cpu, close_cpu),
+        cmocka_unit_test_setup_teardown(test_faults_in_kept_memory_are_seen, open_cpu, close_cpu),
         cmocka_unit_test(test_single_element_of_large_arrays_is_seen_by_whole_check),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_ways_over_places),

@@ -127,7 +127,7 @@ static void test_memory_suits_its_gate(void **unused)
             add_cache(&t, 2, 'u', caches[i]);
         assert_int_equal(toy_prepare(&t, &as_probe_topology, "place=memory what=latency", &v, &err), AS_NOMEM);
         assert_true(v.vc.claims_memory);
-        assert_true(v.vc.footprint >= 4 * as_reachable_cache(&t.dev.info, 1));
+        assert_true(v.vc.footprint >= 4 * as_info_reachable_cache(&t.dev.info, 1));
         assert_true(v.vc.footprint >= 256 << 20);
         toy_finish(&as_probe_topology, &v);
     }

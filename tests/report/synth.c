@@ -73,11 +73,11 @@ void synth_measured(struct maker *m, struct as_cell *c, double v)
     for (int g = 0; g < AS_GATE_N; g++)
         c->gates[g].state = g == AS_GATE_CODE ? AS_GATE_NA : AS_GATE_PASS;
     if (as_rng_double(&m->rng) < 0.06) {
-        c->status = AS_CELL_UNTRUSTED;
-        c->gates[AS_GATE_NOISE].state = AS_GATE_FAIL;
-        as_copy_text(c->gates[AS_GATE_NOISE].text, sizeof c->gates[0].text, "interval 7.2% wide, 5% asked");
+        c->status = AS_CELL_REJECTED;
+        c->gates[AS_GATE_CHECKSUM].state = AS_GATE_FAIL;
+        as_copy_text(c->gates[AS_GATE_CHECKSUM].text, sizeof c->gates[0].text, "interval 7.2% wide, 5% asked");
         if (as_rng_double(&m->rng) < 0.3)
-            c->gates[AS_GATE_CLOCK].state = AS_GATE_FAIL;
+            c->gates[AS_GATE_FOOTPRINT].state = AS_GATE_FAIL;
     }
 }
 
@@ -407,7 +407,7 @@ static void fill_hostile(struct maker *m)
         if (i == 11)
             as_copy_text(c->probe, sizeof c->probe, "\"><script>no");
         c->gates[AS_GATE_LIMIT].state = AS_GATE_FAIL;
-        c->status = AS_CELL_UNTRUSTED;
+        c->status = AS_CELL_REJECTED;
         as_copy_text(c->gates[AS_GATE_LIMIT].text, sizeof c->gates[0].text, synth_hostile_html);
     }
     synth_hostile_operations(m);

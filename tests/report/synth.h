@@ -10,7 +10,7 @@ struct synth {
     size_t n;
 };
 
-/* "plain": one run of a small machine, all probes, some cells untrusted, some unsupported
+/* "plain": one run of a small machine, all probes, some cells rejected, some unsupported
  * "two": the same machine twice, the second 20% slower      "three": three times
  * "server": two packages of 64 cores                         "gpu": a device with a tree and 132 units
  * "gpus": two devices with links, "eight": eight of them

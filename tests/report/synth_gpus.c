@@ -50,7 +50,7 @@ static void link_facts(struct maker *m, const char *id, unsigned number, unsigne
     }
 }
 
-/* The second device has a peak and no bandwidth that is trusted. */
+/* The second device has a peak and no bandwidth that is valid. */
 static void roofline_cells(struct maker *m, const char *id, bool levels)
 {
     static const char *const types[] = {"f64", "f32"};

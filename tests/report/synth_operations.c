@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void trusted(struct maker *m, struct as_cell *c, double value)
+static void valid(struct maker *m, struct as_cell *c, double value)
 {
     synth_measured(m, c, value);
     c->status = AS_CELL_OK;
-    c->gates[AS_GATE_NOISE].state = AS_GATE_PASS;
+    c->gates[AS_GATE_CHECKSUM].state = AS_GATE_PASS;
     c->sum.median = value;
     c->sum.ci = (struct as_interval){value * 0.99, value * 1.01};
 }
@@ -24,7 +24,7 @@ static struct as_cell *operation(struct maker *m, const struct as_probe *probe, 
     synth_axis(c, "op", op);
     synth_axis_number(c, "operands", operands);
     synth_axis_number(c, "steps", steps);
-    trusted(m, c, value);
+    valid(m, c, value);
     c->detail = detail ? as_strdup(detail) : NULL;
     return c;
 }
@@ -76,7 +76,7 @@ static void mixes(struct maker *m)
                 return;
             synth_axis(c, "mix", rows[i].mix);
             synth_axis_number(c, "ilp", ilp[k]);
-            trusted(m, c, rows[i].cost[k]);
+            valid(m, c, rows[i].cost[k]);
         }
 }
 
@@ -90,10 +90,10 @@ void synth_operations(struct maker *m)
         for (unsigned warps = 1; warps <= 32; warps *= 2)
             rate(m, "ffma32", ilp, warps, 0, fmin(127, 8.0 * ilp * warps), NULL);
     rate(m, "ffma32", 4, 0, 0, 128, "{\"instructions\":\"each step is 1 FFMA\"}");
-    struct as_cell *untrusted = rate(m, "ffma32", 8, 0, 0, 512, NULL);
-    if (untrusted) {
-        untrusted->status = AS_CELL_UNTRUSTED;
-        untrusted->gates[AS_GATE_CODE].state = AS_GATE_FAIL;
+    struct as_cell *rejected = rate(m, "ffma32", 8, 0, 0, 512, NULL);
+    if (rejected) {
+        rejected->status = AS_CELL_REJECTED;
+        rejected->gates[AS_GATE_CODE].state = AS_GATE_FAIL;
     }
     for (unsigned steps = 24; steps <= 1536; steps *= 4)
         rate(m, "iadd32", 4, 0, steps, steps > 400 ? 30 : 63, NULL);

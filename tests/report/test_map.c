@@ -153,23 +153,23 @@ static void map_says_what_is_not_trusted(void **state)
     for (size_t i = 0; i < s->runs[0].cells_n; i++)
         s->runs[0].cells[i].status = AS_CELL_OK;
     as_copy_text(c->probe, sizeof c->probe, "topology");
-    c->status = AS_CELL_UNTRUSTED;
+    c->status = AS_CELL_REJECTED;
     c->axes = (struct as_axes){.n = 0};
     assert_int_equal(as_axes_add(&c->axes, "place", "memory", &err), AS_OK);
     assert_int_equal(as_axes_add(&c->axes, "what", "latency", &err), AS_OK);
     assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
-    assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 1);
+    assert_int_equal(count(as_buf_get(&svg), ">rejected</text>"), 1);
     /* what would be told of the level that holds so many bytes */
     as_copy_text(c->probe, sizeof c->probe, "latency");
     c->axes = (struct as_axes){.n = 0};
     assert_int_equal(as_axes_add(&c->axes, "size", "4294967296", &err), AS_OK);
     as_buf_clear(&svg);
     assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
-    assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 1);
+    assert_int_equal(count(as_buf_get(&svg), ">rejected</text>"), 1);
     as_copy_text(c->probe, sizeof c->probe, "launch");
     as_buf_clear(&svg);
     assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
-    assert_int_equal(count(as_buf_get(&svg), ">untrusted</text>"), 0);
+    assert_int_equal(count(as_buf_get(&svg), ">rejected</text>"), 0);
     as_buf_finish(&svg);
     synth_free(s);
 }
@@ -214,7 +214,7 @@ static void roofline_is_drawn_and_told(void **state)
     assert_hasnt(&one, "nan");
     assert_hasnt(&one, "inf");
     as_buf_finish(&one);
-    assert_non_null(strstr(to, "Not drawn: no bandwidth of all threads or units is trusted."));
+    assert_non_null(strstr(to, "Not drawn: no bandwidth of all threads or units is valid."));
     as_buf_finish(&page);
     synth_free(s);
 }

@@ -42,7 +42,7 @@ static void products_have_a_picture_for_each_type(void **state)
     struct as_buf b = section_of("matrix");
     assert_int_equal(count(as_buf_get(&b), "Rates of products over their size"), 2);
     assert_int_equal(count(as_buf_get(&b), "ordinary arithmetic, f16: 132"), 2); /* e4m3 has no roof of its own */
-    assert_has(&b, "naive 512: 480\u00a0Gops/s, untrusted");
+    assert_has(&b, "naive 512: 480\u00a0Gops/s, rejected");
     assert_int_equal(count(as_buf_get(&b), "<circle cx=\"13\""), 7); /* the key */
     as_buf_finish(&b);
 }
@@ -134,7 +134,7 @@ static void fusing_pays_to_the_right(void **state)
     as_matrix_draw_bars(&b, "two", bars, 2, "x", 1);
     assert_has(&b, "<rect x=\"466.0\" y=\"5.0\" width=\"270.0\""); /* from 1, on a scale from 0.6 to 1.6 */
     assert_has(&b, "<rect x=\"250.0\" y=\"27.0\" width=\"216.0\"");
-    assert_has(&b, "0.600× untrusted");
+    assert_has(&b, "0.600× rejected");
     as_buf_clear(&b);
     const struct as_matrix_bar endless = {"endless", "mma", 1.5, {1, INFINITY}, true};
     as_matrix_draw_bars(&b, "endless", &endless, 1, "x", 1);

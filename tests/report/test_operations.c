@@ -71,7 +71,7 @@ static void rows_join_both_probes(void **state)
     synth_free(s);
 }
 
-static void untrusted_counts_where_nothing_else_is(void **state)
+static void rejected_counts_where_nothing_else_is(void **state)
 {
     (void)state;
     struct synth *s = synth_make("operations");
@@ -81,16 +81,16 @@ static void untrusted_counts_where_nothing_else_is(void **state)
     for (size_t i = 0; i < s->runs[0].cells_n; i++) {
         struct as_cell *c = &s->runs[0].cells[i];
         if (strcmp(c->probe, "alu") == 0 && strcmp(as_axes_text(&c->axes, "op"), "recip32") == 0) {
-            c->status = AS_CELL_UNTRUSTED;
-            c->gates[AS_GATE_NOISE].state = AS_GATE_FAIL;
+            c->status = AS_CELL_REJECTED;
+            c->gates[AS_GATE_CHECKSUM].state = AS_GATE_FAIL;
         }
     }
     assert_int_equal(as_operations_make(&s->runs[0], &rows, &n, &err), AS_OK);
     const struct as_operation *recip = row_of(rows, n, "recip32", "usual");
     as_operation_status(recip, &text);
-    assert_string_equal(as_buf_get(&text), "untrusted: noise; latency ok");
-    assert_false(as_operation_is_trusted(recip));
-    assert_true(as_operation_is_trusted(row_of(rows, n, "ffma32", "usual"))); /* the untrusted one is faster */
+    assert_string_equal(as_buf_get(&text), "rejected: checksum; latency ok");
+    assert_false(as_operation_is_valid(recip));
+    assert_true(as_operation_is_valid(row_of(rows, n, "ffma32", "usual"))); /* the rejected one is faster */
     as_buf_finish(&text);
     free(rows);
     synth_free(s);
@@ -198,7 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_join_both_probes),
-        cmocka_unit_test(untrusted_counts_where_nothing_else_is),
+        cmocka_unit_test(rejected_counts_where_nothing_else_is),
         cmocka_unit_test(the_page_has_a_table_and_entries),
         cmocka_unit_test(figures_stand_beside_what_was_measured),
         cmocka_unit_test(the_terminal_has_the_same),

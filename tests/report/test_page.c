@@ -149,18 +149,18 @@ static void every_measured_cell_has_its_row(void **state)
     struct synth *s = synth_make("plain");
     for (size_t i = 0; i < s->runs[0].cells_n; i++) {
         const struct as_cell *c = &s->runs[0].cells[i];
-        char plain[48], untrusted[48];
+        char plain[48], rejected[48];
         snprintf(plain, sizeof plain, "<tr id=c%lld>", (long long)c->id);
-        snprintf(untrusted, sizeof untrusted, "<tr id=c%lld class=u>", (long long)c->id);
-        size_t n = count(as_buf_get(&page), plain), u = count(as_buf_get(&page), untrusted);
+        snprintf(rejected, sizeof rejected, "<tr id=c%lld class=u>", (long long)c->id);
+        size_t n = count(as_buf_get(&page), plain), u = count(as_buf_get(&page), rejected);
         assert_int_equal(n, c->status == AS_CELL_OK);
-        assert_int_equal(u, c->status == AS_CELL_UNTRUSTED);
+        assert_int_equal(u, c->status == AS_CELL_REJECTED);
     }
     synth_free(s);
     as_buf_finish(&page);
 }
 
-static void untrusted_rows_name_their_gates(void **state)
+static void rejected_rows_name_their_gates(void **state)
 {
     (void)state;
     struct as_buf page = page_of("plain");
@@ -171,7 +171,7 @@ static void untrusted_rows_name_their_gates(void **state)
     char line[512];
     snprintf(line, sizeof line, "%.*s", (int)(end - row), row);
     assert_non_null(strstr(line, "○ no: "));
-    assert_non_null(strstr(line, "noise"));
+    assert_non_null(strstr(line, "checksum"));
     as_buf_finish(&page);
 }
 
@@ -419,7 +419,7 @@ int main(void)
         cmocka_unit_test_prestate(ids_are_unique_and_links_lead_somewhere, two),
         cmocka_unit_test_prestate(ids_are_unique_and_links_lead_somewhere, operations),
         cmocka_unit_test(every_measured_cell_has_its_row),
-        cmocka_unit_test(untrusted_rows_name_their_gates),
+        cmocka_unit_test(rejected_rows_name_their_gates),
         cmocka_unit_test(missing_cells_are_grouped_by_reason),
         cmocka_unit_test(empty_pages_say_so),
         cmocka_unit_test(runs_stand_beside_each_other),

@@ -113,7 +113,7 @@ static void forget(struct as_report_run *r)
     r->twins_n = 0;
 }
 
-static void an_untrusted_number_is_not_compared(void **state)
+static void an_rejected_number_is_not_compared(void **state)
 {
     (void)state;
     size_t n;
@@ -122,7 +122,7 @@ static void an_untrusted_number_is_not_compared(void **state)
     struct as_report_run *r = &s->runs[0];
     for (size_t i = 0; i < r->cells_n; i++)
         if (strcmp(r->cells[i].device, "opencl:1") == 0 && strcmp(r->cells[i].probe, "latency") == 0)
-            r->cells[i].status = AS_CELL_UNTRUSTED;
+            r->cells[i].status = AS_CELL_REJECTED;
     forget(r);
     assert_int_equal(as_twins_make(r, no_samples, NULL, &err), AS_OK);
     assert_null(find(r, "cuda:0", "opencl:1", "latency", "65536", &n));
@@ -233,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_told_by_uuid_then_bus),
         cmocka_unit_test(cells_are_matched_and_judged),
-        cmocka_unit_test(an_untrusted_number_is_not_compared),
+        cmocka_unit_test(an_rejected_number_is_not_compared),
         cmocka_unit_test(counts_of_other_allocators_are_not_compared),
         cmocka_unit_test(times_of_other_allocators_are_not_compared),
         cmocka_unit_test(all_threads_are_the_whole_device),

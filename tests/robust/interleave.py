@@ -185,7 +185,7 @@ def scenario(assay, number):
     book = ledger.Ledger(assay)
     log = []
     # A killed worker costs the cell that it is at: such scenarios say less, and are fewer.
-    signals, statuses = SIGNALS, ("ok", "untrusted")
+    signals, statuses = SIGNALS, ("ok", "wide", "rejected")
     if rng.random() < 0.25:
         signals, statuses = (*SIGNALS, *[WORKERS] * 3), (*statuses, "crashed")
     try:
@@ -325,7 +325,7 @@ def lose_numbers(assay, uuid):
     """What two processes at once did to a store before runs had locks: cells without numbers whose trials are there."""
     db = sqlite3.connect(assay.store)
     columns = ("id, status, reason, n, visits, median, ci_low, ci_high, mad, min, max, visits_done, gate_checksum, "
-               "gate_noise, gate_clock, gate_limit, gate_drift")
+               "gate_limit, gate_code, gate_footprint")
     which = f"run_id = (SELECT id FROM runs WHERE uuid = '{uuid}') AND probe <> 'sentinel' AND position % 2 = 0"
     before = db.execute(f"SELECT {columns} FROM cells WHERE {which} ORDER BY id").fetchall()
     db.execute("UPDATE cells SET status = 'skipped', reason = 'the time budget ended before it', n = 0, visits = 0, "

@@ -52,7 +52,7 @@ def check_ended(book, uuid, plan, victims):
     if victims != "workers":
         book.check_complete(uuid, TRIALS)
         return
-    book.check_complete(uuid, TRIALS, ("ok", "untrusted", "crashed"))
+    book.check_complete(uuid, TRIALS, ("ok", "wide", "rejected", "crashed"))
     for (reason,) in book.rows("SELECT reason FROM cells WHERE status = 'crashed'"):
         expect("signal 9" in reason, "the signal is named", reason)
 

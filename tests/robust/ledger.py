@@ -29,7 +29,7 @@ ALWAYS = (
      "SELECT id, probe, axes, status, visits_done FROM cells c WHERE visits_done <> "
      "(SELECT count(*) FROM visits v WHERE v.cell_id = c.id)"),
     ("a status and a number contradict each other", "SELECT id, status, n FROM cells WHERE "
-     "status IN('ok','untrusted') AND n = 0 OR status = 'planned' AND n > 0"),
+     "status IN('ok','wide','rejected') AND n = 0 OR status = 'planned' AND n > 0"),
     ("a cell has no number and no reason",
      "SELECT id, status FROM cells WHERE status NOT IN('ok','planned') AND reason = ''"),
 )
@@ -42,9 +42,9 @@ ENDED = (
     ("a cell's count of trials that count is wrong",
      "SELECT c.id, c.probe, c.axes, c.visits FROM cells c JOIN runs r ON r.id = run_id WHERE r.state <> 'running' AND "
      f"c.visits <> (SELECT count(*) FROM visits v WHERE v.cell_id = c.id AND {COUNTS})"),
-    ("a run's count of trusted cells is wrong",
+    ("a run's count of valid cells is wrong",
      "SELECT id, cells_ok FROM runs r WHERE cells_ok IS NOT NULL AND cells_ok <> "
-     f"(SELECT count(*) FROM cells c WHERE run_id = r.id AND status = 'ok' AND NOT {SENTINEL})"),
+     f"(SELECT count(*) FROM cells c WHERE run_id = r.id AND status IN('ok','wide') AND NOT {SENTINEL})"),
     ("a complete run has cells that are not", "SELECT r.id, c.id FROM runs r JOIN cells c ON c.run_id = r.id "
      "WHERE r.state = 'complete' AND c.status = 'planned'"),
     ("a run that ended has no end", "SELECT id, state FROM runs WHERE (state = 'running') <> (ended_at = 0)"),
@@ -111,7 +111,7 @@ class Ledger:
             expect(found in ([], [("ok",)]), "the store passes its integrity check", found)
             expect(not self.rows("PRAGMA foreign_key_check"), "every trial belongs to a cell")
 
-    def check_complete(self, uuid, trials, statuses=("ok", "untrusted")):
+    def check_complete(self, uuid, trials, statuses=("ok", "wide", "rejected")):
         """Every cell was measured as often as was asked for, no more and no less."""
         expect(self.states().get(uuid) == "complete", f"run {uuid} is complete", self.states())
         found = self.rows(
@@ -121,5 +121,5 @@ class Ledger:
         for cell in found:
             *_, status, _, n, made = cell
             expect(status in statuses, f"run {uuid}: a cell is {status}", cell)
-            if status in ("ok", "untrusted"):
+            if status in ("ok", "wide", "rejected"):
                 expect(n > 0 and made == trials, f"run {uuid}: {made} trials where {trials} were asked for", cell)

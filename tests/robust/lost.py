@@ -6,7 +6,7 @@ import stat
 
 import harness
 import ledger
-from harness import FAILED, FAST, MEASURED, NOTHING, UNTRUSTED, expect
+from harness import FAILED, FAST, MEASURED, NOTHING, PARTLY, expect
 
 TRIALS = 3
 CELLS = ["latency", "--set", "size=1KiB..1MiB", "--visits", str(TRIALS), "--precision", "100%"]
@@ -77,7 +77,7 @@ def check_resumed(assay, book, uuid, *more):
     done = assay.run("resume", *more)
     expect(done.code in MEASURED, "resumed", done)
     book.check()
-    book.check_complete(uuid, TRIALS, ("ok", "untrusted", "crashed"))
+    book.check_complete(uuid, TRIALS, ("ok", "wide", "rejected", "crashed"))
     expect(len(cells(book, "crashed")) <= 1, "all other cells have their numbers", done)
 
 
@@ -86,7 +86,7 @@ def test_tried_again(assay):
     for what in (NOT_STARTED, DIES, GIVES_UP, opens("crash"), opens("fail")):
         book, uuid, done = measure(assay, worker(assay, what, 3))
         expect(done.code in MEASURED, f"{what}: the run comes to its end", done)
-        book.check_complete(uuid, TRIALS, ("ok", "untrusted", "crashed"))
+        book.check_complete(uuid, TRIALS, ("ok", "wide", "rejected", "crashed"))
         expect(len(cells(book, "crashed")) == 1, f"{what}: the cell of the worker that died, and no other", done)
         expect(starts(assay) >= 4, f"{what}: it was tried again", starts(assay))
         os.unlink(assay.store)
@@ -98,10 +98,10 @@ def test_never_again(assay):
                        (DIES, "signal 9")):
         env = worker(assay, what, EVER)
         book, uuid, done = measure(assay, env)
-        expect(done.code == UNTRUSTED, f"{what}: there are numbers, and not all", done)
+        expect(done.code == PARTLY, f"{what}: there are numbers, and not all", done)
         check_lost(assay, book, uuid, done, word)
         done = assay.run("resume", env=env)  # its first worker dies too, and the others do not come up
-        expect(done.code in (FAILED, UNTRUSTED, NOTHING), "still lost", done)
+        expect(done.code in (FAILED, PARTLY, NOTHING), "still lost", done)
         book.check()
         check_resumed(assay, book, uuid)
         os.unlink(assay.store)
@@ -118,7 +118,7 @@ def test_no_number_yet(assay):
 def test_hang_at_opening(assay):
     """One hang is enough: eleven cells do not wait for it one after the other."""
     book, uuid, done = measure(assay, worker(assay, opens("hang"), EVER))
-    expect(done.code == UNTRUSTED, "there are numbers, and not all", done)
+    expect(done.code == PARTLY, "there are numbers, and not all", done)
     check_lost(assay, book, uuid, done, "no answer")
     expect(starts(assay) == 2, "waited once, not once for each cell", starts(assay))
     check_resumed(assay, book, uuid)
@@ -132,7 +132,7 @@ def test_hang_at_opening_within_a_budget(assay):
         if starts(assay) > 1:  # else a busy machine had used the budget up before the device was opened again
             break
         os.unlink(assay.store)
-    expect(done.code == UNTRUSTED, "there are numbers, and not all", done)
+    expect(done.code == PARTLY, "there are numbers, and not all", done)
     check_lost(assay, book, uuid, done, "")
     check_resumed(assay, book, uuid, "--budget", "0")
 

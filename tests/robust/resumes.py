@@ -1,7 +1,6 @@
-"""A run that is gone on with comes to the verdicts that it would have come to at a stretch."""
+"""Runs that are resumed, repaired and deleted."""
 import json
 import sqlite3
-import struct
 
 import harness
 from harness import FAILED, LONG, MEASURED, USAGE, expect, expect_refused
@@ -79,34 +78,6 @@ def test_delete(assay):
            "and no trials of others")
     expect_refused(assay.run("delete", "1"), USAGE, "is not in the store")
     expect(assay.run("doctor").code == harness.OK, "the store is sound")
-
-
-def disturb(samples):
-    values = struct.unpack(f"<{len(samples) // 8}d", samples)
-    return struct.pack(f"<{len(values)}d", *(1.3 * v for v in values))
-
-
-def test_what_visits_read_of_the_host(assay):
-    """Each visit is judged by what all of the run read: the last of six found the host slow, and took longer."""
-    done = assay.run("run", *CELLS, "--visits", "6")
-    expect(done.code in MEASURED, "measured", done)
-    store = sqlite3.connect(assay.store)
-    for visit, number, samples, detail in store.execute(
-            "SELECT id, number, samples, detail FROM visits WHERE cell_id IN (SELECT id FROM cells WHERE probe = 'latency')"
-    ).fetchall():
-        slow = number >= 5
-        read = dict(json.loads(detail or "{}"), yardstick_ns=19000 if slow else 14000)
-        store.execute("UPDATE visits SET detail = ?, samples = ? WHERE id = ?",
-                      (json.dumps(read, separators=(",", ":")), disturb(samples) if slow else samples, visit))
-    store.execute("UPDATE runs SET state = 'interrupted'")
-    store.commit()
-    store.close()
-    done = assay.run("resume")
-    expect(done.code in MEASURED, "gone on with", done)
-    found = visits(assay, "number, excluded", "detail LIKE '%yardstick%'")
-    expect(len(found) >= 60, "visits with a reading", len(found))
-    for number, excluded in found:
-        expect(bool(excluded) == (number >= 5), f"visit {number} counts only if the host was as fast as usual", excluded)
 
 
 def test_interrupted_while_alone(assay):

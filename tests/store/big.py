@@ -48,18 +48,18 @@ def numbers(folder, assay, store):
 
 
 def test_groups(folder, assay, store):
-    """What the short page counts is what SQL counts, also where cells are untrusted, or not measured."""
+    """What the short page counts is what SQL counts, also where cells are rejected, or not measured."""
     db = sqlite3.connect(store)
-    db.execute("UPDATE cells SET status = 'untrusted', gate_drift = 'fail', reason = 'drift' WHERE position % 10 = 3")
+    db.execute("UPDATE cells SET status = 'rejected', gate_limit = 'fail', reason = 'limit' WHERE position % 10 = 3")
     db.execute("UPDATE cells SET status = 'failed', n = 0, median = NULL, reason = 'no page' WHERE position % 10 = 6")
     db.commit()
     want = db.execute("SELECT probe, json_extract(axes, CASE probe WHEN 'latency' THEN '$.pattern' ELSE '$.op' END) w,"
                       " sum(status = 'ok'), count(median) FROM cells GROUP BY 1, 2").fetchall()
     text, found = numbers(folder, assay, store)
     expect(found == {(probe, word): (ok, n) for probe, word, ok, n in want}, f"groups: {found} beside {want}", text)
-    expect(f"{CELLS} cells: {CELLS * 8 // 10} ok, {CELLS // 10} untrusted, {CELLS // 10} failed" in text, "counts", text)
+    expect(f"{CELLS} cells: {CELLS * 8 // 10} ok, {CELLS // 10} rejected, {CELLS // 10} failed" in text, "counts", text)
     expect(f"latency cpu: {CELLS // 10} failed: no page" in text, "why cells are missing", text)
-    expect(f"bandwidth cpu: {CELLS // 10} untrusted: for example drift" in text, "why cells are untrusted", text)
+    expect(f"bandwidth cpu: {CELLS // 10} rejected: for example limit" in text, "why cells are rejected", text)
     expect("facts from latency (10000 cells)" not in text and "bandwidth (10000 cells) are left out" in text,
            "facts rest on whole probes that fit", text)
     return db

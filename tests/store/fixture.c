@@ -150,9 +150,9 @@ void finished_run(struct fixture *f, uint64_t seed)
     for (int v = 0; v < 3; v++)
         as_visit_finish(&visits[v]);
     visit(f, &cells[1], visits, 0, &rng);
-    cells[1].status = AS_CELL_UNTRUSTED;
+    cells[1].status = AS_CELL_REJECTED;
     as_copy_text(cells[1].reason, sizeof cells[1].reason, "=HYPERLINK(\"http://x\"), \"quoted\"\nsecond line");
-    cells[1].gates[AS_GATE_NOISE].state = cells[1].gates[AS_GATE_LIMIT].state = AS_GATE_FAIL;
+    cells[1].gates[AS_GATE_CHECKSUM].state = cells[1].gates[AS_GATE_LIMIT].state = AS_GATE_FAIL;
     as_visit_finish(&visits[0]);
     cells[2].status = AS_CELL_UNSUPPORTED;
     as_copy_text(cells[2].reason, sizeof cells[2].reason, "@no such allocator <b>");

@@ -115,7 +115,7 @@ static void test_export_content(void **state)
     assert_true(json_is_null(json_object_get(json_array_get(visits, 0), "samples")));
     assert_int_equal(json_array_size(json_object_get(json_array_get(visits, 1), "samples")), 7); /* left out */
     assert_string_equal(
-        json_string_value(json_object_get(json_object_get(json_object_get(cell, "gates"), "drift"), "state")), "pass");
+        json_string_value(json_object_get(json_object_get(json_object_get(cell, "gates"), "limit"), "state")), "pass");
     assert_true(json_real_value(json_object_get(cell, "precision")) == 0.01);
     assert_true(json_real_value(json_object_get(json_array_get(cells, 1), "precision")) == 0.05);
     cell = json_array_get(cells, 2);
@@ -157,10 +157,10 @@ static void test_changed_exports_are_refused(void **state)
     static const struct {
         const char *from, *to, *place;
     } changes[] = {
-        {"\"format_version\":3", "\"format_version\":4", "newer assay (format 4, this one knows 3)"},
-        {"\"format_version\":3", "\"format_version\":\"3\"", "format_version"},
-        {"\"format_version\":3,", "", "format_version"},
-        {"\"format_version\":3,", "\"format_version\":3,\"format_version\":3,", "line 1"},
+        {"\"format_version\":4", "\"format_version\":5", "newer assay (format 5, this one knows 4)"},
+        {"\"format_version\":4", "\"format_version\":\"4\"", "format_version"},
+        {"\"format_version\":4,", "", "format_version"},
+        {"\"format_version\":4,", "\"format_version\":4,\"format_version\":4,", "line 1"},
         {"\"sentinels\":", "\"guards\":", "sentinels"},
         {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "member other than"},
         {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},
@@ -322,7 +322,9 @@ static void test_csv(void **state)
     const char *text = as_buf_get(&out);
     const char *head =
         "run,cell,backend,device,probe,size,pattern,allocator,stride,op,threads,metric,unit,counts,better,"
-        "precision,status,reason,n,visits,median,ci_low,ci_high,mad,min,max,modes,limit,clock_hz,footprint,"
+        "precision,status,causes,reason,n,visits,median,ci_low,ci_high,mad,min,max,modes,clock_exponent,raw_low,raw_"
+        "high,"
+        "limit,clock_hz,footprint,"
         "started_at,failed_gates\r\n";
     assert_memory_equal(text, head, strlen(head));
     size_t rows = 0;
@@ -333,7 +335,7 @@ static void test_csv(void **state)
     /* no cell may start a formula, and quotes and line ends stay inside their field */
     assert_non_null(strstr(text, "\"'=HYPERLINK(\"\"http://x\"\"), \"\"quoted\"\"\nsecond line\""));
     assert_non_null(strstr(text, ",'@no such allocator <b>,"));
-    assert_non_null(strstr(text, ",limit noise\r\n"));
+    assert_non_null(strstr(text, ",checksum limit\r\n"));
     assert_null(strstr(text, "nan"));
     as_buf_finish(&out);
     as_run_finish(&run);

@@ -273,7 +273,7 @@ static enum as_status migrate(struct fixture *f, const struct as_schema *schema,
     assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
     enum as_status s = as_schema_look(schema, f->path, db, kind, &f->err);
     if (!s && *kind != AS_SCHEMA_CURRENT)
-        s = as_schema_migrate(schema, f->path, db, &f->err);
+        s = as_schema_migrate(schema, f->path, db, NULL, NULL, &f->err);
     sqlite3_close(db);
     return s;
 }

@@ -271,7 +271,7 @@ static void test_end_of_a_run(void **state)
     as_runs_free(runs, n);
     check(f, as_store_verify(f->store, &f->err));
     /* the count follows what happens to cells later */
-    cells[0].status = AS_CELL_UNTRUSTED;
+    cells[0].status = AS_CELL_REJECTED;
     check(f, as_store_update_cells(f->store, cells, 3, &f->err));
     check(f, as_store_runs(f->store, &runs, &n, &f->err));
     assert_int_equal(runs[0].cells_ok, 0);
@@ -348,7 +348,7 @@ static void test_hostile_values(void **state)
         "PRAGMA ignore_check_constraints = 1; UPDATE visits SET n = -1",
         "PRAGMA ignore_check_constraints = 1; UPDATE visits SET samples = x'00'",
         "PRAGMA ignore_check_constraints = 1; UPDATE cells SET status = 'best'",
-        "PRAGMA ignore_check_constraints = 1; UPDATE cells SET gate_noise = ''",
+        "PRAGMA ignore_check_constraints = 1; UPDATE cells SET gate_limit = ''",
         "PRAGMA ignore_check_constraints = 1; UPDATE visits SET checksum = 'passed'",
         "PRAGMA ignore_check_constraints = 1; UPDATE visits SET status = ''",
         "PRAGMA ignore_check_constraints = 1; UPDATE runs SET state = 'walking'",

@@ -1,5 +1,6 @@
 /* Memory of the CPU: never more than is free, with room left, and kept between visits. */
 #include "base/clock.h"
+#include "device/arena.h"
 #include "device/cpu/cpu.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@ struct cpu_memory {
     struct as_memory base;
     struct as_cpu_block block;
     bool fresh;
+    bool is_part;
 };
 
 static struct cpu_memory *own(struct as_memory *mem)
@@ -51,7 +53,7 @@ enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct
     enum as_status s = as_host_limits_read(cpu->groups, &l, err);
     if (s)
         return s;
-    uint64_t left = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes;
+    uint64_t left = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes + as_arenas_idle(dev);
     *bytes = left - left / 128; /* page tables and the kernel's records for them */
     return AS_OK;
 }
@@ -68,16 +70,26 @@ void as_cpu_memory_close(struct as_cpu_device *cpu)
     trim(cpu, 0);
 }
 
-/* Makes place for a block of bytes; an error when there is none, long before the kernel would have to kill someone. */
-static enum as_status make_place(struct as_cpu_device *cpu, uint64_t bytes, struct as_error *err)
+static enum as_status read_left(struct as_cpu_device *cpu, uint64_t *left, struct as_error *err)
 {
     struct as_host_limits l;
     enum as_status s = as_host_limits_read(cpu->groups, &l, err);
-    if (s)
+    *left = s ? 0 : minus(l.free, unbacked(cpu) + room(&l));
+    return s;
+}
+
+/* Makes place for a block of bytes; an error when there is none, long before the kernel would have to kill someone. */
+static enum as_status make_place(struct as_device *dev, uint64_t bytes, struct as_error *err)
+{
+    struct as_cpu_device *cpu = as_cpu(dev);
+    uint64_t left;
+    enum as_status s = read_left(cpu, &left, err);
+    if (!s && bytes > left + cpu->pool.bytes && as_arenas_idle(dev)) {
+        as_arenas_drop_idle(dev);
+        s = read_left(cpu, &left, err);
+    }
+    if (s || bytes <= left)
         return s;
-    uint64_t left = minus(l.free, unbacked(cpu) + room(&l));
-    if (bytes <= left)
-        return AS_OK;
     uint64_t most = left + cpu->pool.bytes;
     if (bytes > most)
         return as_fail(err, AS_NOMEM, "%llu bytes do not fit: %llu are free when room is left for others; ask for less",
@@ -86,19 +98,21 @@ static enum as_status make_place(struct as_cpu_device *cpu, uint64_t bytes, stru
     return AS_OK;
 }
 
-static enum as_status new_block(struct as_cpu_device *cpu, const struct as_memory_desc *desc,
+static enum as_status new_block(struct as_device *dev, const struct as_memory_desc *desc,
                                 enum as_cpu_allocator allocator, uint64_t size, struct as_cpu_block *out,
                                 struct as_error *err)
 {
+    struct as_cpu_device *cpu = as_cpu(dev);
     enum as_status s = AS_OK;
     bool counted = allocator != AS_CPU_HUGETLB; /* the huge-page pool refuses by itself */
     if (counted && size >= POOL_FROM)
-        s = make_place(cpu, size, err);
+        s = make_place(dev, size, err);
     if (s)
         return s;
     s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
-    if (s == AS_NOMEM && cpu->pool.n) {
+    if (s == AS_NOMEM && (cpu->pool.n || as_arenas_idle(dev))) {
         trim(cpu, 0); /* the huge pages, or the heap, may be in blocks that are kept */
+        as_arenas_drop_idle(dev);
         s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
     }
     if (!s && desc->fresh && allocator == AS_CPU_MALLOC)
@@ -144,7 +158,7 @@ static enum as_status get_block(struct as_device *dev, const struct as_memory_de
             return AS_OK;
         drop_block(cpu, out);
     }
-    return new_block(cpu, desc, allocator, size, out, err);
+    return new_block(dev, desc, allocator, size, out, err);
 }
 
 static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
@@ -168,6 +182,23 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     return AS_OK;
 }
 
+static enum as_status memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
+                                  struct as_memory **out, struct as_error *err)
+{
+    enum as_status s = as_memory_check(whole, offset, bytes, err);
+    struct cpu_memory *m = s ? NULL : calloc(1, sizeof *m);
+    if (!m)
+        return s ? s : as_nomem(err, sizeof *m, "a memory block's record");
+    const struct as_cpu_block *block = &own(whole)->block;
+    m->block = (struct as_cpu_block){
+        .address = (char *)block->address + offset, .bytes = bytes, .allocator = block->allocator, .node = block->node};
+    m->is_part = true;
+    m->base = (struct as_memory){.bytes = bytes, .ctx = m};
+    as_cpu_memory_look(as_cpu(dev), &m->base);
+    *out = &m->base;
+    return AS_OK;
+}
+
 static void memory_release(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
@@ -175,6 +206,10 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
     struct as_cpu_device *cpu = as_cpu(dev);
     struct cpu_memory *m = own(mem);
     struct as_host_limits l;
+    if (m->is_part) {
+        free(m);
+        return;
+    }
     /* Fresh blocks are not kept: whoever asks for them does so again and again, and no one would take them. Reserved
      * huge pages are few, and the next one to ask may want a block of another size. */
     if (m->fresh || m->block.allocator == AS_CPU_HUGETLB || m->block.bytes < POOL_FROM ||
@@ -311,6 +346,8 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     enum as_status s = find_allocator(dev, allocator, &a, err);
     if (s)
         return s;
+    if (a == AS_CPU_HUGETLB) /* reserved pages are few, and the bare calls ask nobody for them */
+        as_arenas_drop_idle(dev);
     /* munmap of a piece of a reserved huge page fails; the others round by themselves */
     uint64_t size = a == AS_CPU_HUGETLB ? as_cpu_block_size(&cpu->pages, a, bytes) : bytes;
     if (size == 0 || size > PTRDIFF_MAX || count == 0 || count > 1u << 24)
@@ -338,6 +375,7 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
 const struct as_memory_ops as_cpu_memory_ops = {
     .alloc = memory_alloc,
     .free = memory_release,
+    .part = memory_part,
     .map = memory_map,
     .unmap = memory_unmap,
     .write = memory_write,

@@ -1,5 +1,6 @@
 /* The scripted device: opened, described, closed; its programs are native kernels. */
 #include "base/text.h"
+#include "device/arena.h"
 #include "device/null/null.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static enum as_status memory_free(struct as_device *dev, uint64_t *bytes, struct
 {
     (void)err;
     uint64_t free_now = dev->info.memory_free, held = as_null(dev)->held;
-    *bytes = free_now > held ? free_now - held : 0;
+    *bytes = (free_now > held ? free_now - held : 0) + as_arenas_idle(dev);
     return AS_OK;
 }
 

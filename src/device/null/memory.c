@@ -1,4 +1,5 @@
 /* Memory of the scripted device: the C library's, as much as the script says there is. */
+#include "device/arena.h"
 #include "device/null/null.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@ enum { ALIGNMENT = 64 };
 struct null_memory {
     struct as_memory base;
     char *address;
+    bool is_part;
 };
 
 void *as_null_address(const struct as_memory *mem)
@@ -32,6 +34,8 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     enum as_status s = as_null_act(as_null_strike_allocation(n, a->name, desc->bytes), a->name, err);
     if (s)
         return s;
+    if (desc->bytes > dev->info.memory_free - n->held)
+        as_arenas_drop_idle(dev);
     if (n->held > dev->info.memory_free || desc->bytes > dev->info.memory_free - n->held)
         return as_nomem(err, (size_t)desc->bytes, "the scripted device's memory");
     struct null_memory *m = calloc(1, sizeof *m);
@@ -47,13 +51,30 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     return AS_OK;
 }
 
+static enum as_status memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
+                                  struct as_memory **out, struct as_error *err)
+{
+    (void)dev;
+    enum as_status s = as_memory_check(whole, offset, bytes, err);
+    struct null_memory *m = s ? NULL : calloc(1, sizeof *m);
+    if (!m)
+        return s ? s : as_nomem(err, sizeof *m, "a block's record");
+    *m = (struct null_memory){.base = {.bytes = bytes, .page_size = whole->page_size, .ctx = m},
+                              .address = (char *)as_null_address(whole) + offset,
+                              .is_part = true};
+    *out = &m->base;
+    return AS_OK;
+}
+
 static void memory_release(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
         return;
     struct null_memory *m = mem->ctx;
-    as_null(dev)->held -= mem->bytes;
-    free(m->address);
+    if (!m->is_part) {
+        as_null(dev)->held -= mem->bytes;
+        free(m->address);
+    }
     free(m);
 }
 
@@ -106,6 +127,7 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
 const struct as_memory_ops as_null_memory_ops = {
     .alloc = memory_alloc,
     .free = memory_release,
+    .part = memory_part,
     .map = memory_map,
     .unmap = memory_unmap,
     .write = memory_write,

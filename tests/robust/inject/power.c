@@ -85,7 +85,7 @@ static void check_complete(struct fixture *f, int64_t run)
     check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = run}, &cells, &n, &f->err));
     assert_int_equal(n, 2);
     for (size_t i = 0; i < n; i++) {
-        assert_in_range(cells[i].status, AS_CELL_OK, AS_CELL_UNTRUSTED);
+        assert_in_range(cells[i].status, AS_CELL_OK, AS_CELL_REJECTED);
         assert_true(cells[i].sum.n > 0 && cells[i].visits_done >= 2);
     }
     as_cells_free(cells, n);

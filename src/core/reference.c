@@ -1,0 +1,99 @@
+#include "core/reference.h"
+
+#include "base/clock.h"
+#include "stats/estimate.h"
+
+#include <math.h>
+#include <sys/resource.h>
+
+enum { CHAINS = 4, LONG_TURNS = 180, SHORT_TURNS = 18, LINKS = 100, WIDE_TURNS = 4000 };
+/* Who shares a core takes 15% of its issue slots or more. */
+static const double SHARED = 1.12;
+/* No clock is so far below the fastest that was seen; the loop was held up then. */
+static const double SLOWEST = 0.4;
+
+/* Each addition needs the one before: a cycle a link. Registers are added, since some cores fold chains of constants.
+ */
+static void chain(uint64_t turns)
+{
+    uint64_t a = 1, b = 3;
+#if defined(__x86_64__)
+    __asm__ volatile("1:\n\t.rept 100\n\tadd %2, %0\n\t.endr\n\tdec %1\n\tjnz 1b"
+                     : "+r"(a), "+r"(turns)
+                     : "r"(b)
+                     : "cc");
+#elif defined(__aarch64__)
+    __asm__ volatile("1:\n\t.rept 100\n\tadd %0, %0, %2\n\t.endr\n\tsubs %1, %1, #1\n\tb.ne 1b"
+                     : "+r"(a), "+r"(turns)
+                     : "r"(b)
+                     : "cc");
+#else
+    for (uint64_t i = 0; i < turns * LINKS; i++)
+        __asm__ volatile("" : "+r"(a) : "r"(b));
+#endif
+}
+
+/* Four chains of shifts and exclusive ors, which fill the issue slots of a core: whoever shares it is felt. */
+static void wide(uint64_t turns)
+{
+    uint64_t a = 88172645463325252U, b = a + 1, c = a + 2, d = a + 3;
+    for (uint64_t i = 0; i < turns; i++) {
+        a ^= a << 7, b ^= b << 7, c ^= c << 7, d ^= d << 7;
+        a ^= a >> 9, b ^= b >> 9, c ^= c >> 9, d ^= d >> 9;
+        __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+    }
+}
+
+/* Seconds of the quickest of some tries: an interrupt only makes one longer. */
+static double quickest(void (*work)(uint64_t), uint64_t turns)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < CHAINS; i++) {
+        const uint64_t start = as_now_ns();
+        work(turns);
+        const uint64_t took = as_now_ns() - start;
+        best = took < best ? took : best;
+    }
+    return 1e-9 * (double)best;
+}
+
+/* The difference of a long and a short chain leaves out what reading the time costs. */
+static double clock_here(void)
+{
+    const double took = quickest(chain, LONG_TURNS) - quickest(chain, SHORT_TURNS);
+    return took > 0 ? (LONG_TURNS - SHORT_TURNS) * LINKS / took : NAN;
+}
+
+static long preemptions(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out)
+{
+    *out = (struct as_reference_reading){.hz = NAN, .preemptions = preemptions()};
+    if (dev->info.capabilities & AS_CAP_HOST_KERNELS) {
+        if (!dev->device->clock || dev->device->clock(dev, &out->hz, NULL) || !(out->hz > 0))
+            out->hz = NAN;
+    } else {
+        out->hz = clock_here();
+        const double cycles = quickest(wide, WIDE_TURNS) * out->hz;
+        r->least_cycles = fmin(r->least_cycles, cycles);
+        out->is_shared = cycles > SHARED * r->least_cycles;
+    }
+    if (isfinite(out->hz))
+        r->fastest_hz = fmax(r->fastest_hz, out->hz);
+}
+
+void as_reference_weigh(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
+                        double *clock_hz, double *weight)
+{
+    const struct as_quiet quiet = {.slowest_hz = SLOWEST * r->fastest_hz, .gap_s = 1};
+    for (size_t i = 0; i < n; i++) {
+        const struct as_reference_reading *a = &readings[i], *b = &readings[i + 1];
+        const bool contended = a->is_shared || b->is_shared || b->preemptions > a->preemptions;
+        const double gap_s = contended ? 2 * quiet.gap_s : 0;
+        (void)as_sample_weights(&a->hz, &b->hz, &gap_s, 1, &quiet, &clock_hz[i], &weight[i]);
+    }
+}

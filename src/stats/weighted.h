@@ -1,0 +1,20 @@
+/* Weighted order statistics, shared inside stats. */
+#ifndef AS_STATS_WEIGHTED_H
+#define AS_STATS_WEIGHTED_H
+
+#include <stddef.h>
+
+struct as_weighted {
+    double x, weight;
+};
+/* By x; scratch has room for n. */
+void as_weighted_sort(struct as_weighted *p, size_t n, struct as_weighted *scratch);
+/* Quantile of sorted values, interpolated between the middles of their weights: with equal weights and p = 1/2 the
+ * plain median. Weights above 0, n above 0. */
+double as_weighted_quantile(const struct as_weighted *sorted, size_t n, double p);
+/* Kish's effective number: (sum of weights)^2 / sum of squares. */
+double as_weighted_number(const struct as_weighted *p, size_t n);
+/* Two-sided 95% quantile of Student's t, for df of 1 and more, whole or not; that of 60 beyond. */
+double as_student95(double df);
+
+#endif
