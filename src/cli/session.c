@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -211,10 +212,7 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     char name[32];
     if (result->run_id <= 0 || (s->json && !report))
         return code;
-    struct as_buf number = AS_BUF_INIT;
-    as_buf_printf(&number, "%lld", (long long)result->run_id);
-    as_copy_text(name, sizeof name, as_buf_get(&number));
-    as_buf_finish(&number);
+    snprintf(name, sizeof name, "%lld", (long long)result->run_id);
     enum as_status st =
         report ? as_report_load(store, name, &run, &err) : as_report_load_short(store, name, &run, &err);
     if (!st && !s->json)

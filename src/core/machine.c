@@ -49,9 +49,10 @@ int as_machine_value(const char *path, const char *name, char *out, size_t size)
             size_t n = end ? (size_t)(end - v) : strlen(v);
             while (n && (v[n - 1] == '"' || isspace((unsigned char)v[n - 1])))
                 n--;
-            char *text = strndup(v, n);
-            as_copy_text(out, size, text ? text : "");
-            free(text);
+            struct as_buf text = AS_BUF_INIT;
+            as_buf_add(&text, v, n);
+            as_copy_text(out, size, as_buf_get(&text));
+            as_buf_finish(&text);
         }
         line = end ? end + 1 : NULL;
     }

@@ -137,6 +137,7 @@ static json_t *load_json(void)
 
 enum as_status as_provenance_json(struct as_buf *out, struct as_error *err)
 {
+    const size_t before = as_memory_failures();
     json_t *j = json_object();
     json_object_set_new(j, "tool", tool_json());
     json_object_set_new(j, "host", host_json());
@@ -145,8 +146,10 @@ enum as_status as_provenance_json(struct as_buf *out, struct as_error *err)
     json_object_set_new(j, "load", load_json());
     char *text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
-    if (!text)
+    if (!text || as_memory_failures() != before) {
+        free(text);
         return as_nomem(err, 0, "the provenance");
+    }
     as_buf_str(out, text);
     free(text);
     return as_buf_check(out, err);
