@@ -157,9 +157,10 @@ static bool read_trouble(struct as_row *row, struct as_cell *c)
     char word[16];
     c->status = AS_CELL_OK;
     c->reason[0] = '\0';
+    const bool ok = !*at;
     for (int g = 0; g < AS_GATE_N; g++)
         c->gates[g].state = *at && *at++ == '1' ? AS_GATE_FAIL : AS_GATE_NA;
-    if (!*at)
+    if (ok)
         return true;
     const size_t n = strcspn(at, " ");
     if (n >= sizeof word || at[n] != ' ')

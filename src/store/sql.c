@@ -73,9 +73,10 @@ static const char *const texts[AS_SQL_N] = {
         "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position LIMIT ?5",
     [AS_SQL_CELLS_OF_RUN] =
         "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
-    [AS_SQL_BRIEF_CELLS] = "SELECT id, device, probe, unit, better_less, axes, n, median, CASE status WHEN 'ok' THEN "
-                           "NULL ELSE " FAILED_GATES " || status || ' ' || reason END FROM cells WHERE run_id = ? AND "
-                           "probe <> '" AS_HIDDEN_PROBE "' ORDER BY position",
+    [AS_SQL_BRIEF_CELLS] =
+        "SELECT id, device, probe, unit, better_less, axes, n, median, CASE status WHEN 'ok' THEN "
+        "NULL ELSE ifnull(" FAILED_GATES " || status || ' ' || reason, '?') END FROM cells WHERE run_id = ? AND "
+        "probe <> '" AS_HIDDEN_PROBE "' ORDER BY position",
     [AS_SQL_COUNT] = "SELECT count(*) FROM cells WHERE run_id = ?1 AND (probe = ?2 OR (?2 IS NULL AND probe <> "
                      "'" AS_HIDDEN_PROBE "'))",
     [AS_SQL_VARIETY] = "SELECT count(DISTINCT device), count(DISTINCT probe), (SELECT CASE WHEN json_valid(devices) "
