@@ -112,6 +112,7 @@ struct as_visit {
     char *detail;       /* JSON object of the probe's own notes (variant, page size, ...); owned, may be NULL */
 };
 void as_visit_finish(struct as_visit *v);
+bool as_visit_counts(const struct as_visit *v); /* towards its cell's number: it ended well, with samples */
 
 /* Visits that --isolate makes are numbered from here and never count in a cell\'s numbers. */
 enum { AS_ISOLATED_VISIT = 1000000 };

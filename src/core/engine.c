@@ -18,8 +18,6 @@ static const double SENTINEL_SHARE_S = 0.02;
 static const double FOR_ROUNDS = 0.7;
 /* Of the budget, when first trials end: what has none by then is left out. */
 static const double FOR_PILOT = 0.6;
-/* Without a budget, trials beyond the rounds for a cell that stays wide. */
-enum { EXTRA_TRIALS = 5 };
 
 bool as_engine_stopped(struct as_engine *e)
 {
@@ -125,7 +123,7 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
 {
     enum as_status s = AS_OK;
     const bool has_end = isfinite(e->deadline);
-    for (int pass = 1; (has_end || pass <= EXTRA_TRIALS) && !s && !as_engine_stopped(e); pass++) {
+    for (int pass = 1; (has_end || pass <= AS_EXTRA_TRIALS) && !s && !as_engine_stopped(e); pass++) {
         size_t n;
         as_engine_by_gain(e, order, &n);
         if (n == 0 || time_left(e) <= 0)

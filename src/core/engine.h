@@ -7,6 +7,9 @@
 #include "core/process.h"
 #include "core/run.h"
 
+/* Without a budget, trials beyond the rounds for a cell that stays wide. */
+enum { AS_EXTRA_TRIALS = 5 };
+
 struct as_slot { /* one device of the run */
     struct as_device_info info;
     char *topology; /* JSON, owned, may be NULL */

@@ -13,11 +13,6 @@
 static const double LIMIT_ROOM = 0.02;
 static const double MEMORY_FACTOR = 4;
 
-static int counts(const struct as_visit *v)
-{
-    return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
-}
-
 static void set_gate(struct as_gate_result *g, enum as_gate_state state, const struct as_buf *text)
 {
     g->state = state;
@@ -31,7 +26,7 @@ static void gate_worst(struct as_gate_result *g, const struct as_visit *visits, 
     for (size_t i = 0; i < n; i++) {
         const char *visit = (const char *)&visits[i];
         enum as_gate_state s = *(const enum as_gate_state *)(const void *)(visit + state);
-        if (counts(&visits[i]) && s > g->state) {
+        if (as_visit_counts(&visits[i]) && s > g->state) {
             g->state = s;
             as_copy_text(g->text, sizeof g->text, visit + text);
         }
@@ -45,7 +40,7 @@ static void gate_limit(struct as_cell *cell, const struct as_visit *visits, size
     const char *why = "";
     cell->limit = NAN;
     for (size_t i = 0; i < n; i++)
-        if (counts(&visits[i]) && isfinite(visits[i].limit)) {
+        if (as_visit_counts(&visits[i]) && isfinite(visits[i].limit)) {
             cell->limit = visits[i].limit;
             why = visits[i].limit_why;
         }
@@ -71,7 +66,7 @@ int as_gates_throttled(const struct as_visit *visits, size_t n)
     int slowed = 0;
     for (size_t i = 0; i < n; i++) {
         const int bits = visits[i].readings.throttle;
-        if (counts(&visits[i]) && visits[i].readings.sensor[0] && bits > 0)
+        if (as_visit_counts(&visits[i]) && visits[i].readings.sensor[0] && bits > 0)
             slowed |= bits & ~(int)AS_THROTTLE_HARMLESS;
     }
     return slowed;
@@ -84,7 +79,7 @@ static double clock_of_cell(const struct as_visit *visits, size_t n)
     size_t known = 0;
     for (size_t i = 0; i < n; i++) {
         const double hz = visits[i].clock_hz > 0 ? visits[i].clock_hz : visits[i].readings.clock_hz;
-        if (!counts(&visits[i]) || !(hz > 0))
+        if (!as_visit_counts(&visits[i]) || !(hz > 0))
             continue;
         sum += hz;
         known++;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A working set so many times the last cache is memory's. */
-static const double MEMORY_FACTOR = 2;
+static const double BEYOND_CACHE = 2;
 /* Two trials far apart say nothing by Student's t; the number is not so many times beyond all samples. */
 static const double BEYOND_SAMPLES = 4;
 
@@ -52,18 +52,13 @@ enum as_status as_trials_add(struct as_trials *t, struct as_visit *visit, struct
     return s;
 }
 
-static bool counts(const struct as_visit *v)
-{
-    return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
-}
-
 /* The trials that count, as the statistics take them; *n of them. NULL: out of memory. */
 static struct as_trial_samples *samples_of(const struct as_trials *t, size_t *n)
 {
     struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
     *n = 0;
     for (size_t i = 0; x && i < t->n; i++)
-        if (counts(&t->v[i]))
+        if (as_visit_counts(&t->v[i]))
             x[(*n)++] = (struct as_trial_samples){t->v[i].samples, t->v[i].core_hz, t->v[i].weight, t->v[i].n};
     return x;
 }
@@ -91,7 +86,7 @@ static enum behaviour behaviour_of(const struct as_judge *j, const struct as_cel
     uint64_t footprint = 0;
     bool host = false;
     for (size_t i = 0; i < t->n; i++) {
-        host |= counts(&t->v[i]) && t->v[i].core_hz;
+        host |= as_visit_counts(&t->v[i]) && t->v[i].core_hz;
         footprint = t->v[i].footprint > footprint ? t->v[i].footprint : footprint;
     }
     if (!host || !is_timed(cell->unit))
@@ -100,7 +95,7 @@ static enum behaviour behaviour_of(const struct as_judge *j, const struct as_cel
         return HOST_CALLS;
     if (footprint <= d->core_cache)
         return CORE_BOUND;
-    return d->last_cache && (double)footprint > MEMORY_FACTOR * (double)d->last_cache ? MEMORY : CACHED;
+    return d->last_cache && (double)footprint > BEYOND_CACHE * (double)d->last_cache ? MEMORY : CACHED;
 }
 
 static struct as_kind *find_kind(const struct as_judge *j, const char *device, const char *probe, enum behaviour b)
@@ -137,7 +132,7 @@ static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells
     for (size_t i = 0; i < n; i++) {
         bool any = false;
         for (size_t k = 0; k < trials[i].n && !any; k++)
-            any = counts(&trials[i].v[k]);
+            any = as_visit_counts(&trials[i].v[k]);
         of[i] = NO_KIND;
         if (!any)
             continue;
@@ -290,15 +285,13 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
 {
     cell->sum = (struct as_summary){.n = e->n + e->left_out,
                                     .visits = e->trials,
-                                    .median = e->value,
-                                    .ci = e->ci,
                                     .mad = e->mad,
                                     .min = e->min,
                                     .max = e->max,
                                     .modes = e->modes,
                                     .mode = {e->mode[0], e->mode[1]},
                                     .mode_share0 = e->mode_share0};
-    /* the logarithm and back costs the last digit */
+    /* The logarithm and back costs the last digit. */
     cell->sum.median = fmin(fmax(e->value, e->min), e->max);
     cell->sum.ci.lo = fmin(e->ci.lo, cell->sum.median);
     cell->sum.ci.hi = fmax(e->ci.hi, cell->sum.median);

@@ -13,8 +13,6 @@ enum { THINNED_FROM = 5 };
 /* Widths above this count the same: the first trials of a cell must not wait for one that scatters without end. */
 static const double WIDTH_MAX = 0.5;
 static const double CONFIDENCE = 0.95;
-/* Without a budget, trials of a cell beyond the rounds. */
-enum { EXTRA_TRIALS = 5 };
 
 /* Cells of one probe on one device, indices in order of the plan. */
 struct group {
@@ -179,7 +177,7 @@ static double gain_of(const struct as_engine *e, size_t i)
     if (p->counted == 0)
         return p->visits ? 0 : INFINITY;
     const double width = fmin(as_cell_width(c), WIDTH_MAX);
-    if (!(width > asked) || (!isfinite(e->deadline) && p->visits >= e->rounds + EXTRA_TRIALS))
+    if (!(width > asked) || (!isfinite(e->deadline) && p->visits >= e->rounds + AS_EXTRA_TRIALS))
         return 0;
     const unsigned df = (unsigned)p->counted;
     const double narrower = sqrt(df / (df + 1.0)) * as_student(df + 1, CONFIDENCE) / as_student(df, CONFIDENCE);

@@ -1,37 +1,17 @@
 #include "core/reference.h"
 
+#include "base/chain.h"
 #include "base/clock.h"
 #include "stats/estimate.h"
 
 #include <math.h>
 #include <sys/resource.h>
 
-enum { CHAINS = 4, LONG_TURNS = 180, SHORT_TURNS = 18, LINKS = 100, WIDE_TURNS = 4000 };
+enum { CHAINS = 4, LONG_TURNS = 180, SHORT_TURNS = 18, WIDE_TURNS = 4000 };
 /* Who shares a core takes 15% of its issue slots or more. */
 static const double SHARED = 1.12;
 /* No clock is so far below the fastest that was seen; the loop was held up then. */
 static const double SLOWEST = 0.4;
-
-/* Each addition needs the one before: a cycle a link. Registers are added, since some cores fold chains of constants.
- */
-static void chain(uint64_t turns)
-{
-    uint64_t a = 1, b = 3;
-#if defined(__x86_64__)
-    __asm__ volatile("1:\n\t.rept 100\n\tadd %2, %0\n\t.endr\n\tdec %1\n\tjnz 1b"
-                     : "+r"(a), "+r"(turns)
-                     : "r"(b)
-                     : "cc");
-#elif defined(__aarch64__)
-    __asm__ volatile("1:\n\t.rept 100\n\tadd %0, %0, %2\n\t.endr\n\tsubs %1, %1, #1\n\tb.ne 1b"
-                     : "+r"(a), "+r"(turns)
-                     : "r"(b)
-                     : "cc");
-#else
-    for (uint64_t i = 0; i < turns * LINKS; i++)
-        __asm__ volatile("" : "+r"(a) : "r"(b));
-#endif
-}
 
 /* Four chains of shifts and exclusive ors, which fill the issue slots of a core: whoever shares it is felt. */
 static void wide(uint64_t turns)
@@ -60,8 +40,8 @@ static double quickest(void (*work)(uint64_t), uint64_t turns)
 /* The difference of a long and a short chain leaves out what reading the time costs. */
 static double clock_here(void)
 {
-    const double took = quickest(chain, LONG_TURNS) - quickest(chain, SHORT_TURNS);
-    return took > 0 ? (LONG_TURNS - SHORT_TURNS) * LINKS / took : NAN;
+    const double took = quickest(as_add_chain, LONG_TURNS) - quickest(as_add_chain, SHORT_TURNS);
+    return took > 0 ? (LONG_TURNS - SHORT_TURNS) * AS_CHAIN_LINKS / took : NAN;
 }
 
 static long preemptions(void)
@@ -89,11 +69,9 @@ void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_
 void as_reference_weigh(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
                         double *clock_hz, double *weight)
 {
-    const struct as_quiet quiet = {.slowest_hz = SLOWEST * r->fastest_hz, .gap_s = 1};
     for (size_t i = 0; i < n; i++) {
         const struct as_reference_reading *a = &readings[i], *b = &readings[i + 1];
         const bool contended = a->is_shared || b->is_shared || b->preemptions > a->preemptions;
-        const double gap_s = contended ? 2 * quiet.gap_s : 0;
-        (void)as_sample_weights(&a->hz, &b->hz, &gap_s, 1, &quiet, &clock_hz[i], &weight[i]);
+        weight[i] = as_sample_weight(a->hz, b->hz, SLOWEST * r->fastest_hz, contended, &clock_hz[i]);
     }
 }

@@ -257,23 +257,13 @@ static void hold(struct as_interval *ci, double lo, double hi)
     ci->hi = fmax(ci->hi, hi);
 }
 
-/* Interval of the median of all samples taken as independent; NAN below six. */
-static struct as_interval pooled_interval(const struct cell *c)
-{
-    size_t n = (size_t)(as_weighted_number(c->p, c->n) + 0.5);
-    struct as_median_ranks r = as_median_ranks(n, 0.95);
-    if (r.rank == 0)
-        return (struct as_interval){NAN, NAN};
-    double p = ((double)r.rank - 0.5 + r.share) / (double)n;
-    return (struct as_interval){as_weighted_quantile(c->p, c->n, p), as_weighted_quantile(c->p, c->n, 1 - p)};
-}
-
 static struct as_interval interval_of(const struct cell *c, const struct spread *s, const struct as_prior *prior,
                                       const struct as_aim *aim, double value)
 {
     double scale = c->positive ? 1 : fmax(fabs(c->p[0].x), fabs(c->p[c->n - 1].x));
     double half = half_width(c, s, prior, scale);
-    struct as_interval pooled = pooled_interval(c);
+    /* of all samples taken as independent */
+    struct as_interval pooled = as_weighted_interval(c->p, c->n);
     if (!isnan(pooled.lo)) /* trials that agree better than their samples allow do so by luck */
         half = fmax(half, (pooled.hi - pooled.lo) / 6 / (c->positive ? value : 1));
     if (aim && aim->stopped)

@@ -101,15 +101,9 @@ enum as_status as_exponent_fit(const struct as_cell_trials *cells, size_t n, boo
  * known or memory is out. */
 double as_reference_clock(const double *hz, const double *weight, size_t n);
 
-/* Signs of contention around samples. */
-struct as_quiet {
-    double slowest_hz; /* a reading below is no clock of this machine: the reference loop was disturbed; 0: unknown */
-    double gap_s;      /* a longer gap in the time stamps means that the core was taken away; 0: unknown */
-};
-/* Clock and weight of each sample from the readings of the reference loop before and after it (NAN: none), and the
- * longest gap in its time stamps (gap_s NULL: unknown). Contended: weight 0. Readings that differ by more than 1%:
- * weight 0.1, so that it counts only where hardly any other does. Returns how many are contended. */
-size_t as_sample_weights(const double *before_hz, const double *after_hz, const double *gap_s, size_t n,
-                         const struct as_quiet *quiet, double *clock_hz, double *weight);
+/* Clock and weight of a sample from the readings of the reference loop before and after it (NAN: none). Contended, or a
+ * reading below slowest_hz, which is no clock of this machine (0: unknown): weight 0. Readings that differ by more than
+ * 1%: weight 0.1, so that it counts only where hardly any other does. */
+double as_sample_weight(double before_hz, double after_hz, double slowest_hz, bool contended, double *clock_hz);
 
 #endif

@@ -94,23 +94,13 @@ static void slopes_between(struct slopes *s, const struct as_cell_trials *cells,
     }
 }
 
-static struct as_interval slopes_interval(const struct slopes *s)
-{
-    size_t n = (size_t)(as_weighted_number(s->p, s->n) + 0.5);
-    struct as_median_ranks r = as_median_ranks(n, 0.95);
-    if (r.rank == 0)
-        return (struct as_interval){NAN, NAN};
-    double p = ((double)r.rank - 0.5 + r.share) / (double)n;
-    return (struct as_interval){as_weighted_quantile(s->p, s->n, p), as_weighted_quantile(s->p, s->n, 1 - p)};
-}
-
 static void judge(struct slopes *s, struct as_exponent *out)
 {
     out->trials = s->trials;
     if (s->n == 0)
         return;
     as_weighted_sort(s->p, s->n, s->scratch);
-    out->ci = slopes_interval(s);
+    out->ci = as_weighted_interval(s->p, s->n);
     out->beta = fmin(fmax(as_weighted_quantile(s->p, s->n, 0.5), 0), 1);
     out->known = s->trials >= TRIALS_NEEDED && out->ci.hi - out->ci.lo <= WIDEST;
 }

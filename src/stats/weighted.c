@@ -1,4 +1,5 @@
 #include "stats/weighted.h"
+#include "stats/order.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,16 +82,21 @@ double as_weighted_number(const struct as_weighted *p, size_t n)
     return squares > 0 ? sum * sum / squares : 0;
 }
 
+struct as_interval as_weighted_interval(const struct as_weighted *p, size_t n)
+{
+    size_t number = (size_t)(as_weighted_number(p, n) + 0.5);
+    struct as_median_ranks r = as_median_ranks(number, 0.95);
+    if (r.rank == 0)
+        return (struct as_interval){NAN, NAN};
+    double share = ((double)r.rank - 0.5 + r.share) / (double)number;
+    return (struct as_interval){as_weighted_quantile(p, n, share), as_weighted_quantile(p, n, 1 - share)};
+}
+
 /* Between whole degrees the logarithm of t is nearly linear in 1/df. */
 double as_student95(double df)
 {
-    static const double t[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
-                               2.2010,  2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860};
-    static const double t60 = 2.0003;
-    enum { ROWS = sizeof t / sizeof *t };
     df = fmin(fmax(df, 1), 60);
-    size_t row = (size_t)df < ROWS ? (size_t)df : ROWS;
-    double low = (double)row, high = row < ROWS ? low + 1 : 60;
-    double share = (1 / low - 1 / df) / (1 / low - 1 / high);
-    return t[row - 1] * pow((row < ROWS ? t[row] : t60) / t[row - 1], share);
+    unsigned low = (unsigned)df;
+    double t = as_student(low, 0.95), share = (1.0 / low - 1 / df) / (1.0 / low - 1.0 / (low + 1));
+    return share > 0 ? t * pow(as_student(low + 1, 0.95) / t, share) : t;
 }

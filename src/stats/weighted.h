@@ -2,7 +2,7 @@
 #ifndef AS_STATS_WEIGHTED_H
 #define AS_STATS_WEIGHTED_H
 
-#include <stddef.h>
+#include "stats/stats.h"
 
 struct as_weighted {
     double x, weight;
@@ -14,6 +14,8 @@ void as_weighted_sort(struct as_weighted *p, size_t n, struct as_weighted *scrat
 double as_weighted_quantile(const struct as_weighted *sorted, size_t n, double p);
 /* Kish's effective number: (sum of weights)^2 / sum of squares. */
 double as_weighted_number(const struct as_weighted *p, size_t n);
+/* 95% interval of the median of sorted values, by order statistics of the effective number; NAN below six. */
+struct as_interval as_weighted_interval(const struct as_weighted *sorted, size_t n);
 /* Two-sided 95% quantile of Student's t, for df of 1 and more, whole or not; that of 60 beyond. */
 double as_student95(double df);
 

@@ -40,24 +40,12 @@ double as_reference_clock(const double *hz, const double *weight, size_t n)
     return clock;
 }
 
-size_t as_sample_weights(const double *before_hz, const double *after_hz, const double *gap_s, size_t n,
-                         const struct as_quiet *quiet, double *clock_hz, double *weight)
+double as_sample_weight(double before_hz, double after_hz, double slowest_hz, bool contended, double *clock_hz)
 {
-    size_t contended = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool a = is_clock(before_hz[i]), b = is_clock(after_hz[i]);
-        double low = a && b ? fmin(before_hz[i], after_hz[i]) : a ? before_hz[i] : after_hz[i];
-        double high = a && b ? fmax(before_hz[i], after_hz[i]) : low;
-        clock_hz[i] = a || b ? 0.5 * (low + high) : NAN;
-        weight[i] = high > low * (1 + SAME_CLOCK) ? UNSTEADY_WEIGHT : 1;
-        bool slow = quiet && quiet->slowest_hz > 0 && low < quiet->slowest_hz;
-        bool gap = quiet && quiet->gap_s > 0 && gap_s && gap_s[i] > quiet->gap_s;
-        if (slow)
-            clock_hz[i] = NAN;
-        if (slow || gap) {
-            weight[i] = 0;
-            contended++;
-        }
-    }
-    return contended;
+    bool a = is_clock(before_hz), b = is_clock(after_hz);
+    double low = a && b ? fmin(before_hz, after_hz) : a ? before_hz : after_hz;
+    double high = a && b ? fmax(before_hz, after_hz) : low;
+    bool slow = slowest_hz > 0 && low < slowest_hz;
+    *clock_hz = (a || b) && !slow ? 0.5 * (low + high) : NAN;
+    return slow || contended ? 0 : high > low * (1 + SAME_CLOCK) ? UNSTEADY_WEIGHT : 1;
 }

@@ -146,7 +146,4 @@ enum as_status as_sink_pass(const struct as_sink *sink, bool end, struct as_erro
 /* AS_FORMAT for a run of more devices or probes than any run can be of, since its readers compare all with all. */
 enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, struct as_error *err);
 
-/* The visits that a cell's numbers are made from. */
-bool as_visit_counts(const struct as_visit *v);
-
 #endif

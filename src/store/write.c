@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool as_visit_counts(const struct as_visit *v)
-{
-    return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
-}
-
 /* What is known of a run once it has measured. */
 static void put_found(struct as_row *row, const struct as_run *run)
 {

@@ -110,7 +110,7 @@ struct character {
 static void measure_trial(const struct world *w, const struct character *c, double when, size_t samples,
                           struct as_rng *r, double *x, double *hz, double *weight)
 {
-    static const struct as_quiet quiet = {.slowest_hz = 3e9};
+    static const double slowest_hz = 3e9;
     struct burst near = burst(r, w->neighbour, 0.2), slow = burst(r, w->episodes, 3);
     double clock = w->hops ? draw_clock(r) : top_hz;
     double level = c->level * exp(c->between * as_rng_normal(r) + w->drift * (when - 0.5));
@@ -131,7 +131,7 @@ static void measure_trial(const struct world *w, const struct character *c, doub
         double reading = sign ? 0.6 : 1;
         before *= reading * (1 + 5e-4 * as_rng_normal(r));
         double after = clock * reading * (1 + 5e-4 * as_rng_normal(r));
-        as_sample_weights(&before, &after, NULL, 1, &quiet, &hz[i], &weight[i]);
+        weight[i] = as_sample_weight(before, after, slowest_hz, false, &hz[i]);
     }
 }
 

@@ -1,37 +1,20 @@
-/* The true clock of a core. A chain of additions, each of which needs the one before, takes one cycle a link on every
- * x86-64 and aarch64 core; timed, that is the clock. Registers are added, not constants: some cores fold chains of
- * constants while they rename registers. Of several short chains the fastest counts, since an interrupt only makes one
- * slower. */
+/* The true clock of a core, from the time of chains of additions. Of several short chains the fastest counts, since an
+ * interrupt only makes one slower. */
 #include "base/clock.h"
+#include "base/chain.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/ticks.h"
 
-enum { LINKS = 100, ROUNDS = 180, CHAINS = 8, LONG_CHAINS = 3, LONGEST = 8 };
+enum { ROUNDS = 180, CHAINS = 8, LONG_CHAINS = 3, LONGEST = 8 };
 #define RATE_NS 5000000u /* the tick counter's rate needs a base so long; reading both clocks is good to some 20 ns */
 #define FINE_TICKS 200e6 /* per second; with fewer (some aarch64), chains get longer to span enough of them */
-
-static void chain(uint64_t rounds)
-{
-    uint64_t a = 1, b = 3;
-#if defined(__x86_64__)
-    __asm__ volatile("1:\n\t.rept 100\n\tadd %2, %0\n\t.endr\n\tdec %1\n\tjnz 1b"
-                     : "+r"(a), "+r"(rounds)
-                     : "r"(b)
-                     : "cc");
-#elif defined(__aarch64__)
-    __asm__ volatile("1:\n\t.rept 100\n\tadd %0, %0, %2\n\t.endr\n\tsubs %1, %1, #1\n\tb.ne 1b"
-                     : "+r"(a), "+r"(rounds)
-                     : "r"(b)
-                     : "cc");
-#endif
-}
 
 static uint64_t shortest(uint64_t chains, uint64_t rounds)
 {
     uint64_t best = UINT64_MAX;
     for (uint64_t i = 0; i < chains; i++) {
         uint64_t start = as_ticks();
-        chain(rounds);
+        as_add_chain(rounds);
         uint64_t ticks = as_ticks() - start;
         best = ticks < best ? ticks : best;
     }
@@ -102,7 +85,7 @@ enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *
     if (difference == 0 || !(rate > 0))
         return as_fail(err, AS_FAILED, "the clock of CPU %d could not be read: its tick counter stands still",
                        job.cpus[0]);
-    uint64_t links = (rounds - rounds / 10) * LINKS;
+    uint64_t links = (rounds - rounds / 10) * AS_CHAIN_LINKS;
     *hz = (double)links / ((double)difference / rate);
     return AS_OK;
 }
