@@ -418,7 +418,7 @@ static void lie_gate(json_t *root, json_t *cell, struct fuzz_bytes *b)
 }
 
 /* What readers draw and derive facts from. */
-static void lie_trusted(json_t *root, json_t *cell, struct fuzz_bytes *b)
+static void lie_valid(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     json_t *cells = json_object_get(root, "cells");
     (void)cell;
@@ -518,7 +518,7 @@ static void lie_anywhere(json_t *root, json_t *cell, struct fuzz_bytes *b)
 
 static void (*const lies[])(json_t *root, json_t *cell, struct fuzz_bytes *b) = {
     lie_scale,  lie_scale_all, lie_constant, lie_one_sample, lie_number, lie_interval, lie_text,
-    lie_axis,   lie_status,    lie_gate,     lie_trusted,    lie_gone,   lie_twice,    lie_swap,
+    lie_axis,   lie_status,    lie_gate,     lie_valid,      lie_gone,   lie_twice,    lie_swap,
     lie_detail, lie_trial,     lie_device,   lie_provenance, lie_run,    lie_anywhere};
 
 void lies_in_export(json_t *root, struct fuzz_bytes *b)
