@@ -143,7 +143,7 @@ static void map_shows_what_a_device_reaches(void **state)
 }
 
 /* A number that failed a gate is no number of the map, and is not passed over in silence either. */
-static void map_says_what_is_not_trusted(void **state)
+static void map_says_what_is_rejected(void **state)
 {
     (void)state;
     struct as_error err;
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
         cmocka_unit_test(map_names_units_not_their_parts),
         cmocka_unit_test(map_shows_what_a_device_reaches),
-        cmocka_unit_test(map_says_what_is_not_trusted),
+        cmocka_unit_test(map_says_what_is_rejected),
         cmocka_unit_test(map_of_many_devices_draws_the_first),
         cmocka_unit_test(roofline_is_drawn_and_told),
         cmocka_unit_test(map_survives_any_topology),
