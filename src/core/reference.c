@@ -7,41 +7,41 @@
 #include <math.h>
 #include <sys/resource.h>
 
-enum { CHAINS = 4, LONG_TURNS = 180, SHORT_TURNS = 18, WIDE_TURNS = 4000 };
-/* Who shares a core takes 15% of its issue slots or more. */
+enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18, WIDE_LOOPS = 4000 };
+/* A busy SMT sibling takes 15% of the issue slots or more. */
 static const double SHARED = 1.12;
-/* No clock is so far below the fastest that was seen; the loop was held up then. */
+/* A reading below this fraction of the fastest clock is a delayed loop, not a clock. */
 static const double SLOWEST = 0.4;
 
-/* Four chains of shifts and exclusive ors, which fill the issue slots of a core: whoever shares it is felt. */
-static void wide(uint64_t turns)
+/* Four independent xorshift chains saturate the issue slots, so a busy SMT sibling slows them. */
+static void wide(uint64_t loops)
 {
     uint64_t a = 88172645463325252U, b = a + 1, c = a + 2, d = a + 3;
-    for (uint64_t i = 0; i < turns; i++) {
+    for (uint64_t i = 0; i < loops; i++) {
         a ^= a << 7, b ^= b << 7, c ^= c << 7, d ^= d << 7;
         a ^= a >> 9, b ^= b >> 9, c ^= c >> 9, d ^= d >> 9;
         __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
     }
 }
 
-/* Seconds of the quickest of some tries: an interrupt only makes one longer. */
-static double quickest(void (*work)(uint64_t), uint64_t turns)
+/* Minimum over CHAINS runs, in seconds: an interrupt only lengthens one. */
+static double quickest(void (*work)(uint64_t), uint64_t loops)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < CHAINS; i++) {
         const uint64_t start = as_now_ns();
-        work(turns);
+        work(loops);
         const uint64_t took = as_now_ns() - start;
         best = took < best ? took : best;
     }
     return 1e-9 * (double)best;
 }
 
-/* The difference of a long and a short chain leaves out what reading the time costs. */
+/* The difference of a long and a short chain cancels the cost of reading the time. */
 static double clock_here(void)
 {
-    const double took = quickest(as_add_chain, LONG_TURNS) - quickest(as_add_chain, SHORT_TURNS);
-    return took > 0 ? (LONG_TURNS - SHORT_TURNS) * AS_CHAIN_LINKS / took : NAN;
+    const double took = quickest(as_add_chain, LONG_LOOPS) - quickest(as_add_chain, SHORT_LOOPS);
+    return took > 0 ? (LONG_LOOPS - SHORT_LOOPS) * AS_CHAIN_LINKS / took : NAN;
 }
 
 static long preemptions(void)
@@ -58,7 +58,7 @@ void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_
             out->hz = NAN;
     } else {
         out->hz = clock_here();
-        const double cycles = quickest(wide, WIDE_TURNS) * out->hz;
+        const double cycles = quickest(wide, WIDE_LOOPS) * out->hz;
         r->least_cycles = fmin(r->least_cycles, cycles);
         out->is_shared = cycles > SHARED * r->least_cycles;
     }

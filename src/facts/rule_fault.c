@@ -41,7 +41,7 @@ static void add_latency(struct rule_context *c, const struct as_cell *cell)
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_value_text(cell_note(cell, "mean_ns"), NO_INTERVAL, "ns", mean, sizeof mean);
     fact_value_text(cell_note(cell, "p95_ns"), NO_INTERVAL, "ns", p95, sizeof p95);
-    fact_say(f, "A single page fault takes %s (%s; in the last visit %s on average, one of twenty more than %s)",
+    fact_say(f, "A single page fault takes %s (%s; in the last trial %s on average, one of twenty more than %s)",
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), who(cell, text, sizeof text), mean, p95);
     fact_evidence(f, cell);
 }
