@@ -121,7 +121,7 @@ static void on_event(void *user, const struct as_event *e)
         w->stop = 1;
 }
 
-/* Cells that ended with fewer visits than were planned, or that never had one. */
+/* Cells that ended with fewer trials than were planned, or that never had one. */
 static void tell_the_rest(struct watch *w, int64_t run)
 {
     struct as_cell *cells = NULL;
