@@ -311,7 +311,7 @@ bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advi
 static const struct as_cell *cell_of(const struct rule_context *c, int64_t id)
 {
     size_t lo = 0, hi = c->n;
-    while (lo < hi) { /* a run's cells are numbered in its order, unless somebody else wrote them */
+    while (lo < hi) { /* a run's cells are numbered in its order, unless another program wrote them */
         const size_t at = lo + (hi - lo) / 2;
         if (c->cells[at]->id < id)
             lo = at + 1;
