@@ -151,8 +151,7 @@ void as_hint_probe(const char *name, struct as_error *err)
 {
     const char *near = as_nearest(name, as_probe_names());
     if (as_probe_find(name)) {
-        as_fail(err, AS_NOTFOUND, "'%s' is a probe, and this is about a run: give its number, or none for the last",
-                name);
+        as_fail(err, AS_NOTFOUND, "'%s' is a probe; give the number of a run, or none for the last", name);
         return;
     }
     if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])

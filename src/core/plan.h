@@ -31,7 +31,7 @@ struct as_grid {
     struct as_grid_axis axis[AS_AXES_MAX];
 };
 
-/* A suite as data (suites/NAME.ini, built in; or a file named by the person).
+/* A suite as data (suites/NAME.ini, built in; or a file named by the user).
  *   [suite]  title=, budget=60s, budget_per_device=30s, precision=5%, visits=3, devices=cpu,opencl
  *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
  *                                precision = ... for the cells of this section

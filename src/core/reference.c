@@ -7,17 +7,17 @@
 #include <math.h>
 #include <sys/resource.h>
 
-enum { CHAINS = 4, LONG_TURNS = 180, SHORT_TURNS = 18 };
-/* No clock is so far below the fastest that was seen; the loop was held up then. */
+enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18 };
+/* A reading below this fraction of the fastest clock is a delayed loop, not a clock. */
 static const double SLOWEST = 0.4;
 
-/* Seconds of the quickest of some tries: an interrupt only makes one longer. */
-static double quickest(uint64_t turns)
+/* Minimum over CHAINS runs, in seconds: an interrupt only lengthens one. */
+static double quickest(uint64_t loops)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < CHAINS; i++) {
         const uint64_t start = as_now_ns();
-        as_add_chain(turns);
+        as_add_chain(loops);
         const uint64_t took = as_now_ns() - start;
         best = took < best ? took : best;
     }
@@ -27,8 +27,8 @@ static double quickest(uint64_t turns)
 /* The difference of a long and a short chain leaves out what reading the time costs. */
 static double clock_here(void)
 {
-    const double took = quickest(LONG_TURNS) - quickest(SHORT_TURNS);
-    return took > 0 ? (LONG_TURNS - SHORT_TURNS) * AS_CHAIN_LINKS / took : NAN;
+    const double took = quickest(LONG_LOOPS) - quickest(SHORT_LOOPS);
+    return took > 0 ? (LONG_LOOPS - SHORT_LOOPS) * AS_CHAIN_LINKS / took : NAN;
 }
 
 /* Of the cores that work: a driver has threads of its own, which others may well interrupt. */

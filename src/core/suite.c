@@ -171,7 +171,7 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
         if ((st = as_parse_u64(value, &v, err)))
             return st;
         if (v < 1 || v > 100)
-            return as_fail(err, AS_USAGE, "visits '%s' is not between 1 and 100", value);
+            return as_fail(err, AS_USAGE, "visits '%s' (trials per cell) is not between 1 and 100", value);
         s->visits = (int)v;
         return AS_OK;
     }

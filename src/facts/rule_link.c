@@ -81,7 +81,7 @@ static void add_copy(struct rule_context *c, const struct as_cell *cell)
              memory_text(cell_axis(cell, "from")), both ? "and" : "to", memory_text(cell_axis(cell, "to")),
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
              strcmp(how, "kernel") == 0 ? "a kernel" : "the API's call",
-             within ? ", each byte counted once, not its read and its write" : "");
+             within ? ", counting each byte once, not its read and its write" : "");
     fact_evidence(f, cell);
 }
 
@@ -205,7 +205,7 @@ static const char *peer_text(const struct as_cell *cell, char *out, size_t size)
     if (strcmp(peer, "host") == 0)
         snprintf(out, size, strcmp(node, "0") == 0 ? "the host" : "the host's memory node %.8s", node);
     else
-        snprintf(out, size, strcmp(peer, "every") == 0 ? "every other device at once" : "device %.8s", peer);
+        snprintf(out, size, strcmp(peer, "every") == 0 ? "all other devices together" : "device %.8s", peer);
     return out;
 }
 

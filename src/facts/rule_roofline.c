@@ -102,9 +102,8 @@ static void add_ridge(struct rule_context *c, const struct as_cell *cell, const 
     char value[96], bandwidth[96];
     fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                 as_ratio_interval(cell->sum.median, cell_interval(cell), roof->gbs * 1e9, bytes));
-    fact_say(f,
-             "The ridge point of %.16s with %.24s lies at %s: fewer operations a byte are bound by its bandwidth of %s",
-             type, strcmp(roof->object, "LOCAL") == 0 ? local_name(c) : roof->object,
+    fact_say(f, "The ridge point of %.16s with %.24s lies at %s: below it, its bandwidth of %s is the bound", type,
+             strcmp(roof->object, "LOCAL") == 0 ? local_name(c) : roof->object,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
              fact_value_text(roof->gbs, NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
     fact_evidence(f, cell);

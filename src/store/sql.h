@@ -64,7 +64,7 @@ struct as_store {
     sqlite3_stmt *statements[AS_SQL_N]; /* prepared at first use */
 };
 
-/* What SQLite's code means for the person: path, cause and remedy. Returns the code. */
+/* What SQLite's code means for the user: path, cause and remedy. Returns the code. */
 enum as_status as_sql_fail(const struct as_store *store, int rc, struct as_error *err);
 /* The same for a file that could not be opened as a store. */
 enum as_status as_sql_fail_at(const char *path, sqlite3 *db, int rc, struct as_error *err);
