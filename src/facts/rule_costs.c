@@ -56,10 +56,10 @@ void rule_clock(struct rule_context *c)
             snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
         if (f->claimed > 0 && median > 1.02 * f->claimed) {
             f->verdict = AS_REFUTED;
-            fact_say(f, "The core runs at %s, above its claimed maximum of %s (%s)", value, claim, seen_in);
+            fact_say(f, "The core runs at %s, above its reported maximum of %s (%s)", value, claim, seen_in);
         } else {
             fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
-                     f->claimed > 0 ? ", within its claimed maximum of " : "", f->claimed > 0 ? claim : "");
+                     f->claimed > 0 ? ", within its reported maximum of " : "", f->claimed > 0 ? claim : "");
         }
         for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
             if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && seen++ % step == 0)
@@ -190,7 +190,7 @@ static const char *how_text(const struct as_cell *cell, size_t alike, char *out,
     const char *op = cell_axis(cell, "op");
     const int n = snprintf(out, size, "%s%.16s", op[0] ? ", by " : "", op);
     if (alike && n >= 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "; %zu other%s cannot be told from it", alike, alike == 1 ? "" : "s");
+        snprintf(out + n, size - (size_t)n, "; %zu other%s statistically tied with it", alike, alike == 1 ? "" : "s");
     return out;
 }
 
@@ -213,7 +213,7 @@ static void add_pair(struct rule_context *c, const struct as_cell *cell, const s
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "The %s pair, %s %s and %s, hands a cache line over in %s%s", which, kind->one, cell_axis(cell, "from"),
+    fact_say(f, "The %s pair, %s %s and %s, transfers a cache line in %s%s", which, kind->one, cell_axis(cell, "from"),
              cell_axis(cell, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
              how_text(cell, alike, how, sizeof how));
     fact_evidence(f, cell);

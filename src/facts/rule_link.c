@@ -76,11 +76,11 @@ static void add_copy(struct rule_context *c, const struct as_cell *cell)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
     const bool within = strcmp(cell_axis(cell, "from"), cell_axis(cell, "to")) == 0 || !copy_crosses_bus(c, cell);
-    fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s by %s%s",
+    fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s with %s%s",
              fact_value_text(size_of(cell), NO_INTERVAL, "B", size, sizeof size), both ? "between" : "from",
              memory_text(cell_axis(cell, "from")), both ? "and" : "to", memory_text(cell_axis(cell, "to")),
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-             strcmp(how, "kernel") == 0 ? "a kernel" : "the API's call",
+             strcmp(how, "kernel") == 0 ? "a copy kernel" : "the API's copy",
              within ? ", counting each byte once, not its read and its write" : "");
     fact_evidence(f, cell);
 }

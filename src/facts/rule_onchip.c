@@ -60,7 +60,7 @@ static void add_latency(struct rule_context *c, const struct seen *s)
         return;
     fact_number(f, s->plateau->level * factor,
                 (struct as_interval){s->plateau->ci.lo * factor, s->plateau->ci.hi * factor});
-    fact_say(f, "%s that finds what it needs in the %s cache takes %s", s->path->loads, s->name,
+    fact_say(f, "%s that hits the %s cache takes %s", s->path->loads, s->name,
              fact_value_text(f->value, f->ci, unit, text, sizeof text));
     curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
 }
@@ -78,8 +78,9 @@ static void judge_claim(struct rule_context *c, const struct seen *s, struct as_
         f->verdict = claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
         fact_value_text(claim, NO_INTERVAL, "B", said, sizeof said);
         fact_say(f,
-                 f->verdict == AS_SUPPORTED ? "The %s cache ends between %s and %s, as its claimed size of %s says"
-                                            : "The %s cache ends between %s and %s, not at its claimed size of %s",
+                 f->verdict == AS_SUPPORTED
+                     ? "The %s cache ends between %s and %s, which agrees with its reported size of %s"
+                     : "The %s cache ends between %s and %s, not at its reported size of %s",
                  s->name, lo, hi, said);
     } else if (s->local > 0) {
         fact_value_text(s->local, NO_INTERVAL, "B", said, sizeof said);
@@ -331,8 +332,7 @@ static void add_fetch(struct rule_context *c, const struct curve *curve)
     fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
     char size[32];
     fact_value_text(curve->x[at], NO_INTERVAL, "B", size, sizeof size);
-    fact_say(f, "A miss of the %s cache brings in %s: what lies so far behind the missing word misses too", level,
-             size);
+    fact_say(f, "A miss of the %s cache fetches %s: the word that far behind the missing one misses too", level, size);
     curve_evidence(f, curve, at - 1, at);
 }
 

@@ -27,7 +27,7 @@ static void add_peak(struct rule_context *c, const struct as_cell *cell, const c
     if (isfinite(f->claimed)) {
         fact_value_text(cell->clock_hz, NO_INTERVAL, "Hz", clock, sizeof clock);
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, ", %.1f%% of what the units can do at the cell's %s", 100 * f->value / f->claimed, clock);
+        as_buf_printf(&text, ", %.1f%% of the units' peak at the cell's %s", 100 * f->value / f->claimed, clock);
         as_copy_text(share, sizeof share, as_buf_get(&text));
         as_buf_finish(&text);
     }

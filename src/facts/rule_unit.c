@@ -53,10 +53,11 @@ static void add_banks(struct rule_context *c, const struct curve *curve)
         return;
     double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
     fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
-    fact_say(f,
-             "A unit's %s has %.0f banks of %.3g B a cycle: with a stride of so many words an access takes %.3g times "
-             "as long, and with %.0f words it does not",
-             local_name(c), f->value, one, degree, curve->x[slowest + 1]);
+    fact_say(
+        f,
+        "A unit's %s has %.0f banks of %.3g B per cycle: an access with a stride of as many words is %.3gx slower, "
+        "and one of %.0f words is not",
+        local_name(c), f->value, one, degree, curve->x[slowest + 1]);
     if (!(curve->y[slowest + 1] > 1.5 * curve->y[slowest]))
         f->verdict = AS_UNDECIDED;
     curve_evidence(f, curve, 0, curve->n - 1);

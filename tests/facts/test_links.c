@@ -38,7 +38,7 @@ static void test_copies(void **unused)
         made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
     assert_int_equal(f->evidence[0], 2);
     made_says(f, "Copies of 256 MiB from pinned to own run at 50");
-    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "by a kernel");
+    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "with a copy kernel");
     made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
     made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "plain host memory");
     assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
@@ -148,7 +148,7 @@ static void test_peaks_and_ridges(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "arithmetic.peak.f64", 30e12, 1e-9);
     assert_true(fabs(f->claimed / 30e12 - 1) < 1e-9);
-    made_says(f, "100.0% of what the units can do at the cell's 1.5");
+    made_says(f, "100.0% of the units' peak at the cell's 1.5");
     f = made_near(&m, "arithmetic.peak.f32", 60e12, 1e-9);
     assert_true(isnan(f->claimed));
     assert_null(made_find(&m, "ridge.f64.memory"));
