@@ -270,9 +270,7 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
 
 static const char *device_list(const struct as_run_options *o, const struct as_suite *suites)
 {
-    if (o->devices && o->devices[0])
-        return o->devices;
-    return o->suites_n == 1 ? suites[0].devices : "";
+    return o->devices && o->devices[0] ? o->devices : as_suites_devices(suites, o->suites_n);
 }
 
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,

@@ -300,6 +300,19 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     return s;
 }
 
+const char *as_suites_devices(const struct as_suite *suites, size_t n)
+{
+    const char *list = "";
+    for (size_t i = 0; i < n; i++) {
+        if (!suites[i].devices[0])
+            continue;
+        if (list[0] && strcmp(list, suites[i].devices) != 0)
+            return "";
+        list = suites[i].devices;
+    }
+    return list;
+}
+
 void as_suite_finish(struct as_suite *s)
 {
     free(s->grids);
