@@ -63,6 +63,10 @@ static void write_source(const char *letter, const struct as_source *s, struct a
     as_buf_terminal(out, s->run.tool_version);
     as_buf_char(out, ' ');
     as_buf_terminal(out, s->run.tool_commit);
+    if (s->against_earlier.len) {
+        as_buf_str(out, "; ");
+        as_buf_terminal(out, as_buf_get(&s->against_earlier));
+    }
     as_buf_char(out, '\n');
 }
 

@@ -119,6 +119,11 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     if (rejected)
         as_buf_printf(b, ", <a href=\"#gates\">%zu rejected</a>", rejected);
     as_buf_str(b, "</dd></div></dl>\n");
+    if (rr->against_earlier) {
+        as_buf_str(b, "<p class=\"note\">");
+        as_buf_html(b, rr->against_earlier);
+        as_buf_str(b, ".</p>\n");
+    }
 }
 
 static void header(struct as_page *p)

@@ -213,6 +213,12 @@ static void write_head(const struct as_report_run *run, const struct as_overview
             lead = ", ";
         }
     as_buf_char(out, '\n');
+    if (run->against_earlier) {
+        as_buf_clear(&line);
+        as_buf_str(&line, "Note: ");
+        as_buf_terminal(&line, run->against_earlier);
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 6);
+    }
     as_buf_finish(&line);
 }
 
