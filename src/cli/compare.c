@@ -94,41 +94,37 @@ static bool is_other_kernel(const struct as_cell *a, const struct as_cell *b)
     return other;
 }
 
-static enum as_status compare_pair(struct as_pair *p, double tolerance, double limit, struct as_error *err)
+static void compare_pair(struct as_pair *p, double tolerance, double limit)
 {
     const struct as_cell *a = p->a, *b = p->b;
     p->comparison =
         (struct as_comparison){.ratio = NAN, .ci = {NAN, NAN}, .verdict = AS_CANNOT_TELL, .differ = {NAN, NAN}};
     if (!a || !b) {
         p->match = a ? AS_MATCH_ONLY_A : AS_MATCH_ONLY_B;
-        return AS_OK;
+        return;
     }
     if (!valid(a) || !valid(b)) {
         p->match = AS_MATCH_NO_NUMBER;
-        return AS_OK;
+        return;
     }
     p->match = AS_MATCH_BOTH;
-    struct as_sampled sa = {a->samples, a->sample_visit, a->samples ? a->sum.n : 0};
-    struct as_sampled sb = {b->samples, b->sample_visit, b->samples ? b->sum.n : 0};
-    enum as_status st = as_compare(&sa, &sb, a->better_less, tolerance, &p->comparison, err);
-    p->regression = !st && is_regression(&p->comparison, a->better_less, limit);
+    as_compare(&a->sum, &b->sum, a->better_less, tolerance, &p->comparison);
+    p->regression = is_regression(&p->comparison, a->better_less, limit);
     p->other_kernel =
-        !st && (p->comparison.verdict == AS_FASTER || p->comparison.verdict == AS_SLOWER) && is_other_kernel(a, b);
-    return st;
+        (p->comparison.verdict == AS_FASTER || p->comparison.verdict == AS_SLOWER) && is_other_kernel(a, b);
 }
 
-static enum as_status add_pair(struct as_pairs *out, const struct as_cell *a, const struct as_cell *b, double tolerance,
-                               double limit, struct as_error *err)
+static void add_pair(struct as_pairs *out, const struct as_cell *a, const struct as_cell *b, double tolerance,
+                     double limit)
 {
     struct as_pair *p = &out->v[out->n++];
     *p = (struct as_pair){.a = a, .b = b};
-    enum as_status st = compare_pair(p, tolerance, limit, err);
+    compare_pair(p, tolerance, limit);
     out->matches[p->match]++;
     if (p->match == AS_MATCH_BOTH)
         out->verdicts[p->comparison.verdict]++;
     out->regressions += p->regression;
     out->other_kernels += p->other_kernel;
-    return st;
 }
 
 /* The name in b of a device of a; notes it when it is another one. */
@@ -156,35 +152,32 @@ enum as_status as_compare_runs(const struct as_source *a, const struct as_source
     *out = (struct as_pairs){0};
     struct entry *entries = calloc(b->n + 1, sizeof *entries);
     out->v = calloc(a->n + b->n + 1, sizeof *out->v);
-    enum as_status st = AS_OK;
     if (!entries || !out->v) {
-        st = as_nomem(err, (a->n + b->n + 1) * sizeof *out->v, "a comparison");
-        goto done;
+        free(entries);
+        as_pairs_finish(out);
+        return as_nomem(err, (a->n + b->n + 1) * sizeof *out->v, "a comparison");
     }
     list_devices(a, &da);
     list_devices(b, &db);
     for (size_t i = 0; i < b->n; i++)
         entries[i] = (struct entry){b->cells[i].device, b->cells[i].key, &b->cells[i], false};
     qsort(entries, b->n, sizeof *entries, by_key);
-    for (size_t i = 0; i < a->n && !st; i++) {
+    for (size_t i = 0; i < a->n; i++) {
         const struct as_cell *c = &a->cells[i];
         struct entry *e = look_up(entries, b->n, name_in_b(&da, &db, c, out), c->key);
         if (e && e->taken)
             e = NULL;
         if (e)
             e->taken = true;
-        st = add_pair(out, c, e ? e->cell : NULL, tolerance, limit, err);
+        add_pair(out, c, e ? e->cell : NULL, tolerance, limit);
     }
-    for (size_t i = 0; i < b->n && !st; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         struct entry *e = look_up(entries, b->n, b->cells[i].device, b->cells[i].key);
         if (e && !e->taken)
-            st = add_pair(out, NULL, &b->cells[i], tolerance, limit, err);
+            add_pair(out, NULL, &b->cells[i], tolerance, limit);
     }
-done:
     free(entries);
-    if (st)
-        as_pairs_finish(out);
-    return st;
+    return AS_OK;
 }
 
 void as_pairs_finish(struct as_pairs *p)

@@ -25,7 +25,7 @@ static enum as_status load_from(struct as_store *store, const char *run, struct 
     enum as_status st = as_store_run(store, run, &out->run, err);
     if (st)
         return st;
-    struct as_cell_filter filter = {.run_id = out->run.id, .with_samples = 1};
+    struct as_cell_filter filter = {.run_id = out->run.id};
     st = as_store_against_earlier(store, &out->run, &out->against_earlier, err);
     return st ? st : as_store_cells(store, &filter, &out->cells, &out->n, err);
 }

@@ -100,6 +100,7 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
 /* Judges every cell by what all trials of the run say, and stores those that changed. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
 /* One cell, by what is known so far. */
+struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_t index);
 enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as_error *err);
 
 /* Levels and arenas of all cells. (order.c) */

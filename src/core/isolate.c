@@ -47,28 +47,26 @@ static const struct as_visit *alone_of(const struct as_trials *t)
 
 static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *depend, struct as_error *err)
 {
-    struct as_cell *cell = &e->cells[index], stored = {0};
+    struct as_cell *cell = &e->cells[index], alone = *cell;
     enum as_status s = AS_OK;
     if (!alone_of(&e->trials[index])) /* else it is from before the run was interrupted */
         s = measure_alone(e, index, err);
     const struct as_visit *v = alone_of(&e->trials[index]);
     if (s || !v || v->n == 0)
         return s;
-    int *number = calloc(v->n, sizeof *number);
-    s = number ? as_store_cell(e->store, cell->id, 1, &stored, err) : as_nomem(err, v->n * sizeof *number, "samples");
+    struct as_visit counted = *v; /* it counts here, at the run's clock and with its group's scatter */
+    counted.excluded = 0;
+    counted.number = 0;
+    const struct as_trials one = {.v = &counted, .n = 1};
+    const struct as_judge_context context = as_engine_judge_context(e, index);
+    s = as_judge_cell(&e->judge, &alone, &one, &context, err);
     if (!s) {
         struct as_comparison c;
-        struct as_sampled together = {stored.samples, stored.sample_visit, stored.sum.n},
-                          single = {v->samples, number, v->n};
-        s = as_compare(&together, &single, cell->better_less, cell->precision, &c, err);
-        if (!s) {
-            *depend += c.verdict == AS_FASTER || c.verdict == AS_SLOWER;
-            s = note_isolated(cell, &c, err);
-        }
+        as_compare(&cell->sum, &alone.sum, cell->better_less, cell->precision, &c);
+        *depend += c.verdict == AS_FASTER || c.verdict == AS_SLOWER;
+        s = note_isolated(cell, &c, err);
     }
     e->progress[index].changed = true;
-    free(number);
-    as_cell_finish(&stored);
     return s ? s : as_engine_store_changed(e, err);
 }
 

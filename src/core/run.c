@@ -366,16 +366,14 @@ static enum as_status compare_cells(struct as_store *store, int64_t old_id, int6
                                     struct as_error *err)
 {
     struct as_cell a = {0}, b = {0};
-    enum as_status s = as_store_cell(store, old_id, 1, &a, err);
+    enum as_status s = as_store_cell(store, old_id, 0, &a, err);
     if (!s)
-        s = as_store_cell(store, new_id, 1, &b, err);
+        s = as_store_cell(store, new_id, 0, &b, err);
     if (!s && (a.sum.n == 0 || b.sum.n == 0))
         s = as_fail(err, AS_UNSUPPORTED, "cell %lld has no numbers to compare: %s",
                     (long long)(a.sum.n ? new_id : old_id), a.sum.n ? b.reason : a.reason);
-    if (!s) {
-        struct as_sampled x = {a.samples, a.sample_visit, a.sum.n}, y = {b.samples, b.sample_visit, b.sum.n};
-        s = as_compare(&x, &y, a.better_less, a.precision, out, err);
-    }
+    if (!s)
+        as_compare(&a.sum, &b.sum, a.better_less, a.precision, out);
     as_cell_finish(&a);
     as_cell_finish(&b);
     return s;

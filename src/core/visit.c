@@ -68,15 +68,23 @@ void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct 
     e->options->event(e->options->user, &event);
 }
 
+struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_t index)
+{
+    const struct as_cell *cell = &e->cells[index];
+    const struct as_slot *slot = e->progress[index].slot;
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    struct as_judge_context context = {.own_power = probe && probe->own_power, .keeps_footprint = !slot};
+    if (slot)
+        context.reachable_cache = as_info_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
+    return context;
+}
+
 enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index];
     struct as_progress *p = &e->progress[index];
     const struct as_trials *t = &e->trials[index];
-    const struct as_probe *probe = as_probe_find(cell->probe);
-    struct as_judge_context context = {.own_power = probe && probe->own_power, .keeps_footprint = !p->slot};
-    if (p->slot)
-        context.reachable_cache = as_info_reachable_cache(&p->slot->info, as_axes_number(&cell->axes, "threads"));
+    const struct as_judge_context context = as_engine_judge_context(e, index);
     enum as_status s = as_judge_cell(&e->judge, cell, t, &context, err);
     p->visits = p->counted = 0;
     bool broken = false;

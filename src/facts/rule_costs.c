@@ -10,19 +10,17 @@
 enum { MANY_CELLS = 20 }; /* of so many it is worth saying what nine of ten do */
 enum { FACTS_MAX = 32 };  /* of one rule: a run of absurdly many kinds of cells stays readable */
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* Sorts v. */
 static struct as_interval spread_interval(double *v, size_t n)
 {
-    for (size_t i = 1; i < n && n < 6; i++)
-        for (size_t k = i; k > 0 && v[k] < v[k - 1]; k--) {
-            double t = v[k];
-            v[k] = v[k - 1];
-            v[k - 1] = t;
-        }
-    if (n < 6)
-        return (struct as_interval){v[0], v[n - 1]};
-    struct as_summary s;
-    return as_summarize(v, NULL, n, &s, NULL) ? NO_INTERVAL : s.ci;
+    qsort(v, n, sizeof *v, by_value);
+    return n < 6 ? (struct as_interval){v[0], v[n - 1]} : as_median_interval(v, n, 0.95);
 }
 
 void rule_clock(struct rule_context *c)

@@ -81,14 +81,6 @@ done:
     return s;
 }
 
-static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err)
-{
-    enum as_status s = as_store_cell(context, cell_id, 1, out, err);
-    if (!s)
-        as_shown_cell(out);
-    return s;
-}
-
 static enum as_status load_against_earlier(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -111,7 +103,7 @@ static enum as_status load_run(struct as_store *store, const char *name, struct 
 }
 
 /* What follows from the cells that are loaded. */
-static enum as_status derive(struct as_store *store, struct as_report_run *out, struct as_error *err)
+static enum as_status derive(struct as_report_run *out, struct as_error *err)
 {
     const struct as_fact_input input = {.run = &out->run,
                                         .cells = out->cells,
@@ -123,14 +115,14 @@ static enum as_status derive(struct as_store *store, struct as_report_run *out, 
         s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
     for (size_t i = 0; i < out->cells_n && !s; i++) /* behind the facts, whose rules read cells as they are stored */
         as_shown_cell(&out->cells[i]);
-    return s ? s : as_twins_make(out, samples_of, store, err);
+    return s ? s : as_twins_make(out, err);
 }
 
 static enum as_status load_whole(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
     enum as_status s =
         as_store_cells(store, &(struct as_cell_filter){.run_id = out->run.id}, &out->cells, &out->cells_n, err);
-    return s ? s : derive(store, out, err);
+    return s ? s : derive(out, err);
 }
 
 enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
@@ -228,7 +220,7 @@ static enum as_status load_big(struct as_store *store, struct as_report_run *out
         s = load_handles(store, handles, handles_n, out, err);
     free(left_out);
     free(handles);
-    return s ? s : derive(store, out, err);
+    return s ? s : derive(out, err);
 }
 
 enum as_status as_report_load_short(struct as_store *store, const char *name, struct as_report_run *out,

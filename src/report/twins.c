@@ -196,22 +196,7 @@ static int by_difference(const void *pa, const void *pb)
     return (a->a->index > b->a->index) - (a->a->index < b->a->index);
 }
 
-static enum as_status compare(struct as_twin *t, as_samples_of *samples, void *context, struct as_error *err)
-{
-    struct as_cell a = {0}, b = {0};
-    enum as_status st = samples(context, t->a->id, &a, err);
-    if (!st)
-        st = samples(context, t->b->id, &b, err);
-    if (!st)
-        st = as_compare(&(struct as_sampled){a.samples, a.sample_visit, a.samples ? a.sum.n : 0},
-                        &(struct as_sampled){b.samples, b.sample_visit, b.samples ? b.sum.n : 0}, t->a->better_less,
-                        TOLERANCE, &t->comparison, err);
-    as_cell_finish(&a);
-    as_cell_finish(&b);
-    return st;
-}
-
-enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, void *context, struct as_error *err)
+enum as_status as_twins_make(struct as_report_run *run, struct as_error *err)
 {
     struct list l = {0};
     struct candidate *scratch = NULL;
@@ -227,7 +212,7 @@ enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, 
                 st = match_devices(run, &run->devices[i], &run->devices[k], scratch, &l, err);
         }
     for (size_t i = 0; i < l.n && !st; i++)
-        st = compare(&l.v[i], samples, context, err);
+        as_compare(&l.v[i].a->sum, &l.v[i].b->sum, l.v[i].a->better_less, TOLERANCE, &l.v[i].comparison);
     free(scratch);
     if (st) {
         free(l.v);

@@ -1,4 +1,4 @@
-/* Two backends on one piece of hardware: cells that both measured, compared from their samples. */
+/* Two backends on one piece of hardware: cells that both measured, compared. */
 #ifndef AS_REPORT_TWINS_H
 #define AS_REPORT_TWINS_H
 
@@ -7,11 +7,9 @@
 /* Are they one piece of hardware under two backends? how: by what it is told ("bus 0000:01:00.0"), HTML-unsafe. */
 bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
 
-/* Gives the cell with its samples; the caller finishes it. */
-typedef enum as_status as_samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err);
 /* Fills run->twins: of valid cells with the same probe and axes the ones with the same allocator, or, where there are
  * none, the best by any, of times and rates. Those that differ most come first. */
-enum as_status as_twins_make(struct as_report_run *run, as_samples_of *samples, void *context, struct as_error *err);
+enum as_status as_twins_make(struct as_report_run *run, struct as_error *err);
 
 /* One behind the last twin of the pair of devices whose first is `from`. */
 size_t as_twins_end(const struct as_report_run *run, size_t from);

@@ -19,7 +19,7 @@ struct as_summary {
     size_t n;              /* samples that count (excluded trials not in it) */
     size_t visits;         /* trials that count */
     double median;         /* median of the samples, each trial weighing the same */
-    struct as_interval ci; /* 95% interval of the median: see as_summarize */
+    struct as_interval ci; /* 95% interval of it: see estimate.h */
     double mad;            /* median absolute deviation from the median, unscaled */
     double min, max;
     size_t modes;       /* 1, or 2 when as_two_modes is sure */
@@ -37,41 +37,21 @@ double as_mad(const double *x, size_t n);
  * that coverage is near the nominal one and not above it. */
 struct as_interval as_median_interval(const double *sorted, size_t n, double confidence);
 
-/* A cell is measured in trials spread over the run, so that what differs from trial to trial (placement of pages,
- * neighbours, clock) is in its interval. samples[0..n) in order of time, visit[i] the trial of sample i (not
- * decreasing). One trial: the order-statistic interval. Two: its hull with both trials' medians (two cannot tell how
- * trials scatter, so it may be too narrow). Three or more: Student's t interval on the trials' medians, not narrower
- * than a third of the pooled order-statistic interval. It always holds the median. A number that is not finite is
- * AS_FORMAT. */
-enum as_status as_summarize(const double *samples, const int *visit, size_t n, struct as_summary *out,
-                            struct as_error *err);
-
-/* Bootstrap (percentile, resampling trials and then samples within trials when there are two or more) for the ratio
- * median(a)/median(b). seed makes it repeatable. */
-enum as_status as_bootstrap_ratio(const double *a, const int *va, size_t na, const double *b, const int *vb, size_t nb,
-                                  double confidence, unsigned rounds, uint64_t seed, struct as_interval *out,
-                                  struct as_error *err);
-
 /* Interval of the ratio a/b of two numbers with intervals, on the logarithms (MOVER: Zou and Donner 2008). NAN when a
  * number or an end is not above 0. */
 struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
-/* Comparison of two cells. better_less: smaller values are better. tolerance: the ratio within [1/(1+t), 1+t] is
- * "same". Verdict is about b against a. */
+/* Comparison of two cells by their medians and intervals. better_less: smaller values are better. tolerance: the ratio
+ * within [1/(1+t), 1+t] is "same"; not a number: nothing can be told. Verdict is about b against a. */
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
-    double ratio;          /* b over a, of medians; > 1 means b's number is larger */
-    struct as_interval ci; /* 95% of the ratio, trials as the unit where there are two or more on either side */
+    double ratio;          /* b over a; > 1 means b's number is larger; NAN where a number is not above 0 */
+    struct as_interval ci; /* 95% of the ratio */
     enum as_verdict verdict;
     struct as_interval differ; /* 99%, by which faster and slower are called */
 };
-struct as_sampled { /* a cell's samples as stored, for comparison */
-    const double *samples;
-    const int *visit;
-    size_t n;
-};
-enum as_status as_compare(const struct as_sampled *a, const struct as_sampled *b, bool better_less, double tolerance,
-                          struct as_comparison *out, struct as_error *err);
+void as_compare(const struct as_summary *a, const struct as_summary *b, bool better_less, double tolerance,
+                struct as_comparison *out);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "cannot tell" */
 
 /* Is the start over? Given samples in order of time, the index of the first sample after the warm-up, 0 when there is

@@ -1,5 +1,6 @@
 /* Cells of the stored samples, as exports. */
 #include "lies.h"
+#include "summarize.h"
 
 #include "base/text.h"
 #include "core/cell.h"
@@ -39,9 +40,8 @@ void lies_settle(json_t *cell)
     double x[MOST];
     int trial[MOST];
     struct as_summary s;
-    struct as_error err;
     const size_t n = get_samples(cell, x, trial, MOST);
-    if (as_summarize(x, trial, n, &s, &err))
+    if (n == 0 || !summarize(x, trial, n, &s))
         return;
     lies_set(cell, "n", json_integer((json_int_t)n));
     lies_set(cell, "visits_counted", json_integer((json_int_t)s.visits));

@@ -96,28 +96,6 @@ void synth_gpus(struct maker *m, unsigned n)
     synth_latency_cells(m, "cuda:0", 1.6, 1);
 }
 
-/* Visits around the cell's median, as the store would hand them out. */
-static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell *out, struct as_error *err)
-{
-    enum { VISITS = 3, EACH = 20 };
-    const struct as_report_run *r = context;
-    const struct as_cell *c = r->cells;
-    while (c < r->cells + r->cells_n && c->id != cell_id)
-        c++;
-    if (c == r->cells + r->cells_n)
-        return as_fail(err, AS_NOTFOUND, "no cell %lld", (long long)cell_id);
-    *out = (struct as_cell){.id = cell_id, .sum = {.n = VISITS * EACH}};
-    out->samples = calloc(VISITS * EACH, sizeof *out->samples);
-    out->sample_visit = calloc(VISITS * EACH, sizeof *out->sample_visit);
-    if (!out->samples || !out->sample_visit)
-        return as_nomem(err, VISITS * EACH * sizeof *out->samples, "samples");
-    for (int i = 0; i < VISITS * EACH; i++) {
-        out->samples[i] = c->sum.median * (1 + 0.001 * (i % EACH - EACH / 2 + 0.5) / EACH);
-        out->sample_visit[i] = i / EACH;
-    }
-    return AS_OK;
-}
-
 static void twin_cell(struct maker *m, const struct as_probe *probe, const char *device, const char *allocator,
                       uint64_t size, double v)
 {
@@ -154,5 +132,5 @@ void synth_twins(struct maker *m)
     }
     twin_cell(m, &synth_latency, "cpu", "malloc", 4096, 1.46);
     twin_cell(m, &synth_latency, "opencl:2", "malloc", 4096, 1.46);
-    m->failed |= as_twins_make(r, samples_of, r, &err) != AS_OK;
+    m->failed |= as_twins_make(r, &err) != AS_OK;
 }

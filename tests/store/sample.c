@@ -1,4 +1,5 @@
 #include "sample.h"
+#include "summarize.h"
 
 #include "base/text.h"
 
@@ -156,7 +157,7 @@ void sample_measured(struct as_cell *cell, const struct as_visit *visits, size_t
             visit[at] = visits[i].number;
             x[at++] = visits[i].samples[k];
         }
-    if (total && as_summarize(x, visit, total, &cell->sum, NULL))
+    if (total && !summarize(x, visit, total, &cell->sum))
         abort();
     free(x);
     free(visit);
