@@ -44,8 +44,7 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
     return s;
 }
 
-/* Left unreaped: how it ended is for whoever waits for it. */
-static bool has_ended(pid_t child)
+bool as_child_ended(pid_t child)
 {
     siginfo_t info = {0};
     return child > 0 && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
@@ -61,7 +60,7 @@ static enum as_receive wait_readable(int fd, pid_t child, double deadline, const
             return AS_NO_ANSWER;
         /* Asked before poll, since what the child sent before it ended still counts. Short naps, since nothing else
          * tells of a signal between the look at stop and poll, or of a child whose own children hold the socket. */
-        const bool ended = has_ended(child);
+        const bool ended = as_child_ended(child);
         double nap = stop || child ? 0.2 : 60;
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int n = poll(&p, 1, ended ? 0 : (int)(1000 * (left < nap ? left : nap)) + 1);
