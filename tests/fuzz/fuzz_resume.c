@@ -148,7 +148,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_bytes bytes = {data, size};
     if (!path[0])
         begin();
-    remove_files();
+    /* The same file each time: the descriptors of claims stay open for it (claim.c), and would otherwise run out. */
+    (void)!truncate(path, 0);
     json_t *root = lies_sample(&bytes);
     lies_in_export(root, &bytes);
     const bool accepted = import(root);
