@@ -7,7 +7,7 @@ from common import row
 
 
 def verdicts(assay, a, b, *options):
-    """Verdicts of the pairs of trusted cells that both runs have."""
+    """Verdicts of the pairs of valid cells that both runs have."""
     text, _ = assay.command("compare", str(a), str(b), "--json", *options, allow=(0, 3, 4))
     return [line["verdict"] for line in map(json.loads, text.splitlines()) if line.get("verdict")]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay beside its peers, and what assay itself costs: measured here and now, with a target and a verdict for each.
 
-bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling peers upm gpu forward aa slowdown
+bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling calibration peers upm gpu forward aa slowdown
                                                         (default: overheads, and peers when a path of one for the CPU is given)
 Nothing here is a test: noise may break a verdict. The exit code is 0 when everything could be measured."""
 import argparse
@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import agreement  # noqa: E402  (beside this file)
+import calibration  # noqa: E402
 import forward  # noqa: E402
 import gpu  # noqa: E402
 import overheads  # noqa: E402
@@ -24,10 +25,10 @@ from common import Assay, print_table  # noqa: E402
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="overheads, store, sampling, peers, upm, gpu, forward, aa, slowdown")
+                        help="overheads, store, sampling, calibration, peers, upm, gpu, forward, aa, slowdown")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds beside peers (default 10)")
-    parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa (default 10)")
+    parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa and calibration (default 10)")
     parser.add_argument("--budget", default="55s", help="time budget for sampling (default 55s)")
     parser.add_argument("--trials", type=int, default=60, help="trials for slowdown (default 60)")
     parser.add_argument("--big-store", help="a store of many runs, for the times of show and report")
@@ -44,6 +45,7 @@ def main():
     known = {"overheads": lambda a: overheads.measure(a, options.big_store),
              "store": lambda a: store.measure(a, options.make_store),
              "sampling": lambda a: sampling.measure(a, options.budget),
+             "calibration": lambda a: calibration.measure(a, options.runs, options.budget),
              "peers": lambda a: peers.measure(a, of_cpu, options.rounds),
              "upm": lambda a: upm.measure(a, options.rounds),
              "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite, options.of or gpu.PARTS),

@@ -61,7 +61,7 @@ def check_library(assay, env):
 
 
 def cells(assay, env, device, probe, axes):
-    """By what both call the same: the median of each cell with a trusted number."""
+    """By what both call the same: the median of each cell that is ok."""
     sets = [f"{name}={value}" for name, value in axes.items()]
     if device == DEVICES[0]:
         sets = [by_cuda(s) for s in sets]
@@ -100,6 +100,6 @@ def measure(assay, folder, rounds):
                         f"{statistics.median(cuda[n] for n in both):.5g} = {ratio:.4f} ({low:.4f} to {high:.4f})",
                         "1 within 2%", abs(ratio - 1) <= NEAR))
     alone = len(set(found[DEVICES[0]]) ^ set(found[DEVICES[1]]))
-    rows.append(row("cells with a trusted number by one of the two only", str(alone), "", None))
+    rows.append(row("cells that are ok by one of the two only", str(alone), "", None))
     rows.append(row("hip:0 beside cuda:0", f"{near} of {compared} within 2%", "all", compared > 0 and near == compared))
     return rows

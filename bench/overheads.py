@@ -11,7 +11,7 @@ SCRIPTED = ("--device", "null")
 
 
 def first_sample(assay, times=9):
-    """From the start of the program until the first sample of the cpu backend is over, by the visit's own clock."""
+    """From the start of the program until the first sample of the cpu backend is over, by the trial's own clock."""
     took = []
     for _ in range(times):
         began = time.time()
@@ -24,7 +24,7 @@ def first_sample(assay, times=9):
 
 
 def cost_of_a_cell(assay):
-    """All that is not measuring, in a run of some thousand scripted cells of one visit."""
+    """All that is not measuring, in a run of some thousand scripted cells of one trial."""
     _, seconds = assay.command("run", "latency", *SCRIPTED, "--set", "size=1KiB..64MiB x60", "--set", "allocator=malloc",
                                "--visits", "1", "--quiet", env=assay.script(execute=False, noise={"sd": 0.002}))
     cells = [c for c in assay.cells() if c["n"]]

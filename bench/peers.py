@@ -60,13 +60,13 @@ def best_of_first(cell):
     return max(cell["samples"][:REPETITIONS])
 
 
-def best_of_visits(cell):
+def best_of_trials(cell):
     """multichase prints the best of its samples, over one placement of pages. assay has several placements: their median, of
     each the best."""
-    visits = {}
-    for visit, sample in zip(cell["sample_visits"], cell["samples"]):
-        visits.setdefault(visit, []).append(sample)
-    return statistics.median(map(min, visits.values()))
+    trials = {}
+    for trial, sample in zip(cell["sample_visits"], cell["samples"]):
+        trials.setdefault(trial, []).append(sample)
+    return statistics.median(map(min, trials.values()))
 
 
 def stream_elements(path):
@@ -149,7 +149,7 @@ def contests(assay, paths):
     for size, share in ((16 << 10, 0.01), (32 << 10, 0.01), (512 << 10, 0.01), (1 << 20, 0.01), (1 << 30, 0.03)):
         if "multichase" in paths:
             def chase(size=size):
-                return best_of_visits(assay.cell("latency", size=size, pattern="random", stride=64, allocator="mmap"))
+                return best_of_trials(assay.cell("latency", size=size, pattern="random", stride=64, allocator="mmap"))
             found.append(Contest(f"chase over {size >> 10} KiB", "ns",
                                  {"multichase": lambda s=size: multichase(paths["multichase"], s), "assay": chase},
                                  within(share)))

@@ -68,7 +68,7 @@ struct assay_cell {
 
 ASSAY_API const char *assay_version(void);
 
-/* path NULL: the person's own store. Created when absent. */
+/* path NULL: the user's own store. Created when absent. */
 ASSAY_API int assay_store_open(const char *path, struct assay_store **store, struct assay_error *error);
 ASSAY_API void assay_store_close(struct assay_store *store);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures this machine with the quick suite and writes report.html. Untrusted cells (exit 4) are a result, no error.
+# Measures this machine with the quick suite and writes report.html. Rejected or failed cells (exit 4) are a result, not an error.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 assay=${BUILD:-build}/assay
@@ -7,7 +7,7 @@ assay=${BUILD:-build}/assay
 code=$?
 case $code in
 0) ;;
-4) echo "Some numbers are untrusted: a gate failed, see 'assay show'. The page marks them." ;;
+4) echo "Some cells were rejected, failed, crashed or timed out, or a device was lost: see 'assay show'." ;;
 *) exit "$code" ;;
 esac
 case $assay in

@@ -2,6 +2,8 @@
  * itself. Its numbers are compared only with each other. */
 #include "../common/prepare.h"
 
+#include "device/arena.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -117,19 +119,20 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         return st;
     if (s->what == PAIR)
         return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
-    /* Several times the last cache, read in turns, so that a window has left the caches when its turn comes again. */
-    uint64_t want = 4 * as_info_last_cache(&s->dev->info), most = s->dev->info.memory_free / 8;
-    want = want < 16 * (uint64_t)WINDOW ? 16 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
+    /* Twice the last cache: each sample reads the window that was read or written the longest ago. */
+    uint64_t want = 2 * as_info_last_cache(&s->dev->info), most = s->dev->info.memory_free / 8;
+    want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
     s->window = WINDOW;
     s->bytes = (want < most ? want : most) / WINDOW * WINDOW;
     if (s->bytes < WINDOW)
         return as_fail(err, AS_UNSUPPORTED, "too little memory is free for the sentinel");
-    struct as_memory_desc block = {.allocator = allocator, .bytes = s->bytes, .node = -1};
-    return s->dev->memory->alloc(s->dev, &block, &s->block, err);
+    const struct as_arena_desc block = {.memory = {.allocator = allocator, .bytes = s->bytes, .node = -1},
+                                        .use = "sentinel"};
+    return as_arena_take(s->dev, &block, &s->block, err);
 }
 
-/* Each page of the window is written once, so that it is backed and holds what the sum expects. */
-static enum as_status fill_window(struct sentinel *s, struct as_error *err)
+/* All is written once, so that it is backed and holds what the sums expect. */
+static enum as_status fill_block(struct sentinel *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
     static const uint64_t marks[8] = {1, 0, 2, 0, 3, 0, 4, 0};
@@ -138,8 +141,8 @@ static enum as_status fill_window(struct sentinel *s, struct as_error *err)
         return as_nomem(err, 1 << 20, "a page");
     for (size_t i = 0; i < (1 << 20) / 8; i++)
         page[i] = marks[i % 8];
-    for (uint64_t at = 0; at < s->window && !st; at += 1 << 20)
-        st = s->dev->memory->write(s->dev, s->block, s->from + at, page, 1 << 20, err);
+    for (uint64_t at = 0; at < s->bytes && !st; at += 1 << 20)
+        st = s->dev->memory->write(s->dev, s->block, at, page, 1 << 20, err);
     free(page);
     return st;
 }
@@ -169,11 +172,9 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         st = vc->dev->program->build(vc->dev, &desc, &s->program, err);
     if (!st)
         st = vc->dev->program->kernel(vc->dev, s->program, what_words[s->what], &s->kernel, err);
-    if (!st && s->what == MEMORY) {
-        s->from = (uint64_t)vc->visit % (s->bytes / s->window) * s->window;
-        st = fill_window(s, err);
-    }
-    vc->footprint = s->what == MEMORY ? s->window : 64;
+    if (!st && s->what == MEMORY)
+        st = fill_block(s, err);
+    vc->footprint = s->what == MEMORY ? s->bytes : 64;
     if (s->what == MEMORY)
         vc->min_reps = vc->max_reps = 1;
     else
@@ -257,13 +258,15 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
                           .reps = s->native || memory ? reps : 1,
                           .work = {.bytes = memory ? (double)s->window : 0,
                                    .accesses = memory ? 0 : steps_of(s) * (s->native ? 1 : (double)reps),
-                                   .footprint = memory ? (double)s->window * 16 : 64}};
+                                   .footprint = memory ? (double)s->bytes : 64}};
     struct as_timing t;
     enum as_status st = s->dev->queue->launch(s->dev, &l, &t, err);
     if (!st)
         st = look_at_result(s, reps, err);
     if (st)
         return st;
+    if (memory)
+        s->from = (s->from + s->window) % s->bytes;
     out->seconds = as_timing_seconds(&t);
     out->value = out->seconds / ((double)reps * steps_of(s)) * 1e9;
     return AS_OK;
@@ -285,7 +288,7 @@ static void finish(void *state)
         s->dev->program->kernel_destroy(s->dev, s->kernel);
         s->dev->program->destroy(s->dev, s->program);
         s->dev->memory->free(s->dev, s->result);
-        s->dev->memory->free(s->dev, s->block);
+        as_arena_give(s->dev, s->block);
     }
     if (s)
         free(s->sums);

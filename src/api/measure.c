@@ -121,7 +121,7 @@ static void on_event(void *user, const struct as_event *e)
         w->stop = 1;
 }
 
-/* Cells that ended with fewer visits than were planned, or that never had one. */
+/* Cells that ended with fewer trials than were planned, or that never had one. */
 static void tell_the_rest(struct watch *w, int64_t run)
 {
     struct as_cell *cells = NULL;
@@ -179,7 +179,7 @@ int assay_run(struct assay_store *store, const char *what, const struct assay_op
         err = w.err;
     }
     if (!st && (w.stop || result.state == AS_RUN_INTERRUPTED))
-        as_fail(&err, AS_INTERRUPTED, "run %lld was ended by the callback; 'assay resume %lld' goes on with it",
+        as_fail(&err, AS_INTERRUPTED, "run %lld was ended by the callback; 'assay resume %lld' continues it",
                 (long long)result.run_id, (long long)result.run_id);
     free(w.told);
     return as_api_code(&err, error);

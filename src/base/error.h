@@ -1,7 +1,7 @@
 /* Errors: a fallible function returns enum as_status and takes struct as_error *err last.
  * One statement sets the message and returns the code:
  *     return as_fail(err, AS_UNSUPPORTED, "cuda: %s", reason);
- * Messages are lower case, without a full stop, name the subject in quotes and say what the person can do.
+ * Messages are lower case, without a full stop, name the subject in quotes and say what the user can do.
  * err may be NULL: then only the code is returned. */
 #ifndef AS_BASE_ERROR_H
 #define AS_BASE_ERROR_H
@@ -11,7 +11,7 @@
 enum as_status {
     AS_OK = 0,
     AS_FAILED,      /* something that should work did not: assay's or the driver's fault */
-    AS_USAGE,       /* the person asked for something that does not exist or makes no sense */
+    AS_USAGE,       /* the user asked for something that does not exist or makes no sense */
     AS_UNSUPPORTED, /* this machine, device or backend cannot do it; the text says why */
     AS_NOMEM,       /* out of memory (host or device) */
     AS_IO,          /* reading or writing failed: path and errno in the text */

@@ -34,7 +34,7 @@ struct as_option {
     }
 #define AS_OPTION_JSON                                                                                                 \
     {                                                                                                                  \
-        "json", 0, NULL, "write JSON to stdout, one object a line, and nothing else", false                            \
+        "json", 0, NULL, "write only JSON to stdout, one object per line", false                                       \
     }
 #define AS_OPTION_COLOUR                                                                                               \
     {                                                                                                                  \

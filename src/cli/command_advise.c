@@ -90,9 +90,8 @@ const struct as_command as_command_advise = {
     .about =
         "Which allocator for memory that mostly the device, mostly the CPU or both use, or that is soon freed; who "
         "should touch memory first; whether explicit copies are worth removing; whether CPU and device may update "
-        "one counter. Each answer has the cells it rests on; 'assay explain CELL' shows one of those. Where "
-        "valid cells are lacking, the command is named that would measure just them; the suite upm measures those of "
-        "all questions.",
+        "one counter. Each answer lists its evidence, the cells it rests on; 'assay explain CELL' shows one. "
+        "Without valid cells it names the command that measures them; the suite upm measures those of all questions.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 1,

@@ -63,6 +63,10 @@ static void write_source(const char *letter, const struct as_source *s, struct a
     as_buf_terminal(out, s->run.tool_version);
     as_buf_char(out, ' ');
     as_buf_terminal(out, s->run.tool_commit);
+    if (s->against_earlier.len) {
+        as_buf_str(out, "; ");
+        as_buf_terminal(out, as_buf_get(&s->against_earlier));
+    }
     as_buf_char(out, '\n');
 }
 
@@ -78,20 +82,21 @@ static void write_counts(const struct as_pairs *pairs, double limit, double tole
         as_buf_printf(out, "; %zu slower by more than %.4g%%", pairs->regressions, 100 * limit);
     as_buf_printf(out, "\nfaster and slower: by more than %.4g%%, with 99%% confidence\n", 100 * tolerance);
     if (pairs->other_kernels)
-        as_buf_printf(out, "of these %zu were measured by other kernels, by their source\n", pairs->other_kernels);
+        as_buf_printf(out, "%zu of these were measured by kernels with different source code\n", pairs->other_kernels);
     else if (other_build && (pairs->verdicts[AS_FASTER] || pairs->verdicts[AS_SLOWER]))
-        as_buf_str(out, "a and b were measured by other builds of assay, which may be what differs\n");
+        as_buf_str(out, "a and b were measured by different builds of assay, which may explain differences\n");
 }
 
-/* Of a check little may be left that could have failed. */
+/* A check of few cells proves little. */
 static void note_unchecked(const struct as_pairs *pairs)
 {
     const size_t open = pairs->verdicts[AS_CANNOT_TELL], none = pairs->matches[AS_MATCH_NO_NUMBER],
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
-        as_cli_note("of %zu cells of both runs %zu have no valid number in both, and of %zu it cannot be told which is "
-                    "slower: the check is about the other %zu",
-                    all, none, open, all - none - open);
+        as_cli_note(
+            "of %zu cells in both runs, %zu lack a valid number in one of them, and %zu are undecided: the check "
+            "covers the other %zu",
+            all, none, open, all - none - open);
 }
 
 static enum as_status write_all(const struct as_source *a, const struct as_source *b, const struct as_pairs *pairs,
@@ -102,7 +107,7 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
     write_source("b", b, out);
     enum as_status st = as_compare_provenance(&a->run, &b->run, false, out, err);
     if (pairs->renamed[0]) {
-        as_buf_str(out, "joined by backend: ");
+        as_buf_str(out, "matched by backend: ");
         as_buf_terminal(out, pairs->renamed);
         as_buf_char(out, '\n');
     }
@@ -171,7 +176,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
         as_buf_finish(&out);
     } else {
         if (pairs.matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
-            as_cli_note("no cell has a valid number in both runs: there is nothing to check");
+            as_cli_note("no cell has a valid number in both runs: nothing to check");
             code = AS_EXIT_FAILED;
         } else if (limit >= 0)
             note_unchecked(&pairs);
@@ -186,7 +191,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option options[] = {
-    {"check", 0, "P", "exit 3 where b is slower than a by more than P, 0% to 1000%, with 99% confidence", false},
+    {"check", 0, "P", "exit 3 when b is slower than a by more than P, 0% to 1000%, with 99% confidence", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -195,16 +200,15 @@ static const struct as_option options[] = {
 const struct as_command as_command_compare = {
     .name = "compare",
     .args = "RUN RUN",
-    .summary = "set two runs beside each other, cell by cell",
+    .summary = "compare two runs cell by cell",
     .about =
         "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or cannot tell. Only valid numbers are compared. What only one has is listed, "
-        "and what differs between the machines "
-        "and the tools.\n\n"
+        "interval lies beyond that), or cannot tell. Only valid numbers are compared. Cells in only one run are "
+        "listed, and so are differences between the machines and the tools.\n\n"
         "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
-        "FILE.db:RUN. Cells are joined by device and axes; a device that only one has with the other's only left "
-        "device of the same backend.",
+        "FILE.db:RUN. Cells are matched by device and axes; a device that only one run has is matched with the "
+        "other's only remaining device of the same backend.",
     .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%",
     .options = options,
     .min_args = 2,

@@ -53,9 +53,9 @@ const struct as_command as_command_delete = {
     .name = "delete",
     .args = "RUN...",
     .summary = "delete runs from the store",
-    .about = "Deletes each RUN with its cells, trials and samples; nothing brings it back, except 'assay import' of an "
-             "export. A run that a process is measuring is refused. The file keeps its size, and later runs use the "
-             "space.",
+    .about =
+        "Deletes each RUN with its cells, trials and samples; only importing an export can restore it. A run that a "
+        "process is measuring is not deleted. The file keeps its size, and later runs reuse the space.",
     .example = "assay delete 3\nassay export 3 -o run3.json && assay delete 3",
     .options = delete_options,
     .min_args = 1,

@@ -1,4 +1,4 @@
-/* assay doctor: what makes numbers unfit on this machine, and whether the store is in order */
+/* assay doctor: what disturbs measurements on this machine, and whether the store is sound */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ndjson.h"
@@ -70,7 +70,7 @@ static enum as_status tell_sound(struct doctor *d, struct as_store *store, struc
     return s;
 }
 
-/* "recomputed 2 cells from their trials; left alone 1 run that is being measured" */
+/* "recomputed 2 cells from stored trials; skipped 1 run that is being measured" */
 static enum as_status repair_store(struct doctor *d, struct as_error *err)
 {
     struct as_store *store = NULL;
@@ -85,7 +85,7 @@ static enum as_status repair_store(struct doctor *d, struct as_error *err)
         else
             as_buf_str(&text, "nothing to repair");
         if (busy)
-            as_buf_printf(&text, "; left alone %zu run%s being measured", busy, busy == 1 ? "" : "s");
+            as_buf_printf(&text, "; skipped %zu run%s being measured", busy, busy == 1 ? "" : "s");
         s = as_buf_check(&text, err);
     }
     if (!s)
@@ -95,7 +95,7 @@ static enum as_status repair_store(struct doctor *d, struct as_error *err)
     return s;
 }
 
-/* A store that is not there yet is no fault of it; anything else that keeps it from being read is. */
+/* A store that does not exist yet is fine; any other failure to read it is not. */
 static int look_at_store(struct doctor *d, struct as_error *err)
 {
     struct as_store *store = NULL;
@@ -113,7 +113,7 @@ static int look_at_store(struct doctor *d, struct as_error *err)
     return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
 }
 
-/* What the sensors of the devices see right now. */
+/* What the sensors of the devices report now. */
 static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
 {
     struct as_found_device *found = NULL;
@@ -157,7 +157,7 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option doctor_options[] = {
-    {"repair", 0, NULL, "compute cells again whose numbers do not match their stored trials", false},
+    {"repair", 0, NULL, "recompute cells whose numbers do not match their stored trials", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -166,12 +166,12 @@ static const struct as_option doctor_options[] = {
 const struct as_command as_command_doctor = {
     .name = "doctor",
     .args = "",
-    .summary = "say what on this machine makes numbers unfit, and check the store",
+    .summary = "check the machine for sources of error, and the store for damage",
     .about =
-        "Looks at the governor, load, SMT, huge pages, the clock of virtual machines and the like, at what the sensors "
-        "of the devices see right now (throttling, other users), and reads the whole store for damage. Changes "
-        "nothing without --repair, and exits 0 whatever it finds on the machine; 1 when the store is damaged "
-        "or cannot be read.",
+        "Checks the frequency governor, load, SMT, huge pages, virtualisation, the clock source and the like; what the "
+        "sensors of the devices report now (throttling, other processes); and the whole store for damage. Changes "
+        "nothing without --repair. Exits 0 whatever it finds on the machine, and 1 when the store is damaged or cannot "
+        "be read.",
     .example = "assay doctor",
     .options = doctor_options,
     .run = run_doctor,

@@ -1,4 +1,4 @@
-/* assay explain: what a probe, gate, suite or stored cell is */
+/* assay explain: what a probe, gate, cause of width, suite or stored cell is */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
@@ -114,7 +114,7 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
     return st;
 }
 
-/* A gate, or a cause of wide intervals. */
+/* A gate or a cause of width. */
 struct check {
     const char *name, *help;
     int gate;       /* -1: none */
@@ -136,7 +136,7 @@ static bool find_check(const char *name, struct check *out)
     return false;
 }
 
-/* What it says of a cell; NULL: nothing. */
+/* The text for a cell that it concerns; NULL: it does not. */
 static const char *said_of(const struct check *check, const struct as_cell *c)
 {
     if (check->gate >= 0)
@@ -155,7 +155,7 @@ static enum as_status explain_check(const struct as_args *args, const struct che
     struct as_buf line = AS_BUF_INIT;
     as_buf_printf(&line, "%s: %s", check->name, check->help);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
-    /* the meaning is known without a store; the last run is an addition */
+    /* the meaning needs no store; the last run is an addition */
     if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_store_run(store, NULL, &run, &why))
         goto done;
     struct as_cell_filter filter = {.run_id = run.id};
@@ -240,7 +240,7 @@ static enum as_status unknown(const char *name, struct as_error *err)
         names[n++] = as_suite_texts[i].name;
     names[n] = NULL;
     const char *near = as_nearest(name, names);
-    return as_fail(err, AS_USAGE, "there is no probe, gate, suite or cell '%s'%s%s%s", name,
+    return as_fail(err, AS_USAGE, "there is no probe, gate, cause, suite or cell '%s'%s%s%s", name,
                    near ? "; did you mean '" : "; see 'assay list probes' and 'assay list gates'", near ? near : "",
                    near ? "'?" : "");
 }
@@ -256,7 +256,7 @@ static enum as_status explain(const struct as_args *args, const struct as_table_
     if (probe && !probe->hidden)
         return explain_probe(probe, all, style, out, err);
     if (all)
-        return as_fail(err, AS_USAGE, "'--all' is for probes, and '%s' is none", name);
+        return as_fail(err, AS_USAGE, "'--all' is for probes, and '%s' is not one", name);
     struct check check;
     if (either && find_check(name, &check))
         return explain_check(args, &check, style, out, err);
@@ -294,17 +294,16 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_explain = {
     .name = "explain",
-    .args = "PROBE[/OP]|GATE|SUITE|CELL",
-    .summary = "say what a probe, operation, gate, suite or stored cell is",
+    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|CELL",
+    .summary = "explain a probe, operation, gate, cause of width, suite or stored cell",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. An operation of it (see "
         "'assay list ops'): its types, how it is written in the kernels of each API and in CPUs' instructions, the "
         "machine instructions wanted, what it is checked against, how its chains are made, and the numbers it had "
-        "last. A gate: when it passes, and which cells of the last run failed it. A cause of wide intervals: what it "
-        "is, and which "
-        "cells it widened. A suite: its text; where a probe "
-        "has the same name 'suite:link' is the suite. A cell (its number is in 'assay show'): axes, numbers, "
-        "distribution, gates, visits, provenance, and how to measure it again.",
+        "last. A gate: when it passes, and which cells of the last run failed it. A cause of width (see 'assay list "
+        "gates'): what makes intervals wider than requested, and which cells of the last run it widened. A suite: its "
+        "text; where a probe has the same name, 'suite:link' is the suite. A cell (its number is in 'assay show'): "
+        "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
                "explain 117",
     .options = options,

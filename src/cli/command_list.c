@@ -1,4 +1,4 @@
-/* assay list, devices: what there is */
+/* assay list, devices: what is available */
 #include "cli/list.h"
 
 #include "base/clock.h"
@@ -56,7 +56,7 @@ static enum as_status list_probes(const struct as_listing *l, struct as_error *e
     return st;
 }
 
-/* "latency alloc (20%)": probes in order, with a precision of their own where they have one. */
+/* "latency alloc (20%)": probes in order, with their own precision where they have one. */
 static void suite_probes(const struct as_suite *s, bool with_precision, struct as_buf *out)
 {
     for (size_t g = 0; g < s->grids_n; g++) {
@@ -90,7 +90,7 @@ static void add_suite(const struct as_listing *l, struct as_table *t, const stru
         if (s->device_budget_s > 0) {
             as_buf_str(&text, text.len ? " + " : "");
             as_format_duration(&text, s->device_budget_s);
-            as_buf_str(&text, " a device");
+            as_buf_str(&text, " per device");
         }
         as_table_add(t, s->name, AS_PAINT_STRONG);
         as_table_add(t, text.len ? as_buf_get(&text) : "none", AS_PAINT_NONE);
@@ -105,7 +105,7 @@ static void add_suite(const struct as_listing *l, struct as_table *t, const stru
 
 static enum as_status list_suites(const struct as_listing *l, struct as_error *err)
 {
-    static const char *const heads[] = {"suite", ">budget", ">precision", ">visits", "probes", "title", NULL};
+    static const char *const heads[] = {"suite", ">budget", ">precision", ">trials", "probes", "title", NULL};
     struct as_table t;
     enum as_status st = AS_OK;
     as_table_init(&t, heads);
@@ -172,26 +172,41 @@ static enum as_status list_runs(const struct as_listing *l, struct as_error *err
     return st;
 }
 
+/* One line of JSON, or a row of the table t. */
+static void add_check(const struct as_listing *l, struct as_table *t, const char *kind, const char *name,
+                      const char *help)
+{
+    if (!l->json) {
+        as_table_add(t, name, AS_PAINT_STRONG);
+        as_table_add(t, help, AS_PAINT_NONE);
+        return;
+    }
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_char(&line, '{');
+    as_json_add_text(&line, kind, name);
+    as_json_add_text(&line, "help", help);
+    as_list_json_line(&line, l->out);
+    as_buf_finish(&line);
+}
+
+/* Gates decide whether a number is valid, causes tell why its interval is wide. */
 static enum as_status list_gates(const struct as_listing *l, struct as_error *err)
 {
-    static const char *const heads[] = {"gate", "rule", NULL};
-    struct as_buf line = AS_BUF_INIT;
-    struct as_table t;
-    as_table_init(&t, heads);
-    as_buf_char(&line, '{');
-    for (int g = 0; g < AS_GATE_N; g++) {
-        if (!l->json) {
-            as_table_add(&t, as_gate_name((enum as_gate)g), AS_PAINT_STRONG);
-            as_table_add(&t, as_gate_help((enum as_gate)g), AS_PAINT_NONE);
-            continue;
-        }
-        as_json_add_text(&line, "gate", as_gate_name((enum as_gate)g));
-        as_json_add_text(&line, "help", as_gate_help((enum as_gate)g));
-        as_list_json_line(&line, l->out);
+    static const char *const gate_heads[] = {"gate", "rule", NULL}, *const cause_heads[] = {"cause", "meaning", NULL};
+    struct as_table gates, causes;
+    as_table_init(&gates, gate_heads);
+    as_table_init(&causes, cause_heads);
+    for (int g = 0; g < AS_GATE_N; g++)
+        add_check(l, &gates, "gate", as_gate_name((enum as_gate)g), as_gate_help((enum as_gate)g));
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        add_check(l, &causes, "cause", as_wide_word(1u << i), as_cause_help(as_wide_word(1u << i)));
+    enum as_status st = l->json ? AS_OK : as_table_write(&gates, l->style, l->out, err);
+    if (!st && !l->json) {
+        as_text_title(l->out, "Why an interval is wider than requested", l->style);
+        st = as_table_write(&causes, l->style, l->out, err);
     }
-    enum as_status st = l->json ? AS_OK : as_table_write(&t, l->style, l->out, err);
-    as_table_finish(&t);
-    as_buf_finish(&line);
+    as_table_finish(&gates);
+    as_table_finish(&causes);
     return st;
 }
 
@@ -299,7 +314,7 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
         as_buf_clear(&line);
         as_buf_terminal(&line, info->id);
         as_buf_str(&line, !usable           ? ": not usable: "
-                          : info->sensor[0] ? ": what its sensor cannot tell: "
+                          : info->sensor[0] ? ": not reported by its sensor: "
                                             : ": no sensor: ");
         as_buf_terminal(&line, usable ? info->sensor_why : found[i].why);
         as_text_fill(l->out, as_buf_get(&line), l->style->width, 2, 0);
@@ -336,8 +351,8 @@ static int run_listing(const struct as_command *command, const struct as_args *a
                      near ? near : "", near ? "'?" : "");
     }
     if (!st && as_args_word(args, 1) && lists[i].list != as_list_refs)
-        st = as_fail(&err, AS_USAGE, "'list %s' takes no further word, not '%s'; only 'list refs' takes a name", what,
-                     as_args_word(args, 1));
+        st = as_fail(&err, AS_USAGE, "'list %s' takes no argument, and '%s' was given; only 'list refs' takes a name",
+                     what, as_args_word(args, 1));
     if (!st)
         st = lists[i].list(&l, &err);
     if (!st)
@@ -365,12 +380,13 @@ static const struct as_option list_options[] = {
 const struct as_command as_command_list = {
     .name = "list",
     .args = "probes|suites|runs|devices|gates|refs|ops [NAME]",
-    .summary = "list what there is",
+    .summary = "list probes, suites, runs, devices, gates, refs or ops",
     .about =
-        "Probes and suites are those of this build, runs those of the store, devices those of this machine. Refs are "
-        "published figures of other machines, which facts and reports show beside what was measured (--refs); with "
-        "the NAME of one of them, or of a CSV file, its figures are listed. Ops are the operations of the probes alu "
-        "and alu_latency, which 'assay explain alu/OP' says more of.",
+        "Probes and suites are those of this build, runs those of the store, devices those of this machine. Gates are "
+        "the checks that a number must pass to be valid; the list also has the causes of width, the reasons why an "
+        "interval is wider than requested. Refs are published figures of other machines, which facts and reports show "
+        "beside the measured numbers (--refs); with NAME, one of them or a CSV file, its figures are listed. Ops are "
+        "the operations of the probes alu and alu_latency; 'assay explain alu/OP' describes one.",
     .example = "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops",
     .options = list_options,
     .min_args = 1,
@@ -386,7 +402,7 @@ static const struct as_option devices_options[] = {
 const struct as_command as_command_devices = {
     .name = "devices",
     .args = "",
-    .summary = "list the devices of this machine, and why others cannot be used",
+    .summary = "list the devices of this machine, and why others are not usable",
     .about = "The names are what 'assay run --device' takes: cpu, opencl:0, ... in the order of the PCI bus.",
     .example = "assay devices",
     .options = devices_options,

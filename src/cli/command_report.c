@@ -70,7 +70,7 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     struct as_error err = {0};
     enum as_status st = runs ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
     if (!st && !path)
-        st = as_fail(&err, AS_USAGE, "the page needs a file: -o FILE, or -o - for stdout");
+        st = as_fail(&err, AS_USAGE, "the report needs a file: -o FILE, or -o - for stdout");
     if (!st)
         st = as_session_check_output(path, &err);
     if (!st && published)
@@ -93,7 +93,7 @@ static int run_report(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option report_options[] = {
-    {"output", 'o', "FILE", "where the page goes, - for stdout; must be given", false},
+    {"output", 'o', "FILE", "file to write, - for stdout; required", false},
     AS_OPTION_REFS,
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -101,10 +101,10 @@ static const struct as_option report_options[] = {
 const struct as_command as_command_report = {
     .name = "report",
     .args = "[RUN]... -o FILE",
-    .summary = "write a page about runs, for the browser",
+    .summary = "write a report of runs as a web page",
     .about =
         "One self-contained HTML file that needs no network: the machine map, facts, a section for every probe, and "
-        "what was not measured and why. Several runs are shown beside each other. Without a RUN, the last.",
+        "what was not measured and why. Several runs are shown side by side. Without a RUN, the last.",
     .example =
         "assay report -o report.html\nassay report 3 4 -o before-after.html\nassay report --refs mi300a -o report.html",
     .options = report_options,
@@ -196,15 +196,15 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option export_options[] = {
-    {"format", 'f', "FORMAT", "json (with samples and provenance) or csv (one line a cell) (default: json)", false},
-    {"output", 'o', "FILE", "where it goes, - for stdout (default: -)", false},
+    {"format", 'f', "FORMAT", "json (with samples and provenance) or csv (one line per cell) (default: json)", false},
+    {"output", 'o', "FILE", "file to write, - for stdout (default: -)", false},
     AS_OPTION_STORE,
     AS_OPTION_END,
 };
 const struct as_command as_command_export = {
     .name = "export",
     .args = "[RUN]",
-    .summary = "write a run for other programs, as JSON or CSV",
+    .summary = "export a run as JSON or CSV",
     .about =
         "The JSON has a format_version and is described by export.schema.json; 'assay import' and 'assay compare' read "
         "it. Without a RUN, the last.",
@@ -244,8 +244,9 @@ const struct as_command as_command_import = {
     .name = "import",
     .args = "FILE",
     .summary = "add an exported run to the store",
-    .about = "FILE is what 'assay export' wrote as JSON; - is stdin. It becomes a run with a new number. A damaged or "
-             "foreign file is refused whole.",
+    .about =
+        "FILE is a JSON export by 'assay export'; - is stdin. The run gets a new number. A damaged or foreign file is "
+        "rejected as a whole.",
     .example = "assay import run.json",
     .options = import_options,
     .min_args = 1,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A budget of 0 is none; one that is too short for anything is a slip. */
+/* A budget of 0 is none; less than a second is a mistake. */
 static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
 {
     enum as_status st = as_parse_duration(text, out, err);
@@ -39,7 +39,7 @@ static enum as_status read_options(const struct as_args *args, struct as_run_opt
     return st;
 }
 
-/* Wrong names are found before a store is made for them. */
+/* Rejects wrong names before a store is created. */
 static enum as_status check_names(const char *const *names, size_t n, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -91,20 +91,20 @@ static int run_run(const struct as_command *command, const struct as_args *args)
 
 static const struct as_option run_options[] = {
     {"device", 'd', "LIST",
-     "devices as 'assay devices' names them: cpu,opencl:0, all, or each piece of hardware once (default: the suite's)",
+     "devices as 'assay devices' lists them: cpu,opencl:0; 'all'; or 'each', every piece of hardware once (default: "
+     "the suite's)",
      false},
     {"set", 's', "AXIS=VALUES", "values of an axis: size=1KiB..1GiB x4, op=triad,copy or latency.size=64KiB", true},
     {"precision", 0, "P",
-     "narrowest interval that is sought for every cell, from end to end, 0.01% to 100% of the number (default: the "
-     "suite's, which may ask another of "
-     "some probes; see 'list suites')",
+     "requested width of the 95% interval, relative to the median, 0.01% to 100% (default: the suite's, which may "
+     "differ between probes; see 'assay list suites')",
      false},
-    {"budget", 0, "TIME", "all of it takes so long: 60s, 10m, 2h; 0 for no budget (default: the suite's)", false},
-    {"visits", 0, "N", "how often each cell is returned to, 1 to 100 (default: the suite's)", false},
-    {"seed", 0, "N", "order of the cells and inputs, 0 to 2^64-1 (default: drawn, and stored)", false},
-    {"isolate", 0, NULL, "measure cells again alone, and say which depend on their neighbours", false},
-    {"report", 0, "FILE", "write the page about this run there", false},
-    {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
+    {"budget", 0, "TIME", "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's)", false},
+    {"visits", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
+    {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},
+    {"isolate", 0, NULL, "measure each cell again in a fresh process, and report which differ", false},
+    {"report", 0, "FILE", "write a report of this run to FILE", false},
+    {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
@@ -118,10 +118,10 @@ const struct as_command as_command_run = {
     .about =
         "Measures suites, single probes, or suites from .ini files (by their path); without a name, the suite quick. "
         "Where a suite and a probe share a name the suite is meant; 'probe:link' is the probe. Every finished cell is "
-        "stored at once. Ctrl-C ends the cell that is being measured and keeps the rest; "
-        "'assay resume' goes on.\n\n"
-        "On stderr: the cell that is being measured, the best numbers so far, and how long it will still take. On "
-        "stdout: the numbers at the end, or with --json one event a line.",
+        "stored at once. Ctrl-C ends the current trial and keeps the rest; 'assay resume' continues.\n\n"
+        "On stderr: the current cell, the best numbers so far, and the time left. On stdout: the numbers at the end, "
+        "or "
+        "with --json one event per line.",
     .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"
                "assay run quick --budget 30s --json",
     .options = run_options,
@@ -153,10 +153,10 @@ static int run_resume(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option resume_options[] = {
-    {"budget", 0, "TIME", "what is left takes so long: 60s, 10m; 0 for no budget (default: what is left of the run's)",
+    {"budget", 0, "TIME", "time limit of the rest: 60s, 10m; 0 for none (default: the rest of the run's budget)",
      false},
-    {"report", 0, "FILE", "write the page about this run there", false},
-    {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
+    {"report", 0, "FILE", "write a report of this run to FILE", false},
+    {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
@@ -166,8 +166,8 @@ static const struct as_option resume_options[] = {
 const struct as_command as_command_resume = {
     .name = "resume",
     .args = "[RUN]",
-    .summary = "go on with a run that was interrupted or killed",
-    .about = "Without a name, the last unfinished run. What is stored is not measured again.",
+    .summary = "resume a run that was interrupted or killed",
+    .about = "Without a RUN, the last unfinished one. Stored trials are kept and count.",
     .example = "assay resume\nassay resume 3",
     .options = resume_options,
     .max_args = 1,
@@ -239,7 +239,7 @@ static int run_replay(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option replay_options[] = {
-    {"no-wait", 0, NULL, "end with a message when another run is measuring, instead of waiting for it", false},
+    {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
@@ -249,9 +249,8 @@ static const struct as_option replay_options[] = {
 const struct as_command as_command_replay = {
     .name = "replay",
     .args = "CELL",
-    .summary = "measure one stored cell again, exactly as it was asked for",
-    .about =
-        "The new numbers make a run of their own. Says whether the two agree: same, faster, slower or cannot tell.",
+    .summary = "measure a stored cell again with the same axes and precision",
+    .about = "The new numbers form a run of their own. Compares the two: same, faster, slower or cannot tell.",
     .example = "assay replay 117",
     .options = replay_options,
     .min_args = 1,

@@ -166,7 +166,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
 }
 
 static const struct as_option show_options[] = {
-    {"all", 'a', NULL, "every cell of every probe, or of the one that is named", false},
+    {"all", 'a', NULL, "all cells of all probes, or of the named one", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -177,11 +177,10 @@ const struct as_command as_command_show = {
     .args = "[RUN] [PROBE]",
     .summary = "print a run: facts and best numbers, or all cells of one probe",
     .about =
-        "RUN is a number, 4 or more characters of a uuid's start, 'last' (the default), or -2 for the one before "
+        "RUN is a number, 4 or more leading characters of a uuid, 'last' (the default), or -2 for the one before "
         "the last. With a probe: a plot where an axis is a size, and a table of its cells with median, half the 95% "
-        "interval relative to it, samples, visits and status; of a very big run (more than 12,000 cells) the first "
-        "2,000 "
-        "unless --all is given.",
+        "interval relative to it, samples, trials and status; of a run with more than "
+        "12,000 cells, the first 2,000 unless --all is given.",
     .example = "assay show\nassay show latency\nassay show 3 bandwidth",
     .options = show_options,
     .max_args = 2,
@@ -301,9 +300,9 @@ static void facts_text(const struct as_report_run *run, const struct as_refs *re
     for (size_t i = 0; i < run->facts_n; i++)
         print_fact(&run->facts[i], i ? &run->facts[i - 1] : NULL, refs, style, out);
     if (refs->n) {
-        as_buf_printf(out, "\nOf %zu published figures of ", refs->n);
+        as_buf_printf(out, "\nOf the %zu published figures of ", refs->n);
         as_buf_terminal(out, refs->name);
-        as_buf_printf(out, " %zu stand beside no fact of this run.\n", count_alone(refs, run));
+        as_buf_printf(out, " %zu have no matching fact in this run.\n", count_alone(refs, run));
     }
 }
 
@@ -346,10 +345,10 @@ static const struct as_option facts_options[] = {
 const struct as_command as_command_facts = {
     .name = "facts",
     .args = "[RUN]",
-    .summary = "what follows from the valid cells of a run, with the evidence",
+    .summary = "print the facts that follow from the valid cells of a run, with evidence",
     .about =
         "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
-        "cells it rests on; 'assay explain CELL' shows one of those.",
+        "evidence, the cells it rests on; 'assay explain CELL' shows one.",
     .example = "assay facts\nassay facts 3 --json\nassay facts --refs mi300a",
     .options = facts_options,
     .max_args = 1,

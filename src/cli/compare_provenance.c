@@ -152,8 +152,8 @@ enum as_status as_compare_provenance(const struct as_run *a, const struct as_run
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         difference(&s, members[i].what, member_of(s.provenance[0], members[i].object, members[i].member),
                    member_of(s.provenance[1], members[i].object, members[i].member));
-    share_difference(&s, "precision asked for", a->precision, b->precision);
-    count_difference(&s, "visits asked for", a->visits, b->visits);
+    share_difference(&s, "precision requested", a->precision, b->precision);
+    count_difference(&s, "trials requested", a->visits, b->visits);
     device_differences(&s);
     for (int i = 0; i < 2; i++) {
         json_decref(s.provenance[i]);

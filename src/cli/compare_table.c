@@ -244,7 +244,7 @@ static void write_slower(const struct as_pairs *pairs, double limit, struct as_b
                       slower[i]->other_kernel ? ", another kernel" : "");
     }
     if (n > LISTED)
-        as_buf_printf(out, "  and %zu more, less so\n", n - LISTED);
+        as_buf_printf(out, "  and %zu more, by less\n", n - LISTED);
     free(slower);
 }
 

@@ -55,14 +55,14 @@ void as_explain_member(struct as_buf *out, const char *name, const char *text, c
     as_text_fill(out, text, style->width, 13, 13);
 }
 
-enum { BINS = 10, DIGITS_LEAST = 3, DIGITS_MOST = 7 };
+enum { BINS = 10, DIGITS_MIN = 3, DIGITS_MAX = 7 };
 
-/* So many digits that a tenth of what lies between the cell's least and most sample is seen. */
+/* Digits that resolve a tenth of the range between minimum and maximum. */
 static int digits_of(const struct as_cell *c)
 {
     const double most = fmax(fabs(c->sum.min), fabs(c->sum.max)), bin = (c->sum.max - c->sum.min) / BINS;
     const double digits = bin > 0 ? ceil(log10(most / bin)) + 1 : 0;
-    return !(digits > DIGITS_LEAST) ? DIGITS_LEAST : digits < DIGITS_MOST ? (int)digits : DIGITS_MOST;
+    return !(digits > DIGITS_MIN) ? DIGITS_MIN : digits < DIGITS_MAX ? (int)digits : DIGITS_MAX;
 }
 
 static void value_member(struct as_buf *out, const char *name, double v, const char *unit, int digits,
@@ -91,17 +91,16 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_buf_char(&b, ')');
     }
     as_explain_member(out, "median", as_buf_get(&b), style);
-    value_member(out, "spread", c->sum.mad, c->unit, DIGITS_LEAST, style);
-    value_member(out, "least", c->sum.min, c->unit, digits, style);
-    value_member(out, "most", c->sum.max, c->unit, digits, style);
+    value_member(out, "MAD", c->sum.mad, c->unit, DIGITS_MIN, style);
+    value_member(out, "minimum", c->sum.min, c->unit, digits, style);
+    value_member(out, "maximum", c->sum.max, c->unit, digits, style);
     as_buf_clear(&b);
     if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit)) {
-        as_buf_printf(&b, "the interval is %.3g%% of the median wide, %.3g%% was asked for", 100 * reached,
-                      100 * c->precision);
+        as_buf_printf(&b, "interval width %.3g%% of the median, %.3g%% requested", 100 * reached, 100 * c->precision);
         as_explain_member(out, "precision", as_buf_get(&b), style);
         as_buf_clear(&b);
     }
-    as_buf_printf(&b, "%zu in %zu visits", c->sum.n, c->sum.visits);
+    as_buf_printf(&b, "%zu in %zu trial%s", c->sum.n, c->sum.visits, c->sum.visits == 1 ? "" : "s");
     as_explain_member(out, "samples", as_buf_get(&b), style);
     if (c->sum.modes == 2) {
         as_buf_clear(&b);
@@ -111,15 +110,15 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_explain_member(out, "two modes", as_buf_get(&b), style);
     }
     if (isfinite(c->limit))
-        value_member(out, "limit", c->limit, c->unit, DIGITS_LEAST, style);
+        value_member(out, "limit", c->limit, c->unit, DIGITS_MIN, style);
     if (isfinite(c->clock_hz))
-        value_member(out, "clock", c->clock_hz, "Hz", DIGITS_LEAST, style);
+        value_member(out, "clock", c->clock_hz, "Hz", DIGITS_MIN, style);
     if (c->footprint)
-        value_member(out, "footprint", (double)c->footprint, "B", DIGITS_LEAST, style);
+        value_member(out, "footprint", (double)c->footprint, "B", DIGITS_MIN, style);
     as_buf_finish(&b);
 }
 
-/* How the samples are spread between least and most, and how they went over time. */
+/* The distribution of the samples between minimum and maximum, and their course over time. */
 static void distribution(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     enum { BAR = 40, POINTS = 72 };
@@ -140,7 +139,7 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
     struct as_buf label = AS_BUF_INIT;
     for (size_t i = 0; i < BINS; i++) {
         as_buf_clear(&label);
-        /* a bin that an outlier makes wide is named by what lies in it */
+        /* the mean of the bin's samples: an outlier makes bins wide */
         const double named = count[i] ? sum[i] / (double)count[i] : lo + ((double)i + 0.5) * width;
         as_format_value_to(&label, named, c->unit, digits_of(c));
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
@@ -197,7 +196,7 @@ static void visit_row(struct as_table *t, const struct as_visit *v, const char *
     as_buf_clear(&b);
     as_format_value(&b, v->clock_hz, "Hz");
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
-    as_table_addf(t, as_status_paint(v->status), "%s%s%s", v->excluded ? "left out" : as_cell_status_word(v->status),
+    as_table_addf(t, as_status_paint(v->status), "%s%s%s", v->excluded ? "excluded" : as_cell_status_word(v->status),
                   v->reason[0] ? ": " : "", v->reason);
     as_buf_finish(&b);
 }
@@ -205,12 +204,12 @@ static void visit_row(struct as_table *t, const struct as_visit *v, const char *
 static enum as_status visits(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
                              struct as_error *err)
 {
-    static const char *const heads[] = {">visit",   "started", ">took",  ">median", ">samples",
+    static const char *const heads[] = {">trial",   "started", ">took",  ">median", ">samples",
                                         ">warm-up", ">reps",   ">clock", "status",  NULL};
     struct as_table t;
     if (!e->visits_n)
         return AS_OK;
-    as_text_title(out, "Visits", style);
+    as_text_title(out, "Trials", style);
     as_table_init(&t, heads);
     for (size_t i = 0; i < e->visits_n; i++)
         visit_row(&t, &e->visits[i], e->cell.unit, digits_of(&e->cell));
@@ -219,7 +218,7 @@ static enum as_status visits(const struct as_explained *e, const struct as_table
     return st;
 }
 
-/* What the device's sensor saw, visit by visit. */
+/* What the device's sensor read in each trial. */
 static void sensor(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     bool titled = false;
@@ -233,7 +232,7 @@ static void sensor(const struct as_explained *e, const struct as_table_style *st
             titled = true;
             as_buf_terminal(&shown, v->readings.sensor);
             as_buf_printf(&shown, ": %s", as_buf_get(&text));
-            as_buf_printf(&name, "visit %d", v->number);
+            as_buf_printf(&name, "trial %d", v->number);
             as_explain_member(out, as_buf_get(&name), as_buf_get(&shown), style);
         }
         out->failed |= text.failed || shown.failed || name.failed;

@@ -95,9 +95,8 @@ enum as_status as_unknown_word(const struct as_probe *probe, const char *name, s
     while (probe->about && probe->about[n].name)
         n++;
     if (!n)
-        return as_fail(err, AS_USAGE,
-                       "there is nothing to say of '%s' of the probe '%s'; 'assay explain %s' has its axes", name,
-                       probe->name, probe->name);
+        return as_fail(err, AS_USAGE, "'%s' of the probe '%s' has no description; 'assay explain %s' has its axes",
+                       name, probe->name, probe->name);
     const char **names = calloc(n + 1, sizeof *names);
     if (!names)
         return as_nomem(err, (n + 1) * sizeof *names, "names");

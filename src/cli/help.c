@@ -6,31 +6,31 @@
 
 enum { WIDTH = 80, OPTION_COLUMN = 24, COMMAND_COLUMN = 12, SHORT_COLUMN = 28 };
 
-static const char purpose[] = "find out what a machine with a CPU and a GPU really does";
+static const char purpose[] = "measure what a machine with a CPU and a GPU really does";
 static const char about[] =
     "assay measures memory latency and bandwidth, caches, communication between cores, allocation and launch cost of "
-    "every device it finds. Every number has a confidence interval, has passed named checks (gates), carries its "
-    "provenance, and is kept in a store that programs can read.\n\n"
+    "every device it finds. Every number has a 95% confidence interval and its provenance; a valid one has passed "
+    "named checks (gates). All are kept in a store that programs can read.\n\n"
     "A cell is one point of the axes of a probe on one device; a run is one execution of a suite. Every finished cell "
-    "is committed at once, so a run that was interrupted or killed goes on with 'assay resume'.";
+    "is committed at once, so 'assay resume' continues a run that was interrupted or killed.";
 
 struct item {
     const char *name, *text;
 };
 static const struct item exits[] = {
-    {"0", "all well"},
+    {"0", "success"},
     {"1", "assay itself failed, or was interrupted"},
     {"2", "wrong usage: no such option, probe, axis, device, run or cell"},
-    {"3", "compare --check found something slower"},
+    {"3", "compare --check found a slower cell"},
     {"4", "measured, but some cells were rejected, failed, crashed or timed out, or a device was lost"},
     {"5", "nothing to measure on"},
     {NULL, NULL},
 };
 static const struct item variables[] = {
-    {"ASSAY_STORE", "the store that is used when --store is not given"},
-    {"ASSAY_WORKER", "the program that is started to measure (default: assay itself)"},
+    {"ASSAY_STORE", "the store when --store is not given"},
+    {"ASSAY_WORKER", "the worker program that measures (default: assay itself)"},
     {"XDG_DATA_HOME, HOME",
-     "where the user's store is: assay/assay.db in the first, else in .local/share of the second"},
+     "location of the user's store: assay/assay.db in the first, else in .local/share of the second"},
     {"NO_COLOR", "when not empty, no colours on the terminal"},
     {"COLUMNS", "width of tables"},
     {"LC_ALL, LC_CTYPE, LANG", "a UTF-8 locale allows block characters in plots; numbers never depend on it"},
@@ -138,15 +138,15 @@ void as_help_text(const struct as_command *command, struct as_buf *out)
         add_item(out, as_commands[i]->name, as_commands[i]->summary, COMMAND_COLUMN);
     add_items(out, "Exit codes", exits, COMMAND_COLUMN);
     add_items(out, "Environment", variables, OPTION_COLUMN);
-    as_buf_str(out, "\n'assay help SUBCOMMAND' says more of one.\n");
+    as_buf_str(out, "\n'assay help SUBCOMMAND' describes one.\n");
 }
 
 void as_help_short(struct as_buf *out)
 {
     as_buf_printf(out, "assay %s: %s\n\n", as_version(), purpose);
     add_item(out, "assay run quick", "measure this machine, about a minute", SHORT_COLUMN);
-    add_item(out, "assay show", "look at the last run", SHORT_COLUMN);
-    add_item(out, "assay report -o page.html", "the last run as a page for the browser", SHORT_COLUMN);
+    add_item(out, "assay show", "show the last run", SHORT_COLUMN);
+    add_item(out, "assay report -o page.html", "a report of the last run as a web page", SHORT_COLUMN);
     as_buf_str(out, "\n'assay help' lists all subcommands.\n");
 }
 

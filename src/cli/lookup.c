@@ -15,6 +15,7 @@ enum { EXPORT_MAX = 1 << 30 };
 void as_source_finish(struct as_source *s)
 {
     as_run_finish(&s->run);
+    as_buf_finish(&s->against_earlier);
     as_cells_free(s->cells, s->n);
     *s = (struct as_source){0};
 }
@@ -25,7 +26,8 @@ static enum as_status load_from(struct as_store *store, const char *run, struct 
     if (st)
         return st;
     struct as_cell_filter filter = {.run_id = out->run.id, .with_samples = 1};
-    return as_store_cells(store, &filter, &out->cells, &out->n, err);
+    st = as_store_against_earlier(store, &out->run, &out->against_earlier, err);
+    return st ? st : as_store_cells(store, &filter, &out->cells, &out->n, err);
 }
 
 static bool is_database_head(const char *text, size_t len)
@@ -151,8 +153,7 @@ void as_hint_probe(const char *name, struct as_error *err)
 {
     const char *near = as_nearest(name, as_probe_names());
     if (as_probe_find(name)) {
-        as_fail(err, AS_NOTFOUND, "'%s' is a probe, and this is about a run: give its number, or none for the last",
-                name);
+        as_fail(err, AS_NOTFOUND, "'%s' is a probe; give the number of a run, or none for the last", name);
         return;
     }
     if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])

@@ -9,6 +9,7 @@
 struct as_source {
     char name[160];
     struct as_run run;
+    struct as_buf against_earlier; /* what as_store_against_earlier says */
     struct as_cell *cells;
     size_t n;
 };

@@ -88,7 +88,7 @@ static int run_worker(int argc, char **argv)
     return err.code == AS_NOMEM ? AS_WORKER_NO_MEMORY : as_cli_fail(&err);
 }
 
-/* The worker is this program, whatever it is called and also after its file was replaced, unless the person says
+/* The worker is this program, whatever it is called and also after its file was replaced, unless the user says
  * otherwise; a program that has assay as a library finds it elsewhere. */
 static void name_worker(void)
 {

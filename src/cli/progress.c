@@ -72,7 +72,7 @@ static void draw(struct as_progress *p, const struct as_event *e, struct as_buf 
     const char *bar = p->unicode ? " │ " : " | ";
     as_buf_printf(&line, "%zu/%zu", e->cells_done, e->cells_total);
     if (e->round > e->rounds)
-        as_buf_printf(&line, " measured, extra pass %d", e->round - e->rounds);
+        as_buf_printf(&line, " measured, narrowing intervals, pass %d", e->round - e->rounds);
     else if (e->rounds > 1 && e->round > 0)
         as_buf_printf(&line, " round %d/%d", e->round, e->rounds);
     if (isfinite(e->eta_s)) {

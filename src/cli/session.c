@@ -17,10 +17,10 @@
 static volatile sig_atomic_t stop_asked;
 static volatile sig_atomic_t asked_at; /* seconds of the monotonic clock; 0: no signal came yet */
 
-/* Only what a handler may call. A key that is held down, or a group's signal beside one's own, is no second wish. */
+/* Only what a handler may call. A key that is held down, or a group's signal beside one's own, is no second request. */
 static void on_signal(int number)
 {
-    static const char words[] = "\nassay: ended at once; 'assay resume' goes on with what is stored\n";
+    static const char words[] = "\nassay: stopped; 'assay resume' continues the run\n";
     enum { REPEATS_S = 2 };
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -65,7 +65,7 @@ static void write_stderr(struct as_buf *b)
     as_buf_clear(b);
 }
 
-/* Sentinels watch the machine for the other cells; they are no result. */
+/* Sentinels monitor the machine; they are not results. */
 static bool is_hidden(const struct as_cell *c)
 {
     const struct as_probe *probe = c ? as_probe_find(c->probe) : NULL;
@@ -137,7 +137,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
         if (interrupted && result->run_id > 0) {
             as_buf_clear(&s->buf);
             as_args_add_store(s->store, &s->buf);
-            as_cli_note("%s, what was measured is kept; this goes on: assay resume %lld%s",
+            as_cli_note("%s; what was measured is stored; to continue: assay resume %lld%s",
                         result->lost ? "a device was lost" : "interrupted", (long long)result->run_id,
                         as_buf_get(&s->buf));
         } else if (interrupted)
@@ -199,7 +199,7 @@ static void add_commands(const struct as_session *s, const struct as_report_run 
         as_args_add_store(s->store, out);
     }
     if (wide > cells / 2)
-        as_buf_str(out, "\nWhy intervals are wide (~), as far as this machine tells:  assay doctor");
+        as_buf_str(out, "\nWhat makes intervals wide (~) on this machine:  assay doctor");
     as_buf_char(out, '\n');
 }
 

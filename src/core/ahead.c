@@ -116,7 +116,7 @@ static void compile_all(struct as_engine *e, struct compilers *c)
     const double start = as_now(), deadline = start + SHARE * (e->deadline - start);
     size_t wanted = how_many(c->cells_n);
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "first compiling what %zu cells run, on %zu processors", c->cells_n, wanted);
+    as_buf_printf(&text, "compiling the kernels of %zu cells on %zu CPUs", c->cells_n, wanted);
     as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
     for (size_t i = 0; i < wanted && !as_worker_start(&c->of[c->n].worker, e->program, NULL); i++) {

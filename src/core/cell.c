@@ -27,20 +27,20 @@ enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, 
             *out = (enum as_cell_status)i;
             return AS_OK;
         }
-    return as_fail(err, AS_FORMAT, "'%.60s' is not the status of a cell", word ? word : "");
+    return as_fail(err, AS_FORMAT, "'%.60s' is not a cell status", word ? word : "");
 }
 
 static const struct {
     const char *name, *help;
 } gates[AS_GATE_N] = {
     [AS_GATE_CHECKSUM] = {"checksum",
-                          "passes when the kernel's output equals an independent reference computed on the host"},
-    [AS_GATE_LIMIT] = {"limit", "passes when the number is possible: not beyond the physical bound by more than 2%"},
+                          "passes when the kernel's output equals a reference that the host computes independently"},
+    [AS_GATE_LIMIT] = {"limit", "passes when the 95% interval reaches a value at most 2% beyond the physical bound"},
     [AS_GATE_CODE] = {"code",
-                      "passes when the machine code holds the instructions that were asked for, counted in the binary"},
+                      "passes when the machine code contains the requested instructions, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",
-                           "passes when the working set suits the claim: a number of main memory needs at least "
-                           "4 times the last cache"},
+                           "passes when the working set of a cell that claims to measure DRAM is at least 4 times "
+                           "the last-level cache"},
 };
 
 const char *as_gate_name(enum as_gate g)
@@ -54,12 +54,13 @@ const char *as_gate_help(enum as_gate g)
 }
 
 static const char *const cause_help[AS_WIDE_CAUSES] = {
-    "fewer trials or samples than an interval as narrow as asked needs: more time narrows it",
-    "somebody else used the host's core during most samples; samples without contention are preferred",
-    "the clock moved, and how the number goes with the clock is not known, or the device was throttled",
+    "too few trials or samples for the requested width: more time narrows the interval",
+    "other work used the host's core: a trial has fewer than three, or than a quarter, of its samples without "
+    "contention",
+    "the clock changed and how the number scales with it is unknown, or the device was throttled",
     "later trials differ from earlier ones by more than chance",
-    "trials differ by more than the samples within them: where memory lies, or what else runs, changes the number",
-    "the samples have two modes, and the trials do not tell which one is usual: the interval spans both",
+    "trials differ by more than the samples within them: the number depends on page placement or on other work",
+    "the samples have two modes and the trials do not show which is typical: the interval spans both",
 };
 
 const char *as_cause_help(const char *name)
@@ -91,7 +92,7 @@ enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error 
                (strlen(as_wide_word(1u << i)) != n || memcmp(as_wide_word(1u << i), text, n) != 0))
             i++;
         if (i == AS_WIDE_CAUSES)
-            return as_fail(err, AS_FORMAT, "'%.60s' is no list of causes", text);
+            return as_fail(err, AS_FORMAT, "'%.60s' is not a list of causes", text);
         *out |= 1u << i;
         text += n;
         text += *text == ',';
@@ -191,7 +192,7 @@ void as_runs_free(struct as_run *runs, size_t n)
     free(runs);
 }
 
-/* When the last of the pauses ended, to the second; 0 where there is none that tells. */
+/* End of the last pause, to the second; 0 unknown. */
 static double last_until(const json_t *pauses)
 {
     const char *text = json_string_value(json_object_get(json_array_get(pauses, json_array_size(pauses) - 1), "until"));
@@ -214,7 +215,7 @@ enum as_status as_run_add_pause(struct as_run *run, double from, double until, s
     json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
     json_t *pauses = json_object_get(j, "pauses");
     char *text = NULL;
-    if (run->provenance && !json_is_object(j)) { /* somebody else's, which stays as it is */
+    if (run->provenance && !json_is_object(j)) { /* not an object of ours: it stays as it is */
         json_decref(j);
         return AS_OK;
     }
@@ -223,7 +224,7 @@ enum as_status as_run_add_pause(struct as_run *run, double from, double until, s
         if (json_object_set_new(j, "pauses", pauses))
             pauses = NULL;
     }
-    /* killed before it measured anything, the run tells of the same time again */
+    /* a run that was killed before it measured anything reports the same time again */
     from = fmax(from, pauses ? last_until(pauses) : 0);
     if (pauses && (until <= from || append_pause(pauses, from, until)))
         text = json_dumps(j, JSON_COMPACT);

@@ -1,5 +1,5 @@
-/* Cells, visits and runs as plain data: what the engine makes, the store keeps, and facts, report and the command
- * line read. Nothing here knows a device or a database. */
+/* Cells, trials and runs as plain data: the engine makes them, the store keeps them, and facts, report and the command
+ * line read them. Nothing here knows a device or a database. A trial is an as_visit, its name in stores and exports. */
 #ifndef AS_CORE_CELL_H
 #define AS_CORE_CELL_H
 
@@ -74,13 +74,13 @@ enum as_gate_state {
 }; /* NA: does not apply or cannot be known; text says why */
 struct as_gate_result {
     enum as_gate_state state;
-    char text[256]; /* "3.41 GHz, moved 0.2%"; "" when there is nothing to say */
+    char text[256]; /* "98.2% of the bound 31 GB/s (...)"; "" when there is nothing to say */
 };
 const char *as_gate_name(enum as_gate g);
 const char *as_gate_state_word(enum as_gate_state s); /* "n/a", "pass", "fail" */
 const char *as_gate_help(enum as_gate g);             /* passes when ... (one sentence, as in `explain`) */
 
-/* One stay at a cell: prepare, warm up, sample, check. A cell is visited several times, spread over the run. */
+/* One trial: prepare, warm up, sample, check. A cell has several, spread over the run. */
 struct as_visit {
     int64_t cell_id;
     int number;        /* 0, 1, 2, ... */
@@ -108,7 +108,7 @@ struct as_visit {
     double limit;                /* physical bound in the unit, NAN none */
     char limit_why[96];
     uint64_t footprint; /* bytes touched */
-    int claims_memory;  /* 1: sold as a number of main memory */
+    int claims_memory;  /* 1: claims to measure DRAM */
     char *detail;       /* JSON object of the probe's own notes (variant, page size, ...); owned, may be NULL */
 };
 void as_visit_finish(struct as_visit *v);
@@ -116,7 +116,7 @@ bool as_visit_counts(const struct as_visit *v); /* towards its cell's number: it
 bool as_is_core_hz(double v);                   /* may stand in core_hz */
 bool as_is_weight(double v);                    /* may stand in weight */
 
-/* Visits that --isolate makes are numbered from here and never count in a cell\'s numbers. */
+/* Trials that --isolate makes are numbered from here and never count in a cell's numbers. */
 enum { AS_ISOLATED_VISIT = 1000000 };
 
 struct as_cell {
@@ -144,11 +144,11 @@ struct as_cell {
     uint64_t footprint;
     struct as_gate_result gates[AS_GATE_N];
     int visits_done;
-    double duration_s; /* all visits */
-    double started_at; /* of the first visit, 0 when none */
-    char *detail;      /* JSON object of the last visit; owned, may be NULL */
+    double duration_s; /* all trials */
+    double started_at; /* of the first trial, 0 when none */
+    char *detail;      /* JSON object of the last trial; owned, may be NULL */
     double *samples;   /* filled only when asked for: sum.n values; owned */
-    int *sample_visit; /* visit number of each sample; owned */
+    int *sample_visit; /* trial number of each sample; owned */
 };
 void as_cell_finish(struct as_cell *c);
 /* Is the number of the first better than that of the second? Both are of one probe and have one. */

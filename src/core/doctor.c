@@ -1,4 +1,4 @@
-/* What makes numbers unfit on this machine, and what the person can do about it. Nothing is changed. */
+/* What disturbs measurements on this machine, and what the user can do about it. Changes nothing. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "core/machine.h"
@@ -26,12 +26,12 @@ static void check_governor(struct as_finding *f)
     char governor[64];
     if (!as_machine_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor)) {
         snprintf(f->text, sizeof f->text, "the frequency governor is not visible (no cpufreq here)");
-        set(f, AS_NOTE, "the clock is measured in every cell by a chain of dependent adds instead");
+        set(f, AS_NOTE, "the core clock is measured around every sample instead, by a chain of dependent adds");
         return;
     }
     snprintf(f->text, sizeof f->text, "the frequency governor is '%s'", governor);
     if (strcmp(governor, "performance") != 0)
-        set(f, AS_WARNING, "set it to 'performance' for the time of the run: cpupower frequency-set -g performance");
+        set(f, AS_WARNING, "set it to 'performance' during runs: cpupower frequency-set -g performance");
 }
 
 static void check_load(struct as_finding *f)
@@ -39,13 +39,13 @@ static void check_load(struct as_finding *f)
     double load[1];
     int cpus = as_machine_cpus();
     if (getloadavg(load, 1) != 1) {
-        snprintf(f->text, sizeof f->text, "the load cannot be read");
+        snprintf(f->text, sizeof f->text, "the load average cannot be read");
         set(f, AS_NOTE, "");
         return;
     }
-    snprintf(f->text, sizeof f->text, "the load of the last minute is %.2f on %d usable CPUs", load[0], cpus);
+    snprintf(f->text, sizeof f->text, "the load average of the last minute is %.2f on %d usable CPUs", load[0], cpus);
     if (load[0] > 0.25 * cpus)
-        set(f, AS_WARNING, "end other programs or wait: contention makes intervals wide");
+        set(f, AS_WARNING, "stop other programs or wait: contention makes intervals wide");
 }
 
 static void check_smt(struct as_finding *f)
@@ -57,9 +57,9 @@ static void check_smt(struct as_finding *f)
         active[0] = '1';
     if (active[0] == '1') {
         snprintf(f->text, sizeof f->text, "SMT is on: two hardware threads share a core");
-        set(f, AS_NOTE, "one thread a core is used where a probe asks for cores; leave siblings idle");
+        set(f, AS_NOTE, "probes that measure cores use one thread per core; keep the siblings idle");
     } else
-        snprintf(f->text, sizeof f->text, "SMT is off or not shown: one hardware thread a core");
+        snprintf(f->text, sizeof f->text, "SMT is off or not visible: one hardware thread per core");
 }
 
 static void check_thp(struct as_finding *f)
@@ -72,9 +72,9 @@ static void check_thp(struct as_finding *f)
     }
     snprintf(f->text, sizeof f->text, "transparent huge pages: %s", enabled);
     if (strstr(enabled, "[never]"))
-        set(f, AS_WARNING, "large working sets will show the cost of the TLB; 'madvise' lets the thp allocator work");
+        set(f, AS_WARNING, "large working sets include TLB misses; 'madvise' enables the allocator 'thp'");
     else if (strstr(enabled, "[always]"))
-        set(f, AS_NOTE, "allocator 'malloc' may get huge pages; 'mmap' keeps to base pages, 'thp' asks for huge ones");
+        set(f, AS_NOTE, "allocator 'malloc' may get huge pages; 'mmap' keeps to base pages, 'thp' requests huge ones");
 }
 
 static void check_hugetlb(struct as_finding *f)
@@ -92,8 +92,8 @@ static void check_virtual(struct as_finding *f)
         snprintf(f->text, sizeof f->text, "no sign of a virtual machine");
         return;
     }
-    snprintf(f->text, sizeof f->text, "this is a %s: neighbours on the host are not visible from here", what);
-    set(f, AS_WARNING, "trust the intervals: they hold what differs from trial to trial, seen or not");
+    snprintf(f->text, sizeof f->text, "this is a %s: contention on the host may be invisible", what);
+    set(f, AS_WARNING, "intervals include whatever differs from trial to trial; a dedicated host makes them narrower");
 }
 
 static void check_vm_clock(struct as_finding *f)
@@ -109,9 +109,9 @@ static void check_vm_clock(struct as_finding *f)
         n++;
     while ((end = as_now_ns()) - start < 2000000);
     double cost = (double)(end - start) / (double)n;
-    snprintf(f->text, sizeof f->text, "clock source '%s', %.0f ns to read the time", source, cost);
+    snprintf(f->text, sizeof f->text, "clock source '%s', %.0f ns per reading", source, cost);
     if (cost > 200)
-        set(f, AS_WARNING, "reading the time is slow; samples are made longer to hide it (tsc is the fast source)");
+        set(f, AS_WARNING, "reading the clock is slow, so samples are longer; tsc is the fast source");
 }
 
 static void check_steal(struct as_finding *f)
@@ -127,19 +127,19 @@ static void check_steal(struct as_finding *f)
     }
     double total = (double)(user + nice + sys + idle + iowait + irq + soft + steal);
     double share = total > 0 ? 100 * (double)steal / total : 0;
-    snprintf(f->text, sizeof f->text, "the host took %.2f%% of the CPU time since boot", share);
+    snprintf(f->text, sizeof f->text, "steal time is %.2f%% of the CPU time since boot", share);
     if (share > 0.5)
-        set(f, AS_WARNING, "this guest shares its cores; measure at a quiet time or on a dedicated host");
+        set(f, AS_WARNING, "other guests use the same cores; measure at a quiet time or on a dedicated host");
 }
 
-/* The first write to a page that the guest never had makes the host find memory as well; the second use of the same
- * page only costs the guest's fault. */
+/* The first write to a page that the host has not backed yet also faults in the host; reusing the page costs only the
+ * guest's fault. */
 static void check_backing(struct as_finding *f)
 {
     uint64_t total = as_machine_meminfo("MemTotal"), free_ = as_machine_meminfo("MemFree");
     enum { BYTES = 64 << 20, PAGE = 4096 };
     if (free_ < 4 * (uint64_t)BYTES) {
-        snprintf(f->text, sizeof f->text, "too little free memory to look at the cost of first touch");
+        snprintf(f->text, sizeof f->text, "too little free memory to measure the cost of first touch");
         set(f, AS_NOTE, "");
         return;
     }
@@ -156,15 +156,14 @@ static void check_backing(struct as_finding *f)
         munmap(p, BYTES);
     }
     snprintf(f->text, sizeof f->text,
-             "first touch costs %.0f ns a page now, %.0f ns again right after; %.0f%% of memory is free", ns[0], ns[1],
+             "first touch takes %.0f ns per page, %.0f ns when repeated; %.0f%% of memory is free", ns[0], ns[1],
              100 * (double)free_ / (double)total);
     if (ns[0] > 2 * ns[1])
         set(f, AS_NOTE,
-            "memory that this guest never touched costs a fault of the host too; assay touches memory "
-            "before it measures anything else");
+            "memory that the guest never touched also faults in the host; assay touches its memory before it samples");
 }
 
-/* "50000 100000": so many microseconds of each period. */
+/* "50000 100000": microseconds per period. */
 static void check_quota(struct as_finding *f)
 {
     char line[64];
@@ -177,8 +176,8 @@ static void check_quota(struct as_finding *f)
         snprintf(f->text, sizeof f->text, "no CPU quota is set for this container");
         return;
     }
-    snprintf(f->text, sizeof f->text, "a cgroup allows %.3g CPUs of time", (double)quota / (double)period);
-    set(f, AS_WARNING, "raise the quota: threads that are stopped in the middle of samples make intervals wide");
+    snprintf(f->text, sizeof f->text, "a cgroup limits CPU time to %.3g CPUs", (double)quota / (double)period);
+    set(f, AS_WARNING, "raise the quota: throttled threads make intervals wide");
 }
 
 static void check_cgroup(struct as_finding *f)
@@ -192,7 +191,7 @@ static void check_cgroup(struct as_finding *f)
     as_format_size(&b, limit);
     snprintf(f->text, sizeof f->text, "a cgroup limits memory to %s", as_buf_get(&b));
     as_buf_finish(&b);
-    set(f, AS_NOTE, "working sets are bounded by it; cells that need more are unsupported");
+    set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
 }
 
 static void check_swap(struct as_finding *f)
@@ -203,7 +202,7 @@ static void check_swap(struct as_finding *f)
         return;
     }
     snprintf(f->text, sizeof f->text, "%.0f%% of the swap is in use", 100 * (1 - (double)free_ / (double)total));
-    set(f, AS_WARNING, "free memory before the run: pages that come back from swap spoil every number");
+    set(f, AS_WARNING, "free memory before the run: pages that are swapped in distort every number");
 }
 
 static int holds_device(const char *pid, char *name, size_t size)
@@ -239,11 +238,11 @@ static void check_users(struct as_finding *f)
     if (d)
         closedir(d);
     if (others == 0) {
-        snprintf(f->text, sizeof f->text, "no other process that can be seen holds a GPU");
+        snprintf(f->text, sizeof f->text, "no other visible process uses a GPU");
         return;
     }
-    snprintf(f->text, sizeof f->text, "%d other processes hold a GPU, one of them '%.40s'", others, name);
-    set(f, AS_WARNING, "end them for the time of the run: they share its memory and its clock");
+    snprintf(f->text, sizeof f->text, "other processes that use a GPU: %d, for example '%.40s'", others, name);
+    set(f, AS_WARNING, "stop them during runs: they share its memory and power limit");
 }
 
 static void check_counters(struct as_finding *f)
@@ -251,7 +250,7 @@ static void check_counters(struct as_finding *f)
     char paranoid[16];
     if (!as_machine_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid)) {
         snprintf(f->text, sizeof f->text, "the kernel has no performance counters");
-        set(f, AS_NOTE, "cycles come from the measured clock");
+        set(f, AS_NOTE, "cycles are computed from the measured clock");
         return;
     }
     snprintf(f->text, sizeof f->text, "perf_event_paranoid is %s", paranoid);
@@ -301,16 +300,15 @@ void as_doctor_device(const struct as_device_info *info, struct as_finding *f)
     as_copy_text(f->what, sizeof f->what, info->id);
     if (info->unfit[0]) {
         as_buf_str(&b, info->unfit);
-        set(f, AS_WARNING,
-            "cool it, look at its power limit, end the others: cells that are measured so are wide or shared");
+        set(f, AS_WARNING, "cool it, check its power limit, stop other processes: they make intervals wide");
     } else if (!info->sensor[0]) {
-        as_buf_printf(&b, "throttling and other users cannot be seen: %s", info->sensor_why);
+        as_buf_printf(&b, "throttling and other processes are not visible: %s", info->sensor_why);
         set(f, AS_NOTE, "");
     } else if (info->sensor_why[0]) {
-        as_buf_printf(&b, "its sensor '%s' cannot tell everything: %s", info->sensor, info->sensor_why);
+        as_buf_printf(&b, "its sensor '%s' does not report everything: %s", info->sensor, info->sensor_why);
         set(f, AS_NOTE, "");
     } else
-        as_buf_printf(&b, "not throttled, and no other process is on it, by its sensor '%s'", info->sensor);
+        as_buf_printf(&b, "not throttled and used by no other process, by its sensor '%s'", info->sensor);
     as_copy_text(f->text, sizeof f->text, as_buf_get(&b));
     as_buf_finish(&b);
 }

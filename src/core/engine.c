@@ -1,4 +1,4 @@
-/* The order of things: a first trial of every cell that the budget holds, further rounds, then what narrows most. */
+/* The schedule: a first trial of every cell that fits the budget, further rounds, then the trials that narrow most. */
 #include "core/engine.h"
 
 #include "base/clock.h"
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time for the samples of a trial: without a budget; at least; at most in the first round, which does not know yet what
- * other cells take; at most. What a second does not make precise is not the timer's noise. */
+/* Sampling time of a trial: without a budget; minimum; maximum in the first round, which does not know yet what other
+ * cells cost; maximum. After a second, scatter within a trial no longer dominates. */
 static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = 0.012, PILOT_SHARE_S = 0.1, SHARE_MAX_S = 1;
 static const double SENTINEL_SHARE_S = 0.02;
-/* Of the time left, what the rounds may take; the rest goes where it narrows most. */
+/* Fraction of the time left for the rounds; the rest goes where it narrows most. */
 static const double FOR_ROUNDS = 0.7;
-/* Of the budget, when first trials end: what has none by then is left out. */
+/* Fraction of the budget for first trials: cells without one by then are left out. */
 static const double FOR_PILOT = 0.6;
 
 bool as_engine_stopped(struct as_engine *e)
@@ -47,13 +47,13 @@ static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
     return s;
 }
 
-/* Is it too late for a first trial? The rest of the budget is for the cells that have one. */
+/* The rest of the budget is for the cells that have a first trial. */
 static bool is_pilot_over(const struct as_engine *e)
 {
     return as_now() - e->start > FOR_PILOT * (e->deadline - e->start);
 }
 
-/* Does the time left hold the trials that the cells still lack? */
+/* Does the time left suffice for the trials that the cells still lack? */
 static bool rounds_fit(const struct as_engine *e)
 {
     double need = 0;
@@ -65,7 +65,7 @@ static bool rounds_fit(const struct as_engine *e)
     return need <= time_left(e);
 }
 
-/* Time for the samples of the next of n cells in a round. */
+/* Sampling time for the next of n cells in a round. */
 static double share_of(const struct as_engine *e, size_t index, const size_t *order, size_t n, int round)
 {
     const struct as_progress *p = &e->progress[index];
@@ -95,7 +95,7 @@ static enum as_status one_pass(struct as_engine *e, int round, const size_t *ord
         }
         if (round > 1 && as_engine_need(p) > time_left(e))
             continue;
-        /* A person waits for the first cell; it is watched from behind. */
+        /* The user waits for the first number: sentinels run after it. */
         if ((round > 1 || k) && as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
             break;
         s = as_engine_visit(e, order[k], share_of(e, order[k], order + k, n - k, round), err);
@@ -118,7 +118,7 @@ static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error
     return s;
 }
 
-/* Passes over the half of the cells that gain most, until all are as narrow as asked or the time is over. */
+/* Passes over the half of the cells that gain most, until all are as narrow as asked or the budget is spent. */
 static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error *err)
 {
     enum as_status s = AS_OK;
@@ -133,13 +133,13 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
         as_engine_shuffle(e, order, n, e->run->seed + (uint64_t)(e->rounds + pass), false);
         const double before = as_now();
         s = one_pass(e, e->rounds + pass, order, n, err);
-        if (as_now() - before < SHARE_MIN_S) /* nothing that is left fits */
+        if (as_now() - before < SHARE_MIN_S) /* no remaining cell fits */
             break;
     }
     return s;
 }
 
-/* Says which cells the budget could not hold, and how much would hold all. */
+/* Reports how many cells did not fit the budget, and the budget that would suffice. */
 static enum as_status note_left_out(struct as_engine *e, struct as_error *err)
 {
     size_t n = 0, last = 0;
@@ -160,8 +160,8 @@ static enum as_status note_left_out(struct as_engine *e, struct as_error *err)
     const double all_s = ceil(fmax(need / FOR_ROUNDS, e->deadline - e->start));
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text,
-                  "the budget holds %zu of %zu cells, so the densest sizes and further allocators are left out; "
-                  "about --budget %.0fs holds all",
+                  "the budget suffices for %zu of %zu cells; intermediate sizes and further allocators are left out; "
+                  "--budget %.0fs would suffice for all",
                   e->sentinels_first - n, e->sentinels_first, all_s);
     as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));
     as_buf_finish(&text);
@@ -179,9 +179,9 @@ static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
             continue;
         e->cells[i].status = AS_CELL_SKIPPED;
         as_copy_text(e->cells[i].reason, sizeof e->cells[i].reason,
-                     i >= e->sentinels_first   ? "the run ended before it"
-                     : e->progress[i].left_out ? "left out: the budget does not hold it; give more with --budget"
-                                               : "the time budget ended before it; give more with --budget");
+                     i >= e->sentinels_first   ? "the run ended before its first trial"
+                     : e->progress[i].left_out ? "left out: the budget does not suffice for it; raise --budget"
+                                               : "the budget was spent before its first trial; raise --budget");
         e->progress[i].changed = true;
     }
     return as_engine_store_changed(e, err);

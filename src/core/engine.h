@@ -68,14 +68,14 @@ void as_engine_finish(struct as_engine *e);
 enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err);
 /* Does any of these devices measure the machine, which only one run may do at a time? */
 bool as_engine_needs_lock(const struct as_slot *slots, size_t n);
-/* Has the person ended the run? */
+/* Has the user ended the run? */
 bool as_engine_stopped(struct as_engine *e);
 
 /* Opens the device of a slot in a new worker and fills info and topology. deadline: as_now() time. */
 enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
                             const volatile sig_atomic_t *stop, struct as_error *err);
 /* The same in the middle of a run: several times where it fails, and no longer than the budget lasts. What fails then
- * is lost, and with it what its cells still lack. AS_INTERRUPTED: the person or the budget ended it. (lose.c) */
+ * is lost, and with it what its cells still lack. AS_INTERRUPTED: the user or the budget ended it. (lose.c) */
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
 /* Devices for a list such as "cpu,opencl", opened. "all" or "": every one that can be used; "each": of those that
  * several backends drive only the one by the device's own API, and what that leaves out is said in left_out (which may

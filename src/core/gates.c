@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number may exceed its bound by the error of the bound itself. */
-static const double LIMIT_ROOM = 0.02;
+/* The bound itself has an error. */
+static const double LIMIT_TOLERANCE = 0.02;
 static const double MEMORY_FACTOR = 4;
 
 static void set_gate(struct as_gate_result *g, enum as_gate_state state, const struct as_buf *text)
@@ -19,7 +19,7 @@ static void set_gate(struct as_gate_result *g, enum as_gate_state state, const s
     as_copy_text(g->text, sizeof g->text, as_buf_get(text));
 }
 
-/* The worst of what the visits that count say; where none says anything, why. */
+/* The worst state among the trials that count; where none has one, the text says why. */
 static void gate_worst(struct as_gate_result *g, const struct as_visit *visits, size_t n, size_t state, size_t text)
 {
     *g = (struct as_gate_result){.state = AS_GATE_NA};
@@ -50,7 +50,7 @@ static void gate_limit(struct as_cell *cell, const struct as_visit *visits, size
         set_gate(&cell->gates[AS_GATE_LIMIT], AS_GATE_NA, text);
         return;
     }
-    /* An interval that reaches what is possible refutes nothing. */
+    /* An interval that reaches a possible value refutes nothing. */
     const double end = cell->better_less ? cell->sum.ci.hi : cell->sum.ci.lo, value = cell->sum.median,
                  least = isfinite(end) ? end : value;
     const double ratio = cell->better_less ? cell->limit / value : value / cell->limit;
@@ -58,7 +58,7 @@ static void gate_limit(struct as_cell *cell, const struct as_visit *visits, size
     as_buf_printf(text, "%.1f%% of the bound ", 100 * ratio);
     as_format_value(text, cell->limit, cell->unit);
     as_buf_printf(text, " (%s)", why);
-    set_gate(&cell->gates[AS_GATE_LIMIT], surely <= 1 + LIMIT_ROOM ? AS_GATE_PASS : AS_GATE_FAIL, text);
+    set_gate(&cell->gates[AS_GATE_LIMIT], surely <= 1 + LIMIT_TOLERANCE ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
 int as_gates_throttled(const struct as_visit *visits, size_t n)
@@ -99,14 +99,15 @@ static void gate_footprint(struct as_cell *cell, const struct as_visit *visits, 
     as_buf_clear(text);
     enum as_gate_state state = AS_GATE_NA;
     if (!claims)
-        as_buf_str(text, "the cell does not claim to be a number of main memory");
+        as_buf_str(text, "the cell does not claim to measure DRAM");
     else if (last_cache == 0)
-        as_buf_str(text, "the size of the last cache is not known");
+        as_buf_str(text, "the size of the last-level cache is unknown");
     else {
         as_format_size(text, cell->footprint);
-        as_buf_printf(text, " touched, %.1f times the last cache of ", (double)cell->footprint / (double)last_cache);
+        as_buf_printf(text, " touched, %.1f times the last-level cache of ",
+                      (double)cell->footprint / (double)last_cache);
         as_format_size(text, last_cache);
-        as_buf_str(text, ", 4 times wanted");
+        as_buf_str(text, ", at least 4 times required");
         state = (double)cell->footprint >= MEMORY_FACTOR * (double)last_cache * 0.999 ? AS_GATE_PASS : AS_GATE_FAIL;
     }
     set_gate(&cell->gates[AS_GATE_FOOTPRINT], state, text);

@@ -17,7 +17,7 @@ static enum as_status note_isolated(struct as_cell *cell, const struct as_compar
         j = json_object();
     }
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "%s: measured alone it is %.4g times as much, 95%% interval %.4g to %.4g",
+    as_buf_printf(&b, "%s: measured alone, %.4g times the number, 95%% interval %.4g to %.4g",
                   as_verdict_word(c->verdict), c->ratio, c->ci.lo, c->ci.hi);
     json_object_set_new(j, "isolated", json_string(as_buf_get(&b)));
     as_buf_finish(&b);
@@ -84,7 +84,7 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err)
     }
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text,
-                  "measured alone in a fresh process: %zu of %zu cells differ by more than the precision asked for",
+                  "measured alone in a fresh process: %zu of %zu cells differ by more than the requested precision",
                   depend, measured);
     if (!s)
         as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));

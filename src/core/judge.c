@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A working set so many times the last cache is memory's. */
+/* A working set beyond this multiple of the last-level cache lives in memory. */
 static const double BEYOND_CACHE = 2;
-/* Two trials far apart say nothing by Student's t; the number is not so many times beyond all samples. */
+/* Student's t on two distant trials is useless: the interval is clipped at this factor beyond the extreme samples. */
 static const double BEYOND_SAMPLES = 4;
 
 enum behaviour {
-    OWN_WORK,   /* of a device that is not the host's CPU, or counted in cycles: the host's clock has no part in it */
+    OWN_WORK,   /* of a device other than the host's CPU, or in cycles: independent of the host's clock */
     CORE_BOUND, /* one core and its own caches */
-    CACHED,     /* caches that cores share, on clocks of their own */
+    CACHED,     /* shared caches, in clock domains of their own */
     MEMORY,
-    HOST_CALLS, /* what a core of the host does for a device or the system */
+    HOST_CALLS, /* driver and system calls of a core of the host */
 };
 static const char *const behaviour_words[] = {"own", "core", "cache", "memory", "host"};
 
@@ -27,10 +27,10 @@ struct as_kind {
     char device[32];
     char probe[32]; /* "" of all */
     enum behaviour behaviour;
-    bool fitted; /* the exponent; else by construction */
+    bool fitted; /* the exponent; otherwise it is given by construction */
     bool known;
     double beta;
-    size_t trials; /* that it was fitted to */
+    size_t trials; /* behind the fit */
     struct as_prior prior;
 };
 
@@ -52,7 +52,7 @@ enum as_status as_trials_add(struct as_trials *t, struct as_visit *visit, struct
     return s;
 }
 
-/* The trials that count, as the statistics take them; *n of them. NULL: out of memory. */
+/* The n trials that count, as the statistics take them. NULL: out of memory. */
 static struct as_trial_samples *samples_of(const struct as_trials *t, size_t *n)
 {
     struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
@@ -72,7 +72,7 @@ static const struct as_judge_device *device_of(const struct as_judge *j, const c
     return &unknown;
 }
 
-/* "ns", "GB/s": what takes a time, or goes by one. */
+/* "ns", "GB/s": times and rates. */
 static bool is_timed(const char *unit)
 {
     const size_t n = strlen(unit);
@@ -108,7 +108,7 @@ static struct as_kind *find_kind(const struct as_judge *j, const char *device, c
     return NULL;
 }
 
-/* What lives in a core or in memory is alike whatever probe asks. */
+/* Core-bound and memory cells are pooled over probes. */
 static const char *probe_of_kind(const struct as_cell *cell, enum behaviour b)
 {
     return b == CORE_BOUND || b == MEMORY ? "" : cell->probe;
@@ -120,7 +120,7 @@ static struct as_kind *kind_of(const struct as_judge *j, const struct as_cell *c
     return find_kind(j, cell->device, probe_of_kind(cell, b), b);
 }
 
-/* Kinds of the cells, anew; of[i] is that of cells[i], NO_KIND where it has no trial that counts. */
+/* Rebuilds the kinds; of[i] is that of cells[i], NO_KIND where no trial counts. */
 static const size_t NO_KIND = (size_t)-1;
 static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells, const struct as_trials *trials,
                                  size_t n, size_t *of, struct as_error *err)
@@ -152,7 +152,7 @@ static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells
     return AS_OK;
 }
 
-/* The most frequent clock of all samples that have one. */
+/* The most frequent clock of all samples with a reading. */
 static enum as_status learn_reference(struct as_judge *j, const struct as_trials *trials, size_t n,
                                       struct as_error *err)
 {
@@ -291,7 +291,7 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
                                     .modes = e->modes,
                                     .mode = {e->mode[0], e->mode[1]},
                                     .mode_share0 = e->mode_share0};
-    /* The logarithm and back costs the last digit. */
+    /* exp(log(x)) loses the last digit. */
     cell->sum.median = fmin(fmax(e->value, e->min), e->max);
     cell->sum.ci.lo = fmin(e->ci.lo, cell->sum.median);
     cell->sum.ci.hi = fmax(e->ci.hi, cell->sum.median);
@@ -305,12 +305,11 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
     cell->causes = e->causes;
 }
 
-/* "interval 12% of the number, 2% asked: time, modes" */
+/* "interval width 12%, 2% asked: time, modes" */
 static void say_wide(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e, int throttled)
 {
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "interval %.3g%% of the number, %.3g%% asked: ", 200 * as_cell_width(cell),
-                  100 * cell->precision);
+    as_buf_printf(&b, "interval width %.3g%%, %.3g%% asked: ", 200 * as_cell_width(cell), 100 * cell->precision);
     as_causes_text(cell->causes, &b);
     if (throttled) {
         as_buf_str(&b, "; throttled: ");
@@ -360,8 +359,11 @@ static void set_state(struct as_cell *cell, const struct as_judge *j, const stru
     }
     if (broken) {
         as_buf_clear(&why);
-        as_buf_printf(&why, "%s%sa trial is %s: %s", cell->reason, cell->reason[0] ? "; " : "",
-                      as_cell_status_word(broken->status), broken->reason);
+        as_buf_printf(&why, "%s%sone trial %s: %s", cell->reason, cell->reason[0] ? "; " : "",
+                      broken->status == AS_CELL_TIMEOUT       ? "timed out"
+                      : broken->status == AS_CELL_UNSUPPORTED ? "was unsupported"
+                                                              : as_cell_status_word(broken->status),
+                      broken->reason);
         as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
     }
     as_buf_finish(&why);

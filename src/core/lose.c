@@ -1,4 +1,4 @@
-/* Devices that worked at first and cannot be opened any more. */
+/* Devices that were lost during a run. */
 #include "core/engine.h"
 
 #include "base/clock.h"
@@ -7,20 +7,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Opening again takes about as long as the first time; a device that hangs is not waited for as long as a driver may
- * take to load. */
+/* Reopening takes about as long as the first time, so a hung device is not given the time that loading a driver may
+ * take. */
 static const double PATIENCE_MIN_S = 5, PATIENCE_MAX_S = 60, PATIENCE_FACTOR = 20;
-/* What the budget cuts off after so long hangs as well. */
+/* A device that the budget cuts off after this long hangs as well. */
 static const double HANGS_MIN_S = 1, HANGS_FACTOR = 5;
-/* Pauses before further attempts: a machine that is out of processes or memory may have some again soon. */
+/* Pauses before further attempts: a shortage of processes or memory may pass. */
 static const double pauses_s[] = {0.1, 0.5, 2};
 
-/* What its cells have they keep; those without a number are skipped. */
+/* Its cells keep their numbers; those without one are skipped. */
 static enum as_status lose(struct as_engine *e, struct as_slot *slot, const char *why, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
     slot->lost = e->lost = true;
-    as_buf_printf(&text, "%s cannot be opened again: %s; 'assay resume' takes up what it lacks", slot->info.id, why);
+    as_buf_printf(&text, "%s was lost and cannot be reopened: %s; 'assay resume' measures its remaining cells",
+                  slot->info.id, why);
     as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
     for (size_t i = 0; i < e->cells_n; i++) {
@@ -62,7 +63,7 @@ enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struc
         slot->open_s = first_s;
         const bool hangs = slot->hung && took > HANGS_MIN_S + HANGS_FACTOR * first_s;
         if (is_stopped(e) || (!hangs && as_now() >= as_engine_cut_off(e)))
-            return as_fail(err, AS_INTERRUPTED, "%s: ended while it was opened again", slot->info.id);
+            return as_fail(err, AS_INTERRUPTED, "%s: interrupted while it was reopened", slot->info.id);
         if (hangs || attempt == sizeof pauses_s / sizeof *pauses_s)
             return lose(e, slot, why.text, err);
         pause_for(e, pauses_s[attempt]);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sample of 2 ms is long against the timer (tens of ns) and short against a visit. */
+/* A sample of 2 ms is long against the timer (tens of ns) and short against a trial. */
 static const double SAMPLE_S = 2e-3, TOO_LONG = 2;
 /* Samples agree that differ by less than this part of the precision asked for over so many seconds. */
 static const double AGREE = 0.1, LONG_S = 15e-3;
@@ -35,7 +35,7 @@ struct sampler {
     struct as_reference_reading
         *readings;            /* before each sample and after the last; only where a core of the host works */
     double *core_hz, *weight; /* of each sample, from these */
-    double *counted;          /* room for the values of some samples */
+    double *counted;          /* buffer for the values of some samples */
     size_t n;
     double clock[CLOCKS_MAX];
     size_t clock_n;
@@ -134,7 +134,7 @@ static enum as_status calibrate(struct sampler *m, struct as_error *err)
     return st;
 }
 
-/* Samples of a device that are long and agree leave nothing to further ones: what is left differs from visit to visit.
+/* Samples of a device that are long and agree leave nothing to further ones: what is left differs from trial to trial.
  * What a device does within its power comes to rest only with time. */
 static int agree(const struct sampler *m)
 {
@@ -149,7 +149,7 @@ static int agree(const struct sampler *m)
     return seconds >= LONG_S && hi - lo <= AGREE * m->precision * fabs(lo);
 }
 
-/* Samples without which a visit says nothing. */
+/* The fewest samples of a trial. */
 static size_t needed(const struct sampler *m)
 {
     return m->fewest > AS_SAMPLES_MIN ? m->fewest : AS_SAMPLES_MIN;
@@ -227,7 +227,7 @@ static void run_check(struct sampler *m, struct as_visit *out)
 {
     if (!m->probe->check) {
         out->checksum = AS_GATE_NA;
-        as_copy_text(out->checksum_text, sizeof out->checksum_text, "this probe has no output to compare");
+        as_copy_text(out->checksum_text, sizeof out->checksum_text, "this probe has no output to check");
         return;
     }
     out->checksum =
@@ -302,14 +302,13 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_vi
     return st;
 }
 
-/* Memory that lost bits makes a wrong number of a right one. */
+/* After an uncorrectable memory error no number can be relied on. */
 static enum as_status check_memory(const struct as_readings *r, struct as_error *err)
 {
     if (!(r->ecc_uncorrected > 0))
         return AS_OK;
     return as_fail(err, AS_FAILED,
-                   "%.0f ECC errors that could not be corrected came during the visit: the device's memory is failing, "
-                   "have it looked after",
+                   "%.0f uncorrectable ECC errors during the trial: the device's memory is failing, replace it",
                    r->ecc_uncorrected);
 }
 
@@ -331,7 +330,7 @@ static struct sampler make_sampler(struct as_device *dev, const struct as_visit_
                                   .min_reps = 1,
                                   .max_reps = UINT64_C(1) << 40};
     as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
-                 dev->info.capabilities & AS_CAP_CODE ? "this probe asks for no instruction in particular"
+                 dev->info.capabilities & AS_CAP_CODE ? "this probe requires no particular instruction"
                                                       : AS_CODE_NOT_COUNTED);
     return m;
 }
@@ -419,7 +418,7 @@ enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensin
     else
         st = keep(&m, out, err);
     note_code(&m.vc, &dev->code);
-    if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their visits */
+    if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their trials */
         as_note_number(&m.vc, "power_w", out->readings.power_w);
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
     out->detail = as_buf_take(&m.vc.detail);

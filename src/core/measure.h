@@ -1,4 +1,4 @@
-/* One visit of one cell, in the worker: prepare, calibrate, warm up, sample, check. */
+/* One trial of one cell, in the worker: prepare, calibrate, warm up, sample, check. */
 #ifndef AS_CORE_MEASURE_H
 #define AS_CORE_MEASURE_H
 
@@ -13,18 +13,18 @@
 enum as_status as_measure_visit(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
                                 const struct as_visit_order *order, struct as_visit *out, struct as_error *err);
 
-/* Goes so far with the preparation of a visit as a device that only compiles does (as_backend.open_compiler). */
+/* Goes so far with the preparation of a trial as a device that only compiles does (as_backend.open_compiler). */
 void as_measure_compile(struct as_device *compiler, const struct as_visit_order *order);
 
-/* Seconds: even a visit whose share is smaller goes on so long for the fewest samples that make an interval. */
+/* Seconds: even a trial whose share is smaller goes on so long for the fewest samples that make an interval. */
 #define AS_FEWEST_S 0.4
 
 enum {
-    AS_SAMPLES_MAX = 2000, /* of one visit */
-    AS_SAMPLES_MIN = 3, /* of one of several visits, for which time is planned; one does where it is short, since more
-                           visits tell more than longer ones */
+    AS_SAMPLES_MAX = 2000, /* of one trial */
+    AS_SAMPLES_MIN = 3, /* of one of several trials, for which time is planned; one does where it is short, since more
+                           trials tell more than longer ones */
     AS_SAMPLES_ALONE =
-        6, /* of a visit that is alone: the fewest that make an interval, also when its share is used up */
+        6, /* of a trial that is alone: the fewest that make an interval, also when its share is used up */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Framing and the JSON of orders and visits. */
+/* Framing and the JSON of orders and trials. */
 #include "core/message.h"
 
 #include "base/clock.h"
@@ -155,7 +155,7 @@ enum as_status as_order_from_json(const json_t *j, struct as_visit_order *o, str
                                  .share_s = get_number(j, "share_s")};
     as_copy_text(o->probe, sizeof o->probe, get_text(j, "probe"));
     if (o->number < 0 || !(o->precision > 0) || !(o->share_s >= 0))
-        return as_fail(err, AS_FORMAT, "the order makes no sense: its number, precision or time is missing or below 0");
+        return as_fail(err, AS_FORMAT, "the order is invalid: its number, precision or time is missing or negative");
     return as_axes_from_json(get_text(j, "axes"), &o->axes, err);
 }
 
@@ -251,7 +251,7 @@ static enum as_status get_beside(const json_t *j, const char *name, size_t n, bo
     if (!list)
         return AS_OK;
     if (json_array_size(list) != n)
-        return as_fail(err, AS_FAILED, "the worker sent another number of '%s' than of samples", name);
+        return as_fail(err, AS_FAILED, "the worker sent '%s' with a different length than the samples", name);
     *out = calloc(n ? n : 1, sizeof **out);
     if (!*out)
         return as_nomem(err, n * sizeof **out, "samples");
@@ -270,7 +270,7 @@ static enum as_status check_detail(const char *text, struct as_error *err)
     json_t *j = text[0] ? json_loads(text, 0, NULL) : json_object();
     const bool good = json_is_object(j);
     json_decref(j);
-    return good ? AS_OK : as_fail(err, AS_FAILED, "the worker sent notes that are no JSON object");
+    return good ? AS_OK : as_fail(err, AS_FAILED, "the worker sent notes that are not a JSON object");
 }
 
 enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as_error *err)
@@ -292,7 +292,7 @@ enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as
     int64_t checksum = get_integer(j, "checksum"), code = get_integer(j, "code"), status = get_integer(j, "status");
     if (checksum < AS_GATE_NA || checksum > AS_GATE_FAIL || code < AS_GATE_NA || code > AS_GATE_FAIL || status < 0 ||
         status >= AS_CELL_STATUS_N)
-        return as_fail(err, AS_FAILED, "the worker sent a visit that makes no sense");
+        return as_fail(err, AS_FAILED, "the worker sent an invalid trial");
     v->checksum = (enum as_gate_state)checksum;
     v->code = (enum as_gate_state)code;
     v->status = (enum as_cell_status)status;
@@ -302,7 +302,7 @@ enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as
     as_copy_text(v->reason, sizeof v->reason, get_text(j, "reason"));
     as_copy_text(v->limit_why, sizeof v->limit_why, get_text(j, "limit_why"));
     v->detail = as_strdup(get_text(j, "detail"));
-    enum as_status s = v->detail ? check_detail(v->detail, err) : as_nomem(err, 0, "a visit");
+    enum as_status s = v->detail ? check_detail(v->detail, err) : as_nomem(err, 0, "a trial");
     if (!s)
         s = get_samples(j, v, err);
     if (!s)

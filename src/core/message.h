@@ -1,5 +1,5 @@
 /* Messages between the parent and a worker: JSON objects over a SOCK_SEQPACKET pair, cut into packets, since a packet
- * has a largest size and a topology or a visit may be larger. */
+ * has a largest size and a topology or a trial may be larger. */
 #ifndef AS_CORE_MESSAGE_H
 #define AS_CORE_MESSAGE_H
 
@@ -10,14 +10,14 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* What a visit is asked to do. */
+/* What a trial is asked to do. */
 struct as_visit_order {
     char probe[32];
     struct as_axes axes;
     uint64_t seed;
     int number;
     double precision; /* stop when the interval is this narrow */
-    int alone;        /* the cell gets this visit only */
+    int alone;        /* the cell gets this trial only */
     double share_s;   /* time for sampling, after the preparation */
 };
 

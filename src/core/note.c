@@ -1,4 +1,4 @@
-/* What a probe says of a visit beside its numbers: notes, and which instructions it expects in the machine code. */
+/* What a probe says of a trial beside its numbers: notes, and which instructions it expects in the machine code. */
 #include "base/text.h"
 #include "core/probe.h"
 

@@ -1,4 +1,4 @@
-/* Which cells come first: levels that say what is left out first, random orders, and what a second narrows most. */
+/* The order of cells: levels for thinning the plan, random orders, and the gain per second. */
 #include "core/engine.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 
 /* Grids of fewer values are not thinned. */
 enum { THINNED_FROM = 5 };
-/* Widths above this count the same: the first trials of a cell must not wait for one that scatters without end. */
+/* Widths above this count the same: a cell that never gets precise must not starve the others. */
 static const double WIDTH_MAX = 0.5;
 static const double CONFIDENCE = 0.95;
 
@@ -71,7 +71,7 @@ static void rank_axis(const struct group *g, const char *name, double *values)
     }
 }
 
-/* Allocators but the first of the plan are left out before anything but the denser points of grids. */
+/* Allocators other than the plan's first are left out right after the denser points of grids. */
 static void rank_allocators(const struct group *g, const char *name)
 {
     const char *first = as_axes_text(&g->e->cells[g->cell[0]].axes, name);
@@ -130,15 +130,15 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
     return failed ? as_nomem(err, n * sizeof *order, "the order of cells") : AS_OK;
 }
 
-struct turn {
+struct place {
     size_t cell;
     int level;
     uint64_t group, own; /* random */
 };
 
-static int by_turn(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
-    const struct turn *x = a, *y = b;
+    const struct place *x = a, *y = b;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
     if (x->group != y->group)
@@ -148,25 +148,25 @@ static int by_turn(const void *a, const void *b)
 
 void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level)
 {
-    struct turn *t = calloc(n ? n : 1, sizeof *t);
+    struct place *t = calloc(n ? n : 1, sizeof *t);
     for (size_t i = 0; t && i < n; i++) {
         const struct as_progress *p = &e->progress[order[i]];
         t[i] =
-            (struct turn){.cell = order[i],
-                          .level = by_level ? p->level : 0,
-                          .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),
-                          .own = as_hash(&(uint64_t[]){seed, e->cells[order[i]].key, order[i]}, 3 * sizeof(uint64_t))};
+            (struct place){.cell = order[i],
+                           .level = by_level ? p->level : 0,
+                           .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),
+                           .own = as_hash(&(uint64_t[]){seed, e->cells[order[i]].key, order[i]}, 3 * sizeof(uint64_t))};
     }
-    if (t) { /* without memory the order of the plan will do */
-        qsort(t, n, sizeof *t, by_turn);
+    if (t) { /* out of memory: keep the order of the plan */
+        qsort(t, n, sizeof *t, by_place);
         for (size_t i = 0; i < n; i++)
             order[i] = t[i].cell;
     }
     free(t);
 }
 
-/* Widths, in units of what is asked, that one more trial takes away per second; 0: none. The width of an interval by
- * Student's t goes with t / sqrt(trials). */
+/* Narrowing per second by one more trial, in units of the requested width; 0: none. The width of Student's interval is
+ * proportional to t / sqrt(trials). */
 static double gain_of(const struct as_engine *e, size_t i)
 {
     const struct as_progress *p = &e->progress[i];

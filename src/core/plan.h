@@ -31,7 +31,7 @@ struct as_grid {
     struct as_grid_axis axis[AS_AXES_MAX];
 };
 
-/* A suite as data (suites/NAME.ini, built in; or a file named by the person).
+/* A suite as data (suites/NAME.ini, built in; or a file named by the user).
  *   [suite]  title=, budget=60s, budget_per_device=30s, precision=5%, visits=3, devices=cpu,opencl
  *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
  *                                precision = ... for the cells of this section
@@ -51,6 +51,9 @@ struct as_suite {
 /* text: INI of at most 64 KiB. Unknown probes and axes are refused with the nearest name. */
 enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err);
 void as_suite_finish(struct as_suite *s);
+/* The list of devices of suites that run together: that of those that have one; "" where two differ, or none has one.
+ */
+const char *as_suites_devices(const struct as_suite *suites, size_t n);
 /* Of "probe:NAME" and "suite:NAME" the name and which of both is meant; a name alone may be of either. */
 const char *as_suite_or_probe(const char *word, bool *suite, bool *probe);
 /* A built-in suite, the name of a probe (its quick grids), or a path of an .ini file. Of a name that is both, the

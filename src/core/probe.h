@@ -51,16 +51,16 @@ struct as_sample {
     double clock_hz; /* true clock inside it where there is a cycle counter, else NAN */
 };
 
-/* One visit of one cell. The engine makes it; the probe fills what prepare knows. */
+/* One trial of one cell. The engine makes it; prepare fills in the rest. */
 struct as_visit_context {
     struct as_device *dev;
     const struct as_axes *axes;
-    uint64_t seed; /* of this visit */
-    int visit;
-    double deadline; /* as_now() time at which the visit should be over; long preparations look at it */
+    uint64_t seed;   /* of this trial */
+    int visit;       /* number of the trial */
+    double deadline; /* as_now() time when the trial should end; long preparations check it */
     /* filled by prepare */
     uint64_t footprint; /* bytes touched by a sample */
-    bool claims_memory; /* sold as a number of main memory: the footprint gate looks */
+    bool claims_memory; /* claims to measure DRAM: the footprint gate applies */
     bool host_work;     /* a core of the host does a part of what is timed; true from the start where it does all */
     double limit;       /* physical bound in the unit, NAN none */
     char limit_why[96];
@@ -112,7 +112,7 @@ struct as_probe {
     double (*patience)(const struct as_device_info *info, const struct as_axes *axes);
     /* In the worker. *state belongs to the probe until finish. */
     enum as_status (*prepare)(struct as_visit_context *vc, void **state, struct as_error *err);
-    /* AS_TIMEOUT: no further sample can be had in this visit; it ends with those that it has. */
+    /* AS_TIMEOUT: this trial can have no further sample; it ends with those it has. */
     enum as_status (*sample)(void *state, uint64_t reps, struct as_sample *out, struct as_error *err);
     /* Compares the outcome of the last sample with an independent reference; false: *why says what differs. */
     bool (*check)(void *state, char *why, size_t why_size);

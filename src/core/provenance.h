@@ -17,7 +17,7 @@ struct as_finding {
     enum as_severity severity;
     char what[32];    /* "governor", "load", "smt", "thp", "vm clock", ... */
     char text[360];   /* what was found */
-    char remedy[256]; /* what the person can do; "" when fine */
+    char remedy[256]; /* what the user can do; "" when fine */
 };
 enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err); /* *findings: free */
 /* What the device's sensor saw when the device was looked up just now. */

@@ -7,30 +7,17 @@
 #include <math.h>
 #include <sys/resource.h>
 
-enum { CHAINS = 4, LONG_TURNS = 180, SHORT_TURNS = 18, WIDE_TURNS = 4000 };
-/* Who shares a core takes 15% of its issue slots or more. */
-static const double SHARED = 1.12;
-/* No clock is so far below the fastest that was seen; the loop was held up then. */
+enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18 };
+/* A reading below this fraction of the fastest clock is a delayed loop, not a clock. */
 static const double SLOWEST = 0.4;
 
-/* Four chains of shifts and exclusive ors, which fill the issue slots of a core: whoever shares it is felt. */
-static void wide(uint64_t turns)
-{
-    uint64_t a = 88172645463325252U, b = a + 1, c = a + 2, d = a + 3;
-    for (uint64_t i = 0; i < turns; i++) {
-        a ^= a << 7, b ^= b << 7, c ^= c << 7, d ^= d << 7;
-        a ^= a >> 9, b ^= b >> 9, c ^= c >> 9, d ^= d >> 9;
-        __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
-    }
-}
-
-/* Seconds of the quickest of some tries: an interrupt only makes one longer. */
-static double quickest(void (*work)(uint64_t), uint64_t turns)
+/* Minimum over CHAINS runs, in seconds: an interrupt only lengthens one. */
+static double quickest(uint64_t loops)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < CHAINS; i++) {
         const uint64_t start = as_now_ns();
-        work(turns);
+        as_add_chain(loops);
         const uint64_t took = as_now_ns() - start;
         best = took < best ? took : best;
     }
@@ -40,27 +27,26 @@ static double quickest(void (*work)(uint64_t), uint64_t turns)
 /* The difference of a long and a short chain leaves out what reading the time costs. */
 static double clock_here(void)
 {
-    const double took = quickest(as_add_chain, LONG_TURNS) - quickest(as_add_chain, SHORT_TURNS);
-    return took > 0 ? (LONG_TURNS - SHORT_TURNS) * AS_CHAIN_LINKS / took : NAN;
+    const double took = quickest(LONG_LOOPS) - quickest(SHORT_LOOPS);
+    return took > 0 ? (LONG_LOOPS - SHORT_LOOPS) * AS_CHAIN_LINKS / took : NAN;
 }
 
-static long preemptions(void)
+/* Of the cores that work: a driver has threads of its own, which others may well interrupt. */
+static long preemptions(bool of_team)
 {
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_nivcsw;
+    return getrusage(of_team ? RUSAGE_SELF : RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
 void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out)
 {
-    *out = (struct as_reference_reading){.hz = NAN, .preemptions = preemptions()};
-    if (dev->info.capabilities & AS_CAP_HOST_KERNELS) {
+    const bool is_host = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    *out = (struct as_reference_reading){.hz = NAN, .preemptions = preemptions(is_host)};
+    if (is_host) {
         if (!dev->device->clock || dev->device->clock(dev, &out->hz, NULL) || !(out->hz > 0))
             out->hz = NAN;
     } else {
         out->hz = clock_here();
-        const double cycles = quickest(wide, WIDE_TURNS) * out->hz;
-        r->least_cycles = fmin(r->least_cycles, cycles);
-        out->is_shared = cycles > SHARED * r->least_cycles;
     }
     if (isfinite(out->hz))
         r->fastest_hz = fmax(r->fastest_hz, out->hz);
@@ -71,7 +57,7 @@ void as_reference_weigh(const struct as_reference *r, const struct as_reference_
 {
     for (size_t i = 0; i < n; i++) {
         const struct as_reference_reading *a = &readings[i], *b = &readings[i + 1];
-        const bool contended = a->is_shared || b->is_shared || b->preemptions > a->preemptions;
-        weight[i] = as_sample_weight(a->hz, b->hz, SLOWEST * r->fastest_hz, contended, &clock_hz[i]);
+        const bool preempted = b->preemptions > a->preemptions;
+        weight[i] = as_sample_weight(a->hz, b->hz, SLOWEST * r->fastest_hz, preempted, &clock_hz[i]);
     }
 }

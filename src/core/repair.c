@@ -1,4 +1,4 @@
-/* Numbers computed from stored trials again, as `resume` does it, without measuring. */
+/* Recomputes the numbers of cells from their stored trials, as `resume` does, without measuring. */
 #include "core/engine.h"
 
 #include "base/text.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The devices as they were when the run began: gates ask for their caches. */
+/* The devices as the run stored them: the gates need their caches. */
 static enum as_status slots_of(const struct as_run *run, struct as_slot **slots, size_t *n, struct as_error *err)
 {
     json_t *list = run->devices ? json_loads(run->devices, 0, NULL) : NULL;
@@ -28,7 +28,7 @@ static enum as_status slots_of(const struct as_run *run, struct as_slot **slots,
     return s;
 }
 
-/* ids: in order of the cells. */
+/* ids are in the order of the cells. */
 static enum as_status judge_again(struct as_engine *e, const int64_t *ids, size_t n, struct as_error *err)
 {
     enum as_status s = as_judge_learn(&e->judge, e->cells, e->trials, e->cells_n, err);

@@ -1,4 +1,4 @@
-/* Going on with a run: what its visits and sentinels said before, and what is left of its budget. */
+/* Resuming a run: its stored trials and the rest of its budget. */
 #include "core/engine.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Claims a run and reads it then: until now another process may have measured it to its end, or deleted it. */
+/* Claims a run, then reads it: another process may have completed or deleted it meanwhile. */
 static enum as_status claim(struct as_store *store, const struct as_run *seen, struct as_run *run, struct as_error *err)
 {
     enum as_status s = as_store_claim(store, seen->id, err);
@@ -50,11 +50,11 @@ static enum as_status claim_last(struct as_store *store, struct as_run *run, str
     as_runs_free(runs, n);
     if (!s && found)
         s = busy.code ? as_fail(err, AS_BUSY, "%s", busy.text)
-                      : as_fail(err, AS_NOTFOUND, "no unfinished run is in the store '%s'", as_store_path(store));
+                      : as_fail(err, AS_NOTFOUND, "the store '%s' has no unfinished run", as_store_path(store));
     return s;
 }
 
-/* The devices that the cells left to do need, in their order. */
+/* The devices of the cells, in their order. */
 static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
 {
     struct as_buf list = AS_BUF_INIT;
@@ -74,7 +74,7 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
     return s;
 }
 
-/* What a trial took, of the cell and of its device. */
+/* The cost of a trial, for its cell and its device. */
 static void load_cost(struct as_progress *p, const struct as_visit *visit)
 {
     if (!p->slot || visit->number >= AS_ISOLATED_VISIT)
@@ -121,7 +121,7 @@ static enum as_status restore_progress(struct as_engine *e, struct as_error *err
     return s ? s : as_engine_judge(e, err);
 }
 
-/* What was skipped, for want of its device or of time, is to be done now. */
+/* Cells skipped for lack of a device or of time are planned again. */
 static void plan_skipped(struct as_engine *e)
 {
     for (size_t i = 0; i < e->cells_n; i++) {
@@ -133,22 +133,22 @@ static void plan_skipped(struct as_engine *e)
     }
 }
 
-/* A device may have another name by now. */
-static void skip_homeless(struct as_engine *e)
+/* A device may be gone or have another name by now. */
+static void skip_without_device(struct as_engine *e)
 {
     for (size_t i = 0; i < e->cells_n; i++) {
         struct as_cell *cell = &e->cells[i];
         if (e->progress[i].slot || cell->status != AS_CELL_PLANNED)
             continue;
         cell->status = AS_CELL_SKIPPED;
-        as_copy_text(cell->reason, sizeof cell->reason, "its device is not there any more");
+        as_copy_text(cell->reason, sizeof cell->reason, "its device is no longer present");
         e->progress[i].over = 1;
         e->progress[i].changed = e->lost = true;
     }
 }
 
-/* What is left of the run's budget, or the one that is given, which is for the time from now on. */
-static void go_on_with_budget(struct as_engine *e)
+/* The rest of the run's budget, or the given one, which starts now. */
+static void set_deadline(struct as_engine *e)
 {
     struct as_run worked = *e->run;
     const double given = e->options->budget_s;
@@ -183,8 +183,8 @@ enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err)
         s = restore_progress(e, err);
     if (s)
         return s;
-    skip_homeless(e);
-    go_on_with_budget(e);
+    skip_without_device(e);
+    set_deadline(e);
     if (e->stopped_at > 0 && e->stopped_at < as_wall())
         s = as_run_add_pause(e->run, e->stopped_at, as_wall(), err);
     e->run->ended_at = 0;

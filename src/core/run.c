@@ -71,7 +71,7 @@ static enum as_status fill_run(struct as_run *run, const struct as_run_options *
     return s;
 }
 
-/* A precision that the person asks for holds for every cell, whatever suites and their sections say. */
+/* A precision that the user asks for holds for every cell, whatever suites and their sections say. */
 static void override_precision(struct as_suite *suite, double precision)
 {
     suite->precision = precision;
@@ -79,7 +79,7 @@ static void override_precision(struct as_suite *suite, double precision)
         suite->grids[i].precision = 0;
 }
 
-/* Several suites in one run: the tightest precision, the most visits, and the sum of budgets if all have one. */
+/* Several suites in one run: the tightest precision, the most trials, and the sum of budgets if all have one. */
 static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, size_t devices,
                            const struct as_run_options *o)
 {
@@ -270,9 +270,7 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
 
 static const char *device_list(const struct as_run_options *o, const struct as_suite *suites)
 {
-    if (o->devices && o->devices[0])
-        return o->devices;
-    return o->suites_n == 1 ? suites[0].devices : "";
+    return o->devices && o->devices[0] ? o->devices : as_suites_devices(suites, o->suites_n);
 }
 
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
@@ -308,7 +306,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
         e.cells = plan.cells;
         e.cells_n = plan.n;
         s = as_engine_make(&e, err);
-        /* Finding devices is part of what the person waits for, waiting for another run is not. */
+        /* Finding devices is part of what the user waits for, waiting for another run is not. */
         if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * run.budget_s)
             e.deadline -= e.start - start;
         if (!s && left_out.len) {

@@ -9,8 +9,8 @@
 
 enum as_event_kind {
     AS_EVENT_RUN_START,  /* run, cells_total */
-    AS_EVENT_CELL_START, /* cell: a visit begins */
-    AS_EVENT_CELL_END,   /* cell with its numbers so far; visit */
+    AS_EVENT_CELL_START, /* cell: a trial begins */
+    AS_EVENT_CELL_END,   /* cell with its numbers so far; trial */
     AS_EVENT_NOTE,       /* text: waiting for another run, a worker died, drift seen */
     AS_EVENT_RUN_END,    /* run */
 };
@@ -21,7 +21,7 @@ struct as_event {
     const struct as_visit *visit;
     const char *text;
     size_t cells_done, cells_total; /* cells that have a number or a reason */
-    int round, rounds;              /* visit round, from 1; above rounds: passes over what these left imprecise */
+    int round, rounds;              /* trial round, from 1; above rounds: passes over what these left imprecise */
     double elapsed_s, eta_s;        /* eta NAN unknown */
 };
 typedef void (*as_event_fn)(void *user, const struct as_event *event);

@@ -171,7 +171,7 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
         if ((st = as_parse_u64(value, &v, err)))
             return st;
         if (v < 1 || v > 100)
-            return as_fail(err, AS_USAGE, "visits '%s' is not between 1 and 100", value);
+            return as_fail(err, AS_USAGE, "visits '%s' (trials per cell) is not between 1 and 100", value);
         s->visits = (int)v;
         return AS_OK;
     }
@@ -298,6 +298,19 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
         as_suite_finish(out);
     }
     return s;
+}
+
+const char *as_suites_devices(const struct as_suite *suites, size_t n)
+{
+    const char *list = "";
+    for (size_t i = 0; i < n; i++) {
+        if (!suites[i].devices[0])
+            continue;
+        if (list[0] && strcmp(list, suites[i].devices) != 0)
+            return "";
+        list = suites[i].devices;
+    }
+    return list;
 }
 
 void as_suite_finish(struct as_suite *s)

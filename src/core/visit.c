@@ -1,4 +1,4 @@
-/* One visit, from the parent's side: ask the worker, judge, store. */
+/* One trial, from the parent's side: ask the worker, judge, store. */
 #include "core/engine.h"
 #include "core/measure.h"
 
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A visit may take its share again and the probe's patience before the worker counts as hung. */
+/* A worker hangs when a trial takes twice its sampling time and the probe's patience. */
 static const double PATIENCE_S = 5;
-/* With a budget, a visit is cut off so far past the end of it. */
-static const double BUDGET_ROOM = 0.04;
+/* With a budget, a trial is cut off at this fraction past its end. */
+static const double BUDGET_TOLERANCE = 0.04;
 
 struct as_slot *as_engine_slot(const struct as_engine *e, const struct as_cell *cell)
 {
@@ -32,7 +32,7 @@ static size_t cells_done(const struct as_engine *e)
     return n;
 }
 
-/* What is left at the pace so far; with a budget, the rest of it. */
+/* Time left at the pace so far; with a budget, the rest of it. */
 static double eta(const struct as_engine *e, size_t done)
 {
     double elapsed = as_now() - e->start;
@@ -132,7 +132,7 @@ static enum as_status add_trial(struct as_engine *e, size_t index, struct as_vis
 
 double as_engine_cut_off(const struct as_engine *e)
 {
-    return isfinite(e->deadline) ? e->deadline + BUDGET_ROOM * (e->deadline - e->start) : INFINITY;
+    return isfinite(e->deadline) ? e->deadline + BUDGET_TOLERANCE * (e->deadline - e->start) : INFINITY;
 }
 
 static double hang_deadline(const struct as_engine *e, const struct as_cell *cell, const struct as_slot *slot,
@@ -146,7 +146,7 @@ static double hang_deadline(const struct as_engine *e, const struct as_cell *cel
     return *by_budget ? budget : own;
 }
 
-/* A visit without numbers: the worker died or hung. */
+/* A trial without numbers: the worker died or hung. */
 static void fill_broken(struct as_visit *v, enum as_cell_status status, const char *why, double started, double wall)
 {
     *v = (struct as_visit){.started_at = wall,
@@ -168,7 +168,7 @@ static enum as_status take_reply(json_t *reply, struct as_visit *v, struct as_er
     return as_fail(err, AS_FAILED, "%s", why ? why : "the worker gave no reason");
 }
 
-/* What came of asking a worker for a visit. */
+/* The result of asking a worker for a trial. */
 struct answer {
     enum as_receive how;
     int by_budget; /* it was cut off at the end of the budget */
@@ -188,10 +188,10 @@ static enum as_status ask(const struct as_engine *e, struct as_slot *slot, const
                            e->options->stop, &a->reply, a->text, sizeof a->text);
     json_decref(message);
     slot->is_open = slot->worker.pid != 0;
-    return a->how == AS_NO_MEMORY ? as_nomem(err, 0, "a visit") : AS_OK;
+    return a->how == AS_NO_MEMORY ? as_nomem(err, 0, "a trial") : AS_OK;
 }
 
-/* AS_NOMEM: the answer could not be taken, which is no fault of the cell. */
+/* AS_NOMEM: the reply could not be read, which is no fault of the cell. */
 static enum as_status take_answer(const struct answer *a, const struct as_cell *cell, int number,
                                   struct as_visit *visit, struct as_error *err)
 {
@@ -212,7 +212,7 @@ static enum as_status take_answer(const struct answer *a, const struct as_cell *
     if (number >= AS_ISOLATED_VISIT) {
         visit->excluded = 1;
         if (visit->n)
-            as_copy_text(visit->reason, sizeof visit->reason, "measured alone, to compare");
+            as_copy_text(visit->reason, sizeof visit->reason, "measured alone, for comparison");
     }
     return AS_OK;
 }
@@ -268,7 +268,7 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
     if (a.how == AS_STOPPED || (a.how == AS_NO_ANSWER && a.by_budget)) {
         e->stopped |= a.how == AS_STOPPED;
         json_decref(a.reply);
-        return AS_OK; /* nothing of this visit counts; the cell stays as it was */
+        return AS_OK; /* this trial does not count; the cell stays as it was */
     }
     struct as_visit visit;
     s = take_answer(&a, cell, order.number, &visit, err);
@@ -277,7 +277,8 @@ enum as_status as_engine_visit(struct as_engine *e, size_t index, double share_s
         return s;
     }
     visit.worker = worker;
-    if (json_is_true(json_object_get(a.reply, "lost"))) { /* a driver error cost this visit, and must not the next */
+    if (json_is_true(
+            json_object_get(a.reply, "lost"))) { /* a driver error cost this trial and must not cost the next */
         as_worker_stop(&slot->worker);
         slot->is_open = 0;
     }

@@ -1,4 +1,4 @@
-/* The worker process: opens one device, measures visits, answers the parent. Its only ways out are the socket and its
+/* The worker process: opens one device, measures trials, answers the parent. Its only ways out are the socket and its
  * exit code; the parent outlives every crash, hang and abort in here. */
 #include "base/text.h"
 #include "core/measure.h"
@@ -145,7 +145,7 @@ static enum as_status open_compiler(struct worker *w, const json_t *order, struc
     return b->open_compiler(&info, &w->compiler, err);
 }
 
-/* The answer says nothing of what came of it: what fails here fails in the visit too, which tells why. */
+/* The answer says nothing of what came of it: what fails here fails in the trial too, which tells why. */
 static json_t *do_compile(struct worker *w, const json_t *order_json)
 {
     struct as_error err = {0};

@@ -4,9 +4,9 @@
  * An arena serves one allocator, node, owner, use and first touch, and lends one part at a time. It is as large as the
  * largest block that was asked for so far and an eighth more, and a part lies at a random place of it, so that a trial
  * has other pages than the one before. An arena of up to AS_ARENA_RENEWED bytes is also got anew when a cell comes back
- * that had a part of it before. Faulting in a larger one would take longer than sampling does; its pages are so many
- * that one draw of them is like another. Smaller blocks than AS_ARENA_FROM are fresh each time: backing them takes a
- * few milliseconds, and there the luck of placement is largest. */
+ * that had a part of it before. Faulting in a larger one would take longer than sampling does; it has so many
+ * pages that placements differ little. Blocks smaller than AS_ARENA_FROM are fresh each time: faulting them in takes a
+ * few milliseconds, and placement matters most there. */
 #ifndef AS_DEVICE_ARENA_H
 #define AS_DEVICE_ARENA_H
 

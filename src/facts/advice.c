@@ -51,7 +51,7 @@ static const struct topic topics[] = {
      .question = "Who should touch memory first?",
      .of = OF_DEVICE,
      .advise = advise_first_touch,
-     .lacks = "bandwidth on one allocator after the first touch of each side",
+     .lacks = "bandwidth on one allocator after first touch by each side",
      .run = TRIAD_ALL " --set touch=all"},
     {.name = "pre-fault",
      .question = "How to touch fresh memory of the CPU?",
@@ -60,7 +60,7 @@ static const struct topic topics[] = {
      .lacks = "page faults of one thread and of all, or of two page sizes",
      .run = "fault --set scenario=cpu-one,cpu-all --set allocator=mmap,thp --set pages=10000"},
     {.name = "pre-fault",
-     .question = "Does it pay that the CPU touches pages before the device does?",
+     .question = "Does it pay to touch pages on the CPU before the device does?",
      .of = OF_DEVICE,
      .advise = advise_prefault_device,
      .lacks = "page faults of the device with and without a touch by the CPU before",
@@ -92,7 +92,7 @@ static void lacking(const struct topic *t, struct as_advice *a)
     struct as_buf command = AS_BUF_INIT;
     a->numbers_n = 0;
     a->sentence[0] = '\0';
-    advice_say(a, "Not known: valid cells are lacking (%s)", t->lacks);
+    advice_say(a, "Unknown: no valid cells (%s)", t->lacks);
     as_buf_printf(&command, "assay run %s --device %s", t->run, a->device);
     as_copy_text(a->command, sizeof a->command, as_buf_get(&command));
     as_buf_finish(&command);

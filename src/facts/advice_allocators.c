@@ -15,7 +15,7 @@ static void say_choice(struct as_advice *a, const struct choice *choices, size_t
     choices_names(choices, same, &names);
     fact_value_text(choices[0].value, choices[0].ci, choices[0].cell->unit, value, sizeof value);
     if (same > 1)
-        advice_say(a, "use %s, which cannot be told apart: with '%s' %s %s", as_buf_get(&names), choices[0].allocator,
+        advice_say(a, "use %s, which are statistically tied: with '%s' %s %s", as_buf_get(&names), choices[0].allocator,
                    does, value);
     else
         advice_say(a, "use %s: %s %s", as_buf_get(&names), does, value);
@@ -84,12 +84,12 @@ bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advi
         fact_value_text(choices[0].value / own.value,
                         as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci), "x", ratio,
                         sizeof ratio);
-        advice_say(a, ", %s of what it does in '%s', which the host does not reach", ratio, own.allocator);
+        advice_say(a, ", %s of its rate in '%s', which the host cannot access", ratio, own.allocator);
     }
     say_others(a, choices, kept, same);
     const struct as_allocator *best = as_info_allocator(c->info, choices[0].allocator);
     if (best && !best->coherent)
-        advice_say(a, ". While a kernel runs the host must keep away from it: the driver promises no coherence");
+        advice_say(a, ". The host must not access it while a kernel runs: the driver does not promise coherence");
     add_numbers(a, choices, kept);
     if (out_of_reach)
         add_numbers(a, &own, 1);
@@ -136,7 +136,7 @@ static void say_lives(struct rule_context *c, struct as_advice *a, const struct 
     say_others(a, lives, n, same);
     const struct as_allocator *best = c->info ? as_info_allocator(c->info, lives[0].allocator) : NULL;
     if (best && best->on_demand)
-        advice_say(a, " (untouched: its pages come at first touch)");
+        advice_say(a, " (untouched: its pages are allocated at first touch)");
     for (size_t i = 0; i < n && i < 3; i++) {
         advice_number(a, lives[i].cell, "allocate %s, '%s'", size, lives[i].allocator);
         advice_number(a, free_of(c, lives[i].cell), "free %s, '%s'", size, lives[i].allocator);

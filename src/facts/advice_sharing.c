@@ -45,11 +45,10 @@ bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as
                    cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
                    ratio_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
-        advice_say(
-            a,
-            "Touch memory where that is convenient: in %zu comparison%s the device's bandwidth in repeated passes "
-            "does not depend on who touched first (device against CPU, '%s': %s)",
-            n, n == 1 ? "" : "s", cell_axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
+        advice_say(a,
+                   "Touch memory where it is convenient: in %zu comparison%s the device's bandwidth in repeated passes "
+                   "does not depend on who touched first (device against CPU, '%s': %s)",
+                   n, n == 1 ? "" : "s", cell_axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
     }
     for (size_t i = 0; i < n; i++) {
         advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", cell_axis(pairs[i].a, "allocator"));
@@ -85,7 +84,7 @@ static void add_pair(struct as_advice *a, const struct pair *p)
 {
     const struct as_cell *cells[2] = {p->a, p->b};
     for (size_t i = 0; i < 2; i++)
-        advice_number(a, cells[i], "a page, %s, '%s', %s pages", cell_axis(cells[i], "scenario"),
+        advice_number(a, cells[i], "per page, %s, '%s', %s pages", cell_axis(cells[i], "scenario"),
                       cell_axis(cells[i], "allocator"), cell_axis(cells[i], "pages"));
 }
 
@@ -134,11 +133,11 @@ static void say_in_turn(struct as_advice *a, const struct pair *p, const struct 
     struct as_interval both = {one.lo + then.lo, one.hi + then.hi};
     char text[96];
     fact_value_text(cpu->sum.median + p->b->sum.median, both, cpu->unit, text, sizeof text);
-    advice_say(a, ". Where it cannot, both in turn take %s a page: %s", text,
+    advice_say(a, ". Where it cannot, both in sequence take %s per page: %s", text,
                both.hi < alone.lo   ? "pre-fault even then"
                : both.lo > alone.hi ? "let the device fault"
-                                    : "neither is seen to be better");
-    advice_number(a, cpu, "a page, %s, '%s', %s pages", cell_axis(cpu, "scenario"), cell_axis(cpu, "allocator"),
+                                    : "neither is significantly better");
+    advice_number(a, cpu, "per page, %s, '%s', %s pages", cell_axis(cpu, "scenario"), cell_axis(cpu, "allocator"),
                   cell_axis(cpu, "pages"));
 }
 
@@ -155,16 +154,16 @@ bool advise_prefault_device(struct rule_context *c, const struct topic *t, struc
     add_pair(a, &p);
     if (cells_ratio(p.a, p.b).lo > 1) {
         advice_say(a,
-                   "Touch '%s' by the CPU where that can go on beside the device's work: the device then takes %s a "
+                   "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
                    "page instead of %s (%s as fast)",
                    cell_axis(p.a, "allocator"), after, before, ratio);
         const struct as_cell *cpu = touch_by_cpu(c, p.a);
         if (cpu)
             say_in_turn(a, &p, cpu);
     } else {
-        advice_say(a,
-                   "Let the device touch '%s' first: after the CPU it takes %s a page, against %s without (%s as fast)",
-                   cell_axis(p.a, "allocator"), after, before, ratio);
+        advice_say(
+            a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without (%s as fast)",
+            cell_axis(p.a, "allocator"), after, before, ratio);
     }
     return true;
 }
@@ -290,8 +289,8 @@ static void say_copies(struct as_advice *a, const struct copies *all)
                    cell_axis(all->copy[vain[k]], "from"));
     if (vain_n)
         advice_say(a,
-                   " remove them where the passes are many: in repeated ones the device is not seen to be slower there "
-                   "than in '%s' (the first, before which memory may have to move, is not in these numbers)",
+                   " remove them where the passes are many: in repeated ones the device is not measurably slower there "
+                   "than in '%s' (the first pass, which may migrate memory, is excluded)",
                    cell_axis(all->own[vain[0]], "allocator"));
 }
 
@@ -312,7 +311,7 @@ bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advi
 static const struct as_cell *cell_of(const struct rule_context *c, int64_t id)
 {
     size_t lo = 0, hi = c->n;
-    while (lo < hi) { /* a run's cells are numbered in its order, unless somebody else wrote them */
+    while (lo < hi) { /* a run's cells are numbered in its order, unless another program wrote them */
         const size_t at = lo + (hi - lo) / 2;
         if (c->cells[at]->id < id)
             lo = at + 1;
@@ -427,17 +426,17 @@ bool advise_counter(struct rule_context *c, const struct topic *t, struct as_adv
     size_t lost = say_facts(c, a, "lost.both.", AS_REFUTED, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");
     a->warning = lost > 0;
     size_t good =
-        say_facts(c, a, "lost.both.", AS_SUPPORTED, ONLY_WIDE, ". By atomics of scope system none was lost in ");
+        say_facts(c, a, "lost.both.", AS_SUPPORTED, ONLY_WIDE, ". With atomics of scope system none was lost in ");
     good += say_facts(c, a, "lost.both.", AS_SUPPORTED, NEVER_LOSES,
                       lost ? ". No update was lost, for the types and scopes measured, in "
-                           : "They may, by atomic updates: none was lost in ");
+                           : "They may, with atomic updates: none was lost in ");
     if (lost + good == 0)
         return false;
     struct as_advice controls = {0};
     if (say_facts(c, &controls, "lost.control.both.", AS_SUPPORTED, LIST_ALL, ""))
-        advice_say(a, ". Without atomics updates are lost in %s, so a loss is seen", controls.sentence);
+        advice_say(a, ". Without atomics updates are lost in %s, so losses are detected", controls.sentence);
     else
-        advice_say(a, ". No control without atomics lost any, so that none is lost says little");
+        advice_say(a, ". No control without atomics lost any, so the absence of losses proves little");
     for (size_t i = 0; i < controls.numbers_n && a->numbers_n < AS_ADVICE_NUMBERS_MAX; i++)
         a->numbers[a->numbers_n++] = controls.numbers[i];
     return true;

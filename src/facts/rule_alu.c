@@ -65,7 +65,7 @@ static void add_peak(struct rule_context *c, const struct operations *o, const c
     const struct as_interval ci = cell_interval(cell);
     char value[96], rate[96], clock[48];
     fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
-    fact_say(f, "%u units that each do %s of %s at %s make %s, two to a multiply-add", c->info->units,
+    fact_say(f, "%u units that each do %s of %s at %s reach %s, counting a multiply-add as two", c->info->units,
              fact_value_text(cell->sum.median, NO_INTERVAL, cell->unit, rate, sizeof rate), cell_axis(cell, "op"),
              fact_value_text(cell->clock_hz, NO_INTERVAL, "Hz", clock, sizeof clock),
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
@@ -136,7 +136,7 @@ static void add_flight(struct rule_context *c, const struct operations *o, const
         fact_evidence(f, worst);
     }
     f->verdict = far > AGREES ? AS_REFUTED : AS_SUPPORTED;
-    fact_say(f, "By Little's law %s of one chain a thread keep a unit busy with %s, %.0f in flight%s",
+    fact_say(f, "By Little's law %s of one chain per thread keep a unit busy with %s, %.0f in flight%s",
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, flight, curve);
 }
 

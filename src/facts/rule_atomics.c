@@ -263,7 +263,7 @@ static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many
         snprintf(share, sizeof share, " of %.0f", made);
     if (is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
-        fact_say(f, "The control: without atomics %s lose updates in '%s', up to %.0f%s, so a loss is seen",
+        fact_say(f, "The control: without atomics %s lose updates in '%s', up to %.0f%s, so losses are detected",
                  sides_text(worst), cell_axis(worst, "allocator"), worst->sum.max, share);
         return;
     }
@@ -291,7 +291,8 @@ static void add_story(struct rule_context *c, const struct as_cell *const *cells
         say_lost(f, worst, many);
     else if (plain) {
         f->verdict = AS_UNDECIDED;
-        fact_say(f, "The control: even without atomics %s lost no update in '%s', so that none is lost says little",
+        fact_say(f,
+                 "The control: even without atomics %s lost no update in '%s', so the absence of losses proves little",
                  sides_text(worst), allocator);
     } else
         say_kept(f, cells, n, at, many, updates);

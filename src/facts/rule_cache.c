@@ -231,19 +231,17 @@ static void add_size(struct rule_context *c, const struct curve *curve, const st
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
     if (part)
-        fact_say(f, "Loads of one unit stay in %s up to between %s and %s of the %s that are claimed of it",
-                 level->name, lo, hi, claim);
+        fact_say(f, "Loads of one unit stay in %s up to between %s and %s of its reported %s", level->name, lo, hi,
+                 claim);
     else if (!level->cache)
         fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
     else if (f->verdict == AS_SUPPORTED)
-        fact_say(f, "%s ends between %s and %s, as its claimed size of %s says", level->name, lo, hi, claim);
+        fact_say(f, "%s ends between %s and %s, which agrees with its reported size of %s", level->name, lo, hi, claim);
     else if (f->verdict == AS_UNDECIDED)
-        fact_say(f,
-                 "%s ends between %s and %s, where too few sizes are valid to tell its claimed size of %s from others",
+        fact_say(f, "%s ends between %s and %s; too few sizes are valid to confirm its reported size of %s",
                  level->name, lo, hi, claim);
     else
-        fact_say(f, "%s acts as if it ended between %s and %s, not at its claimed size of %s", level->name, lo, hi,
-                 claim);
+        fact_say(f, "%s ends between %s and %s, not at its reported size of %s", level->name, lo, hi, claim);
     size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
     curve_evidence(f, curve, p->first, past);
 }

@@ -33,15 +33,14 @@ static const struct {
     enum kind kind;
     const char *id, *sentence;
 } sorts[] = {
-    {true, NATIVE, "codegen.atomics.native", "Atomics that the machine code does by an instruction of their own"},
+    {true, NATIVE, "codegen.atomics.native", "Atomics with a native instruction"},
     {true, LOOP, "codegen.atomics.loops",
-     "NOT native, but loops of compare-and-swap that turn again whenever another thread comes between"},
+     "NOT native: atomics in compare-and-swap loops, which retry under contention"},
     {true, CALL, "codegen.atomics.calls", "Atomics for which the machine code calls a function"},
-    {true, SEQUENCE, "codegen.atomics.sequences", "Atomics that are sequences of other instructions"},
-    {false, NATIVE, "codegen.arithmetic.native", "Arithmetic that has an instruction of its own"},
+    {true, SEQUENCE, "codegen.atomics.sequences", "Atomics in sequences of other instructions"},
+    {false, NATIVE, "codegen.arithmetic.native", "Arithmetic with a native instruction"},
     {false, CALL, "codegen.arithmetic.calls", "NOT native: arithmetic for which the machine code calls a function"},
-    {false, SEQUENCE, "codegen.arithmetic.sequences",
-     "Arithmetic without an instruction of its own, done by a sequence of others"},
+    {false, SEQUENCE, "codegen.arithmetic.sequences", "Arithmetic in sequences of other instructions"},
 };
 
 static void add(struct rule_context *c, const struct as_cell *const *cells, size_t n, size_t sort)

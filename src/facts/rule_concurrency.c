@@ -25,8 +25,8 @@ static void say_all(struct as_fact *f, double queues, struct as_interval share)
     fact_value_text(queues / f->value, ci, "x", longer, sizeof longer);
     fact_number(f, queues, (struct as_interval){queues, queues});
     fact_say(f,
-             "%g kernels of one thread, as many as were tried, run at once: launching included they take %s as long as "
-             "one",
+             "%g single-thread kernels, the most measured, run concurrently: with their launches they take %s as long "
+             "as one",
              queues, longer);
 }
 
@@ -42,7 +42,7 @@ static void add_at_once(struct rule_context *c, const struct curve *v)
     if (f->value > NEARLY_ALL * v->x[v->n - 1])
         say_all(f, queues, f->ci);
     else
-        fact_say(f, "%s kernels of one thread run at once, from %g queues",
+        fact_say(f, "%s single-thread kernels run concurrently, from %g queues",
                  fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queues);
     curve_evidence(f, v, 0, v->n - 1);
 }
@@ -56,7 +56,7 @@ static void add_rate(struct rule_context *c, const struct curve *v)
     if (!f)
         return;
     fact_ratio(f, one, most);
-    fact_say(f, "Empty kernels in turn into %g queues are through at %s the rate of one queue", queues,
+    fact_say(f, "Empty kernels round-robin in %g queues reach %s the rate of one queue", queues,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     curve_evidence(f, v, 0, v->n - 1);
 }
@@ -70,8 +70,7 @@ static void add_priority(struct rule_context *c)
     struct as_fact *f = n ? fact_add(c, "concurrency", "x", "concurrency.priority") : NULL;
     if (f) {
         fact_ratio(f, pairs[0].a, pairs[0].b);
-        fact_say(f,
-                 "A kernel that comes while other work fills the device ends %s as early when its queue has priority",
+        fact_say(f, "A kernel behind work that fills the device ends %s as early when its queue has priority",
                  fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
         fact_evidence(f, pairs[0].a);
         fact_evidence(f, pairs[0].b);

@@ -56,10 +56,10 @@ void rule_clock(struct rule_context *c)
             snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
         if (f->claimed > 0 && median > 1.02 * f->claimed) {
             f->verdict = AS_REFUTED;
-            fact_say(f, "The core runs at %s, above its claimed maximum of %s (%s)", value, claim, seen_in);
+            fact_say(f, "The core runs at %s, above its reported maximum of %s (%s)", value, claim, seen_in);
         } else {
             fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
-                     f->claimed > 0 ? ", within its claimed maximum of " : "", f->claimed > 0 ? claim : "");
+                     f->claimed > 0 ? ", within its reported maximum of " : "", f->claimed > 0 ? claim : "");
         }
         for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
             if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && seen++ % step == 0)
@@ -91,9 +91,9 @@ static void add_difference(struct rule_context *c, const struct as_cell *more, c
     fact_value_text(cell_axis_number(more, "size"), NO_INTERVAL, "B", size, sizeof size);
     f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
     if (f->verdict == AS_SUPPORTED)
-        fact_say(f, "%s %s a page (%s, blocks of %s)", what, value, allocator, size);
+        fact_say(f, "%s %s per page (%s, blocks of %s)", what, value, allocator, size);
     else
-        fact_say(f, "%s: the difference is %s a page (%s, blocks of %s)", nothing, value, allocator, size);
+        fact_say(f, "%s: the difference is %s per page (%s, blocks of %s)", nothing, value, allocator, size);
     fact_evidence(f, more);
     fact_evidence(f, less);
 }
@@ -133,11 +133,10 @@ static void differences(struct rule_context *c, const char *more, const char *le
 
 void rule_first_touch(struct rule_context *c)
 {
-    differences(c, "first-touch", "touch-again", "memory.host_backing",
-                "The host charges memory that was never touched with",
-                "No charge of the host for memory never touched");
+    differences(c, "first-touch", "touch-again", "memory.host_backing", "The host backs untouched memory at a cost of",
+                "No cost of host backing is visible");
     differences(c, "touch-again", "touch-mapped", "memory.fault", "A page fault costs",
-                "No cost of a page fault to be seen");
+                "No cost of a page fault is visible");
 }
 
 static void add_allocator(struct rule_context *c, const struct curve *curve, size_t at)
@@ -191,7 +190,7 @@ static const char *how_text(const struct as_cell *cell, size_t alike, char *out,
     const char *op = cell_axis(cell, "op");
     const int n = snprintf(out, size, "%s%.16s", op[0] ? ", by " : "", op);
     if (alike && n >= 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "; %zu other%s cannot be told from it", alike, alike == 1 ? "" : "s");
+        snprintf(out + n, size - (size_t)n, "; %zu other%s statistically tied with it", alike, alike == 1 ? "" : "s");
     return out;
 }
 
@@ -214,7 +213,7 @@ static void add_pair(struct rule_context *c, const struct as_cell *cell, const s
     if (!f)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "The %s pair, %s %s and %s, hands a cache line over in %s%s", which, kind->one, cell_axis(cell, "from"),
+    fact_say(f, "The %s pair, %s %s and %s, transfers a cache line in %s%s", which, kind->one, cell_axis(cell, "from"),
              cell_axis(cell, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
              how_text(cell, alike, how, sizeof how));
     fact_evidence(f, cell);
@@ -235,8 +234,9 @@ static void add_median_pair(struct rule_context *c, const struct as_cell *const 
         fact_number(f, median, n == 1 ? cell_interval(pairs[0]) : spread_interval(v, n));
         fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
         const char *op = cell_axis(pairs[0], "op"), *allocator = cell_axis(pairs[0], "allocator");
-        fact_say(f, "A cache line goes one way between %s in %s (median of %zu pair%s%s%s%s%.40s)", kind->between,
-                 value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op, allocator[0] ? ", " : "", allocator);
+        fact_say(f, "A one-way transfer of a cache line between %s takes %s (median of %zu pair%s%s%s%s%.40s)",
+                 kind->between, value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op, allocator[0] ? ", " : "",
+                 allocator);
         for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
             fact_evidence(f, pairs[i]);
     }

@@ -41,7 +41,7 @@ static void add_latency(struct rule_context *c, const struct as_cell *cell)
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_value_text(cell_note(cell, "mean_ns"), NO_INTERVAL, "ns", mean, sizeof mean);
     fact_value_text(cell_note(cell, "p95_ns"), NO_INTERVAL, "ns", p95, sizeof p95);
-    fact_say(f, "A single page fault takes %s (%s; in the last visit %s on average, one of twenty more than %s)",
+    fact_say(f, "A single page fault takes %s (%s; mean %s, 95th percentile %s in the last trial)",
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), who(cell, text, sizeof text), mean, p95);
     fact_evidence(f, cell);
 }
@@ -62,7 +62,7 @@ static void add_ceiling(struct rule_context *c, const struct curve *curve)
     const struct as_interval ci = curve->ci[best];
     fact_number(f, 1e9 / curve->y[best],
                 (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
-    fact_say(f, "Page faults are served at up to %s, nearly that from %.0f pages on (%s)",
+    fact_say(f, "Page faults are served at up to %s, and nearly at that rate from %.0f pages on (%s)",
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value), curve->x[from],
              who(cell, text, sizeof text));
     curve_evidence(f, curve, 0, curve->n - 1);
@@ -99,9 +99,8 @@ static const struct comparison {
     {"scenario", "device-major", "device-minor", "prefault",
      "Where the CPU touched first, the device's own first touch is ", " as fast",
      "That the CPU touched first does not make the device's own first touch faster: "},
-    {"what", "first", "fault", "host_backing", "Memory that the process never had takes ",
-     " the time of pages given back before, since something below the system backs it",
-     "Memory that the process never had takes no longer than pages given back before: "},
+    {"what", "first", "fault", "host_backing", "Fresh memory takes ",
+     " the time of reused pages, since the host backs it", "Fresh memory takes no longer than reused pages: "},
 };
 
 static double pages_of(const struct pair *p)

@@ -37,7 +37,7 @@ static void add_fusion(struct rule_context *c, const struct curve *curve)
                   cell_axis(first, "operation"), cell_axis(first, "path"), cell_axis(first, "type"),
                   f->verdict == AS_SUPPORTED ? "pays"
                   : f->verdict == AS_REFUTED ? "does NOT pay"
-                                             : "makes no difference that can be told",
+                                             : "makes no significant difference",
                   value, curve->x[most]);
     if (curve->n > 1)
         as_buf_printf(&text, ", %.3g at %.0f", curve->y[curve->n - 1], curve->x[curve->n - 1]);
@@ -89,12 +89,11 @@ static void add_attention(struct rule_context *c, const char *path, const struct
     f->verdict = verdict_above(f->ci, 1);
     fact_value_text(f->value, f->ci, "x", value, sizeof value);
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(
-        &text, "Attention by path %s %s products with softmax between them: %s the rate at length %s, %s heads", path,
-        f->verdict == AS_SUPPORTED ? "beats"
-        : f->verdict == AS_REFUTED ? "does NOT beat"
-                                   : "cannot be told from",
-        value, cell_axis(longest->a, "length"), heads);
+    as_buf_printf(&text, "Attention by path %s %s separate GEMMs and softmax: %s the rate at length %s, %s heads", path,
+                  f->verdict == AS_SUPPORTED ? "beats"
+                  : f->verdict == AS_REFUTED ? "does NOT beat"
+                                             : "is statistically tied with",
+                  value, cell_axis(longest->a, "length"), heads);
     if (wins)
         as_buf_printf(&text, "; faster at %zu of %zu lengths, the least of them %.0f", wins, n, from);
     else

@@ -33,12 +33,12 @@ void rule_instruments(struct rule_context *c)
         if (differ)
             snprintf(others, sizeof others, ", differ by more in %zu", differ);
         if (open)
-            snprintf(undecided, sizeof undecided, ", and their intervals leave it open in %zu", open);
+            snprintf(undecided, sizeof undecided, ", and are undecided in %zu", open);
         fact_ratio(f, p->b, p->a);
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         fact_say(f,
-                 "A walk that is timed as a whole and one whose counter is read while it runs agree within 2%% in %zu "
-                 "of %zu places%s%s; the farthest apart are %s, over %s",
+                 "Pointer chases timed as a whole and by a cycle counter inside agree within 2%% in %zu of %zu "
+                 "cells%s%s; the largest difference is %s, over %s",
                  agree, n, others, undecided, fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
                  fact_value_text(cell_axis_number(p->a, "size"), NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {

@@ -76,12 +76,12 @@ static void add_copy(struct rule_context *c, const struct as_cell *cell)
         return;
     fact_number(f, cell->sum.median, cell_interval(cell));
     const bool within = strcmp(cell_axis(cell, "from"), cell_axis(cell, "to")) == 0 || !copy_crosses_bus(c, cell);
-    fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s by %s%s",
+    fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s with %s%s",
              fact_value_text(size_of(cell), NO_INTERVAL, "B", size, sizeof size), both ? "between" : "from",
              memory_text(cell_axis(cell, "from")), both ? "and" : "to", memory_text(cell_axis(cell, "to")),
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-             strcmp(how, "kernel") == 0 ? "a kernel" : "the API's call",
-             within ? ", each byte counted once, not its read and its write" : "");
+             strcmp(how, "kernel") == 0 ? "a copy kernel" : "the API's copy",
+             within ? ", counting each byte once, not its read and its write" : "");
     fact_evidence(f, cell);
 }
 
@@ -205,7 +205,7 @@ static const char *peer_text(const struct as_cell *cell, char *out, size_t size)
     if (strcmp(peer, "host") == 0)
         snprintf(out, size, strcmp(node, "0") == 0 ? "the host" : "the host's memory node %.8s", node);
     else
-        snprintf(out, size, strcmp(peer, "every") == 0 ? "every other device at once" : "device %.8s", peer);
+        snprintf(out, size, strcmp(peer, "every") == 0 ? "all other devices together" : "device %.8s", peer);
     return out;
 }
 

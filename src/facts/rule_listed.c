@@ -62,13 +62,13 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
     char text[40];
     f->verdict = AS_UNDECIDED;
     if (isnan(memory)) {
-        fact_say(f, "Loads inside what the system lists as %s take %s; whether they hit it nobody knows, %s", place,
-                 value, "as there is no valid time of a load in memory beside it");
+        fact_say(f, "Loads within the listed size of %s take %s; it is unknown whether they hit it, %s", place, value,
+                 "since there is no valid memory latency to compare");
         return;
     }
     fact_value_text(memory, NO_INTERVAL, f->unit, text, sizeof text);
-    fact_say(f, "Loads inside what the system lists as %s take %s, nearly as long as in memory (%s): %s", place, value,
-             text, "most of them miss it, as where a hypervisor gives a guest only a part of a cache");
+    fact_say(f, "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s", place, value,
+             text, "most of them miss, as when a hypervisor gives a guest only part of a cache");
 }
 
 static void add_level(struct rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
@@ -90,7 +90,7 @@ static void add_level(struct rule_context *c, const struct as_cell *cell, const 
         say_missed(f, place, value, memory);
         return;
     }
-    fact_say(f, bandwidth ? "Reading in a row inside %s runs at %s%s" : "A dependent load inside %s takes %s%s",
+    fact_say(f, bandwidth ? "Sequential reads inside %s run at %s%s" : "A dependent load inside %s takes %s%s",
              strcmp(place, "memory") == 0 ? "memory" : place, value,
              !bandwidth || !c->info                        ? ""
              : c->info->capabilities & AS_CAP_HOST_KERNELS ? ", one thread"

@@ -108,7 +108,7 @@ static void add_accelerated(const struct products *p, const struct number_type *
     fact_ratio(f, at.a, at.b);
     f->verdict = verdict_above(f->ci, ACCELERATED);
     bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
-    fact_say(f, "%s %s: products of %s reach %.3g times the rate of %s (%s%s%s)", t->word, says[f->verdict],
+    fact_say(f, "%s %s: GEMMs of size %s reach %.3g times the rate of %s (%s%s%s)", t->word, says[f->verdict],
              cell_axis(at.a, "size"), f->value, wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
              path_of(at.b));
     fact_evidence(f, at.a);
@@ -195,15 +195,15 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
                                        [AS_REFUTED] = "do NOT need a matrix unit",
                                        [AS_UNDECIDED] = "may run on a matrix unit or not"};
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "Products of %s %s: by %s %.3g times what ordinary arithmetic can do at most (%s)", type,
+    as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3g times the peak of the vector ALU (%s)", type,
                   says[f->verdict], path_of(s->above.a), f->value, cell_axis(s->above.b, "type"));
     if (s->older.a)
         as_buf_printf(&text, "; %.3g times the older path (%s over %s)",
                       s->older.a->sum.median / s->older.b->sum.median, path_of(s->older.a), path_of(s->older.b));
     if (s->energy > 0)
-        as_buf_printf(&text, "; %.2g of the energy that an operation takes by %s", s->energy, path_of(s->power.b));
+        as_buf_printf(&text, "; %.2g of the energy per operation of %s", s->energy, path_of(s->power.b));
     else
-        as_buf_str(&text, "; power not read for both paths");
+        as_buf_str(&text, "; power was not read for both paths");
     fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
 }

@@ -65,7 +65,7 @@ static void add_peak(struct rule_context *c, const struct as_cell *cell, const c
     fact_number(f, cell->sum.median, cell_interval(cell));
     fact_evidence(f, cell);
     if (!(cell->limit > 0)) {
-        fact_say(f, "%s does %.0f operations a cycle and unit, the most that was measured of %s; none are documented",
+        fact_say(f, "%s does %.0f operations per cycle and unit, the maximum measured for %s; none are documented",
                  name, f->value, format);
         return;
     }
@@ -74,10 +74,10 @@ static void add_peak(struct rule_context *c, const struct as_cell *cell, const c
                  : f->ci.hi < REACHED * cell->limit ? AS_REFUTED
                                                     : AS_UNDECIDED;
     if (f->verdict == AS_REFUTED)
-        fact_say(f, "%s does %.0f operations a cycle and unit, NOT the documented %.0f: %.1f%% of them", name, f->value,
-                 f->claimed, 100 * f->value / f->claimed);
+        fact_say(f, "%s does %.0f operations per cycle and unit, NOT the documented %.0f: %.1f%% of them", name,
+                 f->value, f->claimed, 100 * f->value / f->claimed);
     else
-        fact_say(f, "%s does %.0f operations a cycle and unit, %.1f%% of the documented %.0f", name, f->value,
+        fact_say(f, "%s does %.0f operations per cycle and unit, %.1f%% of the documented %.0f", name, f->value,
                  100 * f->value / f->claimed, f->claimed);
 }
 

@@ -35,7 +35,8 @@ static void add_accumulator(struct rule_context *c, const struct as_cell *cell)
             fact_say(f, "%s accumulates in all %.0f bits of its result's format", as_buf_get(&name), room);
         else
             fact_say(f,
-                     "%s accumulates in %.0f significant bits, NOT in the %.0f of its result's format: long sums lose",
+                     "%s accumulates in %.0f significant bits, NOT in the %.0f of its result's format: long sums lose "
+                     "accuracy",
                      as_buf_get(&name), bits, room);
     }
     as_buf_finish(&name);
@@ -53,17 +54,16 @@ static const struct sort {
      "Sums are rounded toward zero, NOT to nearest as IEEE 754 does by itself"},
     {"rounding", 2, AS_SUPPORTED, "numerics.rounding.nearest",
      "Sums are rounded to nearest, halves to even, as IEEE 754 does by itself"},
-    {"cut", 1, AS_SUPPORTED, "numerics.cut",
-     "Before they are added, summands are cut off below the digits that are kept"},
-    {"overflow", 1, AS_SUPPORTED, "numerics.overflow.infinity", "Past the range comes infinity"},
-    {"overflow", 2, AS_SUPPORTED, "numerics.overflow.saturates", "Past the range comes the largest number: saturation"},
-    {"overflow", 3, AS_SUPPORTED, "numerics.overflow.nan", "Past the range comes NaN"},
-    {"overflow", 4, AS_SUPPORTED, "numerics.overflow.wraps", "Past the range integers wrap around"},
+    {"cut", 1, AS_SUPPORTED, "numerics.cut", "Summands are truncated to the kept digits before they are added"},
+    {"overflow", 1, AS_SUPPORTED, "numerics.overflow.infinity", "Overflow gives infinity"},
+    {"overflow", 2, AS_SUPPORTED, "numerics.overflow.saturates", "Overflow saturates to the largest number"},
+    {"overflow", 3, AS_SUPPORTED, "numerics.overflow.nan", "Overflow gives NaN"},
+    {"overflow", 4, AS_SUPPORTED, "numerics.overflow.wraps", "Integer overflow wraps around"},
     {"subnormal", 4, AS_SUPPORTED, "numerics.subnormal",
      "Subnormal numbers are kept in factors, accumulator and result"},
-    {"nan", 1, AS_SUPPORTED, "numerics.nan", "A NaN that comes out has one code, whatever went in"},
+    {"nan", 1, AS_SUPPORTED, "numerics.nan", "NaN results have one bit pattern, whatever the operands"},
     {"explained", 100, AS_SUPPORTED, "numerics.explained",
-     "A model made of what was found gives every result of random problems bit for bit"},
+     "A model of these findings reproduces every result of random problems bit for bit"},
 };
 
 typedef bool (*takes)(const struct as_cell *cell, const void *what);
@@ -117,7 +117,7 @@ void rule_numerics(struct rule_context *c)
             f->verdict = sorts[s].verdict;
     }
     struct as_fact *f = list(c, cells, n, NULL, is_unexplained, "numerics.unexplained",
-                             "What was found does NOT explain every result bit for bit");
+                             "The findings do NOT explain every result bit for bit");
     if (f)
         f->verdict = AS_REFUTED;
     free(cells);
@@ -142,10 +142,10 @@ void rule_layout(struct rule_context *c)
     const struct as_cell **cells;
     size_t n = cells_of(c, "layout", &cells);
     struct as_fact *f = list(c, cells, n, NULL, is_documented, "layout.documented",
-                             "Every number of the operands lies where it is documented, lane by lane");
+                             "Every element of the operands lies where it is documented, lane by lane");
     if (f)
         f->verdict = AS_SUPPORTED;
-    f = list(c, cells, n, NULL, is_elsewhere, "layout.elsewhere", "Numbers do NOT lie where they are documented");
+    f = list(c, cells, n, NULL, is_elsewhere, "layout.elsewhere", "Elements do NOT lie where they are documented");
     if (f)
         f->verdict = AS_REFUTED;
     free(cells);

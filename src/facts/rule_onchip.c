@@ -31,7 +31,7 @@ static const struct path {
     size_t first; /* level of its first plateau */
 } paths[PATHS] = {
     [PATH_GLOBAL] = {"global", "", "", "A dependent load", 1},
-    [PATH_READONLY] = {"readonly", "readonly.", "read-only ", "A dependent load by the read-only path", 1},
+    [PATH_READONLY] = {"readonly", "readonly.", "read-only ", "A dependent load through the read-only path", 1},
     [PATH_CONSTANT] = {"constant", "constant.", "constant ", "A dependent load from constant memory", 1},
     [PATH_CODE] = {"code", "code.", "instruction ", "An instruction of one warp", 1},
     [PATH_ATOMIC] = {"atomic", "whole.", "", "A dependent atomic addition", 2},
@@ -60,7 +60,7 @@ static void add_latency(struct rule_context *c, const struct seen *s)
         return;
     fact_number(f, s->plateau->level * factor,
                 (struct as_interval){s->plateau->ci.lo * factor, s->plateau->ci.hi * factor});
-    fact_say(f, "%s that finds what it needs in the %s cache takes %s", s->path->loads, s->name,
+    fact_say(f, "%s that hits the %s cache takes %s", s->path->loads, s->name,
              fact_value_text(f->value, f->ci, unit, text, sizeof text));
     curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
 }
@@ -78,14 +78,14 @@ static void judge_claim(struct rule_context *c, const struct seen *s, struct as_
         f->verdict = claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
         fact_value_text(claim, NO_INTERVAL, "B", said, sizeof said);
         fact_say(f,
-                 f->verdict == AS_SUPPORTED ? "The %s cache ends between %s and %s, as its claimed size of %s says"
-                                            : "The %s cache ends between %s and %s, not at its claimed size of %s",
+                 f->verdict == AS_SUPPORTED
+                     ? "The %s cache ends between %s and %s, which agrees with its reported size of %s"
+                     : "The %s cache ends between %s and %s, not at its reported size of %s",
                  s->name, lo, hi, said);
     } else if (s->local > 0) {
         fact_value_text(s->local, NO_INTERVAL, "B", said, sizeof said);
         fact_say(
-            f,
-            "The %s cache ends between %s and %s while a group holds %s of %s, by the division that the driver chose",
+            f, "The %s cache ends between %s and %s while a group holds %s of %s, with the split that the driver chose",
             s->name, lo, hi, said, local_name(c));
     } else if (s->part) {
         fact_say(f, "Loads of one unit stay in the L%zu cache, or a part of it, up to between %s and %s", s->level, lo,
@@ -249,7 +249,7 @@ static void derive_line(struct rule_context *c, const struct curve *curves, size
             return;
         fact_number(f, stride * a[0].knee / b[0].knee, (struct as_interval){stride * ratio.lo, stride * ratio.hi});
         char text[96];
-        fact_say(f, "A line of the L1 cache takes up %s: a walk with a stride of %.0f B leaves it that much later",
+        fact_say(f, "A line of the L1 cache holds %s (from a chase with a stride of %.0f B)",
                  fact_value_text(f->value, f->ci, "B", text, sizeof text), stride);
         curve_evidence(f, dense, a[0].first, a[0].last);
         curve_evidence(f, &curves[i], b[0].first, b[0].last);
@@ -332,8 +332,7 @@ static void add_fetch(struct rule_context *c, const struct curve *curve)
     fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
     char size[32];
     fact_value_text(curve->x[at], NO_INTERVAL, "B", size, sizeof size);
-    fact_say(f, "A miss of the %s cache brings in %s: what lies so far behind the missing word misses too", level,
-             size);
+    fact_say(f, "A miss of the %s cache fetches %s: the word that far behind the missing one misses too", level, size);
     curve_evidence(f, curve, at - 1, at);
 }
 
@@ -354,8 +353,7 @@ static void add_ways(struct rule_context *c, const struct curve *curves, size_t 
         return;
     char distance[32];
     fact_number(f, best->x[best_at - 1], (struct as_interval){best->x[best_at - 1], best->x[best_at] - 1});
-    fact_say(f,
-             "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, fewer than at any other distance",
+    fact_say(f, "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, the fewest of all distances",
              fact_value_text(cell_axis_number(best->cells[0], "distance"), NO_INTERVAL, "B", distance, sizeof distance),
              f->ci.lo, f->ci.hi);
     curve_evidence(f, best, best_at - 1, best_at);

@@ -29,7 +29,7 @@ static void add_misses(struct rule_context *c, const struct curve *curve)
         fact_number(f, curve->x[i], (struct as_interval){i ? curve->x[i - 1] : 1, curve->x[i]});
         fact_say(
             f,
-            "From %.0f pages on at least one load in ten misses the TLB, of %.0f pages %.0f%% (%s, a page every %s "
+            "From %.0f pages on at least one load in ten misses the TLB, over %.0f pages %.0f%% (%s, a page every %s "
             "bytes; counted)",
             curve->x[i], curve->x[last], 100 * curve->y[last] / loads, cell_axis(cell, "allocator"),
             cell_axis(cell, "stride"));
@@ -50,8 +50,8 @@ static void add_faults(struct rule_context *c, const struct curve *curve)
     if (!f)
         return;
     fact_number(f, curve->y[last], curve->ci[last]);
-    fact_say(f, "A CPU that reads %.0f pages of '%s', %s, has %.0f minor faults: %.3g a page", curve->x[last],
-             cell_axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first itself",
+    fact_say(f, "A CPU that reads %.0f pages of '%s', %s, takes %.0f minor faults: %.3g per page", curve->x[last],
+             cell_axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first",
              f->value, f->value / curve->x[last]);
     fact_evidence(f, cell);
 }

@@ -60,7 +60,7 @@ static void add_pipe(struct rule_context *c, const struct as_unit_pipes *u, size
     struct as_interval ci = cell_interval(cell);
     fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
     say_members(u, pipe, list, sizeof list);
-    fact_say(f, "One pipe of a unit does %s%s: %s costs %s alone", list,
+    fact_say(f, "One pipe of a unit executes %s%s: %s costs %s alone", list,
              members(u, pipe) > 1 ? "" : " (of no other that is certain)", u->name[fastest],
              fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
     fact_evidence(f, cell);
@@ -71,10 +71,10 @@ static void add_pipe(struct rule_context *c, const struct as_unit_pipes *u, size
 }
 
 static const char *const relations[] = {
-    [AS_PIPES_HIDDEN] = "cost too unlike for this to tell whether they share a pipe",
-    [AS_PIPES_AT_ISSUE] = "take all that is issued, so that this does not tell whether they share a pipe",
+    [AS_PIPES_HIDDEN] = "differ too much in cost to tell whether they share a pipe",
+    [AS_PIPES_AT_ISSUE] = "are bound by issue, which hides whether they share a pipe",
     [AS_PIPES_SEPARATE] = "do not share a pipe",
-    [AS_PIPES_PARTLY] = "share something in part, a pipe or what reads their operands",
+    [AS_PIPES_PARTLY] = "partly share a resource, a pipe or operand ports",
     [AS_PIPES_SHARED] = "share a pipe",
 };
 
@@ -90,7 +90,7 @@ static void add_pair(struct rule_context *c, const struct as_unit_pipes *u, size
         return;
     if (isfinite(pair->share))
         fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
-    fact_say(f, "%s and %s %s: %s costs %.3g cycles, they alone %.3g and %.3g", u->name[a], u->name[b],
+    fact_say(f, "%s and %s %s: %s costs %.3g cycles, the two alone %.3g and %.3g", u->name[a], u->name[b],
              relations[pair->relation], cell_axis(u->cells[pair->sequence], "mix"), s->cost, s->count[a] * p->alone[a],
              s->count[b] * p->alone[b]);
     fact_evidence(f, u->cells[pair->sequence]);
@@ -111,8 +111,8 @@ static void add_issue(struct rule_context *c, const struct as_unit_pipes *u)
         return;
     fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
     fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    fact_say(f, "A unit issues %s to its warps%s: sequences that cost what this does, and not what a pipe does: %zu",
-             value, p->issue_bound ? "" : " or more", p->issue_bound);
+    fact_say(f, "A unit issues %s%s; sequences bound by issue rather than by a pipe: %zu", value,
+             p->issue_bound ? "" : " or more", p->issue_bound);
     fact_evidence(f, cell);
     judge(f, u);
 }
@@ -135,12 +135,13 @@ static void add_graph(struct rule_context *c, const struct as_unit_pipes *u)
     if (!f)
         return;
     fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
-    fact_say(f,
-             "A unit does %zu operations in %zu pipes and %zu other resource%s that they share: nine of ten of %zu "
-             "sequences cost what the busiest of these needs within %.1f%%, by %zu loads; of those left out of the fit "
-             "in turn %.0f%% do within %.0f%%; the farthest (%s) is off by %.1f%%",
-             known(u), p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual, fit->loads,
-             100 * fit->told, 100 * AS_PIPES_TOLD, cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
+    fact_say(
+        f,
+        "A unit executes %zu operations in %zu pipes and %zu other shared resource%s: the busiest one predicts the "
+        "cost of 90%% of %zu sequences within %.1f%%, with %zu loads; in cross-validation %.0f%% are within "
+        "%.0f%%; the worst (%s) is off by %.1f%%",
+        known(u), p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual, fit->loads,
+        100 * fit->told, 100 * AS_PIPES_TOLD, cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
     fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);

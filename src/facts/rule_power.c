@@ -60,7 +60,7 @@ static void add_energy(struct rule_context *c, const struct as_cell *const *cell
     const struct as_interval ci = {1e12 * (l.slope - l.error), 1e12 * (l.slope + l.error)};
     fact_number(f, 1e12 * l.slope, ci);
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
-    fact_say(f, "One more %s takes %s: at %s the card draws %.0f W, and by the line %.0f W with its units idle", op,
+    fact_say(f, "One more %s takes %s: at %s the card draws %.0f W, and %.0f W extrapolated to idle units", op,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
              fact_value_text(busiest->sum.median, NO_INTERVAL, busiest->unit, rate, sizeof rate),
              cell_note(busiest, "power_w"), l.base);

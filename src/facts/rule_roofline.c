@@ -27,7 +27,7 @@ static void add_peak(struct rule_context *c, const struct as_cell *cell, const c
     if (isfinite(f->claimed)) {
         fact_value_text(cell->clock_hz, NO_INTERVAL, "Hz", clock, sizeof clock);
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, ", %.1f%% of what the units can do at the cell's %s", 100 * f->value / f->claimed, clock);
+        as_buf_printf(&text, ", %.1f%% of the units' peak at the cell's %s", 100 * f->value / f->claimed, clock);
         as_copy_text(share, sizeof share, as_buf_get(&text));
         as_buf_finish(&text);
     }
@@ -102,9 +102,8 @@ static void add_ridge(struct rule_context *c, const struct as_cell *cell, const 
     char value[96], bandwidth[96];
     fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                 as_ratio_interval(cell->sum.median, cell_interval(cell), roof->gbs * 1e9, bytes));
-    fact_say(f,
-             "The ridge point of %.16s with %.24s lies at %s: fewer operations a byte are bound by its bandwidth of %s",
-             type, strcmp(roof->object, "LOCAL") == 0 ? local_name(c) : roof->object,
+    fact_say(f, "The ridge point of %.16s with %.24s lies at %s: below it, its bandwidth of %s is the bound", type,
+             strcmp(roof->object, "LOCAL") == 0 ? local_name(c) : roof->object,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
              fact_value_text(roof->gbs, NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
     fact_evidence(f, cell);

@@ -66,7 +66,7 @@ static void add_reach(struct rule_context *c, const struct ratios *r, const char
     char lo[32], hi[32];
     if (at + 1 < n) {
         fact_number(f, p[at].knee, p[at].knee_ci);
-        fact_say(f, "The TLB reaches %s to %s: beyond that, loads wait for translations too (%s)",
+        fact_say(f, "The TLB reaches %s to %s: beyond, loads also wait for translations (%s)",
                  fact_value_text(p[at].knee_ci.lo, NO_INTERVAL, "B", lo, sizeof lo),
                  fact_value_text(p[at].knee_ci.hi, NO_INTERVAL, "B", hi, sizeof hi), how);
     } else {

@@ -108,8 +108,8 @@ static void add_reach(struct rule_context *c, const struct costs *costs, const s
     if (!f)
         return;
     fact_number(f, before->knee, knee);
-    fact_say(f, "Translations of %.0f to %.0f pages are at hand at level %d: beyond them a load waits %s%s longer (%s)",
-             knee.lo, knee.hi, level, ns, cycles, text);
+    fact_say(f, "The TLB holds %.0f to %.0f pages at level %d: beyond them a load waits %s%s longer (%s)", knee.lo,
+             knee.hi, level, ns, cycles, text);
     add_evidence(f, costs, before->last);
     snprintf(kind, sizeof kind, "reach%d.bytes", level);
     f = add(c, cell, "B", kind);
@@ -168,7 +168,7 @@ static void add_miss(struct rule_context *c, const struct costs *costs)
     if (f->verdict == AS_SUPPORTED)
         fact_say(f, "Over %.0f pages translations add %s%s to each load (%s)", costs->x[last], value, cycles, text);
     else
-        fact_say(f, "Over %.0f pages translations do not show in the time of a load: %s (%s)", costs->x[last], value,
+        fact_say(f, "Over %.0f pages translations do not show in the latency of a load: %s (%s)", costs->x[last], value,
                  text);
     fact_evidence(f, cell);
     fact_evidence(f, costs->packed[last]);

@@ -33,7 +33,7 @@ static void add_bandwidth(struct rule_context *c, const struct as_cell *best, co
         snprintf(over, sizeof over, ", over %s",
                  fact_value_text(cell_axis_number(best, "size"), NO_INTERVAL, "B", size, sizeof size));
     fact_number(f, best->sum.median, cell_interval(best));
-    fact_say(f, "A unit loads %s from %s (%s bits a load%s)",
+    fact_say(f, "A unit loads %s from %s (%s bits per load%s)",
              fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, cell_axis(best, "width"), over);
     fact_evidence(f, best);
 }
@@ -53,10 +53,11 @@ static void add_banks(struct rule_context *c, const struct curve *curve)
         return;
     double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
     fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
-    fact_say(f,
-             "A unit's %s has %.0f banks of %.3g B a cycle: with a stride of so many words an access takes %.3g times "
-             "as long, and with %.0f words it does not",
-             local_name(c), f->value, one, degree, curve->x[slowest + 1]);
+    fact_say(
+        f,
+        "A unit's %s has %.0f banks of %.3g B per cycle: an access with a stride of as many words is %.3gx slower, "
+        "and one of %.0f words is not",
+        local_name(c), f->value, one, degree, curve->x[slowest + 1]);
     if (!(curve->y[slowest + 1] > 1.5 * curve->y[slowest]))
         f->verdict = AS_UNDECIDED;
     curve_evidence(f, curve, 0, curve->n - 1);
@@ -74,7 +75,7 @@ static void add_reach(struct rule_context *c, const struct curve *curve)
         return;
     char lo[32], hi[32], level[64];
     fact_number(f, p[0].knee, p[0].knee_ci);
-    fact_say(f, "One unit alone reads %s up to a block of %s to %s, and less from a larger one",
+    fact_say(f, "A single unit reads %s from blocks up to %s to %s, and less from larger ones",
              fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
              fact_value_text(f->ci.lo, NO_INTERVAL, "B", lo, sizeof lo),
              fact_value_text(f->ci.hi, NO_INTERVAL, "B", hi, sizeof hi));
@@ -87,8 +88,8 @@ static void derive_bandwidth(struct rule_context *c)
     struct curve *curves;
     size_t n = cells_of(c, "onchip_bandwidth", &cells), curves_n;
     add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", "its own cache");
-    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the L2 cache while all units do");
-    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the L2 cache while no other does");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the L2 cache, all units at work");
+    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the L2 cache, alone");
     add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", local_name(c));
     free(cells);
     curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
@@ -116,11 +117,11 @@ static void add_near_far(struct rule_context *c, const struct pair *pair)
     char a[96], b[96], share[48] = "";
     double near_share = cell_note(near, "near_share");
     if (isfinite(near_share))
-        snprintf(share, sizeof share, ", and %.0f%% of its places are near", 100 * near_share);
+        snprintf(share, sizeof share, ", and %.0f%% of its lines are near", 100 * near_share);
     fact_ratio(f, far, near);
     if (!(f->ci.lo > 1))
         f->verdict = AS_UNDECIDED;
-    fact_say(f, "For unit %s the L2 cache has a near part, %s a load, and a far one, %s%s", cell_axis(near, "unit"),
+    fact_say(f, "For unit %s the L2 cache has a near part, %s per load, and a far part, %s%s", cell_axis(near, "unit"),
              fact_value_text(near->sum.median, cell_interval(near), "ns", a, sizeof a),
              fact_value_text(far->sum.median, cell_interval(far), "ns", b, sizeof b), share);
     fact_evidence(f, near);
@@ -143,8 +144,7 @@ static void add_found(struct rule_context *c, const struct as_cell *const *cells
         return;
     fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
     f->verdict = found == others ? AS_SUPPORTED : AS_REFUTED;
-    fact_say(f, "Unit %s finds in the L2 cache what %zu of %zu other units brought in", cell_axis(missed, "unit"),
-             found, others);
+    fact_say(f, "Unit %s hits L2 lines that %zu of %zu other units loaded", cell_axis(missed, "unit"), found, others);
     fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (cell_is(cells[i], "what", "found"))
@@ -158,7 +158,7 @@ static void add_miss(struct rule_context *c, const struct as_cell *missed)
     if (!f)
         return;
     fact_number(f, missed->sum.median, cell_interval(missed));
-    fact_say(f, "A load of unit %s that finds nothing in the L2 cache takes %s", cell_axis(missed, "unit"),
+    fact_say(f, "A load of unit %s that misses the L2 cache takes %s", cell_axis(missed, "unit"),
              fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
     fact_evidence(f, missed);
 }
@@ -274,7 +274,7 @@ static void add_room(struct rule_context *c, const struct shares *s, const char 
         snprintf(said, sizeof said, "; the driver says %s", amount(claim, unit, text, sizeof text));
     }
     if (least > 0)
-        snprintf(besides, sizeof besides, ", if each group takes %.0f to %.0f besides what it asks for", least, most);
+        snprintf(besides, sizeof besides, ", if each group takes %.0f to %.0f beyond its request", least, most);
     fact_say(f, "A unit has at least %s and less than %s %s%s%s", amount(r.lo, unit, lo, sizeof lo),
              amount(r.hi, unit, hi, sizeof hi), what, besides, said);
     fact_evidence(f, r.lo_cell);

@@ -8,9 +8,9 @@ enum { STAND = 6, MANY = 9 };
 /* One matter each, whatever the allocators' names; and updates that are lost are not hidden behind rates of updates. */
 static const struct {
     const char *id, *matter;
-} matters[] = {{"alloc.", "what allocators cost"},
-               {"page_events.", "events of pages"},
-               {"accounting.", "who counts memory"},
+} matters[] = {{"alloc.", "the cost of allocators"},
+               {"page_events.", "page faults and migrations"},
+               {"accounting.", "memory accounting"},
                {"lost.", "lost updates"}};
 
 static const char *matter_of(const struct as_fact *f)

@@ -119,6 +119,11 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     if (rejected)
         as_buf_printf(b, ", <a href=\"#gates\">%zu rejected</a>", rejected);
     as_buf_str(b, "</dd></div></dl>\n");
+    if (rr->against_earlier) {
+        as_buf_str(b, "<p class=\"note\">");
+        as_buf_html(b, rr->against_earlier);
+        as_buf_str(b, ".</p>\n");
+    }
 }
 
 static void header(struct as_page *p)
@@ -133,7 +138,7 @@ static void header(struct as_page *p)
                        : rr->run.host[0]                       ? rr->run.host
                                                                : "This machine");
     } else {
-        as_buf_printf(b, "%zu runs beside each other", p->n);
+        as_buf_printf(b, "%zu runs side by side", p->n);
     }
     as_buf_str(b, "</h1>\n");
     for (size_t r = 0; r < p->n; r++)
@@ -214,8 +219,8 @@ static void footer(struct as_page *p)
 {
     as_buf_str(p->out, "</main>\n<footer><p>Made by assay ");
     as_buf_html(p->out, p->n ? p->runs[0].run.tool_version : "");
-    as_buf_str(p->out, ". Values are medians with three significant digits; intervals hold the median with 95% "
-                       "confidence. 1 KiB is 1024 bytes, 1 GB/s is 10<sup>9</sup> bytes a second.</p></footer>\n");
+    as_buf_str(p->out, ". Values are medians with three significant digits; intervals contain the median with 95% "
+                       "confidence. 1 KiB is 1024 bytes, 1 GB/s is 10<sup>9</sup> bytes per second.</p></footer>\n");
 }
 
 enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct as_buf *out, struct as_error *err)

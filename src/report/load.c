@@ -35,6 +35,7 @@ void as_report_run_finish(struct as_report_run *r)
         as_overview_finish(r->overview);
     free(r->overview);
     free(r->left_out);
+    free(r->against_earlier);
     as_cells_free(r->cells, r->cells_n);
     as_run_finish(&r->run);
     *r = (struct as_report_run){0};
@@ -88,6 +89,16 @@ static enum as_status samples_of(void *context, int64_t cell_id, struct as_cell 
     return s;
 }
 
+static enum as_status load_against_earlier(struct as_store *store, struct as_report_run *out, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    enum as_status s = as_store_against_earlier(store, &out->run, &text, err);
+    if (!s && text.len && !(out->against_earlier = as_strdup(as_buf_get(&text))))
+        s = as_nomem(err, text.len, "a comparison with earlier runs");
+    as_buf_finish(&text);
+    return s;
+}
+
 static enum as_status load_run(struct as_store *store, const char *name, struct as_report_run *out,
                                struct as_error *err)
 {
@@ -96,7 +107,7 @@ static enum as_status load_run(struct as_store *store, const char *name, struct 
     if (!s && (s = load_devices(out, err)) == AS_FORMAT)
         as_fail(err, s, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
                 (long long)out->run.id, err ? err->text : "");
-    return s;
+    return s ? s : load_against_earlier(store, out, err);
 }
 
 /* What follows from the cells that are loaded. */

@@ -55,12 +55,12 @@ static void number_note(struct map_drawing *d, const struct as_map_number *n, do
     if (!claim) {
         as_buf_html(d->b, n->note);
     } else if (as_page_said(f) == AS_SAID_CLAIMED) {
-        as_buf_str(d->b, "claimed</text>\n");
+        as_buf_str(d->b, "reported</text>\n");
         as_map_text_at(d->b, x, y + size + 2, "claimed", AS_MAP_MUTED, size, "start");
         as_buf_str(d->b, "measured ");
         as_page_range(d->b, f->ci.lo, f->ci.hi, "B");
     } else {
-        as_buf_str(d->b, "claimed ");
+        as_buf_str(d->b, "reported ");
         as_page_value(d->b, f->claimed, f->unit);
     }
     as_buf_str(d->b, "</text>\n");
@@ -185,7 +185,7 @@ static void describe_line(const char *name, const struct as_map_number *numbers,
         as_buf_char(b, ' ');
         as_map_number_text(b, n);
         if (n->fact && as_page_said(n->fact) == AS_SAID_CLAIMED) {
-            as_buf_str(b, " claimed (measured ");
+            as_buf_str(b, " reported (measured ");
             as_page_range(b, n->fact->ci.lo, n->fact->ci.hi, "B");
             as_buf_char(b, ')');
         }

@@ -117,7 +117,7 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
         struct as_map_number *n = &out->row[r][AS_MAP_HOLDS];
         if (size && n->known <= AS_MAP_UNDECIDED)
             *n = (struct as_map_number){
-                .known = AS_MAP_CLAIMED, .value = (double)size, .high = (double)size, .unit = "B", .note = "claimed"};
+                .known = AS_MAP_CLAIMED, .value = (double)size, .high = (double)size, .unit = "B", .note = "reported"};
     }
 }
 

@@ -108,7 +108,7 @@ static void roof_line(struct as_buf *b, const struct axes *a, double roof, const
     as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1fM%.1f 10H%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n",
                   LEFT, at_y(a, roof), RIGHT, LEFT + 44, LEFT + 70);
     text_at(b, LEFT + 76, 14, "start", "var(--muted)", 10.5);
-    as_buf_str(b, "ordinary arithmetic, ");
+    as_buf_str(b, "vector ALU, ");
     as_buf_html(b, type);
     as_buf_str(b, ": ");
     as_page_value(b, roof, "ops/s");
@@ -138,7 +138,7 @@ void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as
         as_buf_str(b, as_page_not_drawn);
         return;
     }
-    begin(b, WIDE, HIGH, "Rates of products over their size by path, type ", type);
+    begin(b, WIDE, HIGH, "GEMM rate over size by path, type ", type);
     text_at(b, 0, 14, "start", "var(--ink)", 13);
     as_buf_html(b, type);
     as_buf_str(b, "</text>\n");

@@ -50,8 +50,8 @@ void as_page_advice(struct as_page *p)
     if (!as_page_has_advice(p))
         return;
     as_buf_str(p->out, "<section id=\"advice\" aria-labelledby=\"advice-h\"><h2 id=\"advice-h\">Advice for ports</h2>\n"
-                       "<p class=\"lead\">What code that moves to memory of both CPU and device should do here, by "
-                       "valid cells.</p>\n<ul class=\"facts\">\n");
+                       "<p class=\"lead\">How code that moves to memory shared by CPU and device should use this "
+                       "machine, from valid cells.</p>\n<ul class=\"facts\">\n");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
             if (p->runs[r].advice[i].known)
@@ -166,8 +166,9 @@ void as_page_refs(struct as_page *p)
     if (beside)
         figures(p, refs, true);
     if (beside < refs->n) {
-        as_buf_printf(b, "<details class=\"more\"><summary>%zu figure%s beside no fact of this page</summary>\n",
-                      refs->n - beside, refs->n - beside == 1 ? " that stands" : "s that stand");
+        as_buf_printf(b,
+                      "<details class=\"more\"><summary>%zu figure%s without a matching fact on this page</summary>\n",
+                      refs->n - beside, refs->n - beside == 1 ? "" : "s");
         figures(p, refs, false);
         as_buf_str(b, "</details>\n");
     }

@@ -42,7 +42,7 @@ static void numbers(struct as_page *p, const struct as_fact *f)
     as_buf_str(b, "</b>");
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_CLAIMED) {
-        as_buf_str(b, " <span>claimed; measured ");
+        as_buf_str(b, " <span>reported; measured ");
         as_page_range(b, f->ci.lo, f->ci.hi, f->unit);
         as_buf_str(b, "</span></p>");
         return;
@@ -53,7 +53,7 @@ static void numbers(struct as_page *p, const struct as_fact *f)
         as_buf_str(b, "</span>");
     }
     if (isfinite(f->claimed)) {
-        as_buf_str(b, " <span>claimed ");
+        as_buf_str(b, " <span>reported ");
         as_page_value(b, f->claimed, f->unit);
         as_buf_str(b, "</span>");
     }

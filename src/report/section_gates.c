@@ -36,8 +36,8 @@ void as_page_gates(struct as_page *p)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<section id=\"gates\" aria-labelledby=\"gates-h\"><h2 id=\"gates-h\">Gates</h2>\n"
-                  "<p class=\"lead\">A number counts when its cell passed every gate that applies to it. A number that "
-                  "failed one is kept, drawn hollow, and never used for a fact.</p>\n"
+                  "<p class=\"lead\">A number is valid when its cell passed every gate that applies. A rejected number "
+                  "is kept, drawn hollow, and never used for a fact.</p>\n"
                   "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Gates\"><table class=\"gates\">"
                   "<thead><tr><th scope=\"col\">gate<th scope=\"col\">passes when<th scope=\"col\">passed"
                   "<th scope=\"col\">failed<th scope=\"col\">does not apply\n<tbody>");
@@ -89,7 +89,7 @@ static void missing_row(struct as_buf *b, const struct as_cell *const *cells, si
     as_buf_html(b, as_cell_status_word(c->status));
     as_buf_str(b, "<td>");
     as_buf_html(b, c->reason[0]                   ? c->reason
-                   : c->status == AS_CELL_PLANNED ? "the run ended before its turn came"
+                   : c->status == AS_CELL_PLANNED ? "the run ended before its first trial"
                                                   : "no reason was stored");
     as_buf_printf(b, "<td>%zu<td><ul>", n);
     for (size_t i = 0; i < n && i < SHOWN_CELLS; i++) {

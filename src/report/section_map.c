@@ -6,23 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How names of facts begin, and what a reader is told instead; the first that fits. */
+/* Prefixes of fact names and their titles; the first match counts. */
 static const struct {
     const char *head, *said;
 } heads_said[] = {
-    {"c2c.unit.min", "unit to unit, least"},
-    {"c2c.unit.max", "unit to unit, most"},
+    {"c2c.unit.min", "unit to unit, minimum"},
+    {"c2c.unit.max", "unit to unit, maximum"},
     {"c2c.unit.median", "unit to unit, median"},
     {"c2c.device.median", "core to device, median"},
-    {"c2c.min", "core to core, least"},
-    {"c2c.max", "core to core, most"},
+    {"c2c.min", "core to core, minimum"},
+    {"c2c.max", "core to core, maximum"},
     {"c2c.median", "core to core, median"},
-    {"launch.roundtrip.", "launch and wait, "},
+    {"launch.roundtrip.", "launch and synchronise, "},
     {"launch.submit.", "queueing a launch, "},
-    {"launch.batch.", "launches back to back, "},
+    {"launch.batch.", "back-to-back launches, "},
     {"launch.graph-", "launch, graph of "},
-    {"concurrency.kernels", "kernels at once"},
-    {"concurrency.rate", "rate by many queues"},
+    {"concurrency.kernels", "concurrent kernels"},
+    {"concurrency.rate", "rate with many queues"},
     {"concurrency.priority", "gain by priority"},
     {"onchip.code.", "instruction "},
     {"onchip.readonly.", "read-only "},
@@ -163,8 +163,8 @@ static void link_table(struct as_page *p, const struct as_report_run *rr)
     if (devices < 2 || links == 0)
         return;
     as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Links\"><table class=\"figures\">"
-                  "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and under it "
-                  "the time that the row's device waits for a load from there</caption>\n"
+                  "<caption>Links: bandwidth of the fastest copy from the row's memory to the column's, and below "
+                  "it the latency of a load by the row's device from there</caption>\n"
                   "<thead><tr><th scope=\"col\">from<th scope=\"col\">to host");
     for (size_t i = 0; i < rr->devices_n; i++) {
         if (!as_map_has_own_memory(&rr->devices[i]))
@@ -232,10 +232,11 @@ static void alike_table(struct as_page *p, const struct as_report_run *rr)
 enum as_status as_page_maps(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<section id=\"map\" aria-labelledby=\"map-h\"><h2 id=\"map-h\">Machine map</h2>\n"
-                  "<p class=\"lead\">Boxes are drawn as the operating system or the driver describes the machine; the "
-                  "numbers were measured, unless marked as claimed. Lines are as thick as the bandwidth of what they "
-                  "lead to; dashed boxes are memory elsewhere, which the device reaches over a link.</p>\n");
+    as_buf_str(b,
+               "<section id=\"map\" aria-labelledby=\"map-h\"><h2 id=\"map-h\">Machine map</h2>\n"
+               "<p class=\"lead\">Boxes are drawn as the operating system or the driver describes the machine; the "
+               "numbers are measured unless marked as reported. The width of a line is the bandwidth of what it leads "
+               "to; dashed boxes are remote memory that the device reaches over a link.</p>\n");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         char id[32];

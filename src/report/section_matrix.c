@@ -226,7 +226,7 @@ static void products(const struct place *p)
     struct as_matrix_point points[POINTS_MAX];
     if (!has(p->run, p->device, "matmul"))
         return;
-    heading(p, "Products of square matrices, random operands in bursts");
+    heading(p, "GEMM of square matrices, random operands in bursts");
     key(p->b, paths);
     as_buf_str(p->b, "<div class=\"panels several thirds\">\n");
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
@@ -239,9 +239,9 @@ static void products(const struct place *p)
                                 roof ? axis(roof, "type") : "");
         as_buf_str(p->b, "</div>\n");
     }
-    as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations a second; the dashed line is what fused multiply-adds of "
-                     "the ordinary units reach. Hollow points are rejected. All cells: <a "
-                     "href=\"#probe-matmul\">Products of matrices</a>.</p>\n");
+    as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations per second; the dashed line is the peak of fused "
+                     "multiply-adds in the vector ALU. Hollow points are rejected. All cells: <a "
+                     "href=\"#probe-matmul\">matrix multiplication</a>.</p>\n");
 }
 
 /* ---- arithmetic ---- */
@@ -308,7 +308,7 @@ static void arithmetic(const struct place *p)
 {
     if (!has(p->run, p->device, "numerics"))
         return;
-    heading(p, "How they compute");
+    heading(p, "Arithmetic");
     as_buf_str(p->b, "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Arithmetic of matrix "
                      "instructions\"><table class=\"found\"><thead><tr><th scope=\"col\">instruction");
     for (size_t k = 0; k < PROPERTIES; k++)
@@ -378,17 +378,18 @@ static void fragments(const struct place *p)
     size_t shown = 0;
     if (!has(p->run, p->device, "layout"))
         return;
-    heading(p, "Where operands lie");
-    as_buf_str(p->b, "<p class=\"meta\">Each number of an operand in its row and column, as found: the lane that holds "
-                     "it, then its place among the lane's. Four lanes share a colour. In bits, the lowest first: which "
-                     "bit of lane (l), register (r) and element (e) each bit of row / column is.</p>\n<div "
-                     "class=\"fragments\">\n");
+    heading(p, "Operand layout");
+    as_buf_str(p->b,
+               "<p class=\"meta\">Each element of an operand in its row and column, as measured: the lane that "
+               "holds it, then its index within the lane. Four lanes share a colour. In bits, lowest first: which "
+               "bit of lane (l), register (r) and element (e) each bit of row / column is.</p>\n<div "
+               "class=\"fragments\">\n");
     for (size_t i = 0; i < p->run->cells_n; i++)
         if (is_of(&p->run->cells[i], p->device, "layout"))
             shown += fragment(p, &p->run->cells[i], shown < FRAGMENTS_OPEN);
     as_buf_str(p->b, "</div>\n");
     if (!shown)
-        as_buf_str(p->b, "<p class=\"note\">All operands that were looked at lie in memory of a group.</p>\n");
+        as_buf_str(p->b, "<p class=\"note\">All operands of the measured instructions are in shared memory.</p>\n");
 }
 
 /* ---- what fusing pays ---- */
@@ -438,11 +439,11 @@ static void device(const struct place *p, bool several)
     arithmetic(p);
     fragments(p);
     bars(p, "fusion", fusion, "Fused epilogues", "x", 1,
-         "Time of a product and of separate kernels for what follows it over the time of one kernel that does all: "
-         "right of the dashed line fusing pays. Lines across the ends are 95% intervals; operation, size, path.");
+         "Time of a GEMM and separate epilogue kernels, divided by the time of one fused kernel: right of the dashed "
+         "line fusion pays. Error bars are 95% intervals; operation, size, path.");
     bars(p, "attention", attention, "Attention", "ops/s", NAN,
-         "Operations of the two products a second, by one kernel (flash and split, also by wgmma; scalar) and by "
-         "products with softmax between them (decomposed); length, heads, path.");
+         "Operations per second of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
+         "separate GEMMs and softmax (decomposed); length, heads, path.");
 }
 
 void as_page_matrix(struct as_page *p)
@@ -452,9 +453,8 @@ void as_page_matrix(struct as_page *p)
     as_buf_str(
         p->out,
         "<section id=\"matrix\" aria-labelledby=\"matrix-h\"><h2 id=\"matrix-h\">Matrix path</h2>\n"
-        "<p class=\"lead\">What units for products of matrices do, beside ordinary arithmetic and beside what is "
-        "documented. A multiply-add is two operations. Which types are accelerated, and which unit does them, is "
-        "among the <a href=\"#facts\">facts</a>.</p>\n");
+        "<p class=\"lead\">Matrix units compared with the vector ALU and with documented rates. A multiply-add is "
+        "two operations. The <a href=\"#facts\">facts</a> tell which types are accelerated, and by which unit.</p>\n");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].devices_n; i++) {
             const struct place at = {p->out, &p->runs[r], p->runs[r].devices[i].id};

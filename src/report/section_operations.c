@@ -199,13 +199,14 @@ static void beside(const struct operations *all)
                 if (!as_operation_of_ref(&p->runs[r], &all->rows[r][i], &refs->v[k], &m))
                     continue;
                 if (said++ == 0)
-                    as_buf_str(b, "<h3>Beside published figures</h3>\n<p class=\"meta\">What other machines do, as "
-                                  "their sources state it. Cycles an instruction are such in which each lane of a unit "
-                                  "could do one ffma32.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                                  "aria-label=\"Published figures of operations\"><table><thead><tr><th "
-                                  "scope=\"col\">operation<th scope=\"col\">figure<th scope=\"col\">machine<th "
-                                  "scope=\"col\" class=\"n\">published<th scope=\"col\" class=\"n\">measured here<th "
-                                  "scope=\"col\">conditions of the source<th scope=\"col\">source\n<tbody>");
+                    as_buf_str(b,
+                               "<h3>Compared with published figures</h3>\n<p class=\"meta\">Other machines, according "
+                               "to their sources. In cycles per instruction, each lane of a unit could do one "
+                               "ffma32 per cycle.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                               "aria-label=\"Published figures of operations\"><table><thead><tr><th "
+                               "scope=\"col\">operation<th scope=\"col\">figure<th scope=\"col\">machine<th "
+                               "scope=\"col\" class=\"n\">published<th scope=\"col\" class=\"n\">measured here<th "
+                               "scope=\"col\">conditions of the source<th scope=\"col\">source\n<tbody>");
                 published(p, &p->runs[r], &all->rows[r][i], &refs->v[k], m);
             }
     if (said)
@@ -341,10 +342,10 @@ enum as_status as_page_operations(struct as_page *p)
         as_buf_str(
             p->out,
             "<section id=\"operations\" aria-labelledby=\"operations-h\"><h2 id=\"operations-h\">Operations</h2>\n"
-            "<p class=\"lead\">Throughput and latency of each operation. Throughput is of one unit that has as "
-            "many threads as it takes, in results a cycle; cycles each are those that one instruction, of a warp or a "
-            "vector, takes of such a unit. Latency is in cycles; adjusted, it is less that of the operation that makes "
-            "an operand of a result in every step: derived, with what both intervals allow.</p>\n");
+            "<p class=\"lead\">Throughput and latency of each operation. Throughput is that of one fully "
+            "occupied unit, in results per cycle; cycles each is the issue cost of one instruction (of a warp or a "
+            "vector) on such a unit. Latency is in cycles; adjusted, without the operation that turns a result into "
+            "the next operand: derived, with both intervals combined.</p>\n");
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0, end; i < all.n[r]; i = end) {
             for (end = i + 1; end < all.n[r] && strcmp(all.rows[r][end].device, all.rows[r][i].device) == 0;)

@@ -133,11 +133,13 @@ static void caption(const struct drawing *d)
         as_page_run_name(b, &d->run->run);
         as_buf_str(b, "</span>");
     }
-    as_buf_printf(b,
-                  "</h3>\n<p class=\"meta\">Residual: nine of ten of %zu sequences cost within %.1f%% what these loads "
-                  "say; %.0f%% of those left out of the fit in turn do within %.0f%%.%s</p>\n",
-                  fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
-                  as_unit_pipes_hold(d->unit) ? "" : " <b>Not decided: too far off, or too few sequences.</b>");
+    as_buf_printf(
+        b,
+        "</h3>\n<p class=\"meta\">Residual: these loads predict the cost of 90%% of %zu sequences within %.1f%%; in "
+        "cross-validation they predict %.0f%% of the sequences within %.0f%%.%s</p>\n",
+        fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
+        as_unit_pipes_hold(d->unit) ? ""
+                                    : " <b>Undecided: the residual is too large, or there are too few sequences.</b>");
 }
 
 static void draw(struct drawing *d)
@@ -179,19 +181,20 @@ enum as_status as_page_pipes(struct as_page *p)
     enum as_status s = AS_OK;
     if (!as_page_has_pipes(p))
         return AS_OK;
-    as_buf_str(p->out, "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
-                       "class=\"lead\">What one operation of a warp takes of each resource of a unit, in cycles: pipes "
-                       "that pairs of operations show, and resources that nothing has for itself, such as ports of "
-                       "registers. A sequence costs what its busiest resource needs. Dark is all of the operation’s "
-                       "cost alone; what costs as much as its issue needs no load; ? stands where no sequence has both "
-                       "the operation and the one that the pipe is named after.</p>\n");
+    as_buf_str(p->out,
+               "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
+               "class=\"lead\">The load of one warp operation on each resource of a unit, in cycles: pipes that "
+               "pairs of operations reveal, and shared resources such as register ports. A sequence costs as "
+               "much as its busiest resource. Dark is the full cost of the operation alone; an operation that "
+               "is bound by issue has no load; ? means that no sequence has both the operation and the one "
+               "that the pipe is named after.</p>\n");
     const size_t before = p->out->len;
     for (size_t r = 0; r < p->n && !s; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)
             s = one_device(p, &p->runs[r], &p->runs[r].devices[i]);
     if (p->out->len == before)
         as_buf_str(p->out, "<p>The sequences of this run have too few operations whose costs alone are known, and "
-                           "are valid, to tell pipes: assay run pipes measures all pairs.</p>\n");
+                           "are valid, to tell pipes: 'assay run pipes' measures all pairs.</p>\n");
     as_buf_str(p->out, "</section>\n");
     return s;
 }

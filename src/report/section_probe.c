@@ -33,12 +33,12 @@ static void intro(struct as_page *p, const struct as_probe *probe, const char *n
         as_buf_html(b, probe->question);
         as_buf_str(b, "</p>\n");
     } else {
-        as_buf_str(b, "<p class=\"lead\">This assay does not know the probe; its numbers were measured by another "
-                      "version.</p>\n");
+        as_buf_str(b, "<p class=\"lead\">This version of assay does not have the probe; another version measured its "
+                      "numbers.</p>\n");
     }
     as_buf_printf(b, "<p class=\"meta\">%zu of %zu cells have a number", t.measured, t.total);
     if (t.rejected)
-        as_buf_printf(b, "; %zu of them rejected, drawn hollow, with the gates that failed in the table", t.rejected);
+        as_buf_printf(b, "; %zu of them rejected, drawn hollow, with the failed gates in the table", t.rejected);
     if (t.total > t.measured)
         as_buf_str(b, "; <a href=\"#missing\">why the others have none</a>");
     as_buf_str(b, ".</p>\n");

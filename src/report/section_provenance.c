@@ -103,7 +103,7 @@ static void settings(struct as_page *p, const struct as_run *run)
     }
     as_buf_printf(b, "<div><dt>seed</dt><dd>%llu</dd></div>", (unsigned long long)run->seed);
     if (run->precision > 0) {
-        as_buf_str(b, "<div><dt>precision asked for</dt><dd>");
+        as_buf_str(b, "<div><dt>requested precision</dt><dd>");
         as_buf_printf(b, "%.3g%%</dd></div>", 100 * run->precision);
     }
     if (run->budget_s > 0) {
@@ -112,8 +112,8 @@ static void settings(struct as_page *p, const struct as_run *run)
         as_buf_str(b, "</dd></div>");
     }
     if (run->visits > 0)
-        as_buf_printf(b, "<div><dt>visits to each cell</dt><dd>%d</dd></div>", run->visits);
-    pair(b, "measured alone again", run->isolate ? "yes" : "");
+        as_buf_printf(b, "<div><dt>trials per cell</dt><dd>%d</dd></div>", run->visits);
+    pair(b, "measured again alone", run->isolate ? "yes" : "");
     pair(b, "assay", run->tool_version);
     pair(b, "commit", run->tool_commit);
     as_buf_str(b, "</dl>\n");
@@ -161,8 +161,7 @@ static void allocators(struct as_buf *b, const struct as_device_info *d)
     as_buf_str(b, "</ul></dd></div>");
 }
 
-/* Which sensor watched it, what that cost, and what it could not tell; runs from before there were sensors say nothing.
- */
+/* The sensor, the cost of a reading, and what it does not report; runs older than sensors have none. */
 static void sensor(struct as_buf *b, const struct as_device_info *d)
 {
     if (d->sensor[0]) {
@@ -174,8 +173,8 @@ static void sensor(struct as_buf *b, const struct as_device_info *d)
         }
         as_buf_str(b, "</dd></div>");
     }
-    pair(b, d->sensor[0] ? "what it cannot tell" : "no sensor", d->sensor_why);
-    pair(b, "seen before the run", d->unfit);
+    pair(b, d->sensor[0] ? "not reported" : "no sensor", d->sensor_why);
+    pair(b, "state before the run", d->unfit);
 }
 
 static void device(struct as_buf *b, const struct as_device_info *d)
@@ -191,8 +190,8 @@ static void device(struct as_buf *b, const struct as_device_info *d)
     pair(b, "UUID", d->uuid);
     count_pair(b, "units", d->units);
     count_pair(b, "threads", d->threads);
-    number_pair(b, "clock, as claimed", d->clock_max_hz, "Hz");
-    number_pair(b, "peak bandwidth, as claimed", d->peak_bandwidth / 1e9, "GB/s");
+    number_pair(b, "reported clock", d->clock_max_hz, "Hz");
+    number_pair(b, "reported peak bandwidth", d->peak_bandwidth / 1e9, "GB/s");
     size_pair(b, "memory", d->memory_bytes);
     size_pair(b, "memory free at the start", d->memory_free);
     size_pair(b, "page", d->page_size);
@@ -206,7 +205,7 @@ void as_page_provenance(struct as_page *p)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<section id=\"provenance\" aria-labelledby=\"prov-h\"><h2 id=\"prov-h\">Provenance</h2>\n"
-                  "<p class=\"lead\">What was recorded with the numbers: asked for, measured by, and on what.</p>\n");
+                  "<p class=\"lead\">What was recorded with the numbers: the request, the tool and the machine.</p>\n");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         as_buf_str(b, "<h3>");

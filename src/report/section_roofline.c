@@ -248,7 +248,7 @@ static void draw(struct as_buf *b, const struct roofline *r, const char *device,
     for (size_t t = 0; t < r->types; t++)
         ceiling(&p, t);
     text(&p, (p.left + p.right) / 2, h - 8, "middle", "var(--ink)", p.font);
-    as_buf_str(b, "operations a byte</text>\n</svg>\n");
+    as_buf_str(b, "operations per byte</text>\n</svg>\n");
 }
 
 /* ---- the table ---- */
@@ -259,7 +259,7 @@ static void table(struct as_buf *b, const struct roofline *r, const char *device
                   "class=\"figures\"><caption>"
                   "Ceilings and ridge points of ");
     as_buf_html(b, device);
-    as_buf_str(b, ", in operations a byte, with 95% intervals</caption>\n<thead><tr><th scope=\"col\">type<th "
+    as_buf_str(b, ", in operations per byte, with 95% intervals</caption>\n<thead><tr><th scope=\"col\">type<th "
                   "scope=\"col\">peak");
     for (size_t k = 0; k < r->levels; k++) {
         as_buf_str(b, "<th scope=\"col\">");
@@ -316,8 +316,9 @@ static void one(struct as_page *p, const struct as_report_run *rr, const char *d
     }
     as_buf_str(b, "</h3>\n");
     if (r.types == 0 || r.levels == 0) {
-        as_buf_str(b, r.types ? "<p class=\"note\">Not drawn: no bandwidth of all threads or units is valid.</p>\n"
-                              : "<p class=\"note\">Not drawn: no peak of arithmetic is valid.</p>\n");
+        as_buf_str(b, r.types
+                          ? "<p class=\"note\">Not drawn: there is no valid bandwidth of all threads or units.</p>\n"
+                          : "<p class=\"note\">Not drawn: there is no valid arithmetic peak.</p>\n");
         return;
     }
     as_buf_str(b, "<figure class=\"chart\">\n");

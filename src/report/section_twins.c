@@ -94,10 +94,10 @@ void as_page_twins(struct as_page *p)
         return;
     as_buf_str(p->out,
                "<section id=\"twins\" aria-labelledby=\"twins-h\"><h2 id=\"twins-h\">Two backends, one "
-               "device</h2>\n<p class=\"lead\">The same hardware, driven by two backends: cells that were asked "
-               "for alike, compared from their samples. A difference is the backend's, its compiler's or its "
-               "driver's, and not the hardware's. Where no allocator is common to both, the best of each "
-               "stands for it, of times and rates.</p>\n");
+               "device</h2>\n<p class=\"lead\">The same hardware, driven by two backends: equal cells, "
+               "compared from their samples. A difference comes from the backend, its compiler or its driver, "
+               "not from the hardware. Where the two have no allocator in common, the best time or rate of each "
+               "is compared.</p>\n");
     for (size_t r = 0; r < p->n; r++) {
         const struct as_report_run *rr = &p->runs[r];
         for (size_t i = 0, end; i < rr->twins_n; i = end) {

@@ -136,7 +136,7 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         as_buf_clear(&line);
         as_buf_str(&line, "and ");
         as_buf_terminal(&line, as_buf_get(&more));
-        as_buf_str(&line, ": 'assay facts' has all of them");
+        as_buf_str(&line, ": 'assay facts' prints all of them");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
     if (run->left_out)
@@ -194,7 +194,7 @@ static void write_head(const struct as_report_run *run, const struct as_overview
         as_format_duration(&line, length);
     }
     if (r->state == AS_RUN_RUNNING)
-        as_buf_printf(&line, ", or killed: then 'assay resume %lld' goes on", (long long)r->id);
+        as_buf_printf(&line, ", or killed: then 'assay resume %lld' continues it", (long long)r->id);
     as_paint_on(out, AS_PAINT_STRONG, style);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_paint_off(out, AS_PAINT_STRONG, style);
@@ -213,6 +213,12 @@ static void write_head(const struct as_report_run *run, const struct as_overview
             lead = ", ";
         }
     as_buf_char(out, '\n');
+    if (run->against_earlier) {
+        as_buf_clear(&line);
+        as_buf_str(&line, "Note: ");
+        as_buf_terminal(&line, run->against_earlier);
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 6);
+    }
     as_buf_finish(&line);
 }
 

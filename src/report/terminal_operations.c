@@ -65,10 +65,9 @@ static enum as_status write_device(const struct as_operation *rows, size_t n, co
     for (size_t i = 1; i < n; i++)
         forms |= strcmp(rows[i].form, rows[0].form) != 0;
     as_buf_terminal(&line, rows[0].device);
-    as_buf_str(
-        &line,
-        ": results of a unit a cycle; cycles that an instruction, of a warp or a vector, takes of a full unit; cycles "
-        "until the next can take a result, with the link between them and, adjusted, less it");
+    as_buf_str(&line, ": results per cycle of a fully occupied unit; issue cycles of one instruction (of a warp or a "
+                      "vector); latency "
+                      "in cycles, with the link of the chain and, adjusted, without it");
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
     as_table_init(&t, forms ? with_forms : heads);

@@ -211,7 +211,7 @@ static enum as_status write_table(const struct view *v, struct as_buf *out, stru
     heads[n++] = metric;
     heads[n++] = v->style->unicode ? ">±" : ">+-";
     heads[n++] = "?>samples";
-    heads[n++] = "?>visits";
+    heads[n++] = "?>trials";
     heads[n++] = "status";
     heads[n] = NULL;
     struct as_table t;

@@ -258,7 +258,6 @@ void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n)
         same += twins[i].comparison.verdict == AS_SAME;
     }
     as_buf_printf(
-        b,
-        "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu cannot be told",
-        differ, n, same, same == 1 ? "is" : "are", n - differ - same);
+        b, "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu %s undecided",
+        differ, n, same, same == 1 ? "is" : "are", n - differ - same, n - differ - same == 1 ? "is" : "are");
 }

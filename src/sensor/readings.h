@@ -1,4 +1,4 @@
-/* What a sensor saw while a cell was visited, as plain data: the worker makes it, gates judge it, the store keeps it,
+/* What a sensor saw during a trial, as plain data: the worker makes it, gates judge it, the store keeps it,
  * and the report shows it. Nothing here knows a sensor or a device. */
 #ifndef AS_SENSOR_READINGS_H
 #define AS_SENSOR_READINGS_H
@@ -24,18 +24,18 @@ void as_throttle_text(int bits, struct as_buf *out);
 /* The bits of such a text; AS_FORMAT naming a word that is none. "" is -1. */
 enum as_status as_throttle_parse(const char *text, int *bits, struct as_error *err);
 
-/* One visit. All of it is unknown when sensor is ""; else a number that the sensor cannot tell is NAN. Numbers of what
+/* One trial. All of it is unknown when sensor is ""; else a number that the sensor cannot tell is NAN. Numbers of what
  * a device does are those seen while samples were taken. */
 struct as_readings {
     char sensor[16];                              /* its name */
     int throttle;                                 /* reasons seen, -1 unknown */
     double power_w;                               /* mean */
-    double temperature_before, temperature_after; /* degrees Celsius, of the whole visit */
+    double temperature_before, temperature_after; /* degrees Celsius, of the whole trial */
     double clock_hz, clock_lo, clock_hi;          /* of the core: median and range without the odd outlier */
     double memory_clock_lo, memory_clock_hi;
     double pcie_generation, pcie_width; /* the most that was seen */
     double pcie_generation_max, pcie_width_max;
-    double ecc_corrected, ecc_uncorrected; /* errors that came during the visit */
+    double ecc_corrected, ecc_uncorrected; /* errors that came during the trial */
     double users;                          /* other processes on the device */
     double utilisation;                    /* share of the time, mean */
     double reads;                          /* while samples were taken */

@@ -54,7 +54,7 @@ static void add_load(struct as_watch *w, const struct as_sensor_reading *r, doub
     add_throttle(seen, r->throttle);
 }
 
-/* until every_s have passed, or the visit's next step; with the lock held */
+/* until every_s have passed, or the trial's next step; with the lock held */
 static void nap(struct as_watch *w)
 {
     struct timespec until;

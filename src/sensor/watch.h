@@ -1,4 +1,4 @@
-/* Watching a device through one visit: a sensor is read before it, after it, and by a thread of its own in between. */
+/* Watching a device through one trial: a sensor is read before it, after it, and by a thread of its own in between. */
 #ifndef AS_SENSOR_WATCH_H
 #define AS_SENSOR_WATCH_H
 
@@ -34,18 +34,18 @@ struct as_watch {
     size_t clock_n, reads;
     struct as_readings seen;
 };
-/* Before a visit: a device that was slowed down by what ran before (one that drew too much power takes half a second to
+/* Before a trial: a device that was slowed down by what ran before (one that drew too much power takes half a second to
  * recover) gets at most AS_WATCH_SETTLE_S to come back. Where that was in vain it is not tried again until it is back.
  */
 #define AS_WATCH_SETTLE_S 0.7
 void as_watch_settle(struct as_sensing *sensing);
-/* A visit begins. Where no thread can be had there are only the readings before and after. every_s 0: as usual. */
+/* A trial begins. Where no thread can be had there are only the readings before and after. every_s 0: as usual. */
 void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every_s);
 /* From here on samples are taken: what is read before says nothing of them, and power that is read before the sensor's
- * lag has passed neither: it stays unknown in shorter visits. A clock or throttling that lingers from before is kept,
+ * lag has passed neither: it stays unknown in shorter trials. A clock or throttling that lingers from before is kept,
  * as devices recover from both slowly. */
 void as_watch_mark(struct as_watch *w);
-/* The visit is over: the thread ends, and *out is what was seen. Also without a mark. */
+/* The trial is over: the thread ends, and *out is what was seen. Also without a mark. */
 void as_watch_end(struct as_watch *w, struct as_readings *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* Bootstrap of a ratio of medians (Efron 1979; percentile interval, Efron and Tibshirani 1993, chapter 13). Samples of
- * one visit are not independent, so visits are drawn first and samples within them second (Davison and Hinkley 1997,
+ * one trial are not independent, so trials are drawn first and samples within them second (Davison and Hinkley 1997,
  * 3.8). */
 #include "base/clock.h"
 #include "stats/order.h"

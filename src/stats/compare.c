@@ -23,7 +23,7 @@ struct side {
     struct as_summary sum;
     struct as_interval within, within_differ; /* order-statistic intervals of all samples, SHOWN and TO_DIFFER */
     size_t visits;
-    double mean, ss; /* of the logarithms of the visits' medians */
+    double mean, ss; /* of the logarithms of the trials' medians */
     bool usable;
 };
 
@@ -55,7 +55,7 @@ static enum as_status side_make(const struct as_sampled *in, struct side *out, s
     return AS_OK;
 }
 
-/* The visits of both sides are taken to scatter alike, so that one visit on a side is enough. */
+/* The trials of both sides are taken to scatter alike, so that one trial on a side is enough. */
 static struct as_interval between(const struct side *a, const struct side *b, double confidence)
 {
     size_t df = a->visits + b->visits - 2;
@@ -66,7 +66,7 @@ static struct as_interval between(const struct side *a, const struct side *b, do
     return (struct as_interval){exp(middle - half), exp(middle + half)};
 }
 
-/* The wider of the interval from the samples and the one from the visits, holding the ratio; NAN when there is none. */
+/* The wider of the interval from the samples and the one from the trials, holding the ratio; NAN when there is none. */
 static struct as_interval ratio_interval(const struct side *a, const struct side *b, double ratio, bool to_differ)
 {
     struct as_interval ci = to_differ

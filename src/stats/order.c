@@ -145,7 +145,7 @@ enum as_status as_visits_make(const double *x, const int *visit, size_t n, struc
     *out = (struct as_visits){0};
     for (size_t i = 1; visit && i < n; i++) {
         if (visit[i] < visit[i - 1])
-            return as_fail(err, AS_FORMAT, "the visits of the samples are out of order: %d after %d", visit[i],
+            return as_fail(err, AS_FORMAT, "the trials of the samples are out of order: %d after %d", visit[i],
                            visit[i - 1]);
         k += visit[i] != visit[i - 1];
     }
@@ -153,7 +153,7 @@ enum as_status as_visits_make(const double *x, const int *visit, size_t n, struc
     out->medians = malloc((k + 1) * sizeof *out->medians);
     if (!out->starts || !out->medians) {
         as_visits_finish(out);
-        return as_nomem(err, (k + 1) * sizeof *out->medians, "visits");
+        return as_nomem(err, (k + 1) * sizeof *out->medians, "trials");
     }
     for (size_t i = 0; i < n; i++)
         if (i == 0 || (visit && visit[i] != visit[i - 1]))

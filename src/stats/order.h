@@ -1,4 +1,4 @@
-/* Order statistics and visits, shared inside stats. */
+/* Order statistics and trials, shared inside stats. */
 #ifndef AS_STATS_ORDER_H
 #define AS_STATS_ORDER_H
 
@@ -25,11 +25,11 @@ struct as_median_ranks as_median_ranks(size_t n, double confidence);
 /* Two-sided quantile of Student's t: P(|T| <= t) = confidence. df 0 gives NAN. */
 double as_student(unsigned df, double confidence);
 
-/* Where each visit starts; visit NULL is one visit. starts has visits + 1 entries, the last is n (free). */
+/* Where each trial starts; visit NULL is one trial. starts has visits + 1 entries, the last is n (free). */
 struct as_visits {
     size_t n;
     size_t *starts;
-    double *medians; /* of each visit */
+    double *medians; /* of each trial */
 };
 enum as_status as_visits_make(const double *x, const int *visit, size_t n, struct as_visits *out, struct as_error *err);
 void as_visits_finish(struct as_visits *v);

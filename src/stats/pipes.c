@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ERROR_LEAST = 0.005; /* of a cost: no two visits agree better */
+static const double ERROR_LEAST = 0.005; /* of a cost: no two trials agree better */
 static const double TELLS = 5;           /* bounds of a pair are apart by so many errors, or it tells nothing */
 static const double SEPARATE = 0.2, SHARED = 0.8, MOST_SHARED = 1.2;
 static const double BOUND_CLEAR = 1.1, BOUND_NEAR = 0.03; /* issue above the pipes; a cost at the issue */

@@ -16,9 +16,9 @@ struct as_interval {
 
 /* What is reported of one cell. Samples in the probe's unit. */
 struct as_summary {
-    size_t n;              /* samples that count (excluded visits not in it) */
-    size_t visits;         /* visits that count */
-    double median;         /* median of the samples, each visit weighing the same */
+    size_t n;              /* samples that count (excluded trials not in it) */
+    size_t visits;         /* trials that count */
+    double median;         /* median of the samples, each trial weighing the same */
     struct as_interval ci; /* 95% interval of the median: see as_summarize */
     double mad;            /* median absolute deviation from the median, unscaled */
     double min, max;
@@ -37,16 +37,16 @@ double as_mad(const double *x, size_t n);
  * that coverage is near the nominal one and not above it. */
 struct as_interval as_median_interval(const double *sorted, size_t n, double confidence);
 
-/* A cell is measured in visits spread over the run, so that what differs from visit to visit (placement of pages,
- * neighbours, clock) is in its interval. samples[0..n) in order of time, visit[i] the visit of sample i (not
- * decreasing). One visit: the order-statistic interval. Two: its hull with both visits' medians (two cannot tell how
- * visits scatter, so it may be too narrow). Three or more: Student's t interval on the visits' medians, not narrower
+/* A cell is measured in trials spread over the run, so that what differs from trial to trial (placement of pages,
+ * neighbours, clock) is in its interval. samples[0..n) in order of time, visit[i] the trial of sample i (not
+ * decreasing). One trial: the order-statistic interval. Two: its hull with both trials' medians (two cannot tell how
+ * trials scatter, so it may be too narrow). Three or more: Student's t interval on the trials' medians, not narrower
  * than a third of the pooled order-statistic interval. It always holds the median. A number that is not finite is
  * AS_FORMAT. */
 enum as_status as_summarize(const double *samples, const int *visit, size_t n, struct as_summary *out,
                             struct as_error *err);
 
-/* Bootstrap (percentile, resampling visits and then samples within visits when there are two or more) for the ratio
+/* Bootstrap (percentile, resampling trials and then samples within trials when there are two or more) for the ratio
  * median(a)/median(b). seed makes it repeatable. */
 enum as_status as_bootstrap_ratio(const double *a, const int *va, size_t na, const double *b, const int *vb, size_t nb,
                                   double confidence, unsigned rounds, uint64_t seed, struct as_interval *out,
@@ -61,7 +61,7 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
     double ratio;          /* b over a, of medians; > 1 means b's number is larger */
-    struct as_interval ci; /* 95% of the ratio, visits as the unit where there are two or more on either side */
+    struct as_interval ci; /* 95% of the ratio, trials as the unit where there are two or more on either side */
     enum as_verdict verdict;
     struct as_interval differ; /* 99%, by which faster and slower are called */
 };

@@ -24,7 +24,7 @@ static bool equal_visits(const struct as_visits *v)
     return true;
 }
 
-/* Median in which each visit weighs the same. With visits of one size it is the plain median. */
+/* Median in which each trial weighs the same. With trials of one size it is the plain median. */
 static enum as_status balanced_median(const double *x, const double *sorted, const struct as_visits *v, double *out,
                                       struct as_error *err)
 {
@@ -56,16 +56,16 @@ static void widen(struct as_interval *ci, double lo, double hi)
     ci->hi = fmax(ci->hi, hi);
 }
 
-/* From so many visits on, the order-statistic interval of their medians is as good, and one visit that fell into a bad
- * moment does not make it wide. Of very many visits the first thousand are taken. */
-/* With so few visits Yuen's approximation covers 1% too little; the factor was found by simulation. */
+/* From so many trials on, the order-statistic interval of their medians is as good, and one trial that fell into a bad
+ * moment does not make it wide. Of very many trials the first thousand are taken. */
+/* With so few trials Yuen's approximation covers 1% too little; the factor was found by simulation. */
 static const double TRIMMED_FACTOR = 1.06;
 enum { TRIMMED_VISITS = 6, ROBUST_VISITS = 8, ROBUST_MAX = 1000 };
 
-/* Student's interval on the medians of three or more visits: the visit is what was drawn independently. On their
- * logarithms where all are positive, as times and rates are, so that no bound falls below zero. From six visits on the
- * least and the largest are trimmed (Yuen 1974), so that one visit in a bad moment does not make it wide.
- * Where visits happen to agree better than the samples themselves allow, it is not narrower than a third of the pooled
+/* Student's interval on the medians of three or more trials: the trial is what was drawn independently. On their
+ * logarithms where all are positive, as times and rates are, so that no bound falls below zero. From six trials on the
+ * least and the largest are trimmed (Yuen 1974), so that one trial in a bad moment does not make it wide.
+ * Where trials happen to agree better than the samples themselves allow, it is not narrower than a third of the pooled
  * interval. */
 static struct as_interval visits_interval(const struct as_visits *v, struct as_interval pooled)
 {

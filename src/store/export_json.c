@@ -1,4 +1,4 @@
-/* Export: a run as JSON. Samples of the visits that count stand once, in the cell. */
+/* Export: a run as JSON. Samples of the trials that count stand once, in the cell. */
 #include "store/fields.h"
 #include "store/sql.h"
 

@@ -20,7 +20,7 @@ static enum as_status write_json(const char *text, bool is_array, const char *na
     json_t *j = json_loads(text, 0, &why);
     enum as_status s = AS_OK;
     if (!j || (is_array ? !json_is_array(j) : !json_is_object(j)))
-        s = as_fail(err, AS_FORMAT, "the stored '%s' is no JSON %s: %s; 'assay doctor' says where", name,
+        s = as_fail(err, AS_FORMAT, "the stored '%s' is not a JSON %s: %s; 'assay doctor' shows where", name,
                     is_array ? "array" : "object", j ? "something else" : why.text);
     else {
         char *again = json_dumps(j, JSON_COMPACT);
@@ -122,7 +122,7 @@ enum as_status as_fields_write(const struct as_field *fields, size_t n, const vo
 
 enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err)
 {
-    return as_fail(err, AS_FORMAT, "this is no export that can be read: %s%s%.60s: %s", place->text,
+    return as_fail(err, AS_FORMAT, "not a readable export: %s%s%.60s: %s", place->text,
                    place->text[0] && name[0] ? "." : "", name, why);
 }
 
@@ -133,9 +133,9 @@ static enum as_status read_text(const struct as_field *f, const json_t *j, const
     if (f->kind == AS_FIELD_TEXT_OR_NULL && json_is_null(j))
         text = "";
     if (!text)
-        return as_place_fail(place, f->name, "not a text", err);
+        return as_place_fail(place, f->name, "not a string", err);
     if (strlen(text) >= f->size)
-        return as_place_fail(place, f->name, "the text is too long", err);
+        return as_place_fail(place, f->name, "the string is too long", err);
     as_copy_text(at, f->size, text);
     return AS_OK;
 }
@@ -145,7 +145,7 @@ static enum as_status read_owned(const struct as_field *f, const json_t *j, cons
 {
     if (f->kind == AS_FIELD_OWNED) {
         if (!json_is_string(j))
-            return as_place_fail(place, f->name, "not a text", err);
+            return as_place_fail(place, f->name, "not a string", err);
         *at = as_strdup(json_string_value(j));
     } else {
         bool is_array = f->kind == AS_FIELD_ARRAY;
@@ -174,7 +174,7 @@ static enum as_status read_whole(const struct as_field *f, const json_t *j, cons
 {
     json_int_t v = json_integer_value(j);
     if (!json_is_integer(j) || v < 0 || (f->kind == AS_FIELD_INT && v > INT_MAX))
-        return as_place_fail(place, f->name, "not a whole number, or out of range", err);
+        return as_place_fail(place, f->name, "not an integer, or out of range", err);
     if (f->kind == AS_FIELD_INT)
         *(int *)at = (int)v;
     else if (f->kind == AS_FIELD_SIZE)
@@ -193,7 +193,7 @@ static enum as_status read_word(const struct as_field *f, const json_t *j, const
             *at = i;
             return AS_OK;
         }
-    return as_place_fail(place, f->name, "none of the words that can stand here", err);
+    return as_place_fail(place, f->name, "not one of the allowed words", err);
 }
 
 static enum as_status read_throttle(const struct as_field *f, const json_t *j, const struct as_place *place, int *at,
@@ -201,7 +201,7 @@ static enum as_status read_throttle(const struct as_field *f, const json_t *j, c
 {
     const char *text = json_is_null(j) ? "" : json_string_value(j);
     if (!text || (!text[0] && !json_is_null(j)) || as_throttle_parse(text, at, NULL))
-        return as_place_fail(place, f->name, "no list of reasons for throttling", err);
+        return as_place_fail(place, f->name, "not a list of throttle reasons", err);
     return AS_OK;
 }
 
@@ -230,7 +230,7 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
         return AS_OK;
     case AS_FIELD_SEED:
         if (!json_is_string(j) || as_parse_u64(json_string_value(j), at, NULL))
-            return as_place_fail(place, f->name, "not a whole number as text", err);
+            return as_place_fail(place, f->name, "not an integer as text", err);
         return AS_OK;
     case AS_FIELD_WORD:
         return read_word(f, j, place, at, err);
@@ -239,7 +239,7 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
     case AS_FIELD_CAUSES:
         return json_is_string(j) && !as_causes_parse(json_string_value(j), at, NULL)
                    ? AS_OK
-                   : as_place_fail(place, f->name, "no list of causes", err);
+                   : as_place_fail(place, f->name, "not a list of causes", err);
     case AS_FIELD_OTHER:
         break;
     }
@@ -274,7 +274,7 @@ enum as_status as_fields_read(const struct as_field *fields, size_t n, const jso
         while (i < n && strcmp(fields[i].name, name) != 0)
             i++;
         if (i == n)
-            return as_place_fail(place, name, "no such member is known", err);
+            return as_place_fail(place, name, "unknown member", err);
     }
     return AS_OK;
 }

@@ -23,7 +23,7 @@ enum as_field_kind {
     AS_FIELD_SEED,         /* uint64_t as text, since readers of JSON take numbers as doubles */
     AS_FIELD_WORD,         /* enum, by its words */
     AS_FIELD_THROTTLE,     /* int, AS_THROTTLE_* bits by their words, -1 is null */
-    AS_FIELD_CAUSES,       /* unsigned, AS_CAUSE_* bits by their words */
+    AS_FIELD_CAUSES,       /* unsigned, AS_WIDE_* bits by their words */
     AS_FIELD_OTHER,        /* left to the caller */
 };
 struct as_field {

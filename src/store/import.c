@@ -22,12 +22,12 @@ struct import {
     struct as_error *err;
 };
 
-/* A cell while it is read: its samples wait for the visits that they belong to. */
+/* A cell while it is read: its samples wait for the trials that they belong to. */
 struct cell_in {
     struct as_cell cell;
     const json_t *j;
     struct as_place place;
-    size_t taken; /* samples that visits have taken */
+    size_t taken; /* samples that trials have taken */
 };
 
 static enum as_status fail_at(const struct import *in, const struct as_place *place, const char *name, const char *why)
@@ -119,7 +119,7 @@ static enum as_status check_summary(const struct import *in, const struct cell_i
     if (m->modes > 2)
         return fail_at(in, &c->place, "modes", "more than 2");
     if ((m->n > 0) != isfinite(m->median))
-        return fail_at(in, &c->place, "median", "there is one exactly when there are samples");
+        return fail_at(in, &c->place, "median", "required exactly when there are samples");
     if (!in_order(m->min, m->median, m->max) || !in_order(m->ci.lo, m->ci.lo, m->ci.hi))
         return fail_at(in, &c->place, "median", "min, median and max, or the interval, are out of order");
     const enum as_cell_status status = c->cell.status;
@@ -128,7 +128,7 @@ static enum as_status check_summary(const struct import *in, const struct cell_i
     return AS_OK;
 }
 
-/* The samples of a visit: its own, or the next ones of the cell. */
+/* The samples of a trial: its own, or the next ones of the cell. */
 static enum as_status read_visit_samples(const struct import *in, struct cell_in *c, const struct as_place *place,
                                          const json_t *j, struct as_visit *v)
 {
@@ -139,14 +139,14 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
         enum as_status s = read_numbers(in, place, "samples", samples, n, &v->samples);
         v->n = n;
         if (!s && as_visit_counts(v))
-            s = fail_at(in, place, "samples", "those of a visit that counts stand in the cell: null is expected here");
+            s = fail_at(in, place, "samples", "null expected: the samples of a trial that counts are in the cell");
         return s;
     }
     size_t last = c->taken;
     while (last < c->cell.sum.n && c->cell.sample_visit[last] == v->number)
         last++;
     if (n == 0 || last - c->taken != n)
-        return fail_at(in, place, "n", "not as many samples as the cell has of this visit");
+        return fail_at(in, place, "n", "differs from the number of the cell's samples of this trial");
     v->samples = malloc(n * sizeof *v->samples);
     if (!v->samples)
         return as_nomem(in->err, n * sizeof *v->samples, "samples");
@@ -156,7 +156,7 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
     return as_visit_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
 }
 
-/* A number beside each sample, null where it is not known; null: there is none. */
+/* One number for each sample, null where unknown; null for all: there are none. */
 static enum as_status read_beside(const struct import *in, const struct as_place *place, const char *name,
                                   const json_t *j, size_t n, bool (*is_one)(double), double **out)
 {
@@ -173,7 +173,7 @@ static enum as_status read_beside(const struct import *in, const struct as_place
         (*out)[i] = json_is_null(v) ? NAN : json_number_value(v);
         if (!(json_is_null(v) || json_is_number(v)) || !is_one((*out)[i]))
             return fail_at(in, place, name,
-                           is_one == as_is_weight ? "not numbers from 0 to 1" : "neither numbers above 0 nor null");
+                           is_one == as_is_weight ? "not numbers from 0 to 1" : "neither null nor numbers above 0");
     }
     return AS_OK;
 }
@@ -187,7 +187,7 @@ static enum as_status read_readings(const struct import *in, const struct as_pla
     if (!readings || json_is_null(readings)) /* a format without them, or none */
         return AS_OK;
     enum as_status s = as_fields_read(as_readings_fields, as_readings_fields_n, readings, place, r, in->err);
-    return s || r->sensor[0] ? s : fail_at(in, place, "sensor", "empty; null is expected where there was none");
+    return s || r->sensor[0] ? s : fail_at(in, place, "sensor", "empty; null expected where there was no sensor");
 }
 
 static enum as_status import_visit(struct import *in, struct cell_in *c, size_t i, const json_t *j, int *last)
@@ -197,7 +197,7 @@ static enum as_status import_visit(struct import *in, struct cell_in *c, size_t 
     snprintf(place.text, sizeof place.text, "%.60s.visits[%zu]", c->place.text, i);
     enum as_status s = as_fields_read(as_visit_fields, as_visit_fields_n, j, &place, &v, in->err);
     if (!s && v.number <= *last)
-        s = fail_at(in, &place, "number", "not above that of the visit before");
+        s = fail_at(in, &place, "number", "not above that of the previous trial");
     if (!s)
         s = read_readings(in, &place, j, &v.readings);
     if (s)
@@ -226,7 +226,7 @@ static enum as_status import_visits(struct import *in, struct cell_in *c)
     for (size_t i = 0; i < json_array_size(visits) && !s; i++)
         s = import_visit(in, c, i, json_array_get(visits, i), &last);
     if (!s && c->taken != c->cell.sum.n)
-        s = fail_at(in, &c->place, "sample_visits", "samples of a visit that is not there, or out of order");
+        s = fail_at(in, &c->place, "sample_visits", "a sample refers to a missing trial, or out of order");
     return s;
 }
 
@@ -235,13 +235,13 @@ static enum as_status check_foreign(const struct import *in, const struct as_pla
 {
     const json_t *driver = json_object_get(j, "driver");
     if (!json_is_integer(json_object_get(j, "id")))
-        return fail_at(in, place, "id", "not a whole number");
+        return fail_at(in, place, "id", "not an integer");
     return !driver || json_is_null(driver) || json_is_string(driver)
                ? AS_OK
-               : fail_at(in, place, "driver", "neither a text nor null");
+               : fail_at(in, place, "driver", "neither a string nor null");
 }
 
-/* Formats before had one word for what is wide and what is rejected; which of them is judged at the end. */
+/* Older formats had one word for wide and rejected; the gates decide at the end. */
 static void translate_status(const struct import *in, const json_t *j)
 {
     const char *word = json_string_value(json_object_get(j, "status"));
@@ -258,7 +258,7 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
     if (!s)
         s = check_foreign(in, &c.place, j);
     if (!s && (strcmp(c.cell.probe, AS_HIDDEN_PROBE) == 0) != hidden)
-        s = fail_at(in, &c.place, "probe", hidden ? "not a sentinel" : "sentinels stand in a list of their own");
+        s = fail_at(in, &c.place, "probe", hidden ? "not a sentinel" : "sentinels belong in their own list");
     if (!s)
         s = read_axes(in, &c);
     if (!s)
@@ -316,7 +316,7 @@ static enum as_status check_root(const struct import *in, const json_t *root)
         return fail_at(in, &top, "cells", "cells and sentinels must be arrays");
     return json_object_size(root) == 4
                ? AS_OK
-               : fail_at(in, &top, "", "a member other than format_version, run, cells, sentinels");
+               : fail_at(in, &top, "", "unknown member: only format_version, run, cells and sentinels are allowed");
 }
 
 static enum as_status read_run(struct import *in, const json_t *root)
@@ -371,8 +371,7 @@ enum as_status as_store_import_json(struct as_store *store, const char *text, si
     if (!root && json_error_code(&why) == json_error_out_of_memory)
         return as_nomem(err, len, "an export");
     if (!root)
-        return as_fail(err, AS_FORMAT, "this is no export that can be read: line %d, column %d: %s", why.line,
-                       why.column, why.text);
+        return as_fail(err, AS_FORMAT, "not a readable export: line %d, column %d: %s", why.line, why.column, why.text);
     enum as_status s = import_root(&in, root);
     if (!s)
         *run_id = in.run.id;

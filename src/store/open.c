@@ -50,7 +50,7 @@ static enum as_status make_folders(const char *path, size_t *made_from, struct a
     enum as_status s = AS_OK;
     for (char *at = strchr(copy + 1, '/'); at && !s; at = strchr(at + 1, '/')) {
         *at = 0;
-        /* for the person's eyes only, as the specification of the folders asks for */
+        /* for the user's eyes only, as the specification of the folders asks for */
         if (mkdir(copy, 0700) == 0)
             *made_from = *made_from ? *made_from : (size_t)(at - copy);
         else if (errno != EEXIST && access(copy, F_OK))
@@ -102,17 +102,18 @@ static enum as_status check_file(const char *path, enum as_store_mode mode, stru
             return AS_OK;
         if (errno == ENOENT && names_a_run(path))
             return as_fail(err, AS_NOTFOUND,
-                           "there is no store '%s': a store is a file, the run in it is a word of its own", path);
+                           "there is no store '%s': a store is a file; name its run as a separate argument", path);
         if (errno == ENOENT)
-            return as_fail(err, AS_NOTFOUND, "there is no store '%s' yet: 'assay run' makes it", path);
+            return as_fail(err, AS_NOTFOUND, "there is no store '%s' yet: 'assay run' creates it", path);
         return as_fail(err, AS_IO, "the store '%s' cannot be opened: %s", path, strerror(errno));
     }
     if (S_ISDIR(st.st_mode))
-        return as_fail(err, AS_IO, "'%s' is a folder, no store: give a file with --store", path);
+        return as_fail(err, AS_IO, "'%s' is a folder, not a store: give a file with --store", path);
     if (!S_ISREG(st.st_mode))
-        return as_fail(err, AS_IO, "'%s' is no regular file: give another with --store", path);
+        return as_fail(err, AS_IO, "'%s' is not a regular file: give another with --store", path);
     if (st.st_size > 0 && st.st_size < SMALLEST) /* SQLite takes a file of one byte for an empty one */
-        return as_fail(err, AS_FORMAT, "'%s' is no store: give another file with --store or move this one away", path);
+        return as_fail(err, AS_FORMAT, "'%s' is not a store: give another file with --store or move this one away",
+                       path);
     if (access(path, mode == AS_STORE_WRITE ? R_OK | W_OK : R_OK))
         return as_fail(err, AS_IO,
                        "the store '%s' cannot be %s: %s; change its permissions or give another with --store", path,

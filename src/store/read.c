@@ -1,5 +1,5 @@
-/* Cells, visits and samples read. What a store holds may have been written by anyone: values out of range are refused,
- * text is cut to fit. */
+/* Reads cells, trials and samples. A store may have been written by anyone: values out of range are refused, text is
+ * cut to fit. */
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -73,7 +73,7 @@ static enum as_status read_cell(struct as_row *row, struct as_cell *c, struct as
     bool good = read_result(row, c);
     if (s)
         return as_store_damaged(row->store, "cell", c->id, why.text, err);
-    return good ? AS_OK : as_store_damaged(row->store, "cell", c->id, "a status or a gate is none that there is", err);
+    return good ? AS_OK : as_store_damaged(row->store, "cell", c->id, "unknown status, cause or gate state", err);
 }
 
 double as_sample_at(const unsigned char *bytes)
@@ -99,14 +99,14 @@ static bool decode_samples(const unsigned char *bytes, size_t len, size_t n, dou
     return true;
 }
 
-/* Adds the samples of one visit to a cell's. */
+/* Appends the samples of one trial to a cell's. */
 static enum as_status append_samples(struct as_row *row, struct as_cell *c, size_t *cap, struct as_error *err)
 {
     int number = as_get_small(row);
     size_t n = (size_t)as_get_small(row), len, cap_visit = *cap;
     const unsigned char *bytes = as_get_bytes(row, &len);
     if (len != 8 * n)
-        return as_store_damaged(row->store, "cell", c->id, "samples are cut off", err);
+        return as_store_damaged(row->store, "cell", c->id, "samples are truncated", err);
     enum as_status s = as_grow((void **)&c->samples, cap, c->sum.n + n, sizeof *c->samples, err);
     if (!s)
         s = as_grow((void **)&c->sample_visit, &cap_visit, c->sum.n + n, sizeof *c->sample_visit, err);
@@ -120,7 +120,7 @@ static enum as_status append_samples(struct as_row *row, struct as_cell *c, size
 }
 
 /* sum.n becomes the number of samples found, so that whoever reads them never goes too far: a run that was killed
- * between leaving out a visit and storing the cell's new numbers has one more or less until it is resumed. */
+ * between excluding a trial and storing the cell's new numbers has one more or less until it is resumed. */
 static enum as_status load_samples(struct as_store *store, struct as_cell *c, struct as_error *err)
 {
     size_t cap = 0;
@@ -143,11 +143,11 @@ enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, st
     enum as_status s = as_row_end(&row, err);
     if (s || (devices <= AS_RUN_DEVICES_MAX && probes <= AS_RUN_PROBES_MAX))
         return s;
-    return as_fail(
-        err, AS_FORMAT,
-        "the store '%s': run %lld is of %lld devices and %lld probes, and no run of assay is of more than %d "
-        "and %d: ask for another run",
-        store->path, (long long)run_id, (long long)devices, (long long)probes, AS_RUN_DEVICES_MAX, AS_RUN_PROBES_MAX);
+    return as_fail(err, AS_FORMAT,
+                   "the store '%s': run %lld has %lld devices and %lld probes, and no run of assay has more than %d "
+                   "and %d: name another run",
+                   store->path, (long long)run_id, (long long)devices, (long long)probes, AS_RUN_DEVICES_MAX,
+                   AS_RUN_PROBES_MAX);
 }
 
 /* "0100rejected limit: too fast": a digit for each gate, the status and the reason; NULL for an ok cell. */
@@ -184,7 +184,7 @@ static enum as_status read_brief_cell(struct as_row *row, struct as_cell *c, str
     c->sum = (struct as_summary){.n = (size_t)as_get_small(row)};
     c->sum.median = as_get_real(row);
     if (!read_trouble(row, c))
-        return as_store_damaged(row->store, "cell", c->id, "a status is none that there is", err);
+        return as_store_damaged(row->store, "cell", c->id, "unknown status", err);
     return AS_OK;
 }
 
@@ -336,7 +336,7 @@ static enum as_status read_beside(struct as_row *row, const struct as_visit *v, 
     if (!bytes)
         return AS_OK;
     if (len != 8 * v->n)
-        return as_store_damaged(row->store, "cell", v->cell_id, "there is not one number beside each sample", err);
+        return as_store_damaged(row->store, "cell", v->cell_id, "clocks or weights do not match the samples", err);
     *out = malloc(len ? len : 1);
     if (!*out)
         return as_nomem(err, len, "samples");
@@ -358,7 +358,7 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     size_t n = (size_t)as_get_small(row), len;
     const unsigned char *bytes = as_get_bytes(row, &len);
     if (len != 8 * n)
-        return as_store_damaged(row->store, "cell", v->cell_id, "samples are cut off", err);
+        return as_store_damaged(row->store, "cell", v->cell_id, "samples are truncated", err);
     v->samples = malloc(n ? len : 1);
     if (!v->samples)
         return as_nomem(err, len, "samples");
@@ -392,7 +392,8 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     if (s)
         return s;
     return good ? AS_OK
-                : as_store_damaged(row->store, "cell", v->cell_id, "a visit has a status that there is not", err);
+                : as_store_damaged(row->store, "cell", v->cell_id,
+                                   "a trial has an unknown status, gate state or throttle reason", err);
 }
 
 enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,

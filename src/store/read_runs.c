@@ -43,7 +43,7 @@ static enum as_status finish_run(struct as_store *store, struct as_run *r, bool 
                                  struct as_error *err)
 {
     if (!known_state)
-        return as_store_damaged(store, "run", r->id, "its state is none that a run can have", err);
+        return as_store_damaged(store, "run", r->id, "unknown state", err);
     if (counted)
         return AS_OK;
     struct as_row row = as_row_start(store, AS_SQL_COUNT_OK);
@@ -138,7 +138,7 @@ static enum as_status id_by_uuid(struct as_store *store, const char *name, int64
         s = as_row_end(&row, err);
     }
     if (!s && n > 1)
-        s = as_fail(err, AS_USAGE, "'%s' is the start of several runs: %s; give more of it, or the number", name,
+        s = as_fail(err, AS_USAGE, "'%s' is ambiguous: %s; give more characters, or the number", name,
                     as_buf_get(&list));
     *found = n == 1;
     as_buf_finish(&lower);
@@ -159,10 +159,9 @@ static enum as_status no_such_run(struct as_store *store, const char *name, stru
     if (s)
         return s;
     if (n == 0)
-        return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' makes one", store->path);
+        return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' creates one", store->path);
     if (n == 1)
-        return as_fail(err, AS_NOTFOUND,
-                       "run '%.60s' is not in the store '%s': its only run is %lld, which is 'last', too", name,
+        return as_fail(err, AS_NOTFOUND, "run '%.60s' is not in the store '%s': its only run is %lld ('last')", name,
                        store->path, last);
     return as_fail(err, AS_NOTFOUND,
                    "run '%.60s' is not in the store '%s': give a number from %lld to %lld, 'last', -2 "

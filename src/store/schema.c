@@ -90,7 +90,7 @@ static const char version_1[] =
     " UNIQUE(cell_id, number)"
     ") STRICT;";
 
-/* What sensors saw and what was counted in machine code. A visit from before has neither. */
+/* What sensors saw and what was counted in machine code. A trial from before has neither. */
 static const char version_2[] =
     "ALTER TABLE visits ADD COLUMN code TEXT NOT NULL DEFAULT 'n/a' CHECK(code IN('n/a','pass','fail'));"
     "ALTER TABLE visits ADD COLUMN code_text TEXT NOT NULL DEFAULT '';"
@@ -246,7 +246,7 @@ enum as_status as_schema_look(const struct as_schema *schema, const char *path, 
     }
     if (application != AS_STORE_APPLICATION)
         return as_fail(err, AS_FORMAT,
-                       "'%s' is a database of another program, no store: give another file with --store", path);
+                       "'%s' is a database of another program, not a store: give another file with --store", path);
     if (version > schema->version)
         return as_fail(
             err, AS_FORMAT,
@@ -286,7 +286,7 @@ static enum as_status check_references(const char *path, sqlite3 *db, struct as_
     if (broken)
         return as_fail(
             err, AS_FORMAT,
-            "the store '%s' cannot be brought up to date: %lld rows belong to nothing; it was left as it was", path,
+            "the store '%s' cannot be migrated: %lld rows refer to rows that do not exist; it was left unchanged", path,
             (long long)broken);
     return AS_OK;
 }

@@ -71,7 +71,7 @@ enum as_status as_store_connect(struct as_store *store, struct as_error *err);
 /* Is the file that is open no longer at its path? */
 bool as_store_moved(const struct as_store *store);
 
-/* What SQLite's code means for the person: path, cause and remedy. Returns the code. */
+/* What SQLite's code means for the user: path, cause and remedy. Returns the code. */
 enum as_status as_sql_fail(const struct as_store *store, int rc, struct as_error *err);
 /* The same for a file that could not be opened as a store. */
 enum as_status as_sql_fail_at(const char *path, sqlite3 *db, int rc, struct as_error *err);

@@ -33,14 +33,14 @@ void as_store_release(struct as_store *store); /* takes NULL and a store without
 /* Inserts the run and its planned cells and claims it; sets run->id and every cells[i].id and run_id. */
 enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
                                   struct as_error *err);
-/* Stores the visit and the cell as it is now (status, summary, gates). A visit with the same cell and number is
+/* Stores the trial and the cell as it is now (status, summary, gates). A trial with the same cell and number is
  * refused (AS_FAILED): nothing is ever stored twice. */
 enum as_status as_store_add_visit(struct as_store *store, const struct as_visit *visit, const struct as_cell *cell,
                                   struct as_error *err);
 /* Stores cells as they are now (status, reason, summary, gates): for skips and for the gates at the end. */
 enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
                                      struct as_error *err);
-/* Marks visits as excluded or not, with the reason. */
+/* Marks trials as excluded or not, with the reason. */
 enum as_status as_store_exclude_visit(struct as_store *store, int64_t cell_id, int number, int excluded,
                                       const char *reason, struct as_error *err);
 enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err);
@@ -58,7 +58,7 @@ struct as_cell_filter {
     const char *device; /* NULL: all */
     int hidden;         /* also the sentinel's cells */
     int with_samples;   /* sum.n is then the number of samples found, also where a kill came between leaving out a
-                           visit and storing the cell's new numbers */
+                           trial and storing the cell's new numbers */
     size_t limit;       /* 0: all, else the first so many */
 };
 /* Cells in order of the plan. */
@@ -79,14 +79,18 @@ enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_ce
 /* How many cells of a run are of a probe (NULL: of all but the sentinel). */
 enum as_status as_store_count(struct as_store *store, int64_t run_id, const char *probe, size_t *n,
                               struct as_error *err);
-/* The visits of one cell, or of a whole run when cell_id is 0, in order of time. */
+/* The trials of one cell, or of a whole run when cell_id is 0, in order of time. */
 enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
                                size_t *n, struct as_error *err);
 void as_visits_free(struct as_visit *visits, size_t n);
 /* Cells of a run whose numbers do not match their stored trials, in order of the plan; with run_id 0 the runs that have
  * such cells. Ids, the caller's to free. */
 enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err);
-/* SQLite's integrity check, foreign keys, and the store's own rules (a visit belongs to a cell, sample blobs whole). */
+/* Appends in what a run's sentinels differ from those of up to five complete runs before it on the same host by the same
+ * build, "; " between; nothing where they do not or where there are fewer than three. Device ids are not escaped. */
+enum as_status as_store_against_earlier(struct as_store *store, const struct as_run *run, struct as_buf *out,
+                                        struct as_error *err);
+/* SQLite's integrity check, foreign keys, and the store's own rules (a trial belongs to a cell, sample blobs whole). */
 enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 
 /* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
@@ -105,7 +109,7 @@ enum as_status as_store_export_json(struct as_store *store, const struct as_run 
                                     struct as_error *err);
 enum as_status as_store_export_csv(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                    struct as_error *err);
-/* Adds the run of an exported JSON text; samples and visits come back as exported. Damaged, foreign or newer text is
+/* Adds the run of an exported JSON text; samples and trials come back as exported. Damaged, foreign or newer text is
  * refused whole (AS_FORMAT with the place). */
 enum as_status as_store_import_json(struct as_store *store, const char *text, size_t len, int64_t *run_id,
                                     struct as_error *err);

@@ -1,4 +1,4 @@
-/* Is the whole store in order? SQLite's own check, references, and what a store promises beyond them. */
+/* Checks the whole store: SQLite's integrity check, references, and the invariants of a store. */
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -14,16 +14,16 @@
 
 static const struct {
     const char *sql;    /* rows that break the rule: id, detail */
-    const char *rule;   /* what is wrong with the first of them */
+    const char *rule;   /* what is wrong with such a row */
     const char *remedy; /* NULL: restore it from a copy */
 } rules[] = {
-    {"SELECT rowid, \"table\" || ' row' FROM pragma_foreign_key_check", "it belongs to nothing", NULL},
-    {"SELECT id, 'visit' FROM visits WHERE length(samples) IS NOT 8 * n", "its samples are cut off", NULL},
+    {"SELECT rowid, \"table\" || ' row' FROM pragma_foreign_key_check", "it refers to a row that does not exist", NULL},
+    {"SELECT id, 'trial' FROM visits WHERE length(samples) IS NOT 8 * n", "its samples are truncated", NULL},
     {"SELECT c.id, 'cell' FROM cells c WHERE c.status IN('ok','wide','rejected') AND NOT EXISTS "
      "(SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0)",
-     "it claims a number that no visit measured", NULL},
+     "it has a number but no trial with samples", NULL},
     {"SELECT c.id, 'cell' FROM " AS_STALE_CELLS, "its numbers do not match its trials",
-     "'assay doctor --repair' computes them again"},
+     "'assay doctor --repair' recomputes them"},
     {"SELECT c.id, 'cell' FROM cells c WHERE c.n > 0 AND (c.median IS NULL OR c.min > c.median OR c.median > c.max)",
      "its numbers contradict each other", NULL},
     {"SELECT r.id, 'run' FROM runs r WHERE r.cells <> (SELECT count(*) FROM cells c WHERE c.run_id = r.id AND "
@@ -36,16 +36,16 @@ static const struct {
     {CELLS "EXISTS (SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0 AND least_sample(v.samples) IS NULL)",
      "a sample is not a number", NULL},
     {CELLS "c.n > 0 AND (c.ci_low > c.ci_high OR c.median < c.ci_low OR c.median > c.ci_high)",
-     "its interval does not hold its median", NULL},
+     "its interval does not contain its median", NULL},
     {CELLS "c.n > 0 AND (c.mad < 0 OR c.mode_low > c.mode_high OR c.mode_share NOT BETWEEN 0 AND 1)",
      "its scatter or modes contradict each other", NULL},
-    {CELLS "c.n > " OF_VISITS("coalesce(sum(v.n), 0)"), "it counts more samples than there are", NULL},
-    /* also of excluded ones: a run may be killed between leaving them out and storing the cell's new numbers */
+    {CELLS "c.n > " OF_VISITS("coalesce(sum(v.n), 0)"), "it counts more samples than its trials have", NULL},
+    /* excluded trials too: a run may be killed between excluding them and storing the cell's new numbers */
     {CELLS "c.n > 0 AND c.exponent IS NULL AND (c.min < " OF_VISITS(
          "min(least_sample(v.samples))") " OR c.max > " OF_VISITS("max(largest_sample(v.samples))") ")",
-     "its minimum or maximum is beyond its samples", NULL},
+     "its minimum or maximum lies outside its samples", NULL},
     {CELLS "c.status IN('ok','wide') AND 'fail' IN (c.gate_checksum, c.gate_limit, c.gate_code, c.gate_footprint)",
-     "it is valid although a gate failed", NULL},
+     "it is ok or wide although a gate failed", NULL},
     {CELLS "c.id IN (SELECT max(id) FROM cells GROUP BY run_id, device, key HAVING count(*) > 1)",
      "its run has the same cell twice", NULL},
 };
@@ -55,7 +55,7 @@ static const struct {
     const char *sql, *name;
     bool is_array;
 } texts[] = {
-    {"SELECT id, 'visit', detail FROM visits", "detail", false},
+    {"SELECT id, 'trial', detail FROM visits", "detail", false},
     {"SELECT id, 'cell', detail FROM cells", "detail", false},
     {"SELECT id, 'cell', axes FROM cells", "axes", false},
     {"SELECT id, 'run', provenance FROM runs", "provenance", false},
@@ -153,7 +153,7 @@ enum as_status as_devices_check(const json_t *devices, struct as_error *err)
     return s;
 }
 
-/* No text is none, and as good as an empty one. */
+/* NULL and "" are fine. */
 static bool is_json(const char *text, size_t n, bool is_array)
 {
     json_error_t why;

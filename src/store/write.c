@@ -263,7 +263,7 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
 {
     for (size_t i = 0; i < v->n; i++)
         if (!isfinite(v->samples[i]))
-            return as_fail(err, AS_FAILED, "visit %d of cell %lld: sample %zu is not a number", v->number,
+            return as_fail(err, AS_FAILED, "trial %d of cell %lld: sample %zu is not a number", v->number,
                            (long long)cell_id, i);
     struct blobs blobs = {0};
     if (!pack(v->samples, v->n, &blobs.samples) || !pack(v->core_hz, v->n, &blobs.core_hz) ||
@@ -277,7 +277,7 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
     int rc = row.rc;
     enum as_status s = as_row_end(&row, err);
     if (rc == SQLITE_CONSTRAINT_UNIQUE)
-        s = as_fail(err, AS_FAILED, "visit %d of cell %lld is already in the store '%s'", v->number, (long long)cell_id,
+        s = as_fail(err, AS_FAILED, "trial %d of cell %lld is already in the store '%s'", v->number, (long long)cell_id,
                     store->path);
     else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
         s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)cell_id, store->path);
@@ -289,7 +289,7 @@ enum as_status as_store_add_visit(struct as_store *store, const struct as_visit 
                                   struct as_error *err)
 {
     if (visit->cell_id && visit->cell_id != cell->id)
-        return as_fail(err, AS_FAILED, "a visit of cell %lld cannot be stored with cell %lld",
+        return as_fail(err, AS_FAILED, "a trial of cell %lld cannot be stored with cell %lld",
                        (long long)visit->cell_id, (long long)cell->id);
     enum as_status s = as_begin_write(store, err);
     if (s)
@@ -329,7 +329,7 @@ enum as_status as_store_exclude_visit(struct as_store *store, int64_t cell_id, i
     as_put_int(&row, number);
     s = as_row_run(&row, err);
     if (!s && sqlite3_changes(store->db) != 1)
-        s = as_fail(err, AS_NOTFOUND, "visit %d of cell %lld is not in the store '%s'", number, (long long)cell_id,
+        s = as_fail(err, AS_NOTFOUND, "trial %d of cell %lld is not in the store '%s'", number, (long long)cell_id,
                     store->path);
     return as_end(store, s, err);
 }

@@ -64,8 +64,8 @@ static void every_difference_is_a_line(void **state)
           "kernel: 6.1.0, then 6.9.0\n"
           "microcode: 0x1, then 0x2\n"
           "governor: performance, then not recorded\n"
-          "precision asked for: 1.00%, then 10.0%\n"
-          "visits asked for: 6, then 3\n"
+          "precision requested: 1.00%, then 10.0%\n"
+          "trials requested: 6, then 3\n"
           "driver of cuda:0: 550.1, then 570.2\n"
           "device opencl:0: none, then Portable\n");
     check(&b, &a, true,
@@ -74,8 +74,8 @@ static void every_difference_is_a_line(void **state)
           "{\"differs\":\"kernel\",\"a\":\"6.9.0\",\"b\":\"6.1.0\"}\n"
           "{\"differs\":\"microcode\",\"a\":\"0x2\",\"b\":\"0x1\"}\n"
           "{\"differs\":\"governor\",\"a\":null,\"b\":\"performance\"}\n"
-          "{\"differs\":\"precision asked for\",\"a\":\"10.0%\",\"b\":\"1.00%\"}\n"
-          "{\"differs\":\"visits asked for\",\"a\":\"3\",\"b\":\"6\"}\n"
+          "{\"differs\":\"precision requested\",\"a\":\"10.0%\",\"b\":\"1.00%\"}\n"
+          "{\"differs\":\"trials requested\",\"a\":\"3\",\"b\":\"6\"}\n"
           "{\"differs\":\"driver of cuda:0\",\"a\":\"570.2\",\"b\":\"550.1\"}\n"
           "{\"differs\":\"device opencl:0\",\"a\":\"Portable\",\"b\":\"none\"}\n");
 }

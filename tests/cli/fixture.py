@@ -10,7 +10,7 @@ UNITS = {"latency": "ns", "bandwidth": "GB/s", "alloc": "ns", "atomics_lost": "u
 
 
 def samples(level, spread):
-    """24 samples in 3 visits around level, their median the level."""
+    """24 samples in 3 trials around level, their median the level."""
     return [level * (1 + spread * ((7 * i) % 23 - 11) / 11) for i in range(23)] + [level]
 
 

@@ -31,6 +31,7 @@ CASES = [
     ("list-runs", ["list", "runs"], 0, {}),
     ("list-runs-json", ["list", "runs", "--json"], 0, {}),
     ("list-gates", ["list", "gates"], 0, {}),
+    ("list-gates-json", ["list", "gates", "--json"], 0, {}),
     ("list-refs", ["list", "refs", "mi300a"], 0, {}),
     ("list-refs-sets", ["list", "refs"], 0, {}),
     ("list-refs-sets-json", ["list", "refs", "--json"], 0, {}),
@@ -45,6 +46,7 @@ CASES = [
     ("list-refs-json", ["list", "refs", "mi300a", "--json"], 0, {}),
     ("explain-as-run-names-it", ["explain", "probe:codegen"], 0, {"COLUMNS": "80"}),
     ("explain-drift", ["explain", "drift"], 0, {}),
+    ("explain-contention", ["explain", "contention", "--store", "wide.db"], 0, {}),
     ("explain-op", ["explain", "alu/ffma32", "--store", "ops.db"], 0, {}),
     ("explain-op-linked", ["explain", "alu_latency/recip32", "--store", "ops.db"], 0, {"COLUMNS": "80"}),
     ("explain-op-of-cpus", ["explain", "alu/iand32"], 0, {}),
@@ -69,18 +71,20 @@ def environment(folder):
 
 
 def prepare(folder):
-    """Runs 1 and 2 in the store, the second 20% slower, and exports beside it."""
+    """Runs 1 and 2 in the store, the second 20% slower, exports beside it, and further stores."""
     extra = [("latency", {"size": 1 << 31, "pattern": "random", "allocator": "mmap", "stride": 64}, 115.0)]
     files = {"one.json": fixture.run(), "two.json": fixture.run(1.2, host="bellows"),
              "partly.json": fixture.run(extra=extra), "ported.json": fixture.ported(),
-             "ops.json": fixture.operations()}
+             "ops.json": fixture.operations(), "wide.json": fixture.run()}
     files["partly.json"]["cells"] = files["partly.json"]["cells"][3:]
+    files["wide.json"]["cells"][2].update(status="wide", causes="time, contention",
+                                          reason="interval width 12%, 1% asked: time, contention")
     for name, run in files.items():
         fixture.set_keys(run, CELL_KEY)
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             json.dump(run, f)
     for name, store in (("one.json", "store.db"), ("two.json", "store.db"), ("ported.json", "ported.db"),
-                        ("ops.json", "ops.db")):
+                        ("ops.json", "ops.db"), ("wide.json", "wide.db")):
         subprocess.run([PROGRAM, "import", name, "--store", store], cwd=folder, env=environment(folder), check=True,
                        stdout=subprocess.DEVNULL)
 

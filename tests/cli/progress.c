@@ -57,7 +57,7 @@ static void test_line(void **state)
                               " | bandwidth cpu best 23.4 GB/s");
     struct as_event extra = event(AS_EVENT_CELL_END, &better, 3.5);
     extra.round = 10;
-    assert_non_null(strstr(show(&p, extra), "3/40 measured, extra pass 7, 42 s left"));
+    assert_non_null(strstr(show(&p, extra), "3/40 measured, narrowing intervals, pass 7, 42 s left"));
     assert_string_equal(show(&p, event(AS_EVENT_RUN_END, NULL, 4)), "\r\x1b[K"); /* leaves an empty line */
 }
 

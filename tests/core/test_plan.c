@@ -273,6 +273,18 @@ static void test_devices_before_a_preset(void **state)
     as_plan_finish(&plan);
 }
 
+/* Suites that run together keep the list of devices that they agree on. */
+static void test_devices_of_several_suites(void **state)
+{
+    (void)state;
+    const struct as_suite each = {.devices = "each"}, cpu = {.devices = "cpu"}, none = {.devices = ""};
+    assert_string_equal(as_suites_devices((const struct as_suite[]){each, each}, 2), "each");
+    assert_string_equal(as_suites_devices((const struct as_suite[]){none, each, none}, 3), "each");
+    assert_string_equal(as_suites_devices((const struct as_suite[]){each, cpu}, 2), "");
+    assert_string_equal(as_suites_devices(&none, 1), "");
+    assert_string_equal(as_suites_devices(NULL, 0), "");
+}
+
 static void test_lacking_device(void **state)
 {
     (void)state;
@@ -462,13 +474,21 @@ static void test_foreign_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_words),          cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_plan),           cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_precision),      cmocka_unit_test(test_devices_before_a_preset),
-        cmocka_unit_test(test_lacking_device), cmocka_unit_test(test_suites_and_probes),
-        cmocka_unit_test(test_bad_suites),     cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_wrong_sets),     cmocka_unit_test(test_foreign_cells),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_pruned),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_devices_before_a_preset),
+        cmocka_unit_test(test_devices_of_several_suites),
+        cmocka_unit_test(test_lacking_device),
+        cmocka_unit_test(test_suites_and_probes),
+        cmocka_unit_test(test_bad_suites),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_wrong_sets),
+        cmocka_unit_test(test_foreign_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static void test_without_cells_commands_are_named(void **unused)
     for (size_t i = 0; i < advice_n; i++) {
         assert_false(advice[i].known);
         assert_int_equal(advice[i].numbers_n, 0);
-        assert_non_null(strstr(advice[i].sentence, "Not known: valid cells are lacking"));
+        assert_non_null(strstr(advice[i].sentence, "Unknown: no valid cells"));
         assert_int_equal(strncmp(advice[i].command, "assay run ", 10), 0);
     }
 }
@@ -148,9 +148,9 @@ static void test_allocators_by_side(void **unused)
     assert_int_equal(get("hip:0", "device-heavy")->numbers[0].cell, 2);
     says(get("hip:0", "shared"), "Of 2 with valid cells that both sides reach use 'pinned': in repeated passes the "
                                  "device streams at 2.00 TB/s");
-    says(get("hip:0", "shared"), "of what it does in 'own', which the host does not reach");
-    says(get("hip:0", "shared"), "the driver promises no coherence");
-    says(get("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which cannot be told apart");
+    says(get("hip:0", "shared"), "of its rate in 'own', which the host cannot access");
+    says(get("hip:0", "shared"), "the driver does not promise coherence");
+    says(get("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which are statistically tied");
     says(get("hip:0", "first-touch"), "Let the device touch 'pinned' first");
 }
 
@@ -175,8 +175,8 @@ static void test_prefaults(void **unused)
     fault("cpu", 1000, "cpu-one", "mmap");
     fault("cpu", 250, "cpu-all", "mmap");
     fault("cpu", 1200, "cpu-one", "thp");
-    says(get("hip:0", "pre-fault"), "Touch 'managed' by the CPU where that can go on beside the device's work");
-    says(get("hip:0", "pre-fault"), "both in turn take 380 ns");
+    says(get("hip:0", "pre-fault"), "Touch 'managed' on the CPU where that can overlap the device's work");
+    says(get("hip:0", "pre-fault"), "both in sequence take 380 ns");
     says(get("hip:0", "pre-fault"), "pre-fault even then");
     assert_int_equal(get("hip:0", "pre-fault")->numbers_n, 3);
     says(get("cpu", "pre-fault"), "Touch large blocks with all threads: a page of 10000 then takes 250 ns");
@@ -208,9 +208,8 @@ static void test_copies(void **unused)
     const struct as_advice *a = get("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
     says(a, "From 'pinned' they pay from 1.01 (");
-    says(a,
-         "; from 'managed' and 'shared' remove them where the passes are many: in repeated ones the device is not seen "
-         "to be slower there than in 'own'");
+    says(a, "; from 'managed' and 'shared' remove them where the passes are many: in repeated ones the device is not "
+            "measurably slower there than in 'own'");
     assert_int_equal(a->numbers_n, 7); /* the device's own memory once */
 }
 
@@ -235,8 +234,8 @@ static void test_counters(void **unused)
     (void)unused;
     lost(0, "pinned", "add");
     lost(500, "pinned", "plain");
-    says(get("hip:0", "counter"), "They may, by atomic updates: none was lost in 'pinned'");
-    says(get("hip:0", "counter"), "Without atomics updates are lost in 'pinned', so a loss is seen");
+    says(get("hip:0", "counter"), "They may, with atomic updates: none was lost in 'pinned'");
+    says(get("hip:0", "counter"), "Without atomics updates are lost in 'pinned', so losses are detected");
     assert_false(get("hip:0", "counter")->warning);
 }
 
@@ -250,7 +249,7 @@ static void test_a_wide_scope_is_told_from_a_narrow_one(void **unused)
     const struct as_advice *a = get("hip:0", "counter");
     says(a, "'managed' (u64, scope device: up to 9 lost)");
     says(a, "'pinned' (u64, scope system: up to 5 lost)");
-    says(a, "By atomics of scope system none was lost in 'managed'. ");
+    says(a, "With atomics of scope system none was lost in 'managed'. ");
     assert_null(strstr(a->sentence, "No update was lost"));
 }
 

@@ -90,7 +90,7 @@ static void test_lost_updates(void **unused)
            "up to 3 of 1024, in 1 cell");
     f = made_get(&m, "lost.control.both.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
-    made_says(f, "up to 500 of 1024, so a loss is seen");
+    made_says(f, "up to 500 of 1024, so losses are detected");
     f = made_get(&m, "lost.control.device.pinned");
     assert_int_equal(f->verdict, AS_UNDECIDED);
     made_end(&m);

@@ -84,8 +84,8 @@ static void test_cache(void **state)
     }
 }
 
-/* Takes the trust from cells of more than `above` and less than `below` bytes. */
-static void distrust(struct made *m, double above, double below)
+/* Rejects cells of more than `above` and less than `below` bytes. */
+static void reject(struct made *m, double above, double below)
 {
     for (size_t i = 0; i < m->n; i++) {
         const double size = as_axes_number(&m->cells[i].axes, "size");
@@ -101,7 +101,7 @@ static void test_cache_with_hole(void **state)
     struct made m;
     start(&m);
     add_curve(&m, "thp", "random", INFINITY, 1);
-    distrust(&m, 16 * KiB, 64 * KiB);
+    reject(&m, 16 * KiB, 64 * KiB);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "cache.L1.size");
     assert_true(f->ci.lo == 16 * KiB && f->ci.hi == 64 * KiB && f->claimed == 32 * KiB);
@@ -117,7 +117,7 @@ static void test_cache_with_wide_hole(void **state)
     struct made m;
     start(&m);
     add_curve(&m, "thp", "random", INFINITY, 1);
-    distrust(&m, 512 * KiB, 8 * MiB);
+    reject(&m, 512 * KiB, 8 * MiB);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "cache.L2.size");
     assert_true(f->ci.lo == 512 * KiB && f->ci.hi == 8 * MiB && f->claimed == MiB);
@@ -135,7 +135,7 @@ static void test_cache_that_fades_into_a_hole(void **state)
         struct made m;
         start(&m);
         add_curve(&m, "thp", "random", INFINITY, 1);
-        distrust(&m, 512 * KiB, 16 * MiB);
+        reject(&m, 512 * KiB, 16 * MiB);
         for (size_t i = 0; i < m.n; i++) {
             struct as_summary *s = &m.cells[i].sum;
             if (as_axes_number(&m.cells[i].axes, "size") == 512 * KiB)
@@ -151,7 +151,7 @@ static void test_cache_that_fades_into_a_hole(void **state)
     }
 }
 
-/* A claim that the curve does not bear out, a cache that cannot be told, an rejected curve */
+/* A claim that the curve does not bear out, a cache that cannot be told, a rejected curve. */
 static void test_cache_claims(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_cache_claims(void **state)
     const struct as_fact *part = made_get(&m, "cache.L3.size");
     assert_int_equal(part->verdict, AS_SUPPORTED);
     assert_true(isnan(part->claimed));
-    assert_non_null(strstr(part->sentence, "of the 260 MiB that are claimed"));
+    assert_non_null(strstr(part->sentence, "of its reported 260 MiB"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
     m.info.caches_n = 0;
     made_derive(&m);

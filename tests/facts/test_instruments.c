@@ -45,12 +45,12 @@ static void test_verdicts(void **unused)
         enum as_fact_verdict verdict;
         const char *words;
     } cases[] = {
-        {1.01, 0.002, AS_SUPPORTED, "agree within 2% in 3 of 3 places; the farthest"},
-        {0.99, 0.002, AS_SUPPORTED, "in 3 of 3 places"},
-        {1.05, 0.002, AS_REFUTED, "in 2 of 3 places, differ by more in 1; the"},
-        {0.90, 0.002, AS_REFUTED, "in 2 of 3 places, differ by more in 1; the"},
-        {1.02, 0.005, AS_UNDECIDED, "in 2 of 3 places, and their intervals leave it open in 1; the"},
-        {1.01, 0.100, AS_UNDECIDED, "in 0 of 3 places, and their intervals leave it open in 3; the"},
+        {1.01, 0.002, AS_SUPPORTED, "agree within 2% in 3 of 3 cells; the largest"},
+        {0.99, 0.002, AS_SUPPORTED, "in 3 of 3 cells"},
+        {1.05, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
+        {0.90, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
+        {1.02, 0.005, AS_UNDECIDED, "in 2 of 3 cells, and are undecided in 1; the"},
+        {1.01, 0.100, AS_UNDECIDED, "in 0 of 3 cells, and are undecided in 3; the"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

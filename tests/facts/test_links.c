@@ -38,7 +38,7 @@ static void test_copies(void **unused)
         made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
     assert_int_equal(f->evidence[0], 2);
     made_says(f, "Copies of 256 MiB from pinned to own run at 50");
-    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "by a kernel");
+    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "with a copy kernel");
     made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
     made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "plain host memory");
     assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
@@ -46,10 +46,10 @@ static void test_copies(void **unused)
     made_add(&m, "copy", "GB/s", 2000, "from=own to=own direction=one how=engine size=268435456");
     made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
     made_derive(&m);
-    assert_null(strstr(made_get(&m, "copy.engine.pinned.own")->sentence, "counted once"));
-    assert_null(strstr(made_get(&m, "copy.engine.both.own.pinned")->sentence, "counted once"));
-    made_says(made_get(&m, "copy.engine.own.own"), "each byte counted once, not its read and its write");
-    made_says(made_get(&m, "copy.engine.managed.own"), "each byte counted once");
+    assert_null(strstr(made_get(&m, "copy.engine.pinned.own")->sentence, "counting each byte once"));
+    assert_null(strstr(made_get(&m, "copy.engine.both.own.pinned")->sentence, "counting each byte once"));
+    made_says(made_get(&m, "copy.engine.own.own"), "counting each byte once, not its read and its write");
+    made_says(made_get(&m, "copy.engine.managed.own"), "counting each byte once");
     made_end(&m);
 }
 
@@ -127,7 +127,7 @@ static void test_links(void **unused)
     made_says(f, "from the host's memory node 1");
     assert_string_equal(f->object, "link:host-1");
     assert_true(fabs(f->claimed - 63) < 1e-9);
-    made_says(made_near(&m, "link.every.to", 1000, 1e-9), "every other device");
+    made_says(made_near(&m, "link.every.to", 1000, 1e-9), "all other devices");
     assert_null(made_find(&m, "link.2.to"));
     made_says(made_near(&m, "link.latency.1.load", 800, 1e-9), "A load from memory of device 1 takes 800 ns");
     made_says(made_near(&m, "link.latency.host-0.atomic", 1200, 1e-9),
@@ -148,7 +148,7 @@ static void test_peaks_and_ridges(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "arithmetic.peak.f64", 30e12, 1e-9);
     assert_true(fabs(f->claimed / 30e12 - 1) < 1e-9);
-    made_says(f, "100.0% of what the units can do at the cell's 1.5");
+    made_says(f, "100.0% of the units' peak at the cell's 1.5");
     f = made_near(&m, "arithmetic.peak.f32", 60e12, 1e-9);
     assert_true(isnan(f->claimed));
     assert_null(made_find(&m, "ridge.f64.memory"));
@@ -183,7 +183,7 @@ static void test_queues(void **unused)
     const struct as_fact *f = made_near(&m, "concurrency.kernels", 6.4, 1e-9);
     made_says(f, "6.4");
     made_says(f, "from 16 queues");
-    assert_null(strstr(f->sentence, "as many as were tried"));
+    assert_null(strstr(f->sentence, "the most measured"));
     assert_int_equal(f->evidence_n, 3);
     made_near(&m, "concurrency.rate", 0.8, 1e-9);
     assert_null(made_find(&m, "concurrency.priority"));
@@ -194,7 +194,7 @@ static void test_queues(void **unused)
     m.cells[0].sum.median = 25e3; /* all 16 */
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
-    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "as many as were tried");
+    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "the most measured");
     m.cells[0].sum.median = 27.5e3; /* still all, launched one after the other */
     m.cells[0].sum.ci = (struct as_interval){27.4e3, 27.6e3};
     made_derive(&m);

@@ -59,7 +59,7 @@ static void test_emulated(void **unused)
     assert_verdict("matmul.accelerated.f16", AS_REFUTED); /* no tf32: beside f32 */
     assert_verdict("matmul.unit.f16", AS_REFUTED);
     made_near(&m, "matmul.unit.f16", 14.8 / 32, 1e-6);
-    made_says(made_get(&m, "matmul.unit.f16"), "power not read");
+    made_says(made_get(&m, "matmul.unit.f16"), "power was not read");
     assert_null(made_find(&m, "matmul.accelerated.f32"));
     made_near(&m, "matmul.unit.e4m3", 13.9 / 1000, 1e-6); /* no roof of its own: the highest */
     assert_null(made_find(&m, "matmul.library.f16"));

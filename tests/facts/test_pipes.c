@@ -55,16 +55,17 @@ static void test_pipes(void **unused)
     const struct as_fact *graph = made_near(&m, "pipes", 4, 0.001);
     made_says(graph, "7 operations in 4 pipes");
     assert_int_equal(graph->verdict, AS_SUPPORTED);
-    made_says(made_near(&m, "pipes.issue", 4, 0.001), "to its warps: ");
-    made_says(made_near(&m, "pipes.iadd32", 0.5, 0.001), "does iadd32, xor32");
-    made_says(made_get(&m, "pipes.recip32"), "does recip32, popc32");
+    made_says(made_near(&m, "pipes.issue", 4, 0.001), "; sequences bound by issue");
+    made_says(made_near(&m, "pipes.iadd32", 0.5, 0.001), "executes iadd32, xor32");
+    made_says(made_get(&m, "pipes.recip32"), "executes recip32, popc32");
     made_says(made_near(&m, "pipes.iadd32.xor32", 1, 0.01), "iadd32 and xor32 share a pipe");
     const struct as_fact *apart = made_get(&m, "pipes.ffma32.iadd32");
-    made_says(apart, "ffma32 and iadd32 do not share a pipe: ffma32+iadd32 costs 0.5 cycles, they alone 0.25 and 0.5");
+    made_says(apart,
+              "ffma32 and iadd32 do not share a pipe: ffma32+iadd32 costs 0.5 cycles, the two alone 0.25 and 0.5");
     assert_int_equal(apart->verdict, AS_SUPPORTED);
     assert_int_equal(apart->evidence_n, 3);
     const struct as_fact *hidden = made_get(&m, "pipes.ffma32.fadd32");
-    made_says(hidden, "take all that is issued");
+    made_says(hidden, "are bound by issue");
     assert_int_equal(hidden->verdict, AS_UNDECIDED);
 }
 

@@ -35,7 +35,7 @@ static void test_line(void **state)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "power.energy.ffma32", 5, 0.01);
     made_says(f, "the card draws 270 W");
-    made_says(f, "120 W with its units idle");
+    made_says(f, "120 W extrapolated to idle units");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < 5 && f->ci.hi > 5);
     assert_int_equal(f->evidence_n, 4);

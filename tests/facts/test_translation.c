@@ -141,7 +141,7 @@ static void test_events(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "tlb.misses.mmap.4096");
     assert_true(f->value == 256 && f->ci.lo == 64 && f->ci.hi == 256);
-    made_says(made_get(&m, "tlb.misses.mmap.4096"), "of 1024 pages 99%");
+    made_says(made_get(&m, "tlb.misses.mmap.4096"), "over 1024 pages 99%");
     f = made_get(&m, "tlb.misses.thp.4096");
     assert_true(isnan(f->value));
     made_says(made_get(&m, "tlb.misses.thp.4096"), "Fewer than one load in ten");
@@ -149,7 +149,7 @@ static void test_events(void **unused)
     f = made_get(&m, "page_events.faults.upfront.cpu");
     assert_true(f->value == 0);
     made_says(made_get(&m, "page_events.faults.shared.device"),
-              "which the device touched first, has 1002 minor faults: 1 a page");
+              "which the device touched first, takes 1002 minor faults: 1 per page");
 }
 
 int main(void)

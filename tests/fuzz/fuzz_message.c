@@ -139,7 +139,7 @@ static void fuzz_visit(struct fuzz_bytes *b)
                          .checksum = AS_GATE_PASS,
                          .status = AS_CELL_OK,
                          .footprint = 4096,
-                         .detail = (char[]){"{\"yardstick_ns\":14000,\"power_w\":300}"}};
+                         .detail = (char[]){"{\"timer_ns\":14000,\"power_w\":300}"}};
     as_readings_clear(&v.readings);
     snprintf(v.readings.sensor, sizeof v.readings.sensor, "%s", fuzz_byte(b) % 2 ? "nvml" : "");
     json_t *j = as_visit_to_json(&v);

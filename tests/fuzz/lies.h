@@ -30,6 +30,11 @@ json_t *lies_value(struct fuzz_bytes *b);      /* any JSON value */
 /* Replaces, doubles or removes something in the depth of a tree. */
 void lies_in_tree(json_t *tree, struct fuzz_bytes *b);
 
+/* Sets a member; value is taken over. */
+void lies_set(json_t *j, const char *name, json_t *value);
+/* The cell's numbers become those of its samples. */
+void lies_settle(json_t *cell);
+
 /* An export of some cells of a sample, as it is; the caller's. */
 json_t *lies_sample(struct fuzz_bytes *b);
 /* Lies in it, so many times as a byte says. */

@@ -1,8 +1,5 @@
 /* Chases: where a walk ends is known, and a wrong link is seen. */
-#include "../../probes/common/chase.h"
-#include "device/dialect/host_prelude.h"
-#include "scripted_clock.h"
-#include "toy_device.h"
+#include "chase_play.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,111 +10,7 @@
 
 #include <cmocka.h>
 
-_Thread_local struct as_host_item as_host_item;
-
-/* The kernels on the host. Without a clock they end as on a device that has none; with one they say that the walk took
- * STEP_NS a step, so that it shows which steps were timed. */
-enum { STEP_NS = 3 };
-static bool has_clock;
-static u64 steps_made;
-
-static u64 follow(u64 at)
-{
-    steps_made++;
-    return *(const u64 *)(uintptr_t)at;
-}
-#undef FOLLOW
-#define FOLLOW(at) follow(at)
-#undef HAVE_CYCLES
-#define HAVE_CYCLES 1
-#define CYCLES() (2 * STEP_NS * steps_made)
-#define HAVE_NANOS 1
-#define NANOS() (STEP_NS * steps_made)
-#include "../../probes/common/timed.kernel"
-
-#include "../../probes/common/sweep.kernel"
-#define PERSISTENT
-#include "../../probes/latency/latency.kernel"
-
-/* What was read before the first walk. */
-static struct {
-    int all, alone;
-    u64 elements, words;
-    u64 before_steps; /* made when the last one came */
-    u64 listed;       /* elements read from lists */
-    bool astray;      /* a list did not go as the chain does */
-} swept;
-
-static void run_around(void *const *args)
-{
-    const u64 *list = args[3];
-    u64 *chain = args[2], n;
-    memcpy(&n, args[4], sizeof n);
-    for (u64 i = 0; i + 1 < n; i++)
-        swept.astray |= chain[list[i]] != (u64)(chain + list[i + 1]);
-    around(args[0], args[1], chain, args[3], n);
-    swept.listed += n, swept.before_steps = steps_made;
-}
-
-static void run_kernel(const char *name, void *const *args)
-{
-    u64 a, b;
-    u32 before, turns, most;
-    struct as_record *record = args[0];
-    as_host_item = (struct as_host_item){.threads = 1, .groups = 1};
-    if (strcmp(name, "walk") == 0) {
-        memcpy(&a, args[3], sizeof a);
-        memcpy(&before, args[4], sizeof before);
-        memcpy(&turns, args[5], sizeof turns);
-        walk(args[0], args[1], args[2], a, before, turns);
-        record->has = has_clock ? record->has : 0;
-        return;
-    }
-    if (strcmp(name, "tell") == 0) {
-        tell(args[0]);
-        return;
-    }
-    if (strcmp(name, "persist") == 0) {
-        memcpy(&a, args[4], sizeof a);
-        memcpy(&most, args[5], sizeof most);
-        persist(args[0], args[1], args[2], args[3], a, most);
-        record->has = has_clock ? record->has : 0;
-        return;
-    }
-    if (strcmp(name, "sweep_alone") == 0) {
-        memcpy(&swept.elements, args[3], sizeof swept.elements);
-        memcpy(&swept.words, args[4], sizeof swept.words);
-        sweep_alone(args[0], args[1], args[2], swept.elements, swept.words);
-        swept.alone++, swept.before_steps = steps_made;
-        return;
-    }
-    if (strcmp(name, "sweep") == 0) {
-        memcpy(&a, args[2], sizeof a);
-        sweep(args[0], args[1], a);
-        swept.all++, swept.before_steps = steps_made;
-        return;
-    }
-    if (strcmp(name, "around") == 0) {
-        run_around(args);
-        return;
-    }
-    if (strcmp(name, "place") == 0) {
-        memcpy(&a, args[2], sizeof a);
-        place(args[0], args[1], a);
-        return;
-    }
-    assert_string_equal(name, "relocate");
-    memcpy(&a, args[1], sizeof a);
-    memcpy(&b, args[2], sizeof b);
-    relocate(args[0], a, b);
-}
-
 extern const struct as_probe as_probe_latency;
-
-struct play {
-    struct toy toy;
-    struct as_chase chase;
-};
 
 static void start(struct play *p, unsigned capabilities, uint64_t size, uint64_t stride, enum as_pattern pattern)
 {
@@ -127,22 +20,6 @@ static void start(struct play *p, unsigned capabilities, uint64_t size, uint64_t
     p->toy.kernel = run_kernel;
     if (as_chase_prepare(&p->chase, &p->toy.dev, &d, &err))
         fail_msg("%s", err.text);
-}
-
-static bool walk_and_end(struct play *p)
-{
-    static const uint64_t reps[] = {1, 7, 100};
-    char why[160] = "";
-    for (size_t i = 0; i < sizeof reps / sizeof *reps; i++) {
-        double ns = NAN, seconds = NAN;
-        assert_int_equal(as_chase_walk(&p->chase, reps[i], &ns, &seconds, NULL), AS_OK);
-        assert_true(ns > 0 && seconds > 0);
-    }
-    bool right = as_chase_check(&p->chase, why, sizeof why);
-    assert_true(why[0] != 0);
-    as_chase_finish(&p->chase);
-    assert_int_equal(p->toy.live, 0);
-    return right;
 }
 
 static const unsigned kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE};
@@ -396,127 +273,6 @@ static void test_spread_walks(void **unused)
         }
 }
 
-/* ---- the persistent walk ---- */
-
-static const unsigned persistent_kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE | AS_CAP_ASYNC};
-
-static void start_persistent(struct play *p, unsigned capabilities, uint64_t size)
-{
-    struct as_error err = {0};
-    struct as_chase_desc d = {.allocator = "toy", .size = size, .stride = 64, .seed = 3, .persistent = true};
-    toy_init(&p->toy, capabilities);
-    p->toy.kernel = run_kernel;
-    if (as_chase_prepare(&p->chase, &p->toy.dev, &d, &err))
-        fail_msg("%s", err.text);
-}
-
-static void test_persistent_walks_end_where_they_must(void **unused)
-{
-    static const uint64_t sizes[] = {128, 5000, 65536, 4 << 20};
-    (void)unused;
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (size_t k = 0; k < 2; k++) {
-            struct play p;
-            start_persistent(&p, persistent_kinds[k], sizes[s]);
-            assert_true(walk_and_end(&p));
-        }
-}
-
-/* The walk is over at its bound although nobody stops it, and long before its counter is read. */
-static enum as_status submit_and_end(struct as_device *dev, const struct as_launch *l, struct as_error *err)
-{
-    enum as_status s = toy_queue->submit(dev, l, err);
-    return s ? s : toy_queue->wait(dev, AS_WAIT_BLOCK, err);
-}
-
-static void test_walk_that_nobody_stops_ends(void **unused)
-{
-    struct play p;
-    struct as_error err = {0};
-    struct as_queue_ops queue;
-    double ns, seconds;
-    char why[160];
-    (void)unused;
-    start_persistent(&p, AS_CAP_SOURCE | AS_CAP_ASYNC, 65536);
-    toy_queue = p.toy.dev.queue;
-    queue = *toy_queue;
-    queue.submit = submit_and_end;
-    p.toy.dev.queue = &queue;
-    assert_int_equal(as_chase_walk(&p.chase, 100, &ns, &seconds, &err), AS_FAILED);
-    assert_non_null(strstr(err.text, "leave a CPU free"));
-    assert_true(as_chase_check(&p.chase, why, sizeof why)); /* it walked, as far as it had to */
-    p.toy.dev.queue = toy_queue;
-    assert_int_equal(as_chase_walk(&p.chase, 100, &ns, &seconds, &err), AS_OK);
-    assert_true(walk_and_end(&p));
-}
-
-static void test_counter_that_stands_still(void **unused)
-{
-    struct play p;
-    struct as_error err = {0};
-    double ns, seconds;
-    (void)unused;
-    start_persistent(&p, AS_CAP_SOURCE | AS_CAP_ASYNC, 65536);
-    p.toy.lose_launches = 1;
-    clock_script(0.01);
-    assert_int_equal(as_chase_walk(&p.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
-    clock_real();
-    assert_non_null(strstr(err.text, "not seen to move"));
-    as_chase_finish(&p.chase);
-    assert_int_equal(p.toy.live, 0);
-}
-
-static const char persistent_axes[] = "size=65536 pattern=random allocator=toy stride=64 instrument=persistent";
-
-static void test_persistent_visit(void **unused)
-{
-    (void)unused;
-    for (size_t k = 0; k < 2; k++) {
-        struct toy t;
-        struct toy_visit v;
-        struct as_sample s = {.value = NAN};
-        struct as_error err = {0};
-        char why[160] = "";
-        toy_init(&t, persistent_kinds[k]);
-        t.kernel = run_kernel;
-        assert_int_equal(toy_applies(&t, &as_probe_latency, persistent_axes, &err), AS_APPLIES);
-        toy_prepare(&t, &as_probe_latency, persistent_axes, &v, NULL);
-        assert_true(v.vc.sample_s >= 5e-3 && v.vc.sample_s <= 0.5);
-        assert_int_equal(as_probe_latency.sample(v.state, 10, &s, &err), AS_OK);
-        assert_true(s.value > 0 && s.value * 10 * AS_CHASE_COUNTED <= s.seconds * 1e9 * (1 + 1e-9));
-        assert_true(as_probe_latency.check(v.state, why, sizeof why));
-        toy_finish(&as_probe_latency, &v);
-        assert_int_equal(t.live, 0);
-    }
-}
-
-static void test_where_a_persistent_walk_cannot_be(void **unused)
-{
-    static const struct {
-        unsigned capabilities, threads;
-        bool coherent;
-        const char *why; /* NULL: it can */
-    } cases[] = {
-        {AS_CAP_HOST_KERNELS, 2, false, NULL},
-        {AS_CAP_HOST_KERNELS, 1, true, "one CPU only"},
-        {AS_CAP_HOST_KERNELS | AS_CAP_SCRIPTED, 2, true, "scripted"},
-        {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, true, NULL},
-        {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, false, "do not see each other"},
-        {AS_CAP_SOURCE, 1, true, "do not see each other"},
-    };
-    (void)unused;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct toy t;
-        struct as_error err = {0};
-        toy_init(&t, cases[i].capabilities);
-        t.dev.info.threads = cases[i].threads;
-        t.dev.info.allocators[0].coherent = cases[i].coherent;
-        enum as_applies is = toy_applies(&t, &as_probe_latency, persistent_axes, &err);
-        assert_int_equal(is, cases[i].why ? AS_INAPPLICABLE : AS_APPLIES);
-        assert_true(!cases[i].why || strstr(err.text, cases[i].why));
-    }
-}
-
 static void test_refusals(void **unused)
 {
     static const struct as_chase_desc wrong[] = {
@@ -576,11 +332,6 @@ int main(void)
         cmocka_unit_test(test_device_walks_beforehand),
         cmocka_unit_test(test_caches_are_settled),
         cmocka_unit_test(test_control_is_taken_off),
-        cmocka_unit_test(test_persistent_walks_end_where_they_must),
-        cmocka_unit_test(test_walk_that_nobody_stops_ends),
-        cmocka_unit_test(test_counter_that_stands_still),
-        cmocka_unit_test(test_persistent_visit),
-        cmocka_unit_test(test_where_a_persistent_walk_cannot_be),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_spread_walks),
         cmocka_unit_test(test_latency_visit),

@@ -134,8 +134,10 @@ static const struct as_memory_ops *toy_memory;
 static struct as_memory_ops shared_memory;
 static unsigned calls, phase;
 static bool always;
+static long preemptions;
 
-/* A neighbour comes and goes every 25 calls; while it is there, calls take 1.4 times as long. */
+/* A neighbour comes and goes every 25 calls; while it is there, it takes the core away and calls take 1.4 times as
+ * long. */
 static bool contended(void)
 {
     return always || (calls / phase) % 2 == 0;
@@ -145,6 +147,7 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
                                  double *alloc_s, double *free_s, struct as_error *err)
 {
     calls++;
+    preemptions += contended();
     toy.alloc_s = contended() ? 1.4e-6 : 1e-6;
     enum as_status s = toy_memory->time_alloc(dev, allocator, bytes, count, alloc_s, free_s, err);
     clock_pass(*alloc_s + *free_s);
@@ -155,7 +158,7 @@ static void read_scripted(struct as_reference *r, struct as_device *dev, struct 
 {
     (void)dev;
     clock_pass(10e-6);
-    *out = (struct as_reference_reading){.hz = 4e9, .is_shared = contended()};
+    *out = (struct as_reference_reading){.hz = 4e9, .preemptions = preemptions};
     r->fastest_hz = 4e9;
 }
 

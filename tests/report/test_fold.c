@@ -46,7 +46,7 @@ static void all_allocators_are_one_matter(void **state)
         snprintf(facts[i].id, sizeof facts[i].id, "alloc.%zu", i);
     }
     assert_int_equal(as_folded_text(facts, 20, NULL, &text), 14);
-    assert_string_equal(as_buf_get(&text), "14 more on what allocators cost");
+    assert_string_equal(as_buf_get(&text), "14 more on the cost of allocators");
     as_buf_finish(&text);
 }
 

@@ -25,21 +25,21 @@ static void map_and_facts_mark_a_size_that_was_only_claimed(void **state)
         f->claimed = 32 * 1024;
         assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
         assert_has(&svg, ">32 KiB</text>");
-        assert_has(&svg, ">claimed</text>");
+        assert_has(&svg, ">reported</text>");
         assert_has(&svg, ">size, clock</text>");
         assert_has(&svg, ">measured 16–64 KiB</text>");
-        assert_has(&svg, "L1 32 KiB claimed (measured 16–64 KiB), 1.46");
+        assert_has(&svg, "L1 32 KiB reported (measured 16–64 KiB), 1.46");
         assert_hasnt(&svg, "44.2");
         as_buf_clear(&svg);
         assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
-        assert_has(&svg, "<b>32 KiB</b> <span>claimed; measured 16–64 KiB</span>");
+        assert_has(&svg, "<b>32 KiB</b> <span>reported; measured 16–64 KiB</span>");
         f->claimed = 96 * 1024;
         f->verdict = AS_REFUTED;
         as_buf_clear(&svg);
         assert_int_equal(as_report_html(s->runs, 1, &svg, &err), AS_OK);
         assert_has(&svg, ">16–64 KiB</text>");
-        assert_has(&svg, ">claimed 96 KiB</text>");
-        assert_has(&svg, "<b>16–64 KiB</b> <span>claimed 96 KiB</span>");
+        assert_has(&svg, ">reported 96 KiB</text>");
+        assert_has(&svg, "<b>16–64 KiB</b> <span>reported 96 KiB</span>");
         as_buf_finish(&svg);
         synth_free(s);
     }
@@ -57,7 +57,7 @@ static void map_draws_and_collapses(void **state)
     assert_has(&svg, "× 8</text>");
     assert_true(count(as_buf_get(&svg), "<rect class=\"node\"") < 60); /* of 128 cores with three caches each */
     assert_has(&svg, "3.41\u00a0GHz");
-    assert_has(&svg, "claimed 2.30\u00a0GHz");
+    assert_has(&svg, "reported 2.30\u00a0GHz");
     assert_has(&svg, "1.46\u00a0ns");
     assert_hasnt(&svg, "nan");
     as_buf_finish(&svg);
@@ -143,7 +143,7 @@ static void map_shows_what_a_device_reaches(void **state)
 }
 
 /* A number that failed a gate is no number of the map, and is not passed over in silence either. */
-static void map_says_what_is_not_trusted(void **state)
+static void map_says_what_is_rejected(void **state)
 {
     (void)state;
     struct as_error err;
@@ -214,7 +214,7 @@ static void roofline_is_drawn_and_told(void **state)
     assert_hasnt(&one, "nan");
     assert_hasnt(&one, "inf");
     as_buf_finish(&one);
-    assert_non_null(strstr(to, "Not drawn: no bandwidth of all threads or units is valid."));
+    assert_non_null(strstr(to, "Not drawn: there is no valid bandwidth of all threads or units."));
     as_buf_finish(&page);
     synth_free(s);
 }
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
         cmocka_unit_test(map_names_units_not_their_parts),
         cmocka_unit_test(map_shows_what_a_device_reaches),
-        cmocka_unit_test(map_says_what_is_not_trusted),
+        cmocka_unit_test(map_says_what_is_rejected),
         cmocka_unit_test(map_of_many_devices_draws_the_first),
         cmocka_unit_test(roofline_is_drawn_and_told),
         cmocka_unit_test(map_survives_any_topology),

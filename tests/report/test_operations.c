@@ -125,7 +125,7 @@ static void the_page_has_a_table_and_entries(void **state)
     assert_has(&page, "frob32<small>not known to this assay");
     if (as_page_vega_size > 1) /* without pictures there is no data for them */
         assert_has(&page, "\"op_base\":{\"v\":");
-    assert_hasnt(&page, "Beside published figures");
+    assert_hasnt(&page, "Compared with published figures");
     as_buf_finish(&page);
 }
 
@@ -141,7 +141,7 @@ static void figures_stand_beside_what_was_measured(void **state)
                          "M5,device,,adjusted latency,op=popc32,,4,cycles,c,s,,\n"
                          "M7,cpu,,adjusted latency,op=recip32,,7,cycles,c,s,,\n"
                          "M6,device,,adjusted latency,op=nothing,,4,cycles,c,s,,\n");
-    const char *from = strstr(as_buf_get(&page), "Beside published figures");
+    const char *from = strstr(as_buf_get(&page), "Compared with published figures");
     assert_non_null(from);
     const char *to = strstr(from, "</table>");
     struct as_buf part = AS_BUF_INIT;

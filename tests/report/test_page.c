@@ -185,7 +185,7 @@ static void missing_cells_are_grouped_by_reason(void **state)
     assert_int_equal(count(section, "fine-grained SVM: the device has none"), 1);
     assert_non_null(strstr(section, "<td>20<td>"));
     assert_non_null(strstr(section, "and 14 more"));
-    assert_non_null(strstr(section, "the run ended before its turn came"));
+    assert_non_null(strstr(section, "the run ended before its first trial"));
     as_buf_finish(&page);
 }
 
@@ -210,7 +210,7 @@ static void runs_stand_beside_each_other(void **state)
 {
     (void)state;
     struct as_buf page = page_of("two");
-    assert_has(&page, "2 runs beside each other");
+    assert_has(&page, "2 runs side by side");
     assert_has(&page, "<th scope=\"col\">run\u00a03<th scope=\"col\">run\u00a04<th scope=\"col\">against run\u00a03");
     assert_has(&page, "× worse</b>");
     assert_hasnt(&page, "× better</b>"); /* the second run is 20% slower in all */

@@ -33,7 +33,7 @@ static void figures_stand_beside_their_facts(void **state)
     assert_has(&page, "<tr><td>A&lt;b&gt;, CPU</td><td>size &lt;i&gt;, op=fadd32 ilp=2</td>"
                       "<td class=\"n\">about 32 KiB to 48 KiB</td><td>");
     assert_has(&page, "<code>cpu cache.L1.size</code></td><td>when &lt;u&gt;</td><td>who &lt;s&gt;</td></tr>");
-    assert_has(&page, "<summary>1 figure that stands beside no fact of this page</summary>");
+    assert_has(&page, "<summary>1 figure without a matching fact on this page</summary>");
     assert_has(&page, "<tr><td>B, device</td><td>clock</td><td class=\"n\">1.278\u00a0GHz</td><td>always</td>");
     assert_int_equal(count(as_buf_get(&page), "<th>Measured here</th>"), 1);
     as_buf_finish(&page);
@@ -43,10 +43,10 @@ static void a_table_without_rows_is_left_out(void **state)
 {
     (void)state;
     struct as_buf page = page_of(HEADER "A,any,cache.L1.size,size,,,1,B,c,s,,\n");
-    assert_hasnt(&page, "beside no fact of this page");
+    assert_hasnt(&page, "without a matching fact");
     as_buf_finish(&page);
     page = page_of(HEADER "A,any,,size,,,1,B,c,s,,\nB,any,,size,,,2,B,c,s,,\n");
-    assert_has(&page, "<summary>2 figures that stand beside no fact of this page</summary>");
+    assert_has(&page, "<summary>2 figures without a matching fact on this page</summary>");
     assert_hasnt(&page, "<th>Measured here</th>");
     as_buf_finish(&page);
 }

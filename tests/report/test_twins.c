@@ -210,7 +210,7 @@ static void page_and_terminal_say_so(void **state)
     assert_non_null(section);
     assert_non_null(strstr(as_buf_get(&out), "<a href=\"#twins\">Two backends</a>"));
     assert_non_null(strstr(section, "UUID GPU-5ede5d59-c949-3aca-4b28-000000000000. 4 of 8 cells that both measured "
-                                    "differ by more than their intervals, 4 are the same, 0 cannot be told.</p>"));
+                                    "differ by more than their intervals, 4 are the same, 0 are undecided.</p>"));
     assert_non_null(strstr(section, "<td class=\"l worse\">slower"));
     assert_non_null(strstr(section, "<small>clCreateBuffer</small>"));
     as_buf_clear(&out);

@@ -1,5 +1,5 @@
-"""How long a run may take is a promise. What of it is exact is tested on a clock of the test's own (tests/core/test_share.c);
-here it is a small part of what the run would take without it, and the harness's patience tells them apart."""
+"""How long a run may take is a promise. The budget here is a small part of what the run would take without it, and the
+harness's patience tells them apart."""
 import contextlib
 import sqlite3
 

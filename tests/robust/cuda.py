@@ -117,14 +117,14 @@ def test_compiled_ahead(assay):
     if len(os.sched_getaffinity(0)) < 2:
         raise harness.Skip("one processor compiles nothing ahead")
     done, by = compiled(assay, *AHEAD)
-    expect("first compiling what 8 cells run" in done.err, "it says so", done)
+    expect("compiling the kernels of 8 cells" in done.err, "it says so", done)
     expect(len(by) == CELLS_AHEAD + SENTINELS, "each program once", by)
     expect(len(set(by[:CELLS_AHEAD])) == 2 and not set(by[:CELLS_AHEAD]) & set(by[CELLS_AHEAD:]),
            "those of the cells by two processes, and neither of them measures", by)
     done, by = compiled(assay, *AHEAD)
     expect(not by, "and never again", by)
     done, by = compiled(assay, *AHEAD, ASSAY_CACHE="off")
-    expect("first compiling" not in done.err and len(set(by)) == 1, "where nothing is kept the visits compile", by)
+    expect("compiling the kernels" not in done.err and len(set(by)) == 1, "where nothing is kept the visits compile", by)
 
 
 def test_code_of_others(assay):
@@ -139,7 +139,7 @@ def test_code_of_others(assay):
     expect(not compiled(assay, *AHEAD)[1], "what took its place is")
     os.chmod(kept, 0o777)
     done, again = compiled(assay, *AHEAD)
-    expect(again and "first compiling" not in done.err, "nor is a folder that others may write to", again)
+    expect(again and "compiling the kernels" not in done.err, "nor is a folder that others may write to", again)
     os.rename(kept, kept + ".real")
     os.chmod(kept + ".real", 0o700)
     os.symlink(kept + ".real", kept)

@@ -27,7 +27,7 @@ def readers(assay):
 
 
 def say(export, values):
-    """Each cell with samples is trusted and says another value, and so do its samples."""
+    """Each cell with samples is ok and says another value, and so do its samples."""
     for number, cell in enumerate(c for c in export["cells"] if c["n"]):
         value = values[number % len(values)]
         cell["samples"] = [value] * cell["n"]

@@ -41,10 +41,10 @@ def expect(holds, what, text=""):
 
 
 def numbers(folder, assay, store):
-    """Rows of the table of the best numbers, by probe and word: how many are trusted, and the best as it is shown."""
+    """Rows of the table of the best numbers, by probe and word: how many are valid, and the best as it is shown."""
     text = run(folder, assay, "show", "--store", store)
     rows = re.findall(r"^(latency|bandwidth) +cpu +(\w+) +(\d+) of (\d+) +(\S+ \S+)", text, re.M)
-    return text, {(probe, word): (int(trusted), int(of)) for probe, word, trusted, of, _ in rows}
+    return text, {(probe, word): (int(valid), int(of)) for probe, word, valid, of, _ in rows}
 
 
 def test_groups(folder, assay, store):

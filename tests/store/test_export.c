@@ -162,7 +162,7 @@ static void test_changed_exports_are_refused(void **state)
         {"\"format_version\":4,", "", "format_version"},
         {"\"format_version\":4,", "\"format_version\":4,\"format_version\":4,", "line 1"},
         {"\"sentinels\":", "\"guards\":", "sentinels"},
-        {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "member other than"},
+        {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "unknown member"},
         {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},
         {"\"seed\":\"", "\"seed\":\"x", "run.seed"},
         {"\"seed\":\"18446744073709551614\"", "\"seed\":\"18446744073709551616\"", "run.seed"},

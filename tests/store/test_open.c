@@ -393,8 +393,8 @@ static void test_damaged_store_of_version_1(void **state)
     struct fixture *f = *state;
     run_sql(f->path, store_version_1);
     run_sql(f->path, "PRAGMA foreign_keys = OFF; DELETE FROM runs");
-    refused(f, AS_STORE_READ, AS_FORMAT, "belong to nothing");
-    refused(f, AS_STORE_WRITE, AS_FORMAT, "belong to nothing");
+    refused(f, AS_STORE_READ, AS_FORMAT, "refer to rows that do not exist");
+    refused(f, AS_STORE_WRITE, AS_FORMAT, "refer to rows that do not exist");
     assert_int_equal(ask(f->path, "PRAGMA user_version"), 1);
 }
 
@@ -410,7 +410,7 @@ static void test_failed_migration_leaves_it_as_it_was(void **state)
     assert_int_equal(migrate(f, &broken, &kind), AS_FAILED);
     assert_non_null(strstr(f->err.text, f->path));
     assert_int_equal(migrate(f, &orphan, &kind), AS_FORMAT);
-    assert_non_null(strstr(f->err.text, "left as it was"));
+    assert_non_null(strstr(f->err.text, "left unchanged"));
     assert_int_equal(ask(f->path, "PRAGMA user_version"), 2);
     assert_int_equal(ask(f->path, "SELECT count(*) FROM cells"), 1);
 }

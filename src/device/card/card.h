@@ -106,7 +106,7 @@ struct as_card_backend {
     size_t found_n;
 };
 
-/* A program that was compiled stays until the device is closed, so that the second visit of a cell does not compile
+/* A program that was compiled stays until the device is closed, so that the second trial of a cell does not compile
  * again; its machine code also lies in a cache folder, keyed by source, options, target and the versions of compiler
  * and driver. */
 struct as_card_built {

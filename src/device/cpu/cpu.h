@@ -40,7 +40,7 @@ bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *bl
 /* Page size that backs the block now; 0: unknown, as nothing has been touched yet. A mixture counts as base pages. */
 uint64_t as_cpu_block_page_size(const struct as_cpu_pages *pages, const struct as_cpu_block *block);
 
-/* Blocks kept for the next visit. The oldest goes first when there are too many. */
+/* Blocks kept for the next trial. The oldest goes first when there are too many. */
 enum { AS_CPU_POOL_MAX = 64 };
 struct as_cpu_pool {
     struct as_cpu_block blocks[AS_CPU_POOL_MAX]; /* oldest first */

@@ -1,4 +1,4 @@
-/* Memory of the CPU: never more than is free, with room left, and kept between visits. */
+/* Memory of the CPU: never more than is free, with room left, and kept between trials. */
 #include "base/clock.h"
 #include "device/arena.h"
 #include "device/cpu/cpu.h"

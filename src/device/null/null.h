@@ -17,7 +17,7 @@
  * "free_ns"  numbers, 100 and 50: one allocation, one free "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...]
  * by rising size, the last with size 0 (no bound). The first level that holds the footprint of a launch serves it:
  *                seconds = reps x (accesses x ns x 1e-9 + bytes / (gbs x 1e9))
- *   "noise"      {"sd": 0.005, "visit_sd": 0}: relative standard deviations, of each launch and of each visit
+ *   "noise"      {"sd": 0.005, "visit_sd": 0}: relative standard deviations, of each launch and of each trial
  *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
  *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
  *                "to_launch" by launches since then; the ends may be left out
@@ -32,17 +32,17 @@
  *   "crash"       raises SIGSEGV                  "fail"   returns an error
  *   "hang"        never comes back                "oom"    returns that memory ran out
  *   "exit"        ends the process with code 1    "wrong"  changes some bytes of the first memory argument afterwards
- *   "slow"        takes "factor" times as long    "clock-half"  the clock halves, until the visit is over
+ *   "slow"        takes "factor" times as long    "clock-half"  the clock halves, until the trial is over
  * in launches that match all of
  *   "kernel", "probe"               globs for the names of kernel and program
  *   "min_footprint", "max_footprint"  bytes
- * and of those, counted from 1 in each visit (or with "count": "worker" over the worker's life),
+ * and of those, counted from 1 in each trial (or with "count": "worker" over the worker's life),
  *   "launch": N                     only the Nth
  *   "from": N                       the Nth and all after it; neither: every one
  * A fault with "allocator" (a glob) strikes allocations instead, by the same counting; min_ and max_footprint are their
  * bytes, and only crash, hang, exit, fail and oom make sense.
  *
- * A visit starts when a program is built. */
+ * A trial starts when a program is built. */
 #ifndef AS_DEVICE_NULL_NULL_H
 #define AS_DEVICE_NULL_NULL_H
 
@@ -83,7 +83,7 @@ struct as_null_fault {
     bool of_worker, of_allocations;
     enum as_null_action action;
     double factor;
-    uint64_t seen; /* launches that matched so far, in this visit or worker */
+    uint64_t seen; /* launches that matched so far, in this trial or worker */
 };
 /* Of the sensor room: what its scripted sensor says. */
 struct as_null_sensor {
@@ -130,7 +130,7 @@ struct as_null_device {
     uint64_t last_reps;
 };
 
-/* Starts a visit: counters and what lasts for a visit begin anew. */
+/* Starts a trial: counters and what lasts for a trial begin anew. */
 void as_null_visit(struct as_null_device *n);
 /* Seconds that the script has for a launch. Draws. */
 double as_null_seconds(struct as_null_device *n, const struct as_launch *launch);

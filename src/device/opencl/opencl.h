@@ -19,7 +19,7 @@ struct as_cl_backend {
     size_t found_n, found_cap;
 };
 
-/* A built program stays until the device is closed, so that the second visit of a cell does not compile again. */
+/* A built program stays until the device is closed, so that the second trial of a cell does not compile again. */
 struct as_cl_built {
     struct as_cl_built *next;
     uint64_t key; /* hash of options and source */

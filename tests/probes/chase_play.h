@@ -1,0 +1,34 @@
+/* Chases on a toy device, whose kernels run on the host. */
+#ifndef TESTS_PROBES_CHASE_PLAY_H
+#define TESTS_PROBES_CHASE_PLAY_H
+
+#include "../../probes/common/chase.h"
+#include "device/dialect/host_prelude.h"
+#include "toy_device.h"
+
+/* The kernels on the host. Without a clock they end as on a device that has none; with one they say that the walk took
+ * STEP_NS a step, so that it shows which steps were timed. */
+enum { STEP_NS = 3 };
+extern bool has_clock;
+extern u64 steps_made;
+void run_kernel(const char *name, void *const *args);
+
+/* What was read before the first walk. */
+struct swept {
+    int all, alone;
+    u64 elements, words;
+    u64 before_steps; /* made when the last one came */
+    u64 listed;       /* elements read from lists */
+    bool astray;      /* a list did not go as the chain does */
+};
+extern struct swept swept;
+
+struct play {
+    struct toy toy;
+    struct as_chase chase;
+};
+
+/* Chases three times, checks and finishes. Did all end where they must? */
+bool walk_and_end(struct play *p);
+
+#endif

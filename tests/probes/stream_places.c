@@ -1,0 +1,215 @@
+/* Streams on a toy that is like a GPU: places in its cache, ways to stream, and groups held at once. */
+#include "../../probes/common/stream.h"
+#include "toy_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What a card does for writing and for filling, by the arguments of its kernels. */
+static unsigned places_seen;
+static double *last_place;
+static void card(const char *name, void *const *args)
+{
+    bool fills = strcmp(name, "fill") == 0;
+    double *memory = args[fills ? 0 : 1];
+    uint64_t n;
+    memcpy(&n, args[2], sizeof n);
+    places_seen += !fills && memory != last_place;
+    last_place = fills ? last_place : memory;
+    for (uint64_t i = 0; i < n; i++)
+        if (fills)
+            memory[i] = 0.5;
+        else
+            memcpy(&memory[i], args[4], sizeof *memory);
+}
+
+static void init_card(struct toy *t)
+{
+    toy_init_sm90(t, card);
+    t->dev.info.capabilities |= AS_CAP_FP64;
+    t->dev.info.is_host_memory = false;
+    t->dev.info.caches_n = 1;
+    t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20};
+    t->launch_s = 1e-3;
+}
+
+static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool barrier)
+{
+    struct as_error err = {0};
+    const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
+                                     .allocator = "toy",
+                                     .size = size,
+                                     .choose_width = true,
+                                     .barrier = barrier,
+                                     .device_first = true,
+                                     .seed = 5};
+    double gbs = 0, seconds = 0;
+    init_card(t);
+    if (as_stream_prepare(s, &t->dev, &d, &err))
+        fail_msg("%s", err.text);
+    places_seen = 0;
+    last_place = NULL;
+    assert_int_equal(as_stream_run(s, 3, &gbs, &seconds, &err), AS_OK);
+    assert_true(fabs(gbs / (3 * as_stream_bytes(s) / 1e-3 * 1e-9) - 1) < 1e-9); /* so many times as much, as often */
+}
+
+/* A repetition within a card's cache goes over several places, each of which must be right; beyond it and in main
+ * memory there is one. */
+static void test_places(void **unused)
+{
+    struct toy t;
+    struct as_stream s;
+    char why[160];
+    (void)unused;
+    for (size_t wrong = 0; wrong <= AS_STREAM_PLACES; wrong++) {
+        start_card(&t, &s, 1 << 20, false);
+        assert_int_equal(s.places_n, AS_STREAM_PLACES);
+        assert_int_equal(places_seen, AS_STREAM_PLACES);
+        if (wrong < AS_STREAM_PLACES)
+            ((double *)s.places[wrong]->host)[s.n / 2] += 1;
+        assert_int_equal(as_stream_check(&s, why, sizeof why), wrong == AS_STREAM_PLACES);
+        as_stream_finish(&s);
+        assert_int_equal(t.live, 0);
+    }
+    for (int barrier = 0; barrier < 2; barrier++) {
+        start_card(&t, &s, barrier ? 1 << 20 : 16 << 20, barrier);
+        assert_int_equal(places_seen, 1);
+        assert_true(as_stream_check(&s, why, sizeof why));
+        as_stream_finish(&s);
+    }
+}
+
+/* How long a repetition takes, by the size of its groups and the place: one way is quick over the first places and slow
+ * over the others. */
+static const struct as_queue_ops *toy_queue;
+static const struct as_stream *timed;
+static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                                   struct as_error *err)
+{
+    enum { DECEIVES = 128, BEST = 512, QUICK_PLACES = 5, REPS_ARG = 5 };
+    enum as_status s = toy_queue->launch(dev, l, out, err);
+    size_t place = 0;
+    while (place + 1 < timed->places_n && timed->places[place] != l->args[1].u.memory)
+        place++;
+    double ns = l->group_size == BEST ? 1000 : l->group_size != DECEIVES ? 1040 : place < QUICK_PLACES ? 980 : 1100;
+    out->host_s = ns * 1e-9 * (double)l->args[REPS_ARG].u.u32;
+    return s;
+}
+
+static void test_ways_over_places(void **unused)
+{
+    struct toy t;
+    struct as_stream s;
+    struct as_queue_ops queue;
+    struct as_error err = {0};
+    const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
+                                     .allocator = "toy",
+                                     .size = 1 << 19,
+                                     .choose_width = true,
+                                     .device_first = true,
+                                     .seed = 5};
+    (void)unused;
+    init_card(&t);
+    toy_queue = t.dev.queue;
+    queue = *toy_queue;
+    queue.launch = timed_launch;
+    t.dev.queue = &queue;
+    timed = &s;
+    if (as_stream_prepare(&s, &t.dev, &d, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(s.way, "shared-stay-4-4x512");
+    as_stream_finish(&s);
+    assert_int_equal(t.live, 0);
+}
+
+/* The most groups, and threads, a unit that a launch but those that fill has; group_size of 1 tells pieces. */
+static const struct as_queue_ops *counted_queue;
+static size_t most_groups, most_threads;
+static enum as_status counted_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                                     struct as_error *err)
+{
+    const bool fills = l->args[1].kind == AS_ARG_MEMORY && l->args_n == 7 && l->args[3].kind == AS_ARG_U64 &&
+                       l->args[4].kind == AS_ARG_U32;
+    const size_t groups = l->groups / dev->info.units, threads = groups * l->group_size;
+    if (!fills) {
+        most_groups = groups > most_groups ? groups : most_groups;
+        most_threads = threads > most_threads ? threads : most_threads;
+    }
+    return counted_queue->launch(dev, l, out, err);
+}
+
+static enum as_status held_by_a_unit(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
+                                     size_t local_bytes, struct as_kernel_info *out, struct as_error *err)
+{
+    (void)dev, (void)kernel, (void)local_bytes, (void)err;
+    *out = (struct as_kernel_info){.unit_groups = group_size > 1 ? 768 / (unsigned)group_size : 32};
+    return AS_OK;
+}
+
+/* In a sweep no group waits for another to end: it would find its part in a nearer cache than the arrays are in. */
+static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
+{
+    static const struct {
+        bool barrier, is_host_cpu, is_host_memory, driver_tells;
+        unsigned unit_threads;
+        size_t groups, threads; /* a unit, at most */
+    } cases[] = {{false, true, true, false, 0, 1, 256},
+                 {false, false, true, false, 0, 8, 1024},
+                 {false, false, true, false, 1536, 8, 1536},
+                 {false, false, true, true, 1536, 8, 768},
+                 {false, false, false, true, 2048, 8, 1024},
+                 {false, false, false, false, 1024, 8, 1024},
+                 {true, false, true, false, 0, SIZE_MAX, SIZE_MAX}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        struct as_stream s;
+        struct as_queue_ops queue;
+        struct as_program_ops program;
+        struct as_error err = {0};
+        const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
+                                         .allocator = "toy",
+                                         .size = 1 << 20,
+                                         .choose_width = true,
+                                         .barrier = cases[i].barrier,
+                                         .device_first = true,
+                                         .seed = 5};
+        init_card(&t);
+        t.dev.info.is_host_cpu = cases[i].is_host_cpu;
+        t.dev.info.is_host_memory = cases[i].is_host_memory;
+        t.dev.info.unit_threads = cases[i].unit_threads;
+        counted_queue = t.dev.queue;
+        queue = *counted_queue;
+        queue.launch = counted_launch;
+        t.dev.queue = &queue;
+        program = *t.dev.program;
+        program.kernel_info = cases[i].driver_tells ? held_by_a_unit : NULL;
+        t.dev.program = &program;
+        most_groups = most_threads = 0;
+        if (as_stream_prepare(&s, &t.dev, &d, &err))
+            fail_msg("%s", err.text);
+        if (cases[i].barrier)
+            assert_true(most_threads > 2048);
+        else if (most_groups > cases[i].groups || most_threads > cases[i].threads)
+            fail_msg("case %zu: %zu groups and %zu threads a unit", i, most_groups, most_threads);
+        assert_true(most_threads > 0);
+        as_stream_finish(&s);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_ways_over_places),
+        cmocka_unit_test(test_all_groups_of_a_sweep_are_held_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
