@@ -122,7 +122,7 @@ class Ledger:
             *_, status, reason, n, made = cell
             expect(status in statuses, f"run {uuid}: a cell is {status}", cell)
             # A trial that crashes is the last of its cell, which keeps the number that it has.
-            cut = "crashed" in statuses and "a trial is crashed" in reason and 1 < made < trials
+            cut = "crashed" in statuses and "one trial crashed" in reason and 1 < made < trials
             if status in ("ok", "wide", "rejected"):
                 expect(n > 0 and (made == trials or cut), f"run {uuid}: {made} trials where {trials} were asked for",
                        cell)
