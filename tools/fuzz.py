@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Searches for what breaks assay: fuzzers with libFuzzer and sanitizers, then the tests of tests/robust for long.
+"""Searches for what breaks assay: fuzzers with libFuzzer and sanitizers, then tests of tests/robust for long.
 
-fuzz.py [NAME]...   FUZZ_SECONDS=600 is the time of each fuzzer, in a folder build-fuzz; ASSAY_FUZZ=300 interleavings and
-ASSAY_KILLS=1000 kills follow. Without names everything is run, else what has that name. What is found stands in build-fuzz/found/NAME; a file that breaks something belongs into
-tests/fuzz/corpus/NAME, where every test run meets it again."""
+fuzz.py [NAME]...   Without names it runs everything, else only what has that name.
+
+FUZZ_SECONDS=600 is the time for each fuzzer, in a folder build-fuzz. ASSAY_FUZZ=300 interleavings, ASSAY_KILLS=1000
+kills and ASSAY_INJECT=all injected failures follow; ASSAY_INJECT_PART=1/8 plays an eighth of the failures. New inputs
+are kept in build-fuzz/found/NAME. Copy an input that breaks something into tests/fuzz/corpus/NAME, where every test run
+plays it."""
 import glob
 import os
 import re
@@ -21,7 +24,9 @@ OPTIONS = ["-Dwerror=true", "-Ddebug=false", "-Doptimization=1", "-Dfuzzing=true
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
                    LSAN_OPTIONS=f"print_suppressions=0:suppressions='{os.path.join(TOP, 'tools', 'lsan.supp')}'",
                    UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
-LONG = {"interleave": ("ASSAY_FUZZ", "300"), "kills": ("ASSAY_KILLS", "1000")}  # and the variable that says how long
+# The variable that says how long, and its value.
+LONG = {"interleave": ("ASSAY_FUZZ", "300"), "kills": ("ASSAY_KILLS", "1000"), "inject": ("ASSAY_INJECT", "all")}
+SHIM = os.path.join(BUILD, "fail.so")  # fails calls for 'inject'
 LIBFUZZER = ["-timeout=60", "-rss_limit_mb=4096", "-max_len=4096", "-print_final_stats=1"]
 
 
@@ -62,16 +67,24 @@ def fuzzers(names):
         return all(list(pool.map(fuzz, [n for n in build() if not names or n in names])))
 
 
+def build_shim():
+    """As tests/robust/meson.build does, since a build for users has no tests."""
+    os.makedirs(BUILD, exist_ok=True)
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-pthread",
+                    "-o", SHIM, os.path.join(TOP, "tests/robust/inject/fail.c"), "-ldl"], check=True)
+
+
 def robust(names):
     """Tests of tests/robust with the settings that make them long."""
     wanted = [name for name in LONG if not names or name in names]
     if not wanted:
         return True
     subprocess.run([os.path.join(TOP, "tools/build.sh")], check=True, cwd=TOP, env=dict(os.environ, BUILD="build"))
+    build_shim()
     good = True
     for name in wanted:
         variable, value = LONG[name]
-        environment = dict(os.environ, **{variable: os.environ.get(variable, value)})
+        environment = dict(os.environ, **{"ASSAY_FAIL_SHIM": SHIM, variable: os.environ.get(variable, value)})
         test = [sys.executable, os.path.join(TOP, "tests/robust", name + ".py"), os.path.join(TOP, "build/assay")]
         good &= subprocess.run(test, env=environment, cwd=TOP, check=False).returncode == 0
     return good

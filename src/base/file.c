@@ -12,19 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A signal may come while a slow file system looks the name up. */
-static int open_file(const char *path, int flags)
+int as_open(const char *path, int flags, unsigned mode)
 {
     int fd;
     do
-        fd = open(path, flags | O_CLOEXEC, 0666);
+        fd = open(path, flags | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
 
 enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err)
 {
-    int fd = open_file(path, O_RDONLY);
+    int fd = as_open(path, O_RDONLY, 0);
     if (fd < 0)
         return as_fail(err, AS_IO, "cannot open \"%s\": %s", path, strerror(errno));
     enum as_status st = AS_OK;
@@ -75,7 +74,7 @@ static enum as_status open_beside(struct as_writer *w, struct as_error *err)
     if (!(w->tmp = malloc(size)))
         return as_nomem(err, size, "a file name");
     snprintf(w->tmp, size, "%s.%s.tmp", w->target, hex);
-    w->fd = open_file(w->tmp, O_WRONLY | O_CREAT | O_EXCL);
+    w->fd = as_open(w->tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
     return w->fd < 0 ? as_fail(err, AS_IO, "cannot create a file beside \"%s\": %s", w->target, strerror(errno))
                      : AS_OK;
 }
@@ -95,7 +94,7 @@ static enum as_status open_regular(struct as_writer *w, const char *path, bool e
 /* Devices and pipes are written as they are: there is nothing to rename. */
 static enum as_status open_special(struct as_writer *w, const char *path, struct as_error *err)
 {
-    w->fd = open_file(path, O_WRONLY);
+    w->fd = as_open(path, O_WRONLY, 0);
     return w->fd < 0 ? as_fail(err, AS_IO, "cannot open \"%s\" for writing: %s", path, strerror(errno)) : AS_OK;
 }
 

@@ -79,18 +79,24 @@ static bool hand_out(const struct as_engine *e, struct compilers *c, size_t i)
 static void take(const struct as_engine *e, struct compilers *c, double deadline)
 {
     struct pollfd fds[COMPILERS_MAX];
-    for (size_t i = 0; i < c->n; i++)
+    bool ended[COMPILERS_MAX];
+    /* A compiler that died may have left a process that holds its socket. Asked before poll, since what it sent before
+     * it died still counts. */
+    for (size_t i = 0; i < c->n; i++) {
         fds[i] = (struct pollfd){.fd = c->of[i].worker.fd, .events = POLLIN};
+        ended[i] = as_child_ended(c->of[i].worker.pid);
+    }
     const bool ready = poll(fds, c->n, 100) > 0;
     /* From behind, since the last takes the place of one that ends. */
     for (size_t i = c->n; i-- > 0;) {
         json_t *reply = NULL;
         if (!ready || !fds[i].revents) {
-            if (as_now() > c->of[i].asked + PATIENCE_S)
+            if (ended[i] || as_now() > c->of[i].asked + PATIENCE_S)
                 end(c, i);
             continue;
         }
-        bool answered = as_message_receive(c->of[i].worker.fd, deadline, e->options->stop, &reply) == AS_RECEIVED;
+        const struct as_worker *w = &c->of[i].worker;
+        bool answered = as_message_receive_from(w->fd, w->pid, deadline, e->options->stop, &reply) == AS_RECEIVED;
         json_decref(reply);
         if (!answered || !hand_out(e, c, i))
             end(c, i);

@@ -119,6 +119,16 @@ bool as_visit_counts(const struct as_visit *v)
     return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
 }
 
+bool as_is_core_hz(double v)
+{
+    return isnan(v) || (v > 0 && isfinite(v));
+}
+
+bool as_is_weight(double v)
+{
+    return v >= 0 && v <= 1;
+}
+
 void as_visit_finish(struct as_visit *v)
 {
     free(v->samples);

@@ -113,6 +113,8 @@ struct as_visit {
 };
 void as_visit_finish(struct as_visit *v);
 bool as_visit_counts(const struct as_visit *v); /* towards its cell's number: it ended well, with samples */
+bool as_is_core_hz(double v);                   /* may stand in core_hz */
+bool as_is_weight(double v);                    /* may stand in weight */
 
 /* Trials that --isolate makes are numbered from here and never count in a cell's numbers. */
 enum { AS_ISOLATED_VISIT = 1000000 };

@@ -44,8 +44,7 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
     return s;
 }
 
-/* Left unreaped: how it ended is for whoever waits for it. */
-static bool has_ended(pid_t child)
+bool as_child_ended(pid_t child)
 {
     siginfo_t info = {0};
     return child > 0 && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
@@ -61,7 +60,7 @@ static enum as_receive wait_readable(int fd, pid_t child, double deadline, const
             return AS_NO_ANSWER;
         /* Asked before poll, since what the child sent before it ended still counts. Short naps, since nothing else
          * tells of a signal between the look at stop and poll, or of a child whose own children hold the socket. */
-        const bool ended = has_ended(child);
+        const bool ended = as_child_ended(child);
         double nap = stop || child ? 0.2 : 60;
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int n = poll(&p, 1, ended ? 0 : (int)(1000 * (left < nap ? left : nap)) + 1);
@@ -244,8 +243,9 @@ static enum as_status get_samples(const json_t *j, struct as_visit *v, struct as
     return AS_OK;
 }
 
-/* One number beside each sample, NAN where it is not known; *out stays NULL where there are none. */
-static enum as_status get_beside(const json_t *j, const char *name, size_t n, double **out, struct as_error *err)
+/* One number beside each sample; *out stays NULL where there are none. */
+static enum as_status get_beside(const json_t *j, const char *name, size_t n, bool (*is_one)(double), double **out,
+                                 struct as_error *err)
 {
     const json_t *list = json_object_get(j, name);
     if (!list)
@@ -257,7 +257,9 @@ static enum as_status get_beside(const json_t *j, const char *name, size_t n, do
         return as_nomem(err, n * sizeof **out, "samples");
     for (size_t i = 0; i < n; i++) {
         const json_t *x = json_array_get(list, i);
-        (*out)[i] = json_is_number(x) && json_number_value(x) >= 0 ? json_number_value(x) : NAN;
+        (*out)[i] = json_is_number(x) ? json_number_value(x) : NAN;
+        if (!is_one((*out)[i]))
+            return as_fail(err, AS_FAILED, "the worker sent '%s' %g beside a sample", name, (*out)[i]);
     }
     return AS_OK;
 }
@@ -304,9 +306,9 @@ enum as_status as_visit_from_json(const json_t *j, struct as_visit *v, struct as
     if (!s)
         s = get_samples(j, v, err);
     if (!s)
-        s = get_beside(j, "core_hz", v->n, &v->core_hz, err);
+        s = get_beside(j, "core_hz", v->n, as_is_core_hz, &v->core_hz, err);
     if (!s)
-        s = get_beside(j, "weight", v->n, &v->weight, err);
+        s = get_beside(j, "weight", v->n, as_is_weight, &v->weight, err);
     if (s)
         as_visit_finish(v);
     return s;

@@ -43,6 +43,9 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
 enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, const volatile sig_atomic_t *stop,
                                         json_t **message);
 
+/* Has this child of the process ended? It is left unreaped: how it ended is for whoever waits for it. */
+bool as_child_ended(pid_t child);
+
 json_t *as_order_to_json(const struct as_visit_order *order); /* new reference, NULL when out of memory */
 enum as_status as_order_from_json(const json_t *j, struct as_visit_order *order, struct as_error *err);
 json_t *as_visit_to_json(const struct as_visit *visit);

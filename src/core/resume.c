@@ -162,6 +162,36 @@ static void set_deadline(struct as_engine *e)
     }
 }
 
+enum as_status as_engine_claim_run(struct as_engine *e, const char *name, struct as_run *run, struct as_error *err)
+{
+    enum as_status s = name ? claim_named(e->store, name, run, err) : claim_last(e->store, run, err);
+    e->run = run;
+    if (!s)
+        s = as_store_cells(e->store, &(struct as_cell_filter){.run_id = run->id, .hidden = 1}, &e->cells, &e->cells_n,
+                           err);
+    as_engine_find_sentinels(e);
+    return s;
+}
+
+enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err)
+{
+    plan_skipped(e);
+    e->stopped_at = e->run->ended_at; /* 0 where it was killed: then its last trial tells */
+    e->run->state = AS_RUN_RUNNING;
+    enum as_status s = as_engine_make(e, err);
+    if (!s)
+        s = restore_progress(e, err);
+    if (s)
+        return s;
+    skip_without_device(e);
+    set_deadline(e);
+    if (e->stopped_at > 0 && e->stopped_at < as_wall())
+        s = as_run_add_pause(e->run, e->stopped_at, as_wall(), err);
+    e->run->ended_at = 0;
+    /* now, so that the pause is known if this is killed too */
+    return s ? s : as_store_update_run(e->store, e->run, err);
+}
+
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err)
 {
@@ -169,32 +199,13 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     struct as_run run = {0};
     int lock = -1;
     *result = (struct as_run_result){0};
-    enum as_status s = name ? claim_named(store, name, &run, err) : claim_last(store, &run, err);
-    e.run = &run;
-    if (!s)
-        s = as_store_cells(store, &(struct as_cell_filter){.run_id = run.id, .hidden = 1}, &e.cells, &e.cells_n, err);
-    as_engine_find_sentinels(&e);
+    enum as_status s = as_engine_claim_run(&e, name, &run, err);
     if (!s)
         s = reopen_devices(&e, err);
     if (!s && as_engine_needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
-    if (!s) {
-        plan_skipped(&e);
-        e.stopped_at = run.ended_at; /* 0 where it was killed: then its last trial tells */
-        run.state = AS_RUN_RUNNING;
-        s = as_engine_make(&e, err);
-    }
     if (!s)
-        s = restore_progress(&e, err);
-    if (!s) {
-        skip_without_device(&e);
-        set_deadline(&e);
-    }
-    if (!s && e.stopped_at > 0 && e.stopped_at < as_wall())
-        s = as_run_add_pause(&run, e.stopped_at, as_wall(), err);
-    run.ended_at = 0;
-    if (!s) /* now, so that the pause is known if this is killed too */
-        s = as_store_update_run(store, &run, err);
+        s = as_engine_take_up(&e, err);
     if (!s)
         s = as_engine_carry_out(&e, result, err);
     as_engine_finish(&e);

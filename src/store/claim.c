@@ -1,6 +1,7 @@
 /* Who measures a run: a lock on a byte of the store's file. */
 #include "store/sql.h"
 
+#include "base/buf.h"
 #include "base/lock.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ enum as_status as_store_claim(struct as_store *store, int64_t run_id, struct as_
     as_store_release(store);
     int fd = stat(store->path, &file) == 0 ? take_spare(&file) : -1;
     if (fd < 0)
-        fd = open(store->path, O_RDWR | O_CLOEXEC);
+        fd = as_open(store->path, O_RDWR, 0);
     if (fd < 0)
         return as_fail(err, AS_IO, "the store '%s' cannot be opened to lock run %lld: %s", store->path,
                        (long long)run_id, strerror(errno));

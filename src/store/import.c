@@ -158,7 +158,7 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
 
 /* One number for each sample, null where unknown; null for all: there are none. */
 static enum as_status read_beside(const struct import *in, const struct as_place *place, const char *name,
-                                  const json_t *j, size_t n, double **out)
+                                  const json_t *j, size_t n, bool (*is_one)(double), double **out)
 {
     const json_t *list = json_object_get(j, name);
     if (!list || json_is_null(list))
@@ -171,8 +171,9 @@ static enum as_status read_beside(const struct import *in, const struct as_place
     for (size_t i = 0; i < n; i++) {
         const json_t *v = json_array_get(list, i);
         (*out)[i] = json_is_null(v) ? NAN : json_number_value(v);
-        if (!json_is_null(v) && !(json_is_number(v) && (*out)[i] >= 0))
-            return fail_at(in, place, name, "neither null nor numbers that are at least 0");
+        if (!(json_is_null(v) || json_is_number(v)) || !is_one((*out)[i]))
+            return fail_at(in, place, name,
+                           is_one == as_is_weight ? "not numbers from 0 to 1" : "neither null nor numbers above 0");
     }
     return AS_OK;
 }
@@ -204,9 +205,9 @@ static enum as_status import_visit(struct import *in, struct cell_in *c, size_t 
     else
         s = read_visit_samples(in, c, &place, j, &v);
     if (!s)
-        s = read_beside(in, &place, "core_hz", j, v.n, &v.core_hz);
+        s = read_beside(in, &place, "core_hz", j, v.n, as_is_core_hz, &v.core_hz);
     if (!s)
-        s = read_beside(in, &place, "weight", j, v.n, &v.weight);
+        s = read_beside(in, &place, "weight", j, v.n, as_is_weight, &v.weight);
     if (!s) {
         *last = v.number;
         s = as_store_put_visit(in->store, &v, c->cell.id, in->err);

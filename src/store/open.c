@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Another process holds the lock for the milliseconds of a commit, or while it exports a run. */
-static const double PATIENCE_OPEN_S = 5, PATIENCE_S = 30;
+/* Another process holds the lock for the milliseconds of a commit, or while it migrates the store. */
+static const double PATIENCE_S = 30;
 /* A value of this size is no cell's: a damaged length must not become an allocation. */
 enum { VALUE_MAX = 256 << 20 };
 
@@ -150,6 +150,16 @@ static int connect(struct as_store *store, const char *name, int flags, sqlite3 
     return rc;
 }
 
+static void close_database(struct as_store *store)
+{
+    for (size_t i = 0; i < AS_SQL_N; i++) {
+        sqlite3_finalize(store->statements[i]);
+        store->statements[i] = NULL;
+    }
+    sqlite3_close(store->db);
+    store->db = NULL;
+}
+
 static enum as_status open_database(struct as_store *store, int flags, struct as_error *err)
 {
     struct as_buf name = AS_BUF_INIT;
@@ -159,8 +169,7 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
     enum as_status s = as_buf_check(&name, err);
     if (s)
         return s;
-    sqlite3_close(store->db);
-    store->db = NULL;
+    close_database(store);
     int rc = connect(store, as_buf_get(&name), flags, &store->db);
     as_buf_finish(&name);
     return rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
@@ -246,9 +255,33 @@ static struct as_store *new_store(const char *path, enum as_store_mode mode)
     }
     store->path = copy;
     store->mode = mode;
-    store->patience_s = PATIENCE_OPEN_S;
+    store->patience_s = PATIENCE_S;
     store->claim_fd = -1;
     return store;
+}
+
+static enum as_status open_once(struct as_store *store, struct as_error *err)
+{
+    const bool writes = store->mode == AS_STORE_WRITE;
+    enum as_status s = writes ? make_folders(store->path, &store->made_from, err) : AS_OK;
+    store->made = access(store->path, F_OK) != 0;
+    if (!s)
+        s = check_file(store->path, store->mode, err);
+    return s ? s : writes ? open_write(store, err) : open_read(store, err);
+}
+
+/* SQLite does not wait at every lock, and not for a file or folder that another process removes meanwhile. */
+enum as_status as_store_connect(struct as_store *store, struct as_error *err)
+{
+    const double end = as_now() + store->patience_s;
+    for (int vanished = 0;;) {
+        struct as_error why = {0};
+        const enum as_status s = open_once(store, &why);
+        const bool gone = s == AS_IO && access(store->path, F_OK) != 0 && vanished++ < AS_VANISHED_MAX;
+        if (!gone && (s != AS_BUSY || as_now() >= end))
+            return s ? as_fail(err, s, "%s", why.text) : AS_OK;
+        as_sleep(0.002);
+    }
 }
 
 enum as_status as_store_open(const char *path, enum as_store_mode mode, struct as_store **out, struct as_error *err)
@@ -272,15 +305,8 @@ enum as_status as_store_open(const char *path, enum as_store_mode mode, struct a
         s = as_nomem(err, sizeof *store, "the store");
         goto done;
     }
-    if (mode == AS_STORE_WRITE)
-        s = make_folders(store->path, &store->made_from, err);
-    store->made = access(store->path, F_OK) != 0;
-    if (!s)
-        s = check_file(store->path, mode, err);
-    if (!s)
-        s = mode == AS_STORE_WRITE ? open_write(store, err) : open_read(store, err);
+    s = as_store_connect(store, err);
     if (!s) {
-        store->patience_s = PATIENCE_S;
         *out = store;
         store = NULL;
     }
@@ -295,14 +321,12 @@ void as_store_close(struct as_store *store)
     if (!store)
         return;
     as_store_release(store);
-    for (size_t i = 0; i < AS_SQL_N; i++)
-        sqlite3_finalize(store->statements[i]);
-    if (store->db && store->mode == AS_STORE_WRITE) {
-        /* takes the journal file away unless another process is writing */
+    if (store->db && store->mode == AS_STORE_WRITE && !as_store_moved(store)) {
+        /* removes the journal unless another process is writing; that of a moved file would be its successor's */
         store->patience_s = 0;
         sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
-    sqlite3_close(store->db);
+    close_database(store);
     free(store->path);
     free(store);
 }
@@ -313,6 +337,8 @@ static bool remove_unused(struct as_store *store)
     sqlite3_stmt *st = NULL;
     bool unused = false;
     store->patience_s = 0;
+    if (as_store_moved(store))
+        return false;
     sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     if (sqlite3_exec(store->db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK)
         return false;

@@ -327,7 +327,8 @@ static bool read_readings(struct as_row *row, struct as_readings *r)
 }
 
 /* A number beside each sample, NULL where there is none. */
-static enum as_status read_beside(struct as_row *row, const struct as_visit *v, double **out, struct as_error *err)
+static enum as_status read_beside(struct as_row *row, const struct as_visit *v, const char *what,
+                                  bool (*is_one)(double), double **out, struct as_error *err)
 {
     size_t len;
     const unsigned char *bytes = as_get_bytes(row, &len);
@@ -339,8 +340,11 @@ static enum as_status read_beside(struct as_row *row, const struct as_visit *v, 
     *out = malloc(len ? len : 1);
     if (!*out)
         return as_nomem(err, len, "samples");
-    for (size_t i = 0; i < v->n; i++)
+    for (size_t i = 0; i < v->n; i++) {
         (*out)[i] = as_sample_at(bytes + 8 * i);
+        if (!is_one((*out)[i]))
+            return as_store_damaged(row->store, "cell", v->cell_id, what, err);
+    }
     return AS_OK;
 }
 
@@ -382,9 +386,9 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     as_copy_column(row, v->code_text, sizeof v->code_text);
     good &= read_readings(row, &v->readings);
     v->sampling_s = as_get_real(row);
-    enum as_status s = read_beside(row, v, &v->core_hz, err);
+    enum as_status s = read_beside(row, v, "the clock of a sample is none", as_is_core_hz, &v->core_hz, err);
     if (!s)
-        s = read_beside(row, v, &v->weight, err);
+        s = read_beside(row, v, "the weight of a sample is none", as_is_weight, &v->weight, err);
     if (s)
         return s;
     return good ? AS_OK

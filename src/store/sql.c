@@ -272,12 +272,41 @@ const void *as_get_bytes(struct as_row *row, size_t *n)
     return bytes;
 }
 
+bool as_store_moved(const struct as_store *store)
+{
+    int moved = 0;
+    return store->db && sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
+/* Nothing was read or written through it yet. */
+static bool is_fresh(const struct as_store *store)
+{
+    for (size_t i = 0; i < AS_SQL_N; i++)
+        if (store->statements[i])
+            return false;
+    return store->claimed == 0;
+}
+
 enum as_status as_begin_write(struct as_store *store, struct as_error *err)
 {
     if (store->mode != AS_STORE_WRITE)
         return as_fail(err, AS_USAGE, "the store '%s' is open for reading only", store->path);
-    struct as_row row = as_row_start(store, AS_SQL_BEGIN_WRITE);
-    return as_row_run(&row, err);
+    /* Another process may have made the store, failed, and removed it again while this one was opening it. */
+    for (int vanished = 0;; vanished++) {
+        const bool fresh = is_fresh(store);
+        if (!as_store_moved(store)) {
+            struct as_row row = as_row_start(store, AS_SQL_BEGIN_WRITE);
+            const enum as_status s = as_row_run(&row, err);
+            if (s || !as_store_moved(store)) /* locked now, so that it stays where it is */
+                return s;
+            (void)as_end(store, AS_BUSY, NULL);
+        }
+        if (!fresh || vanished == AS_VANISHED_MAX)
+            return as_sql_fail(store, SQLITE_READONLY_DBMOVED, err);
+        const enum as_status s = as_store_connect(store, err);
+        if (s)
+            return s;
+    }
 }
 
 enum as_status as_begin_read(struct as_store *store, bool *begun, struct as_error *err)
@@ -311,6 +340,8 @@ static const struct {
     {SQLITE_BUSY, AS_BUSY, "another process is using it", "try again when that one is done"},
     {SQLITE_LOCKED, AS_BUSY, "another process is using it", "try again when that one is done"},
     {SQLITE_PROTOCOL, AS_BUSY, "it cannot be locked", "try again, or give a file on a local disk with --store"},
+    {SQLITE_READONLY_DBMOVED, AS_BUSY, "its file was moved, deleted or replaced while it was in use",
+     "put it back, or start anew"},
     {SQLITE_READONLY_ROLLBACK, AS_IO, "a run was killed while it wrote, and the file cannot be written to recover it",
      "make file and folder writable, or copy both the file and its -journal to a folder that is"},
     {SQLITE_READONLY, AS_IO, "it is read-only", "change its permissions or give another file with --store"},

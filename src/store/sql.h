@@ -64,6 +64,13 @@ struct as_store {
     sqlite3_stmt *statements[AS_SQL_N]; /* prepared at first use */
 };
 
+/* How many times in a row another process may remove the store that it made while this one opens it. */
+enum { AS_VANISHED_MAX = 20 };
+/* Opens it at its path, anew where it is open already; waits for other processes. */
+enum as_status as_store_connect(struct as_store *store, struct as_error *err);
+/* Is the file that is open no longer at its path? */
+bool as_store_moved(const struct as_store *store);
+
 /* What SQLite's code means for the user: path, cause and remedy. Returns the code. */
 enum as_status as_sql_fail(const struct as_store *store, int rc, struct as_error *err);
 /* The same for a file that could not be opened as a store. */

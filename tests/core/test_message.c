@@ -88,9 +88,16 @@ static void test_invalid_utf8_is_replaced(void **state)
 static void test_damaged_visits(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"{\"status\":99}",      "{\"checksum\":-1}", "{\"samples\":[1,\"x\"]}",
-                                      "{\"samples\":[null]}", "{\"code\":3}",      "{\"detail\":\"[1]\"}",
-                                      "{\"detail\":\"{\"}"};
+    static const char *const bad[] = {"{\"status\":99}",
+                                      "{\"checksum\":-1}",
+                                      "{\"samples\":[1,\"x\"]}",
+                                      "{\"samples\":[null]}",
+                                      "{\"code\":3}",
+                                      "{\"detail\":\"[1]\"}",
+                                      "{\"detail\":\"{\"}",
+                                      "{\"samples\":[1],\"weight\":[null]}",
+                                      "{\"samples\":[1],\"weight\":[-1]}",
+                                      "{\"samples\":[1],\"core_hz\":[0]}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct as_visit v;
         json_t *j = json_loads(bad[i], 0, NULL);

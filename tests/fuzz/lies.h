@@ -41,5 +41,7 @@ json_t *lies_sample(struct fuzz_bytes *b);
 void lies_in_export(json_t *root, struct fuzz_bytes *b);
 /* Lies in the tables of a store, past all checks but those of its schema. */
 void lies_in_store(const char *path, struct fuzz_bytes *b);
+/* The same in what a resumed run loads: its plan, its trials, and the samples that it judges by. */
+void lies_in_unfinished(const char *path, struct fuzz_bytes *b);
 
 #endif

@@ -6,9 +6,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const struct {
+struct column {
     const char *table, *column;
-} columns[] = {
+};
+
+static const struct column columns[] = {
     {"cells", "median"},
     {"cells", "ci_low"},
     {"cells", "ci_high"},
@@ -101,25 +103,87 @@ static void bind_value(sqlite3_stmt *st, struct fuzz_bytes *b)
     }
 }
 
-void lies_in_store(const char *path, struct fuzz_bytes *b)
+/* What a resumed run loads beside these. */
+static const struct column resumed[] = {
+    {"cells", "axes"},        {"cells", "status"},      {"cells", "precision"}, {"cells", "position"},
+    {"cells", "n"},           {"cells", "visits"},      {"cells", "exponent"},  {"cells", "causes"},
+    {"cells", "raw_low"},     {"cells", "visits_done"}, {"runs", "visits"},     {"runs", "seed"},
+    {"runs", "isolate"},      {"runs", "budget_s"},     {"runs", "started_at"}, {"runs", "ended_at"},
+    {"runs", "provenance"},   {"runs", "sampling"},     {"runs", "exponents"},  {"runs", "left_out"},
+    {"runs", "reference_hz"}, {"visits", "number"},     {"visits", "code"},     {"visits", "checksum"},
+    {"visits", "sampling_s"}, {"visits", "prepare_s"},  {"visits", "worker"},   {"visits", "bound_text"},
+    {"visits", "cell_id"},    {"visits", "footprint"},  {"visits", "status"},   {"visits", "claims_memory"},
+};
+
+static sqlite3 *open_quickly(const char *path)
 {
     sqlite3 *db;
     if (sqlite3_open(path, &db) != SQLITE_OK)
         exit(1);
     sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
+    return db;
+}
+
+/* Of all rows where the byte is a multiple of 4. What the schema does not have is refused. */
+static void lie_in_column(sqlite3 *db, const struct column *c, unsigned row, struct fuzz_bytes *b)
+{
+    char sql[200];
+    sqlite3_stmt *st;
+    snprintf(sql, sizeof sql, "UPDATE %s SET %s = ?1 WHERE ?2 %% 4 = 0 OR id %% 64 = ?2 %% 64", c->table, c->column);
+    if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK) {
+        bind_value(st, b);
+        sqlite3_bind_int64(st, 2, row);
+        sqlite3_step(st);
+    }
+    sqlite3_finalize(st);
+}
+
+void lies_in_store(const char *path, struct fuzz_bytes *b)
+{
+    sqlite3 *db = open_quickly(path);
     for (unsigned n = 1 + fuzz_byte(b) % 6; n; n--) {
         const unsigned which = fuzz_byte(b) % COUNT(columns), row = fuzz_byte(b);
-        char sql[200];
-        sqlite3_stmt *st;
-        /* of all rows where the byte is a multiple of 4 */
-        snprintf(sql, sizeof sql, "UPDATE %s SET %s = ?1 WHERE ?2 %% 4 = 0 OR id %% 64 = ?2 %% 64",
-                 columns[which].table, columns[which].column);
-        if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK) {
-            bind_value(st, b);
-            sqlite3_bind_int64(st, 2, row);
-            sqlite3_step(st); /* refused where the schema does not have it */
-        }
-        sqlite3_finalize(st);
+        lie_in_column(db, &columns[which], row, b);
+    }
+    sqlite3_close(db);
+}
+
+/* Numbers beside or in the place of the samples, as many as there are: what the schema cannot look into. */
+static void lie_in_samples(sqlite3 *db, unsigned row, struct fuzz_bytes *b)
+{
+    static const char *const names[] = {"samples", "weight", "core_hz"};
+    static const double odd[] = {NAN, INFINITY, -INFINITY};
+    enum { MOST = 16 };
+    double x[MOST];
+    char sql[200];
+    sqlite3_stmt *st;
+    const unsigned which = fuzz_byte(b) % COUNT(names);
+    for (size_t i = 0; i < MOST; i++) {
+        const unsigned what = fuzz_byte(b);
+        x[i] = what % 8 == 7 ? odd[what / 8 % COUNT(odd)] : what % 8 == 6 && i ? x[i - 1] : lies_number(b);
+    }
+    snprintf(sql, sizeof sql,
+             "UPDATE visits SET %s = substr(?1, 1, 8 * n) WHERE n <= %d AND (?2 %% 4 = 0 OR id %% 64 = ?2 %% 64)",
+             names[which], MOST);
+    if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK) {
+        sqlite3_bind_blob(st, 1, x, sizeof x, SQLITE_STATIC);
+        sqlite3_bind_int64(st, 2, row);
+        sqlite3_step(st);
+    }
+    sqlite3_finalize(st);
+}
+
+void lies_in_unfinished(const char *path, struct fuzz_bytes *b)
+{
+    sqlite3 *db = open_quickly(path);
+    for (unsigned n = fuzz_byte(b) % 8; n; n--) {
+        const unsigned what = fuzz_byte(b) % 4, which = fuzz_byte(b), row = fuzz_byte(b);
+        if (what == 0)
+            lie_in_samples(db, row, b);
+        else if (what == 1)
+            lie_in_column(db, &columns[which % COUNT(columns)], row, b);
+        else
+            lie_in_column(db, &resumed[which % COUNT(resumed)], row, b);
     }
     sqlite3_close(db);
 }

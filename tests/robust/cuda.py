@@ -156,6 +156,22 @@ def test_compiler_dies_ahead(assay):
            "and no visit is lost", done)
 
 
+def test_compiler_dies_ahead_and_its_helper_lives(assay):
+    """A process that the compiler started holds the socket: its death is noticed, not only that nothing is said."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise harness.Skip("one processor compiles nothing ahead")
+    helper = assay.path("helper")
+    try:
+        done, by = compiled(assay, *AHEAD, FAKE_NVRTC_ONCE=once(assay), FAKE_NVRTC_HELPER=helper)
+    finally:
+        with open(helper, encoding="ascii") as f:
+            harness.kill(int(f.read()))
+    expect(len(set(by[CELLS_AHEAD - 1:])) == 1, "the rest is compiled by the worker that measures", by)
+    expect("late" not in by and len(by) == CELLS_AHEAD + SENTINELS, "without a wait for what nobody says", by)
+    expect(len(assay.cells()) == CELLS_AHEAD and not any(c["status"] == "crashed" for c in assay.cells()),
+           "and no visit is lost", done)
+
+
 def test_compiler_hangs_ahead(assay):
     """Also where there is no budget that ends it: whose turn it was is compiled by its visit."""
     if len(os.sched_getaffinity(0)) < 2:

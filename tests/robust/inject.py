@@ -1,5 +1,6 @@
-"""Every allocation and every system call that can fail fails once, one after the other, as in the torture tests of curl
-and the anomaly tests of SQLite: the exit code is right, there are words on stderr, the store is sound, resume completes.
+"""Every allocation and every system call that can fail fails once, one after the other, as in the torture tests of
+curl and the anomaly tests of SQLite: the exit code is right, there are words on stderr, the store is sound, resume
+completes.
 
 The library that is preloaded (inject/fail.c) tells which calls a command makes; each is then failed in a command of its
 own. ASSAY_INJECT says how many of them:
@@ -110,14 +111,14 @@ SHARE = {"memory": 0.5, "system": 0.3, "interrupt": 0.1, "short": 0.1}
 
 
 def sample(points, rng, most):
-    """Some of each set, and each call that a signal may interrupt."""
+    """Some of each set, and each call that a signal may interrupt: of open each place, since each retries by itself."""
     chosen, first = [], {}
     for kind, share in SHARE.items():
         of_set = [p for p in points if p.set == kind]
         chosen += rng.sample(of_set, min(len(of_set), max(1, round(most * share))))
     for p in points:
         if p.set == "interrupt" and most == POINTS:
-            first.setdefault((p.role, p.name), p)
+            first.setdefault((p.role, p.name, p.number if p.name in ("open", "open64") else None), p)
     return chosen + [p for p in first.values() if p not in chosen]
 
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 extern const char store_version_1[]; /* version_1.sql */
 
@@ -414,6 +415,98 @@ static void test_failed_migration_leaves_it_as_it_was(void **state)
     assert_int_equal(ask(f->path, "SELECT count(*) FROM cells"), 1);
 }
 
+/* What is in use and gone is said so; nothing is made in its place. */
+static void test_deleted_in_use(void **state)
+{
+    struct fixture *f = *state;
+    struct as_run run;
+    must_open(f, AS_STORE_WRITE);
+    sample_run(&run, 1);
+    check(f, as_store_begin_run(f->store, &run, NULL, 0, &f->err));
+    assert_int_equal(unlink(f->path), 0);
+    assert_int_equal(as_store_update_run(f->store, &run, &f->err), AS_BUSY);
+    assert_non_null(strstr(f->err.text, "deleted"));
+    must_close(f);
+    assert_int_not_equal(access(f->path, F_OK), 0);
+    as_run_finish(&run);
+}
+
+enum { OPENERS = 4, MEETINGS = 60 };
+
+/* Opens the store when all are let go. What it does then: 0 keeps it, 1 abandons it, 2 only reads. */
+static void open_at_once(struct fixture *f, int let_go, int what)
+{
+    char c;
+    REQUIRE(read(let_go, &c, 1) == 0, "no pipe");
+    const enum as_store_mode mode = what == 2 ? AS_STORE_READ : AS_STORE_WRITE;
+    const enum as_status s = as_store_open(f->path, mode, &f->store, &f->err);
+    /* who reads may come before who makes it */
+    REQUIRE(s == AS_OK || (what == 2 && s == AS_NOTFOUND), f->err.text);
+    if (what == 0) {
+        struct as_run run;
+        sample_run(&run, (uint64_t)getpid());
+        REQUIRE(as_store_begin_run(f->store, &run, NULL, 0, &f->err) == AS_OK, f->err.text);
+        as_run_finish(&run);
+    }
+    if (what == 1)
+        as_store_abandon(f->store);
+    else
+        as_store_close(f->store);
+    _exit(0);
+}
+
+static void meet(struct fixture *f, const int what[OPENERS], int *kept)
+{
+    int pipe_fds[2], status;
+    pid_t children[OPENERS];
+    assert_int_equal(pipe(pipe_fds), 0);
+    for (int i = 0; i < OPENERS; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            close(pipe_fds[1]);
+            open_at_once(f, pipe_fds[0], what[i]);
+        }
+        *kept += what[i] == 0;
+    }
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    for (int i = 0; i < OPENERS; i++) {
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
+/* Several processes open a store at the moment at which it is made, brought up to date, or taken away again. */
+static void test_opened_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct as_rng rng;
+    const char *const folder = f->folder;
+    as_rng_seed(&rng, 1);
+    for (int i = 0; i < MEETINGS; i++) {
+        int what[OPENERS], kept = 0;
+        const bool old = i % 3 == 0;
+        snprintf(f->path, sizeof f->path, "%s/%s%d.db", folder, i % 3 == 1 ? "new/" : "", i);
+        if (old)
+            run_sql(f->path, store_version_1);
+        for (int k = 0; k < OPENERS; k++)
+            what[k] = k == 0 ? 0 : (int)as_rng_below(&rng, 3);
+        const int64_t before = old ? ask(f->path, "SELECT count(*) FROM runs") : 0;
+        meet(f, what, &kept);
+        assert_int_equal(ask(f->path, "PRAGMA user_version"), as_store_schema.version);
+        assert_int_equal(ask(f->path, "SELECT count(*) FROM runs"), before + kept);
+        must_open(f, AS_STORE_READ);
+        check(f, as_store_verify(f->store, &f->err));
+        must_close(f);
+        unlink(f->path);
+        if (i % 3 == 1) {
+            *strrchr(f->path, '/') = 0;
+            rmdir(f->path);
+        }
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -433,6 +526,8 @@ int main(void)
         TEST(test_store_of_version_2),
         TEST(test_damaged_store_of_version_1),
         TEST(test_failed_migration_leaves_it_as_it_was),
+        TEST(test_deleted_in_use),
+        TEST(test_opened_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,9 @@
  * driver takes. So what the backend does around its programs is tested also where there is no CUDA.
  *
  * $FAKE_NVRTC_LOG gets a line with the process for each compilation; where the file $FAKE_NVRTC_ONCE is there, the
- * process that finds it removes it and ends by abort, or where $FAKE_NVRTC_HANGS is set does not end at all. */
+ * process that finds it removes it and ends by abort, or where $FAKE_NVRTC_HANGS is set does not end at all. Where
+ * $FAKE_NVRTC_HELPER names a file, it leaves a process of its own behind, whose number it writes there, and which after
+ * 8 s writes "late" to the log. */
 #include "device/cuda/driver_functions.h"
 #include "device/cuda/driver_types.h"
 
@@ -50,20 +52,49 @@ API nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
     return NVRTC_SUCCESS;
 }
 
+static void append(const char *path, const char *line)
+{
+    FILE *f = path ? fopen(path, "a") : NULL;
+    if (f) {
+        fprintf(f, "%s\n", line);
+        fclose(f);
+    }
+}
+
+static void append_number(const char *path, long number)
+{
+    char line[24];
+    snprintf(line, sizeof line, "%ld", number);
+    append(path, line);
+}
+
+/* It leaves the group, so that a kill of that does not reach it, and keeps all descriptors. */
+static void start_helper(const char *file, const char *log)
+{
+    const pid_t helper = fork();
+    if (helper > 0)
+        append_number(file, (long)helper);
+    if (helper != 0)
+        return;
+    setsid();
+    sleep(8);
+    append(log, "late");
+    for (;;)
+        pause();
+}
+
 API nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options_n, const char *const *options)
 {
     (void)program, (void)options_n, (void)options;
     const char *log = getenv("FAKE_NVRTC_LOG"), *once = getenv("FAKE_NVRTC_ONCE");
     if (once && unlink(once) == 0) {
+        if (getenv("FAKE_NVRTC_HELPER"))
+            start_helper(getenv("FAKE_NVRTC_HELPER"), log);
         while (getenv("FAKE_NVRTC_HANGS"))
             pause();
         abort();
     }
-    FILE *f = log ? fopen(log, "a") : NULL;
-    if (f) {
-        fprintf(f, "%ld\n", (long)getpid());
-        fclose(f);
-    }
+    append_number(log, (long)getpid());
     return NVRTC_SUCCESS;
 }
 
