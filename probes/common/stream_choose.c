@@ -1,4 +1,5 @@
 /* Which width or grid is the fastest? Tried out, since neither the widest nor any other is so on every machine. */
+#include "choice.h"
 #include "stats/stats.h"
 #include "stream_internal.h"
 
@@ -11,14 +12,13 @@ enum {
     ROUNDS_LATER = 1,
     ROUNDS_ENOUGH = 8, /* of a CPU, after which the least of them moves no more */
     PARTS = 16,
-    MEMORY_SIZE = 64,
-    KEPT = 16, /* times of a candidate */
     PIECES_UNIT = 8,
     GROUPS_UNIT = 16,
     GROUP_SIZE = 256,
     GROWS = 4
 };
 _Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
+_Static_assert((int)CANDIDATES <= (int)AS_CHOICE_MOST, "room for all");
 /* In caches a trial repeats until it is long against the timer, on a card against the phase in which groups begin. */
 static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, SETTLED_TRIAL_S = 2e-3, GROW_MOST = 1000;
 /* What is tried again after so many rounds: all that take at most `within` times as long as the best. A repetition that
@@ -31,16 +31,6 @@ static const struct heat {
 enum { PLACES_HEATS = sizeof places_heats / sizeof *places_heats };
 /* Where each access may be a fault a launch takes a second; then the best of those is taken that there was time for. */
 static const double TRIALS_S = 2;
-
-/* The latest times of the kinds of streams that this process has tried: visits add to them, so that one disturbed trial
- * does not decide a run. The oldest is overwritten. One thread measures in a process. */
-static struct memory {
-    uint64_t key;
-    double seconds[CANDIDATES][KEPT]; /* of a repetition over all elements */
-    size_t trials[CANDIDATES];
-    size_t rounds;
-} memory[MEMORY_SIZE];
-static size_t memory_next;
 
 static uint64_t key_of(const struct as_stream *s)
 {
@@ -55,46 +45,25 @@ static uint64_t key_of(const struct as_stream *s)
            (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1 | (uint64_t)s->desc.way << 2,
            as_hash(s->desc.allocator, strlen(s->desc.allocator)),
            as_hash(s->dev->info.id, strlen(s->dev->info.id))};
-    return as_hash(&k, sizeof k) | 1;
-}
-
-static struct memory *remember(const struct as_stream *s, bool *known)
-{
-    uint64_t key = key_of(s);
-    for (size_t i = 0; i < MEMORY_SIZE; i++)
-        if (memory[i].key == key) {
-            *known = true;
-            return &memory[i];
-        }
-    struct memory *m = &memory[memory_next++ % MEMORY_SIZE];
-    *m = (struct memory){.key = key};
-    *known = false;
-    return m;
-}
-
-static void keep(struct memory *m, size_t candidate, double seconds)
-{
-    m->seconds[candidate][m->trials[candidate]++ % KEPT] = seconds;
+    return as_hash(&k, sizeof k);
 }
 
 /* What disturbs a CPU makes it slower, so the best time is right. Groups of a card may run for a moment in a phase that
  * they do not keep, so there it is the median, and of several places the mean, as they all count. */
-static double time_of(const struct as_stream *s, const struct memory *m, size_t candidate)
+static double time_of(const struct as_stream *s, const struct as_choice *m, size_t candidate)
 {
-    double times[KEPT], least = INFINITY, sum = 0;
-    size_t n = m->trials[candidate] < KEPT ? m->trials[candidate] : KEPT;
-    for (size_t i = 0; i < n; i++) {
-        times[i] = m->seconds[candidate][i];
-        least = fmin(least, times[i]);
+    const double *times;
+    const size_t n = as_choice_times(m, candidate, &times);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
         sum += times[i];
-    }
     if (!s->card || n == 0)
-        return least;
+        return as_choice_least(m, candidate);
     return s->places_n > 1 ? sum / (double)n : as_median(times, n);
 }
 
 /* Leaves in which[] what takes at most `within` times as long as the best; returns how many. */
-static size_t near_best(const struct as_stream *s, const struct memory *m, size_t *which, size_t n, double within)
+static size_t near_best(const struct as_stream *s, const struct as_choice *m, size_t *which, size_t n, double within)
 {
     double best = INFINITY;
     size_t left = 0;
@@ -275,7 +244,7 @@ struct tried {
     double spent_s;
 };
 
-static enum as_status try_all(struct as_stream *s, struct memory *m, const struct as_stream_grid *grids,
+static enum as_status try_all(struct as_stream *s, struct as_choice *m, const struct as_stream_grid *grids,
                               const size_t *which, size_t n, int rounds, struct tried *tried, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -286,7 +255,7 @@ static enum as_status try_all(struct as_stream *s, struct memory *m, const struc
             take(s, grids, which[i]);
             st = try_once(s, tried->trials++, &seconds, &tried->spent_s, err);
             if (!st)
-                keep(m, which[i], seconds);
+                as_choice_add(m, which[i], seconds);
         }
     }
     s->memory = s->places[0];
@@ -305,7 +274,7 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
         take(s, grids, which[0]);
     if (n <= 1)
         return AS_OK;
-    struct memory *m = remember(s, &known);
+    struct as_choice *m = as_choice_of(key_of(s), &known);
     const int later = s->native && m->rounds >= ROUNDS_ENOUGH ? 0 : ROUNDS_LATER;
     const bool over_places = s->places_n > 1;
     const struct heat one = {known ? later : ROUNDS_FIRST, 1}, *heats = over_places ? places_heats : &one;

@@ -1,5 +1,7 @@
 #include "transfer.h"
 
+#include "choice.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +19,7 @@ enum {
     FIXED_ARGS = 2,      /* of the kernel, behind the lanes */
     GRIDS_MAX = 6,
     ROUNDS_FIRST = 3,
-    ROUNDS_LATER = 1,
-    MEMORY_SIZE = 64
+    ROUNDS_LATER = 1
 };
 
 /* ---- the pattern ---- */
@@ -185,13 +186,6 @@ enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sampl
 
 /* ---- the grid: tried out, since over some links few groups are the fastest and over others many ---- */
 
-/* The best times so far in this process, as for streams: a disturbed trial does not decide a run. */
-static struct memory {
-    uint64_t key;
-    double seconds[GRIDS_MAX];
-} memory[MEMORY_SIZE];
-static size_t memory_next;
-
 static uint64_t key_of(const struct as_transfer *t)
 {
     uint64_t parts[3 + 4 * AS_TRANSFER_LANES] = {as_hash(t->dev->info.id, strlen(t->dev->info.id)), t->desc.bytes,
@@ -204,22 +198,7 @@ static uint64_t key_of(const struct as_transfer *t)
             parts[4 + 4 * l + 2 * e] = as_hash(owner, strlen(owner)) + (uint64_t)(ends[e]->node + 1);
         }
     }
-    return as_hash(parts, sizeof parts) | 1;
-}
-
-static struct memory *remember(const struct as_transfer *t, int *rounds)
-{
-    uint64_t key = key_of(t);
-    *rounds = ROUNDS_LATER;
-    for (size_t i = 0; i < MEMORY_SIZE; i++)
-        if (memory[i].key == key)
-            return &memory[i];
-    struct memory *m = &memory[memory_next++ % MEMORY_SIZE];
-    *m = (struct memory){.key = key};
-    for (size_t i = 0; i < GRIDS_MAX; i++)
-        m->seconds[i] = INFINITY;
-    *rounds = ROUNDS_FIRST;
-    return m;
+    return as_hash(parts, sizeof parts);
 }
 
 /* Each lane gets the same number of groups, and no more than it has items for. */
@@ -259,25 +238,23 @@ static size_t list_grids(const struct as_transfer *t, struct as_transfer_grid ou
 static enum as_status choose_grid(struct as_transfer *t, struct as_error *err)
 {
     struct as_transfer_grid grids[GRIDS_MAX];
-    size_t n = list_grids(t, grids), best = 0;
-    int rounds;
+    const size_t n = list_grids(t, grids);
+    bool known;
     enum as_status s = AS_OK;
     t->grid = grids[0];
     if (n == 1)
         return AS_OK;
-    struct memory *m = remember(t, &rounds);
+    struct as_choice *c = as_choice_of(key_of(t), &known);
+    const int rounds = known ? ROUNDS_LATER : ROUNDS_FIRST;
     for (int round = 0; round < rounds && !s; round++)
         for (size_t i = 0; i < n && !s; i++) {
             struct as_timing timing;
             t->grid = grids[i];
             s = run_kernel(t, 1, &timing, err);
             if (!s)
-                m->seconds[i] = fmin(m->seconds[i], as_timing_seconds(&timing));
+                as_choice_add(c, i, as_timing_seconds(&timing));
         }
-    for (size_t i = 1; i < n; i++)
-        if (m->seconds[i] < m->seconds[best])
-            best = i;
-    t->grid = grids[best];
+    t->grid = grids[as_choice_best(c, n)];
     return s;
 }
 

@@ -1,4 +1,5 @@
 /* roofline: how many operations a second the arithmetic units do when nothing else holds them up. See method.md. */
+#include "../common/choice.h"
 #include "../common/prepare.h"
 #include "native.h"
 
@@ -10,7 +11,7 @@
 extern const char as_method_roofline[];
 extern const char as_kernel_roofline[];
 
-enum { CANDIDATES_MAX = 12, LANES_MAX = 16, TRIALS = 3, OPS = 2 /* a multiplication and an addition */ };
+enum { CANDIDATES_MAX = 12, LANES_MAX = 16, TRIALS = 3, ROUNDS = 3, OPS = 2 /* a multiplication and an addition */ };
 enum { CLOCKS = 2 };
 static const double TRIAL_S = 2e-3;
 
@@ -80,7 +81,8 @@ struct candidate {
     enum as_peak_width width;
     unsigned lanes, chains, pairs; /* of steps of a chain in one turn */
     size_t groups, group_size;
-    struct as_kernel *kernel; /* of one of the programs, which grids share */
+    const char *native;       /* name of its kernel; NULL: of the source */
+    struct as_kernel *kernel; /* of one of the programs, which grids share; NULL until it is needed */
 };
 struct built {
     unsigned lanes, chains;
@@ -135,21 +137,33 @@ static enum as_status launch(struct state *s, const struct candidate *c, uint64_
     return s->dev->queue->launch(s->dev, &l, t, err);
 }
 
+/* Builds the candidate's kernel, or takes that of another grid of its kind. */
+static enum as_status build(struct state *s, struct candidate *c, struct as_error *err)
+{
+    char defines[80];
+    if (c->kernel)
+        return AS_OK;
+    for (size_t i = 0; i < s->built_n && !c->native; i++)
+        if (s->built[i].lanes == c->lanes && s->built[i].chains == c->chains) {
+            c->kernel = s->built[i].kernel;
+            return AS_OK;
+        }
+    snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u -DPAIRS=%u", s->bits, c->lanes, c->chains,
+             c->pairs);
+    const struct as_program_desc native = {.name = "roofline", .host = as_peak_kernels},
+                                 source = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
+    struct built *b = &s->built[s->built_n++];
+    *b = (struct built){.lanes = c->lanes, .chains = c->chains};
+    enum as_status st = s->dev->program->build(s->dev, c->native ? &native : &source, &b->program, err);
+    if (!st)
+        st = s->dev->program->kernel(s->dev, b->program, c->native ? c->native : "peak", &b->kernel, err);
+    c->kernel = b->kernel;
+    return st;
+}
+
 static double operations(const struct state *s, const struct candidate *c, uint64_t turns)
 {
     return (double)results_of(s, c) * (double)turns * c->pairs * 2 * OPS;
-}
-
-static enum as_status build(struct state *s, struct candidate *c, const struct as_program_desc *desc,
-                            const char *kernel, struct as_error *err)
-{
-    struct built *b = &s->built[s->built_n++];
-    *b = (struct built){.lanes = c->lanes, .chains = c->chains};
-    enum as_status st = s->dev->program->build(s->dev, desc, &b->program, err);
-    if (!st)
-        st = s->dev->program->kernel(s->dev, b->program, kernel, &b->kernel, err);
-    c->kernel = b->kernel;
-    return st;
 }
 
 static enum as_status list_native(struct state *s, const struct as_axes *a, struct as_error *err)
@@ -165,35 +179,22 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
                                 .chains = AS_PEAK_CHAINS,
                                 .pairs = AS_PEAK_PAIRS,
                                 .groups = (size_t)as_axes_u64(a, "threads"),
-                                .group_size = 1};
-        struct as_program_desc desc = {.name = "roofline", .host = as_peak_kernels};
-        enum as_status st = build(s, c, &desc, name, err);
-        if (st)
-            return st;
+                                .group_size = 1,
+                                .native = name};
     }
     return s->candidates_n ? AS_OK : as_fail(err, AS_UNSUPPORTED, "this CPU has no fused multiply-adds");
 }
 
-static enum as_status add_grid(struct state *s, struct candidate grid, struct as_error *err)
+static void add_grid(struct state *s, struct candidate grid)
 {
     struct candidate *c = &s->candidates[s->candidates_n++];
-    char defines[80];
     *c = grid;
     c->pairs = AS_PEAK_PAIRS * (c->chains < 8 ? 8 / c->chains : 1);
-    for (size_t i = 0; i < s->built_n; i++)
-        if (s->built[i].lanes == c->lanes && s->built[i].chains == c->chains) {
-            c->kernel = s->built[i].kernel;
-            return AS_OK;
-        }
-    snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u -DPAIRS=%u", s->bits, c->lanes, c->chains,
-             c->pairs);
-    struct as_program_desc desc = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
-    return build(s, c, &desc, "peak", err);
 }
 
 /* Full units, with few chains, as the threads hide the latency, and with more; and units with fewer threads, which
  * share out their time and the code that is fetched among fewer. */
-static enum as_status list_scalars(struct state *s, struct as_error *err)
+static void list_scalars(struct state *s)
 {
     static const struct {
         unsigned chains, size, unit_groups; /* 0: as many as a unit holds */
@@ -202,39 +203,31 @@ static enum as_status list_scalars(struct state *s, struct as_error *err)
     _Static_assert(sizeof grids / sizeof *grids <= CANDIDATES_MAX, "room for all grids");
     const struct as_device_info *info = &s->dev->info;
     size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
-    enum as_status st = AS_OK;
-    for (size_t i = 0; i < sizeof grids / sizeof *grids && !st; i++) {
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         size_t size = info->threads && info->threads < grids[i].size ? info->threads : grids[i].size;
         size_t fit = grids[i].unit_groups ? grids[i].unit_groups : held / size ? held / size : 1;
         struct candidate grid = {.lanes = 1, .chains = grids[i].chains, .groups = units * fit, .group_size = size};
-        st = add_grid(s, grid, err);
+        add_grid(s, grid);
     }
-    return st;
 }
 
 /* Threads that compute with vectors: of half, once and twice the size that the device says, as compilers may have
  * narrower or wider ones than the driver knows, and scalars. A unit runs one thread after the other, so that a few of
  * them do, and their starts take little of the time. */
-static enum as_status list_vectors(struct state *s, struct as_error *err)
+static void list_vectors(struct state *s)
 {
     static const unsigned chains[] = {8, 12};
     unsigned own = s->dev->info.vector_bytes * 8 / s->bits;
     const unsigned lanes[] = {own / 2, own, own * 2};
     struct candidate grid = {
         .lanes = 1, .chains = 8, .groups = 4 * (size_t)(s->dev->info.units ? s->dev->info.units : 1), .group_size = 4};
-    enum as_status st = add_grid(s, grid, err);
-    for (size_t i = 0; i < 6 && !st; i++) {
+    add_grid(s, grid);
+    for (size_t i = 0; i < 6; i++) {
         grid.lanes = lanes[i / 2];
         grid.chains = chains[i % 2];
         if (grid.lanes > 1 && grid.lanes <= LANES_MAX && (grid.lanes & (grid.lanes - 1)) == 0)
-            st = add_grid(s, grid, err);
+            add_grid(s, grid);
     }
-    return st;
-}
-
-static enum as_status list_grids(struct state *s, struct as_error *err)
-{
-    return s->dev->info.vector_bytes && s->bits != 16 ? list_vectors(s, err) : list_scalars(s, err);
 }
 
 static enum as_status allocate(struct state *s, struct as_error *err)
@@ -257,31 +250,49 @@ static enum as_status allocate(struct state *s, struct as_error *err)
     return s->clock ? s->dev->memory->alloc(s->dev, &desc, &s->clocks, err) : as_nomem(err, desc.bytes, "clocks");
 }
 
-/* The fastest by operations a second in short launches, the best of three each. */
-static enum as_status choose(struct state *s, struct as_error *err)
+/* Time of an operation in short launches. */
+static enum as_status try_candidate(struct state *s, struct candidate *c, struct as_choice *choice,
+                                    struct as_error *err)
 {
-    double best = 0;
-    enum as_status st = AS_OK;
-    s->used = &s->candidates[0];
-    for (size_t i = 0; i < s->candidates_n && s->candidates_n > 1 && !st; i++) {
-        struct candidate *c = &s->candidates[i];
-        struct as_timing t;
-        uint64_t turns = 1;
-        st = launch(s, c, turns, &t, err); /* the first compiles, or wakes what sleeps */
-        for (int k = 0; k < TRIALS && !st; k++) {
-            st = launch(s, c, turns, &t, err);
-            double seconds = as_timing_seconds(&t), rate = operations(s, c, turns) / seconds;
-            if (!st && seconds < TRIAL_S / 2) {
-                double grow = seconds > 0 ? TRIAL_S / seconds : 100;
-                turns = (uint64_t)((double)turns * (grow < 100 ? grow : 100)) + 1;
-                k -= turns < 1 << 14; /* the bound ends it whatever the clock says */
-            } else if (!st && rate > best) {
-                best = rate;
-                s->used = c;
-            }
-        }
+    struct as_timing t;
+    uint64_t turns = 1;
+    enum as_status st = launch(s, c, turns, &t, err); /* the first compiles, or wakes what sleeps */
+    for (int k = 0; k < TRIALS && !st; k++) {
+        st = launch(s, c, turns, &t, err);
+        const double seconds = as_timing_seconds(&t);
+        if (!st && seconds < TRIAL_S / 2) {
+            double grow = seconds > 0 ? TRIAL_S / seconds : 100;
+            turns = (uint64_t)((double)turns * (grow < 100 ? grow : 100)) + 1;
+            k -= turns < 1 << 14; /* the bound ends it whatever the clock says */
+        } else if (!st)
+            as_choice_add(choice, (size_t)(c - s->candidates), seconds / operations(s, c, turns));
     }
     return st;
+}
+
+static uint64_t key_of(const struct state *s, const struct as_axes *a)
+{
+    const char *id = s->dev->info.id, *width = as_axes_text(a, "width");
+    const uint64_t parts[] = {as_hash("roofline", 8), as_hash(id, strlen(id)), s->bits, as_axes_u64(a, "threads"),
+                              as_hash(width, strlen(width))};
+    return as_hash(parts, sizeof parts);
+}
+
+/* The fastest candidate. All are tried in the first trials of the cell; building and trying them takes longer than the
+ * samples do. */
+static enum as_status choose(struct state *s, const struct as_axes *a, struct as_error *err)
+{
+    bool known;
+    enum as_status st = AS_OK;
+    struct as_choice *choice = as_choice_of(key_of(s, a), &known);
+    for (size_t i = 0; i < s->candidates_n && s->candidates_n > 1 && choice->rounds < ROUNDS && !st; i++) {
+        st = build(s, &s->candidates[i], err);
+        if (!st)
+            st = try_candidate(s, &s->candidates[i], choice, err);
+    }
+    choice->rounds += !st;
+    s->used = &s->candidates[as_choice_best(choice, s->candidates_n)];
+    return st ? st : build(s, s->used, err);
 }
 
 /* Fused multiply-adds of one unit in one cycle, as vendors publish them for an architecture. */
@@ -334,11 +345,17 @@ static enum as_status set_up(struct as_visit_context *vc, struct state *s, struc
     s->key = (uint32_t)vc->seed;
     if (s->bits == 0)
         return as_fail(err, AS_USAGE, "there is no type '%s'", as_axes_text(vc->axes, "type"));
-    enum as_status st = s->native ? list_native(s, vc->axes, err) : list_grids(s, err);
+    enum as_status st = AS_OK;
+    if (s->native)
+        st = list_native(s, vc->axes, err);
+    else if (vc->dev->info.vector_bytes && s->bits != 16)
+        list_vectors(s);
+    else
+        list_scalars(s);
     if (!st)
         st = allocate(s, err);
     if (!st)
-        st = choose(s, err);
+        st = choose(s, vc->axes, err);
     if (!st)
         fill_context(vc, s);
     return st;
