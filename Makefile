@@ -5,7 +5,7 @@ help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build in several ways, run every test"
 	@echo "make lint    layout, static analysis, compiling for aarch64 and for other GPUs"
-	@echo "make fuzz    hours of fuzzing, interleavings and kills (tests/robust/README.md)"
+	@echo "make fuzz    hours of fuzzing, injected failures, interleavings and kills (tests/robust/README.md)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
 	@echo "make clean   remove the build folders"

@@ -1,8 +1,8 @@
 """Do the intervals hold? Runs of quick on a quiet machine and beside a planted neighbour, in turn.
 
-Of every cell: the difference of two quiet runs against their joint interval; each interval against the median of all quiet
-runs, which stands for the truth; and the same truth against the intervals beside the neighbour, a process that is busy
-for 30% of the time in bursts of 0.2 s."""
+Of every cell that is no count: the difference of two quiet runs against their joint interval; each interval against the
+median of the other quiet runs, which stands for the truth; and the intervals beside the neighbour, a process that is
+busy for 30% of the time in bursts of 0.2 s, against the median of the quiet runs."""
 import collections
 import contextlib
 import itertools
@@ -39,15 +39,10 @@ def neighbour():
             process.kill()
 
 
-def scaled(cell):
-    """(value, low, high), on logarithms where those can be taken."""
-    numbers = [cell[k] for k in ("median", "ci_low", "ci_high")]
-    return [math.log(x) for x in numbers] if min(numbers) > 0 else numbers
-
-
 def agree(a, b):
-    """Whether 0 lies in the interval of the difference (Zou and Donner 2008)."""
-    (x, x_low, x_high), (y, y_low, y_high) = scaled(a), scaled(b)
+    """Whether 0 lies in the interval of the difference (Zou and Donner 2008), on logarithms where those can be taken."""
+    numbers = [cell[k] for cell in (a, b) for k in ("median", "ci_low", "ci_high")]
+    x, x_low, x_high, y, y_low, y_high = [math.log(x) for x in numbers] if min(numbers) > 0 else numbers
     if x > y:
         return x - y <= math.hypot(x - x_low, y_high - y)
     return y - x <= math.hypot(y - y_low, x_high - x)
@@ -65,6 +60,10 @@ def kind(cell):
     return "core" if cell["clock_exponent"] == 1 else "other"
 
 
+def is_valid(cell):
+    return cell["n"] and cell["status"] in ("ok", "wide")
+
+
 def identity(cell):
     return cell["device"], cell["probe"], cell["key"]
 
@@ -76,8 +75,10 @@ class Run:
         self.share = export["run"]["sampling_share"]
         cells = [c for c in export["cells"] if c["status"] != "unsupported"]
         self.possible = len(cells)
-        self.cells = {identity(c): c for c in cells if c["n"] and c["status"] in ("ok", "wide")}
-        self.sentinels = {k: c["median"] for k, c in self.cells.items() if c["probe"].startswith("sentinel")}
+        self.numbers = sum(is_valid(c) for c in cells)
+        self.cells = {identity(c): c for c in cells if is_valid(c) and c["ci_low"] < c["ci_high"]}  # counts are exact
+        self.sentinels = {identity(c): c["median"] for c in export["sentinels"]
+                          if is_valid(c) and c["axes"]["what"] == "memory"}
 
 
 def percent(part, whole):
@@ -108,8 +109,14 @@ def pairs(runs):
     return steady, apart
 
 
-def covered(runs, truth):
-    hits = [c["ci_low"] <= truth[key] <= c["ci_high"] for r in runs for key, c in r.cells.items() if key in truth]
+def covered(runs, quiet):
+    """How many intervals cover the median of the quiet runs, their own run left out."""
+    hits = []
+    for run in runs:
+        for key, cell in run.cells.items():
+            truth = [r.cells[key]["median"] for r in quiet if r is not run and key in r.cells]
+            if truth:
+                hits.append(cell["ci_low"] <= statistics.median(truth) <= cell["ci_high"])
     return sum(hits), len(hits)
 
 
@@ -139,18 +146,16 @@ def measure(assay, count, budget, suite="quick"):
 
 
 def table(quiet, beside):
-    keys = set().union(*(r.cells for r in quiet))
-    truth = {k: statistics.median(r.cells[k]["median"] for r in quiet if k in r.cells) for k in keys}
     steady, apart = pairs(quiet)
     rows = [at_least("quiet: pairs inside their joint interval", *steady, COVERED)]
     if apart[1]:
         rows.append(row("quiet: pairs with a run in a slow episode", percent(*apart), "", None))
-    rows += [at_least("quiet: intervals that cover the median of all", *covered(quiet, truth), COVERED),
-             at_least("neighbour: intervals that cover the quiet median", *covered(beside, truth), COVERED)]
+    rows += [at_least("quiet: intervals that cover the median of the other runs", *covered(quiet, quiet), COVERED),
+             at_least("neighbour: intervals that cover the median of the quiet runs", *covered(beside, quiet), COVERED)]
     for name, runs in (("quiet", quiet), ("neighbour", beside)):
-        rows.append(at_least(f"{name}: possible cells with a number", sum(len(r.cells) for r in runs),
+        rows.append(at_least(f"{name}: possible cells with a number", sum(r.numbers for r in runs),
                              sum(r.possible for r in runs), MEASURED))
-        share = statistics.median(r.share for r in runs)
+        share = statistics.median(r.share or 0 for r in runs)
         rows.append(row(f"{name}: sampling, of the measuring time", f"{100 * share:.0f}%",
                         f"at least {100 * SAMPLING:.0f}%" if name == "quiet" else "",
                         share >= SAMPLING if name == "quiet" else None))

@@ -119,8 +119,9 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         return st;
     if (s->what == PAIR)
         return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
-    /* Twice the last cache: each sample reads the window that was read or written the longest ago. */
-    uint64_t want = 2 * as_info_last_cache(&s->dev->info), most = s->dev->info.memory_free / 8;
+    /* More than twice the last cache, as DRAM needs (core/judge.c): each sample reads the window that was read the
+     * longest ago. */
+    uint64_t want = 2 * as_info_last_cache(&s->dev->info) + WINDOW, most = s->dev->info.memory_free / 8;
     want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
     s->window = WINDOW;
     s->bytes = (want < most ? want : most) / WINDOW * WINDOW;
@@ -131,18 +132,36 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
     return as_arena_take(s->dev, &block, &s->block, err);
 }
 
-/* All is written once, so that it is backed and holds what the sums expect. */
+enum { STEP = 1 << 20, PIECES = STEP / AS_ARENA_PIECE };
+
+static bool is_filled(const uint8_t *pieces)
+{
+    bool filled = true;
+    for (size_t i = 0; i < PIECES; i++)
+        filled &= pieces[i] == AS_PIECE_FILLED;
+    return filled;
+}
+
+/* What an arena keeps is written once: backed, and with what the sums expect. */
 static enum as_status fill_block(struct sentinel *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
     static const uint64_t marks[8] = {1, 0, 2, 0, 3, 0, 4, 0};
-    uint64_t *page = malloc(1 << 20);
+    struct as_arena_content there = {0};
+    const bool kept = as_arena_content(s->dev, s->block, &there) && there.offset % AS_ARENA_PIECE == 0;
+    uint64_t *page = malloc(STEP);
     if (!page)
-        return as_nomem(err, 1 << 20, "a page");
-    for (size_t i = 0; i < (1 << 20) / 8; i++)
+        return as_nomem(err, STEP, "a page");
+    for (size_t i = 0; i < STEP / 8; i++)
         page[i] = marks[i % 8];
-    for (uint64_t at = 0; at < s->bytes && !st; at += 1 << 20)
-        st = s->dev->memory->write(s->dev, s->block, at, page, 1 << 20, err);
+    for (uint64_t at = 0; at < s->bytes && !st; at += STEP) {
+        uint8_t *pieces = kept ? &there.pieces[(there.offset + at) / AS_ARENA_PIECE] : NULL;
+        if (kept && is_filled(pieces))
+            continue;
+        st = s->dev->memory->write(s->dev, s->block, at, page, STEP, err);
+        if (kept && !st)
+            memset(pieces, AS_PIECE_FILLED, PIECES);
+    }
     free(page);
     return st;
 }
@@ -172,8 +191,10 @@ static enum as_status prepare(struct as_visit_context *vc, void **state, struct 
         st = vc->dev->program->build(vc->dev, &desc, &s->program, err);
     if (!st)
         st = vc->dev->program->kernel(vc->dev, s->program, what_words[s->what], &s->kernel, err);
-    if (!st && s->what == MEMORY)
+    if (!st && s->what == MEMORY) {
+        s->from = vc->seed % (s->bytes / s->window) * s->window;
         st = fill_block(s, err);
+    }
     vc->footprint = s->what == MEMORY ? s->bytes : 64;
     if (s->what == MEMORY)
         vc->min_reps = vc->max_reps = 1;

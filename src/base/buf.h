@@ -45,7 +45,7 @@ void as_buf_terminal(struct as_buf *b, const char *s);       /* control characte
 void as_buf_terminal_lines(struct as_buf *b, const char *s); /* the same for whole lines: their ends and tabs stay */
 void as_buf_csv(struct as_buf *b, const char *s); /* quoted where needed (RFC 4180); leading = + - @ get a ' */
 
-/* open with O_CLOEXEC, again after a signal: a slow file system may take long to look up the name. */
+/* open() with O_CLOEXEC, retried on EINTR: a lookup on a network file system can take long. */
 int as_open(const char *path, int flags, unsigned mode);
 /* Reads a whole file (at most max bytes) into b. Works for /proc and pipes. */
 enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err);

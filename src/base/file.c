@@ -127,7 +127,11 @@ static enum as_status finish_regular(const struct as_writer *w, struct as_error 
 {
     if (w->mode && fchmod(w->fd, w->mode) != 0)
         return as_fail(err, AS_IO, "cannot set the permissions of \"%s\": %s", w->target, strerror(errno));
-    if (fsync(w->fd) != 0 && errno != EINVAL && errno != EROFS) /* those: a file system that cannot */
+    int rc;
+    do
+        rc = fsync(w->fd);
+    while (rc != 0 && errno == EINTR);
+    if (rc != 0 && errno != EINVAL && errno != EROFS) /* those: a file system that cannot */
         return as_fail(err, AS_IO, "cannot write \"%s\": %s", w->target, strerror(errno));
     return AS_OK;
 }
@@ -138,7 +142,7 @@ enum as_status as_writer_close(struct as_writer *w, enum as_status st, struct as
     if (!st && regular)
         st = finish_regular(w, err);
     /* where quotas and network file systems tell that it did not fit */
-    if (w->fd >= 0 && w->fd != STDOUT_FILENO && close(w->fd) != 0 && !st)
+    if (w->fd >= 0 && w->fd != STDOUT_FILENO && close(w->fd) != 0 && errno != EINTR && !st)
         st = as_fail(err, AS_IO, "cannot write \"%s\": %s", w->target ? w->target : w->name, strerror(errno));
     if (!st && regular && rename(w->tmp, w->target) != 0)
         st = as_fail(err, AS_IO, "cannot rename \"%s\" to \"%s\": %s", w->tmp, w->target, strerror(errno));

@@ -65,13 +65,10 @@ static struct entry *look_up(struct entry *entries, size_t n, const char *device
     return n ? bsearch(&want, entries, n, sizeof *entries, by_key) : NULL;
 }
 
-static bool valid(const struct as_cell *c)
-{
-    return as_cell_is_valid(c);
-}
-
 static bool is_regression(const struct as_comparison *c, bool better_less, double limit)
 {
+    if (isnan(c->ratio)) /* of exact numbers, of which one is 0 */
+        return limit >= 0 && c->verdict == AS_SLOWER;
     if (limit < 0 || !isfinite(c->differ.lo) || !isfinite(c->differ.hi))
         return false;
     return better_less ? c->differ.lo > 1 + limit : c->differ.hi < 1 / (1 + limit);
@@ -103,7 +100,7 @@ static void compare_pair(struct as_pair *p, double tolerance, double limit)
         p->match = a ? AS_MATCH_ONLY_A : AS_MATCH_ONLY_B;
         return;
     }
-    if (!valid(a) || !valid(b)) {
+    if (!as_cell_is_valid(a) || !as_cell_is_valid(b)) {
         p->match = AS_MATCH_NO_NUMBER;
         return;
     }

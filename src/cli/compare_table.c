@@ -212,7 +212,7 @@ static void write_cell(const struct as_pairs *pairs, const struct as_cell *c, st
 
 static double slowness(const struct as_pair *p)
 {
-    return fabs(log(p->comparison.ratio));
+    return isnan(p->comparison.ratio) ? INFINITY : fabs(log(p->comparison.ratio));
 }
 
 static int by_slowness(const void *a, const void *b)

@@ -16,11 +16,11 @@
 enum {
     COMPILERS_MAX = 32,
     CELLS_WORTH_IT = 8,
-    CELLS_EACH = 4 /* of a compiler, at least: it takes a while to start */
+    CELLS_EACH = 4 /* minimum per compiler, to amortise its start */
 };
-/* Of the time there is. */
+/* Fraction of the time left. */
 static const double SHARE = 0.4;
-/* A program takes a fraction of this: who has not answered by then hangs, and without a budget nothing else ends it. */
+/* A program takes a fraction of this; a compiler that takes longer hangs, and without a budget nothing else ends it. */
 static const double PATIENCE_S = 10;
 
 struct compilers {
@@ -96,7 +96,8 @@ static void take(const struct as_engine *e, struct compilers *c, double deadline
             continue;
         }
         const struct as_worker *w = &c->of[i].worker;
-        bool answered = as_message_receive_from(w->fd, w->pid, deadline, e->options->stop, &reply) == AS_RECEIVED;
+        bool answered = as_message_receive_from(w->fd, w->pid, fmin(deadline, c->of[i].asked + PATIENCE_S),
+                                                e->options->stop, &reply) == AS_RECEIVED;
         json_decref(reply);
         if (!answered || !hand_out(e, c, i))
             end(c, i);

@@ -17,8 +17,10 @@ static enum as_status note_isolated(struct as_cell *cell, const struct as_compar
         j = json_object();
     }
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "%s: measured alone, %.4g times the number, 95%% interval %.4g to %.4g",
-                  as_verdict_word(c->verdict), c->ratio, c->ci.lo, c->ci.hi);
+    as_buf_str(&b, as_verdict_word(c->verdict));
+    if (isfinite(c->ratio))
+        as_buf_printf(&b, ": %.4g times the number when measured alone (95%% interval %.4g to %.4g)", c->ratio,
+                      c->ci.lo, c->ci.hi);
     json_object_set_new(j, "isolated", json_string(as_buf_get(&b)));
     as_buf_finish(&b);
     char *text = json_dumps(j, JSON_COMPACT);
@@ -60,7 +62,7 @@ static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *de
     const struct as_trials one = {.v = &counted, .n = 1};
     const struct as_judge_context context = as_engine_judge_context(e, index);
     s = as_judge_cell(&e->judge, &alone, &one, &context, err);
-    if (!s) {
+    if (!s && as_cell_is_valid(&alone)) {
         struct as_comparison c;
         as_compare(&cell->sum, &alone.sum, cell->better_less, cell->precision, &c);
         *depend += c.verdict == AS_FASTER || c.verdict == AS_SLOWER;
@@ -75,7 +77,7 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err)
     enum as_status s = AS_OK;
     size_t depend = 0, measured = 0;
     for (size_t i = 0; i < e->sentinels_first && !s && !as_engine_stopped(e); i++) {
-        if (e->cells[i].sum.n == 0 || e->progress[i].over)
+        if (!as_cell_is_valid(&e->cells[i]) || e->progress[i].over)
             continue;
         measured++;
         s = isolate_cell(e, i, &depend, err);

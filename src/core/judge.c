@@ -232,7 +232,7 @@ static enum as_status estimate(const struct as_judge *j, const struct as_kind *k
     const struct as_aim aim = {.width = isfinite(cell->precision) ? cell->precision : 0,
                                .trials = (size_t)j->trials_asked,
                                .exact = as_unit_is_count(cell->unit),
-                               .stopped = t->n > (size_t)j->trials_asked};
+                               .stopped = n > (size_t)j->trials_asked};
     enum as_status s =
         as_estimate_cell(x, n, norm_of(j, k, cell, &norm), with_prior ? &k->prior : NULL, &aim, out, err);
     free(x);

@@ -14,7 +14,7 @@ struct as_reference_reading {
  */
 void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
 
-/* The worker's extremes so far. */
+/* The fastest clock that this worker has seen. */
 struct as_reference {
     void (*read)(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
     double fastest_hz; /* 0: none yet */

@@ -369,9 +369,10 @@ static enum as_status compare_cells(struct as_store *store, int64_t old_id, int6
     enum as_status s = as_store_cell(store, old_id, 0, &a, err);
     if (!s)
         s = as_store_cell(store, new_id, 0, &b, err);
-    if (!s && (a.sum.n == 0 || b.sum.n == 0))
-        s = as_fail(err, AS_UNSUPPORTED, "cell %lld has no numbers to compare: %s",
-                    (long long)(a.sum.n ? new_id : old_id), a.sum.n ? b.reason : a.reason);
+    if (!s && (!as_cell_is_valid(&a) || !as_cell_is_valid(&b))) {
+        const struct as_cell *c = as_cell_is_valid(&a) ? &b : &a;
+        s = as_fail(err, AS_UNSUPPORTED, "cell %lld has no valid number to compare: %s", (long long)c->id, c->reason);
+    }
     if (!s)
         as_compare(&a.sum, &b.sum, a.better_less, a.precision, out);
     as_cell_finish(&a);

@@ -93,7 +93,7 @@ enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as
         if (v->number >= AS_ISOLATED_VISIT)
             continue;
         p->visits = v->number >= p->visits ? v->number + 1 : p->visits;
-        p->counted += v->n > 0 && !v->excluded && v->status == AS_CELL_OK;
+        p->counted += as_visit_counts(v);
         p->took_s = v->duration_s;
         broken |= v->status != AS_CELL_OK;
     }

@@ -24,7 +24,7 @@ struct as_report_run {
     size_t cells_n;
     size_t rows_more;             /* cells of the one probe that was loaded, beyond those */
     struct as_overview *overview; /* of all cells of a run that is too big to be loaded whole; NULL: it is loaded */
-    char *against_earlier; /* in what its sentinels differ from those of earlier runs here; NULL: in nothing */
+    char *against_earlier;        /* in what its sentinels differ from those of earlier runs; NULL: in nothing */
     char *left_out;               /* "latency (500000 cells)": probes that the facts do without; NULL: none */
     struct as_device_info *devices;
     char **topologies; /* JSON of each device's tree, NULL where there is none */

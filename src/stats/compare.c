@@ -18,10 +18,18 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
 /* Hundreds of cells are compared at a time: at 95% several of them would be called different by chance alone. */
 static const double SHOWN = 0.95, TO_DIFFER = 0.99;
 
-/* The 95% interval at the confidence that a difference takes, by Student's t of the trials of both sides. */
-static struct as_interval wider(struct as_interval ci, double ratio, size_t trials)
+/* Degrees of freedom of an interval from so many trials, of which a fifth at either end is trimmed from six on. */
+static unsigned df_of(size_t trials)
 {
-    unsigned df = trials > 3 ? (unsigned)(trials < 1000 ? trials : 1000) - 2 : 1;
+    const size_t kept = trials < 1000 ? trials : 1000;
+    const size_t cut = kept < 6 ? 0 : kept / 5;
+    return kept > 2 * cut + 1 ? (unsigned)(kept - 2 * cut - 1) : 0;
+}
+
+/* The 95% interval at the confidence that a difference takes, by Student's t of the trials of both sides. */
+static struct as_interval wider(struct as_interval ci, double ratio, unsigned df)
+{
+    df = df > 0 ? df : 1;
     double factor = as_student(df, TO_DIFFER) / as_student(df, SHOWN);
     return (struct as_interval){ratio * pow(ci.lo / ratio, factor), ratio * pow(ci.hi / ratio, factor)};
 }
@@ -45,15 +53,19 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool bet
                 struct as_comparison *out)
 {
     *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
-    if (is_exact(a) && is_exact(b) && a->median == b->median) { /* counts, 0 as well */
+    const bool exact = is_exact(a) && is_exact(b); /* counts, 0 as well */
+    if (exact && a->median == b->median) {
         *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
         return;
     }
     out->ci = as_ratio_interval(b->median, b->ci, a->median, a->ci);
-    if (isnan(out->ci.lo))
+    if (isnan(out->ci.lo)) { /* no ratio; exact numbers differ all the same */
+        if (exact)
+            out->verdict = (b->median > a->median) == better_less ? AS_SLOWER : AS_FASTER;
         return;
+    }
     out->ratio = b->median / a->median;
-    out->differ = wider(out->ci, out->ratio, a->visits + b->visits);
+    out->differ = wider(out->ci, out->ratio, df_of(a->visits) + df_of(b->visits));
     out->verdict = judge(out->ci, out->differ, better_less, tolerance);
 }
 

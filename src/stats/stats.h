@@ -16,7 +16,7 @@ struct as_interval {
 
 /* What is reported of one cell. Samples in the probe's unit. */
 struct as_summary {
-    size_t n;              /* samples that count (excluded trials not in it) */
+    size_t n;              /* samples of the trials that are not excluded, those of weight 0 too */
     size_t visits;         /* trials that count */
     double median;         /* median of the samples, each trial weighing the same */
     struct as_interval ci; /* 95% interval of it: see estimate.h */
@@ -45,7 +45,8 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
  * within [1/(1+t), 1+t] is "same"; not a number: nothing can be told. Verdict is about b against a. */
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
-    double ratio;          /* b over a; > 1 means b's number is larger; NAN where a number is not above 0 */
+    double ratio;          /* b over a; > 1 means b's number is larger; NAN where a number is not above 0: then only
+                              exact numbers, such as 0 and 5, differ */
     struct as_interval ci; /* 95% of the ratio */
     enum as_verdict verdict;
     struct as_interval differ; /* 99%, by which faster and slower are called */

@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EARLIER_MOST = 5, EARLIER_LEAST = 3 };
@@ -15,75 +14,113 @@ static const double CHANGED = 1.15;
 
 static const struct {
     const char *what, *subject;
-} subjects[] = {{"core", "core arithmetic"}, {"memory", "main memory"}, {"pair", "a cache line between two CPUs"}};
+} subjects[] = {{"core", "arithmetic"}, {"memory", "memory"}, {"pair", "core-to-core transfer"}};
 
-/* The same CPU of the same host, measured by the same program. */
-static bool is_alike(const struct as_run *a, const struct as_run *b)
-{
-    if (strcmp(a->host, b->host) != 0 || strcmp(a->tool_commit, b->tool_commit) != 0)
-        return false;
-    json_t *x = a->provenance ? json_loads(a->provenance, 0, NULL) : NULL;
-    json_t *y = b->provenance ? json_loads(b->provenance, 0, NULL) : NULL;
-    const json_t *cpu = json_object_get(x, "cpu");
-    const bool alike =
-        cpu && json_equal(json_object_get(cpu, "model"), json_object_get(json_object_get(y, "cpu"), "model"));
-    json_decref(x);
-    json_decref(y);
-    return alike;
-}
-
-static enum as_status sentinels_of(struct as_store *store, int64_t run_id, struct as_cell **cells, size_t *n,
-                                   struct as_error *err)
-{
-    const struct as_cell_filter filter = {.run_id = run_id, .probe = AS_HIDDEN_PROBE, .hidden = 1};
-    return as_store_cells(store, &filter, cells, n, err);
-}
-
+struct source {
+    json_t *provenance, *devices;
+    int64_t id;
+    struct as_cell *sentinels;
+    size_t n;
+};
 struct earlier {
-    struct as_cell *cells[EARLIER_MOST];
-    size_t n[EARLIER_MOST], runs;
+    struct source of[EARLIER_MOST];
+    size_t n;
 };
 
-static enum as_status load_earlier(struct as_store *store, const struct as_run *run, struct earlier *e,
-                                   struct as_error *err)
+static void source_finish(struct source *s)
 {
-    struct as_run *runs = NULL;
-    size_t n = 0;
-    enum as_status s = as_store_runs(store, &runs, &n, err);
-    for (;;) { /* the latest first, in whatever order they were stored */
-        const struct as_run *latest = NULL;
-        for (size_t i = 0; i < n && !s; i++)
-            if (runs[i].state == AS_RUN_COMPLETE && runs[i].started_at < run->started_at && runs[i].id != run->id &&
-                runs[i].id > 0 && (!latest || runs[i].started_at > latest->started_at))
-                latest = &runs[i];
-        if (!latest || e->runs == EARLIER_MOST)
-            break;
-        if (is_alike(latest, run)) {
-            s = sentinels_of(store, latest->id, &e->cells[e->runs], &e->n[e->runs], err);
-            e->runs++;
-        }
-        runs[latest - runs].id = 0; /* looked at */
+    json_decref(s->provenance);
+    json_decref(s->devices);
+    as_cells_free(s->sentinels, s->n);
+    *s = (struct source){0};
+}
+
+static json_t *parsed(const char *text)
+{
+    return text && text[0] ? json_loads(text, 0, NULL) : NULL;
+}
+
+static bool is_same_cpu(const struct source *a, const struct source *b)
+{
+    const json_t *x = json_object_get(json_object_get(a->provenance, "cpu"), "model"),
+                 *y = json_object_get(json_object_get(b->provenance, "cpu"), "model");
+    return json_is_string(x) && json_equal(x, y);
+}
+
+static const json_t *device_of(const struct source *s, const char *id)
+{
+    size_t i;
+    const json_t *device;
+    json_array_foreach(s->devices, i, device)
+    {
+        const char *name = json_string_value(json_object_get(device, "id"));
+        if (name && strcmp(name, id) == 0)
+            return device;
     }
-    as_runs_free(runs, n);
-    return s;
+    return NULL;
+}
+
+/* An id may mean another card, or another slot, in another run. */
+static bool is_same_device(const struct source *a, const struct source *b, const char *id)
+{
+    static const char *const members[] = {"name", "bus"};
+    const json_t *x = device_of(a, id), *y = device_of(b, id);
+    for (size_t i = 0; x && y && i < sizeof members / sizeof *members; i++) {
+        const json_t *p = json_object_get(x, members[i]), *q = json_object_get(y, members[i]);
+        if ((p || q) && !json_equal(p, q))
+            return false;
+    }
+    return x && y;
+}
+
+static enum as_status load_sentinels(struct as_store *store, struct source *s, struct as_error *err)
+{
+    const struct as_cell_filter filter = {.run_id = s->id, .probe = AS_HIDDEN_PROBE, .hidden = 1};
+    return as_store_cells(store, &filter, &s->sentinels, &s->n, err);
+}
+
+/* Of the same CPU on the same host, measured by the same build; the latest first. */
+static enum as_status load_earlier(struct as_store *store, const struct as_run *run, const struct source *own,
+                                   struct earlier *e, struct as_error *err)
+{
+    struct as_row row = as_row_start(store, AS_SQL_RUNS_BEFORE);
+    as_put_text(&row, run->host);
+    as_put_text(&row, run->tool_commit);
+    as_put_real(&row, run->started_at);
+    as_put_int(&row, run->id);
+    while (e->n < EARLIER_MOST && as_row_next(&row)) {
+        struct source *s = &e->of[e->n];
+        s->id = as_get_int(&row);
+        s->provenance = parsed(as_get_text(&row));
+        s->devices = parsed(as_get_text(&row));
+        if (is_same_cpu(own, s))
+            e->n++;
+        else
+            source_finish(s);
+    }
+    enum as_status st = as_row_end(&row, err);
+    for (size_t i = 0; i < e->n && !st; i++)
+        st = load_sentinels(store, &e->of[i], err);
+    return st;
 }
 
 /* Medians of the same sentinel in the earlier runs. */
-static size_t medians_of(const struct earlier *e, const struct as_cell *cell, double *x)
+static size_t medians_of(const struct earlier *e, const struct source *own, const struct as_cell *cell, double *x)
 {
     size_t n = 0;
-    for (size_t r = 0; r < e->runs; r++)
-        for (size_t i = 0; i < e->n[r]; i++) {
-            const struct as_cell *c = &e->cells[r][i];
-            if (c->key == cell->key && strcmp(c->device, cell->device) == 0 && c->sum.median > 0) {
-                x[n++] = c->sum.median;
-                break;
-            }
+    for (size_t r = 0; r < e->n; r++)
+        for (size_t i = 0; i < e->of[r].n; i++) {
+            const struct as_cell *c = &e->of[r].sentinels[i];
+            if (c->key != cell->key || strcmp(c->device, cell->device) != 0 || !as_cell_is_valid(c) ||
+                !(c->sum.median > 0) || !is_same_device(own, &e->of[r], cell->device))
+                continue;
+            x[n++] = c->sum.median;
+            break;
         }
     return n;
 }
 
-/* "main memory of cpu is 40% slower than in the last 5 runs here": beyond all of them, not only beyond most. */
+/* "memory of cpu is 1.4x slower than in each of the last 5 runs on this machine" */
 static void say_change(const struct as_cell *cell, const double *x, size_t n, struct as_buf *out)
 {
     double lo = INFINITY, hi = 0;
@@ -92,16 +129,17 @@ static void say_change(const struct as_cell *cell, const double *x, size_t n, st
         lo = fmin(lo, x[i]);
         hi = fmax(hi, x[i]);
     }
-    const bool slower = cell->sum.median > CHANGED * hi;
-    if (n < EARLIER_LEAST || !what || (!slower && cell->sum.median * CHANGED >= lo))
+    const double slower = cell->sum.median / hi, faster = lo / cell->sum.median;
+    if (n < EARLIER_LEAST || !what[0] || !(slower > CHANGED || faster > CHANGED))
         return;
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
         if (strcmp(subjects[i].what, what) == 0)
             subject = subjects[i].subject;
-    const double percent = 100 * (slower ? cell->sum.median / hi - 1 : 1 - cell->sum.median / lo);
     as_buf_printf(out, "%s%s of ", out->len ? "; " : "", subject);
     as_buf_str(out, cell->device);
-    as_buf_printf(out, " takes %.0f%% %s time than in any of the last %zu runs here", percent, slower ? "more" : "less",
+    as_buf_str(out, " is ");
+    as_format_number(out, slower > CHANGED ? slower : faster, 2);
+    as_buf_printf(out, "x %s than in each of the last %zu runs on this machine", slower > CHANGED ? "slower" : "faster",
                   n);
 }
 
@@ -109,18 +147,20 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
                                         struct as_error *err)
 {
     struct earlier e = {0};
-    struct as_cell *cells = NULL;
-    size_t n = 0;
-    enum as_status s = sentinels_of(store, run->id, &cells, &n, err);
-    if (!s && n)
-        s = load_earlier(store, run, &e, err);
-    for (size_t i = 0; i < n && !s; i++) {
+    struct source own = {.id = run->id, .provenance = parsed(run->provenance), .devices = parsed(run->devices)};
+    struct as_error why; /* of other runs, whose damage does not concern this one */
+    enum as_status s = load_sentinels(store, &own, &why);
+    if (!s && own.n)
+        s = load_earlier(store, run, &own, &e, &why);
+    for (size_t i = 0; i < own.n && !s; i++) {
         double x[EARLIER_MOST];
-        if (cells[i].sum.median > 0)
-            say_change(&cells[i], x, medians_of(&e, &cells[i], x), out);
+        if (as_cell_is_valid(&own.sentinels[i]) && own.sentinels[i].sum.median > 0)
+            say_change(&own.sentinels[i], x, medians_of(&e, &own, &own.sentinels[i], x), out);
     }
-    for (size_t r = 0; r < e.runs; r++)
-        as_cells_free(e.cells[r], e.n[r]);
-    as_cells_free(cells, n);
-    return s ? s : as_buf_check(out, err);
+    for (size_t r = 0; r < e.n; r++)
+        source_finish(&e.of[r]);
+    source_finish(&own);
+    if (s == AS_NOMEM)
+        return as_fail(err, s, "%s", why.text);
+    return as_buf_check(out, err);
 }

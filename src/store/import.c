@@ -156,10 +156,18 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
     return as_visit_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
 }
 
+/* Numbers beside samples. */
+static const struct beside {
+    const char *name, *otherwise;
+    bool (*is_one)(double);
+} core_hz = {"core_hz", "neither null nor numbers above 0", as_is_core_hz},
+  weight = {"weight", "not numbers from 0 to 1", as_is_weight};
+
 /* One number for each sample, null where unknown; null for all: there are none. */
-static enum as_status read_beside(const struct import *in, const struct as_place *place, const char *name,
-                                  const json_t *j, size_t n, bool (*is_one)(double), double **out)
+static enum as_status read_beside(const struct import *in, const struct as_place *place, const struct beside *what,
+                                  const json_t *j, size_t n, double **out)
 {
+    const char *name = what->name;
     const json_t *list = json_object_get(j, name);
     if (!list || json_is_null(list))
         return AS_OK;
@@ -171,9 +179,8 @@ static enum as_status read_beside(const struct import *in, const struct as_place
     for (size_t i = 0; i < n; i++) {
         const json_t *v = json_array_get(list, i);
         (*out)[i] = json_is_null(v) ? NAN : json_number_value(v);
-        if (!(json_is_null(v) || json_is_number(v)) || !is_one((*out)[i]))
-            return fail_at(in, place, name,
-                           is_one == as_is_weight ? "not numbers from 0 to 1" : "neither null nor numbers above 0");
+        if (!(json_is_null(v) || json_is_number(v)) || !what->is_one((*out)[i]))
+            return fail_at(in, place, name, what->otherwise);
     }
     return AS_OK;
 }
@@ -205,9 +212,9 @@ static enum as_status import_visit(struct import *in, struct cell_in *c, size_t 
     else
         s = read_visit_samples(in, c, &place, j, &v);
     if (!s)
-        s = read_beside(in, &place, "core_hz", j, v.n, as_is_core_hz, &v.core_hz);
+        s = read_beside(in, &place, &core_hz, j, v.n, &v.core_hz);
     if (!s)
-        s = read_beside(in, &place, "weight", j, v.n, as_is_weight, &v.weight);
+        s = read_beside(in, &place, &weight, j, v.n, &v.weight);
     if (!s) {
         *last = v.number;
         s = as_store_put_visit(in->store, &v, c->cell.id, in->err);

@@ -175,8 +175,8 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
     return rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
 }
 
-/* A run that was killed in the middle of a commit leaves a journal that the next one to open the file plays back. Who
- * only reads cannot, so that is done here with a connection that may write. */
+/* A run that was killed in the middle of a commit leaves a journal that the next one to open the file plays back. A
+ * reader cannot, so that is done here with a connection that may write. */
 static enum as_status mend(struct as_store *store, struct as_error *err)
 {
     int rc = sqlite3_exec(store->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
@@ -264,7 +264,7 @@ static enum as_status open_once(struct as_store *store, struct as_error *err)
 {
     const bool writes = store->mode == AS_STORE_WRITE;
     enum as_status s = writes ? make_folders(store->path, &store->made_from, err) : AS_OK;
-    store->made = access(store->path, F_OK) != 0;
+    store->made |= access(store->path, F_OK) != 0;
     if (!s)
         s = check_file(store->path, store->mode, err);
     return s ? s : writes ? open_write(store, err) : open_read(store, err);
@@ -277,7 +277,8 @@ enum as_status as_store_connect(struct as_store *store, struct as_error *err)
     for (int vanished = 0;;) {
         struct as_error why = {0};
         const enum as_status s = open_once(store, &why);
-        const bool gone = s == AS_IO && access(store->path, F_OK) != 0 && vanished++ < AS_VANISHED_MAX;
+        const bool gone =
+            s == AS_IO && access(store->path, F_OK) != 0 && errno == ENOENT && vanished++ < AS_VANISHED_MAX;
         if (!gone && (s != AS_BUSY || as_now() >= end))
             return s ? as_fail(err, s, "%s", why.text) : AS_OK;
         as_sleep(0.002);

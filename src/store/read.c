@@ -386,9 +386,9 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
     as_copy_column(row, v->code_text, sizeof v->code_text);
     good &= read_readings(row, &v->readings);
     v->sampling_s = as_get_real(row);
-    enum as_status s = read_beside(row, v, "the clock of a sample is none", as_is_core_hz, &v->core_hz, err);
+    enum as_status s = read_beside(row, v, "a sample has an invalid clock", as_is_core_hz, &v->core_hz, err);
     if (!s)
-        s = read_beside(row, v, "the weight of a sample is none", as_is_weight, &v->weight, err);
+        s = read_beside(row, v, "a sample has an invalid weight", as_is_weight, &v->weight, err);
     if (s)
         return s;
     return good ? AS_OK

@@ -66,6 +66,8 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?",
     /* 'g' comes after every digit of a uuid */
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
+    [AS_SQL_RUNS_BEFORE] = "SELECT id, provenance, devices FROM runs WHERE state = 'complete' AND host = ? AND "
+                           "tool_commit = ? AND started_at < ? AND id <> ? ORDER BY started_at DESC LIMIT 20",
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
     [AS_SQL_STALE_RUNS] = "SELECT DISTINCT c.run_id FROM " AS_STALE_CELLS " ORDER BY 1",
     [AS_SQL_STALE_CELLS] = "SELECT c.id FROM " AS_STALE_CELLS " AND c.run_id = ? ORDER BY c.position",
@@ -341,7 +343,7 @@ static const struct {
     {SQLITE_LOCKED, AS_BUSY, "another process is using it", "try again when that one is done"},
     {SQLITE_PROTOCOL, AS_BUSY, "it cannot be locked", "try again, or give a file on a local disk with --store"},
     {SQLITE_READONLY_DBMOVED, AS_BUSY, "its file was moved, deleted or replaced while it was in use",
-     "put it back, or start anew"},
+     "restore it, or start a new run"},
     {SQLITE_READONLY_ROLLBACK, AS_IO, "a run was killed while it wrote, and the file cannot be written to recover it",
      "make file and folder writable, or copy both the file and its -journal to a folder that is"},
     {SQLITE_READONLY, AS_IO, "it is read-only", "change its permissions or give another file with --store"},

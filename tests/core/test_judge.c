@@ -318,9 +318,14 @@ static void test_isolated_trials_do_not_count(void **state)
     s.trials[0].v[2].number = AS_ISOLATED_VISIT;
     for (int i = 0; i < N; i++)
         s.trials[0].v[2].samples[i] = 1;
+    s.judge.trials_asked = 2; /* more trials than asked would widen the interval */
     judge(&s);
     assert_int_equal(s.cells[0].sum.visits, 2);
     assert_true(s.cells[0].sum.min > 15);
+    const struct as_interval with = s.cells[0].sum.ci;
+    as_visit_finish(&s.trials[0].v[--s.trials[0].n]);
+    judge(&s);
+    assert_true(s.cells[0].sum.ci.lo == with.lo && s.cells[0].sum.ci.hi == with.hi);
     finish(&s);
 }
 

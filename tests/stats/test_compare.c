@@ -140,6 +140,11 @@ static void test_counts(void **state)
     assert_int_equal(c.verdict, AS_SAME);
     as_compare(&five, &six, true, 0.1, &c);
     assert_int_equal(c.verdict, AS_SLOWER);
+    as_compare(&zero, &five, true, 0.1, &c);
+    assert_int_equal(c.verdict, AS_SLOWER);
+    assert_true(isnan(c.ratio));
+    as_compare(&zero, &five, false, 0.1, &c);
+    assert_int_equal(c.verdict, AS_FASTER);
 }
 
 /* A few trials need more than a wide interval's end to differ. */

@@ -16,8 +16,10 @@ static void make_runs(struct fixture *f, const double *memory, size_t n)
         must_close(f);
         snprintf(sql, sizeof sql,
                  "UPDATE runs SET started_at = %zu, ended_at = %zu, state = 'complete', host = 'a', tool_commit = 'b', "
-                 "provenance = '{\"cpu\": {\"model\": \"c\"}}' WHERE id = %lld;"
-                 "UPDATE cells SET median = iif(axes LIKE '%%memory%%', %g, 3), n = 1 WHERE probe = 'sentinel' AND "
+                 "provenance = '{\"cpu\": {\"model\": \"c\"}}', devices = '[{\"id\": \"cpu\", \"name\": \"d\"}]' "
+                 "WHERE id = %lld;"
+                 "UPDATE cells SET status = 'ok', median = iif(axes LIKE '%%memory%%', %g, 3), n = 1 WHERE probe = "
+                 "'sentinel' AND "
                  "run_id = %lld",
                  1000 + i, 1001 + i, (long long)run.id, memory[i], (long long)run.id);
         run_sql(f->path, sql);
@@ -43,7 +45,7 @@ static void test_slower(void **state)
 {
     struct fixture *f = *state;
     make_runs(f, (const double[RUNS]){10, 9, 11, 10, 15.4}, RUNS);
-    expect(f, "last", "main memory of cpu takes 40% more time than in any of the last 4 runs here");
+    expect(f, "last", "memory of cpu is 1.4x slower than in each of the last 4 runs on this machine");
     expect(f, "4", "");
     expect(f, "2", ""); /* one earlier run says nothing */
     run_sql(f->path, "UPDATE runs SET state = 'interrupted' WHERE id < 3");
@@ -54,7 +56,7 @@ static void test_faster(void **state)
 {
     struct fixture *f = *state;
     make_runs(f, (const double[RUNS]){10, 10, 10, 10, 5}, RUNS);
-    expect(f, "last", "main memory of cpu takes 50% less time than in any of the last 4 runs here");
+    expect(f, "last", "memory of cpu is 2.0x faster than in each of the last 4 runs on this machine");
 }
 
 /* One such run before it: the machine does that. */
@@ -68,18 +70,44 @@ static void test_seen_before(void **state)
 /* Runs of another host, build or CPU are no measure. */
 static void test_elsewhere(void **state)
 {
-    static const char *const changes[] = {"host = 'other'", "tool_commit = 'other'",
-                                          "provenance = '{\"cpu\": {\"model\": \"other\"}}'", "provenance = '7'"};
+    static const char *const changes[] = {"host = 'other'",
+                                          "tool_commit = 'other'",
+                                          "provenance = '{\"cpu\": {\"model\": \"other\"}}'",
+                                          "provenance = '7'",
+                                          "devices = '[{\"id\": \"cpu\", \"name\": \"other\"}]'",
+                                          "devices = '[]'"};
     struct fixture *f = *state;
     make_runs(f, (const double[RUNS]){10, 10, 10, 10, 15}, RUNS);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         char sql[256];
-        run_sql(f->path, "UPDATE runs SET host = 'a', tool_commit = 'b', provenance = '{\"cpu\": {\"model\": \"c\"}}'");
-        expect(f, "last", "main memory of cpu takes 50% more time than in any of the last 4 runs here");
+        run_sql(f->path, "UPDATE runs SET host = 'a', tool_commit = 'b', provenance = '{\"cpu\": {\"model\": \"c\"}}', "
+                         "devices = '[{\"id\": \"cpu\", \"name\": \"d\"}]'");
+        expect(f, "last", "memory of cpu is 1.5x slower than in each of the last 4 runs on this machine");
         snprintf(sql, sizeof sql, "UPDATE runs SET %s WHERE id = 5", changes[i]);
         run_sql(f->path, sql);
         expect(f, "last", "");
     }
+}
+
+/* A wrong sum is no time of memory, neither of this run nor of an earlier one. */
+static void test_rejected(void **state)
+{
+    struct fixture *f = *state;
+    make_runs(f, (const double[RUNS]){10, 10, 10, 20, 15}, RUNS);
+    expect(f, "last", "");
+    run_sql(f->path, "UPDATE cells SET status = 'rejected' WHERE run_id = 4");
+    expect(f, "last", "memory of cpu is 1.5x slower than in each of the last 3 runs on this machine");
+    run_sql(f->path, "UPDATE cells SET status = 'rejected' WHERE run_id = 5");
+    expect(f, "last", "");
+}
+
+/* It is a note: that an earlier run cannot be read is no fault of this one. */
+static void test_damaged(void **state)
+{
+    struct fixture *f = *state;
+    make_runs(f, (const double[RUNS]){10, 10, 10, 10, 15}, RUNS);
+    run_sql(f->path, "UPDATE cells SET axes = '{' WHERE run_id = 2 AND probe = 'sentinel'");
+    expect(f, "last", "");
 }
 
 int main(void)
@@ -89,6 +117,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_faster, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_seen_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_elsewhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rejected, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
