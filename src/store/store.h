@@ -86,8 +86,8 @@ void as_visits_free(struct as_visit *visits, size_t n);
 /* Cells of a run whose numbers do not match their stored trials, in order of the plan; with run_id 0 the runs that have
  * such cells. Ids, the caller's to free. */
 enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err);
-/* Appends in what a run's sentinels differ from those of up to five complete runs before it on the same host by the same
- * build, "; " between; nothing where they do not, where there are fewer than three, or where those cannot be read.
+/* Appends in what a run's sentinels differ from those of up to five complete runs before it on the same host by the
+ * same build, "; " between; nothing where they do not, where there are fewer than three, or where those cannot be read.
  * Device ids are not escaped. */
 enum as_status as_store_against_earlier(struct as_store *store, const struct as_run *run, struct as_buf *out,
                                         struct as_error *err);
