@@ -36,6 +36,15 @@ struct as_progress {      /* of one cell, beside the cell itself */
     uint64_t arena;       /* cells of one arena follow one another */
 };
 
+/* Trials that were measured and not yet stored (pending.c): no more than a second's. */
+struct as_pending {
+    struct {
+        size_t cell, trial;
+    } * v; /* owned */
+    size_t n, cap;
+    double next_at; /* as_now() of the next commit */
+};
+
 struct as_engine {
     struct as_store *store;
     const struct as_run_options *options;
@@ -56,7 +65,8 @@ struct as_engine {
     double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
     int round, rounds;
     size_t memory_failures; /* as_memory_failures() at the start: what is lost later must not look like a result */
-    bool lost;              /* one device or more */
+    struct as_pending pending;
+    bool lost; /* one device or more */
     int stopped;
 };
 
@@ -100,6 +110,10 @@ enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
 /* Judges every cell by what all trials of the run say, and stores those that changed. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
 /* One cell, by what is known so far. */
+/* Takes over the last trial of a cell, for the store; those that wait are stored with it when it is time. */
+enum as_status as_engine_keep_last(struct as_engine *e, size_t index, struct as_error *err);
+/* Before cells are stored, and at the end. */
+enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err);
 struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_t index);
 enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as_error *err);
 

@@ -160,6 +160,7 @@ void as_engine_finish(struct as_engine *e)
         as_trials_finish(&e->trials[i]);
     free(e->trials);
     free(e->progress);
+    free(e->pending.v);
     free(e->devices);
     as_judge_finish(&e->judge);
 }
@@ -201,6 +202,8 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
         s = as_engine_measure(e, err);
     if (!s && e->run->isolate && !e->stopped)
         s = as_engine_isolate(e, err);
+    if (!s)
+        s = as_engine_store_pending(e, err);
     if (!s)
         s = as_engine_judge(e, err);
     if (!s)

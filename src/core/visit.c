@@ -104,7 +104,7 @@ enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as
 
 enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status s = as_engine_store_pending(e, err);
     for (size_t i = 0, n; i < e->cells_n && !s; i += n ? n : 1) {
         for (n = 0; i + n < e->cells_n && e->progress[i + n].changed; n++)
             e->progress[i + n].changed = false;
@@ -134,7 +134,7 @@ static enum as_status add_trial(struct as_engine *e, size_t index, struct as_vis
     if (!s)
         s = as_engine_check_memory(e, err);
     if (!s)
-        s = as_store_add_visit(e->store, &e->trials[index].v[e->trials[index].n - 1], cell, err);
+        s = as_engine_keep_last(e, index, err);
     return s;
 }
 

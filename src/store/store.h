@@ -33,10 +33,14 @@ void as_store_release(struct as_store *store); /* takes NULL and a store without
 /* Inserts the run and its planned cells and claims it; sets run->id and every cells[i].id and run_id. */
 enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
                                   struct as_error *err);
-/* Stores the trial and the cell as it is now (status, summary, gates). A trial with the same cell and number is
- * refused (AS_FAILED): nothing is ever stored twice. */
-enum as_status as_store_add_visit(struct as_store *store, const struct as_visit *visit, const struct as_cell *cell,
-                                  struct as_error *err);
+/* Stores trials of one run and their cells as they are now (status, summary, gates), all or none. A trial with the same
+ * cell and number is refused (AS_FAILED): nothing is ever stored twice. */
+struct as_stored_trial {
+    const struct as_visit *visit;
+    const struct as_cell *cell;
+};
+enum as_status as_store_add_trials(struct as_store *store, const struct as_stored_trial *trials, size_t n,
+                                   struct as_error *err);
 /* Stores cells as they are now (status, reason, summary, gates): for skips and for the gates at the end. */
 enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
                                      struct as_error *err);

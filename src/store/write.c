@@ -285,20 +285,23 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
     return s;
 }
 
-enum as_status as_store_add_visit(struct as_store *store, const struct as_visit *visit, const struct as_cell *cell,
-                                  struct as_error *err)
+enum as_status as_store_add_trials(struct as_store *store, const struct as_stored_trial *trials, size_t n,
+                                   struct as_error *err)
 {
-    if (visit->cell_id && visit->cell_id != cell->id)
-        return as_fail(err, AS_FAILED, "a trial of cell %lld cannot be stored with cell %lld",
-                       (long long)visit->cell_id, (long long)cell->id);
+    for (size_t i = 0; i < n; i++)
+        if (trials[i].visit->cell_id && trials[i].visit->cell_id != trials[i].cell->id)
+            return as_fail(err, AS_FAILED, "a trial of cell %lld cannot be stored with cell %lld",
+                           (long long)trials[i].visit->cell_id, (long long)trials[i].cell->id);
     enum as_status s = as_begin_write(store, err);
     if (s)
         return s;
-    s = as_store_put_result(store, cell, err);
-    if (!s)
-        s = as_store_put_visit(store, visit, cell->id, err);
-    if (!s)
-        s = recount(store, cell->run_id, false, err);
+    for (size_t i = 0; i < n && !s; i++) {
+        s = as_store_put_result(store, trials[i].cell, err);
+        if (!s)
+            s = as_store_put_visit(store, trials[i].visit, trials[i].cell->id, err);
+    }
+    if (!s && n)
+        s = recount(store, trials[0].cell->run_id, false, err);
     return as_end(store, s, err);
 }
 

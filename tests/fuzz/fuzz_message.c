@@ -93,7 +93,7 @@ static void keep(struct as_visit *v)
     if (!s && v->detail)
         cell.detail = strdup(v->detail);
     if (!s)
-        s = as_store_add_visit(store, v, &cell, &err);
+        s = as_store_add_trials(store, &(struct as_stored_trial){v, &cell}, 1, &err);
     if (!s)
         s = as_store_verify(store, &err);
     if (!s)

@@ -127,7 +127,7 @@ void visit(struct fixture *f, struct as_cell *cell, struct as_visit *visits, int
 {
     sample_visit(&visits[number], cell, 6 + (size_t)number, rng);
     sample_measured(cell, visits, (size_t)number + 1);
-    check(f, as_store_add_visit(f->store, &visits[number], cell, &f->err));
+    check(f, as_store_add_trials(f->store, &(struct as_stored_trial){&visits[number], cell}, 1, &f->err));
 }
 
 void finished_run(struct fixture *f, uint64_t seed)
@@ -171,7 +171,7 @@ void finished_run(struct fixture *f, uint64_t seed)
     cells[3].status = AS_CELL_CRASHED;
     cells[3].visits_done = 1;
     as_copy_text(cells[3].reason, sizeof cells[3].reason, crashed.reason);
-    check(f, as_store_add_visit(f->store, &crashed, &cells[3], &f->err));
+    check(f, as_store_add_trials(f->store, &(struct as_stored_trial){&crashed, &cells[3]}, 1, &f->err));
     visit(f, &cells[8], visits, 0, &rng); /* a sentinel */
     as_visit_finish(&visits[0]);
     run.state = AS_RUN_COMPLETE;

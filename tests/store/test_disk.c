@@ -60,7 +60,7 @@ static enum as_status add_visit(struct world *w, size_t cell, int number)
     w->cells[cell].visits_done = number;
     sample_visit(v, &w->cells[cell], 200, &rng);
     sample_measured(&w->cells[cell], w->visits[cell], (size_t)number + 1);
-    return as_store_add_visit(w->f->store, v, &w->cells[cell], &w->f->err);
+    return as_store_add_trials(w->f->store, &(struct as_stored_trial){v, &w->cells[cell]}, 1, &w->f->err);
 }
 
 static enum as_status visit_0_0(struct world *w)

@@ -25,7 +25,7 @@ static void write_visit(struct fixture *f, struct as_cell *cells, int n)
                                  .min = n,
                                  .max = n,
                                  .modes = 1};
-    if (as_store_add_visit(f->store, &v, c, &f->err)) {
+    if (as_store_add_trials(f->store, &(struct as_stored_trial){&v, c}, 1, &f->err)) {
         fprintf(stderr, "visit %d: %s\n", n, f->err.text);
         _exit(1);
     }

@@ -166,7 +166,8 @@ static void test_refused_writes(void **state)
 
     /* the same visit, with a cell that says something else */
     cells[0].status = AS_CELL_FAILED;
-    assert_int_equal(as_store_add_visit(f->store, &visits[0], &cells[0], &f->err), AS_FAILED);
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[0]}, 1, &f->err),
+                     AS_FAILED);
     assert_non_null(strstr(f->err.text, "already"));
     struct as_cell after;
     check(f, as_store_cell(f->store, cells[0].id, 0, &after, &f->err));
@@ -176,11 +177,14 @@ static void test_refused_writes(void **state)
     visits[0].number = 1;
     double saved = visits[0].samples[2];
     visits[0].samples[2] = INFINITY;
-    assert_int_equal(as_store_add_visit(f->store, &visits[0], &cells[0], &f->err), AS_FAILED);
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[0]}, 1, &f->err),
+                     AS_FAILED);
     visits[0].samples[2] = saved;
-    assert_int_equal(as_store_add_visit(f->store, &visits[0], &cells[1], &f->err), AS_FAILED); /* another's */
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[1]}, 1, &f->err),
+                     AS_FAILED); /* another's */
     visits[0].cell_id = cells[0].id = 4711;
-    assert_int_equal(as_store_add_visit(f->store, &visits[0], &cells[0], &f->err), AS_NOTFOUND);
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[0]}, 1, &f->err),
+                     AS_NOTFOUND);
     assert_int_equal(as_store_update_cells(f->store, cells, 2, &f->err), AS_NOTFOUND);
     assert_int_equal(as_store_exclude_visit(f->store, 4711, 0, 1, "", &f->err), AS_NOTFOUND);
     assert_int_equal(as_store_cell(f->store, 4711, 1, &after, &f->err), AS_NOTFOUND);
