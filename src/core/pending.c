@@ -24,6 +24,8 @@ enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err
         list[i] = (struct as_stored_trial){&e->trials[p->v[i].cell].v[p->v[i].trial], &e->cells[p->v[i].cell]};
     const double began = as_now();
     enum as_status s = as_store_add_trials(e->store, list, p->n, err);
+    for (size_t i = 0; i < p->n && !s; i++) /* who hears of a trial may rely on it */
+        as_engine_event(e, AS_EVENT_CELL_END, list[i].cell, list[i].visit, NULL);
     free(list);
     p->n = 0;
     const double ended = as_now();

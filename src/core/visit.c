@@ -242,8 +242,6 @@ static enum as_status keep_trial(struct as_engine *e, size_t index, struct as_vi
         p->slot->trials++;
     }
     enum as_status s = add_trial(e, index, visit, err);
-    if (!s)
-        as_engine_event(e, AS_EVENT_CELL_END, &e->cells[index], &e->trials[index].v[e->trials[index].n - 1], NULL);
     as_visit_finish(visit);
     return s;
 }

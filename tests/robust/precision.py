@@ -71,7 +71,7 @@ def test_where_it_is_shown(assay):
     assay.null(NOISY, suite(assay))
     wide = by_size(assay.cells())[WIDE]
     told = assay.run("explain", str(wide["id"]))
-    expect("50% was asked for" in told.out, "'explain' shows it", told)
+    expect("50% requested" in told.out, "'explain' shows it", told)
     done = assay.run("export", "--format", "csv")
     rows = {int(row["size"]): row["precision"] for row in csv.DictReader(io.StringIO(done.out))}
     expect(rows == {NARROW: "0.0001", WIDE: "0.5"}, "the table has it", rows)

@@ -174,6 +174,17 @@ static void test_refused_writes(void **state)
     assert_same_cell(&before, &after);
     as_cell_finish(&after);
 
+    /* a new one beside it: all or none */
+    struct as_visit other = visits[0];
+    other.number = 1;
+    const struct as_stored_trial both[] = {{&other, &cells[0]}, {&visits[0], &cells[0]}};
+    assert_int_equal(as_store_add_trials(f->store, both, 2, &f->err), AS_FAILED);
+    struct as_visit *there;
+    size_t there_n;
+    check(f, as_store_visits(f->store, run.id, cells[0].id, &there, &there_n, &f->err));
+    assert_int_equal(there_n, 1);
+    as_visits_free(there, there_n);
+
     visits[0].number = 1;
     double saved = visits[0].samples[2];
     visits[0].samples[2] = INFINITY;

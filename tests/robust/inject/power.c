@@ -70,7 +70,7 @@ static int64_t check_store(struct fixture *f, const struct told *told, unsigned 
     const bool whole = n && runs[0].state == AS_RUN_COMPLETE;
     as_runs_free(runs, n);
     const size_t visits = run ? stored_visits(f, run) : 0;
-    if (visits != told->visits && visits != told->visits + 1)
+    if (visits < told->visits) /* those of one commit may be there that were not told yet */
         fail_msg("power lost at change %lu: %zu visits were told, %zu are there", at, told->visits, visits);
     must_close(f);
     return whole ? 0 : run;
