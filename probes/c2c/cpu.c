@@ -1,6 +1,8 @@
 /* Two threads of a CPU. */
 #include "c2c.h"
 
+#include "base/host.h"
+
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -16,7 +18,7 @@ static int cpu_rank(int cpu, int *n)
     cpu_set_t set;
     int rank = -1;
     *n = 0;
-    if (sched_getaffinity(0, sizeof set, &set))
+    if (!as_usable_cpus(&set))
         return -1;
     for (int i = 0; i < CPU_SETSIZE; i++) {
         if (!CPU_ISSET(i, &set))

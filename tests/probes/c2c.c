@@ -141,6 +141,36 @@ static void test_one_cpu(void **unused)
     assert_non_null(strstr(err.text, "one CPU only"));
 }
 
+/* The CPU device keeps the calling thread off the CPUs that work. That says nothing of the CPUs that may be measured.
+ */
+static void test_bound_caller(void **unused)
+{
+    extern const struct as_probe as_probe_sentinel;
+    struct as_opened opened;
+    struct as_axes axes;
+    struct as_error err = {0};
+    void *state = NULL;
+    struct as_sample s;
+    char text[128];
+    cpu_set_t now;
+    int cpus[2];
+    (void)unused;
+    need_two_cpus(cpus);
+    assert_int_equal(as_device_open("cpu", &opened, &err), AS_OK);
+    toy_axes(&axes, "what=core");
+    struct as_visit_context vc = {.dev = &opened.device, .axes = &axes, .limit = NAN, .deadline = INFINITY};
+    assert_int_equal(as_probe_sentinel.prepare(&vc, &state, &err), AS_OK);
+    assert_int_equal(as_probe_sentinel.sample(state, 1, &s, &err), AS_OK);
+    as_probe_sentinel.finish(state);
+    as_buf_finish(&vc.detail);
+    assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+    assert_false(CPU_ISSET(cpus[0], &now) && CPU_ISSET(cpus[1], &now));
+    snprintf(text, sizeof text, "peer=cpu from=%d to=%d op=cas pairs=every", cpus[0], cpus[1]);
+    toy_axes(&axes, text);
+    assert_int_equal(as_probe_c2c.applies(&opened.device.info, &axes, &err), AS_APPLIES);
+    as_device_close(&opened);
+}
+
 static void test_threads_play(void **unused)
 {
     static const char *const ops[] = {"cas", "load", "pause"};
@@ -451,12 +481,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_one_cpu),
-        cmocka_unit_test(test_threads_play),      cmocka_unit_test(test_lost_pass_is_seen),
-        cmocka_unit_test(test_device_plays),      cmocka_unit_test(test_silent_device),
-        cmocka_unit_test(test_device_gives_up),   cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_which_units),       cmocka_unit_test(test_units_play),
-        cmocka_unit_test(test_unit_never_starts), cmocka_unit_test(test_units_not_told),
-        cmocka_unit_test(test_on_opencl),
+        cmocka_unit_test(test_bound_caller),      cmocka_unit_test(test_threads_play),
+        cmocka_unit_test(test_lost_pass_is_seen), cmocka_unit_test(test_device_plays),
+        cmocka_unit_test(test_silent_device),     cmocka_unit_test(test_device_gives_up),
+        cmocka_unit_test(test_out_of_memory),     cmocka_unit_test(test_which_units),
+        cmocka_unit_test(test_units_play),        cmocka_unit_test(test_unit_never_starts),
+        cmocka_unit_test(test_units_not_told),    cmocka_unit_test(test_on_opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* The CPU backend: one device, the CPUs that this process may use. */
 #include "device/cpu/cpu.h"
 
+#include "base/host.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@ static void cpu_close(struct as_device *dev)
     as_cpu_memory_close(cpu);
     if (cpu->caller_start && cpu->caller && !hwloc_bitmap_isequal(cpu->caller, cpu->caller_start))
         hwloc_set_cpubind(cpu->topology, cpu->caller_start, HWLOC_CPUBIND_THREAD);
+    as_usable_cpus_forget();
     as_host_groups_destroy(cpu->groups);
     hwloc_bitmap_free(cpu->allowed);
     hwloc_bitmap_free(cpu->caller);
@@ -53,6 +56,7 @@ static enum as_status load_topology(struct as_cpu_device *cpu, struct as_error *
         return as_nomem(err, 0, "a set of CPUs");
     if (hwloc_get_cpubind(cpu->topology, cpu->caller_start, HWLOC_CPUBIND_THREAD))
         return as_fail(err, AS_UNSUPPORTED, "cannot tell on which CPUs this process may run: %s", strerror(errno));
+    as_usable_cpus_keep();
     hwloc_bitmap_and(cpu->allowed, cpu->allowed, cpu->caller_start);
     cpu->caller = hwloc_bitmap_dup(cpu->caller_start);
     return cpu->caller ? AS_OK : as_nomem(err, 0, "a set of CPUs");
