@@ -19,6 +19,7 @@ static const struct {
 struct source {
     json_t *provenance, *devices;
     int64_t id;
+    int cells; /* of the plan, in front of the sentinels */
     struct as_cell *sentinels;
     size_t n;
 };
@@ -75,7 +76,7 @@ static bool is_same_device(const struct source *a, const struct source *b, const
 
 static enum as_status load_sentinels(struct as_store *store, struct source *s, struct as_error *err)
 {
-    const struct as_cell_filter filter = {.run_id = s->id, .probe = AS_HIDDEN_PROBE, .hidden = 1};
+    const struct as_cell_filter filter = {.run_id = s->id, .probe = AS_HIDDEN_PROBE, .hidden = 1, .from = s->cells};
     return as_store_cells(store, &filter, &s->sentinels, &s->n, err);
 }
 
@@ -93,6 +94,7 @@ static enum as_status load_earlier(struct as_store *store, const struct as_run *
         s->id = as_get_int(&row);
         s->provenance = parsed(as_get_text(&row));
         s->devices = parsed(as_get_text(&row));
+        s->cells = as_get_small(&row);
         if (is_same_cpu(own, s))
             e->n++;
         else
@@ -147,7 +149,8 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
                                         struct as_error *err)
 {
     struct earlier e = {0};
-    struct source own = {.id = run->id, .provenance = parsed(run->provenance), .devices = parsed(run->devices)};
+    struct source own = {
+        .id = run->id, .cells = run->cells, .provenance = parsed(run->provenance), .devices = parsed(run->devices)};
     struct as_error why; /* of other runs, whose damage does not concern this one */
     enum as_status s = load_sentinels(store, &own, &why);
     if (!s && own.n)

@@ -211,6 +211,7 @@ static enum as_status each_cell(struct as_store *store, const struct as_cell_fil
     as_put_text_or_null(&row, filter->device);
     as_put_int(&row, filter->hidden != 0);
     as_put_int(&row, filter->limit ? (int64_t)filter->limit : -1);
+    as_put_int(&row, filter->from);
     while (!s && as_row_next(&row))
         s = take_row(&row, filter, take, user, err);
     return as_row_close(&row, s, err);

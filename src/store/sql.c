@@ -28,7 +28,8 @@
     "sensor_reads, sampling_s, core_hz, weight"
 #define TEN "?,?,?,?,?,?,?,?,?,?"
 #define CELL_FILTER                                                                                                    \
-    " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"
+    " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"       \
+    " AND position >= ?6"
 /* A digit for each gate: a row of few columns is read in half the time. */
 #define FAILED_GATES                                                                                                   \
     "(gate_checksum = 'fail') || (gate_limit = 'fail') || (gate_code = 'fail') || (gate_footprint = 'fail')"
@@ -66,7 +67,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?",
     /* 'g' comes after every digit of a uuid */
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
-    [AS_SQL_RUNS_BEFORE] = "SELECT id, provenance, devices FROM runs WHERE state = 'complete' AND host = ? AND "
+    [AS_SQL_RUNS_BEFORE] = "SELECT id, provenance, devices, cells FROM runs WHERE state = 'complete' AND host = ? AND "
                            "tool_commit = ? AND started_at < ? AND id <> ? ORDER BY started_at DESC LIMIT 20",
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
     [AS_SQL_STALE_RUNS] = "SELECT DISTINCT c.run_id FROM " AS_STALE_CELLS " ORDER BY 1",

@@ -64,6 +64,7 @@ struct as_cell_filter {
     int with_samples;   /* sum.n is then the number of samples found, also where a kill came between leaving out a
                            trial and storing the cell's new numbers */
     size_t limit;       /* 0: all, else the first so many */
+    int from;           /* index in the plan of the first; sentinels come after the run's other cells */
 };
 /* Cells in order of the plan. */
 enum as_status as_store_cells(struct as_store *store, const struct as_cell_filter *filter, struct as_cell **cells,
