@@ -2,8 +2,6 @@
 #include "fixture.h"
 #include "store/schema.h"
 
-#include <math.h>
-
 #include <sys/stat.h>
 #include <sys/wait.h>
 
