@@ -99,7 +99,7 @@ def in_episode(run, runs):
 
 
 def pairs(runs):
-    """(inside, all) over the cells of all pairs of runs, those with a run in an episode apart."""
+    """(agreeing, all) cells over all pairs of runs; pairs with a run in a slow episode are counted apart."""
     steady, apart = [0, 0], [0, 0]
     for a, b in itertools.combinations(runs, 2):
         counts = apart if in_episode(a, runs) or in_episode(b, runs) else steady
@@ -147,9 +147,9 @@ def measure(assay, count, budget, suite="quick"):
 
 def table(quiet, beside):
     steady, apart = pairs(quiet)
-    rows = [at_least("quiet: pairs inside their joint interval", *steady, COVERED)]
+    rows = [at_least("quiet: cells that agree between two runs", *steady, COVERED)]
     if apart[1]:
-        rows.append(row("quiet: pairs with a run in a slow episode", percent(*apart), "", None))
+        rows.append(row("quiet: the same, one run in a slow episode", percent(*apart), "", None))
     rows += [at_least("quiet: intervals that cover the median of the other runs", *covered(quiet, quiet), COVERED),
              at_least("neighbour: intervals that cover the median of the quiet runs", *covered(beside, quiet), COVERED)]
     for name, runs in (("quiet", quiet), ("neighbour", beside)):

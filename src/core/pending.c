@@ -1,6 +1,5 @@
-/* Trials on their way into the store. A commit waits for the disk, or for a network file system, several times, and the
- * worker waits meanwhile. So trials are committed together where commits are slow, and one by one where they are not.
- */
+/* Trials not yet committed. A commit waits for the disk or a network file system and stalls the worker, so trials are
+ * batched where commits are slow. */
 #include "core/engine.h"
 
 #include "base/buf.h"
@@ -9,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Most of the time that commits may take, and how long a trial waits for them at most. */
+/* Target share of time for commits, and the maximum delay between batches; the delay wins. */
 static const double SHARE_OF_COMMITS = 0.05, LONGEST_S = 1;
 
 enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err)
@@ -24,7 +23,7 @@ enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err
         list[i] = (struct as_stored_trial){&e->trials[p->v[i].cell].v[p->v[i].trial], &e->cells[p->v[i].cell]};
     const double began = as_now();
     enum as_status s = as_store_add_trials(e->store, list, p->n, err);
-    for (size_t i = 0; i < p->n && !s; i++) /* who hears of a trial may rely on it */
+    for (size_t i = 0; i < p->n && !s; i++) /* listeners may rely on the trial being stored */
         as_engine_event(e, AS_EVENT_CELL_END, list[i].cell, list[i].visit, NULL);
     free(list);
     p->n = 0;

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18 };
-/* A reading below this fraction of the fastest clock is a delayed loop, not a clock. */
+/* A reading below this fraction of the fastest clock means contention, not a slow clock. */
 static const double SLOWEST = 0.4;
 
 /* Minimum over CHAINS runs, in seconds: an interrupt only lengthens one. */
@@ -31,7 +31,8 @@ static double clock_here(void)
     return took > 0 ? (LONG_LOOPS - SHORT_LOOPS) * AS_CHAIN_LINKS / took : NAN;
 }
 
-/* Of the cores that work: a driver has threads of its own, which others may well interrupt. */
+/* Involuntary context switches: of the process on the CPU device, else of this thread, since preempted driver threads
+ * do not matter. */
 static long preemptions(bool of_team)
 {
     struct rusage usage;

@@ -8,16 +8,15 @@
 struct as_reference;
 struct as_reference_reading {
     double hz;        /* NAN unknown */
-    long preemptions; /* of the threads that work, so far */
+    long preemptions; /* involuntary context switches of the working threads so far */
 };
 /* Runs on the cores that do the work: the device's where it is the host's CPU, else the calling thread's. About 30 us.
  */
 void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
 
-/* The fastest clock that this worker has seen. */
 struct as_reference {
     void (*read)(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
-    double fastest_hz; /* 0: none yet */
+    double fastest_hz; /* fastest clock that this worker has read; 0: none yet */
 };
 #define AS_REFERENCE_INIT                                                                                              \
     {                                                                                                                  \

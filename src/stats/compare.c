@@ -59,7 +59,7 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool bet
         return;
     }
     out->ci = as_ratio_interval(b->median, b->ci, a->median, a->ci);
-    if (isnan(out->ci.lo)) { /* no ratio; exact numbers differ all the same */
+    if (isnan(out->ci.lo)) { /* no ratio; exact counts still get a verdict */
         if (exact)
             out->verdict = (b->median > a->median) == better_less ? AS_SLOWER : AS_FASTER;
         return;

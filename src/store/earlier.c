@@ -61,7 +61,7 @@ static const json_t *device_of(const struct source *s, const char *id)
     return NULL;
 }
 
-/* An id may mean another card, or another slot, in another run. */
+/* The same id may name another GPU or slot in another run. */
 static bool is_same_device(const struct source *a, const struct source *b, const char *id)
 {
     static const char *const members[] = {"name", "bus"};
@@ -80,7 +80,7 @@ static enum as_status load_sentinels(struct as_store *store, struct source *s, s
     return as_store_cells(store, &filter, &s->sentinels, &s->n, err);
 }
 
-/* Of the same CPU on the same host, measured by the same build; the latest first. */
+/* Complete runs of the same build on the same host and CPU model, the latest first. */
 static enum as_status load_earlier(struct as_store *store, const struct as_run *run, const struct source *own,
                                    struct earlier *e, struct as_error *err)
 {
