@@ -128,12 +128,15 @@ function bundle() {
   return script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
 }
 
-const names = fs.readdirSync(probesDir, { withFileTypes: true }).filter(e => e.isDirectory()).map(e => e.name).sort();
-const depends = [path.join(here, 'theme.json'), path.join(here, 'package.json'), probesDir];
+const foldersIn = dir => fs.readdirSync(dir, { withFileTypes: true }).filter(e => e.isDirectory()).map(e => path.join(dir, e.name));
+const families = foldersIn(probesDir);
+const probes = families.flatMap(foldersIn).sort((a, b) => path.basename(a) < path.basename(b) ? -1 : 1);
+const depends = [path.join(here, 'theme.json'), path.join(here, 'package.json'), probesDir, ...families];
 let figures = '';
-for (const name of names) {
-  const file = path.join(probesDir, name, 'figure.vl.json');
-  depends.push(path.join(probesDir, name));
+for (const folder of probes) {
+  const name = path.basename(folder);
+  const file = path.join(folder, 'figure.vl.json');
+  depends.push(folder);
   if (!fs.existsSync(file)) continue;
   depends.push(file);
   try {

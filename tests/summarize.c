@@ -20,7 +20,7 @@ bool summarize(const double *x, const int *trial, size_t n, struct as_summary *o
     const enum as_status s = as_estimate_cell(t, trials, NULL, NULL, NULL, &e, &err);
     free(t);
     *out = (struct as_summary){.n = e.n,
-                               .visits = e.trials,
+                               .trials = e.trials,
                                .median = e.value,
                                .ci = e.ci,
                                .mad = e.mad,

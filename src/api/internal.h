@@ -3,7 +3,7 @@
 #define AS_API_INTERNAL_H
 
 #include "assay.h"
-#include "core/cell.h"
+#include "model/cell.h"
 #include "store/store.h"
 
 struct assay_store {

@@ -1,7 +1,7 @@
 /* Devices and runs. */
 #include "api/internal.h"
 #include "base/text.h"
-#include "core/run.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <signal.h>
@@ -96,7 +96,7 @@ static void tell(struct watch *w, const struct as_cell *cell)
 static bool is_over(const struct as_cell *c, const struct as_run *run)
 {
     bool number = as_cell_is_valid(c) || c->status == AS_CELL_REJECTED;
-    return number ? c->visits_done >= run->visits : c->status != AS_CELL_PLANNED;
+    return number ? c->trials_done >= run->trials : c->status != AS_CELL_PLANNED;
 }
 
 /* Sentinels watch the machine for the other cells; they are no result. */

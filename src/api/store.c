@@ -1,7 +1,7 @@
 /* Errors, stores and stored cells. */
 #include "api/internal.h"
 #include "base/text.h"
-#include "core/provenance.h"
+#include "run/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>

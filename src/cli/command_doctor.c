@@ -2,8 +2,8 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ndjson.h"
-#include "core/provenance.h"
-#include "core/run.h"
+#include "run/provenance.h"
+#include "run/run.h"
 #include "report/terminal.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/explain.h"
 #include "cli/lookup.h"
-#include "core/plan.h"
+#include "plan/plan.h"
 #include "report/terminal.h"
 
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
     as_paint_off(out, AS_PAINT_STRONG, style);
     as_text_fill(out, p->question, style->width, 0, 0);
     as_buf_printf(&line, "Gives %s in %s; %s is better. Counts %s.", p->metric, p->unit,
-                  p->better_less ? "less" : "more", p->counts);
+                  p->lower_is_better ? "less" : "more", p->counts);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     if (p->needs) {
         as_buf_clear(&line);

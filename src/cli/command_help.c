@@ -1,7 +1,7 @@
 /* assay help [SUBCOMMAND], assay version */
 #include "base/text.h"
 #include "cli/commands.h"
-#include "core/provenance.h"
+#include "run/provenance.h"
 
 static int run_help(const struct as_command *command, const struct as_args *args)
 {

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ndjson.h"
-#include "core/run.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static void add_suite(const struct as_listing *l, struct as_table *t, const stru
         as_json_add_number(&text, "budget_s", s->budget_s);
         as_json_add_number(&text, "budget_per_device_s", s->device_budget_s);
         as_json_add_number(&text, "precision", s->precision);
-        as_json_add_int(&text, "visits", s->visits);
+        as_json_add_int(&text, "visits", s->trials);
         as_json_add_text(&text, "probes", as_buf_get(&probes));
         as_list_json_line(&text, l->out);
     } else {
@@ -95,7 +95,7 @@ static void add_suite(const struct as_listing *l, struct as_table *t, const stru
         as_table_add(t, s->name, AS_PAINT_STRONG);
         as_table_add(t, text.len ? as_buf_get(&text) : "none", AS_PAINT_NONE);
         as_table_addf(t, AS_PAINT_NONE, "%.3g%%", 100 * s->precision);
-        as_table_addf(t, AS_PAINT_NONE, "%d", s->visits);
+        as_table_addf(t, AS_PAINT_NONE, "%d", s->trials);
         as_table_add(t, as_buf_get(&probes), AS_PAINT_NONE);
         as_table_add(t, s->title, AS_PAINT_NONE);
     }

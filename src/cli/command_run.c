@@ -22,7 +22,7 @@ static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0,
 
 static enum as_status read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
 {
-    uint64_t visits = 0;
+    uint64_t trials = 0;
     o->precision = NAN;
     o->budget_s = NAN;
     o->devices = as_args_value(args, "device");
@@ -34,8 +34,8 @@ static enum as_status read_options(const struct as_args *args, struct as_run_opt
     if (!st)
         st = as_args_u64(args, "seed", 0, UINT64_MAX, &o->seed, err);
     if (!st)
-        st = as_args_u64(args, "visits", 1, 100, &visits, err);
-    o->visits = (int)visits;
+        st = as_args_u64(args, "visits", 1, 100, &trials, err);
+    o->trials = (int)trials;
     return st;
 }
 

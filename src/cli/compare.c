@@ -65,13 +65,13 @@ static struct entry *look_up(struct entry *entries, size_t n, const char *device
     return n ? bsearch(&want, entries, n, sizeof *entries, by_key) : NULL;
 }
 
-static bool is_regression(const struct as_comparison *c, bool better_less, double limit)
+static bool is_regression(const struct as_comparison *c, bool lower_is_better, double limit)
 {
     if (isnan(c->ratio)) /* of exact numbers, of which one is 0 */
         return limit >= 0 && c->verdict == AS_SLOWER;
     if (limit < 0 || !isfinite(c->differ.lo) || !isfinite(c->differ.hi))
         return false;
-    return better_less ? c->differ.lo > 1 + limit : c->differ.hi < 1 / (1 + limit);
+    return lower_is_better ? c->differ.lo > 1 + limit : c->differ.hi < 1 / (1 + limit);
 }
 
 /* "source_hash" of the notes; what a device runs is compiled from it. */
@@ -105,8 +105,8 @@ static void compare_pair(struct as_pair *p, double tolerance, double limit)
         return;
     }
     p->match = AS_MATCH_BOTH;
-    as_compare(&a->sum, &b->sum, a->better_less, tolerance, &p->comparison);
-    p->regression = is_regression(&p->comparison, a->better_less, limit);
+    as_compare(&a->sum, &b->sum, a->lower_is_better, tolerance, &p->comparison);
+    p->regression = is_regression(&p->comparison, a->lower_is_better, limit);
     p->other_kernel =
         (p->comparison.verdict == AS_FASTER || p->comparison.verdict == AS_SLOWER) && is_other_kernel(a, b);
 }

@@ -153,7 +153,7 @@ enum as_status as_compare_provenance(const struct as_run *a, const struct as_run
         difference(&s, members[i].what, member_of(s.provenance[0], members[i].object, members[i].member),
                    member_of(s.provenance[1], members[i].object, members[i].member));
     share_difference(&s, "precision requested", a->precision, b->precision);
-    count_difference(&s, "trials requested", a->visits, b->visits);
+    count_difference(&s, "trials requested", a->trials, b->trials);
     device_differences(&s);
     for (int i = 0; i < 2; i++) {
         json_decref(s.provenance[i]);

@@ -2,7 +2,7 @@
 #ifndef AS_CLI_COMPARE_PROVENANCE_H
 #define AS_CLI_COMPARE_PROVENANCE_H
 
-#include "core/cell.h"
+#include "model/cell.h"
 
 /* Appends a line for everything that differs, nothing when all is the same: "host: anvil, then bellows" for the
  * terminal (escaped), or with json an object: {"differs":"host","a":"anvil","b":"bellows"}, where what a run does not

@@ -19,7 +19,7 @@ enum as_status as_explain_load(struct as_store *store, int64_t id, struct as_exp
         st = as_store_run(store, as_buf_get(&run), &out->run, err);
     }
     if (!st)
-        st = as_store_visits(store, out->cell.run_id, id, &out->visits, &out->visits_n, err);
+        st = as_store_trials(store, out->cell.run_id, id, &out->trials, &out->trials_n, err);
     as_buf_finish(&run);
     return st;
 }
@@ -28,7 +28,7 @@ void as_explain_finish(struct as_explained *e)
 {
     as_cell_finish(&e->cell);
     as_run_finish(&e->run);
-    as_visits_free(e->visits, e->visits_n);
+    as_trials_free(e->trials, e->trials_n);
     *e = (struct as_explained){0};
 }
 
@@ -100,7 +100,7 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_explain_member(out, "precision", as_buf_get(&b), style);
         as_buf_clear(&b);
     }
-    as_buf_printf(&b, "%zu in %zu trial%s", c->sum.n, c->sum.visits, c->sum.visits == 1 ? "" : "s");
+    as_buf_printf(&b, "%zu in %zu trial%s", c->sum.n, c->sum.trials, c->sum.trials == 1 ? "" : "s");
     as_explain_member(out, "samples", as_buf_get(&b), style);
     if (c->sum.modes == 2) {
         as_buf_clear(&b);
@@ -178,7 +178,7 @@ static void gates(const struct as_cell *c, const struct as_table_style *style, s
     }
 }
 
-static void visit_row(struct as_table *t, const struct as_visit *v, const char *unit, int digits)
+static void trial_row(struct as_table *t, const struct as_trial *v, const char *unit, int digits)
 {
     struct as_buf b = AS_BUF_INIT;
     char started[32];
@@ -201,18 +201,18 @@ static void visit_row(struct as_table *t, const struct as_visit *v, const char *
     as_buf_finish(&b);
 }
 
-static enum as_status visits(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
+static enum as_status trials(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
                              struct as_error *err)
 {
     static const char *const heads[] = {">trial",   "started", ">took",  ">median", ">samples",
                                         ">warm-up", ">reps",   ">clock", "status",  NULL};
     struct as_table t;
-    if (!e->visits_n)
+    if (!e->trials_n)
         return AS_OK;
     as_text_title(out, "Trials", style);
     as_table_init(&t, heads);
-    for (size_t i = 0; i < e->visits_n; i++)
-        visit_row(&t, &e->visits[i], e->cell.unit, digits_of(&e->cell));
+    for (size_t i = 0; i < e->trials_n; i++)
+        trial_row(&t, &e->trials[i], e->cell.unit, digits_of(&e->cell));
     enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     return st;
@@ -222,8 +222,8 @@ static enum as_status visits(const struct as_explained *e, const struct as_table
 static void sensor(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     bool titled = false;
-    for (size_t i = 0; i < e->visits_n; i++) {
-        const struct as_visit *v = &e->visits[i];
+    for (size_t i = 0; i < e->trials_n; i++) {
+        const struct as_trial *v = &e->trials[i];
         struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT, name = AS_BUF_INIT;
         as_readings_text(&v->readings, &text);
         if (text.len) {
@@ -335,7 +335,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
         distribution(c, style, out);
     }
     gates(c, style, out);
-    enum as_status st = visits(e, style, out, err);
+    enum as_status st = trials(e, style, out, err);
     sensor(e, style, out);
     notes(c, style, out);
     provenance(e, style, out);

@@ -2,15 +2,15 @@
 #ifndef AS_CLI_EXPLAIN_H
 #define AS_CLI_EXPLAIN_H
 
-#include "core/probe.h"
+#include "probe/probe.h"
 #include "report/report.h"
 #include "store/store.h"
 
 struct as_explained {
     struct as_cell cell; /* with samples */
     struct as_run run;
-    struct as_visit *visits;
-    size_t visits_n;
+    struct as_trial *trials;
+    size_t trials_n;
 };
 enum as_status as_explain_load(struct as_store *store, int64_t id, struct as_explained *out, struct as_error *err);
 void as_explain_finish(struct as_explained *e);

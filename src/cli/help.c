@@ -1,6 +1,6 @@
 /* Help on the terminal and the man page, both from the records of the subcommands. */
 #include "cli/cli.h"
-#include "core/provenance.h"
+#include "run/provenance.h"
 
 #include <string.h>
 

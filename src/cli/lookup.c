@@ -1,7 +1,7 @@
 #include "cli/lookup.h"
 
 #include "base/text.h"
-#include "core/plan.h"
+#include "plan/plan.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -41,11 +41,11 @@ void as_ndjson_cell(struct as_buf *b, const struct as_cell *c)
     as_json_add_text(b, "reason", c->reason);
     as_json_add_text(b, "metric", c->metric);
     as_json_add_text(b, "unit", c->unit);
-    as_json_add_text(b, "better", c->better_less ? "less" : "more");
+    as_json_add_text(b, "better", c->lower_is_better ? "less" : "more");
     as_json_add_text(b, "counts", c->counts);
     as_json_add_number(b, "precision", c->precision);
     as_json_add_int(b, "n", (long long)c->sum.n);
-    as_json_add_int(b, "visits", (long long)c->sum.visits);
+    as_json_add_int(b, "visits", (long long)c->sum.trials);
     as_json_add_number(b, "median", measured ? c->sum.median : NAN);
     as_json_add_number(b, "ci_low", measured ? c->sum.ci.lo : NAN);
     as_json_add_number(b, "ci_high", measured ? c->sum.ci.hi : NAN);

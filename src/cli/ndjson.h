@@ -3,8 +3,8 @@
 #define AS_CLI_NDJSON_H
 
 #include "base/json.h"
-#include "core/cell.h"
-#include "core/run.h"
+#include "model/cell.h"
+#include "run/run.h"
 
 /* "name":[low,high] */
 void as_ndjson_interval(struct as_buf *b, const char *name, struct as_interval v);

@@ -19,7 +19,7 @@ static void keep_best(struct as_progress *p, const struct as_cell *c)
     if (i == AS_PROGRESS_BEST_MAX)
         return;
     struct as_progress_best *b = &p->best[i];
-    if (i < p->best_n && (c->better_less ? c->sum.median >= b->value : c->sum.median <= b->value))
+    if (i < p->best_n && (c->lower_is_better ? c->sum.median >= b->value : c->sum.median <= b->value))
         return;
     if (i == p->best_n)
         p->best_n++;

@@ -3,7 +3,7 @@
 #ifndef AS_CLI_PROGRESS_H
 #define AS_CLI_PROGRESS_H
 
-#include "core/run.h"
+#include "run/run.h"
 
 enum { AS_PROGRESS_BEST_MAX = 16 };
 

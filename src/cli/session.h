@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "core/run.h"
+#include "run/run.h"
 
 struct as_session {
     struct as_progress progress;

@@ -3,7 +3,7 @@
 #ifndef AS_FACTS_FACTS_H
 #define AS_FACTS_FACTS_H
 
-#include "core/cell.h"
+#include "model/cell.h"
 #include "device/device.h"
 
 enum as_fact_verdict { AS_SUPPORTED, AS_REFUTED, AS_UNDECIDED };

@@ -155,7 +155,7 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     measures(b, &c, "hi", HIGH);
     exceptions(b, &c);
     as_buf_str(b, ",\"better\":");
-    as_buf_str(b, c.rows_n && c.rows[0].cell->better_less ? "\"less\"" : "\"more\"");
+    as_buf_str(b, c.rows_n && c.rows[0].cell->lower_is_better ? "\"less\"" : "\"more\"");
     as_buf_str(b, ",\"words\":{\"probe\":{\"v\":[");
     as_buf_json_str(b, name);
     as_buf_str(b, "]}");

@@ -3,7 +3,7 @@
 #ifndef AS_REPORT_OPERATIONS_H
 #define AS_REPORT_OPERATIONS_H
 
-#include "core/probe.h"
+#include "probe/probe.h"
 #include "report/report.h"
 
 #define AS_OPERATIONS_THROUGHPUT "alu"

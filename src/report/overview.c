@@ -51,7 +51,7 @@ enum as_status as_missing_add(struct as_missing *m, const struct as_cell *cell, 
         r->first = *cell;
         r->first.detail = NULL;
         r->first.samples = NULL;
-        r->first.sample_visit = NULL;
+        r->first.sample_trial = NULL;
         r->cells = r->probes_n = 0;
     }
     m->reasons[k].cells++;
@@ -236,7 +236,7 @@ enum as_status as_overview_add(struct as_overview *o, const struct as_cell *cell
                                                  .words = words,
                                                  .kind = (unsigned)kind,
                                                  .valid = as_cell_is_valid(cell),
-                                                 .better_less = cell->better_less != 0};
+                                                 .lower_is_better = cell->lower_is_better != 0};
     return AS_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef AS_REPORT_OVERVIEW_H
 #define AS_REPORT_OVERVIEW_H
 
-#include "core/cell.h"
+#include "model/cell.h"
 
 enum { AS_OVERVIEW_POINTS = 32, AS_OVERVIEW_GROUPS = 200, AS_MISSING_REASONS = 12, AS_MISSING_PROBES = 32 };
 

@@ -25,7 +25,7 @@ static size_t telling_axis(const struct probe_words *words)
 
 static bool is_better(const struct number *a, const struct number *b)
 {
-    return a->better_less ? a->median < b->median : a->median > b->median;
+    return a->lower_is_better ? a->median < b->median : a->median > b->median;
 }
 
 static void take_number(struct as_overview_group *g, struct extremes *e, const struct number *x)

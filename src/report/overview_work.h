@@ -37,7 +37,7 @@ struct number {
     double median, size; /* NAN: no size */
     uint64_t alike;      /* the same for cells that differ in their size only */
     int64_t handle;
-    uint64_t words : 48, kind : 14, valid : 1, better_less : 1;
+    uint64_t words : 48, kind : 14, valid : 1, lower_is_better : 1;
 };
 
 struct overview_work {

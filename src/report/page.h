@@ -3,7 +3,7 @@
 #ifndef AS_REPORT_PAGE_H
 #define AS_REPORT_PAGE_H
 
-#include "core/probe.h"
+#include "probe/probe.h"
 #include "report/report.h"
 
 /* Built-in texts: style, script, the Vega bundle and the compiled figures (both empty when charts were not built), and

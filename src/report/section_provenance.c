@@ -111,8 +111,8 @@ static void settings(struct as_page *p, const struct as_run *run)
         as_format_duration(b, run->budget_s);
         as_buf_str(b, "</dd></div>");
     }
-    if (run->visits > 0)
-        as_buf_printf(b, "<div><dt>trials per cell</dt><dd>%d</dd></div>", run->visits);
+    if (run->trials > 0)
+        as_buf_printf(b, "<div><dt>trials per cell</dt><dd>%d</dd></div>", run->trials);
     pair(b, "measured again alone", run->isolate ? "yes" : "");
     pair(b, "assay", run->tool_version);
     pair(b, "commit", run->tool_commit);

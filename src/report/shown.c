@@ -42,7 +42,7 @@ void as_shown_cell(struct as_cell *cell)
         if (strcmp(cell->probe, bandwidths[i].probe) == 0 && strcmp(cell->unit, bandwidths[i].unit) == 0 &&
             strcmp(as_axes_text(&cell->axes, bandwidths[i].axis), bandwidths[i].word) == 0 &&
             (cell->sum.n == 0 || cell->sum.median > 0)) {
-            cell->better_less = !cell->better_less;
+            cell->lower_is_better = !cell->lower_is_better;
             as_copy_text(cell->metric, sizeof cell->metric, "bandwidth");
             as_copy_text(cell->unit, sizeof cell->unit, "GB/s");
             if (cell->sum.n > 0)

@@ -240,7 +240,7 @@ static void against(struct table *t, const struct as_cell *first, const struct a
     }
     double ratio = c->sum.median / first->sum.median;
     bool apart = as_page_apart(first->sum.ci, c->sum.ci);
-    bool worse = c->better_less ? ratio > 1 : ratio < 1;
+    bool worse = c->lower_is_better ? ratio > 1 : ratio < 1;
     if (apart)
         as_buf_printf(b, "<b class=%s>", worse ? "worse" : "better");
     as_format_number(b, ratio, 3);

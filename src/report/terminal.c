@@ -230,7 +230,7 @@ static enum as_status fetch_loaded(void *user, int64_t handle, struct as_cell *o
     *out = run->cells[handle];
     out->detail = NULL;
     out->samples = NULL;
-    out->sample_visit = NULL;
+    out->sample_trial = NULL;
     return AS_OK;
 }
 

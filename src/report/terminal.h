@@ -3,7 +3,7 @@
 #ifndef AS_REPORT_TERMINAL_H
 #define AS_REPORT_TERMINAL_H
 
-#include "core/probe.h"
+#include "probe/probe.h"
 #include "report/overview.h"
 #include "report/report.h"
 

@@ -183,7 +183,7 @@ static void add_row(struct as_table *t, const struct view *v, const struct as_ce
     as_text_relative(&text, &c->sum);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.n);
-    as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.visits);
+    as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.trials);
     add_status(t, c);
     as_buf_finish(&text);
 }

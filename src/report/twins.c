@@ -1,7 +1,7 @@
 #include "report/twins.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "core/probe.h"
+#include "probe/probe.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -212,7 +212,7 @@ enum as_status as_twins_make(struct as_report_run *run, struct as_error *err)
                 st = match_devices(run, &run->devices[i], &run->devices[k], scratch, &l, err);
         }
     for (size_t i = 0; i < l.n && !st; i++)
-        as_compare(&l.v[i].a->sum, &l.v[i].b->sum, l.v[i].a->better_less, TOLERANCE, &l.v[i].comparison);
+        as_compare(&l.v[i].a->sum, &l.v[i].b->sum, l.v[i].a->lower_is_better, TOLERANCE, &l.v[i].comparison);
     free(scratch);
     if (st) {
         free(l.v);

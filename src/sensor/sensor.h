@@ -5,7 +5,7 @@
 #define AS_SENSOR_SENSOR_H
 
 #include "device/device.h"
-#include "sensor/readings.h"
+#include "model/readings.h"
 
 /* One moment. Unknown: NAN, for throttle -1. */
 struct as_sensor_reading {

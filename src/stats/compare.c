@@ -34,13 +34,13 @@ static struct as_interval wider(struct as_interval ci, double ratio, unsigned df
     return (struct as_interval){ratio * pow(ci.lo / ratio, factor), ratio * pow(ci.hi / ratio, factor)};
 }
 
-static enum as_verdict judge(struct as_interval shown, struct as_interval differ, bool better_less, double tolerance)
+static enum as_verdict judge(struct as_interval shown, struct as_interval differ, bool lower_is_better, double tolerance)
 {
     double high = 1 + tolerance, low = 1 / high;
     if (differ.lo > high)
-        return better_less ? AS_SLOWER : AS_FASTER;
+        return lower_is_better ? AS_SLOWER : AS_FASTER;
     if (differ.hi < low)
-        return better_less ? AS_FASTER : AS_SLOWER;
+        return lower_is_better ? AS_FASTER : AS_SLOWER;
     return shown.lo >= low && shown.hi <= high ? AS_SAME : AS_CANNOT_TELL;
 }
 
@@ -49,7 +49,7 @@ static bool is_exact(const struct as_summary *s)
     return s->ci.lo == s->median && s->ci.hi == s->median;
 }
 
-void as_compare(const struct as_summary *a, const struct as_summary *b, bool better_less, double tolerance,
+void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
                 struct as_comparison *out)
 {
     *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
@@ -61,12 +61,12 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool bet
     out->ci = as_ratio_interval(b->median, b->ci, a->median, a->ci);
     if (isnan(out->ci.lo)) { /* no ratio; exact counts still get a verdict */
         if (exact)
-            out->verdict = (b->median > a->median) == better_less ? AS_SLOWER : AS_FASTER;
+            out->verdict = (b->median > a->median) == lower_is_better ? AS_SLOWER : AS_FASTER;
         return;
     }
     out->ratio = b->median / a->median;
-    out->differ = wider(out->ci, out->ratio, df_of(a->visits) + df_of(b->visits));
-    out->verdict = judge(out->ci, out->differ, better_less, tolerance);
+    out->differ = wider(out->ci, out->ratio, df_of(a->trials) + df_of(b->trials));
+    out->verdict = judge(out->ci, out->differ, lower_is_better, tolerance);
 }
 
 const char *as_verdict_word(enum as_verdict v)

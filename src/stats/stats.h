@@ -17,7 +17,7 @@ struct as_interval {
 /* What is reported of one cell. Samples in the probe's unit. */
 struct as_summary {
     size_t n;              /* samples of the trials that are not excluded, those of weight 0 too */
-    size_t visits;         /* trials that count */
+    size_t trials;         /* trials that count */
     double median;         /* median of the samples, each trial weighing the same */
     struct as_interval ci; /* 95% interval of it: see estimate.h */
     double mad;            /* median absolute deviation from the median, unscaled */
@@ -41,7 +41,7 @@ struct as_interval as_median_interval(const double *sorted, size_t n, double con
  * number or an end is not above 0. */
 struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
-/* Comparison of two cells by their medians and intervals. better_less: smaller values are better. tolerance: the ratio
+/* Comparison of two cells by their medians and intervals. lower_is_better: smaller values are better. tolerance: the ratio
  * within [1/(1+t), 1+t] is "same"; not a number: nothing can be told. Verdict is about b against a. */
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
@@ -51,7 +51,7 @@ struct as_comparison {
     enum as_verdict verdict;
     struct as_interval differ; /* 99%, by which faster and slower are called */
 };
-void as_compare(const struct as_summary *a, const struct as_summary *b, bool better_less, double tolerance,
+void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
                 struct as_comparison *out);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "cannot tell" */
 

@@ -114,7 +114,7 @@ static void write_row(const struct as_cell *c, const struct columns *columns, st
     text(out, c->metric);
     text(out, c->unit);
     text(out, c->counts);
-    text(out, c->better_less ? "less" : "more");
+    text(out, c->lower_is_better ? "less" : "more");
     number(out, c->precision);
     text(out, as_cell_status_word(c->status));
     struct as_buf causes = AS_BUF_INIT;
@@ -124,7 +124,7 @@ static void write_row(const struct as_cell *c, const struct columns *columns, st
     as_buf_finish(&causes);
     text(out, c->reason);
     number(out, (double)c->sum.n);
-    number(out, (double)c->sum.visits);
+    number(out, (double)c->sum.trials);
     const double values[] = {c->sum.median, c->sum.ci.lo, c->sum.ci.hi, c->sum.mad, c->sum.min, c->sum.max};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         number(out, values[i]);

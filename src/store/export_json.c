@@ -9,8 +9,8 @@
 
 struct cell_out {
     const struct as_cell *cell;
-    const struct as_visit *visits;
-    size_t visits_n;
+    const struct as_trial *trials;
+    size_t trials_n;
     const char *driver; /* NULL unknown */
 };
 
@@ -23,9 +23,9 @@ static void write_samples(const double *x, size_t n, struct as_buf *out)
     as_buf_str(out, n ? "]" : "[]");
 }
 
-static enum as_status write_visit_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
+static enum as_status write_trial_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
 {
-    const struct as_visit *v = user;
+    const struct as_trial *v = user;
     const double *beside = strcmp(name, "core_hz") == 0 ? v->core_hz : strcmp(name, "weight") == 0 ? v->weight : NULL;
     if (strcmp(name, "core_hz") == 0 || strcmp(name, "weight") == 0) {
         if (beside)
@@ -36,20 +36,20 @@ static enum as_status write_visit_other(void *user, const char *name, struct as_
     }
     if (strcmp(name, "readings") == 0 && v->readings.sensor[0])
         return as_fields_write(as_readings_fields, as_readings_fields_n, &v->readings, NULL, NULL, out, err);
-    if (strcmp(name, "readings") == 0 || as_visit_counts(v)) /* else "samples" */
+    if (strcmp(name, "readings") == 0 || as_trial_counts(v)) /* else "samples" */
         as_buf_str(out, "null");
     else
         write_samples(v->samples, v->n, out);
     return AS_OK;
 }
 
-static enum as_status write_visits(const struct cell_out *c, struct as_buf *out, struct as_error *err)
+static enum as_status write_trials(const struct cell_out *c, struct as_buf *out, struct as_error *err)
 {
     enum as_status s = AS_OK;
     as_buf_char(out, '[');
-    for (size_t i = 0; i < c->visits_n && !s; i++) {
+    for (size_t i = 0; i < c->trials_n && !s; i++) {
         as_buf_str(out, i ? "," : "");
-        s = as_fields_write(as_visit_fields, as_visit_fields_n, &c->visits[i], write_visit_other, (void *)&c->visits[i],
+        s = as_fields_write(as_trial_fields, as_trial_fields_n, &c->trials[i], write_trial_other, (void *)&c->trials[i],
                             out, err);
     }
     as_buf_char(out, ']');
@@ -85,10 +85,10 @@ static enum as_status write_cell_other(void *user, const char *name, struct as_b
     else if (strcmp(name, "gates") == 0)
         return write_gates(c->cell, out, err);
     else if (strcmp(name, "visits") == 0)
-        return write_visits(c, out, err);
-    else { /* sample_visits */
+        return write_trials(c, out, err);
+    else { /* sample_trials */
         for (size_t i = 0; i < c->cell->sum.n; i++)
-            as_buf_printf(out, "%c%d", i ? ',' : '[', c->cell->sample_visit[i]);
+            as_buf_printf(out, "%c%d", i ? ',' : '[', c->cell->sample_trial[i]);
         as_buf_str(out, c->cell->sum.n ? "]" : "[]");
     }
     return AS_OK;
@@ -117,14 +117,14 @@ struct list {
 static enum as_status write_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
     struct list *list = user;
-    struct as_visit *visits = NULL;
+    struct as_trial *trials = NULL;
     struct cell_out c = {.cell = cell, .driver = driver_of(list->devices, cell->device)};
-    enum as_status s = as_store_visits(list->store, 0, cell->id, &visits, &c.visits_n, err);
-    c.visits = visits;
+    enum as_status s = as_store_trials(list->store, 0, cell->id, &trials, &c.trials_n, err);
+    c.trials = trials;
     as_buf_str(list->sink->out, list->written++ ? ",\n" : "\n");
     if (!s)
         s = as_fields_write(as_cell_fields, as_cell_fields_n, cell, write_cell_other, &c, list->sink->out, err);
-    as_visits_free(visits, c.visits_n);
+    as_trials_free(trials, c.trials_n);
     return s ? s : as_sink_pass(list->sink, false, err);
 }
 

@@ -4,7 +4,7 @@
 #define AS_STORE_FIELDS_H
 
 #include "base/json.h"
-#include "core/cell.h"
+#include "model/cell.h"
 
 #include <jansson.h>
 
@@ -56,8 +56,8 @@ enum as_status as_field_read(const struct as_field *field, const json_t *j, cons
                              struct as_error *err);
 
 /* The records of the format. */
-extern const struct as_field as_run_fields[], as_cell_fields[], as_visit_fields[], as_gate_fields[];
+extern const struct as_field as_run_fields[], as_cell_fields[], as_trial_fields[], as_gate_fields[];
 extern const struct as_field as_readings_fields[];
-extern const size_t as_run_fields_n, as_cell_fields_n, as_visit_fields_n, as_gate_fields_n, as_readings_fields_n;
+extern const size_t as_run_fields_n, as_cell_fields_n, as_trial_fields_n, as_gate_fields_n, as_readings_fields_n;
 
 #endif

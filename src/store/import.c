@@ -92,19 +92,19 @@ static enum as_status read_numbers(const struct import *in, const struct as_plac
     return AS_OK;
 }
 
-static enum as_status read_sample_visits(const struct import *in, struct cell_in *c)
+static enum as_status read_sample_trials(const struct import *in, struct cell_in *c)
 {
     const json_t *j = json_object_get(c->j, "sample_visits");
     size_t n = c->cell.sum.n;
     if (!json_is_array(j) || json_array_size(j) != n)
         return fail_at(in, &c->place, "sample_visits", "not an array of n numbers");
-    c->cell.sample_visit = malloc(n ? n * sizeof *c->cell.sample_visit : 1);
-    if (!c->cell.sample_visit)
-        return as_nomem(in->err, n * sizeof *c->cell.sample_visit, "samples");
+    c->cell.sample_trial = malloc(n ? n * sizeof *c->cell.sample_trial : 1);
+    if (!c->cell.sample_trial)
+        return as_nomem(in->err, n * sizeof *c->cell.sample_trial, "samples");
     static const struct as_field whole = {.name = "sample_visits", .kind = AS_FIELD_INT};
     enum as_status s = AS_OK;
     for (size_t i = 0; i < n && !s; i++)
-        s = as_field_read(&whole, json_array_get(j, i), &c->place, &c->cell.sample_visit[i], in->err);
+        s = as_field_read(&whole, json_array_get(j, i), &c->place, &c->cell.sample_trial[i], in->err);
     return s;
 }
 
@@ -129,8 +129,8 @@ static enum as_status check_summary(const struct import *in, const struct cell_i
 }
 
 /* The samples of a trial: its own, or the next ones of the cell. */
-static enum as_status read_visit_samples(const struct import *in, struct cell_in *c, const struct as_place *place,
-                                         const json_t *j, struct as_visit *v)
+static enum as_status read_trial_samples(const struct import *in, struct cell_in *c, const struct as_place *place,
+                                         const json_t *j, struct as_trial *v)
 {
     const json_t *samples = json_object_get(j, "samples");
     size_t n = v->n;
@@ -138,12 +138,12 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
     if (!json_is_null(samples)) {
         enum as_status s = read_numbers(in, place, "samples", samples, n, &v->samples);
         v->n = n;
-        if (!s && as_visit_counts(v))
+        if (!s && as_trial_counts(v))
             s = fail_at(in, place, "samples", "null expected: the samples of a trial that counts are in the cell");
         return s;
     }
     size_t last = c->taken;
-    while (last < c->cell.sum.n && c->cell.sample_visit[last] == v->number)
+    while (last < c->cell.sum.n && c->cell.sample_trial[last] == v->number)
         last++;
     if (n == 0 || last - c->taken != n)
         return fail_at(in, place, "n", "differs from the number of the cell's samples of this trial");
@@ -153,7 +153,7 @@ static enum as_status read_visit_samples(const struct import *in, struct cell_in
     memcpy(v->samples, c->cell.samples + c->taken, n * sizeof *v->samples);
     v->n = n;
     c->taken = last;
-    return as_visit_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
+    return as_trial_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
 }
 
 /* Numbers beside samples. */
@@ -197,12 +197,12 @@ static enum as_status read_readings(const struct import *in, const struct as_pla
     return s || r->sensor[0] ? s : fail_at(in, place, "sensor", "empty; null expected where there was no sensor");
 }
 
-static enum as_status import_visit(struct import *in, struct cell_in *c, size_t i, const json_t *j, int *last)
+static enum as_status import_trial(struct import *in, struct cell_in *c, size_t i, const json_t *j, int *last)
 {
     struct as_place place = {.format = in->format};
-    struct as_visit v = {0};
+    struct as_trial v = {0};
     snprintf(place.text, sizeof place.text, "%.60s.visits[%zu]", c->place.text, i);
-    enum as_status s = as_fields_read(as_visit_fields, as_visit_fields_n, j, &place, &v, in->err);
+    enum as_status s = as_fields_read(as_trial_fields, as_trial_fields_n, j, &place, &v, in->err);
     if (!s && v.number <= *last)
         s = fail_at(in, &place, "number", "not above that of the previous trial");
     if (!s)
@@ -210,28 +210,28 @@ static enum as_status import_visit(struct import *in, struct cell_in *c, size_t 
     if (s)
         v.n = 0;
     else
-        s = read_visit_samples(in, c, &place, j, &v);
+        s = read_trial_samples(in, c, &place, j, &v);
     if (!s)
         s = read_beside(in, &place, &core_hz, j, v.n, &v.core_hz);
     if (!s)
         s = read_beside(in, &place, &weight, j, v.n, &v.weight);
     if (!s) {
         *last = v.number;
-        s = as_store_put_visit(in->store, &v, c->cell.id, in->err);
+        s = as_store_put_trial(in->store, &v, c->cell.id, in->err);
     }
-    as_visit_finish(&v);
+    as_trial_finish(&v);
     return s;
 }
 
-static enum as_status import_visits(struct import *in, struct cell_in *c)
+static enum as_status import_trials(struct import *in, struct cell_in *c)
 {
-    const json_t *visits = json_object_get(c->j, "visits");
-    if (!json_is_array(visits))
+    const json_t *trials = json_object_get(c->j, "visits");
+    if (!json_is_array(trials))
         return fail_at(in, &c->place, "visits", "not an array");
     int last = -1;
     enum as_status s = AS_OK;
-    for (size_t i = 0; i < json_array_size(visits) && !s; i++)
-        s = import_visit(in, c, i, json_array_get(visits, i), &last);
+    for (size_t i = 0; i < json_array_size(trials) && !s; i++)
+        s = import_trial(in, c, i, json_array_get(trials, i), &last);
     if (!s && c->taken != c->cell.sum.n)
         s = fail_at(in, &c->place, "sample_visits", "a sample refers to a missing trial, or out of order");
     return s;
@@ -275,13 +275,13 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
     if (!s)
         s = read_numbers(in, &c.place, "samples", json_object_get(j, "samples"), c.cell.sum.n, &c.cell.samples);
     if (!s)
-        s = read_sample_visits(in, &c);
+        s = read_sample_trials(in, &c);
     if (!s && (s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err)) == AS_FORMAT)
         as_fail_in(in->err, c.place.text);
     if (!s && !in->first_cell)
         in->first_cell = c.cell.id;
     if (!s)
-        s = import_visits(in, &c);
+        s = import_trials(in, &c);
     as_cell_finish(&c.cell);
     return s;
 }

@@ -26,7 +26,7 @@ static bool read_result(struct as_row *row, struct as_cell *c)
     as_copy_column(row, c->reason, sizeof c->reason);
     good &= as_causes_parse(as_get_text(row), &c->causes, NULL) == AS_OK;
     c->sum.n = (size_t)as_get_small(row);
-    c->sum.visits = (size_t)as_get_small(row);
+    c->sum.trials = (size_t)as_get_small(row);
     c->sum.median = as_get_real(row);
     c->sum.ci.lo = as_get_real(row);
     c->sum.ci.hi = as_get_real(row);
@@ -47,7 +47,7 @@ static bool read_result(struct as_row *row, struct as_cell *c)
         good &= get_gate_state(row, &c->gates[g].state);
         as_copy_column(row, c->gates[g].text, sizeof c->gates[g].text);
     }
-    c->visits_done = as_get_small(row);
+    c->trials_done = as_get_small(row);
     c->duration_s = as_get_time(row);
     c->started_at = as_get_time(row);
     c->detail = as_take_text(row);
@@ -64,7 +64,7 @@ static enum as_status read_cell(struct as_row *row, struct as_cell *c, struct as
     as_copy_column(row, c->probe, sizeof c->probe);
     as_copy_column(row, c->metric, sizeof c->metric);
     as_copy_column(row, c->unit, sizeof c->unit);
-    c->better_less = as_get_small(row) != 0;
+    c->lower_is_better = as_get_small(row) != 0;
     as_copy_column(row, c->counts, sizeof c->counts);
     struct as_error why;
     enum as_status s = as_axes_from_json(as_get_text(row), &c->axes, &why);
@@ -103,19 +103,19 @@ static bool decode_samples(const unsigned char *bytes, size_t len, size_t n, dou
 static enum as_status append_samples(struct as_row *row, struct as_cell *c, size_t *cap, struct as_error *err)
 {
     int number = as_get_small(row);
-    size_t n = (size_t)as_get_small(row), len, cap_visit = *cap;
+    size_t n = (size_t)as_get_small(row), len, cap_trial = *cap;
     const unsigned char *bytes = as_get_bytes(row, &len);
     if (len != 8 * n)
         return as_store_damaged(row->store, "cell", c->id, "samples are truncated", err);
     enum as_status s = as_grow((void **)&c->samples, cap, c->sum.n + n, sizeof *c->samples, err);
     if (!s)
-        s = as_grow((void **)&c->sample_visit, &cap_visit, c->sum.n + n, sizeof *c->sample_visit, err);
+        s = as_grow((void **)&c->sample_trial, &cap_trial, c->sum.n + n, sizeof *c->sample_trial, err);
     if (s)
         return s;
     if (!decode_samples(bytes, len, n, c->samples + c->sum.n))
         return as_store_damaged(row->store, "cell", c->id, "a sample is not a number", err);
     for (size_t i = 0; i < n; i++)
-        c->sample_visit[c->sum.n++] = number;
+        c->sample_trial[c->sum.n++] = number;
     return AS_OK;
 }
 
@@ -177,7 +177,7 @@ static enum as_status read_brief_cell(struct as_row *row, struct as_cell *c, str
     as_copy_column(row, c->device, sizeof c->device);
     as_copy_column(row, c->probe, sizeof c->probe);
     as_copy_column(row, c->unit, sizeof c->unit);
-    c->better_less = as_get_small(row) != 0;
+    c->lower_is_better = as_get_small(row) != 0;
     struct as_error why;
     if (as_axes_from_json(as_get_text(row), &c->axes, &why))
         return as_store_damaged(row->store, "cell", c->id, why.text, err);
@@ -257,7 +257,7 @@ static enum as_status keep_cell(void *user, struct as_cell *cell, struct as_erro
     list->v[list->n++] = *cell;
     cell->detail = NULL;
     cell->samples = NULL;
-    cell->sample_visit = NULL;
+    cell->sample_trial = NULL;
     return AS_OK;
 }
 
@@ -328,7 +328,7 @@ static bool read_readings(struct as_row *row, struct as_readings *r)
 }
 
 /* A number beside each sample, NULL where there is none. */
-static enum as_status read_beside(struct as_row *row, const struct as_visit *v, const char *what,
+static enum as_status read_beside(struct as_row *row, const struct as_trial *v, const char *what,
                                   bool (*is_one)(double), double **out, struct as_error *err)
 {
     size_t len;
@@ -349,9 +349,9 @@ static enum as_status read_beside(struct as_row *row, const struct as_visit *v, 
     return AS_OK;
 }
 
-static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct as_error *err)
+static enum as_status read_trial(struct as_row *row, struct as_trial *v, struct as_error *err)
 {
-    *v = (struct as_visit){.cell_id = as_get_int(row)};
+    *v = (struct as_trial){.cell_id = as_get_int(row)};
     v->number = as_get_small(row);
     v->started_at = as_get_time(row);
     v->prepare_s = as_get_real(row);
@@ -397,32 +397,32 @@ static enum as_status read_visit(struct as_row *row, struct as_visit *v, struct 
                                    "a trial has an unknown status, gate state or throttle reason", err);
 }
 
-enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
+enum as_status as_store_trials(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_trial **trials,
                                size_t *n, struct as_error *err)
 {
     size_t cap = 0;
     enum as_status s = AS_OK;
-    *visits = NULL;
+    *trials = NULL;
     *n = 0;
-    struct as_row row = as_row_start(store, cell_id ? AS_SQL_VISITS_OF_CELL : AS_SQL_VISITS_OF_RUN);
+    struct as_row row = as_row_start(store, cell_id ? AS_SQL_TRIALS_OF_CELL : AS_SQL_TRIALS_OF_RUN);
     as_put_int(&row, cell_id ? cell_id : run_id);
     while (!s && as_row_next(&row)) {
-        s = as_grow((void **)visits, &cap, *n + 1, sizeof **visits, err);
+        s = as_grow((void **)trials, &cap, *n + 1, sizeof **trials, err);
         if (!s)
-            s = read_visit(&row, &(*visits)[(*n)++], err);
+            s = read_trial(&row, &(*trials)[(*n)++], err);
     }
     s = as_row_close(&row, s, err);
     if (s) {
-        as_visits_free(*visits, *n);
-        *visits = NULL;
+        as_trials_free(*trials, *n);
+        *trials = NULL;
         *n = 0;
     }
     return s;
 }
 
-void as_visits_free(struct as_visit *visits, size_t n)
+void as_trials_free(struct as_trial *trials, size_t n)
 {
-    for (size_t i = 0; visits && i < n; i++)
-        as_visit_finish(&visits[i]);
-    free(visits);
+    for (size_t i = 0; trials && i < n; i++)
+        as_trial_finish(&trials[i]);
+    free(trials);
 }

@@ -22,7 +22,7 @@ static bool read_run(struct as_row *row, struct as_run *r, bool *counted)
     r->seed = (uint64_t)as_get_int(row);
     r->precision = as_get_real(row);
     r->budget_s = as_get_time(row);
-    r->visits = as_get_small(row);
+    r->trials = as_get_small(row);
     r->isolate = as_get_small(row);
     as_copy_column(row, r->tool_version, sizeof r->tool_version);
     as_copy_column(row, r->tool_commit, sizeof r->tool_commit);

@@ -1,7 +1,7 @@
 /* Runs of before, judged by the rules of today from their raw samples. */
 #include "store/sql.h"
 
-#include "core/judge.h"
+#include "model/judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static enum as_status load_run(struct as_store *store, int64_t run_id, struct ju
     if (!s && !r->trials)
         s = as_nomem(err, r->n * sizeof *r->trials, "trials");
     for (size_t i = 0; i < r->n && !s; i++) {
-        s = as_store_visits(store, run_id, r->cells[i].id, &r->trials[i].v, &r->trials[i].n, err);
+        s = as_store_trials(store, run_id, r->cells[i].id, &r->trials[i].v, &r->trials[i].n, err);
         r->trials[i].cap = r->trials[i].n;
     }
     return s;
@@ -31,7 +31,7 @@ static enum as_status rejudge_run(struct as_store *store, const struct as_run *r
 {
     static const struct as_judge_context of_before = {.keeps_footprint = true};
     struct judged r = {0};
-    struct as_judge judge = {.trials_asked = run->visits, .reference_hz = NAN};
+    struct as_judge judge = {.trials_asked = run->trials, .reference_hz = NAN};
     enum as_status s = load_run(store, run->id, &r, err);
     if (!s)
         s = as_judge_learn(&judge, r.cells, r.trials, r.n, err);
@@ -55,7 +55,7 @@ static enum as_status count_all(struct as_store *store, int64_t run_id, struct a
 {
     struct as_row row = as_row_start(store, AS_SQL_COUNT_ALL_TRIALS);
     as_put_int(&row, run_id);
-    as_put_int(&row, AS_ISOLATED_VISIT);
+    as_put_int(&row, AS_ISOLATED_TRIAL);
     return as_row_run(&row, err);
 }
 

@@ -19,7 +19,7 @@
     "gate_limit, gate_limit_text, gate_code, gate_code_text, gate_footprint, gate_footprint_text, visits_done, "       \
     "duration_s, started_at, detail"
 #define CELL_COLUMNS "id, " PLAN_COLUMNS ", " RESULT_COLUMNS
-#define VISIT_COLUMNS                                                                                                  \
+#define TRIAL_COLUMNS                                                                                                  \
     "cell_id, number, started_at, prepare_s, duration_s, n, samples, warmup, reps, sample_s, clock_hz, clock_low, "    \
     "clock_high, checksum, checksum_text, status, reason, excluded, worker, bound, bound_text, footprint, "            \
     "claims_memory, detail, code, code_text, sensor, throttle, power_w, temperature_before, temperature_after, "       \
@@ -55,9 +55,9 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_ADD_CELL] =
         "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?) WHERE id = ?",
-    [AS_SQL_ADD_VISIT] =
-        "INSERT INTO visits(" VISIT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?,?,?)",
-    [AS_SQL_EXCLUDE_VISIT] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
+    [AS_SQL_ADD_TRIAL] =
+        "INSERT INTO visits(" TRIAL_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?,?,?)",
+    [AS_SQL_EXCLUDE_TRIAL] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
     [AS_SQL_COUNT_ALL_TRIALS] = "UPDATE visits SET excluded = 0, reason = '' WHERE excluded = 1 AND number < ?2 AND "
                                 "(?1 = 0 OR cell_id IN (SELECT id FROM cells WHERE run_id = ?1))",
     [AS_SQL_RUNS] = "SELECT " RUN_COLUMNS " FROM runs ORDER BY id",
@@ -87,10 +87,10 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
     [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
                        "n > 0 ORDER BY number",
-    [AS_SQL_VISITS_OF_RUN] = "SELECT " VISIT_COLUMNS " FROM visits WHERE cell_id IN (SELECT id FROM cells WHERE "
+    [AS_SQL_TRIALS_OF_RUN] = "SELECT " TRIAL_COLUMNS " FROM visits WHERE cell_id IN (SELECT id FROM cells WHERE "
                              "run_id = ?) ORDER BY started_at, cell_id, number",
     /* numbers are given in order of time, also when the wall clock is set back */
-    [AS_SQL_VISITS_OF_CELL] = "SELECT " VISIT_COLUMNS " FROM visits WHERE cell_id = ? ORDER BY number",
+    [AS_SQL_TRIALS_OF_CELL] = "SELECT " TRIAL_COLUMNS " FROM visits WHERE cell_id = ? ORDER BY number",
 };
 
 enum as_status as_store_damaged(const struct as_store *store, const char *what, int64_t id, const char *why,

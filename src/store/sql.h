@@ -28,8 +28,8 @@ enum as_sql {
     AS_SQL_DELETE_RUN,
     AS_SQL_ADD_CELL,
     AS_SQL_UPDATE_CELL,
-    AS_SQL_ADD_VISIT,
-    AS_SQL_EXCLUDE_VISIT,
+    AS_SQL_ADD_TRIAL,
+    AS_SQL_EXCLUDE_TRIAL,
     AS_SQL_COUNT_ALL_TRIALS,
     AS_SQL_RUNS,
     AS_SQL_RUN,
@@ -47,8 +47,8 @@ enum as_sql {
     AS_SQL_VARIETY,
     AS_SQL_CELL,
     AS_SQL_SAMPLES,
-    AS_SQL_VISITS_OF_RUN,
-    AS_SQL_VISITS_OF_CELL,
+    AS_SQL_TRIALS_OF_RUN,
+    AS_SQL_TRIALS_OF_CELL,
     AS_SQL_N
 };
 
@@ -128,7 +128,7 @@ enum as_status as_end(struct as_store *store, enum as_status status, struct as_e
 /* Parts of a writing transaction, for import. */
 enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int cells, struct as_error *err);
 enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct as_cell *cell, struct as_error *err);
-enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *visit, int64_t cell_id,
+enum as_status as_store_put_trial(struct as_store *store, const struct as_trial *trial, int64_t cell_id,
                                   struct as_error *err);
 enum as_status as_store_put_result(struct as_store *store, const struct as_cell *cell, struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);

@@ -5,7 +5,7 @@
 #ifndef AS_STORE_STORE_H
 #define AS_STORE_STORE_H
 
-#include "core/cell.h"
+#include "model/cell.h"
 
 struct as_store;
 
@@ -36,7 +36,7 @@ enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, st
 /* Stores trials of one run and their cells as they are now (status, summary, gates), all or none. A trial with the same
  * cell and number is refused (AS_FAILED): nothing is ever stored twice. */
 struct as_stored_trial {
-    const struct as_visit *visit;
+    const struct as_trial *trial;
     const struct as_cell *cell;
 };
 enum as_status as_store_add_trials(struct as_store *store, const struct as_stored_trial *trials, size_t n,
@@ -45,13 +45,13 @@ enum as_status as_store_add_trials(struct as_store *store, const struct as_store
 enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
                                      struct as_error *err);
 /* Marks trials as excluded or not, with the reason. */
-enum as_status as_store_exclude_visit(struct as_store *store, int64_t cell_id, int number, int excluded,
+enum as_status as_store_exclude_trial(struct as_store *store, int64_t cell_id, int number, int excluded,
                                       const char *reason, struct as_error *err);
 enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err);
 /* Deletes the run with its cells and trials. AS_BUSY: a process is measuring it. */
 enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struct as_error *err);
 
-/* Reading. What is handed out belongs to the caller (as_runs_free, as_cells_free, as_run_finish, as_visit_finish). */
+/* Reading. What is handed out belongs to the caller (as_runs_free, as_cells_free, as_run_finish, as_trial_finish). */
 enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err);
 /* name: "last", "-1" (the one before the last is -2), a run number, or the first characters (4 or more) of its uuid.
  * NULL: last. */
@@ -76,7 +76,7 @@ enum as_status as_store_cell(struct as_store *store, int64_t id, int with_sample
 typedef enum as_status (*as_cell_fn)(void *user, struct as_cell *cell, struct as_error *err);
 enum as_status as_store_each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
                                   void *user, struct as_error *err);
-/* The same in a quarter of the time, of a run's cells but the sentinel's. Only id, device, probe, unit, better_less,
+/* The same in a quarter of the time, of a run's cells but the sentinel's. Only id, device, probe, unit, lower_is_better,
  * axes, status, sum.n (0 or more) and sum.median are read, and of cells that are not ok the reason and which gates
  * failed. */
 enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_cell_fn take, void *user,
@@ -85,9 +85,9 @@ enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_ce
 enum as_status as_store_count(struct as_store *store, int64_t run_id, const char *probe, size_t *n,
                               struct as_error *err);
 /* The trials of one cell, or of a whole run when cell_id is 0, in order of time. */
-enum as_status as_store_visits(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_visit **visits,
+enum as_status as_store_trials(struct as_store *store, int64_t run_id, int64_t cell_id, struct as_trial **trials,
                                size_t *n, struct as_error *err);
-void as_visits_free(struct as_visit *visits, size_t n);
+void as_trials_free(struct as_trial *trials, size_t n);
 /* Cells of a run whose numbers do not match their stored trials, in order of the plan; with run_id 0 the runs that have
  * such cells. Ids, the caller's to free. */
 enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err);

@@ -10,7 +10,7 @@
 
 /* Rules with a parameter are about the cells of one run, or of all where it is 0: an import is held to them as well. */
 #define CELLS "SELECT c.id, 'cell' FROM cells c WHERE (?1 = 0 OR c.run_id = ?1) AND "
-#define OF_VISITS(value) "(SELECT " value " FROM visits v WHERE v.cell_id = c.id)"
+#define OF_TRIALS(value) "(SELECT " value " FROM visits v WHERE v.cell_id = c.id)"
 
 static const struct {
     const char *sql;    /* rows that break the rule: id, detail */
@@ -39,10 +39,10 @@ static const struct {
      "its interval does not contain its median", NULL},
     {CELLS "c.n > 0 AND (c.mad < 0 OR c.mode_low > c.mode_high OR c.mode_share NOT BETWEEN 0 AND 1)",
      "its scatter or modes contradict each other", NULL},
-    {CELLS "c.n > " OF_VISITS("coalesce(sum(v.n), 0)"), "it counts more samples than its trials have", NULL},
+    {CELLS "c.n > " OF_TRIALS("coalesce(sum(v.n), 0)"), "it counts more samples than its trials have", NULL},
     /* excluded trials too: a run may be killed between excluding them and storing the cell's new numbers */
-    {CELLS "c.n > 0 AND c.exponent IS NULL AND (c.min < " OF_VISITS(
-         "min(least_sample(v.samples))") " OR c.max > " OF_VISITS("max(largest_sample(v.samples))") ")",
+    {CELLS "c.n > 0 AND c.exponent IS NULL AND (c.min < " OF_TRIALS(
+         "min(least_sample(v.samples))") " OR c.max > " OF_TRIALS("max(largest_sample(v.samples))") ")",
      "its minimum or maximum lies outside its samples", NULL},
     {CELLS "c.status IN('ok','wide') AND 'fail' IN (c.gate_checksum, c.gate_limit, c.gate_code, c.gate_footprint)",
      "it is ok or wide although a gate failed", NULL},

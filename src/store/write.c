@@ -30,7 +30,7 @@ enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int 
     as_put_int(&row, (int64_t)run->seed);
     as_put_real(&row, run->precision);
     as_put_real(&row, run->budget_s);
-    as_put_int(&row, run->visits);
+    as_put_int(&row, run->trials);
     as_put_int(&row, run->isolate != 0);
     as_put_text(&row, run->tool_version);
     as_put_text(&row, run->tool_commit);
@@ -56,7 +56,7 @@ static void put_result(struct as_row *row, const struct as_cell *c)
     as_put_text(row, c->reason);
     as_put_causes(row, c->causes);
     as_put_int(row, (int64_t)c->sum.n);
-    as_put_int(row, (int64_t)c->sum.visits);
+    as_put_int(row, (int64_t)c->sum.trials);
     bool any = c->sum.n > 0;
     const double numbers[] = {c->sum.median, c->sum.ci.lo, c->sum.ci.hi, c->sum.mad, c->sum.min, c->sum.max};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -76,7 +76,7 @@ static void put_result(struct as_row *row, const struct as_cell *c)
         as_put_text(row, as_gate_state_word(c->gates[g].state));
         as_put_text(row, c->gates[g].text);
     }
-    as_put_int(row, c->visits_done);
+    as_put_int(row, c->trials_done);
     as_put_real(row, isfinite(c->duration_s) ? c->duration_s : 0);
     as_put_real(row, isfinite(c->started_at) ? c->started_at : 0);
     as_put_text_or_null(row, c->detail);
@@ -95,7 +95,7 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
     as_put_text(&row, c->probe);
     as_put_text(&row, c->metric);
     as_put_text(&row, c->unit);
-    as_put_int(&row, c->better_less != 0);
+    as_put_int(&row, c->lower_is_better != 0);
     as_put_text(&row, c->counts);
     as_put_text(&row, as_buf_get(&axes));
     as_put_int(&row, (int64_t)c->key);
@@ -224,7 +224,7 @@ static void put_readings(struct as_row *row, const struct as_readings *r)
         as_put_real(row, any ? as_readings_get(r, i) : NAN);
 }
 
-static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell_id, const struct blobs *blobs)
+static void put_trial(struct as_row *row, const struct as_trial *v, int64_t cell_id, const struct blobs *blobs)
 {
     as_put_int(row, cell_id);
     as_put_int(row, v->number);
@@ -258,7 +258,7 @@ static void put_visit(struct as_row *row, const struct as_visit *v, int64_t cell
     as_put_bytes_or_null(row, blobs->weight, 8 * v->n);
 }
 
-enum as_status as_store_put_visit(struct as_store *store, const struct as_visit *v, int64_t cell_id,
+enum as_status as_store_put_trial(struct as_store *store, const struct as_trial *v, int64_t cell_id,
                                   struct as_error *err)
 {
     for (size_t i = 0; i < v->n; i++)
@@ -271,8 +271,8 @@ enum as_status as_store_put_visit(struct as_store *store, const struct as_visit 
         blobs_finish(&blobs);
         return as_nomem(err, 8 * v->n, "samples");
     }
-    struct as_row row = as_row_start(store, AS_SQL_ADD_VISIT);
-    put_visit(&row, v, cell_id, &blobs);
+    struct as_row row = as_row_start(store, AS_SQL_ADD_TRIAL);
+    put_trial(&row, v, cell_id, &blobs);
     as_row_next(&row);
     int rc = row.rc;
     enum as_status s = as_row_end(&row, err);
@@ -289,16 +289,16 @@ enum as_status as_store_add_trials(struct as_store *store, const struct as_store
                                    struct as_error *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (trials[i].visit->cell_id && trials[i].visit->cell_id != trials[i].cell->id)
+        if (trials[i].trial->cell_id && trials[i].trial->cell_id != trials[i].cell->id)
             return as_fail(err, AS_FAILED, "a trial of cell %lld cannot be stored with cell %lld",
-                           (long long)trials[i].visit->cell_id, (long long)trials[i].cell->id);
+                           (long long)trials[i].trial->cell_id, (long long)trials[i].cell->id);
     enum as_status s = as_begin_write(store, err);
     if (s)
         return s;
     for (size_t i = 0; i < n && !s; i++) {
         s = as_store_put_result(store, trials[i].cell, err);
         if (!s)
-            s = as_store_put_visit(store, trials[i].visit, trials[i].cell->id, err);
+            s = as_store_put_trial(store, trials[i].trial, trials[i].cell->id, err);
     }
     if (!s && n)
         s = recount(store, trials[0].cell->run_id, false, err);
@@ -319,13 +319,13 @@ enum as_status as_store_update_cells(struct as_store *store, const struct as_cel
     return as_end(store, s, err);
 }
 
-enum as_status as_store_exclude_visit(struct as_store *store, int64_t cell_id, int number, int excluded,
+enum as_status as_store_exclude_trial(struct as_store *store, int64_t cell_id, int number, int excluded,
                                       const char *reason, struct as_error *err)
 {
     enum as_status s = as_begin_write(store, err);
     if (s)
         return s;
-    struct as_row row = as_row_start(store, AS_SQL_EXCLUDE_VISIT);
+    struct as_row row = as_row_start(store, AS_SQL_EXCLUDE_TRIAL);
     as_put_int(&row, excluded != 0);
     as_put_text(&row, reason);
     as_put_int(&row, cell_id);
@@ -347,7 +347,7 @@ enum as_status as_store_update_run(struct as_store *store, const struct as_run *
     as_put_text(&row, as_run_state_word(run->state));
     as_put_real(&row, run->precision);
     as_put_real(&row, run->budget_s);
-    as_put_int(&row, run->visits);
+    as_put_int(&row, run->trials);
     as_put_text_or_null(&row, run->provenance);
     as_put_text_or_null(&row, run->devices);
     put_found(&row, run);

@@ -1,5 +1,5 @@
 /* Prints the key of each cell that stdin names, a line each: probe, metric and axes as JSON, with tabs between. */
-#include "core/cell.h"
+#include "model/cell.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { VISITS = 3, EACH = 20, SAMPLES = VISITS * EACH };
+enum { TRIALS = 3, EACH = 20, SAMPLES = TRIALS * EACH };
 
 /* Adds a cell with samples around level; every run has its own noise. */
 static struct as_cell *add(struct as_source *s, const char *device, const char *size, double level, bool less,
@@ -22,7 +22,7 @@ static struct as_cell *add(struct as_source *s, const char *device, const char *
     s->cells = realloc(s->cells, (s->n + 1) * sizeof *s->cells);
     assert_non_null(s->cells);
     struct as_cell *c = &s->cells[s->n++];
-    *c = (struct as_cell){.id = (int64_t)s->n, .better_less = less, .status = AS_CELL_OK};
+    *c = (struct as_cell){.id = (int64_t)s->n, .lower_is_better = less, .status = AS_CELL_OK};
     as_copy_text(c->backend, sizeof c->backend, device);
     c->backend[strcspn(c->backend, ":")] = 0;
     as_copy_text(c->device, sizeof c->device, device);
@@ -32,14 +32,14 @@ static struct as_cell *add(struct as_source *s, const char *device, const char *
     assert_int_equal(as_axes_add(&c->axes, "size", size, NULL), AS_OK);
     c->key = as_cell_key(c->probe, c->metric, &c->axes);
     c->samples = calloc(SAMPLES, sizeof(double));
-    c->sample_visit = calloc(SAMPLES, sizeof(int));
-    assert_true(c->samples && c->sample_visit);
+    c->sample_trial = calloc(SAMPLES, sizeof(int));
+    assert_true(c->samples && c->sample_trial);
     as_rng_seed(&rng, seed);
     for (int i = 0; i < SAMPLES; i++) {
         c->samples[i] = level * (1 + 0.002 * as_rng_normal(&rng));
-        c->sample_visit[i] = i / EACH;
+        c->sample_trial[i] = i / EACH;
     }
-    assert_true(summarize(c->samples, c->sample_visit, SAMPLES, &c->sum));
+    assert_true(summarize(c->samples, c->sample_trial, SAMPLES, &c->sum));
     return c;
 }
 

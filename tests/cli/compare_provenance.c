@@ -24,7 +24,7 @@ static struct as_run run_a(void)
                            .tool_commit = "aaaa",
                            .host = "anvil",
                            .precision = 0.01,
-                           .visits = 6,
+                           .trials = 6,
                            .provenance = provenance_a,
                            .devices = devices_a};
 }
@@ -55,7 +55,7 @@ static void every_difference_is_a_line(void **state)
     strcpy(b.tool_commit, "bbbb-dirty");
     strcpy(b.host, "bellows");
     b.precision = 0.1;
-    b.visits = 3;
+    b.trials = 3;
     b.provenance = provenance_b;
     b.devices = devices_b;
     check(&a, &b, false,

@@ -14,11 +14,11 @@
 
 static struct as_cell cell(const char *probe, double median, bool less)
 {
-    struct as_cell c = {.better_less = less, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
+    struct as_cell c = {.lower_is_better = less, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
     strcpy(c.probe, probe);
     strcpy(c.device, "cpu");
     strcpy(c.unit, less ? "ns" : "GB/s");
-    c.sum = (struct as_summary){.n = 10, .visits = 1, .median = median, .ci = {median, median}, .modes = 1};
+    c.sum = (struct as_summary){.n = 10, .trials = 1, .median = median, .ci = {median, median}, .modes = 1};
     as_axes_add(&c.axes, "size", "1048576", NULL);
     return c;
 }

@@ -255,7 +255,7 @@ static void test_plot_of_extremes(void **state)
 
 static struct as_cell make_cell(int64_t id, const char *size, const char *op, double median)
 {
-    struct as_cell c = {.id = id, .run_id = 1, .better_less = 1, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
+    struct as_cell c = {.id = id, .run_id = 1, .lower_is_better = 1, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
     strcpy(c.backend, "cpu");
     strcpy(c.device, "cpu");
     strcpy(c.probe, "chase");
@@ -265,7 +265,7 @@ static struct as_cell make_cell(int64_t id, const char *size, const char *op, do
     as_axes_add(&c.axes, "size", size, NULL);
     as_axes_add(&c.axes, "op", op, NULL);
     c.sum = (struct as_summary){.n = 30,
-                                .visits = 3,
+                                .trials = 3,
                                 .median = median,
                                 .ci = {median * 0.99, median * 1.01},
                                 .min = median,

@@ -83,12 +83,12 @@ void close_card(struct opened *o)
 
 /* ---- opening ---- */
 
-bool card_brief(void)
+bool gpu_brief(void)
 {
     return getenv("ASSAY_BRIEF") != NULL;
 }
 
-void card_refuses(const char *words, const char *visible, const char *part)
+void gpu_refuses(const char *words, const char *visible, const char *part)
 {
     struct as_error err = {0};
     void *backend = NULL;
@@ -101,7 +101,7 @@ void card_refuses(const char *words, const char *visible, const char *part)
     assert_null(backend);
 }
 
-void card_order_is_pci(void **state)
+void gpu_order_is_pci(void **state)
 {
     static const char *const bus[] = {"0000:0a:03.0", "0000:41:1f.7", "0000:c1:00.0"};
     static const char *const lists[] = {NULL, "0,1,2", "2,1,0", "1,2,0"};
@@ -132,7 +132,7 @@ static const json_t *first_child(const json_t *node)
     return json_array_get(json_object_get(node, "children"), 0);
 }
 
-void card_topology_is_json(void **state)
+void gpu_topology_is_json(void **state)
 {
     struct opened o;
     struct as_error err = {0};
@@ -163,7 +163,7 @@ void card_topology_is_json(void **state)
 
 struct opened card;
 
-int card_setup(void **state)
+int gpu_setup(void **state)
 {
     (void)state;
     fake("");
@@ -171,7 +171,7 @@ int card_setup(void **state)
     return 0;
 }
 
-int card_teardown(void **state)
+int gpu_teardown(void **state)
 {
     (void)state;
     fake("");
@@ -179,7 +179,7 @@ int card_teardown(void **state)
     return 0;
 }
 
-enum as_status card_get(const char *allocator, uint64_t bytes, const char *owner, struct as_memory **m,
+enum as_status gpu_get(const char *allocator, uint64_t bytes, const char *owner, struct as_memory **m,
                         struct as_error *err)
 {
     const struct as_memory_desc want = {.allocator = allocator, .bytes = bytes, .node = -1, .owner = owner};
@@ -192,7 +192,7 @@ static void fill(unsigned char *p, size_t n, unsigned seed)
         p[i] = (unsigned char)(i * 31 + seed);
 }
 
-void card_round_trip(const char *allocator, struct as_memory *m)
+void gpu_round_trip(const char *allocator, struct as_memory *m)
 {
     struct as_error err = {0};
     static unsigned char in[ROUND_TRIP], out[ROUND_TRIP];
@@ -221,7 +221,7 @@ void card_round_trip(const char *allocator, struct as_memory *m)
     check_fails(ops->read(&card.dev, m, UINT64_MAX, out, 2, &err), AS_USAGE, &err, "outside of memory");
 }
 
-void card_times(void **state)
+void gpu_times(void **state)
 {
     size_t timed = 0;
     (void)state;
@@ -244,7 +244,7 @@ void card_times(void **state)
 }
 
 /* What is taken of a kind is known before anything is asked of it, and as much can be had. */
-void card_most(void **state)
+void gpu_most(void **state)
 {
     const struct as_device_info *info = &card.dev.info;
     uint64_t most = as_info_allocator(info, stand_in.managed)->most;
@@ -253,7 +253,7 @@ void card_most(void **state)
     (void)state;
     assert_true(most > 0 && most <= GIB && most <= info->memory_free / 10);
     assert_true(as_info_allocator(info, stand_in.allocators[0])->most == 0);
-    check_ok(card_get(stand_in.managed, most / 2, NULL, &m, &err), &err);
+    check_ok(gpu_get(stand_in.managed, most / 2, NULL, &m, &err), &err);
     card.dev.memory->free(&card.dev, m);
 }
 
@@ -264,7 +264,7 @@ static const char *id_of(int n, char id[32])
     return id;
 }
 
-void card_peer(void **state)
+void gpu_peer(void **state)
 {
     char id[32];
     const char *plain = stand_in.allocators[0];
@@ -272,26 +272,26 @@ void card_peer(void **state)
     struct as_error err = {0};
     (void)state;
     fake("nopeer");
-    check_fails(card_get(plain, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.no_path);
+    check_fails(gpu_get(plain, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.no_path);
     fake("peererror");
-    check_fails(card_get(plain, 4096, id, &m, &err), AS_UNSUPPORTED, &err, stand_in.no_peer);
+    check_fails(gpu_get(plain, 4096, id, &m, &err), AS_UNSUPPORTED, &err, stand_in.no_peer);
     fake("");
     for (size_t i = 0; i < 2; i++) {
         for (int owner = 0; owner < 3; owner++) {
-            check_ok(card_get(stand_in.allocators[i], ROUND_TRIP, id_of(owner, id), &m, &err), &err);
-            card_round_trip(stand_in.allocators[i], m);
+            check_ok(gpu_get(stand_in.allocators[i], ROUND_TRIP, id_of(owner, id), &m, &err), &err);
+            gpu_round_trip(stand_in.allocators[i], m);
             card.dev.memory->free(&card.dev, m);
         }
     }
-    check_fails(card_get(plain, 200 * GIB, id_of(2, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.free);
-    check_fails(card_get(stand_in.pinned, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err,
+    check_fails(gpu_get(plain, 200 * GIB, id_of(2, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.free);
+    check_fails(gpu_get(stand_in.pinned, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err,
                 "no memory of another device");
-    check_fails(card_get(plain, 4096, id_of(3, id), &m, &err), AS_NOTFOUND, &err, "there is no device '");
-    check_fails(card_get(plain, 4096, "opencl:0", &m, &err), AS_NOTFOUND, &err, "no device 'opencl:0'");
+    check_fails(gpu_get(plain, 4096, id_of(3, id), &m, &err), AS_NOTFOUND, &err, "there is no device '");
+    check_fails(gpu_get(plain, 4096, "opencl:0", &m, &err), AS_NOTFOUND, &err, "no device 'opencl:0'");
 }
 
 /* Both ways at once, within the device's own memory and between it and another device's: each arrives. */
-void card_copies_cross(void **state)
+void gpu_copies_cross(void **state)
 {
     enum { BYTES = 4096, BLOCKS = 4 };
     char ids[2][32];
@@ -303,7 +303,7 @@ void card_copies_cross(void **state)
         struct as_timing t;
         struct as_error err = {0};
         for (size_t i = 0; i < BLOCKS; i++) {
-            check_ok(card_get(kinds[k / 2], BYTES, others[i % 2 ? k % 2 : 0], &m[i], &err), &err);
+            check_ok(gpu_get(kinds[k / 2], BYTES, others[i % 2 ? k % 2 : 0], &m[i], &err), &err);
             fill(in, sizeof in, (unsigned)i);
             check_ok(card.dev.memory->write(&card.dev, m[i], 0, in, sizeof in, &err), &err);
         }
@@ -322,7 +322,7 @@ void card_copies_cross(void **state)
 }
 
 /* The same device twice: it reaches the other device already. */
-void card_opened_twice(void **state)
+void gpu_opened_twice(void **state)
 {
     struct opened other = {.backend = card.backend};
     struct as_memory *m = NULL;
@@ -332,8 +332,8 @@ void card_opened_twice(void **state)
         .allocator = stand_in.allocators[0], .bytes = 64, .node = -1, .owner = id_of(1, id)};
     (void)state;
     open_device(&other, 0);
-    check_ok(card_get(stand_in.allocators[0], ROUND_TRIP, id, &m, &err), &err);
-    card_round_trip(stand_in.allocators[0], m);
+    check_ok(gpu_get(stand_in.allocators[0], ROUND_TRIP, id, &m, &err), &err);
+    gpu_round_trip(stand_in.allocators[0], m);
     card.dev.memory->free(&card.dev, m);
     check_ok(other.dev.memory->alloc(&other.dev, &want, &m, &err), &err);
     other.dev.memory->free(&other.dev, m);
@@ -341,7 +341,7 @@ void card_opened_twice(void **state)
 }
 
 /* Two devices on one thread: each call works on its own. */
-void card_two_devices(void **state)
+void gpu_two_devices(void **state)
 {
     struct opened other = {.backend = card.backend};
     struct as_memory *here = NULL, *there = NULL;
@@ -351,7 +351,7 @@ void card_two_devices(void **state)
     open_device(&other, 1);
     check_ok(card.dev.memory->alloc(&card.dev, &want, &here, &err), &err);
     check_ok(other.dev.memory->alloc(&other.dev, &want, &there, &err), &err);
-    card_round_trip(stand_in.allocators[0], here);
+    gpu_round_trip(stand_in.allocators[0], here);
     other.dev.memory->free(&other.dev, there);
     card.dev.memory->free(&card.dev, here);
     other.dev.device->close(&other.dev);

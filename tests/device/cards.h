@@ -43,12 +43,12 @@ void close_backend(struct opened *o);
 void close_card(struct opened *o);
 
 /* Whether a few of the faults planted in kernels will do: a sanitizer sees nothing of what stand-ins compile. */
-bool card_brief(void);
+bool gpu_brief(void);
 
 /* A backend that cannot be opened says so, and `part` of why; visible: what the environment says, NULL nothing. */
-void card_refuses(const char *words, const char *visible, const char *part);
-void card_order_is_pci(void **state);
-void card_topology_is_json(void **state);
+void gpu_refuses(const char *words, const char *visible, const char *part);
+void gpu_order_is_pci(void **state);
+void gpu_topology_is_json(void **state);
 
 /* ---- memory: with a device open ---- */
 
@@ -57,17 +57,17 @@ void card_topology_is_json(void **state);
 enum { ROUND_TRIP = 3 * 64 * 1024 + 5 };
 
 extern struct opened card; /* the first device, between the two */
-int card_setup(void **state);
-int card_teardown(void **state);
-enum as_status card_get(const char *allocator, uint64_t bytes, const char *owner, struct as_memory **m,
+int gpu_setup(void **state);
+int gpu_teardown(void **state);
+enum as_status gpu_get(const char *allocator, uint64_t bytes, const char *owner, struct as_memory **m,
                         struct as_error *err);
 /* Write, map, change, unmap, read; reads and writes while it is mapped see the same memory. m: ROUND_TRIP bytes. */
-void card_round_trip(const char *allocator, struct as_memory *m);
-void card_times(void **state);
-void card_most(void **state);
-void card_peer(void **state);
-void card_copies_cross(void **state);
-void card_opened_twice(void **state);
-void card_two_devices(void **state);
+void gpu_round_trip(const char *allocator, struct as_memory *m);
+void gpu_times(void **state);
+void gpu_most(void **state);
+void gpu_peer(void **state);
+void gpu_copies_cross(void **state);
+void gpu_opened_twice(void **state);
+void gpu_two_devices(void **state);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef AS_TESTS_DEVICE_OPS_BATCH_H
 #define AS_TESTS_DEVICE_OPS_BATCH_H
 
-#include "code.h"
+#include "lib/ops/code.h"
 #include "device/device.h"
 
 enum { OPS_BATCH_MOST = 24, OPS_BATCH_STEPS = 24 /* of the long body */, OPS_BATCH_BRIEF = 4 /* one in so many */ };

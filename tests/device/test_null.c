@@ -181,7 +181,7 @@ static void noise_is_seeded(void **state)
 {
     (void)state;
     const char *json = "{\"execute\":false,\"seed\":5,\"noise\":{\"sd\":0.02,\"visit_sd\":0.1},\"launch_ns\":1000}";
-    double first[200], sum = 0, squares = 0, visits[2];
+    double first[200], sum = 0, squares = 0, trials[2];
     enum { N = 200 };
     for (int round = 0; round < 2; round++) {
         struct bench *b = start(json);
@@ -193,16 +193,16 @@ static void noise_is_seeded(void **state)
             sum += s;
             squares += s * s;
         }
-        double visit = as_null(b->d)->visit_factor;
+        double trial = as_null(b->d)->trial_factor;
         unbuild(b);
         build(b);
-        visits[round] = as_null(b->d)->visit_factor;
-        assert_true(visit != visits[round]);
+        trials[round] = as_null(b->d)->trial_factor;
+        assert_true(trial != trials[round]);
         stop(b);
     }
     double mean = sum / (2 * N), sd = sqrt(squares / (2 * N) - mean * mean) / mean;
     assert_true(sd > 0.014 && sd < 0.026); /* 4 standard errors */
-    assert_true(visits[0] == visits[1]);
+    assert_true(trials[0] == trials[1]);
     struct bench *b = start("{\"execute\":false,\"noise\":{\"sd\":0.02}}");
     double unseeded = seconds(b, (struct as_work){0}, 1);
     stop(b);
@@ -252,7 +252,7 @@ static void faults_that_return(void **state)
                             "{\"kernel\":\"other\",\"do\":\"crash\"},{\"probe\":\"other\",\"do\":\"crash\"},"
                             "{\"min_footprint\":1000,\"do\":\"fail\"}]}");
     const uint64_t *out = b->memory->host;
-    for (int visit = 0; visit < 2; visit++) {
+    for (int trial = 0; trial < 2; trial++) {
         memset(b->memory->host, 0, 4096);
         check_ok(launch(b, (struct as_work){0}, 1, &t, &err), &err);
         assert_true(near(t.host_s, 1e-6, 1e-9) && near(clock_of(b), 2e9, 0.01));
@@ -265,7 +265,7 @@ static void faults_that_return(void **state)
         assert_int_not_equal(out[0], 9);
         check_ok(launch(b, (struct as_work){0}, 1, &t, &err), &err);
         assert_true(near(t.host_s, 2e-6, 1e-9) && near(clock_of(b), 1e9, 0.01));
-        unbuild(b); /* the next visit counts anew */
+        unbuild(b); /* the next trial counts anew */
         build(b);
     }
     check_fails(launch(b, (struct as_work){0, 1, 1000}, 1, &t, &err), AS_FAILED, &err, "add failed");

@@ -47,7 +47,7 @@ struct as_cell *made_add(struct made *m, const char *probe, const char *unit, do
     as_copy_text(c->probe, sizeof c->probe, probe);
     as_copy_text(c->unit, sizeof c->unit, unit);
     c->sum = (struct as_summary){.n = 30,
-                                 .visits = 3,
+                                 .trials = 3,
                                  .median = median,
                                  .ci = {median * (1 - m->share), median * (1 + m->share)},
                                  .min = median,

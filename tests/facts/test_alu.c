@@ -35,7 +35,7 @@ static struct as_cell *wait(const char *op, double value)
     char axes[96];
     snprintf(axes, sizeof axes, "op=%s operands=0 steps=0", op);
     struct as_cell *c = made_add(&m, "alu_latency", "cycles", value, axes);
-    c->better_less = true;
+    c->lower_is_better = true;
     return c;
 }
 
@@ -96,8 +96,8 @@ static void test_widths(void **unused)
     m.info.warp = 1;
     made_add(&m, "alu", "ops/cycle", 2, "op=ffma32 ilp=0 warps=0 width=scalar operands=0 steps=0");
     made_add(&m, "alu", "ops/cycle", 16, "op=ffma32 ilp=0 warps=0 width=256 operands=0 steps=0");
-    made_add(&m, "alu_latency", "cycles", 3.9, "op=ffma32 width=256 operands=0 steps=0")->better_less = true;
-    made_add(&m, "alu_latency", "cycles", 4, "op=ffma32 width=scalar operands=0 steps=0")->better_less = true;
+    made_add(&m, "alu_latency", "cycles", 3.9, "op=ffma32 width=256 operands=0 steps=0")->lower_is_better = true;
+    made_add(&m, "alu_latency", "cycles", 4, "op=ffma32 width=scalar operands=0 steps=0")->lower_is_better = true;
     made_derive(&m);
     made_says(made_near(&m, "alu.throughput.ffma32", 16, 1e-9), "in vectors of 256 bits");
     made_near(&m, "alu.latency.ffma32", 4, 1e-9);

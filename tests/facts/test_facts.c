@@ -140,7 +140,7 @@ static void test_cache_that_fades_into_a_hole(void **state)
             struct as_summary *s = &m.cells[i].sum;
             if (as_axes_number(&m.cells[i].axes, "size") == 512 * KiB)
                 *s = (struct as_summary){.n = s->n,
-                                         .visits = s->visits,
+                                         .trials = s->trials,
                                          .median = twice ? 9.7 : 6.4,
                                          .ci = {twice ? 9.6 : 6.3, twice ? 9.8 : 6.5}};
         }

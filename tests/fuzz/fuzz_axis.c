@@ -1,6 +1,6 @@
 /* Axis expressions: whatever a person types is parsed or refused, and what was accepted keeps the promises of plan.h.
  */
-#include "core/plan.h"
+#include "plan/plan.h"
 #include "fuzz.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  */
 #include "lies.h"
 
-#include "core/gates.h"
-#include "core/measure.h"
-#include "core/plan.h"
+#include "model/gates.h"
+#include "worker/measure.h"
+#include "plan/plan.h"
 #include "device/null/null.h"
 #include "device/tree_json.h"
 #include "report/map.h"
@@ -49,7 +49,7 @@ static json_t *parsed(struct as_buf *text)
     return j;
 }
 
-/* ---- a visit ---- */
+/* ---- a trial ---- */
 
 static struct as_cell one_cell(void)
 {
@@ -58,7 +58,7 @@ static struct as_cell one_cell(void)
                         .probe = "latency",
                         .metric = "latency",
                         .unit = "ns",
-                        .better_less = 1,
+                        .lower_is_better = 1,
                         .precision = 0.05,
                         .limit = NAN,
                         .clock_hz = NAN};
@@ -72,12 +72,12 @@ static struct as_cell one_cell(void)
 }
 
 /* As the parent does it: judged with the cell and stored, after which the store is in order and can be read. */
-static void keep(struct as_visit *v)
+static void keep(struct as_trial *v)
 {
     struct as_store *store = NULL;
     struct as_error err = {0};
     struct as_cell cell = one_cell();
-    struct as_run run = {.uuid = "78258810-1b0d-4548-ba30-cd3665b6688e", .visits = 1, .precision = 0.05};
+    struct as_run run = {.uuid = "78258810-1b0d-4548-ba30-cd3665b6688e", .trials = 1, .precision = 0.05};
     struct as_buf text = AS_BUF_INIT;
     const struct as_judge judge = {.trials_asked = 1, .reference_hz = NAN};
     const struct as_judge_context context = {.reachable_cache = 1 << 20};
@@ -107,24 +107,24 @@ static void keep(struct as_visit *v)
     as_store_close(store);
 }
 
-static void take_visit(const json_t *j)
+static void take_trial(const json_t *j)
 {
-    struct as_visit v;
+    struct as_trial v;
     struct as_error err = {0};
-    if (as_visit_from_json(j, &v, &err)) {
+    if (as_trial_from_json(j, &v, &err)) {
         fuzz_require(err.text[0] != 0, "refused without a reason");
         return;
     }
     keep(&v);
-    as_visit_finish(&v);
+    as_trial_finish(&v);
 }
 
-static void fuzz_visit(struct fuzz_bytes *b)
+static void fuzz_trial(struct fuzz_bytes *b)
 {
     double samples[5] = {1, 1.5, 2, 1.25, 1.75};
     for (size_t i = 0; i < 5; i++)
         samples[i] = fuzz_byte(b) % 2 ? lies_number(b) : samples[i];
-    struct as_visit v = {.n = 5,
+    struct as_trial v = {.n = 5,
                          .samples = samples,
                          .started_at = 1.7e9,
                          .prepare_s = 0.1,
@@ -142,9 +142,9 @@ static void fuzz_visit(struct fuzz_bytes *b)
                          .detail = (char[]){"{\"timer_ns\":14000,\"power_w\":300}"}};
     as_readings_clear(&v.readings);
     snprintf(v.readings.sensor, sizeof v.readings.sensor, "%s", fuzz_byte(b) % 2 ? "nvml" : "");
-    json_t *j = as_visit_to_json(&v);
+    json_t *j = as_trial_to_json(&v);
     lie_some(j, b);
-    take_visit(j);
+    take_trial(j);
     json_decref(j);
 }
 
@@ -243,7 +243,7 @@ static void fuzz_order(struct fuzz_bytes *b)
 {
     struct as_error err = {0};
     struct as_cell cell = one_cell();
-    struct as_visit_order order = {.axes = cell.axes, .seed = 1, .precision = 0.05, .share_s = 0.1}, got;
+    struct as_trial_order order = {.axes = cell.axes, .seed = 1, .precision = 0.05, .share_s = 0.1}, got;
     snprintf(order.probe, sizeof order.probe, "%s", fuzz_byte(b) % 8 ? "latency" : lies_text(b));
     json_t *j = as_order_to_json(&order), *axes = json_loads(json_string_value(json_object_get(j, "axes")), 0, NULL);
     lie_some(axes, b);
@@ -275,7 +275,7 @@ static void fuzz_packets(struct fuzz_bytes *b)
     const enum as_receive r = as_message_receive(ends[1], INFINITY, NULL, &message);
     fuzz_require((r == AS_RECEIVED) == (message != NULL), "received or not");
     if (message) {
-        take_visit(message);
+        take_trial(message);
         take_info(message);
     }
     json_decref(message);
@@ -297,22 +297,22 @@ static void measure(struct as_device *dev)
 {
     struct as_sensing sensing;
     struct as_reference reference = AS_REFERENCE_INIT;
-    struct as_visit v;
+    struct as_trial v;
     struct as_error err = {0};
     const struct as_cell cell = one_cell();
-    struct as_visit_order order = {
+    struct as_trial_order order = {
         .probe = "latency", .axes = cell.axes, .seed = 1, .precision = 0.05, .share_s = 0.001};
     as_sensing_open(&dev->info, &sensing);
-    if (as_measure_visit(dev, &sensing, &reference, &order, &v, &err) == AS_OK) {
-        json_t *j = as_visit_to_json(&v);
-        take_visit(j);
+    if (as_measure_trial(dev, &sensing, &reference, &order, &v, &err) == AS_OK) {
+        json_t *j = as_trial_to_json(&v);
+        take_trial(j);
         json_decref(j);
-        as_visit_finish(&v);
+        as_trial_finish(&v);
     }
     as_sensing_close(&sensing);
 }
 
-/* A device that reports times which no device has: samples are finite numbers, or the visit says why there are none. */
+/* A device that reports times which no device has: samples are finite numbers, or the trial says why there are none. */
 static void fuzz_times(struct fuzz_bytes *b)
 {
     struct as_opened opened;
@@ -333,7 +333,7 @@ static void fuzz_times(struct fuzz_bytes *b)
     free(text);
 }
 
-static void (*const kinds[])(struct fuzz_bytes *b) = {fuzz_visit, fuzz_info,    fuzz_driver,
+static void (*const kinds[])(struct fuzz_bytes *b) = {fuzz_trial, fuzz_info,    fuzz_driver,
                                                       fuzz_order, fuzz_packets, fuzz_times};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 #include "cli/commands.h"
-#include "core/gates.h"
-#include "core/plan.h"
+#include "model/gates.h"
+#include "plan/plan.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -210,9 +210,9 @@ static void judge(struct as_store *store, const struct as_run *run, struct as_ce
 {
     struct as_trials trials = {0};
     struct as_error err;
-    struct as_judge judge = {.trials_asked = run->visits, .reference_hz = NAN};
+    struct as_judge judge = {.trials_asked = run->trials, .reference_hz = NAN};
     const struct as_judge_context context = {.reachable_cache = 1 << 20};
-    if (as_store_visits(store, run->id, cell->id, &trials.v, &trials.n, &err))
+    if (as_store_trials(store, run->id, cell->id, &trials.v, &trials.n, &err))
         return;
     fuzz_require(as_judge_learn(&judge, cell, &trials, 1, &err) == AS_OK &&
                      as_judge_cell(&judge, cell, &trials, &context, &err) == AS_OK,

@@ -3,7 +3,7 @@
  * reason or taken up. */
 #include "lies.h"
 
-#include "core/engine.h"
+#include "run/engine.h"
 
 #include <math.h>
 #include <sqlite3.h>

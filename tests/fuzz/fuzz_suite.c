@@ -1,5 +1,5 @@
 /* Suite files: parsed or refused with a reason, and a suite that was accepted names only what there is. */
-#include "core/plan.h"
+#include "plan/plan.h"
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void check_suite(const struct as_suite *suite)
 {
     fuzz_require(suite->grids_n >= 1 && suite->grids_n <= 256, "a suite without grids, or with too many");
     fuzz_require(suite->precision > 0 && suite->precision <= 1, "a precision that is none");
-    fuzz_require(suite->visits >= 1 && suite->visits <= 100, "visits out of range");
+    fuzz_require(suite->trials >= 1 && suite->trials <= 100, "visits out of range");
     fuzz_require(suite->budget_s >= 0 && suite->device_budget_s >= 0, "a budget below zero");
     for (size_t i = 0; i < suite->grids_n; i++) {
         const struct as_grid *g = &suite->grids[i];

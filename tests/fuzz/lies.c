@@ -1,6 +1,6 @@
 #include "lies.h"
 
-#include "core/cell.h"
+#include "model/cell.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "summarize.h"
 
 #include "base/text.h"
-#include "core/cell.h"
+#include "model/cell.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ void lies_settle(json_t *cell)
     if (n == 0 || !summarize(x, trial, n, &s))
         return;
     lies_set(cell, "n", json_integer((json_int_t)n));
-    lies_set(cell, "visits_counted", json_integer((json_int_t)s.visits));
+    lies_set(cell, "visits_counted", json_integer((json_int_t)s.trials));
     lies_set(cell, "modes", json_integer((json_int_t)s.modes));
     const struct {
         const char *name;

@@ -1,6 +1,6 @@
 /* Probe accounting: the counters' files, which cells, and the table of the CPU by hand: memory that is not touched
  * changes nothing of what the process has, and touched memory is all of it there. */
-#include "../../probes/accounting/counters.h"
+#include "probes/runtime/accounting/counters.h"
 #include "real_device.h"
 #include "toy_device.h"
 
@@ -123,7 +123,7 @@ static void touch_none(const char *name, void *const *args)
 static void test_device(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[160] = "";
@@ -154,7 +154,7 @@ static double real(const char *device, const char *allocator, const char *counte
     struct real r;
     char axes[160];
     snprintf(axes, sizeof axes, "allocator=%s;counter=%s;moment=%s;size=67108864", allocator, counter, moment);
-    return real_visit(&as_probe_accounting, device, axes, 1, 1, &r) ? r.sample.value : NAN;
+    return real_trial(&as_probe_accounting, device, axes, 1, 1, &r) ? r.sample.value : NAN;
 }
 
 static void expect(const char *device, const char *allocator, const char *counter, const char *moment, double want)

@@ -41,7 +41,7 @@ static void test_loops(void **unused)
     (void)unused;
     for (int i = 0; i < 2; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_sample s = {0};
         struct as_error err = {0};
         char axes[64], why[128] = "";
@@ -67,7 +67,7 @@ static void test_loops(void **unused)
 static void test_count_is_bounded(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_alloc, "op=alloc allocator=upfront size=16777216", &v, NULL);
@@ -87,7 +87,7 @@ static void test_count_follows_the_cost(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         toy_init(&t, AS_CAP_HOST_KERNELS);
         t.alloc_s = cases[i].each_s; /* and twice that to free it */
         t.first_alloc_s = cases[i].first_s;
@@ -100,7 +100,7 @@ static void test_count_follows_the_cost(void **unused)
 
 static void touch(struct toy *t, const char *op, int samples, unsigned *live, unsigned *made)
 {
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     char axes[64], why[128] = "";
     snprintf(axes, sizeof axes, "op=%s allocator=toy size=65536", op);
@@ -139,7 +139,7 @@ static void test_where_pages_come_from(void **unused)
 static void test_untouched_page_is_seen(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[128] = "";
@@ -157,7 +157,7 @@ static void test_untouched_page_is_seen(void **unused)
 static void test_held_memory_is_bounded(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     (void)unused;

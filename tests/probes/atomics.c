@@ -1,7 +1,7 @@
 /* Probes atomics and atomics_lost: which cells, that the generator is the same on both sides, that nothing is lost
  * where nothing may be, that races and planted faults are seen. The device is a toy that runs the kernel as host C, the
  * CPU is the real one; OpenCL where there is one. */
-#include "../../probes/common/atomics.h"
+#include "lib/atomics/atomics.h"
 #include "base/text.h"
 #include "device/dialect/host_prelude.h"
 #include "scripted_clock.h"
@@ -32,7 +32,7 @@
 #define CONTROL_WORDS 16
 #define CONTROL_SCOPE SCOPE_SYSTEM
 _Thread_local struct as_host_item as_host_item;
-#include "../../probes/common/atomics.kernel"
+#include "lib/atomics/atomics.kernel"
 
 extern const struct as_probe as_probe_atomics, as_probe_atomics_lost;
 
@@ -82,9 +82,9 @@ static void device_init(struct toy *t, size_t threads)
     t->dev.info.allocators[0].host_access = true;
 }
 
-/* One visit with one sample. */
+/* One trial with one sample. */
 struct one {
-    struct toy_visit visit;
+    struct toy_trial trial;
     struct as_sample sample;
     enum as_status status;
     bool passed;
@@ -95,9 +95,9 @@ struct one {
 static void begin(struct one *o, struct as_device *dev, const char *axes)
 {
     *o = (struct one){0};
-    toy_axes(&o->visit.axes, axes);
-    o->visit.vc = (struct as_visit_context){.dev = dev,
-                                            .axes = &o->visit.axes,
+    toy_axes(&o->trial.axes, axes);
+    o->trial.vc = (struct as_trial_context){.dev = dev,
+                                            .axes = &o->trial.axes,
                                             .seed = 11,
                                             .deadline = as_now() + 1,
                                             .limit = NAN,
@@ -119,26 +119,26 @@ static void sleep_until_all_ran(double seconds)
 }
 
 /* allocator: for names with a space, which the text of axes cannot hold; NULL: it is in the axes */
-static void visit_in(struct one *o, struct as_device *dev, const struct as_probe *probe, const char *axes,
+static void trial_in(struct one *o, struct as_device *dev, const struct as_probe *probe, const char *axes,
                      const char *allocator)
 {
     begin(o, dev, axes);
     if (allocator)
-        assert_int_equal(as_axes_add(&o->visit.axes, "allocator", allocator, NULL), AS_OK);
-    o->status = probe->prepare(&o->visit.vc, &o->visit.state, &o->err);
-    sampled = probe == &as_probe_atomics ? o->visit.state : NULL; /* its state begins with them */
+        assert_int_equal(as_axes_add(&o->trial.axes, "allocator", allocator, NULL), AS_OK);
+    o->status = probe->prepare(&o->trial.vc, &o->trial.state, &o->err);
+    sampled = probe == &as_probe_atomics ? o->trial.state : NULL; /* its state begins with them */
     clock_on_sleep = sleep_until_all_ran;
     if (!o->status)
-        o->status = probe->sample(o->visit.state, 1, &o->sample, &o->err);
+        o->status = probe->sample(o->trial.state, 1, &o->sample, &o->err);
     sampled = NULL;
     if (!o->status)
-        o->passed = probe->check(o->visit.state, o->why, sizeof o->why);
-    toy_finish(probe, &o->visit);
+        o->passed = probe->check(o->trial.state, o->why, sizeof o->why);
+    toy_finish(probe, &o->trial);
 }
 
-static void visit_once(struct one *o, struct as_device *dev, const struct as_probe *probe, const char *axes)
+static void trial_once(struct one *o, struct as_device *dev, const struct as_probe *probe, const char *axes)
 {
-    visit_in(o, dev, probe, axes, NULL);
+    trial_in(o, dev, probe, axes, NULL);
 }
 
 #define LOST_ALONE                                                                                                     \
@@ -213,7 +213,7 @@ static void test_nothing_is_lost_alone(void **unused)
     struct one o;
     (void)unused;
     device_init(&t, 128);
-    visit_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
+    trial_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
     assert_int_equal(o.status, AS_OK);
     assert_true(o.sample.value == 0);
     if (!o.passed)
@@ -229,15 +229,15 @@ static void test_planted_faults_are_seen(void **unused)
     (void)unused;
     device_init(&t, 128);
     planted.next_element = true;
-    visit_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
+    trial_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
     assert_false(o.passed);
     device_init(&t, 128);
     planted.lazy = true;
-    visit_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
+    trial_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
     assert_false(o.passed);
     device_init(&t, 128);
     planted.unable = true;
-    visit_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
+    trial_once(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
     assert_int_equal(o.status, AS_UNSUPPORTED);
     assert_non_null(strstr(o.err.text, "no addition of this type"));
     assert_int_equal(t.live, 0);
@@ -251,7 +251,7 @@ static void test_lost_updates_are_counted(void **unused)
     (void)unused;
     device_init(&t, 64);
     planted.idle = true;
-    visit_once(&o, &t.dev, &as_probe_atomics_lost,
+    trial_once(&o, &t.dev, &as_probe_atomics_lost,
                "agent=device elements=1 type=u64 cpu_threads=0 device_threads=64 scope=system order=relaxed "
                "allocator=toy op=add");
     assert_int_equal(o.status, AS_OK);
@@ -268,11 +268,11 @@ static void test_a_device_that_does_not_start(void **unused)
     (void)unused;
     device_init(&t, 1);
     begin(&o, &t.dev, LOST_BOTH);
-    assert_int_equal(probe->prepare(&o.visit.vc, &o.visit.state, &o.err), AS_OK);
+    assert_int_equal(probe->prepare(&o.trial.vc, &o.trial.state, &o.err), AS_OK);
     t.lose_launches = 1;
-    assert_int_equal(probe->sample(o.visit.state, 1, &o.sample, &o.err), AS_UNSUPPORTED);
+    assert_int_equal(probe->sample(o.trial.state, 1, &o.sample, &o.err), AS_UNSUPPORTED);
     assert_non_null(strstr(o.err.text, "does not start"));
-    toy_finish(probe, &o.visit);
+    toy_finish(probe, &o.trial);
     assert_int_equal(t.live, 0);
 }
 
@@ -282,12 +282,12 @@ static void test_both_at_once(void **unused)
     struct one o;
     (void)unused;
     device_init(&t, 1);
-    visit_once(&o, &t.dev, &as_probe_atomics_lost, LOST_BOTH);
+    trial_once(&o, &t.dev, &as_probe_atomics_lost, LOST_BOTH);
     if (o.status || !o.passed)
         fail_msg("%s%s", o.err.text, o.why);
     assert_true(o.sample.value == 0);
     for (int cpu = 0; cpu < 2; cpu++) {
-        visit_once(&o, &t.dev, &as_probe_atomics,
+        trial_once(&o, &t.dev, &as_probe_atomics,
                    cpu ? "agent=cpu elements=1024 type=u64 cpu_threads=1 device_threads=1 scope=system "
                          "order=relaxed allocator=toy"
                        : "agent=device elements=1024 type=u64 cpu_threads=1 device_threads=1 scope=system "
@@ -324,7 +324,7 @@ static void test_cpu_loses_none(void **unused)
                  "agent=cpu elements=%d type=%s cpu_threads=%d device_threads=0 scope=system order=%s "
                  "allocator=malloc op=add",
                  i % 2 ? 1 : 1000, types[i / 2], get_nprocs() > 1 ? 2 : 1, i % 2 ? "seq_cst" : "relaxed");
-        visit_once(&o, &cpu.device, &as_probe_atomics_lost, axes);
+        trial_once(&o, &cpu.device, &as_probe_atomics_lost, axes);
         if (o.status || !o.passed)
             fail_msg("%s: %s%s", axes, o.err.text, o.why);
         assert_true(o.sample.value == 0);
@@ -351,15 +351,15 @@ static void test_races_are_seen(void **unused)
     begin(&o, &cpu.device,
           "agent=cpu elements=1 type=u64 cpu_threads=2 device_threads=0 scope=system order=relaxed allocator=malloc "
           "op=plain");
-    assert_int_equal(probe->prepare(&o.visit.vc, &o.visit.state, &o.err), AS_OK);
+    assert_int_equal(probe->prepare(&o.trial.vc, &o.trial.state, &o.err), AS_OK);
     for (double end = as_now() + LOSES_WITHIN_S; lost == 0 && as_now() < end;) {
-        assert_int_equal(probe->sample(o.visit.state, 1, &o.sample, &o.err), AS_OK);
+        assert_int_equal(probe->sample(o.trial.state, 1, &o.sample, &o.err), AS_OK);
         lost = o.sample.value;
     }
     assert_true(lost > 0);
-    if (!probe->check(o.visit.state, o.why, sizeof o.why)) /* that is what it is there to find */
+    if (!probe->check(o.trial.state, o.why, sizeof o.why)) /* that is what it is there to find */
         fail_msg("%s", o.why);
-    toy_finish(probe, &o.visit);
+    toy_finish(probe, &o.trial);
     as_device_close(&cpu);
 }
 
@@ -369,7 +369,7 @@ static void test_rate_of_the_cpu(void **unused)
     struct one o;
     (void)unused;
     open_or_skip("cpu", &cpu);
-    visit_once(&o, &cpu.device, &as_probe_atomics,
+    trial_once(&o, &cpu.device, &as_probe_atomics,
                "agent=cpu elements=1024 type=u32 cpu_threads=1 device_threads=0 scope=system order=relaxed "
                "allocator=malloc");
     if (o.status || !o.passed)
@@ -402,7 +402,7 @@ static void test_opencl(void **unused)
     size_t measured = 0;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         const struct as_probe *probe = strstr(cells[i], "op=") ? &as_probe_atomics_lost : &as_probe_atomics;
-        visit_in(&o, &cl.device, probe, cells[i], fine->name);
+        trial_in(&o, &cl.device, probe, cells[i], fine->name);
         if (o.status != AS_UNSUPPORTED && !o.passed)
             fail_msg("%s: %s%s", cells[i], o.err.text, o.why);
         if (!o.status && probe == &as_probe_atomics_lost)

@@ -1,5 +1,5 @@
 /* Attention and fused epilogues on the OpenCL of this machine: right, and seen when wrong. */
-#include "attention.h"
+#include "probes/apps/attention/attention.h"
 #include "real_device.h"
 
 #include <setjmp.h>
@@ -111,7 +111,7 @@ static void test_fusion(void **state)
 {
     struct real r;
     (void)state;
-    if (real_visit(&as_probe_fusion, "opencl",
+    if (real_trial(&as_probe_fusion, "opencl",
                    "allocator=clCreateBuffer path=naive type=bf16 size=128 operation=bias_gelu", 2, 2, &r))
         assert_true(r.sample.value > 0);
     real_or_skip();

@@ -1,5 +1,5 @@
 /* Probe c2c: which pairs, the game on threads and with a device's kernel, and that a lost pass is seen. */
-#include "../../probes/c2c/c2c.h"
+#include "probes/memory/c2c/c2c.h"
 #include "device/dialect/host_prelude.h"
 #include "scripted_clock.h"
 #include "toy_device.h"
@@ -39,11 +39,11 @@ static void timed_record(u64 *r, u64 value, u64 c0, u64 c1, u64 n0, u64 n1)
 }
 
 _Thread_local struct as_host_item as_host_item;
-#include "../../probes/c2c/c2c.kernel"
+#include "probes/memory/c2c/c2c.kernel"
 #define BETWEEN_UNITS
 #define sees sees_between
 #define answers answers_between
-#include "../../probes/c2c/c2c.kernel"
+#include "probes/memory/c2c/c2c.kernel"
 
 extern const struct as_probe as_probe_c2c;
 static const unsigned host_caps = AS_CAP_HOST_KERNELS | AS_CAP_PIN;
@@ -158,7 +158,7 @@ static void test_bound_caller(void **unused)
     need_two_cpus(cpus);
     assert_int_equal(as_device_open("cpu", &opened, &err), AS_OK);
     toy_axes(&axes, "what=core");
-    struct as_visit_context vc = {.dev = &opened.device, .axes = &axes, .limit = NAN, .deadline = INFINITY};
+    struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .limit = NAN, .deadline = INFINITY};
     assert_int_equal(as_probe_sentinel.prepare(&vc, &state, &err), AS_OK);
     assert_int_equal(as_probe_sentinel.sample(state, 1, &s, &err), AS_OK);
     as_probe_sentinel.finish(state);
@@ -179,7 +179,7 @@ static void test_threads_play(void **unused)
     need_two_cpus(cpus);
     for (int i = 0; i < 3; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_sample s;
         struct as_error err = {0};
         char axes[128], why[128] = "";
@@ -200,7 +200,7 @@ static void test_threads_play(void **unused)
 static void test_lost_pass_is_seen(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[128] = "";
@@ -217,7 +217,7 @@ static void test_lost_pass_is_seen(void **unused)
 static void test_device_plays(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     char why[128] = "", axes[128];
     int cpus[2];
@@ -246,7 +246,7 @@ static void test_device_plays(void **unused)
 static void test_silent_device(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char axes[128];
@@ -318,7 +318,7 @@ static void run_between(const char *name, void *const *args)
             pthread_join(groups[i].thread, NULL);
 }
 
-static void card_init(struct toy *t, bool told)
+static void gpu_init(struct toy *t, bool told)
 {
     device_init(t);
     t->dev.info.capabilities |= AS_CAP_CYCLES;
@@ -346,7 +346,7 @@ static void test_which_units(void **unused)
     struct toy card, portable, cpu;
     struct as_error err = {0};
     (void)unused;
-    card_init(&card, true);
+    gpu_init(&card, true);
     device_init(&portable);
     toy_init(&cpu, host_caps);
     cpu.dev.info.units = 4;
@@ -363,13 +363,13 @@ static void test_which_units(void **unused)
 static void test_units_play(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     char why[128] = "";
     int cpus[2];
     (void)unused;
     need_two_cpus(cpus);
-    card_init(&t, true);
+    gpu_init(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
     assert_true(fabs(v.vc.limit - 0.5) < 1e-9);
     for (int n = 0; n < 2; n++) {
@@ -392,11 +392,11 @@ static void test_units_play(void **unused)
 static void test_unit_never_starts(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     (void)unused;
-    card_init(&t, true);
+    gpu_init(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
     launches_missing = 1000;
     unit_missing = 1 + 2;
@@ -410,10 +410,10 @@ static void test_unit_never_starts(void **unused)
 static void test_units_not_told(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     (void)unused;
-    card_init(&t, false);
+    gpu_init(&t, false);
     assert_int_equal(
         toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, &err),
         AS_UNSUPPORTED);
@@ -440,7 +440,7 @@ static void test_on_opencl(void **unused)
     }
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         struct toy t = {.dev = opened.device};
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_sample s = {.value = NAN};
         char why[128] = "";
         enum as_status st = toy_prepare(&t, &as_probe_c2c, cells[i], &v, &err);
@@ -468,7 +468,7 @@ static void test_on_opencl(void **unused)
 static void test_out_of_memory(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     (void)unused;
     toy_init(&t, host_caps);

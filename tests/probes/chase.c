@@ -233,7 +233,7 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
 static void test_control_is_taken_off(void **unused)
 {
     struct play p;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_queue_ops queue;
     struct as_sample out;
     (void)unused;
@@ -297,10 +297,10 @@ static void test_refusals(void **unused)
     }
 }
 
-static void test_latency_visit(void **unused)
+static void test_latency_trial(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {.value = NAN};
     struct as_error err = {0};
     char why[160] = "";
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test(test_control_is_taken_off),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_spread_walks),
-        cmocka_unit_test(test_latency_visit),
+        cmocka_unit_test(test_latency_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

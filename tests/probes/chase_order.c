@@ -1,5 +1,5 @@
 /* The order of a chase is one cycle that nobody can guess, and elements that lie apart fill all sets of a cache. */
-#include "../../probes/common/chase.h"
+#include "lib/chase/chase.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -85,12 +85,12 @@ static void test_counter_that_stands_still(void **unused)
 
 static const char persistent_axes[] = "size=65536 pattern=random allocator=toy stride=64 instrument=persistent";
 
-static void test_persistent_visit(void **unused)
+static void test_persistent_trial(void **unused)
 {
     (void)unused;
     for (size_t k = 0; k < 2; k++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_sample s = {.value = NAN};
         struct as_error err = {0};
         char why[160] = "";
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test(test_persistent_walks_end_where_they_must),
         cmocka_unit_test(test_walk_that_nobody_stops_ends),
         cmocka_unit_test(test_counter_that_stands_still),
-        cmocka_unit_test(test_persistent_visit),
+        cmocka_unit_test(test_persistent_trial),
         cmocka_unit_test(test_where_a_persistent_walk_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,11 +26,11 @@ static u64 follow(u64 at)
 #define CYCLES() (2 * STEP_NS * steps_made)
 #define HAVE_NANOS 1
 #define NANOS() (STEP_NS * steps_made)
-#include "../../probes/common/timed.kernel"
+#include "lib/timed/timed.kernel"
 
-#include "../../probes/common/sweep.kernel"
+#include "lib/stream/sweep.kernel"
 #define PERSISTENT
-#include "../../probes/latency/latency.kernel"
+#include "probes/memory/latency/latency.kernel"
 
 struct swept swept;
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_PROBES_CHASE_PLAY_H
 #define TESTS_PROBES_CHASE_PLAY_H
 
-#include "../../probes/common/chase.h"
+#include "lib/chase/chase.h"
 #include "device/dialect/host_prelude.h"
 #include "toy_device.h"
 

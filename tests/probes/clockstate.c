@@ -1,6 +1,6 @@
 /* Series of single launches whose levels and start are known, and the probe on this machine's CPU. */
 #include "real_device.h"
-#include "series.h"
+#include "probes/alu/clockstate/series.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +94,7 @@ static void test_on_cpu(void **state)
 {
     struct real r;
     (void)state;
-    if (real_visit(&as_probe_clockstate, "cpu", "allocator=malloc path=naive type=f32 size=64", 1, 1, &r)) {
+    if (real_trial(&as_probe_clockstate, "cpu", "allocator=malloc path=naive type=f32 size=64", 1, 1, &r)) {
         assert_true(r.sample.value > 0);
         assert_non_null(strstr(r.detail, "\"launches\":300"));
     }

@@ -1,6 +1,6 @@
 /* Probe codegen: instructions known by their bytes, what this build's compiler makes for this CPU, and a device that
  * counts. */
-#include "../../probes/codegen/codegen.h"
+#include "probes/alu/codegen/codegen.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -229,7 +229,7 @@ static void run_loop(const char *name, void *const *args)
 static void test_device(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[160] = "";

@@ -14,7 +14,7 @@
 
 #define LANES 32
 _Thread_local struct as_host_item as_host_item;
-#include "../../probes/concurrency/concurrency.kernel"
+#include "probes/runtime/concurrency/concurrency.kernel"
 
 extern const struct as_probe as_probe_concurrency;
 
@@ -93,7 +93,7 @@ static void init(struct toy *t)
 
 static bool play(struct toy *t, const char *axes, double *value, char *why, size_t size)
 {
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample out = {.clock_hz = NAN};
     struct as_error err = {0};
     assert_int_equal(toy_prepare(t, &as_probe_concurrency, axes, &v, NULL), AS_OK);
@@ -154,7 +154,7 @@ static void test_all_queues_are_filled(void **unused)
 static void test_priority_is_asked_for(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     (void)unused;
     init(&t);

@@ -1,5 +1,5 @@
 /* Conversions that the host makes in every known way: each has to be found as it is. */
-#include "../../probes/conversion/find.h"
+#include "probes/matrix/conversion/find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -104,20 +104,20 @@ static void test_wrong_copies_are_seen(void **unused)
 static void test_limit_and_failure(void **unused)
 {
     struct scripted s;
-    struct toy_visit v;
+    struct toy_trial v;
     double value;
     (void)unused;
     scripted_open(&s, "{" LEVELS INFO "}");
     s.dev->info.peak_bandwidth = 100e9;
-    scripted_visit(&s, &as_probe_copy, "from=own to=own direction=one how=engine size=4194304", 1, &v, &value);
+    scripted_trial(&s, &as_probe_copy, "from=own to=own direction=one how=engine size=4194304", 1, &v, &value);
     assert_true(fabs(v.vc.limit - 50) < 1e-9);
     toy_finish(&as_probe_copy, &v);
-    scripted_visit(&s, &as_probe_copy, "from=own to=pinned direction=one how=engine size=4194304", 1, &v, &value);
+    scripted_trial(&s, &as_probe_copy, "from=own to=pinned direction=one how=engine size=4194304", 1, &v, &value);
     assert_true(isnan(v.vc.limit));
     toy_finish(&as_probe_copy, &v);
     struct as_axes axes;
     struct as_error err = {0};
-    struct as_visit_context vc = {.dev = s.dev, .axes = &axes};
+    struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
     void *state = NULL;
     toy_axes(&axes, "from=own to=own direction=one how=engine size=1073741824");
     assert_int_equal(as_probe_copy.prepare(&vc, &state, &err), AS_UNSUPPORTED);

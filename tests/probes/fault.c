@@ -21,7 +21,7 @@ extern const struct as_probe as_probe_fault;
 _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#include "../../probes/common/pages.kernel"
+#include "lib/pages/pages.kernel"
 #pragma GCC diagnostic pop
 
 #define CPU_AXES "scenario=cpu-one what=fault allocator=toy pages=100 access=store"
@@ -92,9 +92,9 @@ static void run_short(const char *name, void *const *args)
     run_touch(name, less);
 }
 
-static bool visit(struct toy *t, const char *axes, int samples, struct as_sample *s, char *why, size_t size)
+static bool trial(struct toy *t, const char *axes, int samples, struct as_sample *s, char *why, size_t size)
 {
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     toy_prepare(t, &as_probe_fault, axes, &v, NULL);
     for (int i = 0; i < samples; i++)
@@ -118,11 +118,11 @@ static void test_device(void **unused)
         t.dev.info.allocators[0].host_access = true;
         t.kernel = run_touch;
         snprintf(axes, sizeof axes, DEVICE_AXES "%s", kinds[i]);
-        if (!visit(&t, axes, 3, &s, why, sizeof why))
+        if (!trial(&t, axes, 3, &s, why, sizeof why))
             fail_msg("%s", why);
         assert_true(isfinite(s.value) && s.seconds > 0);
         t.kernel = run_short;
-        assert_false(visit(&t, axes, 3, &s, why, sizeof why));
+        assert_false(trial(&t, axes, 3, &s, why, sizeof why));
         assert_non_null(strstr(why, i ? "add up" : "page 99 of 100"));
     }
 }
@@ -147,7 +147,7 @@ static void test_what_is_subtracted(void **unused)
     t.dev.info.allocators[0].host_access = true;
     t.kernel = run_timed;
     timed = &t;
-    if (!visit(&t, DEVICE_AXES "store", 3, &s, why, sizeof why))
+    if (!trial(&t, DEVICE_AXES "store", 3, &s, why, sizeof why))
         fail_msg("%s", why);
     assert_true(fabs(s.value - 2000) < 1e-6);
     assert_true(fabs(s.seconds - 2 * 400e-6) < 1e-12);
@@ -166,13 +166,13 @@ static void test_kept_pages_are_seen(void **unused)
     }
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.dev.info.allocators[0].host_access = true;
-    assert_false(visit(&t, CPU_AXES, 3, &s, why, sizeof why));
+    assert_false(trial(&t, CPU_AXES, 3, &s, why, sizeof why));
     assert_non_null(strstr(why, "the kernel counted 0 faults"));
     assert_true(
-        visit(&t, "scenario=cpu-one what=control allocator=toy pages=100 access=store", 3, &s, why, sizeof why));
+        trial(&t, "scenario=cpu-one what=control allocator=toy pages=100 access=store", 3, &s, why, sizeof why));
     assert_true(s.value > 0);
     t.dev.info.capabilities |= AS_CAP_SCRIPTED;
-    assert_true(visit(&t, CPU_AXES, 3, &s, why, sizeof why));
+    assert_true(trial(&t, CPU_AXES, 3, &s, why, sizeof why));
 }
 
 /* ---- this machine ---- */
@@ -181,7 +181,7 @@ static double real(const char *device, const char *axes, double *control)
 {
     struct real r;
     *control = NAN;
-    if (!real_visit(&as_probe_fault, device, axes, 1, 20, &r))
+    if (!real_trial(&as_probe_fault, device, axes, 1, 20, &r))
         return NAN;
     const char *at = strstr(r.detail, "\"control_ns\":");
     *control = at ? strtod(at + strlen("\"control_ns\":"), NULL) : NAN;

@@ -1,6 +1,6 @@
 /* Products of matrices on this machine's CPU and OpenCL: right ones pass the check, and each kind of wrong one is seen.
  */
-#include "cores_internal.h"
+#include "lib/gemm/cores_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

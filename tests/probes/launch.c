@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
-#include "../../probes/launch/launch.kernel"
+#include "probes/runtime/launch/launch.kernel"
 
 extern const struct as_probe as_probe_launch;
 
@@ -56,7 +56,7 @@ static void test_graphs(void **unused)
 
 static bool play(struct toy *t, const char *axes, uint64_t reps, char *why, size_t size)
 {
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     struct as_sample s = {.value = NAN};
     toy_prepare(t, &as_probe_launch, axes, &v, NULL);
@@ -112,7 +112,7 @@ static void test_unknown_words(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_error err = {0};
         toy_init(&t, AS_CAP_HOST_KERNELS);
         assert_int_equal(toy_prepare(&t, &as_probe_launch, axes[i], &v, &err), AS_USAGE);

@@ -1,5 +1,5 @@
 /* Probes link and link_latency on the scripted device: which pairs, what they count, and that faults are seen. */
-#include "../../probes/common/peers.h"
+#include "lib/transfer/peers.h"
 #include "scripted.h"
 
 #include <math.h>
@@ -147,7 +147,7 @@ static void test_no_way_to_the_peer(void **unused)
     (void)unused;
     scripted_open(&s, "{" INFO(4) "}");
     snprintf(s.dev->info.backend, sizeof s.dev->info.backend, "other");
-    struct as_visit_context vc = {.dev = s.dev, .axes = &axes};
+    struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
     toy_axes(&axes, "peer=1 node=0 allocator=own direction=to how=engine size=4096");
     assert_int_not_equal(as_probe_link.prepare(&vc, &state, &err), AS_OK);
     assert_non_null(strstr(err.text, "other:1"));

@@ -1,9 +1,9 @@
 /* Matrix instructions of this machine's CPU: the table, results against models of what the manuals say, fragments,
  * peaks and their machine code; planted errors are caught: columns taken for each other, a step left out, another
  * instruction in the loop. */
-#include "../../probes/layout/layout_unit.h"
-#include "../../probes/matrix/find.h"
-#include "../../probes/matrix/peak.h"
+#include "probes/matrix/layout/layout_unit.h"
+#include "lib/mma/find.h"
+#include "lib/mma/peak.h"
 #include "device/cpu/features.h"
 #include "f32_bits.h"
 #include "real_device.h"
@@ -80,7 +80,7 @@ static void test_not_planned_here(void **state)
     for (const struct as_core *c = as_cores; c->name; c++) {
         struct as_error err = {0};
         struct as_peak p = {0};
-        struct as_visit_context vc = {.dev = &cpu.device, .seed = 5};
+        struct as_trial_context vc = {.dev = &cpu.device, .seed = 5};
         const struct as_peak_desc d = {.matrix = as_matrix_find(c->name), .n = 0};
         struct as_peak_time t;
         enum as_status s = as_peak_prepare(&p, &vc, &d, &err);
@@ -332,11 +332,11 @@ static void test_layouts(void **state)
 
 /* ---- peaks ---- */
 
-static void prepare(struct as_peak *p, struct as_visit_context *vc, const struct as_matrix *m, unsigned chains)
+static void prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_matrix *m, unsigned chains)
 {
     struct as_error err = {0};
     const struct as_peak_desc d = {.matrix = m, .chains = chains};
-    *vc = (struct as_visit_context){.dev = &cpu.device, .seed = 11};
+    *vc = (struct as_trial_context){.dev = &cpu.device, .seed = 11};
     if (as_peak_applies(&cpu.device.info, &d, &err) != AS_APPLIES || as_peak_prepare(p, vc, &d, &err))
         fail_msg("%s: %s", m->name, err.text);
 }
@@ -348,7 +348,7 @@ static void test_peaks(void **state)
     for (const struct as_core *c = as_cores; c->name; c++)
         for (const struct as_core_body *b = c->bodies; can_run(c) && b < c->bodies + AS_CORE_BODIES && b->name; b++) {
             struct as_peak p;
-            struct as_visit_context vc;
+            struct as_trial_context vc;
             struct as_peak_time t;
             struct as_error err = {0};
             char why[200] = "";
@@ -446,7 +446,7 @@ static void too_short(const void *a, const void *b, void *c, uint64_t n)
 static void test_skipped_steps(void **state)
 {
     struct as_peak p;
-    struct as_visit_context vc;
+    struct as_trial_context vc;
     struct as_peak_time t;
     struct as_error err = {0};
     char why[200] = "";

@@ -1,6 +1,6 @@
 /* Where numbers lie, found of units in software whose operands were shuffled: each place has to come out as it is. */
-#include "model.h"
-#include "slots.h"
+#include "lib/mma/model.h"
+#include "lib/mma/slots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

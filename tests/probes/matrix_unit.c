@@ -1,7 +1,7 @@
 /* On a device that is a model of the documented layouts of matrix instructions, its kernels run on the host by the
  * images: the small unit and the peak's check, with planted errors that must be caught. */
-#include "../../probes/matrix/fragments.h"
-#include "../../probes/matrix/peak.h"
+#include "lib/mma/fragments.h"
+#include "lib/mma/peak.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -247,7 +247,7 @@ static bool peak_checks(const char *name, enum as_peak_operands operands, void (
     open_model(name, as_matrix_find(name)->columns ? COLUMNS : 0);
     const struct as_peak_desc desc = {
         .matrix = model.matrix, .n = model.n, .chains = 2, .warps = 8, .operands = operands};
-    struct as_visit_context vc = {.dev = &toy.dev, .axes = &axes, .seed = 5};
+    struct as_trial_context vc = {.dev = &toy.dev, .axes = &axes, .seed = 5};
     if (as_peak_prepare(&p, &vc, &desc, &err))
         fail_msg("%s: %s", name, err.text);
     model.chains = p.body.chains;

@@ -1,5 +1,5 @@
-/* How many samples a visit takes: on a toy whose launches are said to take as long as the test wants. */
-#include "core/measure.h"
+/* How many samples a trial takes: on a toy whose launches are said to take as long as the test wants. */
+#include "worker/measure.h"
 #include "scripted_clock.h"
 #include "toy_device.h"
 
@@ -32,13 +32,13 @@ static void card(const char *name, void *const *args)
     clock_pass(toy.launch_s);
 }
 
-static struct as_visit visit(bool alone)
+static struct as_trial trial(bool alone)
 {
     struct as_sensing none = {.read_s = NAN};
     struct as_reference reference = AS_REFERENCE_INIT;
-    struct as_visit v;
+    struct as_trial v;
     struct as_error err = {0};
-    struct as_visit_order order = {
+    struct as_trial_order order = {
         .probe = "bandwidth", .seed = 3, .precision = 0.05, .alone = alone, .share_s = share_s};
     clock_script(1e-7);
     char axes[160];
@@ -51,7 +51,7 @@ static struct as_visit visit(bool alone)
     toy.dev.info.is_host_memory = false;
     toy.free_bytes = UINT64_C(1) << 30;
     toy.launch_s = launch_s;
-    if (as_measure_visit(&toy.dev, &none, &reference, &order, &v, &err))
+    if (as_measure_trial(&toy.dev, &none, &reference, &order, &v, &err))
         fail_msg("%s", err.text);
     if (v.status != AS_CELL_OK)
         fail_msg("%s", v.reason);
@@ -61,13 +61,13 @@ static struct as_visit visit(bool alone)
 
 static size_t samples(bool alone)
 {
-    struct as_visit v = visit(alone);
+    struct as_trial v = trial(alone);
     size_t n = v.n + v.warmup;
-    as_visit_finish(&v);
+    as_trial_finish(&v);
     return n;
 }
 
-/* Long ones that agree need no more; short ones, such that differ, and a visit that is alone do. */
+/* Long ones that agree need no more; short ones, such that differ, and a trial that is alone do. */
 static void test_how_many(void **unused)
 {
     (void)unused;
@@ -82,7 +82,7 @@ static void test_how_many(void **unused)
     assert_int_equal(samples(false), AS_SAMPLES_ALONE);
 }
 
-/* However short its share, a visit that is alone has samples enough; one of several has one. */
+/* However short its share, a trial that is alone has samples enough; one of several has one. */
 static void test_short_share(void **unused)
 {
     (void)unused;
@@ -100,10 +100,10 @@ static void test_time_inside_samples(void **unused)
     (void)unused;
     launch_s = 1e-2;
     scatter = 0;
-    struct as_visit v = visit(true);
+    struct as_trial v = trial(true);
     assert_true(v.n > 0 && fabs(v.sampling_s - (double)v.n * v.sample_s) < 1e-12);
     assert_true(fabs(v.sample_s - launch_s) < 1e-12);
-    as_visit_finish(&v);
+    as_trial_finish(&v);
 }
 
 /* What another trial came to is where the next one begins, also where samples have become much longer since. */
@@ -118,10 +118,10 @@ static void test_repetitions_are_known(void **unused)
     for (int i = 0; i < 3; i++) {
         launch_s = lengths[i];
         launches = 0;
-        struct as_visit v = visit(true);
+        struct as_trial v = trial(true);
         made[i] = launches;
         reps[i] = v.reps;
-        as_visit_finish(&v);
+        as_trial_finish(&v);
     }
     cell_bytes /= 2;
     assert_true(reps[0] > 1000 && reps[1] == reps[0] && made[1] < made[0]);
@@ -162,13 +162,13 @@ static void read_scripted(struct as_reference *r, struct as_device *dev, struct 
     r->fastest_hz = 4e9;
 }
 
-static struct as_visit alloc_trial(unsigned capabilities, bool alone)
+static struct as_trial alloc_trial(unsigned capabilities, bool alone)
 {
     struct as_sensing none = {.read_s = NAN};
-    struct as_visit v;
+    struct as_trial v;
     struct as_error err = {0};
     struct as_reference reference = AS_REFERENCE_INIT;
-    struct as_visit_order order = {.probe = "alloc", .seed = 3, .precision = 0.05, .alone = alone, .share_s = 0.3};
+    struct as_trial_order order = {.probe = "alloc", .seed = 3, .precision = 0.05, .alone = alone, .share_s = 0.3};
     clock_script(1e-7);
     reference.read = read_scripted;
     toy_axes(&order.axes, "op=alloc allocator=toy size=32");
@@ -179,7 +179,7 @@ static struct as_visit alloc_trial(unsigned capabilities, bool alone)
     toy.dev.memory = &shared_memory;
     calls = 0;
     phase = 25;
-    if (as_measure_visit(&toy.dev, &none, &reference, &order, &v, &err))
+    if (as_measure_trial(&toy.dev, &none, &reference, &order, &v, &err))
         fail_msg("%s", err.text);
     if (v.status != AS_CELL_OK)
         fail_msg("%s", v.reason);
@@ -191,7 +191,7 @@ static void test_contended_samples_weigh_nothing(void **unused)
 {
     (void)unused;
     always = false;
-    struct as_visit v = alloc_trial(AS_CAP_SOURCE, false);
+    struct as_trial v = alloc_trial(AS_CAP_SOURCE, false);
     size_t counted = 0, left_out = 0;
     for (size_t i = 0; i < v.n; i++) {
         if (v.weight[i] > 0)
@@ -202,7 +202,7 @@ static void test_contended_samples_weigh_nothing(void **unused)
     }
     assert_true(counted >= AS_SAMPLES_MIN && left_out > 0);
     assert_true(v.sampling_s > 0);
-    as_visit_finish(&v);
+    as_trial_finish(&v);
 }
 
 /* A trial does not wait to its end for a neighbour to leave, and keeps what it has. */
@@ -210,11 +210,11 @@ static void test_lasting_contention(void **unused)
 {
     (void)unused;
     always = true;
-    struct as_visit v = alloc_trial(AS_CAP_SOURCE, false);
+    struct as_trial v = alloc_trial(AS_CAP_SOURCE, false);
     assert_true(v.n + v.warmup <= 2 * AS_SAMPLES_ALONE);
     for (size_t i = 0; i < v.n; i++)
         assert_true(v.weight[i] == 0);
-    as_visit_finish(&v);
+    as_trial_finish(&v);
 }
 
 /* A scripted device has a time of its own. */
@@ -222,10 +222,10 @@ static void test_no_core_of_a_script(void **unused)
 {
     (void)unused;
     always = false;
-    struct as_visit v = alloc_trial(AS_CAP_SOURCE | AS_CAP_SCRIPTED, false);
+    struct as_trial v = alloc_trial(AS_CAP_SOURCE | AS_CAP_SCRIPTED, false);
     assert_null(v.core_hz);
     assert_null(v.weight);
-    as_visit_finish(&v);
+    as_trial_finish(&v);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Probes of how a matrix instruction computes and where its numbers lie, on a device whose kernel is a unit in
  * software: from the axes to the value, and with planted faults. */
-#include "../../probes/layout/layout_unit.h"
-#include "../../probes/matrix/find.h"
+#include "probes/matrix/layout/layout_unit.h"
+#include "lib/mma/find.h"
 #include "toy_device.h"
 
 #include <setjmp.h>
@@ -96,7 +96,7 @@ static const struct as_arithmetic two_sums = {
 static double value_of(const char *probe, const char *axes, char *detail, size_t room)
 {
     const struct as_probe *p = as_probe_find(probe);
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s;
     struct as_error err = {0};
     char why[200] = "";
@@ -142,7 +142,7 @@ static void test_numerics(void **unused)
 static enum as_status refused(const char *probe, const char *axes, struct as_error *err)
 {
     const struct as_probe *p = as_probe_find(probe);
-    struct toy_visit v;
+    struct toy_trial v;
     enum as_status st = toy_prepare(&toy, p, axes, &v, err);
     toy_finish(p, &v);
     return st;

@@ -1,6 +1,6 @@
 /* Kernels that time themselves where there is an OpenCL device, whatever it is: walks end where they must and sums are
  * right; and to which devices which cells belong. */
-#include "onchip/onchip.h"
+#include "probes/onchip/onchip/onchip.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* A device on which nothing tells cycles or units ends a visit that needs them with one of these. */
+/* A device on which nothing tells cycles or units ends a trial that needs them with one of these. */
 static bool is_excused(const char *text)
 {
     static const char *const excuses[] = {"no counter of cycles", "on which unit", "how long a kernel's code is",
@@ -22,11 +22,11 @@ static bool is_excused(const char *text)
     return false;
 }
 
-struct visit {
+struct trial {
     const char *probe, *axes;
     uint64_t reps;
 };
-static const struct visit visits[] = {
+static const struct trial trials[] = {
     {"latency", "size=65536 pattern=page allocator=clCreateBuffer stride=64", 100},
     {"latency", "size=65536 pattern=random allocator=clCreateBuffer stride=64 instrument=persistent", 100},
     {"latency", "size=8388608 pattern=random allocator=clCreateBuffer stride=96", 100},
@@ -47,7 +47,7 @@ static const struct visit visits[] = {
     {"onchip_units", "what=near unit=0 filler=0", 1},
 };
 
-static void visit(struct as_device *dev, const struct visit *v)
+static void trial(struct as_device *dev, const struct trial *v)
 {
     const struct as_probe *probe = as_probe_find(v->probe);
     struct as_axes axes;
@@ -56,7 +56,7 @@ static void visit(struct as_device *dev, const struct visit *v)
     void *state = NULL;
     char why[160] = "";
     toy_axes(&axes, v->axes);
-    struct as_visit_context vc = {.dev = dev,
+    struct as_trial_context vc = {.dev = dev,
                                   .axes = &axes,
                                   .seed = 7,
                                   .deadline = as_now() + 60,
@@ -87,8 +87,8 @@ static void test_runs(void **unused)
         print_message("%s\n", err.text);
         skip();
     }
-    for (size_t i = 0; i < sizeof visits / sizeof *visits; i++)
-        visit(&opened.device, &visits[i]);
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
+        trial(&opened.device, &trials[i]);
     as_device_close(&opened);
 }
 
@@ -119,7 +119,7 @@ static void test_places(void **unused)
     opened.device.info.is_host_memory = false; /* as if it had memory of its own */
     toy_axes(&axes, "what=global size=65536 stride=64 local=0");
     for (size_t wrong = 0; wrong <= ONCHIP_PLACES; wrong++) {
-        struct as_visit_context vc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};
+        struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};
         struct as_sample out = {.value = NAN};
         void *state = NULL;
         char why[160] = "";
@@ -140,7 +140,7 @@ static void test_places(void **unused)
 static void test_lost(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample out;
     struct as_error err = {0};
     char why[160];

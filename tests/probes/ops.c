@@ -1,8 +1,8 @@
 /* Operations: the table itself, the references' own known answers, the gate on machine code, and on the OpenCL of this
  * machine that planted errors are caught: a wrong reference, a step that a compiler left out, a chain cut off. */
-#include "../../probes/ops/code.h"
-#include "../../probes/ops/ops_reference.h"
-#include "../../probes/ops/visit.h"
+#include "lib/ops/code.h"
+#include "lib/ops/ops_reference.h"
+#include "lib/ops/trial.h"
 #include "real_device.h"
 #include "toy_device.h"
 
@@ -269,7 +269,7 @@ static void test_sequences(void **state)
 
 /* ---- which cells ---- */
 
-static struct as_device_info card_info(const char *arch, unsigned warp)
+static struct as_device_info gpu_info(const char *arch, unsigned warp)
 {
     struct as_device_info info = {.dialect = "cuda", .warp = warp, .threads = 1024, .capabilities = AS_CAP_CYCLES};
     snprintf(info.arch, sizeof info.arch, "%s", arch);
@@ -286,7 +286,7 @@ static void test_which_groups(void **state)
     } groups[] = {{32, AS_APPLIES}, {64, AS_APPLIES}, {48, AS_INAPPLICABLE}, {128, AS_INAPPLICABLE}};
     struct as_error err = {0};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        const struct as_device_info info = card_info("sm_90", groups[i].warp);
+        const struct as_device_info info = gpu_info("sm_90", groups[i].warp);
         struct as_chains_desc d = {.sequence = as_op_alone(as_op_find("ballot32"), 0), .ilp = 1, .threads = 1};
         assert_int_equal(as_chains_apply(&info, &d, &err), groups[i].applies);
         d.sequence = as_op_alone(as_op_find("iadd32"), 0);
@@ -304,8 +304,8 @@ static void test_issue(void **state)
         double limit;
     } units[] = {{"sm_70", "ffma32", 128}, {"sm_90", "ffma2_f16", 256}, {"sm_61", "ffma32", NAN}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        struct as_device dev = {.info = card_info(units[i].arch, 32)};
-        struct as_visit_context vc = {.dev = &dev, .limit = NAN};
+        struct as_device dev = {.info = gpu_info(units[i].arch, 32)};
+        struct as_trial_context vc = {.dev = &dev, .limit = NAN};
         const struct as_chains_desc d = {.sequence = as_op_alone(as_op_find(units[i].op), 0)};
         as_limit_issue(&vc, &d);
         assert_true(isnan(units[i].limit) ? isnan(vc.limit) : vc.limit == units[i].limit);
@@ -332,16 +332,16 @@ static int close_device(void **state)
     return 0;
 }
 
-static struct as_visit_context visit_of(uint64_t seed)
+static struct as_trial_context trial_of(uint64_t seed)
 {
-    return (struct as_visit_context){.dev = &opened.device, .seed = seed, .limit = NAN};
+    return (struct as_trial_context){.dev = &opened.device, .seed = seed, .limit = NAN};
 }
 
 /* What the check says of chains of an operation; *measured is what a measurement came to. */
 static bool checked(const struct as_op *op, char *why, size_t size, enum as_status *measured)
 {
     struct as_error err = {0};
-    struct as_visit_context vc = visit_of(7);
+    struct as_trial_context vc = trial_of(7);
     struct as_chains c;
     struct as_chains_time time;
     const struct as_chains_desc desc = {.sequence = as_op_alone(op, 3), .ilp = 2, .steps = 24, .threads = 1};
@@ -383,7 +383,7 @@ static void test_with_loop(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct as_error err = {0};
         struct as_axes axes;
-        struct as_visit_context vc = visit_of(7);
+        struct as_trial_context vc = trial_of(7);
         struct as_sample sample = {.value = NAN};
         void *made = NULL;
         toy_axes(&axes, axes_of[i]);
@@ -393,7 +393,7 @@ static void test_with_loop(void **state)
             s = as_probe_mix.sample(made, 1 << 16, &sample, &err);
         if (s && !real_was_disturbed(s, &err))
             fail_msg("%s", err.text);
-        const struct as_chains_time *t = &((const struct as_ops_visit *)made)->last;
+        const struct as_chains_time *t = &((const struct as_ops_trial *)made)->last;
         if (!s) {
             assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
             assert_int_equal(t->cycles == t->raw, i == 1);

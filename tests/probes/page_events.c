@@ -1,7 +1,7 @@
 /* Probe page_events: which cells, that a pass is checked; that events are counted in all threads, by one the kernel
  * always has; then on the CPU of this machine and on its OpenCL device where there is one. */
-#include "../../probes/common/events.h"
-#include "../../probes/common/pages.h"
+#include "lib/pages/events.h"
+#include "lib/pages/pages.h"
 #include "base/host.h"
 #include "real_device.h"
 #include "toy_device.h"
@@ -54,7 +54,7 @@ static void test_lost_pass_is_seen(void **unused)
     (void)unused;
     for (int lose = 0; lose < 2; lose++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_sample s = {0};
         char why[160] = "";
         toy_init(&t, AS_CAP_HOST_KERNELS);
@@ -124,7 +124,7 @@ static void test_events_of_all_threads(void **unused)
 static double real(const char *device, const char *axes)
 {
     struct real r;
-    return real_visit(&as_probe_page_events, device, axes, 1, 1, &r) ? r.sample.value : -1;
+    return real_trial(&as_probe_page_events, device, axes, 1, 1, &r) ? r.sample.value : -1;
 }
 
 static void test_faults(void **unused)

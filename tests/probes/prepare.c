@@ -1,6 +1,6 @@
 /* What probes do alike before they measure: words, room in memory, bounds. */
-#include "../../probes/common/prepare.h"
-#include "../../probes/common/timed.h"
+#include "lib/prepare/prepare.h"
+#include "lib/timed/timed.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ static void test_block(void **unused)
 
 static void test_one_cycle(void **unused)
 {
-    struct as_visit_context vc = {.limit = NAN};
+    struct as_trial_context vc = {.limit = NAN};
     (void)unused;
     as_limit_one_cycle(&vc, NAN);
     as_limit_one_cycle(&vc, 0);

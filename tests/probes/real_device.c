@@ -13,7 +13,7 @@
 
 static size_t measured;
 
-static enum as_status measure(const struct as_probe *probe, struct as_visit_context *vc, int samples, uint64_t reps,
+static enum as_status measure(const struct as_probe *probe, struct as_trial_context *vc, int samples, uint64_t reps,
                               struct real *out, struct as_error *err)
 {
     void *state = NULL;
@@ -27,7 +27,7 @@ static enum as_status measure(const struct as_probe *probe, struct as_visit_cont
     return s;
 }
 
-bool real_visit(const struct as_probe *probe, const char *device, const char *axes_text, int samples, uint64_t reps,
+bool real_trial(const struct as_probe *probe, const char *device, const char *axes_text, int samples, uint64_t reps,
                 struct real *out)
 {
     struct as_opened opened;
@@ -45,7 +45,7 @@ bool real_visit(const struct as_probe *probe, const char *device, const char *ax
         s = as_fail(&err, AS_UNSUPPORTED, "%s", a ? a->why_not : "no such allocator");
     else if (probe->applies(&opened.device.info, &axes, &err) != AS_APPLIES)
         s = AS_UNSUPPORTED;
-    struct as_visit_context vc = {
+    struct as_trial_context vc = {
         .dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 1, .limit = NAN};
     if (!s)
         s = measure(probe, &vc, samples, reps, out, &err);

@@ -1,8 +1,8 @@
-/* One visit of a probe on a real device of this machine. */
+/* One trial of a probe on a real device of this machine. */
 #ifndef TESTS_PROBES_REAL_DEVICE_H
 #define TESTS_PROBES_REAL_DEVICE_H
 
-#include "core/probe.h"
+#include "probe/probe.h"
 
 struct real {
     struct as_sample sample; /* the last one */
@@ -10,9 +10,9 @@ struct real {
 };
 /* Prepares, takes so many samples of so many repetitions, checks: the test fails where that fails. false, with the
  * reason printed: there is no such device or allocator, or it does not support the cell. axes: as toy_axes. */
-bool real_visit(const struct as_probe *probe, const char *device, const char *axes, int samples, uint64_t reps,
+bool real_trial(const struct as_probe *probe, const char *device, const char *axes, int samples, uint64_t reps,
                 struct real *out);
-/* Skips the test unless a visit since the last call was one that measured. */
+/* Skips the test unless a trial since the last call was one that measured. */
 void real_or_skip(void);
 
 /* Was a measurement refused because the longer of two loops took no longer? Where the machine takes the CPU away from

@@ -1,5 +1,5 @@
 /* Every probe's record is whole, a broken one is named, and every grid and suite can be planned. */
-#include "core/plan.h"
+#include "plan/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Probe roofline: which cells, native kernels of every width, the device's kernel as host C, and planted faults. */
-#include "../../probes/roofline/native.h"
+#include "probes/memory/roofline/native.h"
 #include "device/dialect/host_prelude.h"
 #include "scripted.h"
 
@@ -23,7 +23,7 @@ _Thread_local struct as_host_item as_host_item;
 #define real real_f64
 #define operand operand_f64
 #define scalar scalar_f64
-#include "../../probes/roofline/roofline.kernel"
+#include "probes/memory/roofline/roofline.kernel"
 #undef TYPE
 #undef peak
 #undef real
@@ -41,7 +41,7 @@ _Thread_local struct as_host_item as_host_item;
 #define real real_f32
 #define operand operand_f32
 #define scalar scalar_f32
-#include "../../probes/roofline/roofline.kernel"
+#include "probes/memory/roofline/roofline.kernel"
 #undef peak
 #undef real
 #undef operand
@@ -66,7 +66,7 @@ static float rounded_twice(float x, float y, float z)
 #define real real_unfused
 #define operand operand_unfused
 #define scalar scalar_unfused
-#include "../../probes/roofline/roofline.kernel"
+#include "probes/memory/roofline/roofline.kernel"
 #undef peak
 #undef real
 #undef operand

@@ -43,13 +43,13 @@ static void make_axes(const struct as_probe *probe, const char *text, struct as_
             axes->v[i].number = NAN;
 }
 
-void scripted_visit(struct scripted *s, const struct as_probe *probe, const char *axes, int samples,
-                    struct toy_visit *v, double *value)
+void scripted_trial(struct scripted *s, const struct as_probe *probe, const char *axes, int samples,
+                    struct toy_trial *v, double *value)
 {
     struct as_error err = {0};
-    *v = (struct toy_visit){0};
+    *v = (struct toy_trial){0};
     make_axes(probe, axes, &v->axes);
-    v->vc = (struct as_visit_context){.dev = s->dev,
+    v->vc = (struct as_trial_context){.dev = s->dev,
                                       .axes = &v->axes,
                                       .seed = 11,
                                       .deadline = as_now() + 0.05,
@@ -67,8 +67,8 @@ void scripted_visit(struct scripted *s, const struct as_probe *probe, const char
 bool scripted_check(struct scripted *s, const struct as_probe *probe, const char *axes, int samples, double *value,
                     char *why, size_t why_size)
 {
-    struct toy_visit v;
-    scripted_visit(s, probe, axes, samples, &v, value);
+    struct toy_trial v;
+    scripted_trial(s, probe, axes, samples, &v, value);
     bool right = probe->check(v.state, why, why_size);
     toy_finish(probe, &v);
     return right;

@@ -1,4 +1,4 @@
-/* Visits of probes on the scripted device. */
+/* Trials of probes on the scripted device. */
 #ifndef TESTS_PROBES_SCRIPTED_H
 #define TESTS_PROBES_SCRIPTED_H
 
@@ -11,9 +11,9 @@ struct scripted {
 /* json: the script. What cannot be opened ends the test. */
 void scripted_open(struct scripted *s, const char *json);
 void scripted_close(struct scripted *s);
-/* Prepares a visit and takes `samples` samples of one repetition; *value is the last. A failure ends the test. */
-void scripted_visit(struct scripted *s, const struct as_probe *probe, const char *axes, int samples,
-                    struct toy_visit *v, double *value);
+/* Prepares a trial and takes `samples` samples of one repetition; *value is the last. A failure ends the test. */
+void scripted_trial(struct scripted *s, const struct as_probe *probe, const char *axes, int samples,
+                    struct toy_trial *v, double *value);
 /* The same, checked and finished: what check says. */
 bool scripted_check(struct scripted *s, const struct as_probe *probe, const char *axes, int samples, double *value,
                     char *why, size_t why_size);

@@ -13,7 +13,7 @@
 
 _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* core takes what memory takes */
-#include "../../probes/sentinel/sentinel.kernel"
+#include "probes/memory/sentinel/sentinel.kernel"
 
 extern const struct as_probe as_probe_sentinel;
 
@@ -54,7 +54,7 @@ static void test_which_cells(void **unused)
 /* Does the check pass after so many samples? */
 static bool play(struct toy *t, const char *axes, uint64_t reps, int samples, char *why, size_t size)
 {
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     toy_prepare(t, &as_probe_sentinel, axes, &v, NULL);
     assert_true(v.vc.min_reps <= reps && reps <= v.vc.max_reps);
@@ -118,7 +118,7 @@ static void test_wrong_work_is_seen(void **unused)
 static void test_windows(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
@@ -140,7 +140,7 @@ static void test_windows(void **unused)
 static void test_without_memory(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_error err = {0};
     (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);

@@ -1,5 +1,5 @@
 /* Streams on a toy device: right results pass, every planted fault is seen. */
-#include "../../probes/common/stream.h"
+#include "lib/stream/stream.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -287,10 +287,10 @@ static void test_which_cells(void **unused)
     assert_non_null(strstr(err.text, "f64"));
 }
 
-static void test_visit(void **unused)
+static void test_trial(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {.value = NAN};
     struct as_error err = {0};
     char why[160] = "";
@@ -332,7 +332,7 @@ int main(void)
         cmocka_unit_test(test_slow_trials_are_few),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_visit),
+        cmocka_unit_test(test_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

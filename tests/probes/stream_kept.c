@@ -1,5 +1,5 @@
 /* Streams in memory that is kept between trials, on the CPU of this machine. */
-#include "../../probes/common/stream.h"
+#include "lib/stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The native kernels of every width and the device kernel, against plain loops over odd sizes. */
-#include "../../probes/common/stream.h"
+#include "lib/stream/stream.h"
 #include "device/dialect/host_prelude.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ _Thread_local struct as_host_item as_host_item;
 #define PER_ITEM 4
 #define OP 0
 #define stream device_copy
-#include "../../probes/bandwidth/bandwidth.kernel"
+#include "probes/memory/bandwidth/bandwidth.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -26,7 +26,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 3
 #define stream device_triad
 #define fill fill_again
-#include "../../probes/bandwidth/bandwidth.kernel"
+#include "probes/memory/bandwidth/bandwidth.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -35,7 +35,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 4
 #define stream device_nstream
 #define fill fill_thrice
-#include "../../probes/bandwidth/bandwidth.kernel"
+#include "probes/memory/bandwidth/bandwidth.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -44,7 +44,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 5
 #define stream device_dot
 #define fill fill_more
-#include "../../probes/bandwidth/bandwidth.kernel"
+#include "probes/memory/bandwidth/bandwidth.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -53,7 +53,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 6
 #define stream device_read
 #define fill fill_last
-#include "../../probes/bandwidth/bandwidth.kernel"
+#include "probes/memory/bandwidth/bandwidth.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -66,9 +66,9 @@ _Thread_local struct as_host_item as_host_item;
 #define GROUP_SIZE 1
 #define OP 6
 #define stream device_read_again
-#define card card_read
+#define card gpu_read
 #define fill fill_for_card
-#include "../../probes/bandwidth/bandwidth.kernel"
+#include "probes/memory/bandwidth/bandwidth.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -271,7 +271,7 @@ static void test_card_reads_all(void **unused)
                 for (uint32_t g = 0; g < groups; g++) {
                     double results[16] = {0};
                     as_host_item = (struct as_host_item){0, 1, g, (uint32_t)groups, NULL};
-                    card_read(results, memory, n, 64, 0, turns, 0);
+                    gpu_read(results, memory, n, 64, 0, turns, 0);
                     sum += results[g];
                 }
                 for (uint64_t i = 0; i < n; i++)

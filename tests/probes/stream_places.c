@@ -1,5 +1,5 @@
 /* Streams on a toy that is like a GPU: places in its cache, ways to stream, and groups held at once. */
-#include "../../probes/common/stream.h"
+#include "lib/stream/stream.h"
 #include "toy_device.h"
 
 #include <math.h>

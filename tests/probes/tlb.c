@@ -55,7 +55,7 @@ static void test_footprint(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_sample s = {.value = NAN};
         char why[160] = "";
         toy_init(&t, AS_CAP_HOST_KERNELS);
@@ -74,7 +74,7 @@ static void test_footprint(void **unused)
 static void test_lost_launch_is_seen(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     struct as_sample s = {.value = NAN};
     char why[160] = "";
     (void)unused;
@@ -108,7 +108,7 @@ static void test_real(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         struct real r;
-        if (real_visit(&as_probe_tlb, grids[i][0], grids[i][1], 5, 30, &r))
+        if (real_trial(&as_probe_tlb, grids[i][0], grids[i][1], 5, 30, &r))
             assert_true(r.sample.value > 0);
     }
     real_or_skip();

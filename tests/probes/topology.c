@@ -1,5 +1,5 @@
 /* Probe topology: which levels can be measured from inside, with which working set, and that a wrong walk is seen. */
-#include "core/gates.h"
+#include "model/gates.h"
 #include "toy_device.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static void test_working_sets(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         make_cpu(&t);
         toy_prepare(&t, &as_probe_topology, cases[i].axes, &v, NULL);
         assert_int_equal(v.vc.footprint, cases[i].bytes);
@@ -98,7 +98,7 @@ static void test_units_have_a_part(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_error err = {0};
         toy_init(&t, AS_CAP_SOURCE | AS_CAP_FP64);
         t.dev.info.is_host_memory = false;
@@ -118,7 +118,7 @@ static void test_memory_suits_its_gate(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_error err = {0};
         toy_init(&t, AS_CAP_SOURCE);
         t.dev.info.is_host_memory = false;
@@ -138,7 +138,7 @@ static void test_walks_are_checked(void **unused)
     (void)unused;
     for (int lost = 0; lost < 2; lost++) {
         struct toy t;
-        struct toy_visit v;
+        struct toy_trial v;
         struct as_sample s = {.value = NAN};
         struct as_error err = {0};
         char why[128] = "";
@@ -156,7 +156,7 @@ static void test_walks_are_checked(void **unused)
 static void test_limit(void **unused)
 {
     struct toy t;
-    struct toy_visit v;
+    struct toy_trial v;
     (void)unused;
     make_cpu(&t);
     t.dev.info.peak_bandwidth = 64e9;

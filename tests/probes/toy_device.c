@@ -308,13 +308,13 @@ void toy_axes(struct as_axes *axes, const char *text)
     }
 }
 
-enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const char *axes, struct toy_visit *v,
+enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const char *axes, struct toy_trial *v,
                            struct as_error *err)
 {
     struct as_error why = {0};
-    *v = (struct toy_visit){0};
+    *v = (struct toy_trial){0};
     toy_axes(&v->axes, axes);
-    v->vc = (struct as_visit_context){.dev = &t->dev,
+    v->vc = (struct as_trial_context){.dev = &t->dev,
                                       .axes = &v->axes,
                                       .seed = 7,
                                       .deadline = as_now() + 0.05,
@@ -331,7 +331,7 @@ enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const ch
     return s;
 }
 
-void toy_finish(const struct as_probe *probe, struct toy_visit *v)
+void toy_finish(const struct as_probe *probe, struct toy_trial *v)
 {
     probe->finish(v->state);
     as_buf_finish(&v->vc.detail);

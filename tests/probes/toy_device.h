@@ -3,7 +3,7 @@
 #ifndef TESTS_PROBES_TOY_DEVICE_H
 #define TESTS_PROBES_TOY_DEVICE_H
 
-#include "core/probe.h"
+#include "probe/probe.h"
 
 struct toy {
     struct as_device dev;
@@ -24,17 +24,17 @@ void toy_init(struct toy *t, unsigned capabilities);
 /* One like a card of sm_90 with two units. */
 void toy_init_sm90(struct toy *t, void (*kernel)(const char *name, void *const *args));
 
-struct toy_visit {
-    struct as_visit_context vc;
+struct toy_trial {
+    struct as_trial_context vc;
     struct as_axes axes;
     void *state;
 };
 /* axes: "name=text name=text", or "name=text;name=my text" where a text holds spaces */
 void toy_axes(struct as_axes *axes, const char *text);
-/* Prepares a visit of the probe, which must not fail unless err is given. */
-enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const char *axes, struct toy_visit *v,
+/* Prepares a trial of the probe, which must not fail unless err is given. */
+enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const char *axes, struct toy_trial *v,
                            struct as_error *err);
-void toy_finish(const struct as_probe *probe, struct toy_visit *v);
+void toy_finish(const struct as_probe *probe, struct toy_trial *v);
 enum as_applies toy_applies(const struct toy *t, const struct as_probe *probe, const char *axes, struct as_error *err);
 
 /* AddressSanitizer's malloc gives pages that nobody touched and keeps what is freed. */

@@ -1,7 +1,7 @@
 /* Work on one chosen unit: the kernels as they stand, their groups on threads that start at the same time, each on a
  * unit that the test deals out. One group works, on the unit asked for, when all others have ended; and where that
  * cannot be, it is said. */
-#include "../../probes/common/chase.h"
+#include "lib/chase/chase.h"
 #include "device/dialect/host_prelude.h"
 #include "toy_device.h"
 
@@ -50,9 +50,9 @@ static u64 follow(u64 at)
 #define HAVE_UNIT 1
 #define UNIT() my_unit
 #define CHOICE_LOOKS (play.one_by_one ? 1000u : UINT32_MAX) /* on a busy machine a thread may start late */
-#include "../../probes/common/timed.kernel"
+#include "lib/timed/timed.kernel"
 #define PERSISTENT
-#include "../../probes/latency/latency.kernel"
+#include "probes/memory/latency/latency.kernel"
 
 /* ---- a device with units ---- */
 
@@ -157,7 +157,7 @@ static void check_walks(bool persistent)
 static void test_one_group_walks_alone(void **unused)
 {
     struct as_error err = {0};
-    struct as_visit_context vc = {0};
+    struct as_trial_context vc = {0};
     (void)unused;
     for (int persistent = 0; persistent < 2; persistent++) {
         assert_int_equal(start(persistent, &err), AS_OK);

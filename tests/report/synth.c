@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "base/text.h"
-#include "core/probe.h"
+#include "probe/probe.h"
 #include "synth_inside.h"
 
 #include <math.h>
@@ -28,11 +28,11 @@ struct as_cell *synth_cell(struct maker *m, const struct as_probe *probe, const 
     *c = (struct as_cell){.id = m->r->run.id * 100000 + (int64_t)m->r->cells_n + 1,
                           .run_id = m->r->run.id,
                           .index = (int)m->r->cells_n,
-                          .better_less = probe->better_less,
+                          .lower_is_better = probe->lower_is_better,
                           .limit = NAN,
                           .clock_hz = 3.4e9,
                           .status = AS_CELL_OK,
-                          .visits_done = 3};
+                          .trials_done = 3};
     m->r->cells_n++;
     as_copy_text(c->backend, sizeof c->backend, "cpu");
     as_copy_text(c->device, sizeof c->device, device);
@@ -60,10 +60,10 @@ void synth_measured(struct maker *m, struct as_cell *c, double v)
 {
     if (!c)
         return;
-    v *= (c->better_less ? m->slower : 1 / m->slower) * (1 + 0.01 * as_rng_normal(&m->rng));
+    v *= (c->lower_is_better ? m->slower : 1 / m->slower) * (1 + 0.01 * as_rng_normal(&m->rng));
     double half = v * (0.004 + 0.02 * as_rng_double(&m->rng));
     c->sum = (struct as_summary){.n = 60,
-                                 .visits = 3,
+                                 .trials = 3,
                                  .median = v,
                                  .ci = {v - half, v + half},
                                  .mad = half,
@@ -249,7 +249,7 @@ static void run_record(struct as_report_run *r, int64_t id)
                            .seed = 7134211,
                            .precision = 0.05,
                            .budget_s = 60,
-                           .visits = 3};
+                           .trials = 3};
     run->ended_at = run->started_at + 57;
     as_copy_text(run->uuid, sizeof run->uuid, "5b1e9f0a-4be1-4f0e-9c40-0a4f2a9d1c11");
     as_copy_text(run->suite, sizeof run->suite, "quick");

@@ -104,7 +104,7 @@ static void twin_cell(struct maker *m, const struct as_probe *probe, const char 
     synth_axis(c, probe == &synth_latency ? "pattern" : "op", probe == &synth_latency ? "random" : "copy");
     synth_axis_number(c, "size", size);
     if (c)
-        c->sum = (struct as_summary){.n = 60, .visits = 3, .median = v, .ci = {v * 0.999, v * 1.001}, .modes = 1};
+        c->sum = (struct as_summary){.n = 60, .trials = 3, .median = v, .ci = {v * 0.999, v * 1.001}, .modes = 1};
 }
 
 /* One card under two backends, which differ in latency by 1.3 and agree in bandwidth; beside it another of its kind,

@@ -3,7 +3,7 @@
 #define AS_TEST_SYNTH_INSIDE_H
 
 #include "base/clock.h"
-#include "core/probe.h"
+#include "probe/probe.h"
 #include "synth.h"
 
 struct maker {

@@ -18,7 +18,7 @@ static struct as_error err;
 static void add(struct scene *s, const char *mix, double cost)
 {
     struct as_cell *c = &s->cells[s->run.cells_n++];
-    *c = (struct as_cell){.id = (int64_t)s->run.cells_n, .status = AS_CELL_OK, .better_less = true};
+    *c = (struct as_cell){.id = (int64_t)s->run.cells_n, .status = AS_CELL_OK, .lower_is_better = true};
     snprintf(c->probe, sizeof c->probe, "mix");
     snprintf(c->device, sizeof c->device, "cuda:0");
     snprintf(c->unit, sizeof c->unit, "cycles");

@@ -15,7 +15,7 @@
 static struct as_cell cell(const char *probe, const char *what)
 {
     struct as_error err;
-    struct as_cell c = {.status = AS_CELL_OK, .better_less = 1, .limit = 0.0125};
+    struct as_cell c = {.status = AS_CELL_OK, .lower_is_better = 1, .limit = 0.0125};
     as_copy_text(c.device, sizeof c.device, "cuda:0");
     as_copy_text(c.probe, sizeof c.probe, probe);
     as_copy_text(c.metric, sizeof c.metric, "time");
@@ -23,7 +23,7 @@ static struct as_cell cell(const char *probe, const char *what)
     assert_int_equal(as_axes_add(&c.axes, "place", "L2", &err), AS_OK);
     assert_int_equal(as_axes_add(&c.axes, "what", what, &err), AS_OK);
     c.sum = (struct as_summary){.n = 3,
-                                .visits = 1,
+                                .trials = 1,
                                 .median = 0.016,
                                 .ci = {0.0128, 0.02},
                                 .mad = 0.00016,
@@ -50,7 +50,7 @@ static void a_time_of_64_bytes_is_a_bandwidth(void **state)
     as_shown_cell(&c);
     assert_string_equal(c.unit, "GB/s");
     assert_string_equal(c.metric, "bandwidth");
-    assert_int_equal(c.better_less, 0);
+    assert_int_equal(c.lower_is_better, 0);
     near(c.sum.median, 4000);
     near(c.sum.ci.lo, 3200);
     near(c.sum.ci.hi, 5000);

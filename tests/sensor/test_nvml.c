@@ -111,7 +111,7 @@ static void test_reasons(void **state)
     assert_non_null(strstr(s.why_not, "no PCI bus id"));
 }
 
-static void test_watched_visit(void **state)
+static void test_watched_trial(void **state)
 {
     (void)state;
     struct as_sensing s = open_as("self other growing cap");
@@ -121,7 +121,7 @@ static void test_watched_visit(void **state)
     as_watch_mark(&w);
     as_watch_end(&w, &r);
     assert_string_equal(r.sensor, "nvml");
-    assert_true(isnan(r.power_w)); /* the visit was shorter than the driver's lag */
+    assert_true(isnan(r.power_w)); /* the trial was shorter than the driver's lag */
     assert_true(r.clock_hz == 1980e6 && r.pcie_generation == 4 && r.users == 1);
     assert_true(r.ecc_uncorrected == 1 && r.ecc_corrected == 0);
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
@@ -153,7 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),     cmocka_unit_test(test_throttling), cmocka_unit_test(test_users),
-        cmocka_unit_test(test_lost_device), cmocka_unit_test(test_reasons),    cmocka_unit_test(test_watched_visit),
+        cmocka_unit_test(test_lost_device), cmocka_unit_test(test_reasons),    cmocka_unit_test(test_watched_trial),
         cmocka_unit_test(test_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

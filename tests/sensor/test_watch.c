@@ -43,8 +43,8 @@ static struct known some(void)
     return k;
 }
 
-/* A visit of so many seconds; where the thread is to read in it the visit lasts until it has. */
-static struct as_readings visit(const struct as_sensor *sensor, struct known *k, bool mark, double seconds)
+/* A trial of so many seconds; where the thread is to read in it the trial lasts until it has. */
+static struct as_readings trial(const struct as_sensor *sensor, struct known *k, bool mark, double seconds)
 {
     struct as_sensing s = {.sensor = sensor, .ctx = k};
     struct as_watch w;
@@ -73,7 +73,7 @@ static void test_in_background(void **state)
     k.says.users = 2;
     k.says.ecc_uncorrected = 7;
     k.ecc_step = 0;
-    struct as_readings r = visit(&in_background, &k, true, 1);
+    struct as_readings r = trial(&in_background, &k, true, 1);
     assert_string_equal(r.sensor, "known");
     assert_true(k.quick >= 1 && r.reads == k.quick + 1);
     assert_int_equal(k.all, 2);
@@ -82,7 +82,7 @@ static void test_in_background(void **state)
     assert_true(r.memory_clock_lo == 3.2e9 && r.memory_clock_hi == 3.2e9 && r.pcie_generation == 5);
     assert_true(r.temperature_before == 55 && r.temperature_after == 55 && r.users == 2);
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
-    assert_true(r.ecc_uncorrected == 0); /* those from before the visit do not count */
+    assert_true(r.ecc_uncorrected == 0); /* those from before the trial do not count */
     assert_true(isnan(r.ecc_corrected) && isnan(r.pcie_width) && isnan(r.utilisation));
 }
 
@@ -128,7 +128,7 @@ static void test_lag(void **state)
     k.says.utilisation = 1;
     k.says.clock_hz = 1.4e9;
     k.says.throttle = AS_THROTTLE_POWER_CAP;
-    struct as_readings r = visit(&slow, &k, true, 1);
+    struct as_readings r = trial(&slow, &k, true, 1);
     assert_true(isnan(r.power_w) && isnan(r.utilisation));
     assert_true(r.clock_hz == 1.4e9);
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
@@ -140,7 +140,7 @@ static void test_nothing_counts_before_the_samples(void **state)
     struct known k = some();
     k.says.power_w = 80;
     k.says.throttle = AS_THROTTLE_THERMAL;
-    struct as_readings r = visit(&in_background, &k, false, 1);
+    struct as_readings r = trial(&in_background, &k, false, 1);
     assert_int_equal(k.quick, 0);
     assert_true(r.reads == 0 && isnan(r.power_w));
     assert_int_equal(r.throttle, -1);
@@ -155,7 +155,7 @@ static void test_before_and_after(void **state)
     k.says.ecc_uncorrected = 3;
     k.ecc_step = 1;
     k.says.throttle = 0;
-    struct as_readings r = visit(&before_and_after, &k, true, 0.5);
+    struct as_readings r = trial(&before_and_after, &k, true, 0.5);
     assert_int_equal(k.quick, 0);
     assert_int_equal(k.all, 2);
     assert_true(fabs(r.power_w - 10) < 1e-6); /* 5 J in half a second */
@@ -163,7 +163,7 @@ static void test_before_and_after(void **state)
     assert_int_equal(r.throttle, 0);
     k.energy_step = -20; /* a counter that was set back */
     k.ecc_step = -1;
-    r = visit(&before_and_after, &k, true, 0.5);
+    r = trial(&before_and_after, &k, true, 0.5);
     assert_true(isnan(r.power_w) && isnan(r.ecc_uncorrected));
 }
 

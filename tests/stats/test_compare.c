@@ -51,7 +51,7 @@ static struct as_summary draw(const struct trial *t, double level, struct as_rng
     struct as_estimate e;
     struct as_error err;
     assert_int_equal(as_estimate_cell(trials, t->trials, NULL, &group, NULL, &e, &err), AS_OK);
-    return (struct as_summary){.visits = e.trials, .median = e.value, .ci = e.ci};
+    return (struct as_summary){.trials = e.trials, .median = e.value, .ci = e.ci};
 }
 
 /* Share of comparisons in which b, slower by the factor, gets this verdict; AS_CANNOT_TELL: is called different. */
@@ -96,7 +96,7 @@ static void test_power(void **state)
 
 static struct as_summary number(double median, double lo, double hi, size_t trials)
 {
-    return (struct as_summary){.n = 6 * trials, .visits = trials, .median = median, .ci = {lo, hi}};
+    return (struct as_summary){.n = 6 * trials, .trials = trials, .median = median, .ci = {lo, hi}};
 }
 
 static void test_edges(void **state)
@@ -155,7 +155,7 @@ static void test_few_trials(void **state)
     struct as_summary a = number(1, 0.9, 1.1, 50), b = number(1.25, 1.13, 1.37, 50);
     as_compare(&a, &b, true, 0, &many);
     assert_int_equal(many.verdict, AS_SLOWER);
-    a.visits = b.visits = 1;
+    a.trials = b.trials = 1;
     as_compare(&a, &b, true, 0, &few);
     assert_int_equal(few.verdict, AS_CANNOT_TELL);
     near(few.ci.lo, many.ci.lo, 0);
@@ -171,10 +171,10 @@ static void test_summarize(void **state)
     const int trial[] = {0, 0, 0, 1, 1, 2, 2};
     assert_true(summarize(x, NULL, 7, &s));
     near(s.median, 4, 1e-12);
-    assert_int_equal(s.visits, 1);
+    assert_int_equal(s.trials, 1);
     assert_true(s.min == 1 && s.max == 100 && s.ci.lo <= 4 && s.ci.hi >= 4);
     assert_true(summarize(x, trial, 7, &s));
-    assert_int_equal(s.visits, 3);
+    assert_int_equal(s.trials, 3);
     assert_false(summarize(bad, NULL, 2, &s));
 }
 

@@ -123,41 +123,41 @@ struct as_cell *begin(struct fixture *f, struct as_run *run, uint64_t seed, size
     return cells;
 }
 
-void visit(struct fixture *f, struct as_cell *cell, struct as_visit *visits, int number, struct as_rng *rng)
+void trial(struct fixture *f, struct as_cell *cell, struct as_trial *trials, int number, struct as_rng *rng)
 {
-    sample_visit(&visits[number], cell, 6 + (size_t)number, rng);
-    sample_measured(cell, visits, (size_t)number + 1);
-    check(f, as_store_add_trials(f->store, &(struct as_stored_trial){&visits[number], cell}, 1, &f->err));
+    sample_trial(&trials[number], cell, 6 + (size_t)number, rng);
+    sample_measured(cell, trials, (size_t)number + 1);
+    check(f, as_store_add_trials(f->store, &(struct as_stored_trial){&trials[number], cell}, 1, &f->err));
 }
 
 void finished_run(struct fixture *f, uint64_t seed)
 {
     struct as_run run;
     struct as_rng rng;
-    struct as_visit visits[3];
+    struct as_trial trials[3];
     as_rng_seed(&rng, seed);
     struct as_cell *cells = begin(f, &run, seed, 8);
     for (int v = 0; v < 3; v++)
-        visit(f, &cells[0], visits, v, &rng);
-    check(f, as_store_exclude_visit(f->store, cells[0].id, 1, 1, "drift: off", &f->err));
-    visits[1].excluded = 1;
-    sample_measured(&cells[0], visits, 3);
+        trial(f, &cells[0], trials, v, &rng);
+    check(f, as_store_exclude_trial(f->store, cells[0].id, 1, 1, "drift: off", &f->err));
+    trials[1].excluded = 1;
+    sample_measured(&cells[0], trials, 3);
     cells[0].sum.modes = 2;
     cells[0].sum.mode[0] = 1;
     cells[0].sum.mode[1] = 2;
     cells[0].sum.mode_share0 = 0.25;
     check(f, as_store_update_cells(f->store, cells, 1, &f->err));
     for (int v = 0; v < 3; v++)
-        as_visit_finish(&visits[v]);
-    visit(f, &cells[1], visits, 0, &rng);
+        as_trial_finish(&trials[v]);
+    trial(f, &cells[1], trials, 0, &rng);
     cells[1].status = AS_CELL_REJECTED;
     as_copy_text(cells[1].reason, sizeof cells[1].reason, "=HYPERLINK(\"http://x\"), \"quoted\"\nsecond line");
     cells[1].gates[AS_GATE_CHECKSUM].state = cells[1].gates[AS_GATE_LIMIT].state = AS_GATE_FAIL;
-    as_visit_finish(&visits[0]);
+    as_trial_finish(&trials[0]);
     cells[2].status = AS_CELL_UNSUPPORTED;
     as_copy_text(cells[2].reason, sizeof cells[2].reason, "@no such allocator <b>");
     check(f, as_store_update_cells(f->store, cells, 3, &f->err));
-    struct as_visit crashed = {.cell_id = cells[3].id,
+    struct as_trial crashed = {.cell_id = cells[3].id,
                                .started_at = 1.7e9,
                                .prepare_s = NAN,
                                .duration_s = 0.5,
@@ -169,11 +169,11 @@ void finished_run(struct fixture *f, uint64_t seed)
                                .status = AS_CELL_CRASHED,
                                .reason = "killed by signal 11"};
     cells[3].status = AS_CELL_CRASHED;
-    cells[3].visits_done = 1;
+    cells[3].trials_done = 1;
     as_copy_text(cells[3].reason, sizeof cells[3].reason, crashed.reason);
     check(f, as_store_add_trials(f->store, &(struct as_stored_trial){&crashed, &cells[3]}, 1, &f->err));
-    visit(f, &cells[8], visits, 0, &rng); /* a sentinel */
-    as_visit_finish(&visits[0]);
+    trial(f, &cells[8], trials, 0, &rng); /* a sentinel */
+    as_trial_finish(&trials[0]);
     run.state = AS_RUN_COMPLETE;
     run.ended_at = run.started_at + 61.5;
     check(f, as_store_update_run(f->store, &run, &f->err));

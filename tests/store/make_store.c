@@ -9,22 +9,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VISITS = 2 };
+enum { TRIALS = 2 };
 
 static enum as_status put_measured(struct as_store *store, int64_t run_id, int position, size_t samples,
                                    struct as_rng *rng, struct as_error *err)
 {
     struct as_cell cell;
-    struct as_visit visits[VISITS];
+    struct as_trial trials[TRIALS];
     sample_cell(&cell, position);
-    for (int v = 0; v < VISITS; v++, cell.visits_done++)
-        sample_visit(&visits[v], &cell, samples, rng);
-    sample_measured(&cell, visits, VISITS);
+    for (int v = 0; v < TRIALS; v++, cell.trials_done++)
+        sample_trial(&trials[v], &cell, samples, rng);
+    sample_measured(&cell, trials, TRIALS);
     enum as_status s = as_store_put_cell(store, run_id, &cell, err);
-    for (int v = 0; v < VISITS; v++) {
+    for (int v = 0; v < TRIALS; v++) {
         if (!s)
-            s = as_store_put_visit(store, &visits[v], cell.id, err);
-        as_visit_finish(&visits[v]);
+            s = as_store_put_trial(store, &trials[v], cell.id, err);
+        as_trial_finish(&trials[v]);
     }
     as_cell_finish(&cell);
     return s;

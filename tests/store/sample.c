@@ -41,7 +41,7 @@ void sample_run(struct as_run *run, uint64_t seed)
                            .seed = UINT64_MAX - seed,
                            .precision = 0.01,
                            .budget_s = 60,
-                           .visits = 3,
+                           .trials = 3,
                            .suite = "quick",
                            .tool_version = "0.1.0",
                            .tool_commit = "abc1234-dirty",
@@ -72,7 +72,7 @@ static void start_latency(struct as_cell *cell, int i)
     as_copy_text(cell->metric, sizeof cell->metric, "latency");
     as_copy_text(cell->unit, sizeof cell->unit, "ns");
     as_copy_text(cell->counts, sizeof cell->counts, "one dependent load, with what address translation costs");
-    cell->better_less = 1;
+    cell->lower_is_better = 1;
     add_number(&cell->axes, "size", 1024ull << i % 22);
     must_add(&cell->axes, "pattern", patterns[i / 22 % 3]);
     must_add(&cell->axes, "allocator", allocators[i / 66 % 4]);
@@ -103,18 +103,18 @@ void sample_sentinel(struct as_cell *cell, int position)
     as_copy_text(cell->metric, sizeof cell->metric, "time");
     as_copy_text(cell->unit, sizeof cell->unit, "ns");
     must_add(&cell->axes, "what", position % 2 ? "core" : "memory");
-    cell->better_less = 1;
+    cell->lower_is_better = 1;
     cell->key = as_cell_key(cell->probe, cell->metric, &cell->axes);
 }
 
-void sample_visit(struct as_visit *v, const struct as_cell *cell, size_t n, struct as_rng *rng)
+void sample_trial(struct as_trial *v, const struct as_cell *cell, size_t n, struct as_rng *rng)
 {
     double level = 1 + as_axes_number(&cell->axes, "size") / 1e5;
     if (!isfinite(level))
         level = 5;
-    *v = (struct as_visit){.cell_id = cell->id,
-                           .number = cell->visits_done,
-                           .started_at = 1.7e9 + cell->index + 1000.0 * cell->visits_done + as_rng_double(rng),
+    *v = (struct as_trial){.cell_id = cell->id,
+                           .number = cell->trials_done,
+                           .started_at = 1.7e9 + cell->index + 1000.0 * cell->trials_done + as_rng_double(rng),
                            .prepare_s = 0.001,
                            .duration_s = 0.1 + as_rng_double(rng),
                            .n = n,
@@ -145,28 +145,28 @@ void sample_visit(struct as_visit *v, const struct as_cell *cell, size_t n, stru
     v->detail = must(as_strdup("{\"variant\":\"avx512 </script>\",\"page_size\":4096,\"share\":0.1}"));
 }
 
-void sample_measured(struct as_cell *cell, const struct as_visit *visits, size_t n)
+void sample_measured(struct as_cell *cell, const struct as_trial *trials, size_t n)
 {
     size_t total = 0, at = 0;
     for (size_t i = 0; i < n; i++)
-        total += visits[i].excluded || visits[i].status != AS_CELL_OK ? 0 : visits[i].n;
+        total += trials[i].excluded || trials[i].status != AS_CELL_OK ? 0 : trials[i].n;
     double *x = must(malloc((total + 1) * sizeof *x));
-    int *visit = must(malloc((total + 1) * sizeof *visit));
+    int *trial = must(malloc((total + 1) * sizeof *trial));
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < visits[i].n && !visits[i].excluded && visits[i].status == AS_CELL_OK; k++) {
-            visit[at] = visits[i].number;
-            x[at++] = visits[i].samples[k];
+        for (size_t k = 0; k < trials[i].n && !trials[i].excluded && trials[i].status == AS_CELL_OK; k++) {
+            trial[at] = trials[i].number;
+            x[at++] = trials[i].samples[k];
         }
-    if (total && !summarize(x, visit, total, &cell->sum))
+    if (total && !summarize(x, trial, total, &cell->sum))
         abort();
     free(x);
-    free(visit);
+    free(trial);
     cell->status = total ? AS_CELL_OK : AS_CELL_FAILED;
-    cell->visits_done = n ? visits[n - 1].number + 1 : 0;
-    cell->started_at = n ? visits[0].started_at : 0;
+    cell->trials_done = n ? trials[n - 1].number + 1 : 0;
+    cell->started_at = n ? trials[0].started_at : 0;
     cell->duration_s = 0;
     for (size_t i = 0; i < n; i++)
-        cell->duration_s += visits[i].duration_s;
+        cell->duration_s += trials[i].duration_s;
     cell->clock_hz = 3.4e9;
     cell->footprint = as_axes_u64(&cell->axes, "size");
     for (int g = 0; g < AS_GATE_N; g++) {
@@ -175,7 +175,7 @@ void sample_measured(struct as_cell *cell, const struct as_visit *visits, size_t
                  as_gate_name((enum as_gate)g), total);
     }
     free(cell->detail);
-    cell->detail = n ? as_strdup(visits[n - 1].detail) : NULL;
+    cell->detail = n ? as_strdup(trials[n - 1].detail) : NULL;
 }
 
 void sample_folder(char out[64])

@@ -4,7 +4,7 @@
 #define AS_TESTS_STORE_SAMPLE_H
 
 #include "base/clock.h"
-#include "core/cell.h"
+#include "model/cell.h"
 
 /* Everything a run holds, with text that needs escaping. Owned: as_run_finish. */
 void sample_run(struct as_run *run, uint64_t seed);
@@ -12,10 +12,10 @@ void sample_run(struct as_run *run, uint64_t seed);
 void sample_cell(struct as_cell *cell, int position);
 /* A planned sentinel cell. */
 void sample_sentinel(struct as_cell *cell, int position);
-/* The next visit of a cell with n samples (as_visit_finish), and the cell's numbers with it: visit by visit. */
-void sample_visit(struct as_visit *visit, const struct as_cell *cell, size_t n, struct as_rng *rng);
-/* Numbers of a cell from its visits, all gates passed. */
-void sample_measured(struct as_cell *cell, const struct as_visit *visits, size_t n);
+/* The next trial of a cell with n samples (as_trial_finish), and the cell's numbers with it: trial by trial. */
+void sample_trial(struct as_trial *trial, const struct as_cell *cell, size_t n, struct as_rng *rng);
+/* Numbers of a cell from its trials, all gates passed. */
+void sample_measured(struct as_cell *cell, const struct as_trial *trials, size_t n);
 
 /* A folder that is not there yet; removed with all that is in it. */
 void sample_folder(char out[64]);

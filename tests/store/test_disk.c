@@ -18,7 +18,7 @@ struct world {
     struct fixture *f;
     struct as_run run;
     struct as_cell *cells;
-    struct as_visit visits[CELLS][4];
+    struct as_trial trials[CELLS][4];
 };
 typedef enum as_status (*step_fn)(struct world *w);
 
@@ -34,7 +34,7 @@ static void forget_run(struct world *w)
 {
     for (size_t i = 0; i < CELLS; i++)
         for (size_t k = 0; k < 4; k++)
-            as_visit_finish(&w->visits[i][k]);
+            as_trial_finish(&w->trials[i][k]);
     as_cells_free(w->cells, w->cells ? CELLS : 0);
     as_run_finish(&w->run);
     w->cells = NULL;
@@ -51,36 +51,36 @@ static enum as_status begin_run(struct world *w)
     return as_store_begin_run(w->f->store, &w->run, w->cells, CELLS, &w->f->err);
 }
 
-static enum as_status add_visit(struct world *w, size_t cell, int number)
+static enum as_status add_trial(struct world *w, size_t cell, int number)
 {
-    struct as_visit *v = &w->visits[cell][number];
+    struct as_trial *v = &w->trials[cell][number];
     struct as_rng rng;
     as_rng_seed(&rng, 10 * cell + (size_t)number);
-    as_visit_finish(v);
-    w->cells[cell].visits_done = number;
-    sample_visit(v, &w->cells[cell], 200, &rng);
-    sample_measured(&w->cells[cell], w->visits[cell], (size_t)number + 1);
+    as_trial_finish(v);
+    w->cells[cell].trials_done = number;
+    sample_trial(v, &w->cells[cell], 200, &rng);
+    sample_measured(&w->cells[cell], w->trials[cell], (size_t)number + 1);
     return as_store_add_trials(w->f->store, &(struct as_stored_trial){v, &w->cells[cell]}, 1, &w->f->err);
 }
 
-static enum as_status visit_0_0(struct world *w)
+static enum as_status trial_0_0(struct world *w)
 {
-    return add_visit(w, 0, 0);
+    return add_trial(w, 0, 0);
 }
 
-static enum as_status visit_1_0(struct world *w)
+static enum as_status trial_1_0(struct world *w)
 {
-    return add_visit(w, 1, 0);
+    return add_trial(w, 1, 0);
 }
 
-static enum as_status visit_0_1(struct world *w)
+static enum as_status trial_0_1(struct world *w)
 {
-    return add_visit(w, 0, 1);
+    return add_trial(w, 0, 1);
 }
 
 static enum as_status note_trial(struct world *w)
 {
-    return as_store_exclude_visit(w->f->store, w->cells[0].id, 1, 0, "seen again", &w->f->err);
+    return as_store_exclude_trial(w->f->store, w->cells[0].id, 1, 0, "seen again", &w->f->err);
 }
 
 static enum as_status skip_cell(struct world *w)
@@ -112,12 +112,12 @@ static enum as_status close_store(struct world *w)
 /* A run of an older store, whose cell is 1. */
 static enum as_status touch_old_run(struct world *w)
 {
-    return as_store_exclude_visit(w->f->store, 1, 0, 0, "seen again", &w->f->err);
+    return as_store_exclude_trial(w->f->store, 1, 0, 0, "seen again", &w->f->err);
 }
 
-static const step_fn new_store[] = {open_store, begin_run, visit_0_0,   visit_1_0,  open_store, visit_0_1, note_trial,
+static const step_fn new_store[] = {open_store, begin_run, trial_0_0,   trial_1_0,  open_store, trial_0_1, note_trial,
                                     skip_cell,  end_run,   close_store, open_store, import,     NULL};
-static const step_fn old_store[] = {open_store, touch_old_run, begin_run, visit_0_0, close_store, NULL};
+static const step_fn old_store[] = {open_store, touch_old_run, begin_run, trial_0_0, close_store, NULL};
 
 /* All that the store holds, as one number; 0: there is no store. */
 static uint64_t content_of(struct fixture *f, enum as_store_mode mode)

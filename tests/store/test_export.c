@@ -110,10 +110,10 @@ static void test_export_content(void **state)
     assert_int_equal(json_integer_value(json_object_get(cell, "n")), 6 + 8);
     assert_int_equal(json_array_size(json_object_get(cell, "samples")), 6 + 8);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(cell, "sample_visits"), 6)), 2);
-    json_t *visits = json_object_get(cell, "visits");
-    assert_int_equal(json_array_size(visits), 3);
-    assert_true(json_is_null(json_object_get(json_array_get(visits, 0), "samples")));
-    assert_int_equal(json_array_size(json_object_get(json_array_get(visits, 1), "samples")), 7); /* left out */
+    json_t *trials = json_object_get(cell, "visits");
+    assert_int_equal(json_array_size(trials), 3);
+    assert_true(json_is_null(json_object_get(json_array_get(trials, 0), "samples")));
+    assert_int_equal(json_array_size(json_object_get(json_array_get(trials, 1), "samples")), 7); /* left out */
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(json_object_get(cell, "gates"), "limit"), "state")), "pass");
     assert_true(json_real_value(json_object_get(cell, "precision")) == 0.01);
@@ -276,21 +276,21 @@ static void test_hostile_texts(void **state)
 static void test_export_of_version_1(void **state)
 {
     struct fixture *f = *state;
-    struct as_visit *visits;
+    struct as_trial *trials;
     int64_t id;
     size_t n;
     second_store(f);
     assert_non_null(strstr(export_version_1, "{\"format_version\":1,"));
     check(f, as_store_import_json(f->store, export_version_1, export_version_1_size, &id, &f->err));
-    check(f, as_store_visits(f->store, id, 0, &visits, &n, &f->err));
+    check(f, as_store_trials(f->store, id, 0, &trials, &n, &f->err));
     assert_int_equal(n, 3);
     struct as_readings none;
     as_readings_clear(&none);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(visits[i].code, AS_GATE_NA);
-        same_readings(&visits[i].readings, &none);
+        assert_int_equal(trials[i].code, AS_GATE_NA);
+        same_readings(&trials[i].readings, &none);
     }
-    as_visits_free(visits, n);
+    as_trials_free(trials, n);
     char *text = export_json(f, "last");
     assert_non_null(strstr(text, "\"readings\":null"));
     free(text);

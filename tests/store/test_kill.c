@@ -1,4 +1,4 @@
-/* A writer is killed at any moment: the store is in order and holds exactly the visits up to some moment, each whole
+/* A writer is killed at any moment: the store is in order and holds exactly the trials up to some moment, each whole
  * with the cell that belongs to it, and none that was reported as stored is missing. */
 #include "fixture.h"
 
@@ -8,18 +8,18 @@
 
 enum { CELLS = 40, ROUNDS = 60, SAMPLES = 50 };
 
-/* The nth visit of the run goes to cell n modulo CELLS. Its samples tell which one it is. */
-static void write_visit(struct fixture *f, struct as_cell *cells, int n)
+/* The nth trial of the run goes to cell n modulo CELLS. Its samples tell which one it is. */
+static void write_trial(struct fixture *f, struct as_cell *cells, int n)
 {
     double samples[SAMPLES];
     struct as_cell *c = &cells[n % CELLS];
     for (int i = 0; i < SAMPLES; i++)
         samples[i] = n;
-    struct as_visit v = {.cell_id = c->id, .number = n / CELLS, .n = SAMPLES, .samples = samples, .status = AS_CELL_OK};
+    struct as_trial v = {.cell_id = c->id, .number = n / CELLS, .n = SAMPLES, .samples = samples, .status = AS_CELL_OK};
     c->status = AS_CELL_OK;
-    c->visits_done = n / CELLS + 1;
-    c->sum = (struct as_summary){.n = (size_t)c->visits_done * SAMPLES,
-                                 .visits = (size_t)c->visits_done,
+    c->trials_done = n / CELLS + 1;
+    c->sum = (struct as_summary){.n = (size_t)c->trials_done * SAMPLES,
+                                 .trials = (size_t)c->trials_done,
                                  .median = n,
                                  .ci = {n, n},
                                  .min = n,
@@ -31,7 +31,7 @@ static void write_visit(struct fixture *f, struct as_cell *cells, int n)
     }
 }
 
-/* Opens the store as a resumed run does, and goes on until killed, telling each visit that is stored. */
+/* Opens the store as a resumed run does, and goes on until killed, telling each trial that is stored. */
 static void write_until_killed(struct fixture *f, int from, int tell, double pause_s)
 {
     struct as_cell *cells;
@@ -43,14 +43,14 @@ static void write_until_killed(struct fixture *f, int from, int tell, double pau
         _exit(1);
     }
     for (int i = from;; i++) {
-        write_visit(f, cells, i);
+        write_trial(f, cells, i);
         if (write(tell, &i, sizeof i) != sizeof i)
             _exit(1);
         as_sleep(pause_s);
     }
 }
 
-/* The last visit that was told; waits for so many of them. */
+/* The last trial that was told; waits for so many of them. */
 static int read_some(int from, int last, uint64_t count)
 {
     int n;
@@ -71,35 +71,35 @@ static int read_last(int from, int last)
     return last;
 }
 
-/* How many visits the store holds; they must be the first ones, and the cells as they were with the last of them. */
+/* How many trials the store holds; they must be the first ones, and the cells as they were with the last of them. */
 static int check_prefix(struct fixture *f)
 {
-    struct as_visit *visits;
+    struct as_trial *trials;
     struct as_cell *cells;
     size_t n, cells_n;
     check(f, as_store_verify(f->store, &f->err));
-    check(f, as_store_visits(f->store, 1, 0, &visits, &n, &f->err));
+    check(f, as_store_trials(f->store, 1, 0, &trials, &n, &f->err));
     check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = 1}, &cells, &cells_n, &f->err));
     assert_int_equal(cells_n, CELLS);
     char *seen = calloc(n + 1, 1);
     assert_non_null(seen);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(visits[i].n, SAMPLES);
-        size_t which = (size_t)visits[i].samples[0];
+        assert_int_equal(trials[i].n, SAMPLES);
+        size_t which = (size_t)trials[i].samples[0];
         assert_true(which < n && !seen[which]);
         seen[which] = 1;
         for (size_t k = 1; k < SAMPLES; k++)
-            assert_true(visits[i].samples[k] == (double)which);
-        assert_int_equal(visits[i].number, (int)which / CELLS);
+            assert_true(trials[i].samples[k] == (double)which);
+        assert_int_equal(trials[i].number, (int)which / CELLS);
     }
     for (size_t i = 0; i < CELLS; i++) {
         int done = (int)((n + CELLS - 1 - i) / CELLS);
-        assert_int_equal(cells[i].visits_done, done);
+        assert_int_equal(cells[i].trials_done, done);
         if (done)
             assert_true(cells[i].sum.median == (double)((size_t)(done - 1) * CELLS + i));
     }
     free(seen);
-    as_visits_free(visits, n);
+    as_trials_free(trials, n);
     as_cells_free(cells, cells_n);
     return (int)n;
 }
@@ -129,7 +129,7 @@ static void test_killed_writer(void **state)
             write_until_killed(f, stored, ends[1], 0);
         }
         close(ends[1]);
-        /* Where it is killed is left to chance: in its first visits, after some, and before all of them too. */
+        /* Where it is killed is left to chance: in its first trials, after some, and before all of them too. */
         int told = read_some(ends[0], stored - 1, round == 0 ? 1 : as_rng_below(&rng, 4)), status;
         as_sleep(0.01 * as_rng_double(&rng));
         kill(child, SIGKILL);
@@ -168,17 +168,17 @@ static void test_readers_beside_a_writer(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         close(ends[0]);
-        write_until_killed(f, 0, ends[1], 0.005); /* a visit takes some time */
+        write_until_killed(f, 0, ends[1], 0.005); /* a trial takes some time */
     }
     close(ends[1]);
     for (int reads = 0; reads < 40 || last == 0; reads++) {
         must_open(f, AS_STORE_READ);
-        struct as_visit *visits;
+        struct as_trial *trials;
         size_t n;
-        check(f, as_store_visits(f->store, 1, 0, &visits, &n, &f->err));
+        check(f, as_store_trials(f->store, 1, 0, &trials, &n, &f->err));
         assert_true((int)n >= last);
         last = (int)n;
-        as_visits_free(visits, n);
+        as_trials_free(trials, n);
         must_close(f);
         as_sleep(0.002);
     }

@@ -50,7 +50,7 @@ static void test_migration(void **state)
 /* All that a store of schema 1 had, through the eyes of today. */
 static void check_version_1(struct fixture *f)
 {
-    struct as_visit *visits;
+    struct as_trial *trials;
     struct as_cell cell;
     size_t n;
     check(f, as_store_verify(f->store, &f->err));
@@ -58,19 +58,19 @@ static void check_version_1(struct fixture *f)
     assert_string_equal(cell.probe, "latency");
     assert_int_equal(cell.sum.n, 12);
     assert_true(cell.precision == 0.5); /* that of its run */
-    check(f, as_store_visits(f->store, 0, 1, &visits, &n, &f->err));
+    check(f, as_store_trials(f->store, 0, 1, &trials, &n, &f->err));
     assert_int_equal(n, 2);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(visits[i].n, 6);
-        assert_true(visits[i].samples[0] > 1.4 && visits[i].samples[0] < 1.6);
-        assert_int_equal(visits[i].checksum, AS_GATE_PASS);
-        assert_int_equal(visits[i].code, AS_GATE_NA);
-        assert_string_equal(visits[i].code_text, "");
-        assert_string_equal(visits[i].readings.sensor, "");
-        assert_int_equal(visits[i].readings.throttle, -1);
-        assert_true(isnan(visits[i].readings.power_w));
+        assert_int_equal(trials[i].n, 6);
+        assert_true(trials[i].samples[0] > 1.4 && trials[i].samples[0] < 1.6);
+        assert_int_equal(trials[i].checksum, AS_GATE_PASS);
+        assert_int_equal(trials[i].code, AS_GATE_NA);
+        assert_string_equal(trials[i].code_text, "");
+        assert_string_equal(trials[i].readings.sensor, "");
+        assert_int_equal(trials[i].readings.throttle, -1);
+        assert_true(isnan(trials[i].readings.power_w));
     }
-    as_visits_free(visits, n);
+    as_trials_free(trials, n);
     as_cell_finish(&cell);
 }
 

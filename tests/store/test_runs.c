@@ -28,7 +28,7 @@ static void assert_same_cell(const struct as_cell *a, const struct as_cell *b)
     assert_string_equal(a->probe, b->probe);
     assert_string_equal(a->metric, b->metric);
     assert_string_equal(a->unit, b->unit);
-    assert_int_equal(a->better_less, b->better_less);
+    assert_int_equal(a->lower_is_better, b->lower_is_better);
     assert_string_equal(a->counts, b->counts);
     assert_true(a->precision == b->precision);
     assert_true(a->key == b->key);
@@ -41,7 +41,7 @@ static void assert_same_cell(const struct as_cell *a, const struct as_cell *b)
     assert_int_equal(a->status, b->status);
     assert_string_equal(a->reason, b->reason);
     assert_int_equal(a->sum.n, b->sum.n);
-    assert_int_equal(a->sum.visits, b->sum.visits);
+    assert_int_equal(a->sum.trials, b->sum.trials);
     assert_int_equal(a->sum.modes, b->sum.modes);
     const double x[] = {a->sum.median, a->sum.ci.lo, a->sum.ci.hi, a->sum.mad,    a->sum.min,
                         a->sum.max,    a->limit,     a->clock_hz,  a->duration_s, a->started_at};
@@ -54,7 +54,7 @@ static void assert_same_cell(const struct as_cell *a, const struct as_cell *b)
         assert_int_equal(a->gates[g].state, b->gates[g].state);
         assert_string_equal(a->gates[g].text, b->gates[g].text);
     }
-    assert_int_equal(a->visits_done, b->visits_done);
+    assert_int_equal(a->trials_done, b->trials_done);
     assert_int_equal(a->detail == NULL, b->detail == NULL);
     if (a->detail)
         assert_string_equal(a->detail, b->detail);
@@ -67,9 +67,9 @@ static void test_round_trip(void **state)
     struct as_rng rng;
     as_rng_seed(&rng, 7);
     struct as_cell *cells = begin(f, &run, 1, 5), *read;
-    struct as_visit visits[3], *stored;
+    struct as_trial trials[3], *stored;
     for (int v = 0; v < 3; v++)
-        visit(f, &cells[1], visits, v, &rng);
+        trial(f, &cells[1], trials, v, &rng);
     must_open(f, AS_STORE_READ);
     size_t n;
     check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = run.id, .hidden = 1}, &read, &n, &f->err));
@@ -78,25 +78,25 @@ static void test_round_trip(void **state)
         assert_same_cell(&cells[i], &read[i]);
     as_cells_free(read, n);
 
-    check(f, as_store_visits(f->store, 0, cells[1].id, &stored, &n, &f->err));
+    check(f, as_store_trials(f->store, 0, cells[1].id, &stored, &n, &f->err));
     assert_int_equal(n, 3);
     for (size_t v = 0; v < n; v++) {
         assert_int_equal(stored[v].number, (int)v);
-        assert_int_equal(stored[v].n, visits[v].n);
-        assert_memory_equal(stored[v].samples, visits[v].samples, 8 * visits[v].n);
-        assert_true(stored[v].started_at == visits[v].started_at && stored[v].duration_s == visits[v].duration_s);
-        assert_true(stored[v].reps == visits[v].reps && stored[v].warmup == visits[v].warmup);
-        assert_string_equal(stored[v].detail, visits[v].detail);
-        assert_string_equal(stored[v].checksum_text, visits[v].checksum_text);
-        assert_int_equal(stored[v].code, visits[v].code);
-        assert_string_equal(stored[v].code_text, visits[v].code_text);
-        same_readings(&stored[v].readings, &visits[v].readings);
+        assert_int_equal(stored[v].n, trials[v].n);
+        assert_memory_equal(stored[v].samples, trials[v].samples, 8 * trials[v].n);
+        assert_true(stored[v].started_at == trials[v].started_at && stored[v].duration_s == trials[v].duration_s);
+        assert_true(stored[v].reps == trials[v].reps && stored[v].warmup == trials[v].warmup);
+        assert_string_equal(stored[v].detail, trials[v].detail);
+        assert_string_equal(stored[v].checksum_text, trials[v].checksum_text);
+        assert_int_equal(stored[v].code, trials[v].code);
+        assert_string_equal(stored[v].code_text, trials[v].code_text);
+        same_readings(&stored[v].readings, &trials[v].readings);
         assert_int_equal(stored[v].checksum, AS_GATE_PASS);
         assert_int_equal(stored[v].worker, 4711);
         assert_true(isnan(stored[v].limit));
-        as_visit_finish(&visits[v]);
+        as_trial_finish(&trials[v]);
     }
-    as_visits_free(stored, n);
+    as_trials_free(stored, n);
 
     check(f, as_store_run(f->store, NULL, &back, &f->err));
     assert_string_equal(back.uuid, run.uuid);
@@ -121,26 +121,26 @@ static void test_samples_of_a_cell(void **state)
     struct as_rng rng;
     as_rng_seed(&rng, 7);
     struct as_cell *cells = begin(f, &run, 1, 2), one;
-    struct as_visit visits[3];
+    struct as_trial trials[3];
     for (int v = 0; v < 3; v++)
-        visit(f, &cells[0], visits, v, &rng);
-    check(f, as_store_exclude_visit(f->store, cells[0].id, 1, 1, "drift: the sentinel was off", &f->err));
+        trial(f, &cells[0], trials, v, &rng);
+    check(f, as_store_exclude_trial(f->store, cells[0].id, 1, 1, "drift: the sentinel was off", &f->err));
     check(f, as_store_cell(f->store, cells[0].id, 1, &one, &f->err));
-    assert_int_equal(one.sum.n, 6 + 8); /* the second visit had 7 */
+    assert_int_equal(one.sum.n, 6 + 8); /* the second trial had 7 */
     for (size_t i = 0; i < one.sum.n; i++) {
-        assert_int_equal(one.sample_visit[i], i < 6 ? 0 : 2);
-        assert_true(one.samples[i] == (i < 6 ? visits[0].samples[i] : visits[2].samples[i - 6]));
+        assert_int_equal(one.sample_trial[i], i < 6 ? 0 : 2);
+        assert_true(one.samples[i] == (i < 6 ? trials[0].samples[i] : trials[2].samples[i - 6]));
     }
     as_cell_finish(&one);
-    struct as_visit *stored;
+    struct as_trial *stored;
     size_t n;
-    check(f, as_store_visits(f->store, run.id, 0, &stored, &n, &f->err));
+    check(f, as_store_trials(f->store, run.id, 0, &stored, &n, &f->err));
     assert_int_equal(n, 3);
     assert_int_equal(stored[1].excluded, 1);
     assert_string_equal(stored[1].reason, "drift: the sentinel was off");
     assert_int_equal(stored[1].n, 7);
-    as_visits_free(stored, n);
-    check(f, as_store_exclude_visit(f->store, cells[0].id, 1, 0, "", &f->err));
+    as_trials_free(stored, n);
+    check(f, as_store_exclude_trial(f->store, cells[0].id, 1, 0, "", &f->err));
     check(f, as_store_cell(f->store, cells[0].id, 1, &one, &f->err));
     assert_int_equal(one.sum.n, 6 + 7 + 8);
     as_cell_finish(&one);
@@ -148,7 +148,7 @@ static void test_samples_of_a_cell(void **state)
     assert_int_equal(one.sum.n, 0);
     as_cell_finish(&one);
     for (int v = 0; v < 3; v++)
-        as_visit_finish(&visits[v]);
+        as_trial_finish(&trials[v]);
     as_cells_free(cells, 4);
     as_run_finish(&run);
 }
@@ -160,13 +160,13 @@ static void test_refused_writes(void **state)
     struct as_rng rng;
     as_rng_seed(&rng, 7);
     struct as_cell *cells = begin(f, &run, 1, 2), before;
-    struct as_visit visits[2];
-    visit(f, &cells[0], visits, 0, &rng);
+    struct as_trial trials[2];
+    trial(f, &cells[0], trials, 0, &rng);
     check(f, as_store_cell(f->store, cells[0].id, 0, &before, &f->err));
 
-    /* the same visit, with a cell that says something else */
+    /* the same trial, with a cell that says something else */
     cells[0].status = AS_CELL_FAILED;
-    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[0]}, 1, &f->err),
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[0]}, 1, &f->err),
                      AS_FAILED);
     assert_non_null(strstr(f->err.text, "already"));
     struct as_cell after;
@@ -175,29 +175,29 @@ static void test_refused_writes(void **state)
     as_cell_finish(&after);
 
     /* a new one beside it: all or none */
-    struct as_visit other = visits[0];
+    struct as_trial other = trials[0];
     other.number = 1;
-    const struct as_stored_trial both[] = {{&other, &cells[0]}, {&visits[0], &cells[0]}};
+    const struct as_stored_trial both[] = {{&other, &cells[0]}, {&trials[0], &cells[0]}};
     assert_int_equal(as_store_add_trials(f->store, both, 2, &f->err), AS_FAILED);
-    struct as_visit *there;
+    struct as_trial *there;
     size_t there_n;
-    check(f, as_store_visits(f->store, run.id, cells[0].id, &there, &there_n, &f->err));
+    check(f, as_store_trials(f->store, run.id, cells[0].id, &there, &there_n, &f->err));
     assert_int_equal(there_n, 1);
-    as_visits_free(there, there_n);
+    as_trials_free(there, there_n);
 
-    visits[0].number = 1;
-    double saved = visits[0].samples[2];
-    visits[0].samples[2] = INFINITY;
-    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[0]}, 1, &f->err),
+    trials[0].number = 1;
+    double saved = trials[0].samples[2];
+    trials[0].samples[2] = INFINITY;
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[0]}, 1, &f->err),
                      AS_FAILED);
-    visits[0].samples[2] = saved;
-    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[1]}, 1, &f->err),
+    trials[0].samples[2] = saved;
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[1]}, 1, &f->err),
                      AS_FAILED); /* another's */
-    visits[0].cell_id = cells[0].id = 4711;
-    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&visits[0], &cells[0]}, 1, &f->err),
+    trials[0].cell_id = cells[0].id = 4711;
+    assert_int_equal(as_store_add_trials(f->store, &(struct as_stored_trial){&trials[0], &cells[0]}, 1, &f->err),
                      AS_NOTFOUND);
     assert_int_equal(as_store_update_cells(f->store, cells, 2, &f->err), AS_NOTFOUND);
-    assert_int_equal(as_store_exclude_visit(f->store, 4711, 0, 1, "", &f->err), AS_NOTFOUND);
+    assert_int_equal(as_store_exclude_trial(f->store, 4711, 0, 1, "", &f->err), AS_NOTFOUND);
     assert_int_equal(as_store_cell(f->store, 4711, 1, &after, &f->err), AS_NOTFOUND);
     run.id = 99;
     assert_int_equal(as_store_update_run(f->store, &run, &f->err), AS_NOTFOUND);
@@ -214,7 +214,7 @@ static void test_refused_writes(void **state)
     as_cells_free(all, n);
     check(f, as_store_verify(f->store, &f->err));
     as_cell_finish(&before);
-    as_visit_finish(&visits[0]);
+    as_trial_finish(&trials[0]);
     as_cells_free(more, 1);
     as_cells_free(cells, 4);
     as_run_finish(&run);
@@ -271,9 +271,9 @@ static void test_end_of_a_run(void **state)
     struct as_rng rng;
     as_rng_seed(&rng, 7);
     struct as_cell *cells = begin(f, &run, 1, 3);
-    struct as_visit visits[1];
+    struct as_trial trials[1];
     size_t n;
-    visit(f, &cells[0], visits, 0, &rng);
+    trial(f, &cells[0], trials, 0, &rng);
     run.state = AS_RUN_COMPLETE;
     run.ended_at = run.started_at + 60;
     check(f, as_store_update_run(f->store, &run, &f->err));
@@ -292,7 +292,7 @@ static void test_end_of_a_run(void **state)
     assert_int_equal(runs[0].cells_ok, 0);
     as_runs_free(runs, n);
     check(f, as_store_verify(f->store, &f->err));
-    as_visit_finish(&visits[0]);
+    as_trial_finish(&trials[0]);
     as_cells_free(cells, 5);
     as_run_finish(&run);
 }
@@ -373,8 +373,8 @@ static void test_hostile_values(void **state)
     struct as_rng rng;
     as_rng_seed(&rng, 7);
     struct as_cell *cells = begin(f, &run, 1, 1), *read;
-    struct as_visit visits[1], *stored;
-    visit(f, &cells[0], visits, 0, &rng);
+    struct as_trial trials[1], *stored;
+    trial(f, &cells[0], trials, 0, &rng);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         sqlite3 *db;
         size_t n;
@@ -390,9 +390,9 @@ static void test_hostile_values(void **state)
             as_store_cells(f->store, &(struct as_cell_filter){.run_id = run.id, .with_samples = 1}, &read, &n, &f->err);
         if (!a)
             as_cells_free(read, n);
-        enum as_status b = as_store_visits(f->store, run.id, 0, &stored, &n, &f->err);
+        enum as_status b = as_store_trials(f->store, run.id, 0, &stored, &n, &f->err);
         if (!b)
-            as_visits_free(stored, n);
+            as_trials_free(stored, n);
         enum as_status c = as_store_run(f->store, "last", &found, &f->err);
         if (!c)
             as_run_finish(&found);
@@ -408,7 +408,7 @@ static void test_hostile_values(void **state)
                          SQLITE_OK);
         sqlite3_close(db);
     }
-    as_visit_finish(&visits[0]);
+    as_trial_finish(&trials[0]);
     as_cells_free(cells, 3);
     as_run_finish(&run);
 }
@@ -432,8 +432,8 @@ static void test_verify(void **state)
         sqlite3 *db;
         as_rng_seed(&rng, 7);
         struct as_cell *cells = begin(f, &run, 1, 2);
-        struct as_visit visits[1];
-        visit(f, &cells[0], visits, 0, &rng);
+        struct as_trial trials[1];
+        trial(f, &cells[0], trials, 0, &rng);
         check(f, as_store_verify(f->store, &f->err));
         assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
         assert_int_equal(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
@@ -441,7 +441,7 @@ static void test_verify(void **state)
         if (as_store_verify(f->store, &f->err) != AS_FORMAT)
             fail_msg("not noticed: %s", changes[i]);
         assert_non_null(strstr(f->err.text, f->path));
-        as_visit_finish(&visits[0]);
+        as_trial_finish(&trials[0]);
         as_cells_free(cells, 4);
         as_run_finish(&run);
         tear_down(&own);

@@ -7,30 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum as_status get_plain(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
-    return as_card_check(card, as_cu_of(card)->cuMemAlloc_v2(&b->address, b->bytes), "cuMemAlloc", err);
+    return as_gpu_check(card, as_cu_of(card)->cuMemAlloc_v2(&b->address, b->bytes), "cuMemAlloc", err);
 }
 
-static int release_plain(const struct as_card *card, struct as_card_block *b)
+static int release_plain(const struct as_gpu *card, struct as_gpu_block *b)
 {
     return b->address ? as_cu_of(card)->cuMemFree_v2(b->address) : CUDA_SUCCESS;
 }
 
-static enum as_status get_pooled(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_pooled(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     CUresult code = as_cu_of(card)->cuMemAllocAsync(&b->address, b->bytes, card->stream);
-    return as_card_check(card, code, "cuMemAllocAsync", err);
+    return as_gpu_check(card, code, "cuMemAllocAsync", err);
 }
 
-static int release_pooled(const struct as_card *card, struct as_card_block *b)
+static int release_pooled(const struct as_gpu *card, struct as_gpu_block *b)
 {
     return b->address ? as_cu_of(card)->cuMemFreeAsync(b->address, card->stream) : CUDA_SUCCESS;
 }
 
 /* Physical memory, an address range, the one mapped to the other, and the right to use it. The handle goes at once: the
  * mapping keeps the memory. b->taken is set while the range is reserved, b->page_size while memory is mapped there. */
-static enum as_status get_mapped(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_mapped(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(card);
     const CUmemAllocationProp where = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -43,25 +43,25 @@ static enum as_status get_mapped(struct as_card *card, struct as_card_block *b, 
     size_t page = 0;
     CUresult code = api->cuMemGetAllocationGranularity(&page, &where, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     if (code || page == 0)
-        return as_card_check(card, code ? code : CUDA_ERROR_NOT_SUPPORTED, "cuMemGetAllocationGranularity", err);
-    uint64_t bytes = as_card_round_up(b->bytes, page);
-    enum as_status s = as_card_check(card, api->cuMemCreate(&handle, bytes, &where, 0), "cuMemCreate", err);
+        return as_gpu_check(card, code ? code : CUDA_ERROR_NOT_SUPPORTED, "cuMemGetAllocationGranularity", err);
+    uint64_t bytes = as_gpu_round_up(b->bytes, page);
+    enum as_status s = as_gpu_check(card, api->cuMemCreate(&handle, bytes, &where, 0), "cuMemCreate", err);
     if (s)
         return s;
-    s = as_card_check(card, api->cuMemAddressReserve(&b->address, bytes, 0, 0, 0), "cuMemAddressReserve", err);
+    s = as_gpu_check(card, api->cuMemAddressReserve(&b->address, bytes, 0, 0, 0), "cuMemAddressReserve", err);
     b->taken = s ? 0 : bytes;
     if (!s)
-        s = as_card_check(card, api->cuMemMap(b->address, bytes, 0, handle, 0), "cuMemMap", err);
+        s = as_gpu_check(card, api->cuMemMap(b->address, bytes, 0, handle, 0), "cuMemMap", err);
     if (!s) {
         b->page_size = page;
         size_t n = b->home.device == card->here.device ? 1 : 2;
-        s = as_card_check(card, api->cuMemSetAccess(b->address, bytes, access, n), "cuMemSetAccess", err);
+        s = as_gpu_check(card, api->cuMemSetAccess(b->address, bytes, access, n), "cuMemSetAccess", err);
     }
     CUresult released = api->cuMemRelease(handle);
-    return s ? s : as_card_check(card, released, "cuMemRelease", err);
+    return s ? s : as_gpu_check(card, released, "cuMemRelease", err);
 }
 
-static int release_mapped(const struct as_card *card, struct as_card_block *b)
+static int release_mapped(const struct as_gpu *card, struct as_gpu_block *b)
 {
     CUresult code = CUDA_SUCCESS;
     if (b->page_size)
@@ -72,7 +72,7 @@ static int release_mapped(const struct as_card *card, struct as_card_block *b)
 }
 
 /* The functions that take a device became ones that take a location; libraries have either or both. */
-static enum as_status advise(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status advise(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(card);
     bool host = b->how->flags == CU_MEM_LOCATION_TYPE_HOST;
@@ -83,10 +83,10 @@ static enum as_status advise(struct as_card *card, struct as_card_block *b, stru
         code = api->cuMemAdvise_v2(b->address, b->bytes, b->how->option, where);
     else if (api->cuMemAdvise)
         code = api->cuMemAdvise(b->address, b->bytes, b->how->option, host ? CU_DEVICE_CPU : card->here.device);
-    return as_card_check(card, code, "cuMemAdvise", err);
+    return as_gpu_check(card, code, "cuMemAdvise", err);
 }
 
-static enum as_status prefetch(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status prefetch(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(card);
     const CUmemLocation where = {CU_MEM_LOCATION_TYPE_DEVICE, card->here.device};
@@ -95,14 +95,14 @@ static enum as_status prefetch(struct as_card *card, struct as_card_block *b, st
         code = api->cuMemPrefetchAsync_v2(b->address, b->bytes, where, 0, card->stream);
     else if (api->cuMemPrefetchAsync)
         code = api->cuMemPrefetchAsync(b->address, b->bytes, card->here.device, card->stream);
-    enum as_status s = as_card_check(card, code, "cuMemPrefetchAsync", err);
-    return s ? s : as_card_check(card, api->cuStreamSynchronize(card->stream), "cuMemPrefetchAsync", err);
+    enum as_status s = as_gpu_check(card, code, "cuMemPrefetchAsync", err);
+    return s ? s : as_gpu_check(card, api->cuStreamSynchronize(card->stream), "cuMemPrefetchAsync", err);
 }
 
-static enum as_status get_managed(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     CUresult code = as_cu_of(card)->cuMemAllocManaged(&b->address, b->bytes, CU_MEM_ATTACH_GLOBAL);
-    enum as_status s = as_card_check(card, code, "cuMemAllocManaged", err);
+    enum as_status s = as_gpu_check(card, code, "cuMemAllocManaged", err);
     if (s)
         return s;
     b->host = (void *)(uintptr_t)b->address;
@@ -110,15 +110,15 @@ static enum as_status get_managed(struct as_card *card, struct as_card_block *b,
 }
 
 /* A static comes with a module: one of its own, compiled for the size. */
-static enum as_status get_static(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "extern \"C\" { __device__ __managed__ unsigned char as_static[AS_STATIC_BYTES]; }\n";
-    enum as_status s = as_card_load_static(card, b, source, err);
+    enum as_status s = as_gpu_load_static(card, b, source, err);
     if (s)
         return s;
     size_t got = 0;
     CUresult code = as_cu_of(card)->cuModuleGetGlobal_v2(&b->address, &got, b->module, "as_static");
-    s = as_card_check(card, code, "cuModuleGetGlobal", err);
+    s = as_gpu_check(card, code, "cuModuleGetGlobal", err);
     if (!s && got < b->bytes)
         s = as_fail(err, AS_FAILED, "cuda: a static of %llu bytes came out with %zu", (unsigned long long)b->bytes,
                     got);
@@ -128,19 +128,19 @@ static enum as_status get_static(struct as_card *card, struct as_card_block *b, 
 
 #define NEEDS(attribute) .needs = CU_DEVICE_ATTRIBUTE_##attribute, .needs_name = "CU_DEVICE_ATTRIBUTE_" #attribute
 #define MANAGED                                                                                                        \
-    .get = get_managed, .release = release_plain, .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST,                  \
-    .most = AS_CARD_MANAGED_MOST, .on_demand = true
+    .get = get_managed, .release = release_plain, .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                  \
+    .most = AS_GPU_MANAGED_MOST, .on_demand = true
 #define ADVISED(what, where)                                                                                           \
     MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "its managed memory takes no advice", .settle = advise,      \
                                                .option = CU_MEM_ADVISE_SET_##what,                                     \
                                                .flags = CU_MEM_LOCATION_TYPE_##where
 
-const struct as_card_allocator as_cu_allocators[] = {
-    {"cuMemAlloc", get_plain, release_plain, .sources = AS_CARD_FROM_DEVICE, .anywhere = true},
+const struct as_gpu_allocator as_cu_allocators[] = {
+    {"cuMemAlloc", get_plain, release_plain, .sources = AS_GPU_FROM_DEVICE, .anywhere = true},
     {"cuMemAllocAsync", get_pooled, release_pooled, NEEDS(MEMORY_POOLS_SUPPORTED), .why_not = "it has no memory pools",
-     .sources = AS_CARD_FROM_DEVICE, .in_order = true},
+     .sources = AS_GPU_FROM_DEVICE, .in_order = true},
     {"cuMemCreate", get_mapped, release_mapped, NEEDS(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
-     .why_not = "it has no virtual memory management", .sources = AS_CARD_FROM_DEVICE, .anywhere = true,
+     .why_not = "it has no virtual memory management", .sources = AS_GPU_FROM_DEVICE, .anywhere = true,
      .granted = true},
     {"cuMemAllocManaged", MANAGED, NEEDS(MANAGED_MEMORY), .why_not = "it has no managed memory"},
     {"cuMemAllocManaged prefer device", ADVISED(PREFERRED_LOCATION, DEVICE)},
@@ -148,19 +148,19 @@ const struct as_card_allocator as_cu_allocators[] = {
     {"cuMemAllocManaged read mostly", ADVISED(READ_MOSTLY, DEVICE)},
     {"cuMemAllocManaged accessed by device", ADVISED(ACCESSED_BY, DEVICE)},
     {"cuMemAllocManaged prefetch", get_managed, release_plain, prefetch, NEEDS(CONCURRENT_MANAGED_ACCESS),
-     .why_not = "its managed memory cannot be prefetched", .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST,
-     .most = AS_CARD_MANAGED_MOST, .settle_again = true},
-    {"cuMemHostAlloc", as_card_get_pinned, as_card_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
-     .why_not = "it does not see host memory", .sources = AS_CARD_FROM_HOST, .coherent = true},
-    {"cuMemHostAlloc write-combined", as_card_get_pinned, as_card_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
-     .why_not = "it does not see host memory", .flags = CU_MEMHOSTALLOC_WRITECOMBINED, .sources = AS_CARD_FROM_HOST},
-    {"cuMemHostRegister malloc", as_card_get_registered, as_card_release_registered, NEEDS(HOST_REGISTER_SUPPORTED),
-     .why_not = "memory cannot be registered with it", .sources = AS_CARD_FROM_HOST, .coherent = true},
-    {"malloc", as_card_get_malloc, as_card_release_malloc, NEEDS(PAGEABLE_MEMORY_ACCESS),
-     .why_not = "its kernels cannot use what malloc gives", .sources = AS_CARD_FROM_HOST, .on_demand = true,
+     .why_not = "its managed memory cannot be prefetched", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,
+     .most = AS_GPU_MANAGED_MOST, .settle_again = true},
+    {"cuMemHostAlloc", as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
+     .why_not = "it does not see host memory", .sources = AS_GPU_FROM_HOST, .coherent = true},
+    {"cuMemHostAlloc write-combined", as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
+     .why_not = "it does not see host memory", .flags = CU_MEMHOSTALLOC_WRITECOMBINED, .sources = AS_GPU_FROM_HOST},
+    {"cuMemHostRegister malloc", as_gpu_get_registered, as_gpu_release_registered, NEEDS(HOST_REGISTER_SUPPORTED),
+     .why_not = "memory cannot be registered with it", .sources = AS_GPU_FROM_HOST, .coherent = true},
+    {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PAGEABLE_MEMORY_ACCESS),
+     .why_not = "its kernels cannot use what malloc gives", .sources = AS_GPU_FROM_HOST, .on_demand = true,
      .plain = true},
-    {"__managed__", get_static, as_card_release_static, NEEDS(MANAGED_MEMORY), .why_not = "it has no managed memory",
-     .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST, .most = AS_CARD_STATIC_MOST, .on_demand = true,
+    {"__managed__", get_static, as_gpu_release_static, NEEDS(MANAGED_MEMORY), .why_not = "it has no managed memory",
+     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MOST, .on_demand = true,
      .is_static = true},
     {.name = NULL},
 };
@@ -169,14 +169,14 @@ _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of 
 
 /* Whether atomics of the host and of a running kernel may meet there. Where pages go to whoever asks for them, only one
  * has them at a time. */
-static void say_sharing(struct as_card *card, const struct as_card_allocator *a, struct as_allocator *out)
+static void say_sharing(struct as_gpu *card, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
-    bool from_host = a->sources & AS_CARD_FROM_HOST;
+    bool from_host = a->sources & AS_GPU_FROM_HOST;
     int needs =
         a->coherent ? CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED : CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
     if (!from_host)
         as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host reaches it only by a copy");
-    else if (a->get == as_card_get_pinned && a->flags & CU_MEMHOSTALLOC_WRITECOMBINED)
+    else if (a->get == as_gpu_get_pinned && a->flags & CU_MEMHOSTALLOC_WRITECOMBINED)
         as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host does not see it in its caches");
     else if (!a->plain && as_cu_attribute(card, needs) <= 0)
         snprintf(out->no_sharing, sizeof out->no_sharing, "the device has 0 for CU_DEVICE_ATTRIBUTE_%s",
@@ -186,13 +186,13 @@ static void say_sharing(struct as_card *card, const struct as_card_allocator *a,
 
 void as_cu_list_allocators(struct as_device *dev)
 {
-    struct as_card *card = dev->ctx;
+    struct as_gpu *card = dev->ctx;
     bool faults = as_cu_attribute(card, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
     dev->info.allocators_n = ALLOCATORS_N;
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
-        const struct as_card_allocator *a = &as_cu_allocators[i];
+        const struct as_gpu_allocator *a = &as_cu_allocators[i];
         struct as_allocator *out = &dev->info.allocators[i];
-        *out = (struct as_allocator){.host_access = (a->sources & AS_CARD_FROM_HOST) != 0,
+        *out = (struct as_allocator){.host_access = (a->sources & AS_GPU_FROM_HOST) != 0,
                                      .on_demand = a->on_demand && (faults || a->plain),
                                      .coherent = a->coherent};
         as_copy_text(out->name, sizeof out->name, a->name);

@@ -47,7 +47,7 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         if (advice[i].code == code)
             return as_fail(err, AS_UNSUPPORTED, "cuInit gave %d: %s", code, advice[i].words);
-    as_card_tell(&b->card, code, "cuInit", err);
+    as_gpu_tell(&b->card, code, "cuInit", err);
     if (err)
         err->code = AS_UNSUPPORTED;
     return AS_UNSUPPORTED;
@@ -57,20 +57,20 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
 static enum as_status find_devices(struct as_cu_backend *b, struct as_error *err)
 {
     int n = 0;
-    enum as_status s = as_card_tell(&b->card, b->api.cuDeviceGetCount(&n), "cuDeviceGetCount", err);
+    enum as_status s = as_gpu_tell(&b->card, b->api.cuDeviceGetCount(&n), "cuDeviceGetCount", err);
     if (s)
         return s;
     if (n <= 0)
         return no_device(err);
-    for (int i = 0; i < n && b->card.found_n < AS_CARDS_MAX; i++) {
-        struct as_card_found *f = &b->card.found[b->card.found_n];
-        s = as_card_tell(&b->card, b->api.cuDeviceGet(&f->id, i), "cuDeviceGet", err);
+    for (int i = 0; i < n && b->card.found_n < AS_GPUS_MAX; i++) {
+        struct as_gpu_found *f = &b->card.found[b->card.found_n];
+        s = as_gpu_tell(&b->card, b->api.cuDeviceGet(&f->id, i), "cuDeviceGet", err);
         if (s)
             return s;
         as_cu_locate(&b->api, f);
         b->card.found_n++;
     }
-    as_card_sort(&b->card);
+    as_gpu_sort(&b->card);
     return AS_OK;
 }
 
@@ -106,11 +106,11 @@ static size_t backend_count(void *backend)
 
 static void device_close(struct as_device *dev)
 {
-    struct as_card *card = dev->ctx;
+    struct as_gpu *card = dev->ctx;
     if (!card)
         return;
     if (card->here.context) {
-        as_card_close(card);
+        as_gpu_close(card);
         card->api->release(card, &card->here);
     }
     as_cu_of(card)->cuCtxSetCurrent(NULL);
@@ -120,13 +120,13 @@ static void device_close(struct as_device *dev)
 
 static const struct as_device_ops device_ops = {
     .close = device_close,
-    .alive = as_card_device_alive,
-    .memory_free = as_card_memory_free,
-    .clock = as_card_clock,
-    .topology = as_card_topology,
+    .alive = as_gpu_device_alive,
+    .memory_free = as_gpu_memory_free,
+    .clock = as_gpu_clock,
+    .topology = as_gpu_topology,
 };
 
-static enum as_status create_context(struct as_card *card, size_t index, struct as_error *err)
+static enum as_status create_context(struct as_gpu *card, size_t index, struct as_error *err)
 {
     CUresult code = as_cu_of(card)->cuDevicePrimaryCtxRetain(&card->here.context, card->here.device);
     if (code)
@@ -136,29 +136,29 @@ static enum as_status create_context(struct as_card *card, size_t index, struct 
                        "'cuda:%zu' is taken (%d): another process has it for itself, or its compute mode keeps all "
                        "out; nvidia-smi shows both",
                        index, code);
-    return as_card_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
+    return as_gpu_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 
 static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     struct as_cu_backend *b = backend;
     *out = (struct as_device){.device = &device_ops,
-                              .memory = &as_card_memory_ops,
-                              .program = &as_card_program_ops,
-                              .queue = &as_card_queue_ops,
+                              .memory = &as_gpu_memory_ops,
+                              .program = &as_gpu_program_ops,
+                              .queue = &as_gpu_queue_ops,
                               .gemm = &as_cu_gemm_ops};
-    enum as_status s = as_card_check_index(&b->card, index, err);
+    enum as_status s = as_gpu_check_index(&b->card, index, err);
     if (s)
         return s;
-    struct as_card *card = calloc(1, sizeof *card);
+    struct as_gpu *card = calloc(1, sizeof *card);
     if (!card)
         return as_nomem(err, sizeof *card, "CUDA device");
     out->ctx = card;
-    as_card_init(card, &b->card, index);
+    as_gpu_init(card, &b->card, index);
     as_cu_find_target(card);
     s = create_context(card, index, err);
     if (!s)
-        s = as_card_open(card, err);
+        s = as_gpu_open(card, err);
     if (!s)
         s = as_cu_fill_info(out, index, err);
     if (s)
@@ -171,7 +171,7 @@ static enum as_status backend_open_compiler(const struct as_device_info *info, s
                                             struct as_error *err)
 {
     struct compiler {
-        struct as_card card; /* first */
+        struct as_gpu card; /* first */
         struct as_cu_backend backend;
     } *c = calloc(1, sizeof *c);
     if (!c)
@@ -180,7 +180,7 @@ static enum as_status backend_open_compiler(const struct as_device_info *info, s
     c->card.api = c->backend.card.api;
     c->card.backend = &c->backend.card;
     as_copy_text(c->card.target, sizeof c->card.target, info->arch);
-    as_card_become_compiler(&c->card, info, out);
+    as_gpu_become_compiler(&c->card, info, out);
     return AS_OK;
 }
 

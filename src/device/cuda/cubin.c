@@ -1,7 +1,7 @@
 /* A cubin read as the ELF file that it is. Nothing of it is believed before it has been checked against the file's
  * size. From Volta on an instruction has 16 bytes with the operation in its lowest 9 bits and the form of its operands
  * in the 3 bits above. */
-#include "device/card/machine_code.h"
+#include "device/gpu/machine_code.h"
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
@@ -77,18 +77,18 @@ static const struct operation operations[] = {
 };
 
 /* The section ".text.<name>". */
-static enum as_status find_text(const struct as_card_elf *v, const char *name, Elf64_Shdr *out, struct as_error *err)
+static enum as_status find_text(const struct as_gpu_elf *v, const char *name, Elf64_Shdr *out, struct as_error *err)
 {
     Elf64_Shdr names;
     char wanted[160];
     int length = snprintf(wanted, sizeof wanted, ".text.%s", name);
     if (length < 0 || (size_t)length >= sizeof wanted)
         return as_fail(err, AS_USAGE, "a kernel's name is longer than 150 letters");
-    enum as_status s = as_card_elf_section(v, v->head.e_shstrndx, &names, err);
+    enum as_status s = as_gpu_elf_section(v, v->head.e_shstrndx, &names, err);
     if (!s && names.sh_type == SHT_NOBITS)
-        s = as_card_elf_bad(v, "its names are missing", err);
+        s = as_gpu_elf_bad(v, "its names are missing", err);
     for (size_t i = 0; i < v->head.e_shnum && !s; i++) {
-        s = as_card_elf_section(v, i, out, err);
+        s = as_gpu_elf_section(v, i, out, err);
         if (s || out->sh_name >= names.sh_size || names.sh_size - out->sh_name < (size_t)length + 1)
             continue;
         if (out->sh_type == SHT_PROGBITS &&
@@ -98,10 +98,10 @@ static enum as_status find_text(const struct as_card_elf *v, const char *name, E
     return s ? s : as_fail(err, AS_NOTFOUND, "the machine code has no kernel '%s'", name);
 }
 
-static enum as_status open_text(struct as_card_elf *v, const unsigned char *cubin, size_t bytes, const char *name,
+static enum as_status open_text(struct as_gpu_elf *v, const unsigned char *cubin, size_t bytes, const char *name,
                                 Elf64_Shdr *out, struct as_error *err)
 {
-    enum as_status s = as_card_elf_open(v, cubin, bytes, "cubin", EM_CUDA, err);
+    enum as_status s = as_gpu_elf_open(v, cubin, bytes, "cubin", EM_CUDA, err);
     return s ? s : find_text(v, name, out, err);
 }
 
@@ -162,7 +162,7 @@ static bool does(const struct operation *o, const unsigned char instruction[INST
 enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const char *name, const char *operation,
                               uint64_t *n, struct as_error *err)
 {
-    struct as_card_elf v;
+    struct as_gpu_elf v;
     Elf64_Shdr text;
     const struct operation *o = find_operation(operation);
     *n = 0;
@@ -177,7 +177,7 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
 enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, const char *name, uint64_t *n,
                                    struct as_error *err)
 {
-    struct as_card_elf v;
+    struct as_gpu_elf v;
     Elf64_Shdr text;
     *n = 0;
     enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
@@ -227,7 +227,7 @@ static const char *name_of(unsigned code, uint64_t low)
 enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, const char *name,
                                      struct as_instructions *out, struct as_error *err)
 {
-    struct as_card_elf v;
+    struct as_gpu_elf v;
     Elf64_Shdr text;
     enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
     for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {

@@ -2,7 +2,7 @@
 #ifndef AS_DEVICE_CUDA_CUBLASLT_H
 #define AS_DEVICE_CUDA_CUBLASLT_H
 
-#include "device/card/lt.h"
+#include "device/gpu/lt.h"
 #include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/cublaslt_types.h"
 

@@ -10,7 +10,7 @@ typedef int cublasComputeType_t;
 typedef int cublasLtMatmulDescAttributes_t;
 typedef int cublasLtMatmulPreferenceAttributes_t;
 typedef int cudaDataType;
-typedef struct as_card_stream *cudaStream_t;
+typedef struct as_gpu_stream *cudaStream_t;
 typedef struct as_lt_handle *cublasLtHandle_t;
 typedef struct as_lt_operation *cublasLtMatmulDesc_t;
 typedef struct as_lt_layout *cublasLtMatrixLayout_t;

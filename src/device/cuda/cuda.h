@@ -2,18 +2,18 @@
 #ifndef AS_DEVICE_CUDA_CUDA_H
 #define AS_DEVICE_CUDA_CUDA_H
 
-#include "device/card/memory.h"
+#include "device/gpu/memory.h"
 #include "device/cuda/api.h"
 #include "device/cuda/cublaslt.h"
 
 struct as_cu_backend {
-    struct as_card_backend card; /* first */
+    struct as_gpu_backend card; /* first */
     struct as_cu_api api;        /* the driver */
     struct as_nvrtc_api nvrtc;   /* loaded at the first program; library NULL before */
     struct as_cublaslt lt;       /* loaded at the first product of matrices */
 };
 
-static inline const struct as_cu_api *as_cu_of(const struct as_card *card)
+static inline const struct as_cu_api *as_cu_of(const struct as_gpu *card)
 {
     return &((const struct as_cu_backend *)card->backend)->api;
 }
@@ -25,17 +25,17 @@ void as_cu_bind(struct as_cu_backend *backend);
 
 /* ---- info.c ---- */
 
-void as_cu_locate(const struct as_cu_api *api, struct as_card_found *found);
+void as_cu_locate(const struct as_cu_api *api, struct as_gpu_found *found);
 enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_error *err);
 /* A device attribute, 0 where the driver does not know it. */
-int as_cu_attribute(const struct as_card *card, int attribute);
+int as_cu_attribute(const struct as_gpu *card, int attribute);
 /* Fills card->target: "sm_90". */
-void as_cu_find_target(struct as_card *card);
+void as_cu_find_target(struct as_gpu *card);
 
 /* ---- allocators.c: the table of allocators, with why some cannot be used ---- */
 
 void as_cu_list_allocators(struct as_device *dev);
-extern const struct as_card_allocator as_cu_allocators[];
+extern const struct as_gpu_allocator as_cu_allocators[];
 
 /* ---- gemm.c ---- */
 

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static const struct as_card_status statuses[] = {
+static const struct as_gpu_status statuses[] = {
     {CUDA_ERROR_OUT_OF_MEMORY, AS_NOMEM},
     {CUDA_ERROR_NOT_SUPPORTED, AS_UNSUPPORTED},
     {CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, AS_UNSUPPORTED},
@@ -38,7 +38,7 @@ static const int sticky[] = {
     0,
 };
 
-static void words(const struct as_card_backend *backend, int code, const char **name, const char **text)
+static void words(const struct as_gpu_backend *backend, int code, const char **name, const char **text)
 {
     const struct as_cu_api *api = &((const struct as_cu_backend *)backend)->api;
     if (api->cuGetErrorName(code, name))
@@ -49,59 +49,59 @@ static void words(const struct as_card_backend *backend, int code, const char **
 
 /* ---- contexts ---- */
 
-static int enter(const struct as_card *card, const struct as_card_place *place)
+static int enter(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_cu_of(card)->cuCtxSetCurrent(place->context);
 }
 
-static enum as_status retain(struct as_card *card, struct as_card_place *place, struct as_error *err)
+static enum as_status retain(struct as_gpu *card, struct as_gpu_place *place, struct as_error *err)
 {
     CUresult code = as_cu_of(card)->cuDevicePrimaryCtxRetain(&place->context, place->device);
     if (code)
         place->context = NULL;
-    return as_card_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
+    return as_gpu_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 
-static void release(const struct as_card *card, struct as_card_place *place)
+static void release(const struct as_gpu *card, struct as_gpu_place *place)
 {
     if (place->context)
         as_cu_of(card)->cuDevicePrimaryCtxRelease_v2(place->device);
     place->context = NULL;
 }
 
-static int enable_peer(const struct as_card *card, const struct as_card_place *place)
+static int enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_cu_of(card)->cuCtxEnablePeerAccess(place->context, 0);
 }
 
 /* ---- memory ---- */
 
-static int host_address(const struct as_card *card, void *host, unsigned long long *address)
+static int host_address(const struct as_gpu *card, void *host, unsigned long long *address)
 {
     return as_cu_of(card)->cuMemHostGetDevicePointer_v2(address, host, 0);
 }
 
-static int read_memory(const struct as_card *card, void *to, unsigned long long from, uint64_t bytes)
+static int read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
 {
     return as_cu_of(card)->cuMemcpyDtoHAsync_v2(to, from, bytes, card->stream);
 }
 
-static int write_memory(const struct as_card *card, unsigned long long to, const void *from, uint64_t bytes)
+static int write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
 {
     return as_cu_of(card)->cuMemcpyHtoDAsync_v2(to, from, bytes, card->stream);
 }
 
-static int copy(const struct as_card *card, unsigned long long to, unsigned long long from, uint64_t bytes,
-                struct as_card_stream *stream)
+static int copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+                struct as_gpu_stream *stream)
 {
     return as_cu_of(card)->cuMemcpyAsync(to, from, bytes, stream);
 }
 
 /* ---- kernels ---- */
 
-_Static_assert(sizeof(CUtensorMap) == AS_CARD_TENSOR_BYTES, "a launch has room for a tensor as the driver has it");
+_Static_assert(sizeof(CUtensorMap) == AS_GPU_TENSOR_BYTES, "a launch has room for a tensor as the driver has it");
 
-static enum as_status make_tensor(const struct as_card *card, const struct as_tensor *t, void *out,
+static enum as_status make_tensor(const struct as_gpu *card, const struct as_tensor *t, void *out,
                                   struct as_error *err)
 {
     static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
@@ -121,21 +121,21 @@ static enum as_status make_tensor(const struct as_card *card, const struct as_te
     if (t->element_bytes > 8 || (t->element_bytes & (t->element_bytes - 1)) || swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
         return as_fail(err, AS_USAGE, "cuda: a tensor has elements of %u bytes and a swizzle of %u", t->element_bytes,
                        t->swizzle);
-    CUresult code = api->cuTensorMapEncodeTiled(out, types[t->element_bytes], 2, as_card_pointer(t->memory), extents,
+    CUresult code = api->cuTensorMapEncodeTiled(out, types[t->element_bytes], 2, as_gpu_pointer(t->memory), extents,
                                                 strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    return as_card_tell(card->backend, code, "cuTensorMapEncodeTiled", err);
+    return as_gpu_tell(card->backend, code, "cuTensorMapEncodeTiled", err);
 }
 
-static enum as_status instantiate(struct as_card *card, struct as_card_graph *graph, struct as_card_graph_exec **out,
+static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
                                   struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(card);
-    enum as_status s = as_card_check(card, api->cuGraphInstantiateWithFlags(out, graph, 0), "cuGraphInstantiate", err);
+    enum as_status s = as_gpu_check(card, api->cuGraphInstantiateWithFlags(out, graph, 0), "cuGraphInstantiate", err);
     if (!s)
-        s = as_card_check(card, api->cuGraphUpload(*out, card->stream), "cuGraphUpload", err);
+        s = as_gpu_check(card, api->cuGraphUpload(*out, card->stream), "cuGraphUpload", err);
     if (!s)
-        s = AS_CARD_DO(card, err, stream_synchronize, card->stream);
+        s = AS_GPU_DO(card, err, stream_synchronize, card->stream);
     if (s && *out) {
         api->cuGraphExecDestroy(*out);
         *out = NULL;
@@ -145,7 +145,7 @@ static enum as_status instantiate(struct as_card *card, struct as_card_graph *gr
 
 static enum as_status allow_local(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
 {
-    struct as_card *card = dev->ctx;
+    struct as_gpu *card = dev->ctx;
     if (bytes == 0)
         return AS_OK;
     if (bytes > INT_MAX)
@@ -154,10 +154,10 @@ static enum as_status allow_local(struct as_device *dev, struct as_kernel *kerne
                        bytes);
     CUresult code = as_cu_of(card)->cuFuncSetAttribute(kernel->function,
                                                        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
-    return as_card_check(card, code, kernel->name, err);
+    return as_gpu_check(card, code, kernel->name, err);
 }
 
-static enum as_status find_compiler(struct as_card *card, int *major, int *minor, struct as_error *err)
+static enum as_status find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
 {
     struct as_nvrtc_api *nvrtc = &((struct as_cu_backend *)card->backend)->nvrtc;
     enum as_status s = nvrtc->library ? AS_OK : as_nvrtc_load(nvrtc, err);
@@ -166,7 +166,7 @@ static enum as_status find_compiler(struct as_card *card, int *major, int *minor
     return s;
 }
 
-static enum as_status compile(struct as_card *card, const struct as_program_desc *desc, unsigned char **code,
+static enum as_status compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
                               size_t *bytes, struct as_error *err)
 {
     return as_cu_compile(&((struct as_cu_backend *)card->backend)->nvrtc, desc, card->target, code, bytes, err);
@@ -177,9 +177,9 @@ static enum as_status compile(struct as_card *card, const struct as_program_desc
 /* suffix: of the newer version of the function; messages go without it. */
 #define BIND(slot, function, suffix) .slot = {api->function##suffix, #function}
 
-static void bind(const struct as_cu_api *api, struct as_card_functions *out)
+static void bind(const struct as_cu_api *api, struct as_gpu_functions *out)
 {
-    *out = (struct as_card_functions){
+    *out = (struct as_gpu_functions){
         BIND(synchronize, cuCtxSynchronize, ),
         BIND(can_access_peer, cuDeviceCanAccessPeer, ),
         BIND(memory_info, cuMemGetInfo, _v2),
@@ -213,7 +213,7 @@ static void bind(const struct as_cu_api *api, struct as_card_functions *out)
     };
 }
 
-static const struct as_card_api card_api = {
+static const struct as_gpu_api gpu_api = {
     .name = "cuda",
     .lost = "the context",
     .unit = "SM",
@@ -261,6 +261,6 @@ static const struct as_card_api card_api = {
 
 void as_cu_bind(struct as_cu_backend *backend)
 {
-    backend->card.api = &card_api;
+    backend->card.api = &gpu_api;
     bind(&backend->api, &backend->card.functions);
 }

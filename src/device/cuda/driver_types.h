@@ -4,7 +4,7 @@
 #ifndef AS_DEVICE_CUDA_DRIVER_TYPES_H
 #define AS_DEVICE_CUDA_DRIVER_TYPES_H
 
-#include "device/card/handles.h"
+#include "device/gpu/handles.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,14 +32,14 @@ typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
-typedef struct as_card_context *CUcontext;
-typedef struct as_card_module *CUmodule;
-typedef struct as_card_function *CUfunction;
-typedef struct as_card_stream *CUstream;
-typedef struct as_card_event *CUevent;
-typedef struct as_card_graph *CUgraph;
-typedef struct as_card_graph_exec *CUgraphExec;
-typedef struct as_card_compilation *nvrtcProgram;
+typedef struct as_gpu_context *CUcontext;
+typedef struct as_gpu_module *CUmodule;
+typedef struct as_gpu_function *CUfunction;
+typedef struct as_gpu_stream *CUstream;
+typedef struct as_gpu_event *CUevent;
+typedef struct as_gpu_graph *CUgraph;
+typedef struct as_gpu_graph_exec *CUgraphExec;
+typedef struct as_gpu_compilation *nvrtcProgram;
 
 typedef struct CUuuid_st {
     char bytes[16];

@@ -35,11 +35,11 @@ static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
 static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
                                   struct as_error *err)
 {
-    struct as_card *card = dev->ctx;
+    struct as_gpu *card = dev->ctx;
     struct as_cublaslt *lt = &((struct as_cu_backend *)card->backend)->lt;
     const struct as_lt_product *p;
     *out = NULL;
-    enum as_status s = as_card_alive(card, err);
+    enum as_status s = as_gpu_alive(card, err);
     if (!s)
         s = as_lt_find("cuBLASLt", products, PRODUCTS, desc, &p, err);
     if (!s && !lt->api.library)

@@ -13,31 +13,31 @@ static int attribute_at(const struct as_cu_api *api, CUdevice id, int attribute)
     return api->cuDeviceGetAttribute(&value, attribute, id) == CUDA_SUCCESS ? value : 0;
 }
 
-int as_cu_attribute(const struct as_card *card, int attribute)
+int as_cu_attribute(const struct as_gpu *card, int attribute)
 {
     return attribute_at(as_cu_of(card), card->here.device, attribute);
 }
 
 /* An attribute that counts something; a driver that says less than nothing says nothing. */
-static unsigned count_of(const struct as_card *card, int attribute)
+static unsigned count_of(const struct as_gpu *card, int attribute)
 {
     int n = as_cu_attribute(card, attribute);
     return n > 0 ? (unsigned)n : 0;
 }
 
-void as_cu_find_target(struct as_card *card)
+void as_cu_find_target(struct as_gpu *card)
 {
     snprintf(card->target, sizeof card->target, "sm_%u%u",
              count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
              count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 1000);
 }
 
-void as_cu_locate(const struct as_cu_api *api, struct as_card_found *found)
+void as_cu_locate(const struct as_cu_api *api, struct as_gpu_found *found)
 {
     char text[32] = "";
     if (api->cuDeviceGetPCIBusId(text, sizeof text - 1, found->id))
         text[0] = 0;
-    as_card_locate(found, text, (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+    as_gpu_locate(found, text, (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                    (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
                    (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
@@ -72,7 +72,7 @@ static void fill_driver(struct as_device_info *info, const struct as_cu_api *api
     as_buf_finish(&file);
 }
 
-static void fill_names(struct as_device_info *info, const struct as_card *card)
+static void fill_names(struct as_device_info *info, const struct as_gpu *card)
 {
     char name[256] = "";
     CUuuid uuid = {{0}};
@@ -90,7 +90,7 @@ static void fill_names(struct as_device_info *info, const struct as_card *card)
              u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 }
 
-static unsigned capabilities(const struct as_card *card)
+static unsigned capabilities(const struct as_gpu *card)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
                     AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_QUEUES | AS_CAP_FREE_COUNT;
@@ -105,7 +105,7 @@ static unsigned capabilities(const struct as_card *card)
     return caps;
 }
 
-static void fill_unit(struct as_device_info *info, const struct as_card *card)
+static void fill_unit(struct as_device_info *info, const struct as_gpu *card)
 {
     info->units = count_of(card, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     info->threads = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -119,7 +119,7 @@ static void fill_unit(struct as_device_info *info, const struct as_card *card)
     info->clock_max_hz = 1e3 * count_of(card, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 }
 
-static void fill_memory(struct as_device_info *info, const struct as_card *card)
+static void fill_memory(struct as_device_info *info, const struct as_gpu *card)
 {
     size_t total = 0, page = 0;
     const CUmemAllocationProp on_device = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -142,13 +142,13 @@ static void fill_memory(struct as_device_info *info, const struct as_card *card)
 
 enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_error *err)
 {
-    const struct as_card *card = dev->ctx;
+    const struct as_gpu *card = dev->ctx;
     struct as_device_info *info = &dev->info;
-    as_card_fill_info(dev, index);
+    as_gpu_fill_info(dev, index);
     fill_names(info, card);
     info->capabilities = capabilities(card);
     fill_unit(info, card);
     fill_memory(info, card);
     as_cu_list_allocators(dev);
-    return as_card_fill_limits(dev, err);
+    return as_gpu_fill_limits(dev, err);
 }

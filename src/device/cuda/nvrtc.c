@@ -2,7 +2,7 @@
 #include "device/cuda/cuda.h"
 
 #include "base/library.h"
-#include "device/card/compiler.h"
+#include "device/gpu/compiler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static enum as_status choose_target(const struct as_nvrtc_api *nvrtc, const char
 }
 
 static int build(const void *library, const char *source, const char *name, const char **options, int options_n,
-                 struct as_card_compilation **out)
+                 struct as_gpu_compilation **out)
 {
     const struct as_nvrtc_api *nvrtc = library;
     nvrtcResult code = nvrtc->nvrtcCreateProgram(out, source, name, 0, NULL, NULL);
@@ -81,7 +81,7 @@ static int build(const void *library, const char *source, const char *name, cons
 enum as_status as_cu_compile(const struct as_nvrtc_api *nvrtc, const struct as_program_desc *desc, const char *arch,
                              unsigned char **cubin, size_t *bytes, struct as_error *err)
 {
-    const struct as_card_compiler compiler = {
+    const struct as_gpu_compiler compiler = {
         .api = "cuda",
         .name = "nvrtc",
         .dialect = AS_DIALECT_CUDA,
@@ -103,5 +103,5 @@ enum as_status as_cu_compile(const struct as_nvrtc_api *nvrtc, const struct as_p
     if (s)
         return s;
     snprintf(option, sizeof option, "--gpu-architecture=%s", target);
-    return as_card_compile(&compiler, desc, options, 2, cubin, bytes, err);
+    return as_gpu_compile(&compiler, desc, options, 2, cubin, bytes, err);
 }

@@ -8,55 +8,55 @@
 #include <string.h>
 
 /* Where device and host have one memory, the host uses what the device allocates in place. */
-static void *host_of(const struct as_card *card, const struct as_card_block *b)
+static void *host_of(const struct as_gpu *card, const struct as_gpu_block *b)
 {
     return card->in_host_memory && b->home.device == card->here.device ? as_hip_pointer(b->address) : NULL;
 }
 
-static enum as_status get_plain(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
-    enum as_status s = as_card_check(card, as_hip_of(card)->hipMalloc(&address, b->bytes), "hipMalloc", err);
+    enum as_status s = as_gpu_check(card, as_hip_of(card)->hipMalloc(&address, b->bytes), "hipMalloc", err);
     b->address = s ? 0 : (uintptr_t)address;
     b->host = host_of(card, b);
     return s;
 }
 
-static enum as_status get_fine(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_fine(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
     hipError_t code = as_hip_of(card)->hipExtMallocWithFlags(&address, b->bytes, b->how->flags);
     b->address = code ? 0 : (uintptr_t)address;
     b->host = host_of(card, b);
-    return as_card_check(card, code, "hipExtMallocWithFlags", err);
+    return as_gpu_check(card, code, "hipExtMallocWithFlags", err);
 }
 
-static enum as_status get_managed(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
     hipError_t code = as_hip_of(card)->hipMallocManaged(&address, b->bytes, hipMemAttachGlobal);
     b->host = code ? NULL : address;
     b->address = (uintptr_t)b->host;
-    return as_card_check(card, code, "hipMallocManaged", err);
+    return as_gpu_check(card, code, "hipMallocManaged", err);
 }
 
-static int release_plain(const struct as_card *card, struct as_card_block *b)
+static int release_plain(const struct as_gpu *card, struct as_gpu_block *b)
 {
     return b->address ? as_hip_of(card)->hipFree(as_hip_pointer(b->address)) : hipSuccess;
 }
 
 /* Only a kernel knows for sure where its static lies: the name that the module exports is of a pointer to it in some
  * versions of the runtime. */
-static enum as_status ask_where(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status ask_where(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
-    const struct as_card_functions *f = card->f;
+    const struct as_gpu_functions *f = card->f;
     void *host = NULL;
     unsigned long long out = 0;
     void *parameters[] = {&out};
     hipFunction_t where = NULL;
-    enum as_status s = AS_CARD_DO(card, err, module_function, &where, b->module, "as_where");
+    enum as_status s = AS_GPU_DO(card, err, module_function, &where, b->module, "as_where");
     if (!s)
-        s = AS_CARD_DO(card, err, host_alloc, &host, sizeof(uint64_t), card->api->host_mapped);
+        s = AS_GPU_DO(card, err, host_alloc, &host, sizeof(uint64_t), card->api->host_mapped);
     if (s)
         return s;
     *(volatile uint64_t *)host = 0;
@@ -64,7 +64,7 @@ static enum as_status ask_where(struct as_card *card, struct as_card_block *b, s
     if (!code)
         code = f->launch.call(where, 1, 1, 1, 1, 1, 1, 0, card->stream, parameters, NULL);
     int waited = f->stream_synchronize.call(card->stream);
-    s = as_card_check(card, code ? code : waited, "as_where", err);
+    s = as_gpu_check(card, code ? code : waited, "as_where", err);
     b->address = *(volatile uint64_t *)host;
     f->host_free.call(host);
     if (!s && !b->address)
@@ -73,12 +73,12 @@ static enum as_status ask_where(struct as_card *card, struct as_card_block *b, s
 }
 
 /* A static comes with a module: one of its own, compiled for the size. */
-static enum as_status get_static(struct as_card *card, struct as_card_block *b, struct as_error *err)
+static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "__attribute__((device, managed)) unsigned char as_static[AS_STATIC_BYTES];\n"
                                  "KERNEL(as_where)(ARG_GLOBAL(0, u64, out) ARG_INDICES)\n"
                                  "{ out[0] = (u64)&as_static[0]; }\n";
-    enum as_status s = as_card_load_static(card, b, source, err);
+    enum as_status s = as_gpu_load_static(card, b, source, err);
     if (!s)
         s = ask_where(card, b, err);
     b->host = as_hip_pointer(b->address);
@@ -87,38 +87,38 @@ static enum as_status get_static(struct as_card *card, struct as_card_block *b, 
 
 #define NEEDS(attribute) .needs = hipDeviceAttribute##attribute, .needs_name = "hipDeviceAttribute" #attribute
 #define PINNED                                                                                                         \
-    as_card_get_pinned, as_card_release_pinned, NEEDS(CanMapHostMemory), .why_not = "it does not see host memory",     \
-                                                                         .sources = AS_CARD_FROM_HOST
+    as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CanMapHostMemory), .why_not = "it does not see host memory",     \
+                                                                         .sources = AS_GPU_FROM_HOST
 #define MANAGED                                                                                                        \
     get_managed, release_plain, NEEDS(ManagedMemory), .why_not = "it has no managed memory",                           \
-                                                      .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST,              \
-                                                      .most = AS_CARD_MANAGED_MOST, .coherent = true
+                                                      .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,              \
+                                                      .most = AS_GPU_MANAGED_MOST, .coherent = true
 
 /* option: not where page faults are replayed so; AS_HIP_XNACK_NONE: always. */
-const struct as_card_allocator as_hip_allocators[] = {
-    {"hipMalloc", get_plain, release_plain, .sources = AS_CARD_FROM_DEVICE, .anywhere = true},
+const struct as_gpu_allocator as_hip_allocators[] = {
+    {"hipMalloc", get_plain, release_plain, .sources = AS_GPU_FROM_DEVICE, .anywhere = true},
     {"hipExtMallocWithFlags fine-grained", get_fine, release_plain, NEEDS(FineGrainSupport),
-     .why_not = "it has no fine-grained memory", .flags = hipDeviceMallocFinegrained, .sources = AS_CARD_FROM_DEVICE,
+     .why_not = "it has no fine-grained memory", .flags = hipDeviceMallocFinegrained, .sources = AS_GPU_FROM_DEVICE,
      .anywhere = true},
     {"hipMallocManaged", MANAGED, .option = AS_HIP_XNACK_ON},
     {"hipMallocManaged XNACK", MANAGED, .option = AS_HIP_XNACK_OFF, .on_demand = true},
     {"hipHostMalloc", PINNED, .coherent = true},
     {"hipHostMalloc coherent", PINNED, .flags = hipHostMallocCoherent, .coherent = true},
     {"hipHostMalloc non-coherent", PINNED, .flags = hipHostMallocNonCoherent},
-    {"hipHostRegister malloc", as_card_get_registered, as_card_release_registered, NEEDS(CanMapHostMemory),
-     .why_not = "it does not see host memory", .sources = AS_CARD_FROM_HOST, .coherent = true},
-    {"malloc", as_card_get_malloc, as_card_release_malloc, NEEDS(PageableMemoryAccess),
+    {"hipHostRegister malloc", as_gpu_get_registered, as_gpu_release_registered, NEEDS(CanMapHostMemory),
+     .why_not = "it does not see host memory", .sources = AS_GPU_FROM_HOST, .coherent = true},
+    {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PageableMemoryAccess),
      .why_not = "its kernels cannot use what malloc gives; HSA_XNACK=1 allows it on chips that can",
-     .sources = AS_CARD_FROM_HOST, .on_demand = true, .coherent = true, .plain = true},
-    {"__managed__", get_static, as_card_release_static, NEEDS(ManagedMemory), .why_not = "it has no managed memory",
-     .sources = AS_CARD_FROM_DEVICE | AS_CARD_FROM_HOST, .most = AS_CARD_STATIC_MOST, .is_static = true},
+     .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true},
+    {"__managed__", get_static, as_gpu_release_static, NEEDS(ManagedMemory), .why_not = "it has no managed memory",
+     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MOST, .is_static = true},
     {.name = NULL},
 };
 enum { ALLOCATORS_N = sizeof as_hip_allocators / sizeof *as_hip_allocators - 1 };
 _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of allocators outgrew as_device_info");
 
 /* A name with XNACK is of processes in which page faults are replayed, the same name without it of all others. */
-static void say_why_not(const struct as_hip_device *hip, const struct as_card_allocator *a, struct as_allocator *out)
+static void say_why_not(const struct as_hip_device *hip, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
     bool replays = hip->target.xnack == AS_HIP_XNACK_ON;
     if (a->needs && as_hip_count(as_hip_of(&hip->card), hip->card.here.device, a->needs) == 0)
@@ -138,10 +138,10 @@ void as_hip_list_allocators(struct as_device *dev)
     bool one_memory = hip->card.in_host_memory;
     dev->info.allocators_n = ALLOCATORS_N;
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
-        const struct as_card_allocator *a = &as_hip_allocators[i];
+        const struct as_gpu_allocator *a = &as_hip_allocators[i];
         struct as_allocator *out = &dev->info.allocators[i];
         bool fine = a->get == get_fine;
-        *out = (struct as_allocator){.host_access = (a->sources & AS_CARD_FROM_HOST) != 0 || one_memory,
+        *out = (struct as_allocator){.host_access = (a->sources & AS_GPU_FROM_HOST) != 0 || one_memory,
                                      .on_demand = a->on_demand,
                                      .coherent = a->coherent || (fine && one_memory)};
         as_copy_text(out->name, sizeof out->name, a->name);

@@ -30,7 +30,7 @@ static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *e
     hipError_t code = b->api.hipInit(0);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice)
         return no_device(code, err);
-    enum as_status s = as_card_tell(&b->card, code, "hipInit", err);
+    enum as_status s = as_gpu_tell(&b->card, code, "hipInit", err);
     if (s && err)
         err->code = AS_UNSUPPORTED;
     return s ? AS_UNSUPPORTED : AS_OK;
@@ -43,13 +43,13 @@ static enum as_status find_devices(struct as_hip_backend *b, struct as_error *er
     hipError_t code = b->api.hipGetDeviceCount(&n);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice || (!code && n <= 0))
         return no_device(code, err);
-    enum as_status s = as_card_tell(&b->card, code, "hipGetDeviceCount", err);
-    for (int i = 0; i < n && b->card.found_n < AS_CARDS_MAX && !s; i++) {
-        struct as_card_found *f = &b->card.found[b->card.found_n++];
+    enum as_status s = as_gpu_tell(&b->card, code, "hipGetDeviceCount", err);
+    for (int i = 0; i < n && b->card.found_n < AS_GPUS_MAX && !s; i++) {
+        struct as_gpu_found *f = &b->card.found[b->card.found_n++];
         f->id = i;
         as_hip_locate(&b->api, f);
     }
-    as_card_sort(&b->card);
+    as_gpu_sort(&b->card);
     return s;
 }
 
@@ -87,40 +87,40 @@ static void device_close(struct as_device *dev)
 {
     if (!dev->ctx)
         return;
-    as_card_close(dev->ctx);
+    as_gpu_close(dev->ctx);
     free(dev->ctx);
     dev->ctx = NULL;
 }
 
 static const struct as_device_ops device_ops = {
     .close = device_close,
-    .alive = as_card_device_alive,
-    .memory_free = as_card_memory_free,
-    .clock = as_card_clock,
-    .topology = as_card_topology,
+    .alive = as_gpu_device_alive,
+    .memory_free = as_gpu_memory_free,
+    .clock = as_gpu_clock,
+    .topology = as_gpu_topology,
 };
 
 static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     struct as_hip_backend *b = backend;
     *out = (struct as_device){.device = &device_ops,
-                              .memory = &as_card_memory_ops,
-                              .program = &as_card_program_ops,
-                              .queue = &as_card_queue_ops,
+                              .memory = &as_gpu_memory_ops,
+                              .program = &as_gpu_program_ops,
+                              .queue = &as_gpu_queue_ops,
                               .gemm = &as_hip_gemm_ops};
-    enum as_status s = as_card_check_index(&b->card, index, err);
+    enum as_status s = as_gpu_check_index(&b->card, index, err);
     if (s)
         return s;
     struct as_hip_device *hip = calloc(1, sizeof *hip);
     if (!hip)
         return as_nomem(err, sizeof *hip, "HIP device");
-    struct as_card *card = &hip->card;
+    struct as_gpu *card = &hip->card;
     out->ctx = card;
-    as_card_init(card, &b->card, index);
+    as_gpu_init(card, &b->card, index);
     as_hip_find_target(&b->api, card->here.device, &hip->target);
     as_copy_text(card->target, sizeof card->target, hip->target.name);
     card->in_host_memory = as_hip_count(&b->api, card->here.device, hipDeviceAttributeIntegrated) > 0;
-    s = as_card_open(card, err);
+    s = as_gpu_open(card, err);
     if (!s)
         s = as_hip_fill_info(out, index, err);
     if (s)

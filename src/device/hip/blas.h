@@ -2,7 +2,7 @@
 #ifndef AS_DEVICE_HIP_BLAS_H
 #define AS_DEVICE_HIP_BLAS_H
 
-#include "device/card/lt.h"
+#include "device/gpu/lt.h"
 #include "device/hip/blas_functions.h"
 #include "device/hip/blas_types.h"
 
@@ -34,7 +34,7 @@ enum as_status as_hipblaslt_find(const struct as_gemm_desc *desc, const struct a
 /* ---- rocblas.c ---- */
 
 struct as_rocblas_gemm {
-    struct as_card *card;
+    struct as_gpu *card;
     const struct as_rocblas_api *api;
     const struct as_lt_product *product;
     struct as_gemm_desc desc;

@@ -1,6 +1,6 @@
 /* A code object read as the ELF file that it is. Nothing of it is believed before it has been checked against the
  * file's size. */
-#include "device/card/machine_code.h"
+#include "device/gpu/machine_code.h"
 #include "device/hip/hip.h"
 #include "device/hip/instructions.h"
 
@@ -10,7 +10,7 @@
 
 enum { MACHINE_AMDGPU = 0xe0 };
 
-static bool is_called(const struct as_card_elf *v, const Elf64_Shdr *names, uint64_t at, const char *name)
+static bool is_called(const struct as_gpu_elf *v, const Elf64_Shdr *names, uint64_t at, const char *name)
 {
     size_t length = strlen(name) + 1;
     return names->sh_type == SHT_STRTAB && at < names->sh_size && names->sh_size - at >= length &&
@@ -18,11 +18,11 @@ static bool is_called(const struct as_card_elf *v, const Elf64_Shdr *names, uint
 }
 
 /* The function of that name in one table of symbols; AS_NOTFOUND where it has none. */
-static enum as_status search(const struct as_card_elf *v, const Elf64_Shdr *table, const char *name, Elf64_Sym *out,
+static enum as_status search(const struct as_gpu_elf *v, const Elf64_Shdr *table, const char *name, Elf64_Sym *out,
                              struct as_error *err)
 {
     Elf64_Shdr names;
-    enum as_status s = as_card_elf_section(v, table->sh_link, &names, err);
+    enum as_status s = as_gpu_elf_section(v, table->sh_link, &names, err);
     for (uint64_t i = 0; !s && i < table->sh_size / sizeof *out; i++) {
         memcpy(out, v->bytes + table->sh_offset + i * sizeof *out, sizeof *out);
         if (ELF64_ST_TYPE(out->st_info) == STT_FUNC && is_called(v, &names, out->st_name, name))
@@ -31,11 +31,11 @@ static enum as_status search(const struct as_card_elf *v, const Elf64_Shdr *tabl
     return s ? s : AS_NOTFOUND;
 }
 
-static enum as_status find_kernel(const struct as_card_elf *v, const char *name, Elf64_Sym *out, struct as_error *err)
+static enum as_status find_kernel(const struct as_gpu_elf *v, const char *name, Elf64_Sym *out, struct as_error *err)
 {
     for (size_t i = 0; i < v->head.e_shnum; i++) {
         Elf64_Shdr table;
-        enum as_status s = as_card_elf_section(v, i, &table, err);
+        enum as_status s = as_gpu_elf_section(v, i, &table, err);
         if (s)
             return s;
         if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM)
@@ -50,10 +50,10 @@ static enum as_status find_kernel(const struct as_card_elf *v, const char *name,
 enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
                                  struct as_error *err)
 {
-    struct as_card_elf v;
+    struct as_gpu_elf v;
     Elf64_Sym kernel;
     *n = 0;
-    enum as_status s = as_card_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
+    enum as_status s = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
     if (!s)
         s = find_kernel(&v, name, &kernel, err);
     if (!s)
@@ -63,18 +63,18 @@ enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const 
 
 /* Where the kernel's instructions lie. A symbol's value is an address in a file that can be loaded, and counts from its
  * section's begin in one that is still to be linked, whose sections have address 0. */
-static enum as_status find_text(const struct as_card_elf *v, const Elf64_Sym *kernel, const unsigned char **text,
+static enum as_status find_text(const struct as_gpu_elf *v, const Elf64_Sym *kernel, const unsigned char **text,
                                 struct as_error *err)
 {
     Elf64_Shdr section;
-    enum as_status s = as_card_elf_section(v, kernel->st_shndx, &section, err);
+    enum as_status s = as_gpu_elf_section(v, kernel->st_shndx, &section, err);
     if (s)
         return s;
     uint64_t at = kernel->st_value - section.sh_addr;
     if (section.sh_type != SHT_PROGBITS || !(section.sh_flags & SHF_EXECINSTR))
-        return as_card_elf_bad(v, "a kernel lies outside of the code", err);
+        return as_gpu_elf_bad(v, "a kernel lies outside of the code", err);
     if (at > section.sh_size || kernel->st_size > section.sh_size - at)
-        return as_card_elf_bad(v, "a kernel lies outside of its section", err);
+        return as_gpu_elf_bad(v, "a kernel lies outside of its section", err);
     *text = v->bytes + section.sh_offset + at;
     return AS_OK;
 }
@@ -171,10 +171,10 @@ static bool is_word(const char *operation)
 static enum as_status count_all(const unsigned char *code, size_t bytes, const char *name, struct count *count,
                                 struct as_error *err)
 {
-    struct as_card_elf v;
+    struct as_gpu_elf v;
     Elf64_Sym kernel;
     struct walk w = {.name = name};
-    enum as_status s = as_card_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
+    enum as_status s = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
     if (!s)
         s = find_kernel(&v, name, &kernel, err);
     if (!s)

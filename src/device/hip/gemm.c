@@ -72,11 +72,11 @@ static void fail_both(const struct as_error *first, const struct as_error *secon
 static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
                                   struct as_error *err)
 {
-    struct as_card *card = dev->ctx;
+    struct as_gpu *card = dev->ctx;
     struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
     struct as_error first = {0}, second = {0};
     *out = NULL;
-    enum as_status s = as_card_alive(card, err);
+    enum as_status s = as_gpu_alive(card, err);
     if (!s)
         s = check_tf32((const struct as_hip_device *)card, desc, err);
     if (s)
@@ -85,7 +85,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     if (!g)
         return as_nomem(err, sizeof *g, "a product");
     s = try_hipblaslt(g, dev, b, desc, &first);
-    if (s == AS_UNSUPPORTED && as_card_alive(card, NULL) == AS_OK) {
+    if (s == AS_UNSUPPORTED && as_gpu_alive(card, NULL) == AS_OK) {
         s = try_rocblas(g, dev, b, desc, &second);
         if (s)
             fail_both(&first, &second, err);

@@ -2,12 +2,12 @@
 #ifndef AS_DEVICE_HIP_HIP_H
 #define AS_DEVICE_HIP_HIP_H
 
-#include "device/card/memory.h"
+#include "device/gpu/memory.h"
 #include "device/hip/api.h"
 #include "device/hip/blas.h"
 
 struct as_hip_backend {
-    struct as_card_backend card; /* first */
+    struct as_gpu_backend card; /* first */
     struct as_hip_api api;
     struct as_hiprtc_api rtc;      /* loaded at the first program; library NULL before */
     struct as_hipblaslt hipblaslt; /* these two at the first product of matrices */
@@ -27,11 +27,11 @@ struct as_hip_target {
 };
 
 struct as_hip_device {
-    struct as_card card; /* first */
+    struct as_gpu card; /* first */
     struct as_hip_target target;
 };
 
-static inline const struct as_hip_api *as_hip_of(const struct as_card *card)
+static inline const struct as_hip_api *as_hip_of(const struct as_gpu *card)
 {
     return &((const struct as_hip_backend *)card->backend)->api;
 }
@@ -48,7 +48,7 @@ void as_hip_bind(struct as_hip_backend *backend);
 
 /* ---- target.c ---- */
 
-void as_hip_locate(const struct as_hip_api *api, struct as_card_found *found);
+void as_hip_locate(const struct as_hip_api *api, struct as_gpu_found *found);
 /* A device attribute, 0 where the runtime does not know it or tells less than nothing. */
 unsigned as_hip_count(const struct as_hip_api *api, int id, int attribute);
 /* Takes a target's name apart; environment: the value of HSA_XNACK or NULL, for names that leave it open. */
@@ -62,7 +62,7 @@ enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_e
 /* ---- allocators.c: the table of allocators, with why some cannot be used ---- */
 
 void as_hip_list_allocators(struct as_device *dev);
-extern const struct as_card_allocator as_hip_allocators[];
+extern const struct as_gpu_allocator as_hip_allocators[];
 
 /* ---- gemm.c ---- */
 

@@ -4,7 +4,7 @@
 #ifndef AS_DEVICE_HIP_HIP_TYPES_H
 #define AS_DEVICE_HIP_HIP_TYPES_H
 
-#include "device/card/handles.h"
+#include "device/gpu/handles.h"
 
 #include <stddef.h>
 
@@ -18,14 +18,14 @@ typedef int hipMemcpyKind;
 typedef int hiprtcResult;
 
 typedef void *hipDeviceptr_t;
-typedef struct as_card_module *hipModule_t;
-typedef struct as_card_function *hipFunction_t;
-typedef struct as_card_stream *hipStream_t;
-typedef struct as_card_event *hipEvent_t;
-typedef struct as_card_graph *hipGraph_t;
+typedef struct as_gpu_module *hipModule_t;
+typedef struct as_gpu_function *hipFunction_t;
+typedef struct as_gpu_stream *hipStream_t;
+typedef struct as_gpu_event *hipEvent_t;
+typedef struct as_gpu_graph *hipGraph_t;
 typedef struct hipGraphNode *hipGraphNode_t;
-typedef struct as_card_graph_exec *hipGraphExec_t;
-typedef struct as_card_compilation *hiprtcProgram;
+typedef struct as_gpu_graph_exec *hipGraphExec_t;
+typedef struct as_gpu_compilation *hiprtcProgram;
 
 typedef struct hipUUID_t {
     char bytes[16];

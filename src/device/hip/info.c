@@ -105,11 +105,11 @@ enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_e
 {
     const struct as_hip_device *hip = dev->ctx;
     struct as_device_info *info = &dev->info;
-    as_card_fill_info(dev, index);
+    as_gpu_fill_info(dev, index);
     fill_names(info, hip);
     info->capabilities = capabilities(hip);
     fill_unit(info, hip);
     fill_memory(info, hip);
     as_hip_list_allocators(dev);
-    return as_card_fill_limits(dev, err);
+    return as_gpu_fill_limits(dev, err);
 }

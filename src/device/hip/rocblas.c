@@ -2,7 +2,7 @@
 #include "device/hip/blas.h"
 
 #include "base/library.h"
-#include "device/card/memory.h"
+#include "device/gpu/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,13 +79,13 @@ static enum as_status put(void *ctx, struct as_error *err)
     const struct as_gemm_desc *d = &g->desc;
     const rocblas_int m = (rocblas_int)d->m, n = (rocblas_int)d->n, k = (rocblas_int)d->k;
     const union as_lt_number zero = {.f64 = 0};
-    void *result = as_card_pointer(d->d);
+    void *result = as_gpu_pointer(d->d);
     rocblas_status status = rocblas_status_success;
     for (uint64_t i = 0; i < g->reps && !status; i++)
         status = g->api->rocblas_gemm_ex(
             g->handle, d->b_transposed ? rocblas_operation_transpose : rocblas_operation_none,
             d->a_transposed ? rocblas_operation_transpose : rocblas_operation_none, n, m, k, &p->one,
-            as_card_pointer(d->b), p->in_type, d->b_transposed ? k : n, as_card_pointer(d->a), p->in_type,
+            as_gpu_pointer(d->b), p->in_type, d->b_transposed ? k : n, as_gpu_pointer(d->a), p->in_type,
             d->a_transposed ? m : k, &zero, result, p->out_type, n, result, p->out_type, n, p->compute,
             rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none);
     return check(g->api, status, "rocblas_gemm_ex", err);
@@ -128,7 +128,7 @@ void as_rocblas_finish(struct as_rocblas_gemm *g)
 {
     if (!g->card)
         return;
-    as_card_alive(g->card, NULL);
+    as_gpu_alive(g->card, NULL);
     if (g->handle)
         g->api->rocblas_destroy_handle(g->handle);
     *g = (struct as_rocblas_gemm){.card = NULL};
@@ -137,7 +137,7 @@ void as_rocblas_finish(struct as_rocblas_gemm *g)
 enum as_status as_rocblas_run(struct as_rocblas_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = as_card_alive(g->card, err);
+    enum as_status s = as_gpu_alive(g->card, err);
     g->reps = reps;
-    return s ? s : as_card_time(g->card, put, g, "rocblas_gemm_ex", out, err);
+    return s ? s : as_gpu_time(g->card, put, g, "rocblas_gemm_ex", out, err);
 }

@@ -1,11 +1,11 @@
 /* The run-time compiler: asked for a code object. */
-#include "device/card/compiler.h"
+#include "device/gpu/compiler.h"
 #include "device/hip/hip.h"
 
 #include <stdio.h>
 
 static int build(const void *library, const char *source, const char *name, const char **options, int options_n,
-                 struct as_card_compilation **out)
+                 struct as_gpu_compilation **out)
 {
     const struct as_hiprtc_api *rtc = library;
     hiprtcResult code = rtc->hiprtcCreateProgram(out, source, name, 0, NULL, NULL);
@@ -16,7 +16,7 @@ enum as_status as_hip_compile(const struct as_hiprtc_api *rtc, const struct as_p
                               const struct as_hip_target *target, unsigned char **code, size_t *bytes,
                               struct as_error *err)
 {
-    const struct as_card_compiler compiler = {
+    const struct as_gpu_compiler compiler = {
         .api = "hip",
         .name = "hiprtc",
         .dialect = AS_DIALECT_HIP,
@@ -39,5 +39,5 @@ enum as_status as_hip_compile(const struct as_hiprtc_api *rtc, const struct as_p
                        "the runtime does not tell what chip the device is, so nothing can be compiled for it");
     snprintf(chip, sizeof chip, "--offload-arch=%s", target->name);
     snprintf(wall, sizeof wall, "-DAS_WALL_KHZ=%u", target->wall_khz);
-    return as_card_compile(&compiler, desc, options, sizeof options / sizeof *options, code, bytes, err);
+    return as_gpu_compile(&compiler, desc, options, sizeof options / sizeof *options, code, bytes, err);
 }

@@ -1,7 +1,7 @@
 /* The HIP runtime as a table of what all cards do: its errors, its functions, and what it does in its own way. */
 #include "device/hip/hip.h"
 
-static const struct as_card_status statuses[] = {
+static const struct as_gpu_status statuses[] = {
     {hipErrorOutOfMemory, AS_NOMEM},
     {hipErrorNotSupported, AS_UNSUPPORTED},
     {hipErrorPeerAccessUnsupported, AS_UNSUPPORTED},
@@ -26,26 +26,26 @@ static const int sticky[] = {
     0,
 };
 
-static void words(const struct as_card_backend *backend, int code, const char **name, const char **text)
+static void words(const struct as_gpu_backend *backend, int code, const char **name, const char **text)
 {
     const struct as_hip_api *api = &((const struct as_hip_backend *)backend)->api;
     *name = api->hipGetErrorName(code);
     *text = api->hipGetErrorString(code);
 }
 
-static int enter(const struct as_card *card, const struct as_card_place *place)
+static int enter(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_hip_of(card)->hipSetDevice(place->device);
 }
 
-static int enable_peer(const struct as_card *card, const struct as_card_place *place)
+static int enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_hip_of(card)->hipDeviceEnablePeerAccess(place->device, 0);
 }
 
 /* ---- memory ---- */
 
-static int host_address(const struct as_card *card, void *host, unsigned long long *address)
+static int host_address(const struct as_gpu *card, void *host, unsigned long long *address)
 {
     void *got = NULL;
     hipError_t code = as_hip_of(card)->hipHostGetDevicePointer(&got, host, 0);
@@ -53,32 +53,32 @@ static int host_address(const struct as_card *card, void *host, unsigned long lo
     return code;
 }
 
-static int read_memory(const struct as_card *card, void *to, unsigned long long from, uint64_t bytes)
+static int read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
 {
     return as_hip_of(card)->hipMemcpyDtoHAsync(to, as_hip_pointer(from), bytes, card->stream);
 }
 
 /* The runtime only reads, but its declaration does not say so. */
-static int write_memory(const struct as_card *card, unsigned long long to, const void *from, uint64_t bytes)
+static int write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
 {
     return as_hip_of(card)->hipMemcpyHtoDAsync(as_hip_pointer(to), (void *)(uintptr_t)from, bytes, card->stream);
 }
 
-static int copy(const struct as_card *card, unsigned long long to, unsigned long long from, uint64_t bytes,
-                struct as_card_stream *stream)
+static int copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+                struct as_gpu_stream *stream)
 {
     return as_hip_of(card)->hipMemcpyAsync(as_hip_pointer(to), as_hip_pointer(from), bytes, hipMemcpyDefault, stream);
 }
 
 /* ---- kernels ---- */
 
-static enum as_status instantiate(struct as_card *card, struct as_card_graph *graph, struct as_card_graph_exec **out,
+static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
                                   struct as_error *err)
 {
     hipError_t code = as_hip_of(card)->hipGraphInstantiate(out, graph, NULL, NULL, 0);
     if (code)
         *out = NULL;
-    return as_card_check(card, code, "hipGraphInstantiate", err);
+    return as_gpu_check(card, code, "hipGraphInstantiate", err);
 }
 
 /* All that a group can have is allowed from the start. */
@@ -90,7 +90,7 @@ static enum as_status allow_local(struct as_device *dev, struct as_kernel *kerne
                    kernel->name, bytes, (unsigned long long)dev->info.group_local);
 }
 
-static enum as_status find_compiler(struct as_card *card, int *major, int *minor, struct as_error *err)
+static enum as_status find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
 {
     struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
     enum as_status s = b->rtc.library ? AS_OK : as_hiprtc_load(&b->rtc, b->api.library, err);
@@ -99,7 +99,7 @@ static enum as_status find_compiler(struct as_card *card, int *major, int *minor
     return s;
 }
 
-static enum as_status compile(struct as_card *card, const struct as_program_desc *desc, unsigned char **code,
+static enum as_status compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
                               size_t *bytes, struct as_error *err)
 {
     const struct as_hip_device *hip = (const struct as_hip_device *)card;
@@ -120,9 +120,9 @@ static enum as_status code_bytes(const unsigned char *code, size_t bytes, const 
 
 #define BIND(slot, function) .slot = {api->function, #function}
 
-static void bind(const struct as_hip_api *api, struct as_card_functions *out)
+static void bind(const struct as_hip_api *api, struct as_gpu_functions *out)
 {
-    *out = (struct as_card_functions){
+    *out = (struct as_gpu_functions){
         BIND(synchronize, hipDeviceSynchronize),
         BIND(can_access_peer, hipDeviceCanAccessPeer),
         BIND(memory_info, hipMemGetInfo),
@@ -156,7 +156,7 @@ static void bind(const struct as_hip_api *api, struct as_card_functions *out)
     };
 }
 
-static const struct as_card_api card_api = {
+static const struct as_gpu_api gpu_api = {
     .name = "hip",
     .lost = "the device",
     .unit = "CU",
@@ -201,6 +201,6 @@ static const struct as_card_api card_api = {
 
 void as_hip_bind(struct as_hip_backend *backend)
 {
-    backend->card.api = &card_api;
+    backend->card.api = &gpu_api;
     bind(&backend->api, &backend->card.functions);
 }

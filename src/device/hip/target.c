@@ -14,12 +14,12 @@ unsigned as_hip_count(const struct as_hip_api *api, int id, int attribute)
     return api->hipDeviceGetAttribute(&n, attribute, id) == hipSuccess && n > 0 ? (unsigned)n : 0;
 }
 
-void as_hip_locate(const struct as_hip_api *api, struct as_card_found *found)
+void as_hip_locate(const struct as_hip_api *api, struct as_gpu_found *found)
 {
     char text[32] = "";
     if (api->hipDeviceGetPCIBusId(text, sizeof text - 1, found->id))
         text[0] = 0;
-    as_card_locate(found, text, as_hip_count(api, found->id, hipDeviceAttributePciDomainID),
+    as_gpu_locate(found, text, as_hip_count(api, found->id, hipDeviceAttributePciDomainID),
                    as_hip_count(api, found->id, hipDeviceAttributePciBusId),
                    as_hip_count(api, found->id, hipDeviceAttributePciDeviceId));
 }

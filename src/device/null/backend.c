@@ -18,7 +18,7 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
         return as_nomem(err, sizeof *p, "a program");
     p->host = desc->host;
     as_copy_text(p->name, sizeof p->name, desc->name);
-    as_null_visit(as_null(dev));
+    as_null_trial(as_null(dev));
     *out = p;
     return AS_OK;
 }
@@ -184,7 +184,7 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
     struct as_null_device *n = as_null(out);
     as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
     n->opened = as_now();
-    as_null_visit(n);
+    as_null_trial(n);
     return AS_OK;
 }
 

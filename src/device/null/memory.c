@@ -119,8 +119,8 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
 {
     struct as_null_device *n = as_null(dev);
     enum as_status s = as_null_act(as_null_strike_allocation(n, allocator, bytes), allocator, err);
-    *alloc_s = 1e-9 * (double)count * n->script.alloc_ns * n->visit_factor * as_null_noise(n, n->script.sd);
-    *free_s = 1e-9 * (double)count * n->script.free_ns * n->visit_factor * as_null_noise(n, n->script.sd);
+    *alloc_s = 1e-9 * (double)count * n->script.alloc_ns * n->trial_factor * as_null_noise(n, n->script.sd);
+    *free_s = 1e-9 * (double)count * n->script.free_ns * n->trial_factor * as_null_noise(n, n->script.sd);
     return s;
 }
 

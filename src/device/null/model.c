@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-void as_null_visit(struct as_null_device *n)
+void as_null_trial(struct as_null_device *n)
 {
-    n->visit_factor = as_null_noise(n, n->script.visit_sd);
+    n->trial_factor = as_null_noise(n, n->script.trial_sd);
     n->clock_halved = false;
     n->last_run = NULL;
     for (size_t i = 0; i < n->script.faults_n; i++)
@@ -57,7 +57,7 @@ double as_null_seconds(struct as_null_device *n, const struct as_launch *launch)
             i++;
         once = s->levels_n ? w->accesses * s->levels[i].ns * 1e-9 + w->bytes / (s->levels[i].gbs * 1e9) : once;
     }
-    double factor = as_null_noise(n, s->sd) * n->visit_factor * mode_factor(n) * drift_factor(n);
+    double factor = as_null_noise(n, s->sd) * n->trial_factor * mode_factor(n) * drift_factor(n);
     return (double)launch->reps * once * factor * (n->clock_halved ? 2 : 1);
 }
 

@@ -17,7 +17,7 @@
  * "free_ns"  numbers, 100 and 50: one allocation, one free "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...]
  * by rising size, the last with size 0 (no bound). The first level that holds the footprint of a launch serves it:
  *                seconds = reps x (accesses x ns x 1e-9 + bytes / (gbs x 1e9))
- *   "noise"      {"sd": 0.005, "visit_sd": 0}: relative standard deviations, of each launch and of each trial
+ *   "noise"      {"sd": 0.005, "trial_sd": 0}: relative standard deviations, of each launch and of each trial
  *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
  *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
  *                "to_launch" by launches since then; the ends may be left out
@@ -99,7 +99,7 @@ struct as_null_script {
     enum as_null_execute execute;
     bool sleep, cycles;
     double clock_hz, launch_ns, alloc_ns, free_ns;
-    double sd, visit_sd;
+    double sd, trial_sd;
     double drift_factor, drift_from_s, drift_to_s;
     uint64_t drift_from_launch, drift_to_launch;
     bool drift;
@@ -122,7 +122,7 @@ struct as_null_device {
     struct as_rng rng;
     double opened; /* as_now() */
     uint64_t launches;
-    double visit_factor;
+    double trial_factor;
     bool clock_halved;
     uint64_t held; /* bytes of memory handed out */
     void (*last_run)(const struct as_host_call *call);
@@ -131,7 +131,7 @@ struct as_null_device {
 };
 
 /* Starts a trial: counters and what lasts for a trial begin anew. */
-void as_null_visit(struct as_null_device *n);
+void as_null_trial(struct as_null_device *n);
 /* Seconds that the script has for a launch. Draws. */
 double as_null_seconds(struct as_null_device *n, const struct as_launch *launch);
 /* The first fault of the script that strikes now, NULL when none does. Counts. */

@@ -52,7 +52,7 @@ static const struct member sensor_members[] = {
     N(NUMBER, memory_clock_hz), N(NUMBER, users),
     N(NUMBER, ecc_uncorrected), {0},
 };
-static const struct member noise_members[] = {S(NUMBER, "sd", sd), S(NUMBER, "visit_sd", visit_sd), {0}};
+static const struct member noise_members[] = {S(NUMBER, "sd", sd), S(NUMBER, "visit_sd", trial_sd), {0}};
 static const struct member drift_members[] = {
     S(NUMBER, "factor", drift_factor),          S(NUMBER, "from_s", drift_from_s),      S(NUMBER, "to_s", drift_to_s),
     S(COUNT, "from_launch", drift_from_launch), S(COUNT, "to_launch", drift_to_launch), {0},

@@ -1,7 +1,7 @@
 /* Products by cuBLASLt on a stand-in for it: each type is right, and what is wrong with it is said. */
 #include "../cards.h"
 
-#include "gemm.h"
+#include "lib/gemm/gemm.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@ static int setup(void **state)
     static char size_text[32];
     snprintf(size_text, sizeof size_text, "%d", (int)ROUND_TRIP);
     setenv("FAKE_CUDA_STATIC", size_text, 1);
-    return card_setup(state);
+    return gpu_setup(state);
 }
 
 static bool compiles(enum as_status s, const char *allocator, const struct as_error *err)
@@ -28,13 +28,13 @@ static void test_round_trips(void **state)
         struct as_error err = {0};
         struct as_memory *m = NULL;
         assert_string_equal(a->why_not, "");
-        enum as_status s = card_get(a->name, ROUND_TRIP, NULL, &m, &err);
+        enum as_status s = gpu_get(a->name, ROUND_TRIP, NULL, &m, &err);
         if (!compiles(s, a->name, &err)) {
             print_message("%s left out: %s\n", a->name, err.text);
             continue;
         }
         check_ok(s, &err);
-        card_round_trip(a->name, m);
+        gpu_round_trip(a->name, m);
         check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
         card.dev.memory->free(&card.dev, m); /* also while it is mapped */
         usable++;
@@ -48,18 +48,18 @@ static void test_too_much(void **state)
     struct as_error err = {0};
     double a, f;
     (void)state;
-    check_fails(card_get("cuMemAlloc", 200 * GIB, NULL, &m, &err), AS_UNSUPPORTED, &err,
+    check_fails(gpu_get("cuMemAlloc", 200 * GIB, NULL, &m, &err), AS_UNSUPPORTED, &err,
                 "asked for 200 GiB, 139 GiB are free");
-    check_fails(card_get("cuMemCreate", 140 * GIB, NULL, &m, &err), AS_NOMEM, &err,
+    check_fails(gpu_get("cuMemCreate", 140 * GIB, NULL, &m, &err), AS_NOMEM, &err,
                 "asked for 140 GiB, 139 GiB are free");
-    check_fails(card_get("cuMemAlloc", 139 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
-    check_fails(card_get("cuMemAllocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "1 GiB is the most");
-    check_fails(card_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "256 MiB is the most");
-    check_fails(card_get("cuMemHostAlloc", UINT64_C(1) << 60, NULL, &m, &err), AS_NOMEM, &err,
+    check_fails(gpu_get("cuMemAlloc", 139 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
+    check_fails(gpu_get("cuMemAllocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "1 GiB is the most");
+    check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "256 MiB is the most");
+    check_fails(gpu_get("cuMemHostAlloc", UINT64_C(1) << 60, NULL, &m, &err), AS_NOMEM, &err,
                 "half of the host memory");
-    check_fails(card_get("cuMemAlloc", 0, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
-    check_fails(card_get("cuMemAlloc", UINT64_MAX, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
-    check_fails(card_get("calloc", 64, NULL, &m, &err), AS_USAGE, &err, "no allocator 'calloc'");
+    check_fails(gpu_get("cuMemAlloc", 0, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
+    check_fails(gpu_get("cuMemAlloc", UINT64_MAX, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
+    check_fails(gpu_get("calloc", 64, NULL, &m, &err), AS_USAGE, &err, "no allocator 'calloc'");
     check_fails(card.dev.memory->time_alloc(&card.dev, "cuMemAlloc", 10 * GIB, 20, &a, &f, &err), AS_UNSUPPORTED, &err,
                 "asked for 200 GiB");
     check_fails(card.dev.memory->time_alloc(&card.dev, "cuMemAlloc", GIB, SIZE_MAX / 2, &a, &f, &err), AS_USAGE, &err,
@@ -78,7 +78,7 @@ static void test_no_memory(void **state)
         double alloc_s, free_s;
         if (strcmp(a->name, "malloc") == 0)
             continue;
-        enum as_status s = card_get(a->name, ROUND_TRIP, NULL, &m, &err);
+        enum as_status s = gpu_get(a->name, ROUND_TRIP, NULL, &m, &err);
         if (!compiles(s, a->name, &err))
             continue;
         check_fails(s, AS_NOMEM, &err, "CUDA_ERROR_OUT_OF_MEMORY (2)");
@@ -96,10 +96,10 @@ static void test_half_way(void **state)
     struct as_error err = {0};
     (void)state;
     fake("noaccess");
-    check_fails(card_get("cuMemCreate", 4096, NULL, &m, &err), AS_UNSUPPORTED, &err, "cuMemSetAccess");
+    check_fails(gpu_get("cuMemCreate", 4096, NULL, &m, &err), AS_UNSUPPORTED, &err, "cuMemSetAccess");
     assert_null(m);
     setenv("FAKE_CUDA_STATIC", "4096", 1);
-    enum as_status s = card_get("__managed__", ROUND_TRIP, NULL, &m, &err);
+    enum as_status s = gpu_get("__managed__", ROUND_TRIP, NULL, &m, &err);
     if (compiles(s, "__managed__", &err))
         check_fails(s, AS_FAILED, &err, "a static of 196613 bytes came out with 4096");
     assert_null(m);
@@ -132,17 +132,17 @@ static void test_why_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round_trips, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_times, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_most, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_too_much, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_half_way, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_peer, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_copies_cross, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_opened_twice, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_two_devices, setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_why_not, setup, card_teardown),
+        cmocka_unit_test_setup_teardown(test_round_trips, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_times, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_most, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_too_much, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_no_memory, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_half_way, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_peer, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_copies_cross, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_opened_twice, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_two_devices, setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_why_not, setup, gpu_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

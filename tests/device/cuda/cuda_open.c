@@ -8,13 +8,13 @@
 static void test_no_device(void **state)
 {
     (void)state;
-    card_refuses("none", NULL, "/dev/nvidia0");
-    card_refuses("zero", NULL, "/dev/nvidia0");
-    card_refuses("", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
-    card_refuses("zero", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
-    card_refuses("", "7", "CUDA_VISIBLE_DEVICES is '7'");
-    card_refuses("mismatch", NULL, "different versions");
-    card_refuses("nameless", NULL, "cuInit: an error without a name (31337)");
+    gpu_refuses("none", NULL, "/dev/nvidia0");
+    gpu_refuses("zero", NULL, "/dev/nvidia0");
+    gpu_refuses("", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
+    gpu_refuses("zero", "", "CUDA_VISIBLE_DEVICES is set and empty: no device is visible");
+    gpu_refuses("", "7", "CUDA_VISIBLE_DEVICES is '7'");
+    gpu_refuses("mismatch", NULL, "different versions");
+    gpu_refuses("nameless", NULL, "cuInit: an error without a name (31337)");
 }
 
 /* All of them are given back when others are opened and at the end; the stand-in says what was not. */
@@ -141,11 +141,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_device),
-        cmocka_unit_test(card_order_is_pci),
+        cmocka_unit_test(gpu_order_is_pci),
         cmocka_unit_test(test_further_queues),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_hostile_info),
-        cmocka_unit_test(card_topology_is_json),
+        cmocka_unit_test(gpu_topology_is_json),
         cmocka_unit_test(test_context_cannot_be_made),
         cmocka_unit_test(test_lost_context),
     };

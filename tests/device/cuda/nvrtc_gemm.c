@@ -1,7 +1,7 @@
 /* The kernels for products of matrices as NVRTC compiles them, without a device: for each architecture and type that a
  * path has, they compile, spill nothing, and hold the instructions of the matrix unit that they are about. Skipped
  * where there is no NVRTC. */
-#include "../../../probes/attention/attention.h"
+#include "probes/apps/attention/attention.h"
 #include "real_nvrtc.h"
 
 #include <setjmp.h>

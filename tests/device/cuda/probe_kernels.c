@@ -1,6 +1,6 @@
 /* Every kernel of the probes as NVRTC compiles it for the architecture that is asked for, without a GPU; with "brief"
  * behind it each value of an axis once. Skipped where there is no NVRTC. */
-#include "../kernel_visits.h"
+#include "../kernel_trials.h"
 #include "real_nvrtc.h"
 
 #include <setjmp.h>
@@ -22,14 +22,14 @@ static void test_arch(void **state)
                                        .count = as_cubin_count,
                                        .code_bytes = as_cubin_code_bytes};
     need_nvrtc();
-    kernel_visits_check(&by, words[1]);
+    kernel_trials_check(&by, words[1]);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2 || (argc > 2 && strcmp(argv[2], "brief") != 0))
         return 2;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_visits_complete),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_trials_complete),
                                        cmocka_unit_test_prestate(test_arch, argv)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

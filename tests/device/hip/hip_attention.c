@@ -3,7 +3,7 @@
  * not share. */
 #include "../cards.h"
 
-#include "../../../probes/attention/attention.h"
+#include "probes/apps/attention/attention.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static void test_planted(void **state)
         fake(chips[chip]);
         open_card(&o, 0);
         prepare(&a, &o, AS_ATTENTION_FLASH);
-        for (size_t i = 0; i < sizeof planted / sizeof *planted; i += card_brief() ? 8 : 1) {
+        for (size_t i = 0; i < sizeof planted / sizeof *planted; i += gpu_brief() ? 8 : 1) {
             char why[200] = "";
             if (planted[i].chip != chip)
                 continue;

@@ -4,7 +4,7 @@
 #include "../cards.h"
 
 #include "base/utf8.h"
-#include "gemm.h"
+#include "lib/gemm/gemm.h"
 
 #include <stdlib.h>
 

@@ -81,7 +81,7 @@ static void test_devices(void **state)
 static void test_no_device(void **state)
 {
     (void)state;
-    card_refuses("none", NULL, "/dev/kfd");
+    gpu_refuses("none", NULL, "/dev/kfd");
     fake("runs");
 }
 
@@ -104,13 +104,13 @@ static void test_allocators(void **state)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct as_error err = {0};
         struct as_memory *m = NULL;
-        enum as_status s = card_get(table[i].name, ROUND_TRIP, NULL, &m, &err);
+        enum as_status s = gpu_get(table[i].name, ROUND_TRIP, NULL, &m, &err);
         if (table[i].why_not) {
             check_fails(s, AS_UNSUPPORTED, &err, table[i].why_not);
             continue;
         }
         check_ok(s, &err);
-        card_round_trip(table[i].name, m);
+        gpu_round_trip(table[i].name, m);
         card.dev.memory->free(&card.dev, m);
     }
 }

@@ -29,14 +29,14 @@ static void check_table(bool apu)
         struct as_error err = {0};
         struct as_memory *m = NULL;
         assert_string_equal(a->name, table[i].name);
-        enum as_status s = card_get(a->name, ROUND_TRIP, NULL, &m, &err);
+        enum as_status s = gpu_get(a->name, ROUND_TRIP, NULL, &m, &err);
         if (!(apu ? table[i].on_apu : table[i].on_card)) {
             assert_true(a->why_not[0]);
             check_fails(s, AS_UNSUPPORTED, &err, a->why_not);
             continue;
         }
         check_ok(s, &err);
-        card_round_trip(a->name, m);
+        gpu_round_trip(a->name, m);
         check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
         card.dev.memory->free(&card.dev, m); /* also while it is mapped */
     }
@@ -69,7 +69,7 @@ static void test_apu(void **state)
     assert_true(as_info_allocator(&card.dev.info, "hipMalloc")->host_access);
     assert_true(as_info_allocator(&card.dev.info, "hipMallocManaged XNACK")->on_demand);
     assert_non_null(strstr(as_info_allocator(&card.dev.info, "hipMallocManaged")->why_not, "HSA_XNACK=0"));
-    check_ok(card_get("hipMalloc", 4096, NULL, &m, &err), &err);
+    check_ok(gpu_get("hipMalloc", 4096, NULL, &m, &err), &err);
     check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
     void *there = m->host;
     ((char *)there)[5] = 3;
@@ -85,18 +85,18 @@ static void test_too_much(void **state)
     struct as_error err = {0};
     double a, f;
     (void)state;
-    check_fails(card_get("hipMalloc", 200 * GIB, NULL, &m, &err), AS_UNSUPPORTED, &err,
+    check_fails(gpu_get("hipMalloc", 200 * GIB, NULL, &m, &err), AS_UNSUPPORTED, &err,
                 "asked for 200 GiB, 3 GiB are free");
-    check_fails(card_get("hipExtMallocWithFlags fine-grained", 4 * GIB, NULL, &m, &err), AS_NOMEM, &err,
+    check_fails(gpu_get("hipExtMallocWithFlags fine-grained", 4 * GIB, NULL, &m, &err), AS_NOMEM, &err,
                 "asked for 4 GiB, 3 GiB are free");
-    check_fails(card_get("hipMalloc", 3 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
-    check_fails(card_get("hipMallocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "1 GiB is the most");
-    check_fails(card_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "256 MiB is the most");
-    check_fails(card_get("hipHostMalloc", UINT64_C(1) << 60, NULL, &m, &err), AS_NOMEM, &err,
+    check_fails(gpu_get("hipMalloc", 3 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
+    check_fails(gpu_get("hipMallocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "1 GiB is the most");
+    check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "256 MiB is the most");
+    check_fails(gpu_get("hipHostMalloc", UINT64_C(1) << 60, NULL, &m, &err), AS_NOMEM, &err,
                 "half of the host memory");
-    check_fails(card_get("hipMalloc", 0, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
-    check_fails(card_get("hipMalloc", UINT64_MAX, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
-    check_fails(card_get("calloc", 64, NULL, &m, &err), AS_USAGE, &err, "no allocator 'calloc'");
+    check_fails(gpu_get("hipMalloc", 0, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
+    check_fails(gpu_get("hipMalloc", UINT64_MAX, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
+    check_fails(gpu_get("calloc", 64, NULL, &m, &err), AS_USAGE, &err, "no allocator 'calloc'");
     check_fails(card.dev.memory->time_alloc(&card.dev, "hipMalloc", 10 * GIB, 20, &a, &f, &err), AS_UNSUPPORTED, &err,
                 "asked for 200 GiB");
     check_fails(card.dev.memory->time_alloc(&card.dev, "hipMalloc", GIB, SIZE_MAX / 2, &a, &f, &err), AS_USAGE, &err,
@@ -114,7 +114,7 @@ static void test_no_memory(void **state)
         double alloc_s, free_s;
         if (!table[i].on_card || strcmp(table[i].name, "__managed__") == 0)
             continue;
-        check_fails(card_get(table[i].name, ROUND_TRIP, NULL, &m, &err), AS_NOMEM, &err, "hipErrorOutOfMemory (2)");
+        check_fails(gpu_get(table[i].name, ROUND_TRIP, NULL, &m, &err), AS_NOMEM, &err, "hipErrorOutOfMemory (2)");
         assert_null(m);
         check_fails(card.dev.memory->time_alloc(&card.dev, table[i].name, 4096, 4, &alloc_s, &free_s, &err), AS_NOMEM,
                     &err, "hipErrorOutOfMemory (2)");
@@ -127,10 +127,10 @@ static void test_static_half_way(void **state)
     struct as_memory *m = NULL;
     struct as_error err = {0};
     (void)state;
-    check_ok(card_get("__managed__", 4096, NULL, &m, &err), &err);
+    check_ok(gpu_get("__managed__", 4096, NULL, &m, &err), &err);
     card.dev.memory->free(&card.dev, m);
     fake("nomem");
-    check_fails(card_get("__managed__", 4096, NULL, &m, &err), AS_NOMEM, &err, "hipHostMalloc");
+    check_fails(gpu_get("__managed__", 4096, NULL, &m, &err), AS_NOMEM, &err, "hipHostMalloc");
     assert_null(m);
 }
 
@@ -155,18 +155,18 @@ static void test_plain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_card, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_apu, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_times, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_most, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_too_much, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_static_half_way, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_peer, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_copies_cross, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_opened_twice, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(card_two_devices, card_setup, card_teardown),
-        cmocka_unit_test_setup_teardown(test_plain, card_setup, card_teardown),
+        cmocka_unit_test_setup_teardown(test_card, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_apu, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_times, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_most, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_too_much, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_no_memory, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_static_half_way, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_peer, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_copies_cross, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_opened_twice, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(gpu_two_devices, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,12 @@
 static void test_no_device(void **state)
 {
     (void)state;
-    card_refuses("none", NULL, "/dev/kfd");
-    card_refuses("zero", NULL, "/dev/kfd");
-    card_refuses("", "", "HIP_VISIBLE_DEVICES is set and empty: no device is visible");
-    card_refuses("zero", "", "HIP_VISIBLE_DEVICES is set and empty: no device is visible");
-    card_refuses("", "7", "HIP_VISIBLE_DEVICES is '7'");
-    card_refuses("nameless", NULL, "hipInit: an error without a name (31337)");
+    gpu_refuses("none", NULL, "/dev/kfd");
+    gpu_refuses("zero", NULL, "/dev/kfd");
+    gpu_refuses("", "", "HIP_VISIBLE_DEVICES is set and empty: no device is visible");
+    gpu_refuses("zero", "", "HIP_VISIBLE_DEVICES is set and empty: no device is visible");
+    gpu_refuses("", "7", "HIP_VISIBLE_DEVICES is '7'");
+    gpu_refuses("nameless", NULL, "hipInit: an error without a name (31337)");
 }
 
 static void test_info(void **state)
@@ -132,9 +132,9 @@ static void test_lost_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_device),      cmocka_unit_test(card_order_is_pci),
+        cmocka_unit_test(test_no_device),      cmocka_unit_test(gpu_order_is_pci),
         cmocka_unit_test(test_info),           cmocka_unit_test(test_unknown_chip),
-        cmocka_unit_test(test_hostile_info),   cmocka_unit_test(card_topology_is_json),
+        cmocka_unit_test(test_hostile_info),   cmocka_unit_test(gpu_topology_is_json),
         cmocka_unit_test(test_no_such_device), cmocka_unit_test(test_lost_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,8 @@
  * laid out otherwise are seen. */
 #include "../cards.h"
 
-#include "../../../probes/common/timed.h"
-#include "gemm.h"
+#include "lib/timed/timed.h"
+#include "lib/gemm/gemm.h"
 
 #include <stdlib.h>
 
@@ -143,7 +143,7 @@ static void test_wrong(void **state)
     (void)state;
     fake("");
     open_card(&o, 0);
-    for (size_t i = 0; i < sizeof planted / sizeof *planted; i += card_brief() ? 4 : 1) {
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i += gpu_brief() ? 4 : 1) {
         struct as_product p;
         char why[200] = "";
         struct as_product_desc d = desc_of(planted[i].type);

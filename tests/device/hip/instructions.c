@@ -1,8 +1,8 @@
 /* The machine code that clang makes of the dialect for AMD chips: every kernel of the probes, and one small kernel for
  * each thing that a compiler would rather do otherwise. Skipped where there is no such compiler. */
-#include "../kernel_visits.h"
+#include "../kernel_trials.h"
 #include "assembly.h"
-#include "core/probe.h"
+#include "probe/probe.h"
 #include "device/hip/hip.h"
 
 #include <elf.h>
@@ -237,7 +237,7 @@ static void test_folded(void **state)
             .source = "KERNEL(loop)(ARG_GLOBAL(0, f32, out), ARG_VALUE(1, f32, y) ARG_INDICES)\n"
                       "{ f32 x = y; for (u32 i = 0; i < 64; i++) x = FMA_F32(x, y, y); out[THREAD] = KEEP; }\n"};
         struct as_device dev = {.info = {.capabilities = AS_CAP_CODE}, .program = &ops};
-        struct as_visit_context vc = {.dev = &dev};
+        struct as_trial_context vc = {.dev = &dev};
         struct as_error err = {0};
         if (assembly_of(&desc, arch, &gated.text, &gated.bytes, &err))
             fail_msg("for %s: %s", arch, err.text);
@@ -296,12 +296,12 @@ static void test_probes(void **state)
                                        .count = count,
                                        .code_bytes = code_bytes};
     (void)state;
-    kernel_visits_check(&by, arch);
+    kernel_trials_check(&by, arch);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_visits_complete),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_trials_complete),
                                        cmocka_unit_test(test_words),
                                        cmocka_unit_test(test_paths),
                                        cmocka_unit_test(test_counts),

@@ -1,9 +1,9 @@
 /* Every matrix instruction of AMD's as clang compiles it, without a device: the program compiles, every step of the
  * peak kernels is the machine instruction that it is about, and machine code has the names that the assembly has.
  * Skipped where there is no such compiler. */
-#include "../../../probes/matrix/matrix.h"
+#include "lib/mma/matrix.h"
 #include "assembly.h"
-#include "code.h"
+#include "lib/ops/code.h"
 #include "device/hip/hip.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The real compiler, where it is installed, without a device: the programs of the probes for the chip that argv[1]
  * names. An old version ends the process where it does not know the chip. */
 #include "../check.h"
-#include "../kernel_visits.h"
+#include "../kernel_trials.h"
 #include "device/hip/hip.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void test_probes(void **state)
                                               .count = as_hip_count_code,
                                               .code_bytes = as_hip_code_bytes};
     (void)state;
-    kernel_visits_check(&by, target.arch);
+    kernel_trials_check(&by, target.arch);
 }
 
 static void test_managed_static(void **state)

@@ -1,6 +1,6 @@
 /* Every kernel of the probes in the Metal Shading Language, by the strict stand-in of its compiler: without a Mac. And
  * that the stand-in refuses what the language does. Skipped where there is no such clang++. */
-#include "../kernel_visits.h"
+#include "../kernel_trials.h"
 #include "device/dialect/dialect.h"
 #include "msl.h"
 
@@ -72,7 +72,7 @@ static void test_probes(void **state)
                                               .compile = compile,
                                               .code_bytes = code_bytes};
     (void)state;
-    kernel_visits_check(&by, "metal3.1");
+    kernel_trials_check(&by, "metal3.1");
 }
 
 static enum as_status check(const char *text, const char *defines, unsigned version, struct as_error *err)
@@ -96,7 +96,7 @@ static void test_f64(void **state)
     assert_non_null(strstr(err.text, "this device has no f64"));
 }
 
-/* Products of matrices, whose programs are not those of a visit. */
+/* Products of matrices, whose programs are not those of a trial. */
 static void test_products(void **state)
 {
     static const char *const defines[] = {"-DIN_F32 -DEPILOGUE=0 -DTILED",  "-DIN_BF16 -DEPILOGUE=1 -DTILED",
@@ -228,7 +228,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_visits_complete), cmocka_unit_test(test_words),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_trials_complete), cmocka_unit_test(test_words),
                                        cmocka_unit_test(test_refused),           cmocka_unit_test(test_f64),
                                        cmocka_unit_test(test_products),          cmocka_unit_test(test_probes)};
     if (msl_missing()) {

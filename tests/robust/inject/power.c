@@ -1,11 +1,11 @@
-/* The power goes while a run on the scripted device measures, at each change of the store's disk: every visit that was
+/* The power goes while a run on the scripted device measures, at each change of the store's disk: every trial that was
  * told is in the store, and resume completes the run.
  *
  * ASSAY_INJECT other than "sample" (default): each change; ASSAY_INJECT_SEED is where the sample starts. */
 #include "disk.h"
 #include "fixture.h"
 
-#include "core/run.h"
+#include "run/run.h"
 
 #include <limits.h>
 #include <math.h>
@@ -14,14 +14,14 @@ enum { SAMPLED = 12 };
 
 struct told {
     int64_t run;
-    size_t visits;
+    size_t trials;
 };
 
 static void on_event(void *user, const struct as_event *event)
 {
     struct told *told = user;
     told->run = event->run ? event->run->id : told->run;
-    told->visits += event->kind == AS_EVENT_CELL_END;
+    told->trials += event->kind == AS_EVENT_CELL_END;
 }
 
 static enum as_status measure(struct fixture *f, struct told *told, bool resume, struct as_run_result *result)
@@ -34,7 +34,7 @@ static enum as_status measure(struct fixture *f, struct told *told, bool resume,
                                            .sets_n = 1,
                                            .precision = NAN,
                                            .budget_s = NAN,
-                                           .visits = 2,
+                                           .trials = 2,
                                            .seed = 1,
                                            .has_seed = 1,
                                            .event = on_event,
@@ -48,12 +48,12 @@ static enum as_status measure(struct fixture *f, struct told *told, bool resume,
     return s;
 }
 
-static size_t stored_visits(struct fixture *f, int64_t run)
+static size_t stored_trials(struct fixture *f, int64_t run)
 {
-    struct as_visit *visits = NULL;
+    struct as_trial *trials = NULL;
     size_t n = 0;
-    check(f, as_store_visits(f->store, run, 0, &visits, &n, &f->err));
-    as_visits_free(visits, n);
+    check(f, as_store_trials(f->store, run, 0, &trials, &n, &f->err));
+    as_trials_free(trials, n);
     return n;
 }
 
@@ -69,9 +69,9 @@ static int64_t check_store(struct fixture *f, const struct told *told, unsigned 
     const int64_t run = n ? runs[0].id : 0;
     const bool whole = n && runs[0].state == AS_RUN_COMPLETE;
     as_runs_free(runs, n);
-    const size_t visits = run ? stored_visits(f, run) : 0;
-    if (visits < told->visits) /* those of one commit may be there that were not told yet */
-        fail_msg("power lost at change %lu: %zu visits were told, %zu are there", at, told->visits, visits);
+    const size_t trials = run ? stored_trials(f, run) : 0;
+    if (trials < told->trials) /* those of one commit may be there that were not told yet */
+        fail_msg("power lost at change %lu: %zu visits were told, %zu are there", at, told->trials, trials);
     must_close(f);
     return whole ? 0 : run;
 }
@@ -86,7 +86,7 @@ static void check_complete(struct fixture *f, int64_t run)
     assert_int_equal(n, 2);
     for (size_t i = 0; i < n; i++) {
         assert_in_range(cells[i].status, AS_CELL_OK, AS_CELL_REJECTED);
-        assert_true(cells[i].sum.n > 0 && cells[i].visits_done >= 2);
+        assert_true(cells[i].sum.n > 0 && cells[i].trials_done >= 2);
     }
     as_cells_free(cells, n);
     must_close(f);
@@ -132,7 +132,7 @@ static void test_power(void **state)
     check(f, measure(f, &told, false, &result));
     const unsigned long changes = disk_stop();
     disk_forget();
-    assert_true(told.visits >= 4 && changes > 50);
+    assert_true(told.trials >= 4 && changes > 50);
     const bool sample = !how || strcmp(how, "sample") == 0;
     const unsigned long every = sample ? changes / SAMPLED : 1, from = sample && seed ? strtoul(seed, NULL, 10) : 1;
     unsigned long points = 0;

@@ -1,5 +1,5 @@
 /* The stand-in for hipBLASLt by the names of cuBLASLt, included before its text. */
-#include "device/card/lt.h"
+#include "device/gpu/lt.h"
 #include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/cublaslt_types.h"
 

@@ -20,7 +20,7 @@
 
 static const size_t total_bytes = (size_t)141 << 30, free_bytes = (size_t)139 << 30;
 
-static struct as_card_context contexts[DEVICES] = {{.device = 0}, {.device = 1}, {.device = 2}};
+static struct as_gpu_context contexts[DEVICES] = {{.device = 0}, {.device = 1}, {.device = 2}};
 static char broken[160];
 __thread CUcontext fake_current;
 struct block *fake_blocks;

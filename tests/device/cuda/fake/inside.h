@@ -14,27 +14,27 @@ AS_CU_REQUIRED(DECLARE)
 AS_CU_OPTIONAL(DECLARE)
 
 enum { DEVICES = 3, PAGE = 2 << 20 };
-struct as_card_context {
+struct as_gpu_context {
     int device, retained, lost;
     unsigned peers; /* bits */
 };
-struct as_card_stream {
+struct as_gpu_stream {
     CUcontext context;
 };
-struct as_card_event {
+struct as_gpu_event {
     CUcontext context;
     double seconds; /* when it was recorded */
 };
-struct as_card_function {
+struct as_gpu_function {
     CUmodule module;
     char name[32];
     unsigned dynamic_bytes; /* that it may ask for */
 };
-struct as_card_module {
+struct as_gpu_module {
     CUcontext context;
     void *bytes; /* of its static variable, NULL none */
     size_t size;
-    struct as_card_function functions[8];
+    struct as_gpu_function functions[8];
 };
 enum kind { DEVICE_MEMORY, POOLED, MANAGED, PINNED, REGISTERED, RESERVED };
 struct block {

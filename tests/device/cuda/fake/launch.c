@@ -17,10 +17,10 @@ _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define LANES 32
-#include "../../../../probes/common/pages.kernel"
-#include "../../../../probes/concurrency/concurrency.kernel"
-#include "../../../../probes/launch/launch.kernel"
-#include "../../../../probes/sentinel/sentinel.kernel"
+#include "lib/pages/pages.kernel"
+#include "probes/runtime/concurrency/concurrency.kernel"
+#include "probes/runtime/launch/launch.kernel"
+#include "probes/memory/sentinel/sentinel.kernel"
 #pragma GCC diagnostic pop
 
 static int counting; /* a launch of "count" was not waited for */
@@ -49,7 +49,7 @@ CUresult fake_waited(void)
 
 API CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
-    MAKE(as_card_stream, stream);
+    MAKE(as_gpu_stream, stream);
     return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : fake_broke(__func__, CUDA_SUCCESS);
 }
 
@@ -63,7 +63,7 @@ API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 
 API CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
-    MAKE(as_card_stream, stream);
+    MAKE(as_gpu_stream, stream);
     return flags == CU_STREAM_NON_BLOCKING && priority <= 0 && priority >= -5 ? CUDA_SUCCESS
                                                                               : fake_broke(__func__, CUDA_SUCCESS);
 }
@@ -88,7 +88,7 @@ API CUresult cuStreamQuery(CUstream stream)
 
 API CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
-    MAKE(as_card_event, event);
+    MAKE(as_gpu_event, event);
     return flags & ~3u ? fake_broke(__func__, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
 }
 
@@ -133,7 +133,7 @@ API CUresult cuModuleLoadData(CUmodule *module, const void *image)
     const char *size = getenv("FAKE_CUDA_STATIC");
     if (!image || !(size || fake_asked("runs")))
         return CUDA_ERROR_INVALID_IMAGE;
-    MAKE(as_card_module, module);
+    MAKE(as_gpu_module, module);
     if (!size)
         return CUDA_SUCCESS;
     (*module)->size = strtoul(size, NULL, 10);

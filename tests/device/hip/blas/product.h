@@ -3,10 +3,10 @@
 #ifndef AS_TESTS_FAKE_BLAS_PRODUCT_H
 #define AS_TESTS_FAKE_BLAS_PRODUCT_H
 
-#include "device/card/lt.h"
+#include "device/gpu/lt.h"
 #include "device/hip/blas_functions.h"
 #include "device/hip/blas_types.h"
-#include "formats.h"
+#include "lib/mma/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -40,18 +40,18 @@ struct fake_entry {
     const unsigned *sizes; /* of its arguments */
 };
 
-struct as_card_module {
+struct as_gpu_module {
     void *library;
     const struct fake_entry *table;
     const struct fake_item **(*current)(void); /* where this thread's item is looked for */
 };
-struct as_card_function {
-    const struct as_card_module *module;
+struct as_gpu_function {
+    const struct as_gpu_module *module;
     const struct fake_entry *entry;
-    struct as_card_function *next;
+    struct as_gpu_function *next;
 };
 struct launch {
-    const struct as_card_function *kernel;
+    const struct as_gpu_function *kernel;
     unsigned groups, threads;
     void *arguments[24];
     unsigned char values[24][16];

@@ -15,7 +15,7 @@ enum { MACHINE_AMDGPU = 0xe0, MACHINE_HOST_AT = offsetof(Elf64_Ehdr, e_machine),
 
 /* ---- modules ---- */
 
-static struct as_card_function *symbols; /* of all modules, for as long as the process lives */
+static struct as_gpu_function *symbols; /* of all modules, for as long as the process lives */
 
 /* The image is as long as its table of sections says, which stands at its end. */
 static bool write_library(const char *path, const void *image)
@@ -49,7 +49,7 @@ API hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
     (void)unlink(path);
     if (!library)
         return hipErrorInvalidImage;
-    struct as_card_module *m = calloc(1, sizeof *m);
+    struct as_gpu_module *m = calloc(1, sizeof *m);
     m->library = library;
     m->table = dlsym(library, "fake_table");
     void *current = dlsym(library, "fake_current");
@@ -63,7 +63,7 @@ API hipError_t hipModuleUnload(hipModule_t module)
 {
     if (!module)
         return fake_broke(__func__, hipErrorInvalidHandle);
-    for (struct as_card_function *s = symbols; s; s = s->next)
+    for (struct as_gpu_function *s = symbols; s; s = s->next)
         s->entry = s->module == module ? NULL : s->entry;
     dlclose(module->library);
     free(module);
@@ -76,8 +76,8 @@ API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module,
     for (const struct fake_entry *e = module->table; e && e->name; e++) {
         if (strcmp(e->name, name) != 0 || e->count > 24)
             continue;
-        struct as_card_function *s = calloc(1, sizeof *s);
-        *s = (struct as_card_function){module, e, symbols};
+        struct as_gpu_function *s = calloc(1, sizeof *s);
+        *s = (struct as_gpu_function){module, e, symbols};
         *function = symbols = s;
         return hipSuccess;
     }

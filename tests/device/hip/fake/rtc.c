@@ -17,7 +17,7 @@ enum { NAMES_MAX = 32, WORDS_MAX = 64, MACHINE_AMDGPU = 0xe0, CODE_MAX = 64 << 2
 
 extern const char fake_on_host[], fake_on_host_matrix[];
 
-struct as_card_compilation {
+struct as_gpu_compilation {
     char *source, *log;
     unsigned char *code;
     size_t code_bytes;

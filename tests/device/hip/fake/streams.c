@@ -20,22 +20,22 @@ struct work {
     hipEvent_t event;
     unsigned turn; /* of the event */
 };
-struct as_card_event {
+struct as_gpu_event {
     unsigned asked, done; /* so many times it was put on a stream, and came */
     double seconds;
 };
-struct as_card_graph {
+struct as_gpu_graph {
     struct work *first, **last;
 };
-struct as_card_graph_exec {
+struct as_gpu_graph_exec {
     struct work *first;
 };
-struct as_card_stream {
+struct as_gpu_stream {
     int device;
     pthread_t thread;
     struct work *first, **last;
     bool busy, stop;
-    struct as_card_graph *capture;
+    struct as_gpu_graph *capture;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -128,7 +128,7 @@ static hipError_t waited(void)
 
 API hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)
 {
-    struct as_card_stream *s = calloc(1, sizeof *s);
+    struct as_gpu_stream *s = calloc(1, sizeof *s);
     s->last = &s->first;
     s->device = fake_current;
     fake_count(1);

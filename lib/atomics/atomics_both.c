@@ -1,0 +1,248 @@
+/* The CPU's threads and the device's, alone or together on one array. */
+#include "atomics.h"
+
+#include "lib/chase/chase.h"
+
+#include <stdio.h>
+#include <sys/sysinfo.h>
+
+static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
+/* A device that has not started by then is waited for with pauses: some start only where the host leaves a core. */
+static const double START_S = 10e-3;
+
+/* ---- which cells there are ---- */
+
+enum { GROUP_THREADS = 64, UNIT_THREADS = 2048 };
+
+/* Groups of 64, and no more of them than run at the same time. */
+static bool device_threads_make_sense(const struct as_device_info *info, uint64_t threads)
+{
+    uint64_t holds = (uint64_t)(info->units ? info->units : 1) * (info->unit_threads  ? info->unit_threads
+                                                                  : info->is_host_cpu ? GROUP_THREADS
+                                                                                      : UNIT_THREADS);
+    return (threads < GROUP_THREADS || threads % GROUP_THREADS == 0) && threads <= holds;
+}
+
+/* Does this row of axes stand for one cell, and not for one that another row stands for too? */
+static bool is_a_cell(const struct as_device_info *info, const struct as_axes *a)
+{
+    uint64_t cpu = as_axes_u64(a, "cpu_threads"), device = as_axes_u64(a, "device_threads");
+    bool of_cpu = as_word_is(a, "agent", "cpu"), is_cpu = info->capabilities & AS_CAP_HOST_KERNELS;
+    if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)get_nprocs() || (info->capabilities & AS_CAP_SCRIPTED))
+        return false;
+    if (device == 0) /* a CPU has no scopes */
+        return as_word_is(a, "scope", "system");
+    return !is_cpu && device_threads_make_sense(info, device);
+}
+
+static bool sides_can(const struct as_device_info *info, const struct as_axes *a, const struct as_allocator *memory,
+                      bool watched, bool lossy, struct as_error *err)
+{
+    bool cpu = as_axes_u64(a, "cpu_threads") > 0, device = as_axes_u64(a, "device_threads") > 0;
+    bool is_cpu = info->capabilities & AS_CAP_HOST_KERNELS;
+    if (memory->why_not[0])
+        as_fail(err, AS_UNSUPPORTED, "%s", memory->why_not);
+    else if (cpu && !is_cpu && !memory->host_access)
+        as_fail(err, AS_UNSUPPORTED, "the CPU reaches '%s' only by a copy", memory->name);
+    else if (cpu && device && memory->no_sharing[0] && !(lossy && memory->coherent))
+        as_fail(err, AS_UNSUPPORTED, "'%s': %s", memory->name, memory->no_sharing);
+    else if (device && !(info->capabilities & AS_CAP_ASYNC))
+        as_fail(err, AS_UNSUPPORTED, "a launch on this device returns only when the kernel has ended");
+    else if (device && (watched || cpu) && !as_chase_shared_allocator(info))
+        as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
+    else if (device && as_word_is(a, "type", "f64") && !(info->capabilities & AS_CAP_FP64))
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+    else
+        return true;
+    return false;
+}
+
+enum as_applies atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
+                                struct as_error *err)
+{
+    const struct as_allocator *memory = as_info_allocator(info, as_axes_text(a, "allocator"));
+    size_t type = as_word_index(a, "type", atomics_type_words);
+    if (!memory || type >= ATOMICS_TYPES || !is_a_cell(info, a))
+        return AS_PRUNED;
+    double bytes = as_axes_number(a, "elements") * atomics_type_bytes((enum atomics_type)type) + 2 * ATOMICS_GUARD;
+    return sides_can(info, a, memory, watched, lossy, err) && !as_check_block(info, memory->name, bytes, err)
+               ? AS_APPLIES
+               : AS_INAPPLICABLE;
+}
+
+/* A driver compiles the kernel at first; the array is written once, in 4 MiB at a time. */
+double atomics_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    return (info->capabilities & AS_CAP_HOST_KERNELS ? 10 : 40) + as_axes_number(a, "elements") * 8 / 200e6;
+}
+
+/* ---- the sides ---- */
+
+static enum as_status make_cpu(struct atomics *s, bool plain, bool seq_cst, struct as_error *err)
+{
+    struct as_memory *memory = s->array.memory;
+    enum as_status st = s->dev->memory->map(s->dev, memory, err);
+    if (st)
+        return st;
+    struct atomics_cpu_desc desc = {.elements = (char *)memory->host + ATOMICS_GUARD,
+                                    .type = s->array.type,
+                                    .plain = plain,
+                                    .seq_cst = seq_cst,
+                                    .n = s->array.elements,
+                                    .threads = s->cpu_threads};
+    return atomics_cpu_create(s->dev, &desc, &s->cpu, err);
+}
+
+enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, bool plain, bool watched,
+                               struct as_error *err)
+{
+    const struct as_axes *a = vc->axes;
+    size_t type = as_word_index(a, "type", atomics_type_words);
+    bool seq_cst = as_word_is(a, "order", "seq_cst");
+    *s = (struct atomics){.dev = vc->dev,
+                          .cpu_threads = (unsigned)as_axes_u64(a, "cpu_threads"),
+                          .device_threads = as_axes_u64(a, "device_threads"),
+                          .of_cpu = as_word_is(a, "agent", "cpu"),
+                          .seed = vc->seed};
+    if (type >= ATOMICS_TYPES)
+        return as_fail(err, AS_USAGE, "there is no type '%s'", as_axes_text(a, "type"));
+    enum as_status st = atomics_array_create(&s->array, vc->dev, as_axes_text(a, "allocator"), (enum atomics_type)type,
+                                             as_axes_u64(a, "elements"), err);
+    if (!st)
+        st = atomics_array_clear(&s->array, err);
+    if (!st && s->cpu_threads)
+        st = make_cpu(s, plain, seq_cst, err);
+    struct atomics_device_desc device = {.array = &s->array,
+                                         .plain = plain,
+                                         .seq_cst = seq_cst,
+                                         .system = as_word_is(a, "scope", "system"),
+                                         .threads = s->device_threads,
+                                         .watched = watched || s->cpu_threads};
+    if (!st && s->device_threads)
+        st = atomics_device_create(vc, &device, &s->device, err);
+    if (!st)
+        st = atomics_array_clear(&s->array, err); /* what the choice of the batch left */
+    vc->footprint = s->array.bytes;
+    vc->host_work = s->cpu != NULL;
+    vc->min_reps = vc->max_reps = 1;
+    return st;
+}
+
+void atomics_finish(struct atomics *s)
+{
+    atomics_device_destroy(s->device);
+    if (s->array.memory && s->array.memory->host && s->cpu_threads)
+        s->dev->memory->unmap(s->dev, s->array.memory, NULL);
+    atomics_cpu_destroy(s->cpu);
+    atomics_array_finish(&s->array);
+}
+
+/* ---- together ---- */
+
+static uint64_t count_cpu(const struct atomics *s)
+{
+    return s->cpu ? atomics_cpu_count(s->cpu) : 0;
+}
+
+static uint64_t count_device(const struct atomics *s)
+{
+    return s->device ? atomics_device_count(s->device) : 0;
+}
+
+/* The device starts first, since it takes longer; then the CPU's threads, which stand ready, are let go. */
+static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t device_each, struct as_error *err)
+{
+    enum as_status st = s->cpu ? atomics_cpu_start(s->cpu, s->seed, cpu_each, err) : AS_OK;
+    if (st)
+        return st;
+    st = s->device ? atomics_device_start(s->device, s->seed, device_each, err) : AS_OK;
+    double asked = as_now();
+    while (!st && s->device && s->cpu && count_device(s) == 0)
+        if (as_now() > asked + PATIENCE_S)
+            st = as_fail(err, AS_UNSUPPORTED, "the device does not start while the host waits for it");
+        else if (as_now() > asked + START_S)
+            as_sleep(20e-6);
+    if (s->cpu && st)
+        atomics_cpu_stop(s->cpu);
+    else if (s->cpu)
+        atomics_cpu_go(s->cpu);
+    return st;
+}
+
+/* Waits for all sides, whatever happened before; the first failure counts. */
+static enum as_status finish_run(struct atomics *s, enum as_status before, bool stop, struct as_error *err)
+{
+    struct as_error later;
+    if (s->device && (stop || before))
+        atomics_device_stop(s->device);
+    if (s->cpu && (stop || before))
+        atomics_cpu_stop(s->cpu);
+    enum as_status cpu = s->cpu ? atomics_cpu_wait(s->cpu, before ? &later : err) : AS_OK;
+    before = before ? before : cpu;
+    enum as_status device = s->device ? atomics_device_wait(s->device, before ? &later : err) : AS_OK;
+    s->last = (struct atomics_counts){count_cpu(s), count_device(s)};
+    return before ? before : device;
+}
+
+/* Each side's count and when it was read. */
+struct reading {
+    uint64_t cpu, device;
+    double cpu_at, device_at;
+};
+
+static struct reading read_counts(const struct atomics *s)
+{
+    struct reading r;
+    double t0 = as_now();
+    r.cpu = count_cpu(s);
+    double t1 = as_now();
+    r.device = count_device(s);
+    double t2 = as_now();
+    r.cpu_at = (t0 + t1) / 2;
+    r.device_at = (t1 + t2) / 2;
+    return r;
+}
+
+static enum as_status await_sides(const struct atomics *s, struct as_error *err)
+{
+    double end = as_now() + PATIENCE_S;
+    while ((s->cpu && !count_cpu(s)) || (s->device && !count_device(s))) {
+        if (as_now() > end)
+            return as_fail(err, AS_UNSUPPORTED, "no update of %s is seen while it runs",
+                           s->cpu && !count_cpu(s) ? "the CPU" : "the device");
+        as_sleep(20e-6);
+    }
+    return AS_OK;
+}
+
+enum as_status atomics_rate(struct atomics *s, double window_s, struct atomics_rates *out, struct as_error *err)
+{
+    struct reading a = {0}, b = {0};
+    s->seed++;
+    enum as_status st = start(s, UINT64_MAX, UINT64_MAX, err);
+    if (!st)
+        st = await_sides(s, err);
+    if (!st) {
+        as_sleep(SETTLE_S);
+        a = read_counts(s);
+        as_sleep(window_s);
+        b = read_counts(s);
+    }
+    st = finish_run(s, st, true, err);
+    if (st)
+        return st;
+    *out = (struct atomics_rates){.seconds = b.cpu_at - a.cpu_at,
+                                  .cpu = (double)(b.cpu - a.cpu) / (b.cpu_at - a.cpu_at),
+                                  .device = (double)(b.device - a.device) / (b.device_at - a.device_at)};
+    return AS_OK;
+}
+
+enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device_each, double *seconds,
+                           struct as_error *err)
+{
+    s->seed++;
+    double before = as_now();
+    enum as_status st = finish_run(s, start(s, cpu_each, device_each, err), false, err);
+    *seconds = as_now() - before;
+    return st;
+}

@@ -1,0 +1,285 @@
+/* Threads of a device that update the array. What a group has done stands on a line of its own, which the host reads
+ * while the kernel runs where both see the same memory. */
+#include "atomics.h"
+
+#include "lib/chase/chase.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_kernel_atomics[];
+
+enum { GROUP_THREADS = 64, WORDS = 16, FIRST_BATCH = 16, MOST_BATCH = 1 << 20, ABLE_WORDS = 4 };
+/* A group looks at whether to stop after each batch, by a load from the host's memory as a rule: so few looks in a
+ * second that neither the group nor the link notices, and so many that a count is young when it is read. */
+static const double LOOKS = 2e6, BATCH_LEAST_S = 50e-6, BATCH_MOST_S = 1e-3;
+static const double ALONE_S = 5; /* a kernel that is not stopped ends by itself after about that */
+
+struct atomics_device {
+    struct as_device *dev;
+    const struct atomics_array *array;
+    struct as_program *program;
+    struct as_kernel *able, *kernel;
+    struct as_memory *control;
+    uint32_t *lines; /* of control as it is after a run that was not watched */
+    size_t groups, group_size;
+    bool watched;
+    uint32_t batch;         /* updates of a thread between two looks */
+    uint32_t used, batches; /* of the run: batch and how many */
+    uint32_t forever;       /* batches until a kernel ends that nobody stops */
+};
+
+static const char *scope_of(bool system)
+{
+    return system ? "SCOPE_SYSTEM" : "SCOPE_DEVICE";
+}
+
+static void make_defines(const struct atomics_device_desc *d, char *out, size_t size)
+{
+    static const struct {
+        const char *value, *element, *add, *has;
+    } types[ATOMICS_TYPES] = {{"u32", "atomic_u32", "ATOMIC_ADD", "1"},
+                              {"u64", "atomic_u64", "ATOMIC_ADD_U64", "HAVE_ATOMIC_ADD_U64"},
+                              {"f32", "atomic_f32", "ATOMIC_ADD_F32", "HAVE_ATOMIC_ADD_F32"},
+                              {"f64", "atomic_f64", "ATOMIC_ADD_F64", "HAVE_ATOMIC_ADD_F64"}};
+    const enum atomics_type type = d->array->type;
+    snprintf(out, size,
+             "-DVALUE=%s -DELEMENT=%s -DADD=%s -DHAS_ADD=%s -DORDER=%s -DSCOPE=%s -DPLAIN=%d -DNEEDS_ORDER=%d "
+             "-DNEEDS_SEQ_CST=%d -DNEEDS_SYSTEM=%d -DCONTROL_WORDS=%du -DCONTROL_SCOPE=%s",
+             types[type].value, types[type].element, types[type].add, types[type].has,
+             d->seq_cst ? "ORDER_SEQ_CST" : "ORDER_RELAXED", scope_of(d->system), d->plain, d->seq_cst || d->system,
+             d->seq_cst, d->system, WORDS, d->watched ? "SCOPE_SYSTEM" : "SCOPE_DEVICE");
+}
+
+/* ---- what the device's kernels can do at all ---- */
+
+static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct atomics_device_desc *d,
+                                 struct as_error *err)
+{
+    const struct {
+        bool lacks;
+        const char *what;
+    } rows[] = {
+        {!able[0], "addition of this type"},
+        {(d->seq_cst || d->system) && !able[1], "order and scope of their own: they are relaxed, in the device"},
+        {d->seq_cst && !able[2], "order seq_cst"},
+        {d->system && !able[3], "scope of the whole system"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].lacks)
+            return as_fail(err, AS_UNSUPPORTED, "atomics of this device's kernels have no %s", rows[i].what);
+    return AS_OK;
+}
+
+static enum as_status look_at_able(struct atomics_device *g, struct as_trial_context *vc,
+                                   const struct atomics_device_desc *d, struct as_error *err)
+{
+    uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* where nothing runs the kernel below is asked for */
+    struct as_timing unused;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = g->control}};
+    struct as_launch l = {.args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1};
+    enum as_status s = g->dev->program->kernel(g->dev, g->program, "able", &g->able, err);
+    l.kernel = g->able;
+    if (!s)
+        s = g->dev->memory->write(g->dev, g->control, 0, able, sizeof able, err);
+    if (!s)
+        s = g->dev->queue->launch(g->dev, &l, &unused, err);
+    if (!s)
+        s = g->dev->memory->read(g->dev, g->control, 0, able, sizeof able, err);
+    if (!s)
+        s = judge_able(able, d, err);
+    if (!s && !d->plain)
+        as_note(vc, "device_addition", able[0] == 1 ? "by an operation of the API" : "by compare-and-swap in a loop");
+    return s;
+}
+
+/* ---- launches ---- */
+
+static size_t control_bytes(const struct atomics_device *g)
+{
+    return (1 + g->groups) * WORDS * sizeof(uint32_t);
+}
+
+static _Atomic uint32_t *word_at(const struct atomics_device *g, size_t line)
+{
+    return (_Atomic uint32_t *)(void *)((uint32_t *)g->control->host + line * WORDS);
+}
+
+static enum as_status reset(struct atomics_device *g, struct as_error *err)
+{
+    for (size_t i = 0; i < (1 + g->groups) * WORDS; i++)
+        g->lines[i] = 0;
+    if (!g->watched)
+        return g->dev->memory->write(g->dev, g->control, 0, g->lines, control_bytes(g), err);
+    for (size_t i = 0; i <= g->groups; i++)
+        atomic_store_explicit(word_at(g, i), 0, memory_order_release);
+    return AS_OK;
+}
+
+static struct as_launch make_launch(const struct atomics_device *g, uint64_t seed, struct as_arg args[7])
+{
+    const struct atomics_array *a = g->array;
+    args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = a->memory};
+    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = g->control};
+    args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = ATOMICS_GUARD / atomics_type_bytes(a->type)};
+    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = a->elements};
+    args[4] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = seed};
+    args[5] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = g->used};
+    args[6] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = g->batches};
+    return (struct as_launch){
+        .kernel = g->kernel, .args = args, .args_n = 7, .groups = g->groups, .group_size = g->group_size, .reps = 1};
+}
+
+static enum as_status time_batch(struct atomics_device *g, uint32_t batch, double *seconds, struct as_error *err)
+{
+    struct as_arg args[7];
+    struct as_timing t;
+    g->used = batch;
+    g->batches = 1;
+    struct as_launch l = make_launch(g, batch, args);
+    enum as_status s = reset(g, err);
+    if (!s)
+        s = g->dev->queue->launch(g->dev, &l, &t, err);
+    *seconds = s ? NAN : as_timing_seconds(&t);
+    return s;
+}
+
+/* A batch lasts so long that looks are rare. The first launches have what only they have. */
+static enum as_status choose_batch(struct atomics_device *g, struct as_error *err)
+{
+    const double wanted = fmin(fmax((double)g->groups / LOOKS, BATCH_LEAST_S), BATCH_MOST_S);
+    double nothing, took = 0;
+    enum as_status s = time_batch(g, 1, &nothing, err);
+    if (!s)
+        s = time_batch(g, 1, &nothing, err);
+    for (g->batch = FIRST_BATCH; !s; g->batch *= 4) {
+        s = time_batch(g, g->batch, &took, err);
+        took = fmax(took - nothing, 0);
+        if (took >= wanted / 2 || g->batch >= MOST_BATCH)
+            break;
+    }
+    double forever = took > 0 ? ALONE_S / took : 0;
+    g->forever = forever < 1e9 ? (uint32_t)forever + 64 : 1000000000;
+    return s;
+}
+
+/* Few updates are made in eight batches or some more, so that it is seen when the first are done. */
+static uint32_t batch_for(const struct atomics_device *g, uint64_t each)
+{
+    return each / 8 == 0 ? 1 : each / 8 < g->batch ? (uint32_t)(each / 8) : g->batch;
+}
+
+uint64_t atomics_device_whole(const struct atomics_device *g, uint64_t each)
+{
+    each = each ? each : 1;
+    return each / batch_for(g, each) * batch_for(g, each);
+}
+
+enum as_status atomics_device_start(struct atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err)
+{
+    struct as_arg args[7];
+    g->used = batch_for(g, each);
+    uint64_t batches = each == UINT64_MAX ? g->forever : each / g->used;
+    g->batches = batches < UINT32_MAX ? (uint32_t)batches : UINT32_MAX;
+    struct as_launch l = make_launch(g, seed, args);
+    enum as_status s = reset(g, err);
+    return s ? s : g->dev->queue->submit(g->dev, &l, err);
+}
+
+void atomics_device_stop(struct atomics_device *g)
+{
+    if (g->watched)
+        atomic_store_explicit(word_at(g, 0), 1, memory_order_release);
+}
+
+enum as_status atomics_device_wait(struct atomics_device *g, struct as_error *err)
+{
+    enum as_status s = g->dev->queue->wait(g->dev, AS_WAIT_BLOCK, err);
+    if (!s && !g->watched)
+        s = g->dev->memory->read(g->dev, g->control, 0, g->lines, control_bytes(g), err);
+    return s;
+}
+
+static uint32_t batches_of(const struct atomics_device *g, size_t group)
+{
+    return g->watched ? atomic_load_explicit(word_at(g, 1 + group), memory_order_acquire)
+                      : g->lines[(1 + group) * WORDS];
+}
+
+uint64_t atomics_device_count(const struct atomics_device *g)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < g->groups; i++)
+        sum += batches_of(g, i);
+    return sum * g->used * g->group_size;
+}
+
+uint64_t atomics_device_groups_seen(const struct atomics_device *g)
+{
+    uint64_t seen = 0;
+    for (size_t i = 0; i < g->groups; i++)
+        seen += batches_of(g, i) != 0;
+    return seen;
+}
+
+/* ---- the side ---- */
+
+static enum as_status make_control(struct atomics_device *g, struct as_error *err)
+{
+    const struct as_device_info *info = &g->dev->info;
+    const char *shared = as_chase_shared_allocator(info);
+    struct as_memory_desc want = {
+        .allocator = g->watched ? shared : info->allocators[0].name, .bytes = control_bytes(g), .node = -1};
+    if (!want.allocator)
+        return as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
+    g->lines = calloc(1, control_bytes(g));
+    if (!g->lines)
+        return as_nomem(err, control_bytes(g), "counters");
+    enum as_status s = g->dev->memory->alloc(g->dev, &want, &g->control, err);
+    return s || !g->watched ? s : g->dev->memory->map(g->dev, g->control, err);
+}
+
+enum as_status atomics_device_create(struct as_trial_context *vc, const struct atomics_device_desc *desc,
+                                     struct atomics_device **out, struct as_error *err)
+{
+    char defines[512];
+    struct as_device *dev = vc->dev;
+    struct atomics_device *g = *out = calloc(1, sizeof *g);
+    if (!g)
+        return as_nomem(err, sizeof *g, "threads of a device");
+    g->dev = dev;
+    g->array = desc->array;
+    g->watched = desc->watched;
+    g->group_size = desc->threads < GROUP_THREADS ? desc->threads : GROUP_THREADS;
+    g->groups = desc->threads / g->group_size;
+    make_defines(desc, defines, sizeof defines);
+    struct as_program_desc program = {.name = "atomics", .source = as_kernel_atomics, .defines = defines};
+    enum as_status s = make_control(g, err);
+    if (!s)
+        s = dev->program->build(dev, &program, &g->program, err);
+    if (!s)
+        s = look_at_able(g, vc, desc, err);
+    if (!s)
+        s = dev->program->kernel(dev, g->program, "histogram", &g->kernel, err);
+    if (s)
+        return s;
+    as_expect_code(vc, g->kernel, desc->plain ? "store.global" : "atomic.global", 1);
+    s = choose_batch(g, err);
+    as_note_number(vc, "batch", g->batch);
+    as_note_number(vc, "groups", (double)g->groups);
+    return s;
+}
+
+void atomics_device_destroy(struct atomics_device *g)
+{
+    if (!g)
+        return;
+    g->dev->program->kernel_destroy(g->dev, g->able);
+    g->dev->program->kernel_destroy(g->dev, g->kernel);
+    g->dev->program->destroy(g->dev, g->program);
+    if (g->control && g->watched)
+        g->dev->memory->unmap(g->dev, g->control, NULL);
+    g->dev->memory->free(g->dev, g->control);
+    free(g->lines);
+    free(g);
+}

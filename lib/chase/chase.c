@@ -1,0 +1,132 @@
+/* A chase over one trial: the buffer, the walks, and whether they end where they must. */
+#include "chase_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A cycle up to so many lines is walked once before its time starts. At 64 bytes they are eight times the largest first
+ * cache there is: in a longer cycle a line is replaced long before it is met again, so a walk beforehand brings
+ * nothing, and at hundreds of nanoseconds a step it would take many times as long as the sample. One repetition it is
+ * then, which brings the code. */
+enum { WARM_LINES = 1 << 15, TRIES = 3 };
+
+static const struct as_chase_way *const ways[2][2] = {{&as_chase_device, &as_chase_device_persistent},
+                                                      {&as_chase_native, &as_chase_native_persistent}};
+
+static enum as_status walk_once(struct as_chase *c, uint64_t reps, struct as_chase_walked *w, struct as_error *err)
+{
+    enum as_status s = c->way->most ? as_chase_link_native(c, c->way->most(c, reps), err) : AS_OK;
+    if (!s)
+        s = c->way->walk(c, reps, w, err);
+    if (s)
+        return s;
+    c->walked = (c->walked + w->timed + w->untimed) % c->cycle.lines;
+    /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
+    uint64_t expected = as_cycle_at(&c->cycle, c->walked);
+    c->lost |= w->line != expected;
+    c->at = expected;
+    return AS_OK;
+}
+
+enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const struct as_chase_desc *desc,
+                                struct as_error *err)
+{
+    bool native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    *c = (struct as_chase){.dev = dev, .stride = desc->stride, .way = ways[native][desc->persistent], .clock_hz = NAN};
+    const uint64_t spread = desc->spread;
+    if (spread && (spread < 8 || (spread & (spread - 1)) || (desc->stride & (desc->stride - 1)) ||
+                   spread > desc->stride || desc->persistent))
+        return as_fail(err, AS_USAGE,
+                       "a chase spreads its elements over cache lines of a power of two bytes, by a "
+                       "stride that is a power of two, and times itself");
+    if (desc->stride < 8 || desc->stride % 8 || desc->size < 2 * desc->stride)
+        return as_fail(err, AS_USAGE, "a chase needs a stride that is a multiple of 8 bytes and a size of two of them");
+    as_cycle_init(&c->cycle, desc->pattern, desc->size / desc->stride, desc->stride, 4096, desc->seed);
+    c->spread = spread;
+    c->footprint = c->cycle.lines * (spread ? spread : c->stride);
+    c->at = as_cycle_at(&c->cycle, 0);
+    if (c->way->warms)
+        c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + c->way->steps - 1) / c->way->steps : 1;
+    const struct as_arena_desc memory = {.memory = {.allocator = desc->allocator,
+                                                    .bytes = desc->size,
+                                                    .node = -1,
+                                                    .fresh = desc->fresh,
+                                                    .owner = desc->owner},
+                                         .use = "chase",
+                                         .touch = dev->info.numa_nodes > 1 ? AS_TOUCH_THREAD : AS_TOUCH_ANY};
+    enum as_status s = as_arena_take(dev, &memory, &c->memory, err);
+    if (!s)
+        s = c->way->build(c, desc, err);
+    return s ? s : c->way->fill(c, err);
+}
+
+uint64_t as_chase_offset(const struct as_chase *c, uint64_t element)
+{
+    const uint64_t lines = c->spread ? c->stride / c->spread : 1;
+    uint64_t sum = 0;
+    for (uint64_t rest = lines > 1 ? element : 0; rest; rest /= lines)
+        sum += rest % lines;
+    return element * c->stride + sum % lines * c->spread;
+}
+
+double as_chase_sample_s(const struct as_chase *c)
+{
+    return c->before ? fmax(5e-3, 2 * c->timed.overhead_s) : 0;
+}
+
+void as_chase_expect(struct as_trial_context *vc, const struct as_chase *c)
+{
+    as_expect_code(vc, c->kernel, "load.global", c->way->loads);
+}
+
+void as_chase_note(struct as_trial_context *vc, const struct as_chase *c)
+{
+    as_note_number(vc, "lines", (double)c->cycle.lines);
+    if (c->memory->page_size)
+        as_note_number(vc, "page_size", (double)c->memory->page_size);
+    if (c->before)
+        as_note_number(vc, "steps_before", (double)(c->before * c->way->steps));
+    if (c->laps)
+        as_note_number(vc, "laps_before", c->laps);
+    if (c->timed.overhead_s > 0 && !(c->timed.record[0].has & AS_HAS_NANOS))
+        as_note_number(vc, "control_ns", c->timed.overhead_s * 1e9);
+    as_timed_note(vc, &c->timed);
+}
+
+enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
+{
+    struct as_chase_walked w = {0};
+    enum as_status s = walk_once(c, reps, &w, err);
+    for (int again = 1; again < TRIES && !s && w.timed == 0; again++) {
+        c->missed = c->missed < 2 ? c->missed + 1 : 2;
+        s = walk_once(c, reps, &w, err);
+    }
+    if (!s && w.timed == 0)
+        return as_fail(err, AS_FAILED,
+                       "the thread that reads the walk's counter did not run while the walk did, %d times in a row; "
+                       "leave a CPU free for it",
+                       (int)TRIES);
+    *seconds = w.seconds;
+    *ns = w.seconds / (double)w.timed * 1e9;
+    return s;
+}
+
+bool as_chase_check(const struct as_chase *c, char *why, size_t size)
+{
+    snprintf(why, size,
+             c->lost ? "the walk did not end at the line where it had to"
+                     : "every walk ended at the line where it had to");
+    return !c->lost;
+}
+
+void as_chase_finish(struct as_chase *c)
+{
+    if (!c->dev)
+        return;
+    c->dev->program->kernel_destroy(c->dev, c->kernel);
+    c->dev->program->destroy(c->dev, c->program);
+    c->dev->memory->free(c->dev, c->result);
+    as_arena_give(c->dev, c->memory);
+    as_timed_finish(&c->timed);
+    *c = (struct as_chase){0};
+}

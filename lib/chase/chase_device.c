@@ -1,0 +1,199 @@
+/* Chases by a device's kernel. A launch may start with empty caches: the walk warms them itself before its clock
+ * starts. */
+#include "chase_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_latency[];
+
+static const uint64_t PIECE = UINT64_C(16) << 20;
+/* What is read last drives out what was read before where a cache cannot hold all: once is not enough for the state
+ * that stays. */
+enum { SWEEPS = 3, LAPS = 4 };
+/* Elements of a list, 256 KiB of places, and threads that share them. */
+enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
+
+static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+{
+    (void)desc;
+    enum as_status s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_latency, NULL, 1, err);
+    if (!s)
+        s = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
+    return s ? s : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
+}
+
+static struct as_launch walk_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[6])
+{
+    args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory};
+    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.choice};
+    args[2] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->memory};
+    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = as_chase_offset(c, c->at) / 8};
+    args[4] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)c->before};
+    args[5] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
+    struct as_launch l = as_timed_group(c->kernel, args, 6, 1, 1);
+    l.work.accesses = ((double)c->before + turns) * AS_CHASE_STEPS;
+    l.work.footprint = (double)c->footprint;
+    return l;
+}
+
+/* In pieces, since the host may have less memory than the device. */
+enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, struct as_memory *to, uint64_t stride,
+                              uint64_t unit, size_t word_bytes, struct as_error *err)
+{
+    uint64_t piece = PIECE / stride ? PIECE / stride : 1;
+    piece = piece < c->lines ? piece : c->lines;
+    char *buffer = calloc(piece, stride);
+    enum as_status s = buffer ? AS_OK : as_nomem(err, piece * stride, "a chase");
+    for (uint64_t first = 0; first < c->lines && !s; first += piece) {
+        uint64_t count = c->lines - first < piece ? c->lines - first : piece;
+        for (uint64_t k = 0; k < count; k++) {
+            uint64_t next = as_cycle_next(c, first + k) * (stride / unit);
+            uint32_t half = (uint32_t)next;
+            memcpy(buffer + k * stride, word_bytes == sizeof half ? (void *)&half : (void *)&next, word_bytes);
+        }
+        s = dev->memory->write(dev, to, first * stride, buffer, count * stride, err);
+    }
+    free(buffer);
+    return s;
+}
+
+/* Only the device knows where it sees the buffer, so it makes addresses of the indices. */
+static enum as_status relocate(struct as_chase *c, struct as_error *err)
+{
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                                  {.kind = AS_ARG_U64, .u.u64 = c->cycle.lines},
+                                  {.kind = AS_ARG_U64, .u.u64 = c->stride / 8}};
+    const struct as_device_info *info = &c->dev->info;
+    size_t units = info->units ? info->units : 1, most = info->threads ? info->threads : 1;
+    return as_timed_once(&c->timed, "relocate", args, 3, 8 * units, most < 64 ? most : 64, err);
+}
+
+/* Spread elements lie apart, and what is between them stays as it is: the device puts each of a dense list to its
+ * place.
+ */
+static enum as_status place(struct as_chase *c, struct as_error *err)
+{
+    const uint64_t n = c->cycle.lines, bytes = 2 * n * sizeof(uint64_t);
+    struct as_memory *list = NULL;
+    uint64_t *pairs = malloc(bytes);
+    if (!pairs)
+        return as_nomem(err, bytes, "a chase");
+    for (uint64_t i = 0; i < n; i++) {
+        pairs[2 * i] = as_chase_offset(c, i) / 8;
+        pairs[2 * i + 1] = as_chase_offset(c, as_cycle_next(&c->cycle, i)) / 8;
+    }
+    enum as_status s = as_timed_memory(c->dev, bytes, &list, err);
+    if (!s)
+        s = c->dev->memory->write(c->dev, list, 0, pairs, bytes, err);
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
+                                  {.kind = AS_ARG_MEMORY, .u.memory = list},
+                                  {.kind = AS_ARG_U64, .u.u64 = n}};
+    const struct as_device_info *info = &c->dev->info;
+    size_t units = info->units ? info->units : 1, most = info->threads ? info->threads : 1;
+    if (!s)
+        s = as_timed_once(&c->timed, "place", args, 3, 8 * units, most < 64 ? most : 64, err);
+    c->dev->memory->free(c->dev, list);
+    free(pairs);
+    return s;
+}
+
+/* Once around the cycle is too much for one thread in a trial: 64 MiB are a third of a second. So many threads of the
+ * unit share the elements, in the order of the walk, and take their places from a list that is short against the cache.
+ */
+static enum as_status go_around(struct as_chase *c, struct as_memory *list, const uint64_t *places,
+                                struct as_error *err)
+{
+    const size_t most = c->dev->info.threads ? c->dev->info.threads : 1;
+    struct as_kernel *kernel = NULL;
+    enum as_status s = as_timed_keep_kernel(&c->timed, "around", &kernel, err);
+    for (c->laps = 0; c->laps < LAPS && !s; c->laps++)
+        for (uint64_t first = 0; first < c->cycle.lines && !s; first += LISTED) {
+            const uint64_t n = c->cycle.lines - first < LISTED ? c->cycle.lines - first : LISTED;
+            const struct as_arg args[] = {as_memory_arg(c->timed.memory),
+                                          as_memory_arg(c->timed.choice),
+                                          as_memory_arg(c->memory),
+                                          as_memory_arg(list),
+                                          {.kind = AS_ARG_U64, .u.u64 = n}};
+            const struct as_launch l =
+                as_timed_group(kernel, args, 5, 1, most < LISTED_THREADS ? most : LISTED_THREADS);
+            double unused;
+            s = c->dev->memory->write(c->dev, list, 0, places + first, n * sizeof *places, err);
+            if (!s)
+                s = as_timed_launch(&c->timed, &l, &unused, err);
+        }
+    return s;
+}
+
+static enum as_status run_laps(struct as_chase *c, struct as_error *err)
+{
+    const uint64_t n = c->cycle.lines;
+    uint64_t *places = malloc(n * sizeof *places);
+    if (!places)
+        return as_nomem(err, n * sizeof *places, "the order of a chase");
+    for (uint64_t i = 0; i < n; i++)
+        places[i] = as_chase_offset(c, as_cycle_at(&c->cycle, i)) / 8;
+    struct as_memory *list = NULL;
+    enum as_status s = as_timed_memory(c->dev, LISTED * sizeof *places, &list, err);
+    if (!s)
+        s = go_around(c, list, places, err);
+    c->dev->memory->free(c->dev, list);
+    free(places);
+    return s;
+}
+
+/* What a last cache holds when the first walk begins must be what it holds while one walks on, and a trial is too short
+ * for a walk to see to that. A buffer of twice the cache or more: the cache keeps what was written last, and on an H200
+ * a tenth of the loads of 512 MiB hit its 60 MiB and came out 4% too short, so something else is read. One that the
+ * cache holds: the first load of each line brings it nearer to the unit, which took 164 ns in 8 MiB there and 143 from
+ * then on, so the unit reads all. One that it holds in part: which part hangs on the order, 157 ns over 32 MiB after a
+ * reading in the order of addresses and 200 after long walks, so the unit reads it in the order of the walk. */
+static enum as_status settle(struct as_chase *c, struct as_error *err)
+{
+    const struct as_device_info *info = &c->dev->info;
+    const uint64_t cache = as_info_reachable_cache(info, 1);
+    if (c->footprint >= 2 * cache)
+        return info->is_host_memory ? AS_OK : as_timed_evict(&c->timed, err);
+    if (c->spread)
+        return AS_OK;
+    if (c->footprint >= cache / 2 && !info->is_host_memory)
+        return run_laps(c, err);
+    return as_timed_sweep_alone(&c->timed, c->memory, c->cycle.lines, c->stride, SWEEPS, err);
+}
+
+enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
+{
+    enum as_status s = c->spread ? place(c, err) : as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
+    if (!s && !c->spread)
+        s = relocate(c, err);
+    return s ? s : settle(c, err);
+}
+
+/* The launch that only warms up is the control: its time is taken off where the kernel has no clock. */
+static enum as_status fill(struct as_chase *c, struct as_error *err)
+{
+    struct as_arg args[6];
+    const struct as_launch control = walk_launch(c, 0, args);
+    enum as_status s = as_chase_fill_device(c, err);
+    return s ? s : as_timed_overhead(&c->timed, &control, err);
+}
+
+static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+{
+    struct as_arg args[6];
+    double launch_s;
+    const struct as_launch l = walk_launch(c, (uint32_t)reps, args);
+    enum as_status s = as_timed_launch(&c->timed, &l, &launch_s, err);
+    if (s)
+        return s;
+    *out = (struct as_chase_walked){.line = c->timed.record[0].value * 8 / c->stride,
+                                    .seconds = as_timed_seconds(&c->timed, launch_s),
+                                    .timed = reps * AS_CHASE_STEPS,
+                                    .untimed = c->before * AS_CHASE_STEPS};
+    c->clock_hz = as_timed_clock(&c->timed);
+    return AS_OK;
+}
+
+/* The walk beforehand and the timed one are two loops. */
+const struct as_chase_way as_chase_device = {
+    .steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .warms = true, .build = build, .fill = fill, .walk = walk};

@@ -1,0 +1,44 @@
+/* A trial of the engine that is one chase. */
+#include "chase.h"
+#include "lib/prepare/prepare.h"
+
+#include <stdlib.h>
+
+enum as_status as_chase_trial_prepare(struct as_trial_context *vc, void **state, const struct as_chase_desc *desc,
+                                      struct as_error *err)
+{
+    struct as_chase *c = calloc(1, sizeof *c);
+    *state = c;
+    if (!c)
+        return as_nomem(err, sizeof *c, "a chase");
+    enum as_status s = as_chase_prepare(c, vc->dev, desc, err);
+    if (s)
+        return s;
+    as_chase_expect(vc, c);
+    vc->footprint = c->footprint;
+    as_limit_own_cycle(vc);
+    vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
+    vc->sample_s = as_chase_sample_s(c);
+    as_chase_note(vc, c);
+    return AS_OK;
+}
+
+enum as_status as_chase_trial_sample(void *chase, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_chase *c = chase;
+    enum as_status s = as_chase_walk(c, reps, &out->value, &out->seconds, err);
+    out->clock_hz = c->clock_hz;
+    return s;
+}
+
+bool as_chase_trial_check(void *chase, char *why, size_t why_size)
+{
+    return as_chase_check(chase, why, why_size);
+}
+
+void as_chase_trial_finish(void *chase)
+{
+    if (chase)
+        as_chase_finish(chase);
+    free(chase);
+}

@@ -1,0 +1,394 @@
+/* Products of matrices by the matrix instructions of a CPU. Both operands are packed into images of the instruction's
+ * registers first, by all threads; then each thread multiplies blocks: as many images of A by as many of B as the
+ * registers hold, along parts of K, from panels of B that a core's second cache holds. Whatever the instruction is, its
+ * layout says where a word goes, and its block (cores.py) does the rest. */
+#include "cores_internal.h"
+
+#include "lib/timed/timed.h"
+#include "lib/mma/layout.h"
+#include "lib/ops/code.h"
+#include "base/text.h"
+#include "device/cpu/features.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum {
+    PART_BYTES = 1024,    /* of K, that a block is multiplied along at a time */
+    CACHED = 512 << 10,   /* of panels of B: half of a core's second cache, or less */
+    PACKED_STEPS = 16,    /* that are packed at a time: as many words as a cache line has, of vectors */
+    OFFSET = 128,         /* what unsigned factors have more than the signed numbers they stand for */
+    SPIN_NS = 200 * 1000, /* about as long as packing takes */
+};
+
+/* The best first. Unsigned factors are numbers with OFFSET added, whose products with it are taken off again. */
+static const struct choice {
+    enum as_product_type type;
+    const char *name;
+    bool offset;
+} choices[] = {
+    {AS_PRODUCT_S8, "tdpbssd_s8_s32", false},        {AS_PRODUCT_S8, "smmla_s8_s32", false},
+    {AS_PRODUCT_S8, "vpdpbusd_512_u8_s8_s32", true}, {AS_PRODUCT_S8, "vpdpbusd_256_u8_s8_s32", true},
+    {AS_PRODUCT_S8, "sdot_s8_s32", false},           {AS_PRODUCT_BF16, "tdpbf16ps_bf16_f32", false},
+    {AS_PRODUCT_BF16, "bfmmla_bf16_f32", false},     {AS_PRODUCT_BF16, "vdpbf16ps_512_bf16_f32", false},
+    {AS_PRODUCT_BF16, "bfdot_bf16_f32", false},      {AS_PRODUCT_F16, "tdpfp16ps_f16_f32", false},
+};
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+static const struct choice *choose(const struct as_product_desc *d)
+{
+    char missing[200];
+    for (const struct choice *c = choices; c < choices + CHOICES; c++) {
+        const struct as_core *core = c->type == d->type ? as_core_find(c->name) : NULL;
+        if (core && as_cpu_has(core->needs, missing, sizeof missing))
+            return c;
+    }
+    return NULL;
+}
+
+/* "AMX-TILE, AMX-INT8; or AVX-VNNI" */
+static void write_missing(const struct as_product_desc *d, struct as_buf *out)
+{
+    char missing[200];
+    for (const struct choice *c = choices; c < choices + CHOICES; c++) {
+        const struct as_core *core = c->type == d->type ? as_core_find(c->name) : NULL;
+        if (!core || as_cpu_has(core->needs, missing, sizeof missing))
+            continue;
+        as_buf_printf(out, "%s%s", out->len ? "; or " : "", missing);
+    }
+}
+
+enum as_applies as_product_cores_apply(const struct as_product_desc *d, struct as_error *err)
+{
+    bool any = false;
+    for (const struct choice *c = choices; c < choices + CHOICES; c++)
+        any |= c->type == d->type;
+    if (!any || d->epilogue != AS_PRODUCT_PLAIN || d->batch > 1)
+        return AS_PRUNED;
+    if (choose(d))
+        return AS_APPLIES;
+    struct as_buf text = AS_BUF_INIT;
+    write_missing(d, &text);
+    if (text.len)
+        as_fail(err, AS_UNSUPPORTED, "path mma has %s by what this CPU does not have: %s",
+                as_product_type_words[d->type], as_buf_get(&text));
+    else
+        as_fail(err, AS_UNSUPPORTED, "this kind of CPU has no matrix instruction of %s",
+                as_product_type_words[d->type]);
+    as_buf_finish(&text);
+    return AS_INAPPLICABLE;
+}
+
+/* ---- preparation ---- */
+
+/* Lines lie along K: where each of their words goes. */
+static bool place_words(struct as_packing *p, const struct as_matrix *m, enum as_matrix_operand which)
+{
+    const unsigned per = 32 / as_matrix_format(m, which)->bits, words = m->k / per;
+    const unsigned lanes = m->held[which].held == AS_HELD_SPREAD ? 1 : m->lanes;
+    struct as_layout layout;
+    p->image_lines = which == AS_MATRIX_A ? m->m : m->n;
+    p->image_words = (unsigned)(as_image_bytes(m, which, 0) / sizeof(uint32_t));
+    if (p->image_lines > AS_PACKED_LINES || words > AS_PACKED_WORDS || !as_layout_parse(&m->held[which], &layout))
+        return false;
+    for (unsigned line = 0; line < p->image_lines; line++)
+        for (unsigned w = 0; w < words; w++) {
+            struct as_layout_place at;
+            bool a = which == AS_MATRIX_A;
+            if (!as_layout_place(&layout, a ? line : w * per, a ? w * per : line, &at) || at.element)
+                return false;
+            p->place[line][w] = at.reg * lanes + at.lane;
+        }
+    return true;
+}
+
+/* Sums lie row by row. */
+static bool sums_in_rows(const struct as_matrix *m)
+{
+    struct as_layout layout;
+    struct as_layout_place at;
+    bool good = as_layout_parse(&m->held[AS_MATRIX_C], &layout);
+    for (unsigned i = 0; i < m->m * m->n && good; i++)
+        good = as_layout_place(&layout, i / m->n, i % m->n, &at) && at.reg * m->lanes + at.lane == i;
+    return good;
+}
+
+static uint64_t panels_of(const struct as_packing *p)
+{
+    const uint64_t lines = (uint64_t)p->images * p->image_lines;
+    return lines ? (p->lines + lines - 1) / lines : 0;
+}
+
+/* Words of a panel's step. */
+static uint64_t step_of(const struct as_packing *p)
+{
+    return (uint64_t)p->images * p->image_words;
+}
+
+static uint64_t bytes_of(const struct as_product_cores *c, const struct as_packing *p)
+{
+    return panels_of(p) * c->steps * step_of(p) * sizeof(uint32_t);
+}
+
+static enum as_status allocate(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_cores *c = p->cores;
+    const uint64_t bytes[] = {bytes_of(c, &c->a), bytes_of(c, &c->b),
+                              panels_of(&c->a) * panels_of(&c->b) * c->tile_bytes,
+                              panels_of(&c->b) * c->b.images * c->b.image_lines * sizeof(int32_t)};
+    uint64_t all = 0, largest = 0;
+    for (size_t i = 0; i < AS_PRODUCT_PACKED; i++) {
+        all += bytes[i];
+        largest = bytes[i] > largest ? bytes[i] : largest;
+    }
+    enum as_status s = as_check_room(p->dev, all, largest, err);
+    for (size_t i = 0; i < AS_PRODUCT_PACKED && !s; i++)
+        s = as_timed_memory(p->dev, bytes[i], &p->packed[i], err);
+    return s;
+}
+
+enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct choice *choice = choose(d);
+    struct as_product_cores *c = aligned_alloc(_Alignof(struct as_product_cores), sizeof *c);
+    if (!c)
+        return as_nomem(err, sizeof *c, "a product");
+    if (!choice) {
+        free(c);
+        return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction of %s", as_product_type_words[d->type]);
+    }
+    const struct as_matrix *m = as_matrix_find(choice->name);
+    const unsigned bytes = as_product_formats[d->type].in_bytes;
+    memset(c, 0, sizeof *c);
+    p->cores = c;
+    c->core = as_core_find(choice->name);
+    c->matrix = m;
+    c->type = d->type;
+    c->a = (struct as_packing){.lines = d->m, .images = c->core->rows, .flip = choice->offset ? 0x80808080 : 0};
+    c->b = (struct as_packing){.lines = d->n, .images = c->core->columns};
+    if (!place_words(&c->a, m, AS_MATRIX_A) || !place_words(&c->b, m, AS_MATRIX_B) || !sums_in_rows(m))
+        return as_fail(err, AS_FAILED, "operands of %s are not made of words along K", m->name);
+    c->step_words = m->k * bytes / (unsigned)sizeof(uint32_t);
+    c->words = d->k * bytes / sizeof(uint32_t);
+    c->steps = (c->words + c->step_words - 1) / c->step_words;
+    c->part = PART_BYTES / (m->k * bytes);
+    c->tile_bytes = (size_t)c->core->rows * c->core->columns * as_image_bytes(m, AS_MATRIX_C, 0);
+    c->meet.threads = (uint32_t)(p->dev->info.threads ? p->dev->info.threads : 1);
+    c->meet.spin_ns = SPIN_NS;
+    return allocate(p, err);
+}
+
+void as_product_cores_finish(struct as_product *p)
+{
+    for (size_t i = 0; i < AS_PRODUCT_PACKED; i++)
+        p->dev->memory->free(p->dev, p->packed[i]);
+    free(p->cores);
+}
+
+const char *as_product_cores_name(const struct as_product *p)
+{
+    return p->cores->core->name;
+}
+
+/* Is the block made of the instruction, each of its sums by one of them? */
+enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text, size_t size)
+{
+    const struct as_core *core = p->cores->core;
+    struct as_instructions list;
+    if (!as_core_counted(core->symbol, "_block", &list, text, size))
+        return AS_GATE_NA;
+    uint64_t n = as_code_count(&list, p->cores->matrix->code), want = (uint64_t)core->rows * core->columns;
+    snprintf(text, size, "%llu of %s in a step of K, wanted are %llu", (unsigned long long)n, p->cores->matrix->code,
+             (unsigned long long)want);
+    return n == want ? AS_GATE_PASS : AS_GATE_FAIL;
+}
+
+/* ---- packing ---- */
+
+struct share {
+    uint64_t from, to;
+};
+
+/* Of one line's words those of n steps, each to its place in the image of its step; past the line's end, and of a line
+ * that is none (NULL), 0. */
+static void pack_line(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *line,
+                      const unsigned *place, struct share steps, uint32_t *image)
+{
+    const unsigned step_words = c->step_words;
+    const uint64_t stride = step_of(p), end = line ? c->words : 0;
+    uint64_t at = steps.from * step_words;
+    for (uint64_t step = steps.from; step < steps.to; step++, image += stride)
+        for (unsigned w = 0; w < step_words; w++, at++)
+            image[place[w]] = (at < end ? line[at] : 0) ^ p->flip;
+}
+
+/* One panel; some steps of all lines at a time, so that what is read and written stays near. */
+static void pack(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *from, uint64_t panel,
+                 uint32_t *to)
+{
+    const uint64_t lines = (uint64_t)p->images * p->image_lines, first = panel * lines;
+    for (struct share steps = {0, 0}; steps.from < c->steps; steps.from = steps.to) {
+        steps.to = c->steps - steps.from < PACKED_STEPS ? c->steps : steps.from + PACKED_STEPS;
+        for (uint64_t l = 0; l < lines; l++)
+            pack_line(c, p, first + l < p->lines ? from + (first + l) * c->words : NULL, p->place[l % p->image_lines],
+                      steps, to + steps.from * step_of(p) + l / p->image_lines * p->image_words);
+    }
+}
+
+/* OFFSET times the sum of each column's signed bytes. */
+static int32_t excess(const uint32_t *column, uint64_t words)
+{
+    uint64_t sum = 0;
+    for (uint64_t w = 0; w < words; w++) {
+        uint32_t bytes = column[w] ^ 0x80808080; /* each 128 more */
+        uint32_t pairs = (bytes & 0xff00ff) + (bytes >> 8 & 0xff00ff);
+        sum += (pairs & 0xffff) + (pairs >> 16);
+    }
+    return (int32_t)(OFFSET * ((int64_t)sum - (int64_t)(4 * OFFSET * words)));
+}
+
+static struct share share_of(uint64_t n, unsigned which, unsigned of)
+{
+    return of ? (struct share){n * which / of, n * (which + 1) / of} : (struct share){0, 0};
+}
+
+static void pack_all(const struct as_product_cores *c, const struct as_host_call *call)
+{
+    const struct as_packing *const sides[] = {&c->a, &c->b};
+    for (int side = 0; side < 2; side++) {
+        const struct as_packing *p = sides[side];
+        const struct share own = share_of(panels_of(p), call->thread, call->threads);
+        for (uint64_t panel = own.from; panel < own.to; panel++)
+            pack(c, p, call->args[side], panel, (uint32_t *)call->args[4 + side] + panel * c->steps * step_of(p));
+    }
+    const struct share columns = share_of(c->b.lines, call->thread, call->threads);
+    for (uint64_t j = columns.from; j < columns.to; j++)
+        ((int32_t *)call->args[7])[j] =
+            c->a.flip ? excess((const uint32_t *)call->args[1] + j * c->words, c->words) : 0;
+}
+
+/* ---- results ---- */
+
+typedef uint32_t u32x4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint16_t u16x4 __attribute__((vector_size(8), aligned(2), may_alias));
+
+/* Halves to even; sums are finite. */
+static u16x4 as_bf16(u32x4 sum)
+{
+    return __builtin_convertvector((sum + 0x7fff + (sum >> 16 & 1)) >> 16, u16x4);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("f16c"))) static uint16_t as_f16(uint32_t sum)
+{
+    float f;
+    memcpy(&f, &sum, sizeof f);
+    return (uint16_t)_cvtss_sh(f, _MM_FROUND_TO_NEAREST_INT);
+}
+#else
+static uint16_t as_f16(uint32_t sum)
+{
+    float f;
+    memcpy(&f, &sum, sizeof f);
+    return (uint16_t)as_number_nearest(as_number_format("f16"), (double)f);
+}
+#endif
+
+/* A row of an image's sums, n of them, into d from `at` on. */
+static void store_row(const struct as_product_cores *c, const uint32_t *sums, unsigned n, const int32_t *more, void *d,
+                      uint64_t at)
+{
+    unsigned i = 0;
+    if (c->type == AS_PRODUCT_S8) {
+        for (; i + 4 <= n; i += 4)
+            *(u32x4 *)((uint32_t *)d + at + i) = *(const u32x4 *)(sums + i) - *(const u32x4 *)(more + i);
+        for (; i < n; i++)
+            ((uint32_t *)d)[at + i] = sums[i] - (uint32_t)more[i];
+        return;
+    }
+    uint16_t *to = (uint16_t *)d + at;
+    for (; c->type == AS_PRODUCT_BF16 && i + 4 <= n; i += 4)
+        *(u16x4 *)(to + i) = as_bf16(*(const u32x4 *)(sums + i));
+    for (; i < n; i++)
+        to[i] = c->type == AS_PRODUCT_F16 ? as_f16(sums[i]) : as_bf16((u32x4){sums[i]})[0];
+}
+
+/* One block's sums. more: what unsigned factors added to each column, zeros else. */
+static void store(const struct as_product_cores *c, const uint32_t *tile, uint64_t ia, uint64_t jb, const int32_t *more,
+                  void *d)
+{
+    const unsigned m = c->matrix->m, n = c->matrix->n;
+    for (unsigned i = 0; i < c->core->rows * m; i++) {
+        const uint64_t row = (ia * c->core->rows * m) + i;
+        for (unsigned j = 0; j < c->core->columns && row < c->a.lines; j++) {
+            const uint64_t column = (jb * c->core->columns + j) * n;
+            const uint32_t *sums = tile + ((size_t)(i / m * c->core->columns + j) * m + i % m) * n;
+            if (column < c->b.lines)
+                store_row(c, sums, c->b.lines - column < n ? (unsigned)(c->b.lines - column) : n, more + column, d,
+                          row * c->b.lines + column);
+        }
+    }
+}
+
+/* ---- blocks ---- */
+
+/* A thread's panels of A and of B: so many threads side by side that the one with the most has the least. */
+static void divide(const struct as_product_cores *c, const struct as_host_call *call, struct share *rows,
+                   struct share *columns)
+{
+    const uint64_t a = panels_of(&c->a), b = panels_of(&c->b);
+    uint64_t least = UINT64_MAX;
+    unsigned beside = 1;
+    for (unsigned n = 1; n <= call->threads; n++) {
+        const unsigned above = call->threads / n;
+        const uint64_t most = ((a + above - 1) / above) * ((b + n - 1) / n);
+        if (call->threads % n == 0 && most < least) {
+            least = most;
+            beside = n;
+        }
+    }
+    *rows = share_of(a, call->thread / beside, call->threads / beside);
+    *columns = share_of(b, call->thread % beside, beside);
+}
+
+/* All of a thread's blocks along one part of K, panels of B `cached` at a time. */
+static void multiply_part(const struct as_product_cores *c, const struct as_host_call *call, const struct share *rows,
+                          const struct share *columns, uint64_t step)
+{
+    const uint64_t steps = c->steps - step < c->part ? c->steps - step : c->part;
+    const uint64_t panel_bytes = c->part * step_of(&c->b) * sizeof(uint32_t), cached = CACHED / panel_bytes + 1;
+    const uint32_t *a = call->args[4], *b = call->args[5];
+    for (uint64_t first = columns->from; first < columns->to; first += cached)
+        for (uint64_t i = rows->from; i < rows->to; i++)
+            for (uint64_t j = first; j < first + cached && j < columns->to; j++) {
+                unsigned char *tile = (unsigned char *)call->args[6] + (i * panels_of(&c->b) + j) * c->tile_bytes;
+                if (step == 0)
+                    memset(tile, 0, c->tile_bytes);
+                c->core->block(a + (i * c->steps + step) * step_of(&c->a), b + (j * c->steps + step) * step_of(&c->b),
+                               tile, steps);
+                if (step + steps == c->steps)
+                    store(c, (const uint32_t *)(const void *)tile, i, j, call->args[7], call->args[2]);
+            }
+}
+
+static void run_mma(const struct as_host_call *call)
+{
+    struct as_product_cores *c = as_pointer_in(call->args[3]);
+    struct share rows, columns;
+    divide(c, call, &rows, &columns);
+    for (uint64_t rep = 0; rep < call->reps; rep++) {
+        pack_all(c, call);
+        as_meet_all(&c->meet);
+        for (uint64_t step = 0; step < c->steps; step += c->part)
+            multiply_part(c, call, &rows, &columns, step);
+        as_meet_all(&c->meet);
+    }
+}
+
+const struct as_host_kernel as_product_native_mma[] = {{"gemm_mma", run_mma}, {NULL, NULL}};

@@ -1,0 +1,31 @@
+/* What path mma on a CPU knows of a product: see cores.c. */
+#ifndef AS_LIB_GEMM_CORES_INTERNAL_H
+#define AS_LIB_GEMM_CORES_INTERNAL_H
+
+#include "lib/mma/cores.h"
+#include "device/cpu/meet.h"
+#include "gemm.h"
+
+/* Of an image: its rows of A or columns of B, and words of K in each of them. */
+enum { AS_PACKED_LINES = 16, AS_PACKED_WORDS = 16 };
+
+/* One operand as it is packed: panels, one after the other; in each, step of K after step, images of all its lines. */
+struct as_packing {
+    uint64_t lines; /* rows of A, columns of B */
+    unsigned images, image_lines, image_words;
+    unsigned place[AS_PACKED_LINES][AS_PACKED_WORDS]; /* the word of an image for a word of a line */
+    uint32_t flip;                                    /* of each word: makes signed bytes unsigned ones, 128 more */
+};
+struct as_product_cores {
+    struct as_meet meet;
+    const struct as_core *core;
+    const struct as_matrix *matrix;
+    enum as_product_type type;
+    struct as_packing a, b;
+    unsigned step_words;  /* of K in a step */
+    uint64_t words;       /* of K */
+    uint64_t steps, part; /* of all of K, of a part of it */
+    size_t tile_bytes;
+};
+
+#endif

@@ -1,0 +1,393 @@
+#include "gemm.h"
+
+#include "lib/timed/timed.h"
+#include "lib/mma/cores.h"
+#include "device/dialect/dialect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
+
+const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "mma", "dot", "tiled", "naive", NULL};
+const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
+                                             "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
+
+enum { NAIVE_GROUPS = 32 /* of a unit */ };
+/* Multiply-adds twice: what takes longer than some seconds is left out. */
+static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10, SLOW_CORES_MATRIX = 2e12;
+
+/* ---- the kernels ---- */
+
+struct made {
+    const char *name, *source;
+    unsigned m, n, k_bytes; /* what it makes of d at a time, from so many bytes of K; 0: whatever */
+    unsigned types;         /* that it has */
+    unsigned arch;          /* the least of CUDA's; 0: any device */
+    bool only;              /* and no later one */
+    unsigned cluster, group_size;
+    uint64_t local_bytes;
+    unsigned matrix; /* instructions of the matrix unit that its loop has */
+};
+#define BIT(t) (1u << AS_PRODUCT_##t)
+#define HALVES (BIT(BF16) | BIT(F16))
+#define BYTES (BIT(E4M3) | BIT(E5M2) | BIT(S8))
+#define ALUS (BIT(F64) | BIT(F32) | HALVES | BYTES | BIT(E4M3FNUZ) | BIT(E5M2FNUZ))
+#define RING(stages, rows, bytes) ((stages) * (rows) * (bytes))
+static const struct made kernels[AS_PRODUCT_PATHS] = {
+    [AS_PRODUCT_PAIR] = {"gemm_wgmma", as_kernel_gemm_wgmma, 256, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 2,
+                         384, RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_PRODUCT_WGMMA] = {"gemm_wgmma", as_kernel_gemm_wgmma, 128, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 1,
+                          384, RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_PRODUCT_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false,
+                        1, 256, RING(4, 128 + 128, 64), 16},
+    [AS_PRODUCT_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0},
+    [AS_PRODUCT_TILED] = {"tiled", as_kernel_gemm_simple, 128, 128, 0, ALUS, 0, false, 1, 256, 0, 0},
+    [AS_PRODUCT_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0},
+};
+
+static bool is_native(const struct as_device_info *info)
+{
+    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
+}
+
+struct as_product_desc as_product_asked(const struct as_axes *axes)
+{
+    uint64_t size = as_axes_u64(axes, "size");
+    return (struct as_product_desc){.path = (enum as_product_path)as_word_index(axes, "path", as_product_path_words),
+                                    .type = (enum as_product_type)as_word_index(axes, "type", as_product_type_words),
+                                    .m = size,
+                                    .n = size,
+                                    .k = size};
+}
+
+unsigned as_product_batch(const struct as_product_desc *d)
+{
+    return d->batch ? d->batch : 1;
+}
+
+double as_product_flop(const struct as_product_desc *d)
+{
+    return 2.0 * (double)d->m * (double)d->n * (double)d->k;
+}
+
+uint64_t as_product_bytes(const struct as_product_desc *d)
+{
+    const struct as_product_format *f = &as_product_formats[d->type];
+    return (d->m + d->n) * d->k * f->in_bytes + d->m * d->n * f->out_bytes;
+}
+
+/* ---- what applies ---- */
+
+/* Paths that are written for one API. */
+static enum as_applies own_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                   struct as_error *err)
+{
+    const struct made *k = &kernels[d->path];
+    const char *path = as_product_path_words[d->path], *type = as_product_type_words[d->type];
+    const bool dot = d->path == AS_PRODUCT_DOT;
+    unsigned arch = as_arch_number(info), least = k->arch;
+    if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
+        least = 89;
+    if (strcmp(info->dialect, as_dialect_word(dot ? AS_DIALECT_OPENCL : AS_DIALECT_CUDA)) != 0)
+        as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of %s, and those of this device are %s", path,
+                dot ? "OpenCL" : "CUDA", info->dialect[0] ? info->dialect : "none");
+    else if (dot && !(info->capabilities & AS_CAP_DOT_4X8))
+        as_fail(err, AS_UNSUPPORTED,
+                "the device does not announce cl_khr_integer_dot_product, which path dot is about");
+    else if (arch < least)
+        as_fail(err, AS_UNSUPPORTED, "path %s has %s from sm_%u on, this is %s", path, type, least, info->arch);
+    else if (k->only && arch != least)
+        as_fail(err, AS_UNSUPPORTED, "sm_%ua alone has the instructions of path %s, this is %s", least, path,
+                info->arch);
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+/* The tile of a path for a type. */
+static void find_tile(const struct as_product_desc *d, bool cores, uint64_t tile[3])
+{
+    if (cores && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
+        tile[0] = tile[1] = 1;
+        tile[2] = sizeof(uint32_t) / as_product_formats[d->type].in_bytes;
+        return;
+    }
+    const struct made *k = &kernels[d->path];
+    bool small = d->path == AS_PRODUCT_TILED && d->type == AS_PRODUCT_F64;
+    tile[0] = small ? 64 : k->m ? k->m : 1;
+    tile[1] = small ? 64 : k->n ? k->n : 1;
+    tile[2] = k->k_bytes ? k->k_bytes / as_product_formats[d->type].in_bytes : d->path == AS_PRODUCT_TILED ? 16 : 1;
+}
+
+static enum as_applies size_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                    struct as_error *err)
+{
+    const char *path = as_product_path_words[d->path];
+    bool cores = as_runs_on_host(info), naive = d->path == AS_PRODUCT_NAIVE;
+    bool matrix = cores && d->path == AS_PRODUCT_MMA;
+    double slow = matrix ? SLOW_CORES_MATRIX : cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
+    uint64_t tile[3];
+    find_tile(d, is_native(info), tile);
+    if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
+        as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 numbers or more");
+    else if ((matrix || d->path >= AS_PRODUCT_DOT) && as_product_flop(d) > slow)
+        as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one product of this size", path);
+    else if (d->m % tile[0] || d->n % tile[1] || d->k % tile[2])
+        as_fail(err, AS_UNSUPPORTED,
+                "path %s makes tiles of %llu x %llu from steps of %llu, and the size is no multiple", path,
+                (unsigned long long)tile[0], (unsigned long long)tile[1], (unsigned long long)tile[2]);
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+enum as_applies as_product_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                   struct as_error *err)
+{
+    if (d->path >= AS_PRODUCT_PATHS || d->type >= AS_PRODUCT_TYPES)
+        return AS_PRUNED;
+    if (is_native(info) && d->path == AS_PRODUCT_MMA) {
+        enum as_applies can = as_product_cores_apply(d, err);
+        return can == AS_APPLIES ? size_applies(info, d, err) : can;
+    }
+    if (is_native(info)) {
+        bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
+        return has && d->epilogue == AS_PRODUCT_PLAIN ? size_applies(info, d, err) : AS_PRUNED;
+    }
+    const bool unit = as_product_by_unit(info, d);
+    if (d->path != AS_PRODUCT_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
+        return AS_PRUNED;
+    if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) && !as_product_has_units(info))
+        return AS_PRUNED;
+    if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64)) {
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+        return AS_INAPPLICABLE;
+    }
+    const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT;
+    enum as_applies can = unit ? as_product_unit_applies(info, d, err) : own ? own_applies(info, d, err) : AS_APPLIES;
+    return can == AS_APPLIES ? size_applies(info, d, err) : can;
+}
+
+/* ---- programs ---- */
+
+static enum as_status build_simple(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type == AS_PRODUCT_TF32 ? AS_PRODUCT_F32 : d->type];
+    char defines[96];
+    bool alu = d->path >= AS_PRODUCT_TILED;
+    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d%s", f->define, (int)d->epilogue,
+             d->path == AS_PRODUCT_DOT     ? " -DTILED -DDOT"
+             : d->path == AS_PRODUCT_TILED ? " -DTILED"
+                                           : "");
+    const struct as_program_desc desc = {.name = "gemm_simple",
+                                         .source = as_kernel_gemm_simple,
+                                         .defines = defines,
+                                         .host = alu && d->type == AS_PRODUCT_F32   ? as_product_native_f32
+                                                 : alu && d->type == AS_PRODUCT_F64 ? as_product_native_f64
+                                                                                    : NULL};
+    return p->dev->program->build(p->dev, &desc, is_native(&p->dev->info) ? &p->program : &p->plain, err);
+}
+
+static enum as_status build_matrix(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_format *f = &as_product_formats[p->desc.type];
+    const struct made *k = &kernels[p->desc.path];
+    char defines[128];
+    snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%d -DCLUSTER=%u", f->define, f->out_bytes,
+             p->desc.type == AS_PRODUCT_BF16 ? " -DOUT_BF16" : "", (int)p->desc.epilogue, k->cluster);
+    const struct as_program_desc desc = {.name = k->name, .source = k->source, .defines = defines};
+    return p->dev->program->build(p->dev, &desc, &p->program, err);
+}
+
+static enum as_status build_cores(struct as_product *p, struct as_error *err)
+{
+    const struct as_program_desc desc = {.name = kernels[AS_PRODUCT_MMA].name, .host = as_product_native_mma};
+    enum as_status s = as_product_cores_prepare(p, err);
+    return s ? s : p->dev->program->build(p->dev, &desc, &p->program, err);
+}
+
+/* CPUs have no kernel but those of the paths themselves. What takes longest to compile is first: see own_code. */
+static enum as_status build(struct as_product *p, struct as_error *err)
+{
+    const enum as_product_path path = p->desc.path;
+    const bool native = is_native(&p->dev->info), cores = native && path == AS_PRODUCT_MMA;
+    const bool unit = as_product_by_unit(&p->dev->info, &p->desc);
+    enum as_status s = cores                ? build_cores(p, err)
+                       : unit               ? as_product_unit_build(p, err)
+                       : kernels[path].arch ? build_matrix(p, err)
+                                            : AS_OK;
+    if (!s && !unit && !cores && !(native && path == AS_PRODUCT_LIBRARY))
+        s = build_simple(p, err);
+    if (s || path == AS_PRODUCT_LIBRARY)
+        return s;
+    return p->dev->program->kernel(p->dev, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
+}
+
+/* ---- launches ---- */
+
+static void set_wgmma(struct as_product *p)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct made *k = &kernels[d->path];
+    const unsigned bytes = as_product_formats[d->type].in_bytes, columns = k->k_bytes / bytes;
+    const size_t units = p->dev->info.units ? p->dev->info.units : 1;
+    p->tensors[0] = (struct as_tensor){p->a, bytes, d->k, d->m, columns, k->m / k->cluster, 128};
+    p->tensors[1] = (struct as_tensor){p->b, bytes, d->k, d->n, columns, k->n / k->cluster, 128};
+    for (size_t i = 0; i < 2; i++)
+        p->args[i] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &p->tensors[i]};
+    p->args[2] = as_memory_arg(p->d);
+    p->args[3] = as_memory_arg(p->bias);
+    p->args[4] = as_u32_arg(d->m / k->m);
+    p->args[5] = as_u32_arg(d->n / k->n);
+    p->args[6] = as_u32_arg(d->k / columns);
+    p->launch.groups = units / k->cluster * k->cluster;
+}
+
+static void set_others(struct as_product *p)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_device_info *info = &p->dev->info;
+    uint64_t tile[3];
+    find_tile(d, is_native(info), tile);
+    uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = as_product_batch(d);
+    bool mma = d->path == AS_PRODUCT_MMA;
+    p->args[0] = as_memory_arg(p->a);
+    p->args[1] = as_memory_arg(p->b);
+    p->args[2] = as_memory_arg(p->d);
+    p->args[3] = as_memory_arg(p->bias);
+    p->args[4] = as_u32_arg(mma ? tiles[0] : d->m);
+    p->args[5] = as_u32_arg(mma ? tiles[1] : d->n);
+    p->args[6] = as_u32_arg(d->path == AS_PRODUCT_DOT ? d->k / 4 : d->k); /* words of four bytes */
+    p->args[7] = as_u32_arg(batch);
+    p->launch.args_n = mma ? 7 : 8;
+    p->launch.groups = tiles[0] * tiles[1] * batch;
+    if (d->path == AS_PRODUCT_NAIVE) {
+        uint64_t most = (uint64_t)NAIVE_GROUPS * (info->units ? info->units : 1);
+        uint64_t all = (batch * d->m * d->n + 255) / 256;
+        p->launch.groups = all < most ? all : most;
+    }
+}
+
+static void set_cores(struct as_product *p)
+{
+    const struct as_arg args[] = {as_memory_arg(p->a),         as_memory_arg(p->b),         as_memory_arg(p->d),
+                                  as_pointer_arg(p->cores),    as_memory_arg(p->packed[0]), as_memory_arg(p->packed[1]),
+                                  as_memory_arg(p->packed[2]), as_memory_arg(p->packed[3])};
+    _Static_assert(sizeof args == sizeof p->args, "as many as there are");
+    memcpy(p->args, args, sizeof args);
+    p->launch.args_n = sizeof args / sizeof *args;
+}
+
+static void set_launch(struct as_product *p)
+{
+    const struct made *k = &kernels[p->desc.path];
+    p->launch = (struct as_launch){.kernel = p->kernel,
+                                   .args = p->args,
+                                   .args_n = 7,
+                                   .group_size = k->group_size,
+                                   .local_bytes = as_product_by_unit(&p->dev->info, &p->desc) ? 0 : k->local_bytes,
+                                   .work = {.bytes = (double)as_product_bytes(&p->desc)}};
+    if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
+        set_wgmma(p);
+    else if (p->cores)
+        set_cores(p);
+    else
+        set_others(p);
+    if (is_native(&p->dev->info)) {
+        p->launch.groups = p->dev->info.threads ? p->dev->info.threads : 1;
+        p->launch.group_size = 1;
+    }
+}
+
+static enum as_status create_library(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const struct as_gemm_desc desc = {.in = f->in,
+                                      .sum = f->sum,
+                                      .out = f->out,
+                                      .m = d->m,
+                                      .n = d->n,
+                                      .k = d->k,
+                                      .b_transposed = true,
+                                      .a = p->a,
+                                      .b = p->b,
+                                      .d = p->d};
+    if (!p->dev->gemm)
+        return as_fail(err, AS_UNSUPPORTED, "backend '%s' knows no library for products of matrices",
+                       p->dev->info.backend);
+    enum as_status s = p->dev->gemm->create(p->dev, &desc, &p->library, err);
+    return s ? s : as_product_spoil(p, err);
+}
+
+enum as_status as_product_prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *desc,
+                                  struct as_error *err)
+{
+    *p = (struct as_product){.dev = dev, .desc = *desc};
+    enum as_status s = build(p, err);
+    if (!s)
+        s = as_product_operands(p, err);
+    if (s)
+        return s;
+    if (desc->path == AS_PRODUCT_LIBRARY)
+        return create_library(p, err);
+    set_launch(p);
+    return AS_OK;
+}
+
+enum as_status as_product_run(struct as_product *p, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    if (p->library)
+        return p->dev->gemm->run(p->dev, p->library, reps, out, err);
+    p->launch.reps = reps;
+    return p->dev->queue->launch(p->dev, &p->launch, out, err);
+}
+
+void as_product_note(const struct as_product *p, struct as_trial_context *vc)
+{
+    struct as_kernel_info info;
+    if (p->cores)
+        as_note(vc, "instruction", as_product_cores_name(p));
+    if (p->library)
+        as_note(vc, "library", p->dev->gemm->name(p->library));
+    if (!p->kernel || !p->dev->program->kernel_info ||
+        p->dev->program->kernel_info(p->dev, p->kernel, p->launch.group_size, p->launch.local_bytes, &info, NULL))
+        return;
+    as_note_number(vc, "registers", info.registers);
+    as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+}
+
+void as_product_expect(const struct as_product *p, struct as_trial_context *vc)
+{
+    char text[160];
+    if (p->cores) {
+        enum as_gate_state gate = as_product_cores_gate(p, text, sizeof text);
+        as_judge_code(vc, gate, text);
+    } else if (p->kernel && kernels[p->desc.path].matrix)
+        as_expect_code(vc, p->kernel, "matrix",
+                       as_product_by_unit(&p->dev->info, &p->desc)
+                           ? as_product_unit_steps(as_product_unit(&p->dev->info, p->desc.type), p->desc.type)
+                           : kernels[p->desc.path].matrix);
+}
+
+void as_product_finish(struct as_product *p)
+{
+    struct as_device *dev = p->dev;
+    if (!dev)
+        return;
+    if (p->cores)
+        as_product_cores_finish(p);
+    if (p->library)
+        dev->gemm->destroy(dev, p->library);
+    dev->program->kernel_destroy(dev, p->kernel);
+    dev->program->destroy(dev, p->program);
+    dev->program->destroy(dev, p->plain);
+    struct as_memory *const blocks[] = {p->bias, p->a, p->b, p->d};
+    for (size_t i = 0; i < (p->desc.a ? 1 : sizeof blocks / sizeof *blocks); i++)
+        dev->memory->free(dev, blocks[i]);
+    *p = (struct as_product){0};
+}

@@ -1,0 +1,309 @@
+/* Operands that device and host draw alike, and the comparison of results with them. */
+#include "gemm.h"
+
+#include "lib/timed/timed.h"
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Digits of sums in matrix units: of 8-bit floats those of Hopper keep about 14 (DeepSeek-V3's report, 2024,
+ * section 3.3.2); others are held to 22, as it is not written down how they round. */
+const struct as_product_format as_product_formats[AS_PRODUCT_TYPES] = {
+    [AS_PRODUCT_F64] = {"f64", "IN_F64", "f64", "f64", "f64", 8, 8, 53, 52, 4},
+    [AS_PRODUCT_F32] = {"f32", "IN_F32", "f32", "f32", "f32", 4, 4, 24, 22, 1},
+    [AS_PRODUCT_TF32] = {"tf32", "IN_TF32", "tf32", "f32", "f32", 4, 4, 24, 22, 4},
+    [AS_PRODUCT_BF16] = {"bf16", "IN_BF16", "bf16", "f32", "bf16", 2, 2, 24, 22, 8},
+    [AS_PRODUCT_F16] = {"f16", "IN_F16", "f16", "f32", "f16", 2, 2, 24, 22, 8},
+    [AS_PRODUCT_E4M3] = {"e4m3", "IN_E4M3", "e4m3", "f32", "f16", 1, 2, 24, 14, 32},
+    [AS_PRODUCT_E5M2] = {"e5m2", "IN_E5M2", "e5m2", "f32", "f16", 1, 2, 24, 14, 32},
+    [AS_PRODUCT_E4M3FNUZ] = {"e4m3fnuz", "IN_E4M3FNUZ", "e4m3fnuz", "f32", "f16", 1, 2, 24, 22, 16},
+    [AS_PRODUCT_E5M2FNUZ] = {"e5m2fnuz", "IN_E5M2FNUZ", "e5m2fnuz", "f32", "f16", 1, 2, 24, 22, 16},
+    [AS_PRODUCT_S8] = {"s8", "IN_S8", "s8", "s32", "s32", 1, 4, 64, 64, 16},
+};
+
+uint32_t as_product_index(uint64_t place, uint32_t seed)
+{
+    uint32_t x = (uint32_t)place + seed;
+    x = (x ^ x >> 16) * 0x85ebca6bu;
+    x = (x ^ x >> 13) * 0xc2b2ae35u;
+    return (x ^ x >> 16) >> 22;
+}
+
+/* Between -1 and 1, of 8-bit integers all of them, each as its format has it. */
+void as_product_draw(struct as_product *p)
+{
+    const struct as_number_format *f = as_number_format(as_product_formats[p->desc.type].in);
+    const double most = f->kind == AS_NUMBER_SIGNED ? 127 : 1;
+    struct as_rng rng;
+    as_rng_seed(&rng, p->desc.seed);
+    for (size_t i = 0; i < AS_PRODUCT_DRAWN; i++) {
+        double x = most * (2 * as_rng_double(&rng) - 1);
+        p->drawn[i] = p->desc.zero ? 0 : as_number_decode(f, as_number_nearest(f, x));
+        p->drawn_bias[i] = p->desc.zero ? 0 : (double)(float)(4 * as_rng_double(&rng) - 2);
+    }
+}
+
+/* ---- in memory ---- */
+
+enum { CHUNK = 16 << 20 };
+
+static enum as_status fill_on_host(struct as_product *p, struct as_memory *to, const unsigned char *codes, uint64_t n,
+                                   uint32_t seed, struct as_error *err)
+{
+    const unsigned bytes = as_product_formats[p->desc.type].in_bytes;
+    unsigned char *all = malloc(n * bytes);
+    if (!all)
+        return as_nomem(err, n * bytes, "an operand");
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(all + i * bytes, codes + as_product_index(i, seed) * bytes, bytes);
+    enum as_status s = p->dev->memory->write(p->dev, to, 0, all, n * bytes, err);
+    free(all);
+    return s;
+}
+
+enum as_status as_product_fill(struct as_device *dev, struct as_program *program, struct as_memory *to,
+                               struct as_memory *table, uint64_t n, uint32_t seed, struct as_error *err)
+{
+    struct as_kernel *fill = NULL;
+    struct as_timing unused;
+    const struct as_arg args[] = {as_memory_arg(to), as_memory_arg(table), as_u32_arg(n), as_u32_arg(seed)};
+    enum as_status s = dev->program->kernel(dev, program, "fill", &fill, err);
+    const struct as_launch l = {.kernel = fill,
+                                .args = args,
+                                .args_n = sizeof args / sizeof *args,
+                                .groups = 8 * (size_t)(dev->info.units ? dev->info.units : 1),
+                                .group_size = 256,
+                                .reps = 1};
+    if (!s)
+        s = dev->queue->launch(dev, &l, &unused, err);
+    dev->program->kernel_destroy(dev, fill);
+    return s;
+}
+
+enum as_status as_product_spoil(struct as_product *p, struct as_error *err)
+{
+    unsigned char *ones = malloc(CHUNK);
+    enum as_status s = ones ? AS_OK : as_nomem(err, CHUNK, "a result");
+    if (ones)
+        memset(ones, 0xff, CHUNK);
+    for (uint64_t at = 0; at < p->d->bytes && !s; at += CHUNK) {
+        uint64_t left = p->d->bytes - at;
+        s = p->dev->memory->write(p->dev, p->d, at, ones, left < CHUNK ? left : CHUNK, err);
+    }
+    free(ones);
+    return s;
+}
+
+static enum as_status fill_operands(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    unsigned char codes[AS_PRODUCT_DRAWN * 8];
+    struct as_memory *table = NULL;
+    as_product_draw(p);
+    for (size_t i = 0; i < AS_PRODUCT_DRAWN; i++) {
+        uint64_t code = as_number_nearest(as_number_format(f->in), p->drawn[i]);
+        memcpy(codes + i * f->in_bytes, &code, f->in_bytes);
+    }
+    if (!p->plain) {
+        enum as_status s = fill_on_host(p, p->a, codes, d->m * d->k, AS_SEED_A, err);
+        return s ? s : fill_on_host(p, p->b, codes, d->n * d->k, AS_SEED_B, err);
+    }
+    enum as_status s = as_timed_memory(p->dev, AS_PRODUCT_DRAWN * (uint64_t)f->in_bytes, &table, err);
+    if (!s)
+        s = p->dev->memory->write(p->dev, table, 0, codes, table->bytes, err);
+    if (!s)
+        s = as_product_fill(p->dev, p->plain, p->a, table, d->m * d->k, AS_SEED_A, err);
+    if (!s)
+        s = as_product_fill(p->dev, p->plain, p->b, table, d->n * d->k, AS_SEED_B, err);
+    p->dev->memory->free(p->dev, table);
+    return s;
+}
+
+static enum as_status fill_bias(struct as_product *p, struct as_error *err)
+{
+    float *bias = malloc(p->desc.n * sizeof *bias);
+    if (!bias)
+        return as_nomem(err, p->desc.n * sizeof *bias, "a bias");
+    for (uint64_t i = 0; i < p->desc.n; i++)
+        bias[i] = (float)p->drawn_bias[i % AS_PRODUCT_DRAWN];
+    enum as_status s = p->dev->memory->write(p->dev, p->bias, 0, bias, p->desc.n * sizeof *bias, err);
+    free(bias);
+    return s;
+}
+
+static enum as_status take_given(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const uint64_t batch = as_product_batch(d);
+    p->a = d->a, p->b = d->b, p->d = d->d;
+    enum as_status s = as_memory_check(p->a, 0, batch * d->m * d->k * f->in_bytes, err);
+    if (!s)
+        s = as_memory_check(p->b, 0, batch * d->n * d->k * f->in_bytes, err);
+    if (!s)
+        s = as_memory_check(p->d, 0, batch * d->m * d->n * f->out_bytes, err);
+    return s ? s : as_timed_memory(p->dev, d->n * sizeof(float), &p->bias, err);
+}
+
+enum as_status as_product_operands(struct as_product *p, struct as_error *err)
+{
+    const struct as_product_desc *d = &p->desc;
+    const struct as_product_format *f = &as_product_formats[d->type];
+    const struct {
+        struct as_memory **memory;
+        uint64_t bytes;
+    } blocks[] = {{&p->a, d->m * d->k * f->in_bytes},
+                  {&p->b, d->n * d->k * f->in_bytes},
+                  {&p->d, d->m * d->n * f->out_bytes},
+                  {&p->bias, d->n * sizeof(float)}};
+    uint64_t largest = 0;
+    if (d->a)
+        return take_given(p, err);
+    for (size_t i = 0; i < 3; i++)
+        largest = blocks[i].bytes > largest ? blocks[i].bytes : largest;
+    enum as_status s = as_check_room(p->dev, as_product_bytes(d), largest, err);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks && !s; i++)
+        s = as_timed_memory(p->dev, blocks[i].bytes, blocks[i].memory, err);
+    if (!s)
+        s = fill_operands(p, err);
+    if (!s)
+        s = fill_bias(p, err);
+    return s ? s : as_product_spoil(p, err);
+}
+
+/* ---- the check ---- */
+
+enum { LOOKED_AT = 1024, ALL = 1 << 24 /* multiply-adds: so few that every result is looked at */ };
+
+/* One result as it should be, and how far it may be from that. */
+struct wanted {
+    double value, room;
+};
+
+static double gelu(double x)
+{
+    return x / (1 + exp(-2 * 0.7978845608 * (x + 0.044715 * x * x * x)));
+}
+
+static bool by_unit(const struct as_product_desc *d)
+{
+    return d->path <= AS_PRODUCT_MMA && d->type != AS_PRODUCT_F32;
+}
+
+/* Sums are rounded, or cut, once a step in the last digit that the largest of them leaves; products within a step may
+ * be too, with signs that mostly cancel. */
+static double room_of(const struct as_product *p, double largest, double value)
+{
+    const struct as_product_format *f = &as_product_formats[p->desc.type];
+    const struct as_number_format *out = as_number_format(f->out);
+    if (out->kind != AS_NUMBER_FLOAT)
+        return 0;
+    double k = (double)p->desc.k, digit = ldexp(largest, 1 - (int)(by_unit(&p->desc) ? f->unit_bits : f->sum_bits));
+    double steps = by_unit(&p->desc) ? k / f->unit_k : k;
+    double room = digit * (steps + sqrt(k)) + ldexp(fabs(value), -(int)out->fraction);
+    if (p->desc.epilogue != AS_PRODUCT_PLAIN)
+        room += ldexp(4 + fabs(value), -(int)(out->fraction < 20 ? out->fraction : 20)); /* a slope of at most 1.13 */
+    return 1.2 * room;
+}
+
+static struct wanted want(const struct as_product *p, const double *row, uint64_t column)
+{
+    const uint64_t k = p->desc.k;
+    double sum = 0, largest = 0;
+    for (uint64_t i = 0; i < k; i++) {
+        sum += row[i] * p->drawn[as_product_index(column * k + i, AS_SEED_B)];
+        largest = fmax(largest, fabs(sum));
+    }
+    double value = sum;
+    if (p->desc.epilogue != AS_PRODUCT_PLAIN)
+        value += p->drawn_bias[column % AS_PRODUCT_DRAWN];
+    if (p->desc.epilogue == AS_PRODUCT_GELU)
+        value = gelu(value);
+    return (struct wanted){value, room_of(p, largest, value)};
+}
+
+struct look {
+    const struct as_product *p;
+    double *row;           /* of a */
+    unsigned char *result; /* the same of d, as it lies in memory */
+    uint64_t of;           /* which row, + 1 */
+    size_t seen, wrong;
+    uint64_t r, c; /* the first wrong one */
+    double got;
+    struct wanted wanted;
+};
+
+static enum as_status take_row(struct look *l, uint64_t r, struct as_error *err)
+{
+    const struct as_product *p = l->p;
+    const uint64_t bytes = p->desc.n * as_product_formats[p->desc.type].out_bytes;
+    if (l->of == r + 1)
+        return AS_OK;
+    for (uint64_t i = 0; i < p->desc.k; i++)
+        l->row[i] = p->drawn[as_product_index(r * p->desc.k + i, AS_SEED_A)];
+    l->of = r + 1;
+    return p->dev->memory->read(p->dev, p->d, r * bytes, l->result, bytes, err);
+}
+
+static enum as_status look(struct look *l, uint64_t r, uint64_t c, struct as_error *err)
+{
+    const struct as_product_format *f = &as_product_formats[l->p->desc.type];
+    uint64_t code = 0;
+    enum as_status s = take_row(l, r, err);
+    memcpy(&code, l->result + c * f->out_bytes, f->out_bytes);
+    const struct wanted w = want(l->p, l->row, c);
+    const double got = as_number_decode(as_number_format(f->out), code);
+    bool wrong = !(fabs(got - w.value) <= w.room);
+    if (wrong && l->wrong == 0) {
+        l->r = r;
+        l->c = c;
+        l->got = got;
+        l->wanted = w;
+    }
+    l->seen++;
+    l->wrong += wrong;
+    return s;
+}
+
+/* A quarter along a row, a quarter along a column, the others anywhere. */
+static enum as_status look_around(struct look *l, struct as_error *err)
+{
+    const struct as_product_desc *d = &l->p->desc;
+    struct as_rng rng;
+    enum as_status s = AS_OK;
+    as_rng_seed(&rng, d->seed + UINT64_C(1));
+    uint64_t row = as_rng_below(&rng, d->m), column = as_rng_below(&rng, d->n);
+    bool all = d->m * d->n * d->k <= ALL;
+    for (uint64_t i = 0; all && i < d->m * d->n && !s; i++)
+        s = look(l, i / d->n, i % d->n, err);
+    for (uint64_t i = 0; !all && i < LOOKED_AT && !s; i++) {
+        uint64_t r = i < LOOKED_AT / 4 ? row : as_rng_below(&rng, d->m);
+        uint64_t c = i >= LOOKED_AT / 4 && i < LOOKED_AT / 2 ? column : as_rng_below(&rng, d->n);
+        s = look(l, r, c, err);
+    }
+    return s;
+}
+
+bool as_product_check(const struct as_product *p, char *why, size_t size)
+{
+    struct look l = {.p = p,
+                     .row = calloc(p->desc.k, sizeof(double)),
+                     .result = malloc(p->desc.n * as_product_formats[p->desc.type].out_bytes)};
+    struct as_error err = {0};
+    enum as_status s = l.row && l.result ? look_around(&l, &err) : as_nomem(&err, p->desc.k * sizeof(double), "a row");
+    free(l.row);
+    free(l.result);
+    if (s)
+        snprintf(why, size, "%s", err.text);
+    else if (l.wrong)
+        snprintf(
+            why, size, "%zu of %zu results are wrong, the first in row %llu, column %llu: %.6g instead of %.6g +- %.1g",
+            l.wrong, l.seen, (unsigned long long)l.r, (unsigned long long)l.c, l.got, l.wanted.value, l.wanted.room);
+    else
+        snprintf(why, size, "%zu results agree with sums in f64", l.seen);
+    return !s && !l.wrong;
+}

@@ -1,0 +1,60 @@
+/* Where numbers of a matrix lie: in registers of lanes, or in LOCAL memory that a matrix instruction reads itself.
+ *
+ * Every documented layout of registers is linear in bits: each bit of a number's row and of its column is one bit of
+ * the lane (l0, l1, ...), of the register (r0, ...) or of the place in the register (e0, ...), and so it is written:
+ * "l2 l3 l4 r0 / e0 l0 l1 r1" is row = bits 2, 3, 4 of the lane and bit 0 of the register, the lowest first, column =
+ * bit 0 of the place, and so on. "0" is a bit that is always 0: no number has a place there where it is 1. A bit of the
+ * lane that is not named: lanes that differ in it hold the same. */
+#ifndef AS_LIB_MMA_LAYOUT_H
+#define AS_LIB_MMA_LAYOUT_H
+
+#include "matrix.h"
+
+enum { AS_LAYOUT_BITS = 12 };
+struct as_layout_line {
+    unsigned n;
+    struct {
+        char kind; /* 'l', 'r', 'e', '0' */
+        unsigned char bit;
+    } bit[AS_LAYOUT_BITS];
+};
+struct as_layout {
+    struct as_layout_line row, column;
+};
+struct as_layout_place {
+    unsigned lane, reg, element;
+};
+
+/* False where the text is none. */
+bool as_layout_parse(const struct as_matrix_held *held, struct as_layout *out);
+/* Row and column of the number at a place. */
+void as_layout_number(const struct as_layout *layout, const struct as_layout_place *place, unsigned *row,
+                      unsigned *column);
+/* The place of a number, of those that are the same the first; false where it has none. */
+bool as_layout_place(const struct as_layout *layout, unsigned row, unsigned column, struct as_layout_place *out);
+
+/* Bits of the lane: lanes that differ in no others hold the same of the operand. */
+unsigned as_layout_copies(const struct as_matrix *m, enum as_matrix_operand which);
+
+/* Byte of LOCAL memory in which byte `at` of row (A) or column (B) `line` lies: lines of 128 bytes, in which pieces of
+ * 16 bytes are exchanged by the number of the line (PTX ISA: K-major, 128-byte swizzle). */
+unsigned as_layout_shared(unsigned line, unsigned at);
+enum { AS_LAYOUT_LINE = 128 };
+
+/* ---- images: an operand of one problem as kernels load it ---- */
+
+size_t as_image_bytes(const struct as_matrix *m, enum as_matrix_operand which, unsigned n);
+/* Puts numbers (row by row, as in unit.h) into an image; set: 0 or 1, which of two operands that share the lines of
+ * LOCAL memory; 0 elsewhere. Bits of the image that hold nothing stay as they are. */
+void as_image_pack(const struct as_matrix *m, enum as_matrix_operand which, unsigned n, unsigned set,
+                   const uint64_t *numbers, unsigned char *image);
+void as_image_unpack(const struct as_matrix *m, enum as_matrix_operand which, unsigned n, const unsigned char *image,
+                     uint64_t *numbers);
+/* Has the number of A a place? */
+bool as_image_holds(const struct as_matrix *m, enum as_matrix_operand which, unsigned row, unsigned column);
+unsigned as_matrix_rows(const struct as_matrix *m, enum as_matrix_operand which);
+unsigned as_matrix_cols(const struct as_matrix *m, enum as_matrix_operand which, unsigned n);
+/* Numbers of the operand: rows x columns. */
+size_t as_matrix_count(const struct as_matrix *m, enum as_matrix_operand which, unsigned n);
+
+#endif

@@ -1,0 +1,395 @@
+#include "peak_internal.h"
+
+#include "lib/ops/code.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHAINS = 4,       /* usual */
+    CHAIN_ROOM = 128, /* registers that they may take */
+    LANE_ROOM = 224,  /* the most: what is left for operands and addresses */
+    WARPS = 16,       /* usual */
+    WARPS_WAIT = 8,   /* two teams, of which one begins while the other is waited for */
+    BODY = 128,       /* instructions of the long body */
+    BODY_WIDE = 16,   /* of those with the most columns */
+    LONGER = 8,       /* so many times, where a rate is asked for: the matrix unit is waited for at the end of a body */
+    STEPS_LEAST = 8,
+    STEPS_MOST = 64,
+    GROUP_MAX = 1024,
+    LEAST_TURNS = 512, /* of a CPU: so many that its counter of ticks sees each part of them */
+    MANY_WORDS = 48,   /* of a lane: with more of them compilers take over 128 registers, and fewer warps fit */
+};
+
+static bool waits(const struct as_matrix *m)
+{
+    return m->held[AS_MATRIX_B].held == AS_HELD_SHARED;
+}
+
+static unsigned words_of(const struct as_peak_desc *d, enum as_matrix_operand operand)
+{
+    return as_matrix_registers(d->matrix, operand, d->n ? d->n : d->matrix->n) *
+           d->matrix->held[operand].register_bits / 32;
+}
+
+static unsigned accumulator_words(const struct as_peak_desc *d)
+{
+    return words_of(d, AS_MATRIX_C);
+}
+
+/* So many of its words does a lane hold at a time: two fragments of each factor, and all accumulators. */
+static unsigned lane_words(const struct as_peak_desc *d)
+{
+    return 2 * (words_of(d, AS_MATRIX_A) + words_of(d, AS_MATRIX_B)) + d->chains * accumulator_words(d);
+}
+
+void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
+{
+    if (as_core_runs(info)) {
+        const struct as_core *core = as_core_find(d->matrix->name);
+        d->n = d->matrix->n;
+        d->chains = d->chains || !core ? d->chains : as_core_body(core, 0)->chains;
+        d->warps = d->warps ? d->warps : 1;
+        return;
+    }
+    unsigned fits = CHAIN_ROOM / accumulator_words(d);
+    unsigned usual = waits(d->matrix) ? 1 : CHAINS;
+    unsigned team = info->warp ? (d->matrix->lanes + info->warp - 1) / info->warp : 1;
+    d->n = d->n ? d->n : d->matrix->n;
+    d->chains = d->chains ? d->chains : fits > usual ? usual : fits ? fits : 1;
+    unsigned warps = waits(d->matrix) ? WARPS_WAIT : lane_words(d) > MANY_WORDS ? WARPS / 2 : WARPS;
+    d->warps = d->warps ? d->warps : warps > team ? warps : team;
+}
+
+/* A core has one thread of kernels, and bodies of some numbers of chains. */
+static enum as_applies core_applies(const struct as_peak_desc *d, struct as_error *err)
+{
+    const struct as_core *core = as_core_find(d->matrix->name);
+    if (d->warps > 1)
+        return AS_PRUNED;
+    if (as_core_body(core, d->chains))
+        return AS_APPLIES;
+    struct as_buf counts = AS_BUF_INIT;
+    for (const struct as_core_body *b = core->bodies; b < core->bodies + AS_CORE_BODIES && b->name; b++)
+        as_buf_printf(&counts, "%s%u", b == core->bodies ? "" : ", ", b->chains);
+    as_fail(err, AS_UNSUPPORTED, "kernels of %s have %s chains, not %u", core->name, as_buf_get(&counts), d->chains);
+    as_buf_finish(&counts);
+    return AS_INAPPLICABLE;
+}
+
+enum as_applies as_peak_applies(const struct as_device_info *info, const struct as_peak_desc *desc,
+                                struct as_error *err)
+{
+    struct as_peak_desc d = *desc;
+    if (!as_matrix_columns(d.matrix, d.n))
+        return AS_PRUNED;
+    enum as_applies applies = as_matrix_applies(d.matrix, info, err);
+    if (applies != AS_APPLIES)
+        return applies;
+    if (as_core_runs(info))
+        return core_applies(&d, err);
+    if (as_matrix_emulated(d.matrix, info->arch)) {
+        as_fail(err, AS_UNSUPPORTED, "%s has no machine instruction for %s, compilers make others of it", info->arch,
+                d.matrix->name);
+        return AS_INAPPLICABLE;
+    }
+    as_peak_usual(info, &d);
+    size_t threads = (size_t)d.warps * info->warp;
+    if (threads % d.matrix->lanes)
+        return AS_PRUNED;
+    if (d.chains * accumulator_words(&d) > LANE_ROOM) {
+        as_fail(err, AS_UNSUPPORTED, "%u accumulators of %s do not fit in the registers of a lane", d.chains,
+                d.matrix->name);
+        return AS_INAPPLICABLE;
+    }
+    if (threads > GROUP_MAX || threads > info->threads) {
+        as_fail(err, AS_UNSUPPORTED, "a group has at most %u threads, %u warps are %zu",
+                info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
+        return AS_INAPPLICABLE;
+    }
+    if (!(info->capabilities & AS_CAP_CYCLES)) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* ---- operands ---- */
+
+static double draw(const struct as_peak *p, const struct as_number_format *f, enum as_peak_operands how,
+                   struct as_rng *rng)
+{
+    int least = f->kind == AS_NUMBER_UNSIGNED ? 0 : -1;
+    if (how == AS_PEAK_ZERO)
+        return 0;
+    if (how == AS_PEAK_WHOLE) {
+        /* Sums of f16 are exact to 2048. */
+        int most = as_matrix_format(p->desc.matrix, AS_MATRIX_C)->fraction == 10 || f->bits < 4 ? 1 : 3;
+        return least * most + (double)as_rng_below(rng, (uint64_t)(most - least * most) + 1);
+    }
+    if (f->kind == AS_NUMBER_FLOAT)
+        return (as_rng_u64(rng) & 1 ? -1 : 1) * (0.5 + 1.5 * as_rng_double(rng));
+    double most = as_number_largest(f); /* as far down as up, so that it can be negated */
+    return least * most + (double)as_rng_below(rng, (uint64_t)(most - least * most) + 1);
+}
+
+static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum as_peak_operands how, struct as_rng *rng)
+{
+    const struct as_matrix *m = p->desc.matrix;
+    const struct as_number_format *f = as_matrix_format(m, which);
+    size_t n = as_matrix_count(p->desc.matrix, which, p->desc.n);
+    unsigned columns = as_matrix_cols(m, which, p->desc.n);
+    /* Unsigned numbers have no negative: their sums wrap. */
+    bool mirror = which == AS_MATRIX_A && how == AS_PEAK_RANDOM && f->kind != AS_NUMBER_UNSIGNED;
+    for (int set = 0; set < 2; set++)
+        for (size_t v = 0; v < AS_MATRIX_VARIANTS; v++)
+            for (size_t i = 0; i < n; i++) {
+                uint64_t *to = &p->numbers[which][set][v * n + i];
+                bool held = as_image_holds(m, which, (unsigned)(i / columns), (unsigned)(i % columns));
+                double value = held ? draw(p, f, how, rng) : 0;
+                if (mirror && set == 1)
+                    value = -as_number_decode(f, p->numbers[which][0][v * n + i]);
+                *to = as_number_nearest(f, value);
+            }
+}
+
+/* In registers each variant has two images, one after the other; in LOCAL memory all share one that holds both. */
+static enum as_status write_factor(struct as_peak *p, enum as_matrix_operand which, struct as_error *err)
+{
+    const struct as_matrix *m = p->desc.matrix;
+    size_t bytes = as_image_bytes(m, which, p->desc.n), n = as_matrix_count(p->desc.matrix, which, p->desc.n);
+    bool shared = m->held[which].held == AS_HELD_SHARED;
+    memset(p->image, 0, p->images[which] * bytes);
+    for (unsigned v = 0; v < (shared ? 1 : AS_MATRIX_VARIANTS); v++)
+        for (unsigned set = 0; set < 2; set++)
+            as_image_pack(m, which, p->desc.n, shared ? set : 0, p->numbers[which][set] + v * n,
+                          p->image + (shared ? 0 : (2 * v + set) * bytes));
+    return p->timed.dev->memory->write(p->timed.dev, p->factor[which], 0, p->image, p->images[which] * bytes, err);
+}
+
+enum as_status as_peak_write(struct as_peak *p, enum as_peak_operands how, struct as_error *err)
+{
+    struct as_rng rng;
+    as_rng_seed(&rng, p->seed);
+    enum as_status s = AS_OK;
+    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B && !s; which++) {
+        draw_numbers(p, (enum as_matrix_operand)which, how, &rng);
+        s = write_factor(p, (enum as_matrix_operand)which, err);
+    }
+    return s;
+}
+
+/* ---- before the first sample ---- */
+
+static void shape(struct as_peak *p, const struct as_device_info *info)
+{
+    const struct as_matrix *m = p->desc.matrix;
+    unsigned n = p->desc.n, chains = p->desc.chains;
+    const unsigned times = p->desc.long_bodies ? LONGER : 1;
+    unsigned steps = times * (waits(m) ? BODY_WIDE * m->n / n : BODY) / chains / STEPS_LEAST * STEPS_LEAST;
+    p->body = (struct as_matrix_body){.chains = chains,
+                                      .steps = steps < STEPS_LEAST          ? STEPS_LEAST
+                                               : steps > times * STEPS_MOST ? times * STEPS_MOST
+                                                                            : steps};
+    if (p->core)
+        p->body.steps = p->core_body->steps;
+    p->groups = info->units ? info->units : 1;
+    p->group_size = p->core ? 1 : (size_t)p->desc.warps * info->warp;
+    p->teams = p->core ? 1 : p->group_size / m->lanes;
+    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++)
+        p->images[which] = m->held[which].held == AS_HELD_SHARED ? 1 : 2 * (size_t)AS_MATRIX_VARIANTS;
+    p->ends_bytes = p->groups * p->teams * chains * as_image_bytes(m, AS_MATRIX_C, n);
+    p->bound = 4 * 4 * m->k;
+}
+
+static enum as_status host_memory(struct as_peak *p, struct as_error *err)
+{
+    size_t image = 1;
+    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++) {
+        size_t bytes = p->images[which] * as_image_bytes(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n);
+        size_t n = as_matrix_count(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n) * AS_MATRIX_VARIANTS;
+        image = bytes > image ? bytes : image;
+        for (int set = 0; set < 2; set++)
+            if (!(p->numbers[which][set] = calloc(n, sizeof(uint64_t))))
+                return as_nomem(err, n * sizeof(uint64_t), "operands");
+    }
+    p->image = malloc(image);
+    p->end = malloc(p->ends_bytes);
+    return p->image && p->end ? AS_OK : as_nomem(err, image + p->ends_bytes, "operands");
+}
+
+static enum as_status device_memory(struct as_peak *p, struct as_error *err)
+{
+    enum as_status s = as_timed_keep_memory(&p->timed, p->ends_bytes, &p->ends, err);
+    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B && !s; which++)
+        s = as_timed_keep_memory(
+            &p->timed, p->images[which] * as_image_bytes(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n),
+            &p->factor[which], err);
+    return s;
+}
+
+static enum as_status build(struct as_peak *p, struct as_device *dev, struct as_error *err)
+{
+    static const char *const names[AS_PEAK_KERNELS] = {"half_body", "whole_body"};
+    struct as_buf text = AS_BUF_INIT;
+    enum as_status s = AS_OK;
+    if (!p->core) {
+        as_matrix_source(p->desc.matrix, p->desc.n, &p->body, &text);
+        s = as_buf_check(&text, err);
+    }
+    if (!s && p->core)
+        s = as_core_prepare(p->core, &p->timed, dev, p->groups, err);
+    else if (!s)
+        s = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->groups, err);
+    as_buf_finish(&text);
+    for (int k = 0; k < AS_PEAK_KERNELS && !s; k++)
+        s = as_timed_keep_kernel(&p->timed, names[k], &p->kernels[k], err);
+    return s;
+}
+
+/* Registers, as the compiler gave them: a group that has too few of them cannot be launched, and one that keeps
+ * accumulators in memory measures that. */
+static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_device *dev = p->timed.dev;
+    struct as_kernel_info info;
+    if (!dev->program->kernel_info ||
+        dev->program->kernel_info(dev, p->kernels[AS_PEAK_LONG], p->group_size, 0, &info, NULL))
+        return AS_OK;
+    as_note_number(vc, "registers", info.registers);
+    if (info.private_bytes)
+        return as_fail(err, AS_UNSUPPORTED, "the compiler keeps %llu bytes of each lane's accumulators in memory",
+                       (unsigned long long)info.private_bytes);
+    if (info.max_threads && info.max_threads < p->group_size)
+        return as_fail(err, AS_UNSUPPORTED, "with %u registers of each a unit holds %u threads, not %zu",
+                       info.registers, info.max_threads, p->group_size);
+    return AS_OK;
+}
+
+/* Machine code is counted where its instructions have names. */
+static void expect_code(struct as_peak *p, struct as_trial_context *vc)
+{
+    struct as_device *dev = p->timed.dev;
+    const struct as_code_want want = {p->desc.matrix->code, 1};
+    struct as_instructions half, whole;
+    char text[160];
+    double each;
+    unsigned steps = p->body.chains * p->body.steps / 2;
+    enum as_gate_state gate = AS_GATE_NA;
+    if (p->core) {
+        gate = as_core_code_gate(p->desc.matrix, p->core_body, &each, text, sizeof text);
+    } else if (!as_code_named(dev, p->kernels[AS_PEAK_HALF], &half) ||
+               !as_code_named(dev, p->kernels[AS_PEAK_LONG], &whole)) {
+        as_expect_code(vc, p->kernels[AS_PEAK_LONG], "matrix", 2 * (uint64_t)steps);
+        return;
+    } else {
+        bool good = as_code_agrees(&half, &whole, steps, &want, 1, 0, &each, text, sizeof text);
+        gate = good ? AS_GATE_PASS : AS_GATE_FAIL;
+    }
+    if (gate != AS_GATE_NA) {
+        as_note(vc, "instructions", text);
+        as_note_number(vc, "instructions_each", each);
+    }
+    as_judge_code(vc, gate, text);
+}
+
+enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_peak_desc *desc,
+                               struct as_error *err)
+{
+    *p = (struct as_peak){.desc = *desc, .seed = vc->seed};
+    as_peak_usual(&vc->dev->info, &p->desc);
+    p->core = as_core_runs(&vc->dev->info) ? as_core_find(p->desc.matrix->name) : NULL;
+    p->core_body = p->core ? as_core_body(p->core, p->desc.chains) : NULL;
+    vc->min_reps = p->core ? LEAST_TURNS : vc->min_reps;
+    shape(p, &vc->dev->info);
+    enum as_status s = build(p, vc->dev, err);
+    if (!s)
+        s = look_at_kernel(p, vc, err);
+    if (!s)
+        s = host_memory(p, err);
+    if (!s)
+        s = device_memory(p, err);
+    if (!s)
+        s = as_peak_write(p, p->desc.operands, err);
+    if (s)
+        return s;
+    vc->max_reps = UINT32_MAX / 2;
+    as_note_number(vc, "steps", p->body.steps);
+    as_note_number(vc, "chains", p->body.chains);
+    as_note_number(vc, "warps", p->desc.warps);
+    as_note_number(vc, "columns", p->desc.n);
+    expect_code(p, vc);
+    return AS_OK;
+}
+
+void as_peak_finish(struct as_peak *p)
+{
+    as_timed_finish(&p->timed);
+    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++)
+        for (int set = 0; set < 2; set++)
+            free(p->numbers[which][set]);
+    free(p->image);
+    free(p->end);
+    *p = (struct as_peak){.groups = 0};
+}
+
+/* ---- samples ---- */
+
+enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
+
+enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, double *cycles, double *seconds,
+                              struct as_error *err)
+{
+    const struct as_arg args[] = {
+        {.kind = AS_ARG_MEMORY, .u.memory = p->timed.memory},
+        {.kind = AS_ARG_MEMORY, .u.memory = p->factor[AS_MATRIX_A]},
+        {.kind = AS_ARG_MEMORY, .u.memory = p->factor[AS_MATRIX_B]},
+        {.kind = AS_ARG_MEMORY, .u.memory = p->ends},
+        {.kind = AS_ARG_U32, .u.u32 = turns},
+        as_pointer_arg(p->core),
+        as_pointer_arg(p->core_body),
+    };
+    const size_t n = sizeof args / sizeof *args - (p->core ? 0 : 2);
+    struct as_launch l = as_timed_group(p->kernels[which], args, n, p->groups, p->group_size);
+    l.flags = p->core ? AS_LAUNCH_BARRIER : 0;
+    l.work.accesses = (double)turns * p->body.steps;
+    for (int i = 0; i < SPREAD_TRIES; i++) {
+        enum as_status s = as_timed_launch(&p->timed, &l, seconds, err);
+        if (s)
+            return s;
+        for (size_t g = 0; g < p->groups && p->core; g++)
+            *seconds = g == 0 || (double)p->timed.record[g].nanos * 1e-9 > *seconds
+                           ? (double)p->timed.record[g].nanos * 1e-9
+                           : *seconds;
+        *cycles = as_timed_longest(&p->timed, p->groups, 1);
+        if (*cycles > 0)
+            return AS_OK;
+    }
+    return as_fail(err, AS_UNSUPPORTED,
+                   "groups do not spread evenly over the units; let this process use the whole device");
+}
+
+enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak_time *out, struct as_error *err)
+{
+    const struct as_matrix *m = p->desc.matrix;
+    double half = 0, whole = 0, half_s = 0, whole_s = 0, steps = (double)turns * p->body.steps;
+    for (int i = 0; i < PAIR_TRIES && whole <= half; i++) {
+        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
+        if (!s)
+            s = as_peak_launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
+        if (s)
+            return s;
+    }
+    if (whole <= half)
+        return as_fail(err, AS_UNSUPPORTED, "%u turns of %u steps take no longer than of half of them", turns,
+                       p->body.steps);
+    double operations = 2.0 * m->m * p->desc.n * m->k * p->body.chains * (double)p->teams;
+    *out = (struct as_peak_time){.seconds = half_s + whole_s,
+                                 .cycles = (whole - half) / (steps / 2),
+                                 .operations = operations,
+                                 .clock_hz = as_timed_clock(&p->timed),
+                                 .rate = operations * (double)p->groups * steps / whole_s};
+    return AS_OK;
+}

@@ -1,0 +1,435 @@
+#include "chains_internal.h"
+#include "code.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BODY = 768, /* instructions of the long body */
+    MOST_CORE = 96,
+    BODY_CORE = 24, /* of a CPU, whose compilers take long over a long one */
+    LEAST = 24,     /* steps of it, as the short one has half and steps come in twelves */
+    LOOP = 16,      /* of a loop's own instructions, at most */
+    GROUP_MAX = 1024,
+};
+
+/* ---- what applies ---- */
+
+bool as_chains_core(const struct as_device_info *info)
+{
+    return as_runs_on_host(info) || info->vector_bytes != 0;
+}
+
+unsigned as_chains_warp(const struct as_device_info *info)
+{
+    return as_chains_core(info) || !info->warp ? 1 : info->warp;
+}
+
+unsigned as_chains_full(const struct as_device_info *info)
+{
+    unsigned most = info->threads && info->threads < GROUP_MAX ? info->threads : GROUP_MAX;
+    return as_chains_core(info) ? 1 : most;
+}
+
+static enum as_dialect dialect_of(const struct as_device_info *info)
+{
+    return as_dialect_find(info->dialect);
+}
+
+static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type second)
+{
+    const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i] == first || types[i] == second)
+            return true;
+    return false;
+}
+
+/* AS_UNSUPPORTED with what of the operation the device has not. */
+static enum as_status has_operation(const struct as_device_info *info, const struct as_op *op, struct as_error *err)
+{
+    enum as_dialect dialect = dialect_of(info);
+    unsigned warp = as_chains_warp(info);
+    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
+    if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64))
+        return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+    if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
+        return as_fail(err, AS_UNSUPPORTED, "the device has no f16");
+    if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < op->cuda_least)
+        return as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name,
+                       op->cuda_least, info->arch);
+    if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch))
+        return as_fail(err, AS_UNSUPPORTED, "of AMD's chips those of %s have %s, this is %s", op->amd_chips, op->name,
+                       info->arch);
+    if (op->group_reference && (warp > AS_OP_GROUP_MOST || (warp & (warp - 1))))
+        return as_fail(err, AS_UNSUPPORTED, "%s is of a power of two of lanes, up to %d; here %u go together", op->name,
+                       (int)AS_OP_GROUP_MOST, warp);
+    return AS_OK;
+}
+
+static enum as_applies part_applies(const struct as_device_info *info, const struct as_op_part *part, unsigned ilp,
+                                    struct as_error *err)
+{
+    const struct as_op *op = part->op;
+    if ((part->operands == 2 && !op->two) || (part->operands == 1 && !op->one) || (op->alone && part->count * ilp > 1))
+        return AS_PRUNED;
+    return has_operation(info, op, err) ? AS_INAPPLICABLE : AS_APPLIES;
+}
+
+enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
+                                struct as_error *err)
+{
+    enum as_applies applies = AS_APPLIES;
+    if (desc->ilp > AS_CHAINS_MOST) {
+        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is above the largest value %d", desc->ilp, AS_CHAINS_MOST);
+        return AS_PRUNED;
+    }
+    if (desc->steps % LEAST != 0) {
+        as_fail(err, AS_UNSUPPORTED, "axis 'steps': '%u' is no multiple of %d", desc->steps, LEAST);
+        return AS_PRUNED;
+    }
+    if (desc->threads == 0)
+        return AS_PRUNED;
+    if (as_chains_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
+        return AS_PRUNED;
+    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+        return AS_INAPPLICABLE;
+    }
+    for (size_t i = 0; i < desc->sequence.n && applies == AS_APPLIES; i++)
+        applies = part_applies(info, &desc->sequence.part[i], desc->ilp, err);
+    if (applies != AS_APPLIES)
+        return applies;
+    if (desc->threads > 2 * as_chains_full(info) || (info->unit_threads && desc->threads > info->unit_threads)) {
+        as_fail(err, AS_UNSUPPORTED, "a unit does not hold %u threads at a time", desc->threads);
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* A unit of NVIDIA's has four schedulers, each of which issues one instruction of a warp in a cycle, since sm_70: those
+ * before have two, or such as issue two instructions. 0: not published. */
+static unsigned schedulers(const struct as_device_info *info)
+{
+    enum { SCHEDULERS = 4 };
+    return dialect_of(info) == AS_DIALECT_CUDA && as_arch_number(info) >= 70 ? SCHEDULERS : 0;
+}
+
+static void say_issue(struct as_trial_context *vc, unsigned each)
+{
+    snprintf(vc->limit_why, sizeof vc->limit_why, "%u instructions of a warp in a cycle", each);
+}
+
+void as_limit_issue(struct as_trial_context *vc, const struct as_chains_desc *desc)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    enum as_op_type t = desc->sequence.n ? desc->sequence.part[0].op->type : AS_OP_I32;
+    if (!schedulers(info))
+        return;
+    vc->limit = (double)schedulers(info) * info->warp * as_op_lanes(t);
+    say_issue(vc, schedulers(info));
+}
+
+void as_limit_issue_cost(struct as_trial_context *vc, const struct as_chains_desc *desc)
+{
+    unsigned each = schedulers(&vc->dev->info);
+    if (!each)
+        return;
+    vc->limit = (double)as_op_sequence_count(&desc->sequence) / each;
+    say_issue(vc, each);
+}
+
+/* ---- before the first sample ---- */
+
+static unsigned steps_of(const struct as_device_info *info, const struct as_chains_desc *d)
+{
+    unsigned steps = (as_chains_core(info) ? BODY_CORE : BODY) / (d->ilp * as_op_sequence_weight(&d->sequence));
+    return d->steps ? d->steps : steps < LEAST ? LEAST : steps / LEAST * LEAST;
+}
+
+static void draw_block(enum as_op_domain domain, enum as_op_type type, struct as_rng *rng, char *block)
+{
+    size_t bytes = as_op_bytes(type);
+    for (size_t i = 0; i < AS_CHAINS_STARTS; i++) {
+        union as_op_value v;
+        as_op_draw(domain, type, (unsigned)(i % 4), rng, &v);
+        memcpy(block + i * bytes, &v, bytes);
+    }
+}
+
+/* Of all operations: the operand that is their first, second or third. */
+static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng, struct as_memory **out,
+                           struct as_error *err)
+{
+    const struct as_op_sequence *s = &c->desc.sequence;
+    size_t bytes = s->n * AS_CHAINS_STARTS * sizeof(uint64_t);
+    char *values = calloc(1, bytes);
+    if (!values)
+        return as_nomem(err, bytes, "operands");
+    for (size_t i = 0; i < s->n; i++) {
+        const struct as_op *op = s->part[i].op;
+        const enum as_op_domain domains[] = {op->a, op->b, op->c};
+        const enum as_op_type types[] = {op->type, op->btype, op->ctype};
+        draw_block(domains[which], types[which], rng, values + i * AS_CHAINS_STARTS * sizeof(uint64_t));
+    }
+    enum as_status status = as_timed_keep_memory(&c->timed, bytes, out, err);
+    if (!status)
+        status = c->timed.dev->memory->write(c->timed.dev, *out, 0, values, bytes, err);
+    free(values);
+    return status;
+}
+
+/* The words that links take. */
+static enum as_status fill_words(struct as_chains *c, struct as_rng *rng, struct as_error *err)
+{
+    const struct as_op_sequence *s = &c->desc.sequence;
+    uint32_t words[AS_OP_PARTS] = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        const struct as_op *op = s->part[i].op;
+        union as_op_value v;
+        as_op_draw(op->m, op->type == AS_OP_F16 ? AS_OP_I16 : AS_OP_I32, 0, rng, &v);
+        words[i] = op->type == AS_OP_F16 ? v.u16 : v.u32;
+    }
+    enum as_status status = as_timed_keep_memory(&c->timed, sizeof words, &c->words, err);
+    return status ? status : c->timed.dev->memory->write(c->timed.dev, c->words, 0, words, sizeof words, err);
+}
+
+static enum as_status draw_operands(struct as_chains *c, uint64_t seed, struct as_error *err)
+{
+    struct as_memory **const out[] = {&c->starts, &c->seconds, &c->thirds};
+    struct as_rng rng;
+    as_rng_seed(&rng, seed);
+    enum as_status s = fill_words(c, &rng, err);
+    for (size_t i = 0; i < sizeof out / sizeof *out && !s; i++)
+        s = fill(c, i, &rng, out[i], err);
+    return s;
+}
+
+static enum as_status build(struct as_chains *c, struct as_device *dev, struct as_error *err)
+{
+    static const char *const names[AS_CHAINS_KERNELS] = {"walk", "half_body", "whole_body", "once"};
+    struct as_buf text = AS_BUF_INIT;
+    bool one = c->dialect == AS_DIALECT_OPENCL;
+    as_op_source(&c->desc.sequence, c->desc.ilp, c->desc.steps, one, &text);
+    enum as_status s = as_buf_check(&text, err);
+    if (!s)
+        s = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
+                             c->groups > AS_CHAINS_STARTS ? c->groups : AS_CHAINS_STARTS, err);
+    as_buf_finish(&text);
+    for (int k = 0; k < AS_CHAINS_KERNELS && !s; k++) {
+        if (one && k > 0)
+            c->kernels[k] = c->kernels[0];
+        else
+            s = as_timed_keep_kernel(&c->timed, one ? "chains" : names[k], &c->kernels[k], err);
+    }
+    return s;
+}
+
+/* One group of a unit where it can be as large, else two. */
+static void shape(struct as_chains *c, const struct as_device_info *info)
+{
+    unsigned full = as_chains_full(info);
+    c->unit_groups = c->desc.threads > full ? 2 : 1;
+    c->group_size = c->desc.threads / c->unit_groups;
+    unsigned units = c->desc.every_unit && info->units ? info->units : 1;
+    units = c->desc.share ? units * c->desc.share / 100 : units;
+    c->groups = c->unit_groups * (units ? units : 1);
+}
+
+/* Where machine code has no names, it must at least be as long as its steps. */
+static void expect_code(struct as_chains *c, struct as_trial_context *vc)
+{
+    struct as_device *dev = c->timed.dev;
+    struct as_instructions half, whole;
+    char text[160];
+    unsigned steps = c->desc.ilp * c->desc.steps;
+    double each;
+    if (!as_code_named(dev, c->kernels[AS_CHAINS_HALF], &half) ||
+        !as_code_named(dev, c->kernels[AS_CHAINS_WHOLE], &whole)) {
+        as_expect_code(vc, c->kernels[AS_CHAINS_WHOLE], "any",
+                       (uint64_t)steps * as_op_sequence_count(&c->desc.sequence));
+        return;
+    }
+    bool good = as_op_code_agrees(&half, &whole, steps / 2, &c->desc.sequence, c->dialect, &each, text, sizeof text);
+    as_note(vc, "instructions", text);
+    as_note_number(vc, "instructions_each", each);
+    as_judge_code(vc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
+}
+
+static enum as_status add_tick(struct as_chains *c, struct as_trial_context *vc, struct as_error *err)
+{
+    const struct as_chains_desc adds = {
+        .sequence = as_op_alone(as_op_find("iadd32"), 3), .ilp = 1, .threads = 1, .every_unit = false};
+    bool same = c->desc.sequence.n == 1 && c->desc.sequence.part[0].op == adds.sequence.part[0].op && c->desc.ilp == 1;
+    if (!vc->dev->info.is_host_cpu || same || (vc->dev->info.capabilities & AS_CAP_CYCLES))
+        return AS_OK;
+    c->tick = calloc(1, sizeof *c->tick);
+    return c->tick ? as_chains_prepare(c->tick, vc, &adds, err) : as_nomem(err, sizeof *c->tick, "a clock");
+}
+
+enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+                                 struct as_error *err)
+{
+    *c = (struct as_chains){.desc = *desc, .dialect = dialect_of(&vc->dev->info)};
+    c->desc.steps = steps_of(&vc->dev->info, desc);
+    shape(c, &vc->dev->info);
+    c->ends_bytes = c->groups * c->group_size * as_op_sequence_slots(&desc->sequence, c->desc.ilp) * sizeof(uint64_t);
+    if (c->ends_bytes == 0)
+        return as_fail(err, AS_USAGE, "a sequence without operations, or without threads, has no chains");
+    for (int i = 0; i < 2; i++)
+        if (!(c->end[i] = calloc(1, c->ends_bytes)))
+            return as_nomem(err, c->ends_bytes, "results");
+    size_t least = desc->sequence.n * AS_CHAINS_STARTS * sizeof(uint64_t);
+    enum as_status s = build(c, vc->dev, err);
+    if (!s)
+        s = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
+    if (!s)
+        s = draw_operands(c, vc->seed, err);
+    if (!s)
+        expect_code(c, vc);
+    if (!s)
+        s = add_tick(c, vc, err);
+    /* Some drivers compile at the first launch, which is no part of a sample. */
+    double unused;
+    return s ? s : as_chains_launch(c, AS_CHAINS_WHOLE, 1, &unused, err);
+}
+
+void as_chains_finish(struct as_chains *c)
+{
+    if (c->tick) {
+        as_chains_finish(c->tick);
+        free(c->tick);
+    }
+    as_timed_finish(&c->timed);
+    free(c->end[0]);
+    free(c->end[1]);
+    *c = (struct as_chains){0};
+}
+
+/* ---- a measurement ---- */
+
+enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *seconds,
+                                struct as_error *err)
+{
+    const struct as_arg args[] = {
+        {.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->starts},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->seconds},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->thirds},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->ends},
+        {.kind = AS_ARG_MEMORY, .u.memory = c->words},
+        {.kind = AS_ARG_U32, .u.u32 = turns},
+        {.kind = AS_ARG_U32, .u.u32 = which},
+    };
+    struct as_launch l = as_timed_group(c->kernels[which], args, sizeof args / sizeof *args, c->groups, c->group_size);
+    l.work.accesses = (double)turns * c->desc.steps;
+    return as_timed_launch(&c->timed, &l, seconds, err);
+}
+
+enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
+
+/* Cycles of a launch of the kernel, or its seconds where nothing counts cycles. */
+static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
+                          double *seconds, struct as_error *err)
+{
+    for (int i = 0; i < SPREAD_TRIES; i++) {
+        enum as_status s = as_chains_launch(c, which, turns, seconds, err);
+        if (s)
+            return s;
+        *cycles =
+            c->timed.record[0].has & AS_HAS_CYCLES ? as_timed_longest(&c->timed, c->groups, c->unit_groups) : *seconds;
+        if (*cycles > 0)
+            return AS_OK;
+    }
+    return as_fail(err, AS_UNSUPPORTED,
+                   "groups do not spread evenly over the units; let this process use the whole "
+                   "device");
+}
+
+static double results_of(const struct as_chains *c)
+{
+    const struct as_op_sequence *s = &c->desc.sequence;
+    unsigned results = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        enum as_op_type t = s->part[i].op->type;
+        results += s->part[i].count * as_op_lanes(t);
+    }
+    return (double)c->unit_groups * (double)c->group_size * c->desc.ilp * results;
+}
+
+static double sequences_of(const struct as_chains *c)
+{
+    return (double)c->unit_groups * (double)c->group_size / as_chains_warp(&c->timed.dev->info) * c->desc.ilp;
+}
+
+/* Of a body and of one twice as long. A host that took the core away from the shorter one makes it the longer. */
+static enum as_status pair(struct as_chains *c, uint32_t turns, double *half, double *whole, double *seconds,
+                           struct as_error *err)
+{
+    for (int i = 0; i < PAIR_TRIES; i++) {
+        double half_s, whole_s;
+        enum as_status s = run(c, AS_CHAINS_HALF, turns, half, &half_s, err);
+        if (!s)
+            s = run(c, AS_CHAINS_WHOLE, turns, whole, &whole_s, err);
+        if (s)
+            return s;
+        *seconds = half_s + whole_s;
+        if (*whole > *half)
+            return AS_OK;
+    }
+    return as_fail(err, AS_UNSUPPORTED,
+                   "%u turns of a body of %u steps take no longer than of half of it, by the clock "
+                   "of this device",
+                   turns, c->desc.steps);
+}
+
+/* The clock of a CPU by a chain of adds, one a cycle. */
+static enum as_status tick_hz(struct as_chains *c, uint32_t turns, double *hz, struct as_error *err)
+{
+    struct as_chains *t = c->tick ? c->tick : c;
+    double whole, half, unused;
+    *hz = NAN;
+    if (!t->timed.dev->info.is_host_cpu)
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+    enum as_status s = pair(t, turns, &half, &whole, &unused, err);
+    if (!s)
+        *hz = (double)turns * (t->desc.steps / 2) / (whole - half);
+    return s;
+}
+
+/* Cycles of a turn's steps. A turn of the long body and one of the short one differ by half of them, but only where a
+ * compiler made the same of both: the loop is a few instructions, and what it does not explain is such a difference. */
+static double without_loop(const struct as_chains *c, double whole, double half)
+{
+    double body = (double)c->desc.ilp * c->desc.steps * as_op_sequence_weight(&c->desc.sequence);
+    double loop = fmin(LOOP / body, 0.5), twice = 2 * (whole - half);
+    bool alike = twice <= whole && twice >= (1 - loop) * whole;
+    return alike || !(c->timed.record[0].has & AS_HAS_CYCLES) ? twice : whole;
+}
+
+enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)
+{
+    double half, whole, seconds = 0, hz = NAN;
+    enum as_status s = pair(c, turns, &half, &whole, &seconds, err);
+    if (s)
+        return s;
+    double scale = 1;
+    if (c->timed.record[0].has & AS_HAS_CYCLES) {
+        hz = as_timed_clock(&c->timed);
+    } else {
+        s = tick_hz(c, turns, &scale, err);
+    }
+    double steps = (double)turns * c->desc.steps;
+    *out = (struct as_chains_time){.seconds = seconds,
+                                   .cycles = without_loop(c, whole, half) / steps * scale,
+                                   .raw = whole / steps * scale,
+                                   .clock_hz = hz,
+                                   .operations = results_of(c),
+                                   .sequences = sequences_of(c)};
+    double units = (double)c->groups / (double)c->unit_groups;
+    out->rate = out->operations * units * 1.5 * steps / seconds; /* the short body has half the steps */
+    return s;
+}

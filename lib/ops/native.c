@@ -1,0 +1,274 @@
+#include "native.h"
+
+#include "code.h"
+#include "device/cpu/features.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#include "device/cpu/ticks.h"
+#else
+#define as_ticks() ((uint64_t)0)
+#endif
+
+const char *const as_native_width_words[] = {"scalar", "128", "256", "512", NULL};
+
+const struct as_native *as_native_find(const char *op, enum as_native_width width)
+{
+    for (const struct as_native *n = as_natives; n->op; n++)
+        if (n->width == width && strcmp(n->op, op) == 0)
+            return n;
+    return NULL;
+}
+
+const struct as_native_body *as_native_body(const struct as_native *n, unsigned chains)
+{
+    const struct as_native_body *last = NULL;
+    for (const struct as_native_body *b = n->bodies; b < n->bodies + AS_NATIVE_BODIES && b->name; b++) {
+        if (b->chains == chains && !(b->apart && chains == 1))
+            return b;
+        last = b;
+    }
+    return chains ? NULL : last;
+}
+
+/* ---- what applies ---- */
+
+/* Is there an instruction in any width? */
+static bool is_known(const char *op)
+{
+    for (unsigned w = 0; w < AS_NATIVE_WIDTHS; w++)
+        if (as_native_find(op, (enum as_native_width)w))
+            return true;
+    return false;
+}
+
+/* Refused before the operation is looked at: what no body has is no lack of the CPU. */
+static bool any_body_has(unsigned chains, struct as_error *err)
+{
+    unsigned seen = 1; /* bit 0: the usual body */
+    struct as_buf counts = AS_BUF_INIT;
+    for (const struct as_native *n = as_natives; n->op; n++)
+        for (const struct as_native_body *b = n->bodies; b < n->bodies + AS_NATIVE_BODIES && b->name; b++)
+            seen |= 1u << b->chains;
+    for (unsigned i = 0; i <= AS_NATIVE_CHAINS; i++)
+        if (seen & 1u << i)
+            as_buf_printf(&counts, "%s%u", i ? ", " : "", i);
+    const bool has = chains <= AS_NATIVE_CHAINS && (seen & 1u << chains);
+    if (!has)
+        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is none of %s", chains, as_buf_get(&counts));
+    as_buf_finish(&counts);
+    return has;
+}
+
+/* What kinds of CPUs lack is said once an operation; which widths there are shows by itself. */
+static enum as_applies none(const struct as_native_desc *d, struct as_error *err)
+{
+    if (d->width != AS_NATIVE_SCALAR)
+        return AS_PRUNED;
+    as_fail(err, AS_UNSUPPORTED, "%s",
+            !as_natives[0].op       ? "this build has no native kernels of operations for this kind of CPU"
+            : is_known(d->op->name) ? "this kind of CPU has instructions for it only on vectors"
+                                    : "this kind of CPU has no instruction for it");
+    return AS_INAPPLICABLE;
+}
+
+enum as_applies as_native_apply(const struct as_device_info *info, const struct as_native_desc *desc,
+                                struct as_error *err)
+{
+    char missing[120];
+    if (info->capabilities & AS_CAP_SCRIPTED) {
+        as_fail(err, AS_UNSUPPORTED, "this device's times are a script, and cycles of a core are none of it");
+        return AS_INAPPLICABLE;
+    }
+    const struct as_native *n = as_native_find(desc->op->name, desc->width);
+    if (as_natives[0].op && !any_body_has(desc->chains, err))
+        return AS_PRUNED;
+    if (!n)
+        return none(desc, err);
+    if (!as_native_body(n, desc->chains))
+        return AS_PRUNED;
+    if (!as_cpu_has(n->needs, missing, sizeof missing)) {
+        as_fail(err, AS_UNSUPPORTED, "this CPU does not have %s", missing);
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* ---- the code gate ---- */
+
+static int by_symbol(const void *key, const void *code)
+{
+    return strcmp(key, ((const struct as_native_code *)code)->symbol);
+}
+
+bool as_native_counted(const char *name, const char *which, struct as_instructions *out)
+{
+    char symbol[96];
+    snprintf(symbol, sizeof symbol, "%s%s", name, which);
+    *out = (struct as_instructions){0};
+    const struct as_native_code *c =
+        bsearch(symbol, as_native_codes, as_native_codes_n, sizeof *as_native_codes, by_symbol);
+    for (uint32_t i = 0; c && i < c->n && out->n < AS_INSTRUCTIONS_MAX; i++) {
+        struct as_instruction *one = &out->list[out->n++];
+        snprintf(one->name, sizeof one->name, "%s", as_native_names[as_native_counts[c->first + i].name]);
+        one->n = as_native_counts[c->first + i].n;
+    }
+    return c != NULL;
+}
+
+enum as_gate_state as_native_code_gate(const struct as_native *native, const struct as_native_body *body, char *text,
+                                       size_t size)
+{
+    struct as_instructions half, whole;
+    if (!as_native_counted(body->name, "_half", &half) || !as_native_counted(body->name, "_whole", &whole)) {
+        snprintf(text, size, "%s", as_native_codes_why[0] ? as_native_codes_why : "these kernels were not counted");
+        return AS_GATE_NA;
+    }
+    unsigned steps = body->chains * (body->steps - body->steps / 2);
+    double each;
+    const struct as_op op = {.name = native->op, .sass = native->wanted, .weight = 1};
+    const struct as_op_sequence alone = as_op_alone(&op, 3);
+    if (!as_op_code_agrees(&half, &whole, steps, &alone, AS_DIALECT_HOST, &each, text, size))
+        return AS_GATE_FAIL;
+    if (fabs(each - body->instructions) < 1e-6) /* no compiler was in between, so there are neither more nor fewer */
+        return AS_GATE_PASS;
+    snprintf(text, size, "each step is %.3g instructions, %u are written", each, body->instructions);
+    return AS_GATE_FAIL;
+}
+
+/* ---- a measurement ---- */
+
+/* By turns, so that all see the same clock of the core. LEAST_TURNS: so many that the counter sees them. */
+enum { ROUNDS = 9, TIMED = 4, LEAST_TURNS = 256, TRIES = 4 };
+enum { HALF, WHOLE, TICK_HALF, TICK_WHOLE };
+
+/* args: 0 ticks (ROUNDS times TIMED of u64), 1 the trial as a number. reps: turns of a body. */
+static void time_rounds(const struct as_host_call *call)
+{
+    const struct as_native_trial *v;
+    uint64_t *ticks = call->args[0];
+    struct as_native_operands x, adds = {0};
+    memcpy(&v, call->args[1], sizeof v);
+    as_native_run *const runs[TIMED] = {v->body->half, v->body->whole, v->tick->half, v->tick->whole};
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < TIMED; i++) {
+            x = v->start; /* a result may be no operand */
+            uint64_t start = as_ticks();
+            runs[i](i < TICK_HALF ? x.states : adds.states, x.others, call->reps);
+            ticks[r * TIMED + i] = as_ticks() - start;
+        }
+}
+
+static const struct as_host_kernel host_kernels[] = {{"time_rounds", time_rounds}, {NULL, NULL}};
+
+static double quickest(const uint64_t *ticks, int body)
+{
+    uint64_t least = UINT64_MAX;
+    for (int r = 0; r < ROUNDS; r++)
+        least = ticks[r * TIMED + body] < least ? ticks[r * TIMED + body] : least;
+    return (double)least;
+}
+
+/* Cycles of a step of all chains: an add of the clock's chain takes one. What comes between only makes a round longer.
+ */
+static enum as_status evaluate(const struct as_native_trial *v, const uint64_t *ticks, uint64_t turns,
+                               struct as_chains_time *out, struct as_error *err)
+{
+    double whole = quickest(ticks, WHOLE), tick_steps = v->tick->steps - v->tick->steps / 2;
+    double step = (whole - quickest(ticks, HALF)) / (v->body->steps - v->body->steps / 2);
+    double one = (quickest(ticks, TICK_WHOLE) - quickest(ticks, TICK_HALF)) / tick_steps;
+    if (!(one > 0) || !(step > 0))
+        return as_fail(err, AS_UNSUPPORTED,
+                       "%llu turns of a body take no longer than of half of it by the tick counter of this CPU",
+                       (unsigned long long)turns);
+    out->cycles = step / one;
+    out->raw = whole / v->body->steps / one;
+    return AS_OK;
+}
+
+static enum as_status sample(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
+                             struct as_error *err)
+{
+    struct as_timing t;
+    uint64_t ticks[ROUNDS * TIMED];
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = v->ticks},
+                            {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)v}};
+    struct as_launch l = {.kernel = v->kernel, .args = args, .args_n = 2, .groups = 1, .group_size = 1, .reps = turns};
+    enum as_status s = v->dev->queue->launch(v->dev, &l, &t, err);
+    if (!s)
+        s = v->dev->memory->read(v->dev, v->ticks, 0, ticks, sizeof ticks, err);
+    *out = (struct as_chains_time){
+        .seconds = as_timing_seconds(&t), .clock_hz = NAN, .operations = v->body->chains * v->native->lanes};
+    return s ? s : evaluate(v, ticks, turns, out, err);
+}
+
+/* A host that takes the core away from all rounds of the shorter body makes it the longer one. */
+enum as_status as_native_measure(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
+                                 struct as_error *err)
+{
+    enum as_status s = AS_UNSUPPORTED;
+    for (int i = 0; i < TRIES && s == AS_UNSUPPORTED; i++)
+        s = sample(v, turns, out, err);
+    return s;
+}
+
+static void tell(const struct as_native_trial *v, struct as_trial_context *vc)
+{
+    char text[160];
+    enum as_gate_state gate = as_native_code_gate(v->native, v->body, text, sizeof text);
+    as_note_number(vc, "steps", v->body->steps);
+    as_note_number(vc, "lanes", v->native->lanes);
+    as_note(vc, "assembly", v->native->text);
+    if (v->native->link && !v->body->apart)
+        as_note(vc, "link", v->native->link);
+    if (gate != AS_GATE_NA)
+        as_note(vc, "instructions", text);
+    as_judge_code(vc, gate, text);
+}
+
+static enum as_status build(struct as_native_trial *v, struct as_error *err)
+{
+    const struct as_memory_desc memory = {
+        .allocator = v->dev->info.allocators[0].name, .bytes = ROUNDS * TIMED * sizeof(uint64_t), .node = -1};
+    const struct as_program_desc program = {.name = v->op->name, .host = host_kernels};
+    enum as_status s = v->dev->memory->alloc(v->dev, &memory, &v->ticks, err);
+    if (!s)
+        s = v->dev->program->build(v->dev, &program, &v->program, err);
+    return s ? s : v->dev->program->kernel(v->dev, v->program, "time_rounds", &v->kernel, err);
+}
+
+enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *vc,
+                                 const struct as_native_desc *desc, struct as_error *err)
+{
+    const struct as_native *adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
+    struct as_rng rng;
+    v->op = desc->op;
+    v->dev = vc->dev;
+    v->native = as_native_find(desc->op->name, desc->width);
+    v->body = v->native ? as_native_body(v->native, desc->chains) : NULL;
+    v->tick = adds ? as_native_body(adds, 1) : NULL;
+    v->seed = vc->seed;
+    if (!v->body || !v->tick || vc->dev->info.allocators_n == 0)
+        return as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of %s", desc->op->name);
+    as_rng_seed(&rng, vc->seed);
+    as_native_draw(v->native, v->op, &rng, &v->start);
+    vc->host_work = true;
+    vc->min_reps = LEAST_TURNS;
+    enum as_status s = build(v, err);
+    if (!s)
+        tell(v, vc);
+    return s;
+}
+
+void as_native_finish(struct as_native_trial *v)
+{
+    if (!v->dev)
+        return;
+    v->dev->program->kernel_destroy(v->dev, v->kernel);
+    v->dev->program->destroy(v->dev, v->program);
+    v->dev->memory->free(v->dev, v->ticks);
+}

@@ -1,0 +1,349 @@
+"""Writes the chains of operations for CPUs: native.py OUT.S OUT.c CPU.ini FILE.ini...
+
+CPU.ini has a section for each operation of the other files (see ops.py) that CPUs have, under the operation's name without
+its type. Its keys, each with or without a type behind it ("x86v.f32"; an empty one: not this type):
+  x86   one number in a register of an x86-64, instructions divided by semicolons
+  x86v  vectors of 128 and 256 bits, and of 512 unless there is x86z
+  a64   one number on an aarch64; a64v vectors of 128 bits
+  ...link  instructions that make an operand $a of a result $r, where the types differ or all results would soon be alike.
+        Throughput is then of operations apart: each result in a register of its own, no chain and no link.
+  ...want  the instruction that the operation is about, where that is not the first but mov
+  linkop   the operation that the link is like
+  a b c    domains of the operands, where they differ from those of devices
+$d is the result, which in a chain is the register of $a; $b and $c the other operands, $t another vector register. A width
+stands behind a point: $a.q .d .w .b (64 to 8 bits), $a.x .y .h (128 and 256 bits, half of the vector), on aarch64 $a.x .w,
+$a.16b and so on. $s is ss or sd, $p is ps or pd, $i is b, w, d or q. Scratch: eax, edx, ecx (not with a link), k1; w16, w17.
+
+A chain alternates between two second operands. Every kernel is a function (states, operands, turns): states 64 bytes apart,
+of which there are as many as chains; operands two times b and once c, as far apart.
+"""
+import os
+import re
+import sys
+
+import ops
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import assembly  # noqa: E402  (in the folder of what probes share)
+
+WIDTHS = {"scalar": 0, "128": 128, "256": 256, "512": 512}
+# Chains, and steps of each in the long body. Half of them is a multiple of the two second operands.
+BODIES = {1: 48, 2: 24, 4: 12, 8: 8, 12: 4}
+# What an instruction needs, first match: name, then bits of a vector; of AVX-512 the narrow forms need more.
+NEEDS = (
+    (r"popcnt$", "POPCNT"), (r"lzcnt$", "LZCNT"), (r"tzcnt$|andn$|blsr$|blsi$", "BMI1"),
+    (r"pext$|pdep$|mulx$|rorx$|shlx$|shrx$|sarx$", "BMI2"), (r"vfm", "FMA"), (r"vcvtph2ps$|vcvtps2ph$", "F16C"),
+    (r"vpdp", "AVX512VNNI"), (r"vpopcnt[dq]$", "AVX512VPOPCNTDQ"), (r"vplzcnt", "AVX512CD"),
+    (r"vpmullq$|vcvtt?p[sd]2u?qq$|vcvtu?qq2", "AVX512DQ"),
+    (r"vpternlog|vpro[lr]|vpm(in|ax)[su]q$|vpabsq$|vpsraq$|vpsravq$|vcvtt?ps2udq$|vcvtudq2ps$|vrndscale|vblendm|vrcp14|"
+     r"vrsqrt14", "AVX512F"),
+)
+SIZE = {"q": 64, "d": 32, "w": 16, "b": 8}
+
+
+class X86:
+    name, keys, guard = "x86", {0: ("x86",), 128: ("x86v",), 256: ("x86v",), 512: ("x86z", "x86v")}, "__x86_64__"
+    general = {"b": ("rbx", "rbp"), "c": "rsi", "r": "rdx", "apart": "rcx"}
+    vector = {"b": (12, 13), "c": 14, "t": 15, "r": 15, "apart": 15}
+    chains = {True: 8, False: 12}
+
+    @staticmethod
+    def chain(general, k):
+        return f"r{8 + k}" if general else k
+
+    @staticmethod
+    def register(reg, bits, modifier, row):
+        if isinstance(reg, int):
+            wide = {"x": 128, "y": 256, "h": max(row.width // 2, 128), None: max(row.width, 128)}[modifier]
+            return {128: "x", 256: "y", 512: "z"}[wide] + f"mm{reg}"
+        bits = SIZE[modifier] if modifier else bits
+        if reg[1:].isdigit():
+            return reg + {64: "", 32: "d", 16: "w", 8: "b"}[bits]
+        return {64: "r", 32: "e", 16: "", 8: ""}[bits] + reg[1:] if bits > 8 else reg[1] + "l"
+
+    @staticmethod
+    def load(row, reg, at):
+        base, offset = at
+        base = {"states": "rdi", "operands": "rsi"}[base]
+        if isinstance(reg, int):
+            name = X86.register(reg, 0, None, row)
+            return f"{'vmovups' if row.width else 'vmovq'} {name}, [{base}+{offset}]"
+        return f"mov {reg}, [{base}+{offset}]"
+
+    @staticmethod
+    def store(row, reg, offset):
+        if isinstance(reg, int):
+            name = X86.register(reg, 0, None, row)
+            return f"{'vmovups' if row.width else 'vmovq'} [rdi+{offset}], {name}"
+        return f"mov [rdi+{offset}], {reg}"
+
+    saved = ("rbx", "rbp", "r12", "r13", "r14", "r15")
+    enter = [f"push {r}" for r in saved]
+    begin = ["push rdi", "mov rdi, rdx"]
+    end = ["dec rdi", "jnz 1b", "pop rdi"]
+
+    @staticmethod
+    def leave(row):
+        return (["vzeroupper"] if row.vectors else []) + [f"pop {r}" for r in reversed(X86.saved)]
+
+    @staticmethod
+    def needs(row):
+        found = set()
+        for text in row.instructions(row.text) + row.instructions(row.link or ""):
+            name = text.split()[0]
+            if not name.startswith("v") and not any(re.match(p, name) for p, _ in NEEDS):
+                continue
+            need = next((n for p, n in NEEDS if re.match(p, name)), None)
+            found.add(need or "AVX")
+            if name.startswith("v") and row.width == 256 and need is None:
+                found.add("AVX2" if name.startswith("vp") else "AVX")
+            if row.width == 512:
+                found.add("AVX512F")
+                if re.match(r"vp.*[bw]$|vpmaddwd$", name):
+                    found.add("AVX512BW")
+                if re.match(r"v(and|or|xor|andn)p", name):
+                    found.add("AVX512DQ")
+            if need and need.startswith("AVX512") and row.width in (128, 256):
+                found.add("AVX512VL")
+        if row.vectors:
+            found.add("AVX")
+        return found
+
+
+class A64:
+    name, keys, guard = "a64", {0: ("a64",), 128: ("a64v",)}, "__aarch64__"
+    general = {"b": ("x3", "x4"), "c": "x5", "r": "x7", "apart": "x6"}
+    vector = {"b": (20, 21), "c": 22, "t": 23, "r": 24, "apart": 25}
+    chains = {True: 8, False: 12}
+
+    @staticmethod
+    def chain(general, k):
+        return f"x{8 + k}" if general else (k if k < 8 else k + 8)
+
+    @staticmethod
+    def register(reg, bits, modifier, row):
+        if isinstance(reg, int):
+            if modifier and modifier[0].isdigit():
+                return f"v{reg}.{modifier}"
+            if modifier:
+                return f"{modifier}{reg}"
+            if row.width:
+                return f"v{reg}.{row.width // bits}{ {8: 'b', 16: 'h', 32: 's', 64: 'd'}[bits]}"
+            return {16: "h", 32: "s", 64: "d"}[bits] + str(reg)
+        return {"x": "x", "w": "w", None: "x" if bits == 64 else "w"}[modifier] + reg[1:]
+
+    @staticmethod
+    def load(row, reg, at):
+        base, offset = at
+        base = {"states": "x0", "operands": "x1"}[base]
+        return f"ldr {'q%d' % reg if isinstance(reg, int) else reg}, [{base}, #{offset}]"
+
+    @staticmethod
+    def store(row, reg, offset):
+        return f"str {'q%d' % reg if isinstance(reg, int) else reg}, [x0, #{offset}]"
+
+    enter, begin = [], []
+    end = ["subs x2, x2, #1", "b.ne 1b"]
+
+    @staticmethod
+    def leave(row):
+        return []
+
+    @staticmethod
+    def needs(row):
+        return set()
+
+
+class Row:
+    """One operation in one width on one kind of CPU."""
+
+    def __init__(self, op, section, machine, width):
+        self.op, self.section, self.machine, self.width = op, section, machine, width
+        self.key = next((k for k in machine.keys[width] if self.get(k)), None)
+        self.text = self.get(self.key) if self.key else None
+        if not self.text:
+            return
+        self.link, self.want = self.get(self.key + "link"), self.get(self.key + "want")
+        if not self.link and self.key == "x86z":
+            self.link = self.get("x86vlink")
+        self.linkop = self.get("linkop") if self.link else None
+        self.types = {"d": op.result, "r": op.result, "a": op.type, "b": op.btype, "c": op.ctype, "t": op.type}
+        self.vectors = any(not self.is_general(n) for n in "dabc"[:2 + op.args])
+        sizes = {ops.TYPES[self.types[n]].bits for n in "abc"[:op.args]} | {self.bits("d")}
+        self.lanes = width // max(sizes) if width else 1
+
+    def get(self, key):
+        for name in (f"{key}.{self.op.type}", key):
+            if name in self.section:
+                return self.section[name] or None
+        return None
+
+    def bits(self, letter):
+        return ops.TYPES[self.types[letter]].bits
+
+    def is_general(self, letter):
+        return not self.width and self.types[letter][0] == "i"
+
+    @property
+    def symbol(self):
+        return f"as_native_{self.op.name}_{'scalar' if not self.width else self.width}"
+
+    # ---- text ----
+
+    @staticmethod
+    def instructions(text):
+        return [t.strip() for t in text.split(";") if t.strip()]
+
+    def letters(self, text):
+        kind = self.op.type
+        for letter, words in (("s", {"f32": "ss", "f64": "sd"}), ("p", {"f32": "ps", "f64": "pd"}),
+                              ("i", {"i8": "b", "i16": "w", "i32": "d", "i64": "q"})):
+            text = re.sub(r"\$" + letter + r"(?![a-z.])", lambda m, w=words, l=letter: w.get(kind) or ops.fail(
+                self.symbol, f"${l} of {kind}"), text)
+        return text
+
+    def spell(self, text, regs):
+        """Its instructions with these registers for d, a, b, c, r."""
+        def one(match):
+            letter, modifier = match.group(1), match.group(2)
+            if letter == "t" and regs.get("t") is None:
+                ops.fail(self.symbol, "no $t with a link between types")
+            return self.machine.register(regs[letter], self.bits(letter), modifier, self)
+        return [re.sub(r"\$([dabcrt])(?:\.([a-z0-9]+))?", one, t) for t in self.instructions(self.letters(text))]
+
+    def register(self, name, letter, index=None):
+        bank = self.machine.general if self.is_general(letter) else self.machine.vector
+        return bank[name] if index is None else bank[name][index]
+
+    def regs(self, a, d, turn):
+        return {"a": a, "d": d, "r": d, "b": self.register("b", "b", turn), "c": self.register("c", "c"),
+                "t": self.machine.vector["t"] if self.is_general("a") == self.is_general("d") else None}
+
+    def step(self, k, turn):
+        """Of chain k: the operation, then the link."""
+        a = self.machine.chain(self.is_general("a"), k)
+        same = self.is_general("a") == self.is_general("d")
+        regs = self.regs(a, a if same else self.register("r", "d"), turn)
+        return self.spell(self.text, regs) + (self.spell(self.link, regs) if self.link else [])
+
+    def apart(self, k):
+        regs = self.regs(self.register("apart", "a"), self.machine.chain(self.is_general("d"), k), 0)
+        regs["t"] = None if self.machine is X86 else regs["t"]
+        return self.spell(self.text, regs)
+
+    # ---- kernels ----
+
+    def kernel(self, name, loads, body, stores):
+        m = self.machine
+        operands = [m.load(self, self.register("b", "b", 1), ("operands", 64)),
+                    m.load(self, self.register("b", "b", 0), ("operands", 0)),
+                    m.load(self, self.register("c", "c"), ("operands", 128))]
+        lines = [f"    .globl {name}", f"    .hidden {name}",
+                 f"    .type {name}, {'%' if m is A64 else '@'}function", f"{name}:"]
+        code = m.enter + loads + operands + m.begin + ["    .p2align 6", "1:"] + body + m.end + stores + m.leave(self)
+        return lines + ["    " + c if c != "1:" else c for c in code] + ["    ret", f"    .size {name}, .-{name}"]
+
+    def chain_kernel(self, name, ilp, steps):
+        regs = [self.machine.chain(self.is_general("a"), k) for k in range(ilp)]
+        loads = [self.machine.load(self, r, ("states", 64 * k)) for k, r in enumerate(regs)]
+        turns = 2 if steps > 1 else 1
+        body = [f".rept {steps // turns}"] if steps > 1 else []
+        for turn in range(turns):
+            for k in range(ilp):
+                body += self.step(k, turn)
+        body += [".endr"] if steps > 1 else []
+        return self.kernel(name, loads, body, [self.machine.store(self, r, 64 * k) for k, r in enumerate(regs)])
+
+    def apart_kernel(self, name, ilp, steps):
+        regs = [self.machine.chain(self.is_general("d"), k) for k in range(ilp)]
+        loads = [self.machine.load(self, self.register("apart", "a"), ("states", 0))]
+        body = [f".rept {steps}"] if steps > 1 else []
+        for k in range(ilp):
+            body += self.apart(k)
+        body += [".endr"] if steps > 1 else []
+        return self.kernel(name, loads, body, [self.machine.store(self, r, 64 * k) for k, r in enumerate(regs)])
+
+    def once_kernel(self, name):
+        a = self.machine.chain(self.is_general("a"), 0)
+        d = a if self.is_general("a") == self.is_general("d") else self.register("r", "d")
+        return self.kernel(name, [self.machine.load(self, a, ("states", 0))], self.spell(self.text, self.regs(a, d, 0)),
+                           [self.machine.store(self, d, 0)])
+
+    def bodies(self):
+        """(name, chains, steps of a chain in the long body, apart)"""
+        most = self.machine.chains[self.is_general("a") or self.is_general("d")]
+        for ilp in BODIES if not self.link else (1,):
+            if ilp <= most:
+                yield f"{self.symbol}_{ilp}", ilp, BODIES[ilp], False
+        if self.link:
+            yield f"{self.symbol}_apart", most, BODIES[most], True
+
+    def assembly(self):
+        lines = self.once_kernel(self.symbol + "_once")
+        if self.link:
+            lines += self.chain_kernel(self.symbol + "_step", 1, 1)
+        for name, ilp, steps, apart in self.bodies():
+            write = self.apart_kernel if apart else self.chain_kernel
+            lines += write(name + "_half", ilp, steps // 2) + write(name + "_whole", ilp, steps)
+        return "\n".join(lines) + "\n"
+
+    # ---- the table ----
+
+    def wanted(self):
+        if self.want:
+            return self.letters(self.want)
+        names = [t.split()[0] for t in self.instructions(self.letters(self.text))]
+        return next((n for n in names if n not in ("mov",)), names[0])
+
+    def domain(self, letter):
+        name = self.get(letter) or self.op.domain(letter)
+        if name not in ops.DOMAINS:
+            ops.fail(self.symbol, f"{letter}: no domain '{name}'")
+        return f"AS_OP_{name.upper()}"
+
+    def symbols(self):
+        yield self.symbol + "_once"
+        if self.link:
+            yield self.symbol + "_step"
+        for name, *_ in self.bodies():
+            yield name + "_half"
+            yield name + "_whole"
+
+    def record(self):
+        bodies = "".join(
+            f"         {{.name = \"{name}\", .chains = {ilp}, .steps = {steps}, .apart = {'true' if apart else 'false'}, "
+            f".instructions = {len(self.apart(0) if apart else self.step(0, 0))}, .half = {name}_half, "
+            f".whole = {name}_whole}},\n" for name, ilp, steps, apart in self.bodies())
+        needs = " | ".join(f"AS_CPU_{n}" for n in sorted(self.machine.needs(self))) or "0"
+        text = "; ".join(self.instructions(self.letters(self.text)))
+        link = f'"{self.linkop or self.link}"' if self.link else "NULL"
+        return (f"    {{.op = \"{self.op.name}\", .width = AS_NATIVE_{'SCALAR' if not self.width else self.width}, "
+                f".lanes = {self.lanes}, .needs = {needs},\n     .text = \"{text}\", .link = {link}, "
+                f".wanted = \"{self.wanted()}\",\n     .a = {self.domain('a')}, .b = {self.domain('b')}, "
+                f".c = {self.domain('c')}, .once = {self.symbol}_once, .step = {self.symbol}_"
+                f"{'step' if self.link else 'once'},\n     .bodies = {{\n{bodies}     }}}},\n")
+
+
+def rows_of(operations, sections, machine):
+    bases = {o.base for o in operations}
+    for base in sections.sections():
+        if base not in bases:
+            ops.fail(base, "no such operation")
+    for o in operations:
+        if o.base in sections:
+            for width in machine.keys:
+                row = Row(o, sections[o.base], machine, width)
+                if row.text:
+                    yield row
+
+
+def main():
+    operations = [o for path in sys.argv[4:] for o in ops.read(path)]
+    sections = ops.parse(sys.argv[3])
+    machines = [(m, ("    .intel_syntax noprefix\n" if m is X86 else "") + "    .text\n",
+                 list(rows_of(operations, sections, m))) for m in (X86, A64)]
+    assembly.write(sys.argv[1], sys.argv[2], "native.h", "as_native_run", "struct as_native as_natives", machines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+#include "trial.h"
+
+#include "lib/prepare/prepare.h"
+
+#include <stdlib.h>
+
+enum { CORE_TURNS = 8192 };
+
+struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struct as_axes *axes)
+{
+    const struct as_op *op = as_op_find(as_axes_text(axes, "op"));
+    unsigned warps = (unsigned)as_axes_u64(axes, "warps");
+    struct as_chains_desc d = {.steps = (unsigned)as_axes_u64(axes, "steps"),
+                               .threads = warps ? warps * as_chains_warp(info) : as_chains_full(info)};
+    if (op)
+        d.sequence = as_op_alone(op, (unsigned)as_axes_u64(axes, "operands"));
+    return d;
+}
+
+/* What belongs to each step besides. */
+static void note_links(struct as_trial_context *vc, const struct as_op_sequence *s)
+{
+    struct as_buf links = AS_BUF_INIT;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->part[i].op->link)
+            as_buf_printf(&links, "%s%s", links.len ? ", " : "", s->part[i].op->link);
+    if (links.len)
+        as_note(vc, "link", as_buf_get(&links));
+    as_buf_finish(&links);
+}
+
+static bool is_native(const struct as_device_info *info)
+{
+    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
+}
+
+static struct as_native_desc native_desc(const struct as_axes *axes, const struct as_chains_desc *desc)
+{
+    return (struct as_native_desc){.op = desc->sequence.part[0].op,
+                                   .width = (enum as_native_width)as_word_index(axes, "width", as_native_width_words),
+                                   .chains = desc->ilp};
+}
+
+static enum as_applies left_out(struct as_error *err, const char *why)
+{
+    as_fail(err, AS_UNSUPPORTED, "%s", why);
+    return AS_PRUNED;
+}
+
+/* A device has one number in each lane; a CPU has bodies of fixed steps whose operands all differ. */
+enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_axes *axes,
+                             const struct as_chains_desc *desc, struct as_error *err)
+{
+    const struct as_native_desc native = native_desc(axes, desc);
+    if (native.width >= AS_NATIVE_WIDTHS)
+        return AS_PRUNED;
+    if (is_native(info)) {
+        bool usual = as_axes_u64(axes, "operands") % 3 == 0 && desc->steps == 0;
+        return usual ? as_native_apply(info, &native, err)
+                     : left_out(err, "axes 'operands' and 'steps': a CPU's own instructions have 0 in both");
+    }
+    if (native.width != AS_NATIVE_SCALAR)
+        return left_out(err, "axis 'width': only a CPU's own instructions have others than scalar");
+    if (desc->ilp == 0)
+        return left_out(err, "axis 'ilp': only a CPU's own instructions have 0");
+    for (size_t i = 0; i < desc->sequence.n; i++)
+        if (!desc->sequence.part[i].op->dialects)
+            return left_out(err, "this operation is one of a CPU's own instructions, not of kernels");
+    return as_chains_apply(info, desc, err);
+}
+
+static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_context *vc,
+                                     const struct as_chains_desc *desc, struct as_error *err)
+{
+    vc->min_reps = vc->dev->info.is_host_cpu ? CORE_TURNS : 1; /* where a clock of launches has to see the difference */
+    vc->max_reps = UINT32_MAX / 2048;                          /* turns of a body, which the check counts in steps */
+    vc->host_work = vc->dev->info.is_host_cpu;
+    enum as_status s = as_chains_prepare(&v->chains, vc, desc, err);
+    if (s)
+        return s;
+    as_note_number(vc, "steps", v->chains.desc.steps);
+    as_note_number(vc, "threads", desc->threads);
+    note_links(vc, &desc->sequence);
+    return AS_OK;
+}
+
+enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chains_desc *desc, void **state,
+                              struct as_error *err)
+{
+    struct as_ops_trial *v = calloc(1, sizeof *v);
+    *state = v;
+    if (!v)
+        return as_nomem(err, sizeof *v, "chains");
+    v->is_native = is_native(&vc->dev->info);
+    v->with_loop = desc->steps != 0;
+    const struct as_native_desc native = native_desc(vc->axes, desc);
+    return v->is_native ? as_native_prepare(&v->native, vc, &native, err) : prepare_chains(v, vc, desc, err);
+}
+
+enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_chains_time *t = &v->last;
+    enum as_status s = v->is_native ? as_native_measure(&v->native, reps, t, err)
+                                    : as_chains_measure(&v->chains, (uint32_t)reps, t, err);
+    if (v->with_loop)
+        t->cycles = t->raw;
+    *out = (struct as_sample){.seconds = t->seconds, .clock_hz = t->clock_hz};
+    return s;
+}
+
+bool as_ops_check(void *state, char *why, size_t size)
+{
+    struct as_ops_trial *v = state;
+    const struct as_native_trial *n = &v->native;
+    return v->is_native ? as_native_check(n->native, n->op, n->body, n->seed, why, size)
+                        : as_chains_check(&v->chains, why, size);
+}
+
+void as_ops_finish(void *state)
+{
+    struct as_ops_trial *v = state;
+    if (v && v->is_native)
+        as_native_finish(&v->native);
+    else if (v)
+        as_chains_finish(&v->chains);
+    free(v);
+}
+
+double as_ops_patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 30; /* a driver compiles the kernels at first */
+}

@@ -1,0 +1,100 @@
+#include "blocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS_MIN = 3 };
+
+enum as_status as_blocks_add(struct as_blocks *b, struct as_error *err)
+{
+    const struct as_memory_desc want = {.allocator = b->allocator, .bytes = b->bytes, .node = -1, .fresh = true};
+    enum as_status s = as_grow((void **)&b->held, &b->cap, b->n + 1, sizeof(struct as_memory *), err);
+    if (!s)
+        s = b->dev->memory->alloc(b->dev, &want, &b->held[b->n], err);
+    if (s)
+        return s;
+    struct as_memory *block = b->held[b->n++];
+    return b->map ? b->dev->memory->map(b->dev, block, err) : AS_OK;
+}
+
+struct as_memory *as_blocks_last(const struct as_blocks *b)
+{
+    return b->held[b->n - 1];
+}
+
+void as_blocks_drop(struct as_blocks *b)
+{
+    while (b->n)
+        b->dev->memory->free(b->dev, b->held[--b->n]);
+}
+
+void as_blocks_finish(struct as_blocks *b)
+{
+    as_blocks_drop(b);
+    free(b->held);
+    if (b->dev)
+        b->dev->memory->free(b->dev, b->ballast);
+    *b = (struct as_blocks){0};
+}
+
+/* "VmHWM" and the like of this process, in bytes; 0 when it cannot be read */
+static uint64_t own_memory(const char *field)
+{
+    struct as_buf b = AS_BUF_INIT;
+    unsigned long long kib = 0;
+    const char *at;
+    if (as_buf_read_file(&b, "/proc/self/status", 65536, NULL) || !(at = strstr(as_buf_get(&b), field)) ||
+        sscanf(at + strlen(field), ": %llu", &kib) != 1)
+        kib = 0;
+    as_buf_finish(&b);
+    return (uint64_t)kib << 10;
+}
+
+static enum as_status take_ballast(struct as_blocks *b, struct as_trial_context *vc, struct as_pages *p,
+                                   uint64_t free_bytes, struct as_error *err)
+{
+    uint64_t peak = own_memory("VmHWM"), now = own_memory("VmRSS"), bytes = peak > now ? peak - now : 0;
+    double unused;
+    bytes -= bytes % p->page;
+    as_note_number(vc, "ballast", (double)bytes);
+    if (bytes == 0)
+        return AS_OK;
+    if (bytes > free_bytes / 4)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "this process had %llu MiB before; going beyond them takes more than a quarter of the free "
+                       "memory (measure this probe alone)",
+                       (unsigned long long)(bytes >> 20));
+    const struct as_memory_desc want = {
+        .allocator = b->dev->info.allocators[0].name, .bytes = bytes, .node = -1, .fresh = true};
+    enum as_status s = b->dev->memory->alloc(b->dev, &want, &b->ballast, err);
+    if (!s)
+        s = b->dev->memory->map(b->dev, b->ballast, err);
+    const struct as_span all = {.memory = b->ballast, .pages = bytes / p->page};
+    return s ? s : as_pages_touch(p, &all, &unused, err);
+}
+
+enum as_status as_blocks_never_had(struct as_blocks *b, struct as_trial_context *vc, struct as_pages *p, uint64_t most,
+                                   struct as_error *err)
+{
+    uint64_t free_bytes = 0;
+    enum as_status s = b->dev->device->memory_free(b->dev, &free_bytes, err);
+    if (!s)
+        s = take_ballast(b, vc, p, free_bytes, err);
+    if (s)
+        return s;
+    b->limit = free_bytes / 4 < most ? free_bytes / 4 : most;
+    if (b->limit < BLOCKS_MIN * b->bytes)
+        b->limit = BLOCKS_MIN * b->bytes;
+    return b->limit <= free_bytes / 2
+               ? AS_OK
+               : as_fail(err, AS_UNSUPPORTED, "%d blocks of %llu MiB do not fit into half of the free memory",
+                         BLOCKS_MIN, (unsigned long long)(b->bytes >> 20));
+}
+
+enum as_status as_blocks_add_never_had(struct as_blocks *b, struct as_error *err)
+{
+    if (b->limit < (b->n + 1) * b->bytes)
+        return as_fail(err, AS_TIMEOUT, "no memory is left that this process never had: %zu blocks are held", b->n);
+    return as_blocks_add(b, err);
+}

@@ -1,0 +1,385 @@
+/* A stream: its arrays, what is built for it, and one sample. */
+#include "stream.h"
+
+#include "base/text.h"
+#include "stream_internal.h"
+
+#include <stdlib.h>
+
+extern const char as_kernel_bandwidth[];
+
+enum { STAGGER = 80, PLACE_MIN = 2 << 20 /* bytes; a page of a card, so that no two places share one */ };
+static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256;
+static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
+
+/* ---- preparing ---- */
+
+double as_stream_bytes(const struct as_stream *s)
+{
+    return (double)(as_stream_shape_of(s)->reads + as_stream_shape_of(s)->writes) * 8 * (double)s->n;
+}
+
+/* Arrays follow each other without a gap where they are to fit a cache together. Large ones start at pages, each some
+ * lines further into its page than the one before, so that they do not fall on the same banks of memory all the time.
+ */
+static void lay_out(struct as_stream *s)
+{
+    s->n = s->desc.size / (8 * as_stream_shape_of(s)->arrays) / AS_STREAM_LINE * AS_STREAM_LINE;
+    s->pitch = s->n * 8 < STAGGER_FROM ? s->n : (s->n + AS_STREAM_PAGE - 1) / AS_STREAM_PAGE * AS_STREAM_PAGE + STAGGER;
+    s->footprint = s->n * 8 * as_stream_shape_of(s)->arrays;
+}
+
+/* Room for a sum of every thread of the largest grid, which is also the first choice. */
+static void choose_room(struct as_stream *s)
+{
+    struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
+    size_t n = as_stream_grids(s, grids);
+    s->results = 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t sums = grids[i].groups * (s->card ? 1 : grids[i].group_size);
+        if (sums > s->results && !as_stream_shape_of(s)->writes)
+            s->results = sums;
+    }
+    s->grid = grids[n > 1 && !s->card];
+}
+
+static size_t places(const struct as_stream *s)
+{
+    bool depends = !s->native && !s->desc.barrier && !s->dev->info.is_host_memory &&
+                   s->footprint <= as_info_last_cache(&s->dev->info);
+    return depends ? AS_STREAM_PLACES : 1;
+}
+
+/* On several memory nodes each thread touches what it will work on. */
+static uint64_t touch_of(const struct as_stream *s)
+{
+    if (s->dev->info.numa_nodes <= 1)
+        return AS_TOUCH_ANY;
+    const uint64_t layout[] = {s->desc.threads, s->n, s->pitch, as_stream_shape_of(s)->arrays};
+    return s->desc.threads == 1 ? AS_TOUCH_THREAD : as_hash(layout, sizeof layout) | AS_TOUCH_OTHER;
+}
+
+static enum as_status get_places(struct as_stream *s, struct as_error *err)
+{
+    size_t wanted = places(s);
+    uint64_t bytes = s->pitch * as_stream_shape_of(s)->arrays * 8;
+    const struct as_arena_desc arrays = {.memory = {.allocator = s->desc.allocator,
+                                                    .bytes = wanted > 1 && bytes < PLACE_MIN ? PLACE_MIN : bytes,
+                                                    .node = -1},
+                                         .use = "stream",
+                                         .touch = touch_of(s)};
+    enum as_status st = AS_OK;
+    while (s->places_n < wanted && !st) {
+        st = as_arena_take(s->dev, &arrays, &s->places[s->places_n], err);
+        s->places_n += !st;
+    }
+    s->memory = s->places[0];
+    return st;
+}
+
+static enum as_status get_memory(struct as_stream *s, struct as_error *err)
+{
+    const struct as_memory_ops *m = s->dev->memory;
+    if (s->native)
+        s->results = (size_t)s->desc.threads * AS_STREAM_STRIDE;
+    else
+        choose_room(s);
+    struct as_memory_desc result = {.allocator = s->desc.allocator, .bytes = s->results * 8, .node = -1};
+    struct as_memory_desc table = {.allocator = s->desc.allocator, .bytes = sizeof *s->data, .node = -1};
+    enum as_status st = m->alloc(s->dev, &result, &s->result, err);
+    if (!st)
+        st = m->alloc(s->dev, &table, &s->table, err);
+    return st ? st : m->write(s->dev, s->table, 0, s->data, sizeof *s->data, err);
+}
+
+/* A kernel for each way of a card that is tried. */
+static enum as_status build_ways(struct as_stream *s, struct as_error *err)
+{
+    struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
+    size_t n = as_stream_grids(s, grids);
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < n && !st; i++) {
+        struct as_buf defines = AS_BUF_INIT;
+        as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=1 -DUNROLL=%u -DCACHE=%u -DGROUP_SIZE=%zu", (int)s->desc.op,
+                      grids[i].unroll, grids[i].cache, grids[i].group_size);
+        st = as_buf_check(&defines, err);
+        struct as_program_desc desc = {
+            .name = "bandwidth", .source = as_kernel_bandwidth, .defines = as_buf_get(&defines)};
+        if (!st)
+            st = s->dev->program->build(s->dev, &desc, &s->way_programs[i], err);
+        if (!st)
+            st = s->dev->program->kernel(s->dev, s->way_programs[i], "card", &s->ways[i], err);
+        as_buf_finish(&defines);
+    }
+    s->kernel = s->ways[0];
+    return st;
+}
+
+static enum as_status build(struct as_stream *s, struct as_error *err)
+{
+    struct as_buf defines = AS_BUF_INIT;
+    as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=%u", (int)s->desc.op, 1u << s->desc.width);
+    enum as_status st = as_buf_check(&defines, err);
+    struct as_program_desc desc = {.name = "bandwidth",
+                                   .source = as_kernel_bandwidth,
+                                   .defines = as_buf_get(&defines),
+                                   .host = as_stream_host_kernels};
+    if (!st)
+        st = s->dev->program->build(s->dev, &desc, &s->program, err);
+    if (!st && !s->card)
+        st = s->dev->program->kernel(s->dev, s->program, "stream", &s->kernel, err);
+    if (!st)
+        st = s->dev->program->kernel(s->dev, s->program, "fill", &s->fill, err);
+    as_buf_finish(&defines);
+    return st || !s->card ? st : build_ways(s, err);
+}
+
+/* The host fills a device's arrays in pieces, since it may have less memory than the device. */
+static enum as_status fill_from_host(struct as_stream *s, unsigned arrays, struct as_error *err)
+{
+    const uint64_t piece = UINT64_C(1) << 20;
+    double *buffer = malloc(piece * sizeof *buffer);
+    enum as_status st = buffer ? AS_OK : as_nomem(err, piece * sizeof *buffer, "operands");
+    for (uint64_t i = 0; i < s->n && !st; i += piece) {
+        uint64_t take = s->n - i < piece ? s->n - i : piece;
+        for (unsigned a = 0; a < arrays && !st; a++) {
+            as_stream_fill(s->data, a, a < as_stream_shape_of(s)->writes, i, take, buffer);
+            st = s->dev->memory->write(s->dev, s->memory, (a * s->pitch + i) * 8, buffer, take * 8, err);
+        }
+    }
+    free(buffer);
+    return st;
+}
+
+/* Vectors are loaded as if they could not lie across lines. */
+static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
+{
+    const struct as_memory_ops *m = s->dev->memory;
+    enum as_status st = m->map(s->dev, s->memory, err);
+    if (st)
+        return st;
+    bool aligned = (uintptr_t)s->memory->host % 64 == 0;
+    st = m->unmap(s->dev, s->memory, err);
+    return st || aligned ? st
+                         : as_fail(err, AS_UNSUPPORTED, "memory from '%s' does not start at a multiple of 64 bytes",
+                                   s->desc.allocator);
+}
+
+/* The first `arrays` arrays; outputs come first. In each place the same. */
+static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error *err)
+{
+    bool here = s->native || s->desc.device_first;
+    enum as_status st = here ? as_stream_launch_fill(s, arrays, NULL, err) : fill_from_host(s, arrays, err);
+    for (size_t i = 1; i < s->places_n && !st; i++) {
+        s->memory = s->places[i];
+        st = as_stream_launch_fill(s, arrays, NULL, err);
+    }
+    s->memory = s->places[0];
+    return st;
+}
+
+/* What the pieces under an array are from now on; FILLED those that lie in it as a whole. */
+static void mark(struct as_stream *s, unsigned array, enum as_piece what)
+{
+    const uint64_t from = s->content.offset + array * s->pitch * 8, to = from + s->n * 8;
+    const bool whole = what == AS_PIECE_FILLED;
+    const uint64_t first = (from + (whole ? AS_ARENA_PIECE - 1 : 0)) / AS_ARENA_PIECE;
+    const uint64_t end = (to + (whole ? 0 : AS_ARENA_PIECE - 1)) / AS_ARENA_PIECE;
+    for (uint64_t p = first; p < end; p++)
+        s->content.pieces[p] = (uint8_t)what;
+}
+
+/* Fills what memory that was kept does not hold already. An output is only to be backed, unless all of it is checked.
+ */
+static enum as_status fill_rest(struct as_stream *s, struct as_error *err)
+{
+    const struct as_stream_shape *shape = as_stream_shape_of(s);
+    if (!s->content.pieces)
+        return fill(s, shape->arrays, err);
+    if (shape->writes && s->whole_check)
+        mark(s, shape->out, AS_PIECE_NEW);
+    enum as_status st = as_stream_launch_fill(s, shape->arrays, &s->content, err);
+    for (unsigned a = shape->writes; a < shape->arrays && !st; a++)
+        mark(s, a, AS_PIECE_FILLED);
+    if (shape->writes)
+        mark(s, shape->out, AS_PIECE_BACKED);
+    return st;
+}
+
+/* What will be checked of an output must not be right before anything ran; a trial of widths may have run over it. */
+static enum as_status reset_output(struct as_stream *s, bool ran, struct as_error *err)
+{
+    const struct as_stream_shape *shape = as_stream_shape_of(s);
+    double block[AS_STREAM_BLOCK];
+    enum as_status st = AS_OK;
+    if (!shape->writes)
+        return AS_OK;
+    if (!s->content.pieces || s->whole_check)
+        return ran ? fill(s, shape->writes, err) : AS_OK;
+    for (unsigned i = 0; i < AS_STREAM_DRAWN && !st; i++) {
+        const uint64_t first = s->drawn[i] * AS_STREAM_BLOCK, left = s->n - first;
+        const uint64_t count = left < AS_STREAM_BLOCK ? left : AS_STREAM_BLOCK;
+        as_stream_fill(s->data, shape->out, true, first, count, block);
+        st = s->dev->memory->write(s->dev, s->memory, (shape->out * s->pitch + first) * 8, block, count * 8, err);
+    }
+    return st;
+}
+
+static enum as_status check_desc(const struct as_stream *s, struct as_error *err)
+{
+    const struct as_stream_desc *d = &s->desc;
+    unsigned least = s->native ? d->threads : 1;
+    if (s->native && d->threads == 0)
+        return as_fail(err, AS_USAGE, "a stream on a CPU needs at least one thread");
+    if (s->n < (uint64_t)least * AS_STREAM_LINE)
+        return as_fail(err, AS_USAGE, "%llu bytes are less than a cache line of each array for every thread",
+                       (unsigned long long)d->size);
+    if (s->native && !d->choose_width && !as_stream_kernels(d->width))
+        return as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of that width");
+    if (d->nontemporal && !as_stream_shape_of(s)->writes)
+        return as_fail(err, AS_USAGE, "operation '%s' stores nothing", as_stream_shape_of(s)->name);
+    if (!s->native && !(s->dev->info.capabilities & AS_CAP_FP64))
+        return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+    return AS_OK;
+}
+
+static void draw_blocks(struct as_stream *s)
+{
+    struct as_rng rng;
+    const uint64_t blocks = (s->n + AS_STREAM_BLOCK - 1) / AS_STREAM_BLOCK;
+    as_rng_seed(&rng, s->desc.seed);
+    for (unsigned i = 0; i < AS_STREAM_DRAWN; i++)
+        s->drawn[i] = i == 0 ? 0 : i == 1 ? blocks - 1 : as_rng_below(&rng, blocks);
+}
+
+/* Operands, and what sums over them come to. */
+static enum as_status make_data(struct as_stream *s, struct as_error *err)
+{
+    s->data = malloc(sizeof *s->data);
+    if (!s->data)
+        return as_nomem(err, sizeof *s->data, "operands");
+    const bool kept = s->native && as_arena_content(s->dev, s->memory, &s->content);
+    as_stream_data_init(s->data, kept ? s->content.seed : s->desc.seed);
+    for (unsigned a = 0; a < AS_STREAM_ARRAYS && kept; a++) {
+        s->data->at[a].array = 0;
+        s->data->at[a].first = s->content.offset / 8 + a * s->pitch;
+    }
+    draw_blocks(s);
+    if (!as_stream_shape_of(s)->writes) {
+        s->sum = as_stream_expected_sum(s->data, s->desc.op, s->n);
+        s->sum_bits = as_stream_expected_bits(s->data, s->desc.op, s->n);
+    }
+    return AS_OK;
+}
+
+enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, const struct as_stream_desc *desc,
+                                 struct as_error *err)
+{
+    *s = (struct as_stream){.dev = dev, .desc = *desc, .scalar = 3, .whole_check = desc->whole_check};
+    s->native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    s->card = !s->native && !dev->info.is_host_memory && desc->choose_width;
+    if (!s->native && desc->choose_width)
+        s->desc.width = DEVICE_WIDTH;
+    lay_out(s);
+    enum as_status st = check_desc(s, err);
+    if (st)
+        return st;
+    st = get_places(s, err);
+    if (!st)
+        st = make_data(s, err);
+    if (!st)
+        st = get_memory(s, err);
+    if (!st)
+        st = build(s, err);
+    if (!st && s->native)
+        st = check_alignment(s, err);
+    if (!st)
+        st = fill_rest(s, err);
+    bool ran = false;
+    if (!st && (!s->native || desc->choose_width))
+        st = as_stream_choose(s, &ran, err);
+    return st ? st : reset_output(s, ran, err);
+}
+
+/* At least one of each kind for every array: how many elements an instruction moves is the compiler's choice. */
+void as_stream_expect(struct as_trial_context *vc, const struct as_stream *s)
+{
+    bool fused = s->desc.op == AS_STREAM_TRIAD || s->desc.op == AS_STREAM_NSTREAM || s->desc.op == AS_STREAM_DOT;
+    if (as_stream_shape_of(s)->reads)
+        as_expect_code(vc, s->kernel, "load.global", as_stream_shape_of(s)->reads);
+    if (as_stream_shape_of(s)->writes)
+        as_expect_code(vc, s->kernel, "store.global", as_stream_shape_of(s)->writes);
+    if (fused)
+        as_expect_code(vc, s->kernel, "fma.f64", 1);
+}
+
+/* ---- sampling ---- */
+
+static enum as_status run_place(struct as_stream *s, uint64_t reps, double *seconds, struct as_error *err)
+{
+    struct as_timing t;
+    const struct as_stream_part part = {.count = s->n, .reps = reps};
+    bool apart = s->desc.barrier && (!s->native || s->desc.threads > 1);
+    enum as_status st = as_stream_launch(s, &part, &t, err);
+    if (st)
+        return st;
+    s->last_reps = apart ? 1 : reps;
+    *seconds += as_timing_seconds(&t);
+    return as_stream_check_sum(s, err);
+}
+
+enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    /* Another scalar each time, so that results of the sample before do not pass for this one's. A scripted device may
+     * leave out launches that it has seen. */
+    if (!(s->dev->info.capabilities & AS_CAP_SCRIPTED))
+        s->scalar = 1 + (double)(s->samples++ % 7);
+    *seconds = 0;
+    for (size_t i = 0; i < s->places_n && !st; i++) {
+        s->memory = s->places[i];
+        st = run_place(s, reps, seconds, err);
+    }
+    s->memory = s->places[0];
+    if (st)
+        return st;
+    s->reps += (double)reps;
+    s->scalars += (double)reps * s->scalar;
+    *gbs = as_stream_bytes(s) * (double)s->places_n * (double)reps / *seconds * 1e-9;
+    return AS_OK;
+}
+
+void as_stream_variant(const struct as_stream *s, char *out, size_t size)
+{
+    static const char *const widths[AS_WIDTHS] = {"scalar", "128", "256", "512"};
+    struct as_buf text = AS_BUF_INIT;
+    if (s->native)
+        as_buf_printf(&text, "%s", widths[s->desc.width]);
+    else if (s->card)
+        as_buf_printf(&text, "%s: %zu groups of %zu", s->way, s->grid.groups, s->grid.group_size);
+    else
+        as_buf_printf(&text, "%zu groups of %zu, %u f64 at once, %s", s->grid.groups, s->grid.group_size,
+                      1u << s->desc.width, s->grid.interleaved ? "interleaved" : "in pieces");
+    as_copy_text(out, size, as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+void as_stream_finish(struct as_stream *s)
+{
+    if (!s->dev)
+        return;
+    for (size_t i = 0; i < AS_STREAM_GRIDS_MAX; i++) {
+        s->dev->program->kernel_destroy(s->dev, s->ways[i]);
+        s->dev->program->destroy(s->dev, s->way_programs[i]);
+    }
+    if (!s->card)
+        s->dev->program->kernel_destroy(s->dev, s->kernel);
+    s->dev->program->kernel_destroy(s->dev, s->fill);
+    s->dev->program->destroy(s->dev, s->program);
+    s->dev->memory->free(s->dev, s->table);
+    s->dev->memory->free(s->dev, s->result);
+    for (size_t i = 0; i < s->places_n; i++)
+        as_arena_give(s->dev, s->places[i]);
+    free(s->data);
+    *s = (struct as_stream){0};
+}

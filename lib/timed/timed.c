@@ -1,0 +1,346 @@
+#include "timed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_timed[];
+
+enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* of each unit, where all sweep */, SWEEP_THREADS = 256 };
+/* Of each unit in a launch that is for one of them: a device may start them unevenly. */
+enum { CHOICE_GROUPS = 4, CHOICE_WORDS = 4 };
+
+enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err)
+{
+    if (dev->info.allocators_n == 0)
+        return as_fail(err, AS_UNSUPPORTED, "the device has no allocator that can be used");
+    struct as_memory_desc want = {.allocator = dev->info.allocators[0].name, .bytes = bytes, .node = -1};
+    return dev->memory->alloc(dev, &want, out, err);
+}
+
+enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_error *err)
+{
+    return as_check_room(dev, bytes, bytes, err);
+}
+
+static enum as_status build(struct as_timed *t, struct as_device *dev, const struct as_program_desc *desc,
+                            size_t records, struct as_error *err)
+{
+    *t = (struct as_timed){.dev = dev, .records = records, .record = calloc(records, sizeof(struct as_record))};
+    if (!t->record)
+        return as_nomem(err, records * sizeof(struct as_record), "records");
+    enum as_status s = dev->program->build(dev, desc, &t->program, err);
+    return s ? s : as_timed_memory(dev, records * sizeof(struct as_record), &t->memory, err);
+}
+
+enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
+                                const char *source, const char *defines, size_t records, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    *t = (struct as_timed){.dev = dev};
+    as_buf_str(&text, as_kernel_timed);
+    as_buf_str(&text, head);
+    as_buf_str(&text, source);
+    enum as_status s = as_buf_check(&text, err);
+    struct as_program_desc desc = {.name = name, .source = as_buf_get(&text), .defines = defines};
+    if (!s)
+        s = build(t, dev, &desc, records, err);
+    as_buf_finish(&text);
+    return s;
+}
+
+enum as_status as_timed_prepare_host(struct as_timed *t, struct as_device *dev, const char *name,
+                                     const struct as_host_kernel *kernels, size_t records, struct as_error *err)
+{
+    const struct as_program_desc desc = {.name = name, .host = kernels};
+    return build(t, dev, &desc, records, err);
+}
+
+enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)
+{
+    return t->dev->program->kernel(t->dev, t->program, name, out, err);
+}
+
+enum as_status as_timed_keep_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)
+{
+    if (t->kernels_n == AS_TIMED_KEPT)
+        return as_fail(err, AS_FAILED, "a program with more than %d kernels, '%s' among them", AS_TIMED_KEPT, name);
+    enum as_status s = as_timed_kernel(t, name, out, err);
+    if (!s)
+        t->kernels[t->kernels_n++] = *out;
+    return s;
+}
+
+enum as_status as_timed_keep_memory(struct as_timed *t, uint64_t bytes, struct as_memory **out, struct as_error *err)
+{
+    if (t->blocks_n == AS_TIMED_KEPT)
+        return as_fail(err, AS_FAILED, "more than %d blocks of memory", AS_TIMED_KEPT);
+    enum as_status s = as_timed_memory(t->dev, bytes, out, err);
+    if (!s)
+        t->blocks[t->blocks_n++] = *out;
+    return s;
+}
+
+enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n, size_t groups,
+                             size_t threads, struct as_error *err)
+{
+    struct as_timing unused;
+    struct as_kernel *kernel = NULL;
+    enum as_status s = as_timed_kernel(t, name, &kernel, err);
+    struct as_launch l = as_timed_group(kernel, args, n, groups, threads);
+    if (!s)
+        s = t->dev->queue->launch(t->dev, &l, &unused, err);
+    t->dev->program->kernel_destroy(t->dev, kernel);
+    return s;
+}
+
+static enum as_status launch_once(struct as_timed *t, const struct as_launch *launch, double *seconds,
+                                  struct as_error *err)
+{
+    struct as_timing timing;
+    size_t n = launch->groups < t->records ? launch->groups : t->records;
+    enum as_status s = t->dev->queue->launch(t->dev, launch, &timing, err);
+    if (!s)
+        s = t->dev->memory->read(t->dev, t->memory, 0, t->record, n * sizeof *t->record, err);
+    *seconds = s ? NAN : as_timing_seconds(&timing);
+    return s;
+}
+
+enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
+                               struct as_error *err)
+{
+    for (int i = 0; i < AS_TIMED_TRIES; i++) {
+        struct as_launch aimed;
+        enum as_status s = as_timed_aim(t, launch, &aimed, err);
+        if (!s)
+            s = launch_once(t, &aimed, seconds, err);
+        if (s || as_timed_hit(t, launch))
+            return s;
+    }
+    return as_timed_gave_up(t, err);
+}
+
+/* ---- one unit ---- */
+
+static const struct as_record no_record;
+static const uint32_t no_choice[CHOICE_WORDS];
+
+/* The launch that asks kernels what they can tell. */
+static enum as_status ask(struct as_timed *t, struct as_error *err)
+{
+    struct as_kernel *tell = NULL;
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = t->memory}};
+    double unused;
+    enum as_status s = as_timed_keep_memory(t, sizeof no_choice, &t->choice, err);
+    if (!s)
+        s = t->dev->memory->write(t->dev, t->choice, 0, no_choice, sizeof no_choice, err);
+    if (!s)
+        s = t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
+    if (!s)
+        s = as_timed_kernel(t, "tell", &tell, err);
+    const struct as_launch l = as_timed_group(tell, args, 1, 1, 1);
+    if (!s)
+        s = launch_once(t, &l, &unused, err);
+    t->dev->program->kernel_destroy(t->dev, tell);
+    t->tells_unit = !s && (t->record[0].has & AS_HAS_UNIT);
+    return s;
+}
+
+enum as_status as_timed_stand(struct as_timed *t, uint32_t unit, struct as_error *err)
+{
+    enum as_status s = t->choice ? AS_OK : ask(t, err);
+    t->unit = t->tells_unit ? unit + 1 : 0;
+    return s;
+}
+
+void as_timed_note(struct as_trial_context *vc, const struct as_timed *t)
+{
+    if (t->unit)
+        as_note_number(vc, "unit", t->unit - 1);
+}
+
+static bool is_aimed(const struct as_timed *t, const struct as_launch *wanted)
+{
+    return t->unit && wanted->groups == 1;
+}
+
+enum as_status as_timed_aim(struct as_timed *t, const struct as_launch *wanted, struct as_launch *aimed,
+                            struct as_error *err)
+{
+    const uint32_t choice[CHOICE_WORDS] = {t->unit};
+    *aimed = *wanted;
+    if (!is_aimed(t, wanted))
+        return AS_OK;
+    aimed->groups = CHOICE_GROUPS * (t->dev->info.units ? t->dev->info.units : 1);
+    enum as_status s = t->dev->memory->write(t->dev, t->choice, 0, choice, sizeof choice, err);
+    return s ? s : t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
+}
+
+bool as_timed_hit(const struct as_timed *t, const struct as_launch *wanted)
+{
+    return !is_aimed(t, wanted) || t->record[0].unit == t->unit;
+}
+
+enum as_status as_timed_gave_up(const struct as_timed *t, struct as_error *err)
+{
+    return as_fail(err, AS_UNSUPPORTED,
+                   "none of %d launches ran a group on unit %u with all others ended; let this process use the whole "
+                   "device",
+                   (int)AS_TIMED_TRIES, t->unit - 1);
+}
+
+enum as_status as_timed_overhead(struct as_timed *t, const struct as_launch *nothing, struct as_error *err)
+{
+    double s[OVERHEAD_LAUNCHES];
+    for (int i = 0; i < OVERHEAD_LAUNCHES; i++) {
+        enum as_status st = as_timed_launch(t, nothing, &s[i], err);
+        if (st)
+            return st;
+    }
+    t->overhead_s = as_median(s, OVERHEAD_LAUNCHES);
+    return AS_OK;
+}
+
+enum as_status as_timed_need(const struct as_timed *t, unsigned has, struct as_error *err)
+{
+    static const struct {
+        unsigned bit;
+        const char *words;
+    } lacks[] = {{AS_HAS_CYCLES, "kernels of this device have no counter of cycles"},
+                 {AS_HAS_NANOS, "kernels of this device have no clock of nanoseconds"},
+                 {AS_HAS_UNIT, "kernels of this device cannot tell on which unit they run"},
+                 {AS_HAS_LOCAL, "a launch on this device cannot ask for LOCAL memory"}};
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        if (has & lacks[i].bit & ~(unsigned)t->record[0].has)
+            return as_fail(err, AS_UNSUPPORTED, "%s", lacks[i].words);
+    return AS_OK;
+}
+
+double as_timed_seconds(const struct as_timed *t, double launch_s)
+{
+    const struct as_record *r = &t->record[0];
+    if (r->has & AS_HAS_NANOS)
+        return (double)r->nanos * 1e-9;
+    return launch_s > t->overhead_s ? launch_s - t->overhead_s : launch_s;
+}
+
+double as_timed_clock(const struct as_timed *t)
+{
+    const struct as_record *r = &t->record[0];
+    bool both = (r->has & AS_HAS_CYCLES) && (r->has & AS_HAS_NANOS) && r->nanos > 0;
+    return both ? (double)r->cycles / (double)r->nanos * 1e9 : NAN;
+}
+
+double as_timed_longest(const struct as_timed *t, size_t groups, size_t unit_groups)
+{
+    const struct as_record *r = t->record;
+    uint64_t most = 0;
+    for (size_t g = 0; g < groups; g++) {
+        uint64_t start = r[g].start, end = r[g].end;
+        size_t together = 0;
+        for (size_t h = 0; h < groups; h++) {
+            if (!(r[g].has & AS_HAS_UNIT) ? h != g : r[h].unit != r[g].unit)
+                continue;
+            together++;
+            start = r[h].start < start ? r[h].start : start;
+            end = r[h].end > end ? r[h].end : end;
+        }
+        if ((r[g].has & AS_HAS_UNIT) && together != unit_groups)
+            return 0;
+        most = end - start > most ? end - start : most;
+    }
+    return (double)most;
+}
+
+void as_timed_finish(struct as_timed *t)
+{
+    if (t->dev) {
+        for (size_t i = 0; i < t->kernels_n; i++)
+            t->dev->program->kernel_destroy(t->dev, t->kernels[i]);
+        for (size_t i = 0; i < t->blocks_n; i++)
+            t->dev->memory->free(t->dev, t->blocks[i]);
+        t->dev->program->destroy(t->dev, t->program);
+        t->dev->memory->free(t->dev, t->memory);
+    }
+    free(t->record);
+    *t = (struct as_timed){0};
+}
+
+struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
+                                size_t threads)
+{
+    return (struct as_launch){
+        .kernel = kernel, .args = args, .args_n = n, .groups = groups, .group_size = threads, .reps = 1};
+}
+
+enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err)
+{
+    struct as_timing unused;
+    size_t units = t->dev->info.units ? t->dev->info.units : 1;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = t->memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = block},
+                            {.kind = AS_ARG_U64, .u.u64 = block->bytes / 8}};
+    enum as_status s = t->sweep ? AS_OK : as_timed_keep_kernel(t, "sweep", &t->sweep, err);
+    struct as_launch l = as_timed_group(t->sweep, args, 3, SWEEP_GROUPS * units, SWEEP_THREADS);
+    return s ? s : t->dev->queue->launch(t->dev, &l, &unused, err);
+}
+
+enum as_status as_timed_sweep_alone(struct as_timed *t, struct as_memory *block, uint64_t elements, uint64_t stride,
+                                    int times, struct as_error *err)
+{
+    double unused;
+    size_t most = t->dev->info.threads ? t->dev->info.threads : 1;
+    struct as_arg args[] = {as_memory_arg(t->memory),
+                            as_memory_arg(t->choice),
+                            as_memory_arg(block),
+                            {.kind = AS_ARG_U64, .u.u64 = elements},
+                            {.kind = AS_ARG_U64, .u.u64 = stride / 8}};
+    enum as_status s = t->alone ? AS_OK : as_timed_keep_kernel(t, "sweep_alone", &t->alone, err);
+    const struct as_launch l = as_timed_group(t->alone, args, 5, 1, most < SWEEP_THREADS ? most : SWEEP_THREADS);
+    for (int i = 0; i < times && !s; i++)
+        s = as_timed_launch(t, &l, &unused, err);
+    return s;
+}
+
+/* Pages of a host that were never written are all the same one; a card's memory is there once it is allocated. */
+static enum as_status back(struct as_device *dev, struct as_memory *block, struct as_error *err)
+{
+    enum { PIECE = 16 << 20 };
+    if (!dev->info.is_host_memory)
+        return AS_OK;
+    char *zeros = calloc(1, PIECE);
+    enum as_status s = zeros ? AS_OK : as_nomem(err, PIECE, "a block");
+    for (uint64_t at = 0; at < block->bytes && !s; at += PIECE)
+        s = dev->memory->write(dev, block, at, zeros, block->bytes - at < PIECE ? block->bytes - at : PIECE, err);
+    free(zeros);
+    return s;
+}
+
+static uint64_t evictor_bytes(const struct as_device *dev)
+{
+    return 4 * as_info_reachable_cache(&dev->info, 1) + (UINT64_C(16) << 20);
+}
+
+enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)
+{
+    uint64_t bytes = evictor_bytes(t->dev);
+    enum as_status s = as_timed_room(t->dev, bytes, err);
+    if (!s)
+        s = as_timed_keep_memory(t, bytes, out, err);
+    return s ? s : back(t->dev, *out, err);
+}
+
+enum as_status as_timed_evict(struct as_timed *t, struct as_error *err)
+{
+    struct as_memory *block = NULL;
+    uint64_t bytes = evictor_bytes(t->dev);
+    enum as_status s = as_timed_room(t->dev, bytes, err);
+    if (!s)
+        s = as_timed_memory(t->dev, bytes, &block, err);
+    if (!s)
+        s = back(t->dev, block, err);
+    if (!s)
+        s = as_timed_sweep(t, block, err);
+    t->dev->memory->free(t->dev, block);
+    return s;
+}

@@ -1,0 +1,386 @@
+#include "transfer.h"
+
+#include "lib/prepare/choice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_copy[];
+
+enum {
+    ITEM = 16,           /* bytes that a thread of the kernel takes at once */
+    PIECE = 8 << 20,     /* bytes that are filled or read back in one call */
+    BLOCK = 4096,        /* bytes that are looked at together */
+    BLOCKS = 64,         /* so many of them where not all are */
+    WHOLE_MAX = 2 << 20, /* up to so many bytes all are */
+    ENGINE_LANES = 2,    /* there and back */
+    FIXED_ARGS = 2,      /* of the kernel, behind the lanes */
+    GRIDS_MAX = 6,
+    ROUNDS_FIRST = 3,
+    ROUNDS_LATER = 1
+};
+
+/* ---- the pattern ---- */
+
+/* Random bits from a place (the finalizer of splitmix64: Steele, Lea, Flood 2014). */
+static uint64_t mixed(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    x ^= x >> 27;
+    x *= UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static uint64_t pattern(const struct as_transfer *t, unsigned lane, uint64_t i)
+{
+    return mixed(t->desc.seed + lane * UINT64_C(0xd1342543de82ef95) + i * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* The first and the last word change from sample to sample: what an earlier one left does not pass for this one's. */
+uint64_t as_transfer_word(const struct as_transfer *t, unsigned lane, uint64_t i)
+{
+    bool marked = i == 0 || i + 1 == t->desc.bytes / sizeof(uint64_t);
+    return pattern(t, lane, i) ^ (marked ? mixed(t->sample) : 0);
+}
+
+/* ---- memory ---- */
+
+uint64_t as_transfer_footprint(const struct as_transfer_desc *desc)
+{
+    return 2 * desc->lanes * desc->bytes;
+}
+
+static enum as_status write_words(struct as_transfer *t, struct as_memory *to, uint64_t offset, const uint64_t *words,
+                                  uint64_t bytes, struct as_error *err)
+{
+    if (to)
+        return t->dev->memory->write(t->dev, to, offset, words, bytes, err);
+    if (!t->plain) /* an end has memory of one kind or the other */
+        return as_fail(err, AS_FAILED, "a copy has no memory at one end");
+    memcpy((char *)t->plain + offset, words, bytes);
+    return AS_OK;
+}
+
+/* Sources get the pattern, destinations its complement, which no copy can leave there. */
+static enum as_status fill_lane(struct as_transfer *t, unsigned lane, uint64_t *words, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (uint64_t at = 0; at < t->desc.bytes && !s; at += PIECE) {
+        uint64_t bytes = t->desc.bytes - at < PIECE ? t->desc.bytes - at : PIECE, n = bytes / sizeof *words;
+        for (uint64_t i = 0; i < n; i++)
+            words[i] = as_transfer_word(t, lane, at / sizeof *words + i);
+        s = write_words(t, t->from[lane], at, words, bytes, err);
+        for (uint64_t i = 0; i < n; i++)
+            words[i] = ~words[i];
+        if (!s)
+            s = write_words(t, t->to[lane], at, words, bytes, err);
+    }
+    return s;
+}
+
+static enum as_status fill(struct as_transfer *t, struct as_error *err)
+{
+    uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
+    enum as_status s = words ? AS_OK : as_nomem(err, PIECE, "the pattern of a copy");
+    for (unsigned l = 0; l < t->desc.lanes && !s; l++)
+        s = fill_lane(t, l, words, err);
+    free(words);
+    return s;
+}
+
+static enum as_status mark_sample(struct as_transfer *t, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    t->sample++;
+    for (unsigned l = 0; l < t->desc.lanes && !s; l++) {
+        uint64_t last = t->desc.bytes / sizeof(uint64_t) - 1;
+        uint64_t words[2] = {as_transfer_word(t, l, 0), as_transfer_word(t, l, last)};
+        s = write_words(t, t->from[l], 0, &words[0], sizeof words[0], err);
+        if (!s)
+            s = write_words(t, t->from[l], last * sizeof words[1], &words[1], sizeof words[1], err);
+    }
+    return s;
+}
+
+static enum as_status obtain(struct as_transfer *t, const struct as_transfer_end *end, struct as_memory **out,
+                             struct as_error *err)
+{
+    struct as_memory_desc desc = {
+        .allocator = end->allocator, .bytes = t->desc.bytes, .node = end->node, .owner = end->owner};
+    if (end->allocator)
+        return t->dev->memory->alloc(t->dev, &desc, out, err);
+    if (t->plain)
+        return as_fail(err, AS_USAGE, "a copy has plain memory at one end at most");
+    t->plain = aligned_alloc(BLOCK, (size_t)((t->desc.bytes + BLOCK - 1) / BLOCK * BLOCK));
+    return t->plain ? AS_OK : as_nomem(err, (size_t)t->desc.bytes, "plain memory for a copy");
+}
+
+/* ---- running ---- */
+
+/* By the call that takes an address of the process: the only one for memory that the API does not know. */
+static enum as_status run_calls(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    double start = as_now();
+    for (uint64_t r = 0; r < reps && !s; r++)
+        s = t->to[0] ? t->dev->memory->write(t->dev, t->to[0], 0, t->plain, t->desc.bytes, err)
+                     : t->dev->memory->read(t->dev, t->from[0], 0, t->plain, t->desc.bytes, err);
+    *out = (struct as_timing){.host_s = as_now() - start, .device_s = NAN, .cycles = NAN};
+    return s;
+}
+
+static enum as_status run_engine(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    struct as_copy copy = {.to = t->to[0], .from = t->from[0], .bytes = t->desc.bytes, .reps = reps};
+    if (t->desc.lanes == ENGINE_LANES) {
+        copy.back_to = t->to[1];
+        copy.back_from = t->from[1];
+    }
+    return t->dev->queue->copy(t->dev, &copy, out, err);
+}
+
+static enum as_status run_kernel(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    struct as_arg args[2 * AS_TRANSFER_LANES + FIXED_ARGS];
+    for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
+        size_t used = l < t->desc.lanes ? l : 0; /* arguments of lanes that are not used must be memory all the same */
+        args[2 * l] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = t->to[used]};
+        args[2 * l + 1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = t->from[used]};
+    }
+    args[2 * AS_TRANSFER_LANES] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = t->desc.bytes / ITEM};
+    args[2 * AS_TRANSFER_LANES + 1] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = t->desc.lanes};
+    struct as_launch launch = {.kernel = t->copy,
+                               .args = args,
+                               .args_n = sizeof args / sizeof *args,
+                               .groups = t->grid.groups,
+                               .group_size = t->grid.group_size,
+                               .reps = reps,
+                               .work = {.bytes = (double)(t->desc.lanes * t->desc.bytes),
+                                        .footprint = (double)as_transfer_footprint(&t->desc)}};
+    return t->dev->queue->launch(t->dev, &launch, out, err);
+}
+
+static enum as_status run(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    return t->plain         ? run_calls(t, reps, out, err)
+           : t->desc.kernel ? run_kernel(t, reps, out, err)
+                            : run_engine(t, reps, out, err);
+}
+
+enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_transfer *t = transfer;
+    struct as_timing timing;
+    enum as_status s = mark_sample(t, err);
+    if (!s)
+        s = run(t, reps, &timing, err);
+    if (s)
+        return s;
+    out->seconds = as_timing_seconds(&timing);
+    out->value = (double)(t->desc.lanes * t->desc.bytes) * (double)reps / out->seconds * 1e-9;
+    return AS_OK;
+}
+
+/* ---- the grid: tried out, since over some links few groups are the fastest and over others many ---- */
+
+static uint64_t key_of(const struct as_transfer *t)
+{
+    uint64_t parts[3 + 4 * AS_TRANSFER_LANES] = {as_hash(t->dev->info.id, strlen(t->dev->info.id)), t->desc.bytes,
+                                                 t->desc.lanes};
+    for (size_t l = 0; l < t->desc.lanes; l++) {
+        const struct as_transfer_end *ends[2] = {&t->desc.lane[l].from, &t->desc.lane[l].to};
+        for (size_t e = 0; e < 2; e++) {
+            const char *owner = ends[e]->owner ? ends[e]->owner : "";
+            parts[3 + 4 * l + 2 * e] = as_hash(ends[e]->allocator, strlen(ends[e]->allocator));
+            parts[4 + 4 * l + 2 * e] = as_hash(owner, strlen(owner)) + (uint64_t)(ends[e]->node + 1);
+        }
+    }
+    return as_hash(parts, sizeof parts);
+}
+
+/* Each lane gets the same number of groups, and no more than it has items for. */
+static struct as_transfer_grid grid_of(const struct as_transfer *t, uint64_t groups, size_t group_size)
+{
+    const struct as_device_info *info = &t->dev->info;
+    size_t size = info->threads && info->threads < group_size ? info->threads : group_size;
+    uint64_t most = (t->desc.bytes / ITEM + size - 1) / size, each = groups / t->desc.lanes;
+    each = each < 1 ? 1 : each > most ? most : each;
+    return (struct as_transfer_grid){(size_t)(each * t->desc.lanes), size};
+}
+
+static size_t list_grids(const struct as_transfer *t, struct as_transfer_grid out[GRIDS_MAX])
+{
+    static const struct {
+        unsigned groups; /* of each unit; 0: a thread for each item */
+        unsigned group_size;
+    } shapes[GRIDS_MAX] = {{1, 256}, {1, 1024}, {2, 1024}, {8, 256}, {32, 256}, {0, 256}};
+    const struct as_device_info *info = &t->dev->info;
+    size_t n = 0;
+    if (info->capabilities & AS_CAP_HOST_KERNELS) {
+        out[0] = (struct as_transfer_grid){info->threads ? info->threads : 1, 1};
+        return 1;
+    }
+    for (size_t i = 0; i < GRIDS_MAX; i++) {
+        uint64_t groups = shapes[i].groups ? (uint64_t)shapes[i].groups * (info->units ? info->units : 1) : UINT32_MAX;
+        struct as_transfer_grid g = grid_of(t, groups, shapes[i].group_size);
+        bool seen = false;
+        for (size_t k = 0; k < n; k++)
+            seen |= out[k].groups == g.groups && out[k].group_size == g.group_size;
+        if (!seen)
+            out[n++] = g;
+    }
+    return n;
+}
+
+static enum as_status choose_grid(struct as_transfer *t, struct as_error *err)
+{
+    struct as_transfer_grid grids[GRIDS_MAX];
+    const size_t n = list_grids(t, grids);
+    bool known;
+    enum as_status s = AS_OK;
+    t->grid = grids[0];
+    if (n == 1)
+        return AS_OK;
+    struct as_choice *c = as_choice_of(key_of(t), &known);
+    const int rounds = known ? ROUNDS_LATER : ROUNDS_FIRST;
+    for (int round = 0; round < rounds && !s; round++)
+        for (size_t i = 0; i < n && !s; i++) {
+            struct as_timing timing;
+            t->grid = grids[i];
+            s = run_kernel(t, 1, &timing, err);
+            if (!s)
+                as_choice_add(c, i, as_timing_seconds(&timing));
+        }
+    t->grid = grids[as_choice_best(c, n)];
+    return s;
+}
+
+/* ---- native kernel, for devices that run those: each thread copies a piece of every lane ---- */
+
+static void host_copy(const struct as_host_call *call)
+{
+    uint64_t n = *(const uint64_t *)call->args[2 * AS_TRANSFER_LANES];
+    uint32_t lanes = *(const uint32_t *)call->args[2 * AS_TRANSFER_LANES + 1];
+    uint64_t first = n / call->threads * call->thread;
+    uint64_t count = call->thread + 1 == call->threads ? n - first : n / call->threads;
+    for (uint64_t r = 0; r < call->reps; r++)
+        for (uint32_t l = 0; l < lanes; l++)
+            memcpy((char *)call->args[2 * l] + first * ITEM, (const char *)call->args[2 * l + 1] + first * ITEM,
+                   (size_t)(count * ITEM));
+}
+static const struct as_host_kernel host_kernels[] = {{"copy", host_copy}, {NULL, NULL}};
+
+/* ---- preparing and checking ---- */
+
+enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev, const struct as_transfer_desc *desc,
+                                   struct as_error *err)
+{
+    *t = (struct as_transfer){.dev = dev, .desc = *desc};
+    if (desc->lanes == 0 || desc->lanes > (desc->kernel ? AS_TRANSFER_LANES : ENGINE_LANES))
+        return as_fail(err, AS_USAGE, "%u copies at the same time; a kernel makes 1 to %d, copy engines 1 or 2",
+                       desc->lanes, AS_TRANSFER_LANES);
+    if (desc->bytes < ITEM || desc->bytes % ITEM)
+        return as_fail(err, AS_USAGE, "a copy of %llu bytes; give a multiple of %d", (unsigned long long)desc->bytes,
+                       ITEM);
+    enum as_status s = AS_OK;
+    for (unsigned l = 0; l < desc->lanes && !s; l++) {
+        s = obtain(t, &desc->lane[l].from, &t->from[l], err);
+        if (!s)
+            s = obtain(t, &desc->lane[l].to, &t->to[l], err);
+    }
+    if (!s && t->plain && (desc->kernel || desc->lanes > 1))
+        s = as_fail(err, AS_USAGE, "only one call at a time copies plain memory of the process");
+    if (!s)
+        s = fill(t, err);
+    if (s || !desc->kernel)
+        return s;
+    struct as_program_desc program = {.name = "copy", .source = as_kernel_copy, .host = host_kernels};
+    s = dev->program->build(dev, &program, &t->program, err);
+    if (!s)
+        s = dev->program->kernel(dev, t->program, "copy", &t->copy, err);
+    return s ? s : choose_grid(t, err);
+}
+
+void as_transfer_variant(const struct as_transfer *t, char *out, size_t size)
+{
+    if (t->desc.kernel)
+        snprintf(out, size, "%zu groups of %zu", t->grid.groups, t->grid.group_size);
+    else
+        snprintf(out, size, "%s", !t->plain ? "copy engine" : t->to[0] ? "write call" : "read call");
+}
+
+static bool block_is_right(struct as_transfer *t, unsigned lane, uint64_t at, uint64_t *words, uint64_t bytes,
+                           char *why, size_t size)
+{
+    struct as_error err = {0};
+    if (!t->to[lane])
+        memcpy(words, (const char *)t->plain + at, bytes);
+    else if (t->dev->memory->read(t->dev, t->to[lane], at, words, bytes, &err)) {
+        snprintf(why, size, "%s", err.text);
+        return false;
+    }
+    for (uint64_t i = 0; i < bytes / sizeof *words; i++) {
+        uint64_t want = as_transfer_word(t, lane, at / sizeof *words + i);
+        if (words[i] == want)
+            continue;
+        snprintf(why, size, "byte %llu of copy %u holds %016llx, not %016llx",
+                 (unsigned long long)(at + i * sizeof *words), lane, (unsigned long long)words[i],
+                 (unsigned long long)want);
+        return false;
+    }
+    return true;
+}
+
+static bool lane_is_right(struct as_transfer *t, unsigned lane, uint64_t *words, char *why, size_t size)
+{
+    uint64_t all = t->desc.bytes;
+    if (t->desc.whole_check || all <= WHOLE_MAX) {
+        for (uint64_t at = 0; at < all; at += PIECE)
+            if (!block_is_right(t, lane, at, words, all - at < PIECE ? all - at : PIECE, why, size))
+                return false;
+        return true;
+    }
+    struct as_rng rng;
+    as_rng_seed(&rng, t->desc.seed + t->sample);
+    for (unsigned b = 0; b < BLOCKS; b++) {
+        uint64_t at = b == 0 ? 0 : b == 1 ? all - BLOCK : as_rng_below(&rng, (all - BLOCK) / ITEM) * ITEM;
+        if (!block_is_right(t, lane, at, words, BLOCK, why, size))
+            return false;
+    }
+    return true;
+}
+
+bool as_transfer_check(void *transfer, char *why, size_t size)
+{
+    struct as_transfer *t = transfer;
+    bool right = true;
+    uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
+    if (!words) {
+        snprintf(why, size, "no memory to look at the copy");
+        return false;
+    }
+    for (unsigned l = 0; l < t->desc.lanes && right; l++)
+        right = lane_is_right(t, l, words, why, size);
+    if (right)
+        snprintf(why, size, "destination equals the source's pattern (%s)",
+                 t->desc.whole_check || t->desc.bytes <= WHOLE_MAX ? "every byte" : "64 blocks of 4 KiB");
+    free(words);
+    return right;
+}
+
+void as_transfer_finish(struct as_transfer *t)
+{
+    if (!t->dev)
+        return;
+    t->dev->program->kernel_destroy(t->dev, t->copy);
+    t->dev->program->destroy(t->dev, t->program);
+    for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
+        t->dev->memory->free(t->dev, t->from[l]);
+        t->dev->memory->free(t->dev, t->to[l]);
+    }
+    free(t->plain);
+    *t = (struct as_transfer){0};
+}

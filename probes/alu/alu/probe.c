@@ -1,0 +1,81 @@
+/* alu: how many operations of each kind one unit does in a cycle. See method.md. */
+#include "lib/ops/trial.h"
+
+extern const char as_method_alu[];
+
+static const struct as_axis axes[] = {
+    AS_OP_AXIS("all"),
+    {.name = "ilp",
+     .help = "chains of a thread that do not wait for each other; 0, CPU: as many as its registers hold, 8 or 12",
+     .type = AS_AXIS_COUNT,
+     .max = 16,
+     .def = "4",
+     .zero = "most"},
+    AS_WARPS_AXIS,
+    AS_WIDTH_AXIS,
+    AS_OPERANDS_AXIS,
+    AS_STEPS_AXIS,
+    {0},
+};
+static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32 ilp=4",
+                                    "op=iadd32,imul32,ixor32,fadd32,fmul32,ffma32,ffma64,fdiv32 ilp=0 width=scalar,256",
+                                    NULL};
+static const char *const full[] = {"op=all ilp=4", "op=all ilp=0 width=all",
+                                   "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32", NULL};
+
+static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
+{
+    struct as_chains_desc d = as_ops_desc(info, a);
+    d.ilp = (unsigned)as_axes_u64(a, "ilp");
+    d.every_unit = true;
+    return d;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(info, a);
+    if (d.sequence.n == 0 || ((info->capabilities & AS_CAP_HOST_KERNELS) && as_axes_u64(a, "warps")))
+        return AS_PRUNED;
+    return as_ops_apply(info, a, &d, err);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
+    enum as_status s = as_ops_prepare(vc, &d, state, err);
+    as_limit_issue(vc, &d);
+    return s;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_ops_trial *v = state;
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.operations / v->last.cycles;
+    return s;
+}
+
+const struct as_probe as_probe_alu = {
+    .abi = AS_PROBE_ABI,
+    .name = "alu",
+    .title = "Throughput of operations",
+    .question = "How many operations of each kind does one unit do in a cycle?",
+    .metric = "throughput",
+    .unit = "ops/cycle",
+    .counts = "results of a unit's threads a cycle; an operation of several instructions is one, so is a fused "
+              "multiply-add, one on a pair is two; slowest unit, no loop",
+    .needs = 0,
+    .own_code = true,
+    .axes = axes,
+    .about = as_op_about,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = as_ops_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_ops_check,
+    .finish = as_ops_finish,
+    .method = as_method_alu,
+    .figure = "alu",
+};

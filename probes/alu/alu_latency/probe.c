@@ -1,0 +1,63 @@
+/* alu_latency: after how many cycles an operation can take the result of the one before it. See method.md. */
+#include "lib/ops/trial.h"
+
+extern const char as_method_alu_latency[];
+
+static const struct as_axis axes[] = {AS_OP_AXIS("all"), AS_WIDTH_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
+static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32",
+                                    "op=iadd32,imul32,ixor32,fadd32,ffma32 width=256", NULL};
+static const char *const full[] = {"op=all operands=0 width=all", NULL};
+
+static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
+{
+    struct as_chains_desc d = as_ops_desc(info, a);
+    d.ilp = 1;
+    d.threads = as_chains_warp(info);
+    return d;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(info, a);
+    return d.sequence.n ? as_ops_apply(info, a, &d, err) : AS_PRUNED;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
+    return as_ops_prepare(vc, &d, state, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_ops_trial *v = state;
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.cycles;
+    return s;
+}
+
+const struct as_probe as_probe_alu_latency = {
+    .abi = AS_PROBE_ABI,
+    .name = "alu_latency",
+    .title = "Latency of operations",
+    .question = "After how many cycles can an operation take the result of the one before it?",
+    .metric = "latency",
+    .unit = "cycles",
+    .lower_is_better = true,
+    .counts = "cycles from one operation of a chain to the next, with the link that makes an operand of a result where "
+              "one is noted; the loop around the chain is not counted",
+    .needs = 0,
+    .own_code = true,
+    .axes = axes,
+    .about = as_op_about,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = as_ops_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_ops_check,
+    .finish = as_ops_finish,
+    .method = as_method_alu_latency,
+    .figure = "alu_latency",
+};

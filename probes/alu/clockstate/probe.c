@@ -1,0 +1,189 @@
+/* clockstate: the same product of matrices launched three hundred times one by one after a rest: which rates there are,
+ * and how long it takes until it is always the same. See method.md. */
+#include "lib/gemm/gemm.h"
+#include "series.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+extern const char as_method_clockstate[];
+
+enum { LAUNCHES = 300 };
+static const double REST_S = 0.2;
+/* Products that take longer than this make a series that lasts too long: some seconds. */
+static const double LONGEST_S = 10e-3;
+/* Operations a second that any device with a path here reaches, for what is too long before it was measured. */
+static const double CORES_RATE = 5e9, DEVICE_RATE = 1e12;
+
+static const struct as_axis axes[] = {
+    {.name = "path",
+     .help = "by which kernel the product is made, as of probe matmul",
+     .type = AS_AXIS_WORD,
+     .words = as_product_path_words,
+     .def = "tiled"},
+    {.name = "type",
+     .help = "of operands, see probe matmul",
+     .type = AS_AXIS_WORD,
+     .words = as_product_type_words,
+     .def = "f32"},
+    {.name = "size",
+     .help = "rows and columns of all three matrices: how long one launch takes",
+     .type = AS_AXIS_COUNT,
+     .min = 16,
+     .max = 16384,
+     .def = "256"},
+    {0},
+};
+static const char *const quick[] = {"path=wgmma,tiled type=f16 size=512,1024,2048,4096", "path=tiled type=f32 size=256",
+                                    NULL};
+static const char *const full[] = {"path=library,wgmma,mma,tiled type=f16 size=512,1024,2048,4096,8192",
+                                   "path=library,tiled,naive type=f32 size=128,256,512,1024", NULL};
+
+struct trial {
+    struct as_product product;
+    struct as_series series;
+};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_product_desc d = as_product_asked(a);
+    enum as_applies can = as_product_applies(info, &d, err);
+    double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_PRODUCT_DOT ? 100 * DEVICE_RATE : DEVICE_RATE;
+    if (can != AS_APPLIES || as_product_flop(&d) <= slowest * LONGEST_S)
+        return can;
+    as_fail(err, AS_UNSUPPORTED, "%d products of this size, one by one, would take many seconds", LAUNCHES);
+    return AS_INAPPLICABLE;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 60; /* a library of hundreds of megabytes is loaded, kernels are compiled */
+}
+
+/* A rest, then launches that are waited for each by itself. */
+static enum as_status run_series(struct trial *v, struct as_error *err)
+{
+    const double flop = as_product_flop(&v->product.desc);
+    enum as_status s = AS_OK;
+    as_sleep(REST_S);
+    double start = as_now();
+    for (size_t i = 0; i < LAUNCHES && !s; i++) {
+        struct as_timing t;
+        s = as_product_run(&v->product, 1, &t, err);
+        if (!s) {
+            v->series.rate[i] = flop / as_timing_seconds(&t);
+            v->series.ended[i] = as_now() - start;
+        }
+    }
+    v->series.n = s ? 0 : LAUNCHES;
+    return s;
+}
+
+static void note(struct as_trial_context *vc, const struct as_series_found *f)
+{
+    as_note_number(vc, "launches", LAUNCHES);
+    as_note_number(vc, "modes", (double)f->modes);
+    if (f->modes == 2) {
+        as_note_number(vc, "mode_low", f->mode[0]);
+        as_note_number(vc, "mode_high", f->mode[1]);
+        as_note_number(vc, "mode_share", f->share);
+    }
+    as_note_number(vc, "series_median", f->median);
+    as_note_number(vc, "series_from", f->ci.lo);
+    as_note_number(vc, "series_to", f->ci.hi);
+    as_note_number(vc, "p5", f->low);
+    as_note_number(vc, "p95", f->high);
+    as_note_number(vc, "first", f->first);
+    if (f->settles) {
+        as_note_number(vc, "steady_after", (double)f->launches);
+        as_note_number(vc, "steady_s", f->seconds);
+    } else {
+        as_note(vc, "steady", "not within the series");
+    }
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct as_product_desc d = as_product_asked(vc->axes);
+    struct as_series_found found;
+    struct trial *v = calloc(1, sizeof *v);
+    *state = v;
+    if (v)
+        v->series =
+            (struct as_series){.rate = calloc(LAUNCHES, sizeof(double)), .ended = calloc(LAUNCHES, sizeof(double))};
+    if (!v || !v->series.rate || !v->series.ended)
+        return as_nomem(err, LAUNCHES * 2 * sizeof(double), "a series of launches");
+    d.seed = (uint32_t)vc->seed;
+    vc->footprint = as_product_bytes(&d);
+    vc->min_reps = vc->max_reps = 1;
+    enum as_status s = as_product_prepare(&v->product, vc->dev, &d, err);
+    struct as_timing unused;
+    if (!s) /* a library chooses, a driver loads the kernel */
+        s = as_product_run(&v->product, 1, &unused, err);
+    if (!s)
+        s = run_series(v, err);
+    if (s)
+        return s;
+    if (!as_series_find(&v->series, &found))
+        return as_nomem(err, LAUNCHES * sizeof(double), "a series of launches");
+    note(vc, &found);
+    as_product_note(&v->product, vc);
+    as_product_expect(&v->product, vc);
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct trial *v = state;
+    (void)reps;
+    enum as_status s = run_series(v, err);
+    if (s)
+        return s;
+    *out = (struct as_sample){
+        .value = as_median(v->series.rate, v->series.n), .seconds = v->series.ended[LAUNCHES - 1], .clock_hz = NAN};
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t size)
+{
+    const struct trial *v = state;
+    return as_product_check(&v->product, why, size);
+}
+
+static void finish(void *state)
+{
+    struct trial *v = state;
+    if (!v)
+        return;
+    as_product_finish(&v->product);
+    free(v->series.rate);
+    free(v->series.ended);
+    free(v);
+}
+
+const struct as_probe as_probe_clockstate = {
+    .abi = AS_PROBE_ABI,
+    .name = "clockstate",
+    .title = "Single launches and the clock",
+    .question = "Do single launches after a rest all run at one rate, and how long does it take until they do?",
+    .metric = "rate of single launches",
+    .unit = "ops/s",
+    .counts = "2 x size x size x size operations over the time of a launch that is waited for; of 300 after a rest of "
+              "0.2 s, the median",
+    .own_code = true,
+    .own_power = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_clockstate,
+    .figure = "clockstate",
+};

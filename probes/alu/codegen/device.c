@@ -1,0 +1,160 @@
+/* The experiment on a device that counts its code: two kernels of one program, counted and run by one thread. */
+#include "codegen.h"
+
+#include "lib/timed/timed.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_codegen[];
+
+struct codegen_device {
+    struct as_device *dev;
+    struct codegen_case what;
+    struct as_program *program;
+    struct as_kernel *few, *many;
+    struct as_memory *memory, *data;
+};
+
+/* The words by which a device counts what does an operation alone; NULL: no chip that is known has one. */
+static const char *wanted_word(const struct codegen_case *c)
+{
+    static const char *const words[OPS][TYPES] = {
+        [OP_ADD] = {NULL, NULL, "add.f32", "add.f64"},
+        [OP_MUL] = {NULL, NULL, "mul.f32", "mul.f64"},
+        [OP_FMA] = {NULL, NULL, "fma.f32", "fma.f64"},
+    };
+    return c->atomic ? "atomic.global" : words[c->op][c->type];
+}
+
+static void make_defines(const struct codegen_case *c, const char *scope, char *out, size_t size)
+{
+    static const struct {
+        const char *value, *element, *add, *has, *fused;
+    } types[TYPES] = {{"u32", "atomic_u32", "ATOMIC_ADD", "1", "FMA_F32"},
+                      {"u64", "atomic_u64", "ATOMIC_ADD_U64", "HAVE_ATOMIC_ADD_U64", "FMA_F32"},
+                      {"f32", "atomic_f32", "ATOMIC_ADD_F32", "HAVE_ATOMIC_ADD_F32", "FMA_F32"},
+                      {"f64", "atomic_f64", "ATOMIC_ADD_F64", "HAVE_ATOMIC_ADD_F64", "FMA_F64"}};
+    static const struct {
+        const char *word, *dialect;
+    } scopes[] = {{"group", "SCOPE_GROUP"}, {"device", "SCOPE_DEVICE"}, {"system", "SCOPE_SYSTEM"}};
+    const char *dialect = "0";
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if (strcmp(scopes[i].word, scope) == 0)
+            dialect = scopes[i].dialect;
+    bool own = c->atomic && (c->seq_cst || strcmp(scope, "device") != 0);
+    snprintf(out, size,
+             "-DOP=%d -DVALUE=%s -DELEMENT=%s -DADD=%s -DHAS_ADD=%s -DFMA=%s -DORDER=%s -DSCOPE=%s -DDROPPED=%d "
+             "-DNEEDS_ORDER=%d -DNEEDS_SEQ_CST=%d -DNEEDS_SYSTEM=%d -DNEEDS_F64=%d",
+             (int)c->op, types[c->type].value, c->atomic ? types[c->type].element : "u32", types[c->type].add,
+             c->op == OP_ATOMIC_ADD ? types[c->type].has : "1", types[c->type].fused,
+             c->seq_cst ? "ORDER_SEQ_CST" : "ORDER_RELAXED", dialect, c->dropped, own, c->seq_cst,
+             strcmp(scope, "system") == 0, c->type == TYPE_F64);
+}
+
+static enum as_status find_kernels(struct codegen_device *g, struct as_error *err)
+{
+    struct as_kernel *lacking = NULL;
+    struct as_error not_there = {0};
+    enum as_status s = g->dev->program->kernel(g->dev, g->program, "few", &g->few, err);
+    if (!s)
+        return g->dev->program->kernel(g->dev, g->program, "many", &g->many, err);
+    if (g->dev->program->kernel(g->dev, g->program, "lacking", &lacking, &not_there))
+        return s;
+    g->dev->program->kernel_destroy(g->dev, lacking);
+    return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no such operation of this type, order and scope");
+}
+
+enum as_status codegen_device_create(struct as_trial_context *vc, const struct codegen_case *c,
+                                     struct codegen_device **out, struct as_error *err)
+{
+    struct codegen_device *g = *out = calloc(1, sizeof *g);
+    char defines[320];
+    struct as_program_desc desc = {.name = "codegen", .source = as_kernel_codegen, .defines = defines};
+    if (!g)
+        return as_nomem(err, sizeof *g, "codegen");
+    g->dev = vc->dev;
+    g->what = *c;
+    make_defines(c, as_axes_text(vc->axes, "scope"), defines, sizeof defines);
+    enum as_status s = g->dev->program->build(g->dev, &desc, &g->program, err);
+    if (!s)
+        s = find_kernels(g, err);
+    if (!s)
+        s = as_timed_memory(g->dev, codegen_type_bytes(c->type), &g->memory, err);
+    if (!s)
+        s = as_timed_memory(g->dev, CODEGEN_WORDS * codegen_type_bytes(c->type), &g->data, err);
+    if (!s && wanted_word(c))
+        as_expect_code(vc, g->many, c->atomic ? "atomic.global" : wanted_word(c), CODEGEN_MANY);
+    return s;
+}
+
+void codegen_device_destroy(struct codegen_device *g)
+{
+    if (!g)
+        return;
+    g->dev->memory->free(g->dev, g->memory);
+    g->dev->memory->free(g->dev, g->data);
+    g->dev->program->kernel_destroy(g->dev, g->few);
+    g->dev->program->kernel_destroy(g->dev, g->many);
+    g->dev->program->destroy(g->dev, g->program);
+    free(g);
+}
+
+/* Of one word, what the longer kernel has more, per operation. */
+static enum as_status count(struct codegen_device *g, const char *word, double *out, struct as_error *err)
+{
+    uint64_t few = 0, many = 0;
+    enum as_status s = g->dev->program->count(g->dev, g->few, word, &few, err);
+    if (!s)
+        s = g->dev->program->count(g->dev, g->many, word, &many, err);
+    *out = ((double)many - (double)few) / CODEGEN_MORE;
+    return s;
+}
+
+static enum as_status count_all(struct codegen_device *g, struct codegen_found *found, struct as_error *err)
+{
+    const char *word = wanted_word(&g->what);
+    *found = (struct codegen_found){.calls = NAN};
+    enum as_status s = count(g, "any", &found->instructions, err);
+    if (!s && word)
+        s = count(g, word, &found->wanted, err);
+    if (!s && g->what.atomic)
+        s = count(g, "swap.global", &found->swaps, err);
+    if (s)
+        return s;
+    /* A division that is one instruction has no word, and is one. */
+    if (!word && found->instructions == 1)
+        found->wanted = 1;
+    static const char *const others[] = {
+        [KIND_LOOP] = "swap.global", [KIND_CALL] = "", [KIND_EMULATED] = "several other instructions"};
+    enum codegen_kind kind = codegen_kind_of(found);
+    as_copy_text(found->by, sizeof found->by, kind != KIND_NATIVE ? others[kind] : word ? word : "one instruction");
+    return AS_OK;
+}
+
+enum as_status codegen_device_run(struct codegen_device *g, struct codegen_found *found, union codegen_data *got,
+                                  struct as_error *err)
+{
+    size_t bytes = codegen_type_bytes(g->what.type);
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = g->memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = g->data}};
+    const struct as_launch l = {.kernel = g->many, .args = args, .args_n = 2, .groups = 1, .group_size = 1, .reps = 1};
+    struct as_timing unused;
+    enum as_status s = count_all(g, found, err);
+    codegen_start(&g->what, got);
+    if (!s)
+        s = g->dev->memory->write(g->dev, g->memory, 0, got, bytes, err);
+    if (!s)
+        s = g->dev->memory->write(g->dev, g->data, 0, got, CODEGEN_WORDS * bytes, err);
+    if (!s)
+        s = g->dev->queue->launch(g->dev, &l, &unused, err);
+    if (!s)
+        s = g->dev->memory->read(g->dev, g->data, 0, got, CODEGEN_WORDS * bytes, err);
+    if (!s) /* the first word of data is there for the layout only */
+        s = g->dev->memory->read(g->dev, g->memory, 0, got, bytes, err);
+    return s;
+}

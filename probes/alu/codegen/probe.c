@@ -1,0 +1,223 @@
+/* codegen: what the compilers make of the operations that programs on shared memory use. See method.md. */
+#include "codegen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_codegen[];
+
+static const char *const op_words[] = {"atomic_add", "atomic_min", "atomic_max", "atomic_exchange", "add", "mul",
+                                       "fma",        "div",        "popcount",   "mulhi",           NULL};
+static const char *const type_words[] = {"u32", "u64", "f32", "f64", NULL};
+static const char *const order_words[] = {"relaxed", "seq_cst", "none", NULL};
+static const char *const scope_words[] = {"system", "device", "group", "none", NULL};
+static const char *const result_words[] = {"kept", "dropped", NULL};
+static const char *const target_words[] = {"build", "v3", NULL};
+static const char *const kind_words[] = {[KIND_NATIVE] = "native",
+                                         [KIND_LOOP] = "compare-and-swap loop",
+                                         [KIND_CALL] = "call",
+                                         [KIND_EMULATED] = "emulated"};
+
+/* bits by enum codegen_type */
+enum { U32 = 1 << TYPE_U32, U64 = 1 << TYPE_U64, F32 = 1 << TYPE_F32, F64 = 1 << TYPE_F64 };
+static const struct {
+    unsigned types;
+    bool atomic, in_dialect;
+} ops[OPS] = {
+    [OP_ATOMIC_ADD] = {U32 | U64 | F32 | F64, true, true},
+    [OP_ATOMIC_MIN] = {U32, true, true},
+    [OP_ATOMIC_MAX] = {U32, true, true},
+    [OP_ATOMIC_EXCHANGE] = {U32, true, true},
+    [OP_ADD] = {F32 | F64, false, true},
+    [OP_MUL] = {F32 | F64, false, true},
+    [OP_FMA] = {F32 | F64, false, true},
+    [OP_DIV] = {U32 | U64 | F32 | F64, false, true},
+    [OP_POPCOUNT] = {U32 | U64, false, false},
+    [OP_MULHI] = {U64, false, false},
+};
+
+static const struct as_axis axes[] = {
+    {.name = "op",
+     .help = "the operation; mulhi: the upper half of a product",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = op_words},
+    {.name = "type", .help = "of its operands", .type = AS_AXIS_WORD, .def = "all", .words = type_words},
+    {.name = "order", .help = "of memory; none: not atomic", .type = AS_AXIS_WORD, .def = "all", .words = order_words},
+    {.name = "scope",
+     .help = "of an atomic; a CPU has the whole system only",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = scope_words},
+    {.name = "result",
+     .help = "whether the value that an atomic found is used",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = result_words},
+    {.name = "target",
+     .help = "CPU: what this build is compiled for, or x86-64-v3",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = target_words},
+    {0},
+};
+static const char *const quick[] = {
+    "op=atomic_add,atomic_min,atomic_exchange type=all order=relaxed,seq_cst scope=system,device result=kept "
+    "target=build",
+    "op=fma,div type=f32,f64 order=none scope=none result=kept target=all",
+    NULL,
+};
+static const char *const full[] = {"op=all type=all order=all scope=all result=all target=all", NULL};
+
+struct state {
+    struct as_trial_context *vc;
+    struct codegen_case what;
+    struct codegen_device *device; /* NULL on a CPU */
+    union codegen_data got;
+    bool noted;
+};
+
+static bool is_cpu(const struct as_device_info *info)
+{
+    return (info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SCRIPTED)) == AS_CAP_HOST_KERNELS;
+}
+
+static struct codegen_case case_of(const struct as_axes *a)
+{
+    enum codegen_op op = (enum codegen_op)as_word_index(a, "op", op_words);
+    return (struct codegen_case){.op = op,
+                                 .type = (enum codegen_type)as_word_index(a, "type", type_words),
+                                 .atomic = ops[op].atomic,
+                                 .seq_cst = as_word_is(a, "order", "seq_cst"),
+                                 .dropped = as_word_is(a, "result", "dropped"),
+                                 .v3 = as_word_is(a, "target", "v3")};
+}
+
+/* Combinations that mean nothing: an order of what is not atomic, a type that has no such operation. */
+static bool is_empty(const struct codegen_case *c, const struct as_axes *a, bool cpu)
+{
+    bool no_order = as_word_is(a, "order", "none"), no_scope = as_word_is(a, "scope", "none");
+    if (!(ops[c->op].types & 1u << c->type) || c->atomic == no_order || c->atomic == no_scope)
+        return true;
+    if (c->dropped && !c->atomic)
+        return true;
+    return c->v3 && (c->atomic || !cpu);
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    struct codegen_case c = case_of(a);
+    bool cpu = is_cpu(info);
+    if (is_empty(&c, a, cpu) || (cpu && c.atomic && !as_word_is(a, "scope", "system")))
+        return AS_PRUNED;
+    if (cpu && c.v3 && !codegen_native_of(&c, true))
+        as_fail(err, AS_UNSUPPORTED, "x86-64-v3 is no target of this CPU's compiler");
+    else if (!cpu && (info->capabilities & AS_CAP_SCRIPTED))
+        as_fail(err, AS_UNSUPPORTED, "a scripted device has no machine code");
+    else if (!cpu && !(info->capabilities & AS_CAP_CODE))
+        as_fail(err, AS_UNSUPPORTED, AS_CODE_NOT_COUNTED);
+    else if (!cpu && !ops[c.op].in_dialect)
+        as_fail(err, AS_UNSUPPORTED, "kernels that are written once for all devices have no word for this operation");
+    else if (!cpu && c.type == TYPE_F64 && !(info->capabilities & AS_CAP_FP64))
+        as_fail(err, AS_UNSUPPORTED, "the device does not compute with f64");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+static bool has_v3(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt");
+#else
+    return false;
+#endif
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "codegen");
+    s->vc = vc;
+    s->what = case_of(vc->axes);
+    vc->min_reps = vc->max_reps = 1;
+    if (!is_cpu(&vc->dev->info))
+        return codegen_device_create(vc, &s->what, &s->device, err);
+    if (s->what.v3 && !has_v3())
+        return as_fail(err, AS_UNSUPPORTED, "this CPU lacks instructions of x86-64-v3");
+#if defined(__OPTIMIZE__)
+    as_note(vc, "compiler", __VERSION__ ", optimised");
+#else
+    as_note(vc, "compiler", __VERSION__ ", not optimised");
+#endif
+    return AS_OK;
+}
+
+static void note(struct state *s, const struct codegen_found *found)
+{
+    enum codegen_kind kind = codegen_kind_of(found);
+    as_note(s->vc, "kind", kind_words[kind]);
+    as_note(s->vc, "by", found->by);
+    as_note_number(s->vc, "native", kind == KIND_NATIVE);
+    as_note_number(s->vc, "swaps", found->swaps);
+    as_note_number(s->vc, "calls", found->calls);
+    s->noted = true;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    struct codegen_found found;
+    double start = as_now();
+    (void)reps; /* always 1 */
+    enum as_status st =
+        s->device ? codegen_device_run(s->device, &found, &s->got, err) : codegen_cpu(&s->what, &found, &s->got, err);
+    if (st)
+        return st;
+    if (!s->noted)
+        note(s, &found);
+    *out = (struct as_sample){.value = found.instructions, .seconds = as_now() - start, .clock_hz = NAN};
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    union codegen_data want;
+    codegen_expect(&s->what, CODEGEN_MANY, &want);
+    return codegen_same(&s->what, &s->got, &want, why, why_size);
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (s)
+        codegen_device_destroy(s->device);
+    free(s);
+}
+
+const struct as_probe as_probe_codegen = {
+    .abi = AS_PROBE_ABI,
+    .name = "codegen",
+    .title = "What compilers emit",
+    .question = "Which operations are one instruction of the machine code, and which are loops, calls or sequences?",
+    .metric = "instructions",
+    .unit = "instructions",
+    .lower_is_better = true,
+    .counts = "instructions of the machine code for one operation, all that belongs to it counted",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_codegen,
+    .figure = "codegen",
+};

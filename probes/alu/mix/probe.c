@@ -1,0 +1,110 @@
+/* mix: how long one unit takes for operations of several kinds, interleaved. See method.md. */
+#include "lib/ops/trial.h"
+
+extern const char as_method_mix[];
+extern const char *const as_mix_words[];
+
+static const struct as_axis axes[] = {
+    {.name = "mix",
+     .help = "operations, of each so many: imul32+3*ffma32",
+     .type = AS_AXIS_WORD,
+     .words = as_mix_words,
+     .def = "all"},
+    {.name = "ilp",
+     .help = "chains of a thread for each operation of the sequence; 0: two, four where a thread has a core",
+     .type = AS_AXIS_COUNT,
+     .max = 8,
+     .def = "0",
+     .zero = "fitting"},
+    AS_WARPS_AXIS,
+    AS_OPERANDS_AXIS,
+    AS_STEPS_AXIS,
+    {0},
+};
+static const char *const quick[] = {"mix=ffma32,iadd32,imad32,xor32,ffma64,recip32",
+                                    "mix=ffma32+iadd32,ffma32+imad32,ffma32+xor32,ffma32+ffma64,ffma32+recip32",
+                                    "mix=imad32+iadd32,xor32+iadd32,ffma64+iadd32,recip32+4*ffma32", NULL};
+static const char *const full[] = {"mix=all", NULL};
+
+/* As many for an operation in any sequence, so that what it waits for is the same alone and among others. */
+enum { CHAINS = 2, CHAINS_CORE = 4 };
+
+static enum as_status desc_of(const struct as_device_info *info, const struct as_axes *a, struct as_chains_desc *out,
+                              struct as_error *err)
+{
+    unsigned warps = (unsigned)as_axes_u64(a, "warps"), operands = (unsigned)as_axes_u64(a, "operands");
+    *out = (struct as_chains_desc){.steps = (unsigned)as_axes_u64(a, "steps"),
+                                   .ilp = (unsigned)as_axes_u64(a, "ilp"),
+                                   .threads = warps ? warps * as_chains_warp(info) : as_chains_full(info),
+                                   .every_unit = true};
+    enum as_status s = as_op_sequence_parse(as_axes_text(a, "mix"), &out->sequence, err);
+    for (size_t i = 0; i < out->sequence.n && operands; i++) {
+        struct as_op_part *part = &out->sequence.part[i];
+        if (operands == 3 || (operands == 2 && part->op->two) || (operands == 1 && part->op->one))
+            part->operands = operands;
+    }
+    if (!out->ilp)
+        out->ilp = as_chains_warp(info) > 1 ? CHAINS : CHAINS_CORE;
+    return s;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    struct as_chains_desc d;
+    if (desc_of(info, a, &d, err))
+        return AS_INAPPLICABLE;
+    if (d.ilp * as_op_sequence_count(&d.sequence) > AS_OP_CHAINS)
+        return AS_PRUNED;
+    if (as_chains_warp(info) == 1 && as_axes_u64(a, "warps") > 1) {
+        as_fail(err, AS_UNSUPPORTED,
+                "axis 'warps': a thread of this device has a core for itself, which switches between no warps");
+        return AS_INAPPLICABLE;
+    }
+    return as_chains_apply(info, &d, err);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct as_chains_desc d;
+    enum as_status s = desc_of(&vc->dev->info, vc->axes, &d, err);
+    if (s)
+        return s;
+    as_note_number(vc, "operations", as_op_sequence_count(&d.sequence));
+    as_note_number(vc, "chains", d.ilp * as_op_sequence_count(&d.sequence));
+    s = as_ops_prepare(vc, &d, state, err);
+    as_limit_issue_cost(vc, &d);
+    return s;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_ops_trial *v = state;
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.cycles / v->last.sequences;
+    return s;
+}
+
+const struct as_probe as_probe_mix = {
+    .abi = AS_PROBE_ABI,
+    .name = "mix",
+    .title = "Sequences of operations",
+    .question = "How long does one unit take for operations of several kinds, one after another?",
+    .metric = "cost",
+    .unit = "cycles",
+    .lower_is_better = true,
+    .counts = "cycles of a full unit, over its warps and the sequences that each of them did; the slowest unit "
+              "counts, the loop around the chains does not",
+    .needs = AS_CAP_SOURCE,
+    .own_code = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = as_ops_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_ops_check,
+    .finish = as_ops_finish,
+    .method = as_method_mix,
+    .figure = "mix",
+};

@@ -1,0 +1,84 @@
+/* power: what operations cost in energy: a long run of one on a part of the units, while the device's sensor reads its
+ * power. See method.md. */
+#include "lib/ops/trial.h"
+
+extern const char as_method_power[];
+
+static const struct as_axis axes[] = {
+    AS_OP_AXIS("ffma32"),
+    {.name = "share",
+     .help = "percent of the units that work",
+     .type = AS_AXIS_COUNT,
+     .min = 1,
+     .max = 100,
+     .def = "25,50,75,100"},
+    AS_WARPS_AXIS,
+    {0},
+};
+static const char *const quick[] = {"op=ffma32 share=25,50,100", NULL};
+static const char *const full[] = {"op=ffma32,ffma64,ffma2_f16,imad32,and32,recip32 share=25,50,75,100",
+                                   "op=ffma32 share=100 warps=4,8,16", NULL};
+
+/* A trial has to last until the sensor has seen nothing but the work for a while. */
+static const double SAMPLE_S = 0.4;
+
+static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
+{
+    struct as_chains_desc d = as_ops_desc(info, a);
+    d.ilp = d.sequence.n && d.sequence.part[0].op->alone ? 1 : 4;
+    d.every_unit = true;
+    d.share = (unsigned)as_axes_u64(a, "share");
+    return d;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(info, a);
+    if (!d.sequence.n || (info->capabilities & AS_CAP_HOST_KERNELS))
+        return AS_PRUNED;
+    if (!info->sensor[0] || info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "no sensor tells the power of this device");
+        return AS_INAPPLICABLE;
+    }
+    return as_chains_apply(info, &d, err);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
+    vc->sample_s = SAMPLE_S;
+    return as_ops_prepare(vc, &d, state, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_ops_trial *v = state;
+    enum as_status s = as_ops_sample(v, reps, out, err);
+    out->value = v->last.rate;
+    return s;
+}
+
+const struct as_probe as_probe_power = {
+    .abi = AS_PROBE_ABI,
+    .name = "power",
+    .title = "Power of operations",
+    .question = "How much power does a device draw while a part of its units does one operation all the time?",
+    .metric = "rate",
+    .unit = "ops/s",
+    .counts =
+        "results of all units that work, a second; the power beside it is in the notes and is what the device's own "
+        "sensor says of the whole card",
+    .needs = AS_CAP_SOURCE,
+    .own_code = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = as_ops_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_ops_check,
+    .finish = as_ops_finish,
+    .method = as_method_power,
+    .figure = "power",
+};

@@ -1,0 +1,161 @@
+/* One kernel for all of attention, by a matrix unit: which it is on a device, and its launches. */
+#include "attention.h"
+
+#include "lib/timed/timed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const char as_kernel_flash[], as_kernel_flash_unit[], as_kernel_flash_wgmma[];
+
+enum { ROWS = 128, PARTS_MAX = 16, BYTES = 2, WGMMA_BOX = 64 /* columns: what a swizzle takes */ };
+#define NUMBERS(rows) (AS_ATTENTION_WIDE * BYTES * (rows))
+
+static const struct made {
+    const char *source;
+    unsigned keys; /* of a block */
+    unsigned threads;
+    uint64_t local_bytes;
+    unsigned matrix; /* instructions of the matrix unit that it has; 0: see there */
+} mma = {as_kernel_flash, 64, 256, NUMBERS(ROWS + 2 * 2 * 64), 128},
+  wgmma = {as_kernel_flash_wgmma, 128, 384, NUMBERS(ROWS + 2 * 2 * 128) + 1024, 32},
+  unit = {as_kernel_flash_unit, 32, 256, 0, 0};
+
+static bool by_wgmma(enum as_attention_path path)
+{
+    return path == AS_ATTENTION_FLASH_WGMMA || path == AS_ATTENTION_SPLIT_WGMMA;
+}
+
+static bool is_split(enum as_attention_path path)
+{
+    return path == AS_ATTENTION_SPLIT || path == AS_ATTENTION_SPLIT_WGMMA;
+}
+
+static const struct made *made_for(const struct as_device_info *info, enum as_attention_path path)
+{
+    return by_wgmma(path) ? &wgmma : as_product_has_units(info) ? &unit : &mma;
+}
+
+/* Has the device the instructions? */
+static bool has_path(const struct as_device_info *info, enum as_attention_path path)
+{
+    struct as_error unused;
+    const struct as_product_desc d = {.path = by_wgmma(path) ? AS_PRODUCT_WGMMA : AS_PRODUCT_MMA,
+                                      .type = AS_PRODUCT_F16,
+                                      .m = 256,
+                                      .n = 256,
+                                      .k = 256,
+                                      .batch = by_wgmma(path) ? 1 : 2};
+    return as_product_applies(info, &d, &unused) == AS_APPLIES;
+}
+
+enum as_applies as_attention_flash_applies(const struct as_device_info *info, const struct as_attention_desc *d,
+                                           struct as_error *err)
+{
+    const char *path = as_attention_path_words[d->path];
+    if (!has_path(info, d->path) && by_wgmma(d->path))
+        as_fail(err, AS_UNSUPPORTED, "sm_90a alone has the instructions of path %s, this is %s", path,
+                info->arch[0] ? info->arch : "a device without a name of its kind");
+    else if (!has_path(info, d->path))
+        as_fail(err, AS_UNSUPPORTED,
+                "path %s is written for CUDA from sm_80 on and for AMD's chips with MFMA or WMMA of f16", path);
+    else if (is_split(d->path) && d->length % (2ull * made_for(info, d->path)->keys))
+        as_fail(err, AS_UNSUPPORTED, "the keys are no two parts of whole blocks");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+/* Of any unit of AMD's: scores are so many fragments of keys by as many steps along a head, values a head's by keys'.
+ */
+unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path)
+{
+    const struct made *made = made_for(info, path);
+    const struct as_matrix *m = made == &unit ? as_product_unit(info, AS_PRODUCT_F16) : NULL;
+    if (m)
+        return made->keys / m->m * (AS_ATTENTION_WIDE / m->k) + AS_ATTENTION_WIDE / m->m * (made->keys / m->k);
+    return made->matrix;
+}
+
+enum as_status as_attention_flash_program(const struct as_device_info *info, const struct as_attention_desc *d,
+                                          struct as_buf *source, char *defines, size_t size, struct as_error *err)
+{
+    const struct made *made = made_for(info, d->path);
+    snprintf(defines, size, "-DCLUSTER=1 -DGROUP_MOST=%u%s", made->threads, is_split(d->path) ? " -DSPLIT" : "");
+    if (made == &unit) {
+        const struct as_matrix *m = as_product_unit(info, AS_PRODUCT_F16);
+        if (!m) {
+            (void)as_attention_flash_applies(info, d, err);
+            return AS_UNSUPPORTED;
+        }
+        as_matrix_source(m, 0, NULL, source);
+    }
+    as_buf_str(source, made->source);
+    return as_buf_check(source, err);
+}
+
+static enum as_status build(struct as_attention *a, struct as_error *err)
+{
+    struct as_buf source = AS_BUF_INIT;
+    char defines[64];
+    enum as_status s = as_attention_flash_program(&a->dev->info, &a->desc, &source, defines, sizeof defines, err);
+    const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
+    if (!s)
+        s = a->dev->program->build(a->dev, &desc, &a->flash, err);
+    as_buf_finish(&source);
+    return s;
+}
+
+/* As many ranges of keys as it takes until every unit has work, two at least. */
+static unsigned choose_parts(const struct as_attention *a, unsigned keys)
+{
+    const uint64_t groups = a->desc.heads * a->desc.length / ROWS, units = a->dev->info.units;
+    unsigned parts = 2;
+    while (parts < PARTS_MAX && groups * parts < units && a->desc.length % (2 * parts * keys) == 0)
+        parts *= 2;
+    return parts;
+}
+
+/* Rows of q, k and v of all heads, in boxes of which each row is one line of LOCAL memory. */
+static void set_operands(struct as_attention *a, struct as_arg args[3])
+{
+    struct as_memory *const memory[] = {a->q, a->k, a->v};
+    const uint64_t length = a->desc.length, heads = a->desc.heads, wide = AS_ATTENTION_WIDE;
+    for (size_t i = 0; i < 3; i++) {
+        const bool values = i == 2;
+        a->tensors[i] = (struct as_tensor){.memory = memory[i],
+                                           .element_bytes = BYTES,
+                                           .columns = values ? length : wide,
+                                           .rows = heads * (values ? wide : length),
+                                           .box_columns = WGMMA_BOX,
+                                           .box_rows = 128,
+                                           .swizzle = WGMMA_BOX * BYTES};
+        args[i] = by_wgmma(a->desc.path) ? (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &a->tensors[i]}
+                                         : as_memory_arg(memory[i]);
+    }
+}
+
+enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_error *err)
+{
+    const struct as_attention_desc *d = &a->desc;
+    const struct made *made = made_for(&a->dev->info, d->path);
+    const bool split = is_split(d->path);
+    const uint64_t rows = d->heads * d->length;
+    a->parts = split ? choose_parts(a, made->keys) : 1;
+    enum as_status s = build(a, err);
+    if (!s)
+        s = as_timed_memory(a->dev, split ? a->parts * rows * AS_ATTENTION_WIDE * sizeof(float) : 64, &a->partial, err);
+    if (!s)
+        s = as_timed_memory(a->dev, split ? a->parts * rows * 2 * sizeof(float) : 64, &a->limits, err);
+    struct as_arg args[9] = {[3] = as_memory_arg(a->out), as_memory_arg(a->partial), as_memory_arg(a->limits),
+                             as_u32_arg(d->length),       as_u32_arg(d->heads),      as_u32_arg(a->parts)};
+    set_operands(a, args);
+    if (!s)
+        s = as_attention_launch(a, a->flash, "flash", args, 9, rows / ROWS * a->parts, made->threads, err);
+    if (s)
+        return s;
+    a->launches[0].local_bytes = made->local_bytes;
+    const struct as_arg join[] = {as_memory_arg(a->partial), as_memory_arg(a->limits), as_memory_arg(a->out),
+                                  as_u32_arg(a->parts), as_u32_arg(rows)};
+    return split ? as_attention_launch(a, a->program, "join", join, 5, rows, AS_ATTENTION_WIDE, err) : AS_OK;
+}

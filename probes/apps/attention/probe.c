@@ -1,0 +1,119 @@
+/* attention: by products of matrices through memory, or by one kernel that keeps scores on the chip. See method.md. */
+#include "attention.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+extern const char as_method_attention[];
+
+static const struct as_axis axes[] = {
+    {.name = "path",
+     .help =
+         "decomposed: product, softmax, product, through memory; scalar: one kernel of ordinary arithmetic; flash: one "
+         "by the matrix unit (mma.sync; of AMD MFMA and WMMA); split: the same on ranges of keys, which a second "
+         "kernel joins; flash_wgmma, split_wgmma: both by wgmma",
+     .type = AS_AXIS_WORD,
+     .words = as_attention_path_words,
+     .def = "all"},
+    {.name = "length",
+     .help = "queries, and keys, of a head",
+     .type = AS_AXIS_COUNT,
+     .min = 128,
+     .max = 65536,
+     .def = "512,1024,2048,4096,8192"},
+    {.name = "heads", .help = "of 128 numbers each", .type = AS_AXIS_COUNT, .min = 1, .max = 256, .def = "16"},
+    {0},
+};
+static const char *const quick[] = {"path=all length=512,4096 heads=16", NULL};
+static const char *const full[] = {"path=all length=512,1024,2048,4096,8192 heads=1,16", NULL};
+
+static const double SAMPLE_S = 5e-3;
+
+static struct as_attention_desc desc_of(const struct as_axes *a)
+{
+    return (struct as_attention_desc){.path = (enum as_attention_path)as_word_index(a, "path", as_attention_path_words),
+                                      .length = as_axes_u64(a, "length"),
+                                      .heads = as_axes_u64(a, "heads")};
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_attention_desc d = desc_of(a);
+    return as_attention_applies(info, &d, err);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    const struct as_attention_desc d = desc_of(a);
+    return 60 + as_attention_flop(&d) * (info->is_host_cpu ? 4e-9 : 1e-11);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct as_attention_desc d = desc_of(vc->axes);
+    struct as_attention *a = calloc(1, sizeof *a);
+    *state = a;
+    if (!a)
+        return as_nomem(err, sizeof *a, "attention");
+    d.seed = (uint32_t)vc->seed;
+    vc->sample_s = SAMPLE_S;
+    enum as_status s = as_attention_prepare(a, vc->dev, &d, err);
+    if (s)
+        return s;
+    vc->footprint = 4 * a->q->bytes + (a->scores ? a->scores->bytes : 0) + (a->partial ? a->partial->bytes : 0);
+    if (a->parts > 1)
+        as_note_number(vc, "parts", a->parts);
+    if (a->scores)
+        as_note(vc, "products", as_product_path_words[a->score.desc.path]);
+    if (a->flash)
+        as_expect_code(vc, a->kernels[0], "matrix", as_attention_flash_steps(&vc->dev->info, a->desc.path));
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_attention *a = state;
+    double seconds;
+    enum as_status s = as_attention_run(a, reps, &seconds, err);
+    if (s)
+        return s;
+    *out = (struct as_sample){
+        .value = as_attention_flop(&a->desc) * (double)reps / seconds, .seconds = seconds, .clock_hz = NAN};
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t size)
+{
+    return as_attention_check(state, why, size);
+}
+
+static void finish(void *state)
+{
+    if (state)
+        as_attention_finish(state);
+    free(state);
+}
+
+const struct as_probe as_probe_attention = {
+    .abi = AS_PROBE_ABI,
+    .name = "attention",
+    .title = "Attention",
+    .question = "Does one kernel for attention beat products of matrices with softmax between them?",
+    .metric = "throughput",
+    .unit = "ops/s",
+    .counts = "4 x length x length x 128 operations of each head: those of the two products, none of softmax",
+    .needs = AS_CAP_SOURCE,
+    .own_code = true,
+    .own_power = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_attention,
+    .figure = "attention",
+};

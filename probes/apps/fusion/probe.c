@@ -1,0 +1,208 @@
+/* fusion: what it saves to do a bias, or a bias and GELU, in the epilogue of a product of matrices instead of by
+ * kernels of their own. See method.md. */
+#include "lib/gemm/gemm.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+extern const char as_method_fusion[];
+
+static const char *const operation_words[] = {"bias", "bias_gelu", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "path",
+     .help = "by which kernel the product is made, as of probe matmul",
+     .type = AS_AXIS_WORD,
+     .words = as_product_path_words,
+     .def = "wgmma_pair,mma,tiled"},
+    {.name = "type",
+     .help = "of operands and results, see probe matmul",
+     .type = AS_AXIS_WORD,
+     .words = as_product_type_words,
+     .def = "f16"},
+    {.name = "size",
+     .help = "rows and columns of all three matrices",
+     .type = AS_AXIS_COUNT,
+     .min = 16,
+     .max = 32768,
+     .def = "1024,2048,4096,8192"},
+    {.name = "operation",
+     .help = "bias: one that is fused; bias_gelu: two, which are two kernels where they are not",
+     .type = AS_AXIS_WORD,
+     .words = operation_words,
+     .def = "all"},
+    {0},
+};
+static const char *const quick[] = {"path=wgmma_pair,tiled type=f16 size=1024,4096 operation=bias_gelu", NULL};
+static const char *const full[] = {
+    "path=wgmma_pair,wgmma,mma,tiled type=f16 size=512,1024,2048,4096,8192 operation=all",
+    "path=wgmma_pair,mma type=bf16,tf32 size=1024,8192 operation=all", NULL};
+
+enum { SEPARATE = 2, GROUPS = 16 /* of a unit */ };
+static const double SAMPLE_S = 5e-3;
+
+struct trial {
+    struct as_product fused, plain;
+    struct as_kernel *kernels[SEPARATE]; /* the operations by themselves */
+    struct as_arg args[SEPARATE][4];
+    struct as_launch launches[SEPARATE];
+    size_t n;
+};
+
+static struct as_product_desc desc_of(const struct as_axes *a)
+{
+    struct as_product_desc d = as_product_asked(a);
+    d.epilogue = as_word_is(a, "operation", "bias") ? AS_PRODUCT_BIAS : AS_PRODUCT_GELU;
+    return d;
+}
+
+/* Bias and GELU are of floating numbers, in f32. */
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_product_desc d = desc_of(a);
+    if (d.path == AS_PRODUCT_LIBRARY || d.type == AS_PRODUCT_S8 || d.type == AS_PRODUCT_F64)
+        return AS_PRUNED;
+    return as_product_applies(info, &d, err);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    const struct as_product_desc d = desc_of(a);
+    return 60 + 2 * as_product_flop(&d) * (info->is_host_cpu ? 1e-9 : 1e-11);
+}
+
+static enum as_status prepare_separate(struct trial *v, struct as_error *err)
+{
+    static const char *const names[SEPARATE] = {"add_bias", "take_gelu"};
+    struct as_device *dev = v->plain.dev;
+    const struct as_product_desc *d = &v->plain.desc;
+    const struct as_arg result = {.kind = AS_ARG_MEMORY, .u.memory = v->plain.d};
+    const struct as_arg bias = {.kind = AS_ARG_MEMORY, .u.memory = v->fused.bias};
+    const struct as_arg columns = {.kind = AS_ARG_U32, .u.u32 = (uint32_t)d->n};
+    const struct as_arg count = {.kind = AS_ARG_U64, .u.u64 = d->m * d->n};
+    const struct as_arg args[SEPARATE][4] = {{result, bias, columns, count}, {result, count}};
+    const size_t args_n[SEPARATE] = {4, 2};
+    enum as_status s = AS_OK;
+    v->n = v->fused.desc.epilogue == AS_PRODUCT_GELU ? 2 : 1;
+    for (size_t i = 0; i < v->n && !s; i++) {
+        s = dev->program->kernel(dev, v->fused.plain, names[i], &v->kernels[i], err);
+        for (size_t k = 0; k < args_n[i]; k++)
+            v->args[i][k] = args[i][k];
+        v->launches[i] = (struct as_launch){.kernel = v->kernels[i],
+                                            .args = v->args[i],
+                                            .args_n = args_n[i],
+                                            .groups = (size_t)GROUPS * (dev->info.units ? dev->info.units : 1),
+                                            .group_size = 256};
+    }
+    return s;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct as_product_desc d = desc_of(vc->axes);
+    struct trial *v = calloc(1, sizeof *v);
+    *state = v;
+    if (!v)
+        return as_nomem(err, sizeof *v, "products");
+    d.seed = (uint32_t)vc->seed;
+    vc->sample_s = SAMPLE_S;
+    vc->footprint = as_product_bytes(&d);
+    enum as_status s = as_product_prepare(&v->fused, vc->dev, &d, err);
+    d.epilogue = AS_PRODUCT_PLAIN;
+    if (!s)
+        s = as_product_prepare(&v->plain, vc->dev, &d, err);
+    if (!s)
+        s = prepare_separate(v, err);
+    if (s)
+        return s;
+    uint64_t cache = as_info_last_cache(&vc->dev->info);
+    if (cache)
+        as_note(vc, "result_in_cache", v->plain.d->bytes <= cache ? "yes" : "no");
+    as_product_note(&v->fused, vc);
+    as_product_expect(&v->fused, vc);
+    as_product_expect(&v->plain, vc);
+    return AS_OK;
+}
+
+/* The product by itself, then what follows it; each of them reps times. */
+static enum as_status run_separate(struct trial *v, uint64_t reps, double *seconds, struct as_error *err)
+{
+    struct as_device *dev = v->plain.dev;
+    struct as_timing t;
+    enum as_status s = as_product_run(&v->plain, reps, &t, err);
+    *seconds = s ? NAN : as_timing_seconds(&t);
+    for (size_t i = 0; i < v->n && !s; i++) {
+        v->launches[i].reps = reps;
+        s = dev->queue->launch(dev, &v->launches[i], &t, err);
+        *seconds += s ? 0 : as_timing_seconds(&t);
+    }
+    return s;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct trial *v = state;
+    struct as_timing t;
+    double separate;
+    enum as_status s = as_product_run(&v->fused, reps, &t, err);
+    if (!s)
+        s = run_separate(v, reps, &separate, err);
+    if (s)
+        return s;
+    *out = (struct as_sample){
+        .value = separate / as_timing_seconds(&t), .seconds = separate + as_timing_seconds(&t), .clock_hz = NAN};
+    return AS_OK;
+}
+
+/* The operations were done over and over to one result; once more in order, and then it is what it should be. */
+static bool check(void *state, char *why, size_t size)
+{
+    struct trial *v = state;
+    struct as_product separate = v->plain;
+    struct as_error err = {0};
+    double unused;
+    separate.desc.epilogue = v->fused.desc.epilogue;
+    if (run_separate(v, 1, &unused, &err)) {
+        as_copy_text(why, size, err.text);
+        return false;
+    }
+    return as_product_check(&separate, why, size) && as_product_check(&v->fused, why, size);
+}
+
+static void finish(void *state)
+{
+    struct trial *v = state;
+    if (!v)
+        return;
+    for (size_t i = 0; i < v->n; i++)
+        v->plain.dev->program->kernel_destroy(v->plain.dev, v->kernels[i]);
+    as_product_finish(&v->plain);
+    as_product_finish(&v->fused);
+    free(v);
+}
+
+const struct as_probe as_probe_fusion = {
+    .abi = AS_PROBE_ABI,
+    .name = "fusion",
+    .title = "Fused epilogues",
+    .question = "How much longer does a product of matrices take whose bias and GELU are kernels of their own?",
+    .metric = "ratio",
+    .unit = "x",
+    .counts = "time of the product and of the kernels after it, over the time of the one kernel that does all of it",
+    .needs = AS_CAP_SOURCE,
+    .own_code = true,
+    .own_power = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_fusion,
+    .figure = "fusion",
+};

@@ -1,0 +1,188 @@
+/* copy: bytes from one kind of memory to another, by the API's copies and by a kernel. See method.md. */
+#include "lib/transfer/transfer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_copy[];
+
+/* A smaller copy is over before the host has asked for the next. */
+enum { SUBMITTED = 1 << 20 };
+
+static const char *const plain_words[] = {"host", NULL};
+static const char *const direction_words[] = {"one", "both", NULL};
+static const char *const how_words[] = {"engine", "kernel", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "from",
+     .help = "memory that is read: an allocator, or host: plain memory of the process",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .words = plain_words,
+     .def = "host"},
+    {.name = "to",
+     .help = "memory that is written",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .words = plain_words,
+     .def = "first"},
+    {.name = "direction",
+     .help = "one; both: a second copy the other way at the same time",
+     .type = AS_AXIS_WORD,
+     .words = direction_words,
+     .def = "one"},
+    {.name = "how",
+     .help = "by the API's copies (the device's copy engines), or by a kernel",
+     .type = AS_AXIS_WORD,
+     .words = how_words,
+     .def = "engine"},
+    {.name = "size",
+     .help = "bytes of one copy",
+     .type = AS_AXIS_SIZE,
+     .min = 64,
+     .max = UINT64_C(1) << 36,
+     .def = "64MiB"},
+    {0},
+};
+#define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
+static const char *const quick[] = {
+    "from=host to=cuMemAlloc size=64MiB",
+    "from=cuMemAlloc to=host size=64MiB",
+    "from=cuMemAlloc to=cuMemAlloc how=all size=256MiB",
+    "from=cuMemHostAlloc to=cuMemAlloc how=all size=4KiB,64MiB",
+    "from=cuMemAlloc to=cuMemHostAlloc how=all size=64MiB",
+    "from=cuMemAlloc to=cuMemHostAlloc direction=both size=64MiB",
+    NULL,
+};
+static const char *const full[] = {
+    "from=all to=first how=all size=64MiB",
+    "from=first to=all how=engine size=64MiB",
+    "from=cuMemAlloc to=cuMemAlloc,cuMemAllocAsync,cuMemCreate,cuMemAllocManaged,cuMemHostAlloc how=kernel size=64MiB",
+    "from=cuMemAlloc,cuMemHostAlloc to=cuMemAlloc,cuMemHostAlloc size=1GiB",
+    "from=host,first to=host,first " SIZES,
+    "from=first to=first how=kernel " SIZES,
+    "from=cuMemHostAlloc to=cuMemAlloc how=all " SIZES,
+    "from=cuMemAlloc to=cuMemHostAlloc how=all " SIZES,
+    "from=cuMemAlloc to=cuMemAlloc,cuMemHostAlloc direction=both how=all size=1MiB,64MiB,256MiB",
+    "from=cuMemHostAlloc to=cuMemHostAlloc how=all size=64MiB",
+    "from=clCreateBuffer ALLOC_HOST_PTR to=clCreateBuffer " SIZES,
+    "from=clCreateBuffer to=clCreateBuffer ALLOC_HOST_PTR " SIZES,
+    NULL,
+};
+
+/* A CPU has no copy API: its own copies are the bandwidth probe's. */
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    bool plain_from = as_word_is(a, "from", "host"), plain_to = as_word_is(a, "to", "host"),
+         both = as_word_is(a, "direction", "both");
+    bool kernel = as_word_is(a, "how", "kernel"), has_copies = (info->capabilities & AS_CAP_COPY) != 0;
+    if ((info->capabilities & AS_CAP_HOST_KERNELS) && !has_copies)
+        return AS_PRUNED;
+    if (plain_from && plain_to)
+        return AS_PRUNED;
+    if ((plain_from || plain_to) && (kernel || both))
+        return AS_PRUNED;
+    if (both && strcmp(as_axes_text(a, "from"), as_axes_text(a, "to")) > 0)
+        return AS_PRUNED; /* the same two copies as with from and to exchanged */
+    if (kernel || has_copies || plain_from || plain_to)
+        return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED, "the backend has no copies from memory to memory of its own");
+    return AS_INAPPLICABLE;
+}
+
+/* Both ends are written and compared through the host, some hundred MB/s at the worst; a device may have to build. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 15 + as_axes_number(a, "size") / 50e6;
+}
+
+static struct as_transfer_end end_of(const struct as_axes *a, const char *axis)
+{
+    return (struct as_transfer_end){.allocator = as_word_is(a, axis, "host") ? NULL : as_axes_text(a, axis),
+                                    .node = -1};
+}
+
+/* Memory of the device itself: what the host cannot reach, and what the backend gives first. */
+static bool is_own(const struct as_device_info *info, const char *allocator)
+{
+    const struct as_allocator *a = as_info_allocator(info, allocator);
+    return a && (a == &info->allocators[0] || !a->host_access);
+}
+
+/* A copy within the device's memory reads and writes every byte there. */
+static void set_limit(struct as_trial_context *vc, const struct as_transfer_desc *desc)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    bool in_memory = as_transfer_footprint(desc) >= 4 * as_info_last_cache(info);
+    if (!(info->peak_bandwidth > 0) || !in_memory || !is_own(info, as_axes_text(vc->axes, "from")) ||
+        !is_own(info, as_axes_text(vc->axes, "to")))
+        return;
+    vc->limit = info->peak_bandwidth / 2 * 1e-9;
+    snprintf(vc->limit_why, sizeof vc->limit_why, "half of what the memory's interface can carry");
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    char variant[64];
+    struct as_transfer *t = calloc(1, sizeof *t);
+    *state = t;
+    if (!t)
+        return as_nomem(err, sizeof *t, "a copy");
+    const struct as_transfer_end from = end_of(vc->axes, "from"), to = end_of(vc->axes, "to");
+    struct as_transfer_desc desc = {.lane = {{from, to}, {to, from}},
+                                    .lanes = as_word_is(vc->axes, "direction", "both") ? 2 : 1,
+                                    .bytes = as_axes_u64(vc->axes, "size") / 64 * 64,
+                                    .kernel = as_word_is(vc->axes, "how", "kernel"),
+                                    .whole_check = vc->trial == 0,
+                                    .seed = vc->seed};
+    enum as_status s = as_check_room(vc->dev, as_transfer_footprint(&desc), desc.bytes, err);
+    if (!s)
+        s = as_transfer_prepare(t, vc->dev, &desc, err);
+    if (s)
+        return s;
+    set_limit(vc, &desc);
+    /* Plain memory is brought to the engine by the host. */
+    if (!from.allocator || !to.allocator || desc.bytes < SUBMITTED)
+        as_host_part(vc);
+    vc->footprint = as_transfer_footprint(&desc);
+    vc->max_reps = 1 << 20;
+    vc->sample_s = 1e-2;
+    if (desc.kernel) { /* four copies of an item under way, and the one of the remainder */
+        as_expect_code(vc, t->copy, "load.global", 5);
+        as_expect_code(vc, t->copy, "store.global", 5);
+    }
+    as_transfer_variant(t, variant, sizeof variant);
+    as_note(vc, "variant", variant);
+    return AS_OK;
+}
+
+static void finish(void *state)
+{
+    if (state)
+        as_transfer_finish(state);
+    free(state);
+}
+
+const struct as_probe as_probe_copy = {
+    .abi = AS_PROBE_ABI,
+    .name = "copy",
+    .title = "Copies",
+    .question = "How many bytes a second go from one kind of memory to another?",
+    .metric = "bandwidth",
+    .unit = "GB/s",
+    .counts = "each byte that is copied, once (not its read and its write); both directions together where two copies "
+              "run; decimal GB",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = as_transfer_sample,
+    .check = as_transfer_check,
+    .finish = finish,
+    .method = as_method_copy,
+    .figure = "copy",
+};

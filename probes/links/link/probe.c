@@ -1,0 +1,173 @@
+/* link: bytes a second between a device and another device or a memory node of the host. See method.md. */
+#include "lib/transfer/peers.h"
+#include "lib/transfer/transfer.h"
+
+#include <stdlib.h>
+
+extern const char as_method_link[];
+
+static const char *const direction_words[] = {"to", "from", "both", NULL};
+static const char *const how_words[] = {"engine", "kernel", NULL};
+
+static const struct as_axis axes[] = {
+    AS_PEER_AXES(
+        "the other end: the host, a device of the backend by its number, or every other device at the same time"),
+    {.name = "direction",
+     .help = "to the other end, from it, or both at the same time",
+     .type = AS_AXIS_WORD,
+     .words = direction_words,
+     .def = "to"},
+    {.name = "how",
+     .help = "by the device's copy engines or by a kernel",
+     .type = AS_AXIS_WORD,
+     .words = how_words,
+     .def = "engine"},
+    {.name = "size",
+     .help = "bytes of one copy",
+     .type = AS_AXIS_SIZE,
+     .min = 64,
+     .max = UINT64_C(1) << 36,
+     .def = "64MiB"},
+    {0},
+};
+static const char *const quick[] = {
+    "peer=host allocator=cuMemHostAlloc direction=to,from how=engine",
+    "peer=all allocator=cuMemAlloc node=0 direction=to how=engine size=256MiB",
+    "peer=all allocator=cuMemAlloc node=0 direction=from how=kernel size=256MiB",
+    NULL,
+};
+static const char *const full[] = {
+    "peer=host allocator=cuMemHostAlloc direction=all how=all size=1MiB,64MiB,512MiB",
+    "peer=all allocator=cuMemAlloc node=0 direction=all how=all size=1MiB,64MiB,512MiB",
+    NULL,
+};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    bool engine = as_word_is(a, "how", "engine");
+    /* Copy engines are asked for two copies at a time at most, a kernel for as many as there are lanes. */
+    if (as_word_is(a, "peer", "every") && (engine || as_word_is(a, "direction", "both")))
+        return AS_PRUNED;
+    enum as_applies pair = as_peer_applies(info, a, err);
+    if (pair == AS_INAPPLICABLE && !(engine && as_word_is(a, "direction", "to")))
+        return AS_PRUNED; /* that there is no pair is said once */
+    if (pair == AS_APPLIES && engine && !(info->capabilities & AS_CAP_COPY)) {
+        as_fail(err, AS_UNSUPPORTED, "the backend has no copies from memory to memory of its own");
+        return AS_INAPPLICABLE;
+    }
+    return pair;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 20 + as_axes_number(a, "size") / 20e6;
+}
+
+struct state {
+    struct as_transfer transfer; /* first: the record's functions take it */
+    struct as_place place;
+    char owners[AS_TRANSFER_LANES][32];
+};
+
+/* One lane for each peer, a second one back. */
+static void lay_lanes(struct state *s, const struct as_trial_context *vc, size_t peers, struct as_transfer_desc *desc)
+{
+    const struct as_transfer_end own = {.allocator = vc->dev->info.allocators[0].name, .node = -1};
+    desc->lanes = 0;
+    for (size_t i = 0; i < (peers ? peers : 1); i++) {
+        const struct as_transfer_end other = {
+            .allocator = as_axes_text(vc->axes, "allocator"), .owner = peers ? s->owners[i] : NULL, .node = -1};
+        if (!as_word_is(vc->axes, "direction", "from"))
+            desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = own, .to = other};
+        if (!as_word_is(vc->axes, "direction", "to"))
+            desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = other, .to = own};
+    }
+}
+
+/* Where the host's end really lies, as far as the system tells. */
+static enum as_status look_at_node(struct as_trial_context *vc, const struct state *s, int node, struct as_error *err)
+{
+    const struct as_transfer *t = &s->transfer;
+    struct as_memory *mem = as_word_is(vc->axes, "direction", "from") ? t->from[0] : t->to[0];
+    bool was_mapped = mem->host != NULL;
+    enum as_status st = vc->dev->memory->map(vc->dev, mem, err);
+    int got = st ? -1 : as_node_of(mem->host);
+    if (!st && !was_mapped)
+        st = vc->dev->memory->unmap(vc->dev, mem, err);
+    if (!st && got >= 0 && got != node)
+        return as_fail(err, AS_UNSUPPORTED, "memory of node %d was asked for, and it lies on node %d", node, got);
+    if (got >= 0)
+        as_note_number(vc, "node", got);
+    return st;
+}
+
+static enum as_status set_up(struct as_trial_context *vc, struct state *s, struct as_error *err)
+{
+    char variant[64];
+    struct as_transfer_desc desc = {.bytes = as_axes_u64(vc->axes, "size") / 64 * 64,
+                                    .kernel = as_word_is(vc->axes, "how", "kernel"),
+                                    .whole_check = vc->trial == 0,
+                                    .seed = vc->seed};
+    size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owners, AS_TRANSFER_LANES);
+    bool host = peers == 0;
+    lay_lanes(s, vc, peers, &desc);
+    int node = host ? (int)as_axes_u64(vc->axes, "node") : -1;
+    enum as_status st = as_check_room(vc->dev, as_transfer_footprint(&desc), desc.bytes, err);
+    if (!st)
+        st = as_place_begin(&s->place, &vc->dev->info, node, err);
+    if (!st)
+        st = as_transfer_prepare(&s->transfer, vc->dev, &desc, err);
+    as_place_unbind(&s->place);
+    if (!st && host)
+        st = look_at_node(vc, s, node, err);
+    if (st)
+        return st;
+    vc->footprint = as_transfer_footprint(&desc);
+    vc->max_reps = 1 << 20;
+    vc->sample_s = 1e-2;
+    as_transfer_variant(&s->transfer, variant, sizeof variant);
+    as_note(vc, "variant", variant);
+    as_note_number(vc, "links", (double)(host ? 1 : peers));
+    as_note(vc, "host_thread", s->place.moved ? vc->dev->info.near_cpus : "not placed");
+    return AS_OK;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "a link");
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    as_transfer_finish(&s->transfer);
+    as_place_end(&s->place);
+    free(s);
+}
+
+const struct as_probe as_probe_link = {
+    .abi = AS_PROBE_ABI,
+    .name = "link",
+    .title = "Links",
+    .question = "How many bytes a second go between a device and another device or the host?",
+    .metric = "bandwidth",
+    .unit = "GB/s",
+    .counts = "each byte that crosses the link, once; both directions, or all links, together where they run at the "
+              "same time; decimal GB",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = as_transfer_sample,
+    .check = as_transfer_check,
+    .finish = finish,
+    .method = as_method_link,
+    .figure = "link",
+};

@@ -1,0 +1,295 @@
+/* link_latency: how long a device waits for one access to another device's memory or the host's. See method.md. */
+#include "lib/chase/chase.h"
+#include "lib/transfer/peers.h"
+#include "lib/prepare/prepare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_link_latency[];
+extern const char as_kernel_link_latency[];
+
+enum { ADDS = 64, OVERHEADS = 5 };
+
+static const char *const what_words[] = {"load", "atomic", NULL};
+
+static const struct as_axis axes[] = {
+    AS_PEER_AXES("the other end: the host, or a device of the backend by its number"),
+    {.name = "what",
+     .help = "a load, or an atomic addition, that waits for the one before it",
+     .type = AS_AXIS_WORD,
+     .words = what_words,
+     .def = "load"},
+    {.name = "size",
+     .help = "bytes of the buffer that is walked (an atomic has one word only)",
+     .type = AS_AXIS_SIZE,
+     .min = 4096,
+     .max = UINT64_C(1) << 34,
+     .def = "2MiB"},
+    {.name = "stride",
+     .help = "bytes from one element to the next, a multiple of 8",
+     .type = AS_AXIS_SIZE,
+     .min = 8,
+     .max = 1024,
+     .def = "128"},
+    {0},
+};
+static const char *const quick[] = {"peer=host allocator=cuMemHostAlloc what=all",
+                                    "peer=all allocator=cuMemAlloc node=0 what=all", NULL};
+static const char *const full[] = {"peer=host allocator=cuMemHostAlloc what=all size=2MiB,64MiB stride=64,128",
+                                   "peer=all allocator=cuMemAlloc node=0 what=all size=2MiB,64MiB stride=64,128", NULL};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    bool atomic = as_word_is(a, "what", "atomic");
+    double stride = as_axes_number(a, "stride");
+    if (as_word_is(a, "peer", "every"))
+        return AS_PRUNED; /* one access at a time has one end */
+    if (atomic && (as_axes_number(a, "size") != 2 << 20 || stride != 128))
+        return AS_PRUNED; /* one word: it has no size */
+    enum as_applies pair = as_peer_applies(info, a, err);
+    if (pair == AS_INAPPLICABLE && (atomic || as_axes_number(a, "size") != 2 << 20 || stride != 128))
+        return AS_PRUNED; /* that there is no pair is said once */
+    if (pair == AS_APPLIES && fmod(stride, 8) != 0) {
+        as_fail(err, AS_UNSUPPORTED, "a stride of %.0f bytes is not a multiple of 8", stride);
+        return AS_INAPPLICABLE;
+    }
+    return pair;
+}
+
+struct state {
+    struct as_device *dev;
+    struct as_place place;
+    char owner[1][32];
+    struct as_chase chase;      /* what=load */
+    struct as_timed timed;      /* what=atomic, by a device's kernel */
+    struct as_program *program; /* by the CPU's own */
+    struct as_memory *result;
+    double overhead_s;
+    struct as_kernel *add; /* of either */
+    struct as_memory *counter;
+    bool atomic, native, wrong;
+    uint32_t want, counted, returned; /* of the last sample, or of the first that was wrong */
+};
+
+/* ---- atomics ---- */
+
+/* args: 0 result, 1 counter, 2 turns */
+static void host_add(const struct as_host_call *call)
+{
+    uint32_t *counter = call->args[1], turns = *(const uint32_t *)call->args[2], at = 0;
+    for (uint64_t n = (uint64_t)turns * ADDS; n; n--)
+        at = __atomic_fetch_add(&counter[at >> 31], 1u, __ATOMIC_RELAXED);
+    *(uint32_t *)call->args[0] = at;
+}
+static const struct as_host_kernel host_kernels[] = {{"add", host_add}, {NULL, NULL}};
+
+static enum as_status build_native(struct state *s, struct as_error *err)
+{
+    struct as_program_desc desc = {.name = "link_latency", .host = host_kernels};
+    struct as_memory_desc result = {.allocator = s->dev->info.allocators[0].name, .bytes = 64, .node = -1};
+    enum as_status st = s->dev->program->build(s->dev, &desc, &s->program, err);
+    if (!st)
+        st = s->dev->program->kernel(s->dev, s->program, "add", &s->add, err);
+    return st ? st : s->dev->memory->alloc(s->dev, &result, &s->result, err);
+}
+
+static enum as_status build_device(struct state *s, struct as_error *err)
+{
+    enum as_status st = as_timed_prepare(&s->timed, s->dev, "link_latency", "", as_kernel_link_latency, NULL, 1, err);
+    if (!st)
+        st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
+    return st ? st : as_timed_kernel(&s->timed, "add", &s->add, err);
+}
+
+static struct as_launch launch_of(const struct state *s, uint32_t turns, struct as_arg args[4])
+{
+    size_t n = 0;
+    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->native ? s->result : s->timed.memory};
+    if (!s->native)
+        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice};
+    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->counter};
+    args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
+    struct as_launch l = as_timed_group(s->add, args, n, 1, 1);
+    l.work = (struct as_work){.accesses = (double)turns * ADDS, .footprint = 64};
+    return l;
+}
+
+/* What the last addition returned, and the seconds of all. */
+static enum as_status make_adds(struct state *s, uint32_t turns, struct as_sample *out, uint32_t *returned,
+                                struct as_error *err)
+{
+    struct as_arg args[4];
+    struct as_timing t;
+    double launch_s;
+    const struct as_launch l = launch_of(s, turns, args);
+    if (!s->native) {
+        enum as_status st = as_timed_launch(&s->timed, &l, &launch_s, err);
+        out->seconds = as_timed_seconds(&s->timed, launch_s);
+        out->clock_hz = as_timed_clock(&s->timed);
+        *returned = (uint32_t)s->timed.record[0].value;
+        return st;
+    }
+    enum as_status st = s->dev->queue->launch(s->dev, &l, &t, err);
+    launch_s = st ? NAN : as_timing_seconds(&t);
+    out->seconds = launch_s > s->overhead_s ? launch_s - s->overhead_s : launch_s;
+    return st ? st : s->dev->memory->read(s->dev, s->result, 0, returned, sizeof *returned, err);
+}
+
+static enum as_status measure_overhead(struct state *s, struct as_error *err)
+{
+    struct as_arg args[4];
+    struct as_sample nothing;
+    uint32_t unused;
+    double took[OVERHEADS];
+    const struct as_launch l = launch_of(s, 0, args);
+    enum as_status st = AS_OK;
+    if (!s->native)
+        return as_timed_overhead(&s->timed, &l, err);
+    for (size_t i = 0; i < OVERHEADS && !st; i++) {
+        st = make_adds(s, 0, &nothing, &unused, err);
+        took[i] = nothing.seconds;
+    }
+    if (!st)
+        s->overhead_s = as_median(took, OVERHEADS);
+    return st;
+}
+
+static enum as_status prepare_adds(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_memory_desc counter = {.allocator = as_axes_text(vc->axes, "allocator"),
+                                     .bytes = 4096,
+                                     .node = -1,
+                                     .owner = s->owner[0][0] ? s->owner[0] : NULL};
+    s->native = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    enum as_status st = s->native ? build_native(s, err) : build_device(s, err);
+    if (!st)
+        st = s->dev->memory->alloc(s->dev, &counter, &s->counter, err);
+    if (st)
+        return st;
+    as_expect_code(vc, s->add, "atomic.global", ADDS);
+    vc->footprint = sizeof(uint32_t);
+    as_timed_note(vc, &s->timed);
+    return measure_overhead(s, err);
+}
+
+static enum as_status sample_adds(struct state *s, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    static const uint32_t zero;
+    uint32_t counted = 0, returned = 0, want = (uint32_t)reps * ADDS;
+    enum as_status st = s->dev->memory->write(s->dev, s->counter, 0, &zero, sizeof zero, err);
+    if (!st)
+        st = make_adds(s, (uint32_t)reps, out, &returned, err);
+    if (!st)
+        st = s->dev->memory->read(s->dev, s->counter, 0, &counted, sizeof counted, err);
+    if (st)
+        return st;
+    out->value = out->seconds / (double)want * 1e9;
+    if (!s->wrong) {
+        s->want = want;
+        s->counted = counted;
+        s->returned = returned;
+        s->wrong = counted != want || returned != want - 1;
+    }
+    return AS_OK;
+}
+
+/* ---- one trial ---- */
+
+static enum as_status prepare_walk(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
+                                 .size = as_axes_u64(vc->axes, "size"),
+                                 .stride = as_axes_u64(vc->axes, "stride"),
+                                 .pattern = AS_PATTERN_RANDOM,
+                                 .seed = vc->seed,
+                                 .owner = s->owner[0][0] ? s->owner[0] : NULL};
+    enum as_status st = as_chase_prepare(&s->chase, s->dev, &desc, err);
+    as_timed_note(vc, &s->chase.timed);
+    vc->footprint = s->chase.footprint;
+    return st;
+}
+
+static enum as_status set_up(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    s->dev = vc->dev;
+    s->atomic = as_word_is(vc->axes, "what", "atomic");
+    size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owner, 1);
+    int node = peers ? -1 : (int)as_axes_u64(vc->axes, "node");
+    vc->sample_s = 5e-3; /* so that what a launch scatters is small against it */
+    vc->max_reps = UINT64_C(1) << 24;
+    enum as_status st = as_place_begin(&s->place, &vc->dev->info, node, err);
+    if (!st)
+        st = s->atomic ? prepare_adds(s, vc, err) : prepare_walk(s, vc, err);
+    as_place_unbind(&s->place);
+    as_note(vc, "host_thread", s->place.moved ? vc->dev->info.near_cpus : "not placed");
+    return st;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    return s ? set_up(s, vc, err) : as_nomem(err, sizeof *s, "a link");
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    return s->atomic ? sample_adds(s, reps, out, err) : as_chase_trial_sample(&s->chase, reps, out, err);
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    if (!s->atomic)
+        return as_chase_check(&s->chase, why, why_size);
+    snprintf(why, why_size, "%u additions left %u, and the last one found %u", s->want, s->counted, s->returned);
+    return !s->wrong;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    as_chase_finish(&s->chase);
+    if (s->dev) {
+        s->dev->program->kernel_destroy(s->dev, s->add);
+        s->dev->program->destroy(s->dev, s->program);
+        s->dev->memory->free(s->dev, s->counter);
+        s->dev->memory->free(s->dev, s->result);
+        as_timed_finish(&s->timed);
+    }
+    as_place_end(&s->place);
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 15 + as_axes_number(a, "size") / 50e6;
+}
+
+const struct as_probe as_probe_link_latency = {
+    .abi = AS_PROBE_ABI,
+    .name = "link_latency",
+    .title = "Link latency",
+    .question = "How long does a device wait for one access to another device's memory, or to the host's?",
+    .metric = "latency",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "one load, or one atomic addition whose old value comes back, that waits for the one before it",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_link_latency,
+    .figure = "link_latency",
+};

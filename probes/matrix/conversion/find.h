@@ -1,0 +1,33 @@
+/* How a conversion from f32 rounds and what it makes of numbers past the range, found by its results. */
+#ifndef AS_PROBES_MATRIX_CONVERSION_FIND_H
+#define AS_PROBES_MATRIX_CONVERSION_FIND_H
+
+#include "lib/mma/formats.h"
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct converter {
+    const struct as_number_format *to;
+    /* n numbers, by the bits of f32, to codes */
+    enum as_status (*convert)(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err);
+    void *ctx;
+};
+enum conversion_property {
+    CONVERSION_ROUNDING,
+    CONVERSION_OVERFLOW,
+    CONVERSION_INFINITY,
+    CONVERSION_NAN,
+    CONVERSION_SUBNORMAL,
+    CONVERSION_EXPLAINED,
+    CONVERSION_PROPERTIES
+};
+struct conversion_found {
+    double value[CONVERSION_PROPERTIES];
+    char text[CONVERSION_PROPERTIES][120];
+    size_t compared, unequal;
+};
+/* AS_FAILED where numbers that need no rounding come out changed. */
+enum as_status conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* conversion: how a device's conversion instructions round, and what they make of numbers past the range. See
+ * method.md. */
+#include "lib/timed/timed.h"
+#include "device/dialect/dialect.h"
+#include "find.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_conversion[], as_kernel_convert[];
+
+/* d: u32, x: bits of f32 */
+#define PTX_16(text) "{ u16 h; asm(\"" text "\" : \"=h\"(h) : \"f\"(__uint_as_float(x)), \"f\"(0.0f)); d = h; }"
+#define GCN_8(name) "d = (u32)__builtin_amdgcn_cvt_pk_" name "_f32(__uint_as_float(x), 0.0f, 0, 0) & 0xffu;"
+static const struct conversion {
+    const char *word, *format;
+    enum as_dialect dialect;
+    unsigned least;   /* CUDA: least number of an architecture */
+    const char *only; /* begin of the architecture's name */
+    const char *text;
+} conversions[] = {
+    {"f32_e4m3", "e4m3", AS_DIALECT_CUDA, 89, "", PTX_16("cvt.rn.satfinite.e4m3x2.f32 %0, %2, %1;")},
+    {"f32_e5m2", "e5m2", AS_DIALECT_CUDA, 89, "", PTX_16("cvt.rn.satfinite.e5m2x2.f32 %0, %2, %1;")},
+    {"f32_f16", "f16", AS_DIALECT_CUDA, 80, "", PTX_16("cvt.rn.f16.f32 %0, %1;")},
+    {"f32_bf16", "bf16", AS_DIALECT_CUDA, 80, "", PTX_16("cvt.rn.bf16.f32 %0, %1;")},
+    {"f32_tf32", "tf32", AS_DIALECT_CUDA, 80, "",
+     "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(d) : \"f\"(__uint_as_float(x)));"},
+    {"f32_e4m3fnuz", "e4m3fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("fp8")},
+    {"f32_e5m2fnuz", "e5m2fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("bf8")},
+};
+enum { CONVERSIONS = sizeof conversions / sizeof *conversions };
+static const char *const words[CONVERSIONS + 1] = {"f32_e4m3", "f32_e5m2",     "f32_f16",      "f32_bf16",
+                                                   "f32_tf32", "f32_e4m3fnuz", "f32_e5m2fnuz", NULL};
+static const char *const property_words[CONVERSION_PROPERTIES + 1] = {"rounding",  "overflow",  "infinity", "nan",
+                                                                      "subnormal", "explained", NULL};
+static const struct as_axis axes[] = {
+    {.name = "op", .help = "the conversion: from, to", .type = AS_AXIS_WORD, .def = "all", .words = words},
+    {.name = "property",
+     .help = "what is found of it: its rounding, what it makes of numbers past the range, of infinity and of NaN",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = property_words},
+    {0},
+};
+static const char *const quick[] = {"op=f32_e4m3,f32_e5m2,f32_e4m3fnuz,f32_e5m2fnuz property=all", NULL};
+static const char *const full[] = {"op=all property=all", NULL};
+
+enum { GROUP_THREADS = 128 };
+struct state {
+    struct as_timed timed;
+    struct conversion_found found;
+    enum conversion_property property;
+    double seconds;
+};
+
+static const struct conversion *conversion_of(const struct as_axes *a)
+{
+    return &conversions[as_word_index(a, "op", words)];
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct conversion *c = conversion_of(a);
+    enum as_dialect dialect = as_dialect_find(info->dialect);
+    if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no words for conversion instructions");
+        return c == conversions ? AS_INAPPLICABLE : AS_PRUNED;
+    }
+    if (dialect != c->dialect)
+        return AS_PRUNED;
+    if (as_arch_number(info) < c->least)
+        as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", c->word, c->least,
+                info->arch);
+    else if (strncmp(info->arch, c->only, strlen(c->only)) != 0)
+        as_fail(err, AS_UNSUPPORTED, "%s is an instruction of %s, this is %s", c->word, c->only, info->arch);
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err)
+{
+    struct as_timed *t = ctx;
+    struct as_device *dev = t->dev;
+    size_t groups = (n + GROUP_THREADS - 1) / GROUP_THREADS, bytes = groups * GROUP_THREADS * sizeof *from;
+    struct as_memory *in, *out;
+    enum as_status st = as_timed_keep_memory(t, bytes, &in, err);
+    if (!st)
+        st = as_timed_keep_memory(t, bytes, &out, err);
+    if (!st)
+        st = dev->memory->write(dev, in, 0, from, n * sizeof *from, err);
+    if (st)
+        return st;
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = in}, {.kind = AS_ARG_MEMORY, .u.memory = out}};
+    st = as_timed_once(t, "convert", args, 2, groups, GROUP_THREADS, err);
+    return st ? st : dev->memory->read(dev, out, 0, to, n * sizeof *to, err);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    const struct conversion *c = conversion_of(vc->axes);
+    struct as_buf head = AS_BUF_INIT;
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "conversion");
+    s->property = (enum conversion_property)as_word_index(vc->axes, "property", property_words);
+    vc->min_reps = vc->max_reps = 1;
+    as_buf_printf(&head, "#define CONVERT(d, x) %s\n", c->text);
+    enum as_status st = as_buf_check(&head, err);
+    if (!st)
+        st = as_timed_prepare(&s->timed, vc->dev, c->word, as_buf_get(&head), as_kernel_convert, NULL, 1, err);
+    as_buf_finish(&head);
+    const struct converter by = {as_number_format(c->format), convert, &s->timed};
+    double start = as_now();
+    if (!st)
+        st = conversion_find(&by, &s->found, err);
+    s->seconds = as_now() - start;
+    if (!st)
+        as_note(vc, "found", s->found.text[s->property]);
+    return st;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    const struct state *s = state;
+    (void)reps, (void)err;
+    *out = (struct as_sample){.value = s->found.value[s->property], .seconds = s->seconds, .clock_hz = NAN};
+    return AS_OK;
+}
+
+/* That numbers which have a code come out as it is looked at first: prepare fails else. */
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    snprintf(why, why_size, "numbers that need no rounding come out as they are; %s",
+             s->found.text[CONVERSION_EXPLAINED]);
+    return true;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (s)
+        as_timed_finish(&s->timed);
+    free(s);
+}
+
+const struct as_probe as_probe_conversion = {
+    .abi = AS_PROBE_ABI,
+    .name = "conversion",
+    .title = "Conversions to short formats",
+    .question = "How does a conversion to a short format round, and what becomes of numbers past its range?",
+    .metric = "found",
+    .unit = "found",
+    .own_code = true,
+    .counts = "number of the answer: see the method; of 'explained' the percentage of numbers that come out so",
+    .needs = AS_CAP_SOURCE,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_conversion,
+    .figure = "conversion",
+};

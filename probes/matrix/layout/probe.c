@@ -1,0 +1,171 @@
+/* layout: where a matrix instruction takes its numbers from and where it leaves them. See method.md. */
+#include "lib/mma/trial.h"
+#include "layout_unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_layout[];
+
+static const char *const operand_words[] = {[AS_MATRIX_A] = "a", [AS_MATRIX_B] = "b", [AS_MATRIX_C] = "c", NULL};
+static const struct as_axis axes[] = {
+    AS_MATRIX_AXIS("all"),
+    AS_COLUMNS_AXIS,
+    {.name = "operand",
+     .help = "a and b are multiplied, c is the result (and the accumulator, which lies as it does)",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = operand_words},
+    {0},
+};
+static const char *const quick[] = {"instruction=wgmma_f16_f32,wgmma_rs_f16_f32,wgmma_e4m3_f32,wgmma_tf32_f32,mma_"
+                                    "m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,"
+                                    "mma_m16n8k32_s8_s32,mma_m8n8k4_f64 n=8 operand=all",
+                                    NULL};
+/* Of 256 columns there are millions of pairs of places, which take a minute; what they show, 8 and 16 do. */
+static const char *const full[] = {"instruction=all n=8,16 operand=all", "instruction=wgmma_f16_f32 n=64 operand=c",
+                                   NULL};
+
+struct state {
+    struct layout_unit unit;
+    struct as_slots found;
+    struct as_slots_difference difference;
+    enum as_matrix_operand which;
+    double seconds;
+};
+
+static enum as_matrix_operand operand_of(const struct as_axes *a)
+{
+    return (enum as_matrix_operand)as_word_index(a, "operand", operand_words);
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(a, &n);
+    if (!m)
+        return AS_PRUNED;
+    enum as_applies can = as_matrix_applies(m, info, err);
+    if (can != AS_APPLIES)
+        return can;
+    if (m->held[AS_MATRIX_A].held == AS_HELD_LOADED || m->held[AS_MATRIX_B].held == AS_HELD_LOADED ||
+        m->held[AS_MATRIX_C].held == AS_HELD_LOADED)
+        as_fail(err, AS_UNSUPPORTED, "operands are loaded row by row by an instruction that does not tell where to");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 60; /* a driver compiles the kernel at first; large operands have thousands of places */
+}
+
+static void note_text(struct as_trial_context *vc, const char *name, struct as_buf *text)
+{
+    as_note(vc, name, as_buf_get(text));
+    as_buf_clear(text);
+}
+
+/* Where operands lie in memory the lanes have nothing to say. */
+static void note(struct state *s, struct as_trial_context *vc)
+{
+    const struct as_matrix *m = s->unit.fragments.matrix;
+    struct as_buf text = AS_BUF_INIT;
+    as_note_number(vc, "rows", as_matrix_rows(m, s->which));
+    as_note_number(vc, "columns", as_matrix_cols(m, s->which, s->unit.fragments.n));
+    static const char *const held[] = {[AS_HELD_REGISTERS] = "registers",
+                                       [AS_HELD_SHARED] = "memory of a group",
+                                       [AS_HELD_SPREAD] = "one word for all lanes"};
+    as_note(vc, "held", held[m->held[s->which].held]);
+    if (s->difference.first[0])
+        as_note(vc, "first", s->difference.first);
+    if (m->held[s->which].held != AS_HELD_SHARED) {
+        layout_bits(&s->unit, s->which, &s->found, &text);
+        note_text(vc, "bits", &text);
+        layout_lanes(&s->unit, s->which, &s->found, &text);
+        note_text(vc, "lanes", &text);
+        layout_places(&s->unit, s->which, &s->found, &text);
+        note_text(vc, "places", &text);
+    }
+    as_buf_finish(&text);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    struct as_slots documented = {.a = NULL};
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "layout");
+    s->which = operand_of(vc->axes);
+    vc->min_reps = vc->max_reps = 1;
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(vc->axes, &n);
+    enum as_status st = layout_open(&s->unit, vc->dev, m, n, err);
+    double start = as_now();
+    if (!st)
+        st = layout_documented(&s->unit, &documented, err);
+    if (!st)
+        st = as_slots_find(&s->unit.unit, &s->found, err);
+    if (!st)
+        st = as_slots_compare(&s->found, &documented, &s->difference, err);
+    s->seconds = as_now() - start;
+    as_slots_finish(&documented);
+    if (!st)
+        note(s, vc);
+    return st;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    const struct state *s = state;
+    (void)reps, (void)err;
+    *out = (struct as_sample){.value = (double)s->difference.unequal[s->which], .seconds = s->seconds, .clock_hz = NAN};
+    return AS_OK;
+}
+
+/* Every place has been asked, and what all of them said is one product of matrices: prepare fails else. */
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    snprintf(why, why_size, "every number of %u x %u x %u is taken from one place", s->found.m, s->found.n, s->found.k);
+    return true;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (s) {
+        as_slots_finish(&s->found);
+        layout_close(&s->unit);
+    }
+    free(s);
+}
+
+const struct as_probe as_probe_layout = {
+    .abi = AS_PROBE_ABI,
+    .name = "layout",
+    .title = "Fragments of matrix instructions",
+    .question =
+        "From which register of which lane does a matrix instruction take each number, and where does it leave it?",
+    .metric = "numbers elsewhere",
+    .unit = "numbers",
+    .lower_is_better = true,
+    .own_code = true,
+    .counts = "numbers of the operand that lie elsewhere than documented",
+    .axes = axes,
+    .about = as_matrix_about,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_layout,
+    .figure = "layout",
+};

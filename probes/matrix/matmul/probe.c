@@ -1,0 +1,171 @@
+/* matmul: products of square matrices by every path that a device has. See method.md. */
+#include "lib/gemm/gemm.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_matmul[];
+
+static const char *const operand_words[] = {"random", "zero", NULL};
+static const char *const hold_words[] = {"burst", "sustained", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "path",
+     .help = "the vendor's library; the matrix unit by wgmma (units in pairs or each for itself) or mma; ordinary "
+             "arithmetic with operands kept near it (dot, four bytes at a time, or tiled) or as one writes it down "
+             "(naive)",
+     .type = AS_AXIS_WORD,
+     .words = as_product_path_words,
+     .def = "all"},
+    {.name = "type",
+     .help =
+         "of operands; sums of s8 are s32, of f64 f64, of all others f32; results of 16 and 8 bits are rounded to 16",
+     .type = AS_AXIS_WORD,
+     .words = as_product_type_words,
+     .def = "f32"},
+    {.name = "size",
+     .help = "rows and columns of all three matrices",
+     .type = AS_AXIS_COUNT,
+     .min = 16,
+     .max = 32768,
+     .def = "1024"},
+    {.name = "operands",
+     .help = "random: between -1 and 1, integers of all bits; zero: bits that never change take less power",
+     .type = AS_AXIS_WORD,
+     .words = operand_words,
+     .def = "random"},
+    {.name = "hold",
+     .help =
+         "burst: some milliseconds after ten times as long a pause; sustained: without a pause, after a second of it",
+     .type = AS_AXIS_WORD,
+     .words = hold_words,
+     .def = "burst"},
+    {0},
+};
+static const char *const quick[] = {
+    "path=all type=f32,f16 size=1024 hold=burst",
+    "path=library,wgmma_pair,wgmma,mma type=f16,e4m3 size=8192 hold=burst",
+    NULL,
+};
+static const char *const full[] = {
+    "path=all type=all size=512,1024,2048,4096,8192,16384",
+    "path=library,wgmma_pair,wgmma type=f16,e4m3,s8,tf32 size=8192 operands=all hold=all",
+    NULL,
+};
+
+enum { PAUSE = 10 /* of a sample's time */ };
+static const double WARM_S = 1, SUSTAINED_S = 0.2, BURST_S = 2e-3;
+/* A product that takes longer than this is no burst after any pause. */
+static const double PAUSE_MOST_S = 0.25;
+
+struct trial {
+    struct as_product product;
+    bool sustained;
+    double seconds; /* of the last sample */
+};
+
+static struct as_product_desc desc_of(const struct as_axes *a)
+{
+    struct as_product_desc d = as_product_asked(a);
+    d.zero = as_word_is(a, "operands", "zero");
+    return d;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_product_desc d = desc_of(a);
+    return as_product_applies(info, &d, err);
+}
+
+/* A library of hundreds of megabytes is loaded, kernels are compiled, operands are made by the host of a CPU. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    const struct as_product_desc d = desc_of(a);
+    return 60 + as_product_flop(&d) * (as_runs_on_host(info) ? 1e-9 : 1e-11);
+}
+
+static enum as_status warm_up(struct trial *v, struct as_error *err)
+{
+    double end = as_now() + WARM_S;
+    enum as_status s = AS_OK;
+    while (!s && as_now() < end) {
+        struct as_timing t;
+        s = as_product_run(&v->product, 1, &t, err);
+    }
+    return s;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct as_product_desc d = desc_of(vc->axes);
+    struct trial *v = calloc(1, sizeof *v);
+    *state = v;
+    if (!v)
+        return as_nomem(err, sizeof *v, "a product");
+    d.seed = (uint32_t)vc->seed;
+    v->sustained = as_word_is(vc->axes, "hold", "sustained");
+    vc->footprint = as_product_bytes(&d);
+    vc->sample_s = v->sustained ? SUSTAINED_S : BURST_S;
+    enum as_status s = as_product_prepare(&v->product, vc->dev, &d, err);
+    if (s)
+        return s;
+    as_product_note(&v->product, vc);
+    as_product_expect(&v->product, vc);
+    return v->sustained ? warm_up(v, err) : AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct trial *v = state;
+    struct as_timing t;
+    if (!v->sustained && v->seconds > 0)
+        as_sleep(fmin(PAUSE * v->seconds, PAUSE_MOST_S));
+    enum as_status s = as_product_run(&v->product, reps, &t, err);
+    if (s)
+        return s;
+    v->seconds = as_timing_seconds(&t);
+    *out = (struct as_sample){
+        .value = as_product_flop(&v->product.desc) * (double)reps / v->seconds, .seconds = v->seconds, .clock_hz = NAN};
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t size)
+{
+    const struct trial *v = state;
+    return as_product_check(&v->product, why, size);
+}
+
+static void finish(void *state)
+{
+    struct trial *v = state;
+    if (v)
+        as_product_finish(&v->product);
+    free(v);
+}
+
+const struct as_probe as_probe_matmul = {
+    .abi = AS_PROBE_ABI,
+    .name = "matmul",
+    .title = "Products of matrices",
+    .question = "How many operations a second does each path do in products of matrices?",
+    .metric = "throughput",
+    .unit = "ops/s",
+    .counts =
+        "2 x size x size x size operations, a multiplication and an addition each, whatever the path does for them",
+    .own_code = true,
+    .own_power = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_matmul,
+    .figure = "matmul",
+};

@@ -1,0 +1,77 @@
+/* matmul_peak: how many operations one unit does in a cycle with each matrix instruction. See method.md. */
+#include "lib/mma/trial.h"
+
+extern const char as_method_matmul_peak[];
+
+static const struct as_axis axes[] = {
+    AS_MATRIX_AXIS("all"),
+    AS_COLUMNS_AXIS,
+    {.name = "chains",
+     .help = "accumulators of a lane that do not wait for each other; 0: four where registers suffice, one of "
+             "instructions that are waited for all together",
+     .type = AS_AXIS_COUNT,
+     .max = 16,
+     .def = "0",
+     .zero = "usual"},
+    {.name = "warps",
+     .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: 16, 8 where each lane "
+             "holds many numbers, or two groups of four of instructions that are waited for",
+     .type = AS_AXIS_COUNT,
+     .max = 32,
+     .def = "0",
+     .zero = "usual"},
+    AS_OPERANDS_WORDS_AXIS("random"),
+    {0},
+};
+static const char *const quick[] = {
+    "instruction=wgmma_f16_f32,wgmma_bf16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_s8_s32,mma_m16n8k16_f16_f32,"
+    "mma_m16n8k8_tf32_f32,mma_m16n8k32_s8_s32,mma_m8n8k4_f64",
+    NULL};
+static const char *const full[] = {
+    "instruction=all", "instruction=wgmma_f16_f32,wgmma_rs_f16_f32,wgmma_e4m3_f32 n=8,16,32,64,96,128,192,256",
+    "instruction=wgmma_f16_f32 n=64,128 chains=1,2,4 warps=4,8,12,16",
+    "instruction=mma_m16n8k16_f16_f32 chains=1,2,4,8 warps=1,4,8,16,32", NULL};
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct as_peak_desc d;
+    as_peak_desc(vc->axes, &d);
+    enum as_status s = as_peak_trial_prepare(vc, &d, state, err);
+    double documented = as_matrix_documented(d.matrix, vc->dev->info.arch);
+    if (documented > 0)
+        as_peak_limit(vc, documented);
+    return s;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_peak_trial *v = state;
+    enum as_status s = as_peak_trial_measure(v, reps, err);
+    *out = (struct as_sample){
+        .value = v->last.operations / v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    return s;
+}
+
+const struct as_probe as_probe_matmul_peak = {
+    .abi = AS_PROBE_ABI,
+    .name = "matmul_peak",
+    .title = "Peak of matrix instructions",
+    .question = "How many operations does one unit do in a cycle with each matrix instruction?",
+    .metric = "throughput",
+    .unit = "ops/cycle",
+    .counts = "a multiply-add is two, those with the zeros of a sparse factor counted; slowest unit, no loop, operands "
+              "stay where they are",
+    .own_code = true,
+    .axes = axes,
+    .about = as_matrix_about,
+    .quick = quick,
+    .full = full,
+    .applies = as_peak_trial_applies,
+    .patience = as_peak_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_peak_trial_check,
+    .finish = as_peak_trial_finish,
+    .method = as_method_matmul_peak,
+    .figure = "matmul_peak",
+};

@@ -1,0 +1,83 @@
+/* matmul_rate: how many operations a whole device does in a second with a matrix instruction, on random numbers and on
+ * zeros, in bursts and all the time. See method.md. */
+#include "lib/mma/trial.h"
+
+#include "lib/prepare/prepare.h"
+
+extern const char as_method_matmul_rate[];
+
+static const char *const hold_words[] = {"burst", "sustained", NULL};
+static const struct as_axis axes[] = {
+    AS_MATRIX_AXIS("wgmma_f16_f32,mma_m16n8k16_f16_f32"),
+    AS_COLUMNS_AXIS,
+    AS_OPERANDS_WORDS_AXIS("all"),
+    {.name = "hold",
+     .help = "burst: 1 ms of work after 30 ms of rest; sustained: without a rest, so long that the device's power "
+             "limit is what counts",
+     .type = AS_AXIS_WORD,
+     .words = hold_words,
+     .def = "all"},
+    {0},
+};
+static const char *const quick[] = {"instruction=wgmma_f16_f32,mma_m16n8k16_f16_f32 operands=all hold=all", NULL};
+static const char *const full[] = {
+    "instruction=wgmma_f16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_s8_s32,mma_m16n8k16_f16_f32,mma_m8n8k4_f64,"
+    "mma_m16n8k32_s8_s32 operands=all hold=all",
+    NULL};
+
+static const double BURST_S = 1e-3, REST_S = 30e-3;
+/* The power limit acts within tens of milliseconds, and the sensor sees what was in the last hundred. */
+static const double SUSTAINED_S = 0.4;
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct as_peak_desc d;
+    as_peak_desc(vc->axes, &d);
+    d.long_bodies = true;
+    bool burst = as_word_is(vc->axes, "hold", "burst");
+    vc->sample_s = burst ? BURST_S : SUSTAINED_S;
+    enum as_status s = as_peak_trial_prepare(vc, &d, state, err);
+    struct as_peak_trial *v = *state;
+    if (v)
+        v->rest_s = burst ? REST_S : 0;
+    const struct as_device_info *info = &vc->dev->info;
+    double documented = as_matrix_documented(d.matrix, info->arch);
+    if (documented > 0 && info->clock_max_hz > 0)
+        as_peak_limit(vc, documented * info->units * info->clock_max_hz);
+    return s;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct as_peak_trial *v = state;
+    enum as_status s = as_peak_trial_measure(v, reps, err);
+    *out = (struct as_sample){.value = v->last.rate, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
+    return s;
+}
+
+const struct as_probe as_probe_matmul_rate = {
+    .abi = AS_PROBE_ABI,
+    .name = "matmul_rate",
+    .title = "Rate of matrix instructions",
+    .question =
+        "How many operations does a device do in a second with its matrix instructions, and what do its operands "
+        "and its power limit change?",
+    .metric = "rate",
+    .unit = "ops/s",
+    .counts = "of all units; a multiply-add is two, those with the zeros of a sparse factor counted; operands stay "
+              "where they are",
+    .own_code = true,
+    .own_power = true,
+    .axes = axes,
+    .about = as_matrix_about,
+    .quick = quick,
+    .full = full,
+    .applies = as_peak_trial_applies,
+    .patience = as_peak_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = as_peak_trial_check,
+    .finish = as_peak_trial_finish,
+    .method = as_method_matmul_rate,
+    .figure = "matmul_rate",
+};

@@ -1,0 +1,178 @@
+/* numerics: how a matrix instruction computes. See method.md. */
+#include "lib/mma/find.h"
+#include "lib/mma/fragments.h"
+#include "lib/mma/trial.h"
+#include "lib/ops/code.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_numerics[];
+
+/* In the order of enum as_property. */
+static const char *const property_words[AS_PROPERTIES + 1] = {
+    "product",  "accumulator", "kept",     "cut",     "aligned", "step", "sums",      "start",
+    "rounding", "subnormal",   "overflow", "special", "nan",     "zero", "explained", NULL};
+static const struct as_axis axes[] = {
+    AS_MATRIX_AXIS("all"),
+    AS_COLUMNS_AXIS,
+    {.name = "property",
+     .help = "what is found of it: widths in bits, products added at once, ways of rounding, ends of the range",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = property_words},
+    {0},
+};
+static const char *const quick[] = {
+    "instruction=wgmma_f16_f32,wgmma_bf16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_e5m2_f32,wgmma_f16,wgmma_s8_s32,"
+    "mma_m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,mma_m16n8k32_e4m3_f32,mma_m8n8k4_f64 n=8 "
+    "property=product,accumulator,kept,aligned,step,rounding,subnormal,overflow,explained",
+    NULL};
+static const char *const full[] = {"instruction=all n=8 property=all", "instruction=all n=0 property=all", NULL};
+
+struct state {
+    struct as_fragments fragments;
+    struct as_matrix_found found;
+    double seconds;
+    enum as_property property;
+};
+
+static enum as_property property_of(const struct as_axes *a)
+{
+    return (enum as_property)as_word_index(a, "property", property_words);
+}
+
+static bool is_of_integers(enum as_property p)
+{
+    return p == AS_PROPERTY_OVERFLOW || p == AS_PROPERTY_EXPLAINED;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(a, &n);
+    if (!m)
+        return AS_PRUNED;
+    bool integers = as_matrix_format(m, AS_MATRIX_C)->kind != AS_NUMBER_FLOAT;
+    if (integers && !is_of_integers(property_of(a)))
+        return AS_PRUNED;
+    enum as_applies can = as_matrix_applies(m, info, err);
+    if (can == AS_APPLIES && m->sparse) {
+        as_fail(err, AS_UNSUPPORTED, "half of the products of %s have no numbers: the dense instruction is looked into",
+                m->name);
+        return AS_INAPPLICABLE;
+    }
+    return can;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 60; /* a driver compiles the kernel at first; models add on the host */
+}
+
+/* The instruction must be in the machine code, or something else was looked into. */
+static void judge_code(struct state *s, struct as_trial_context *vc)
+{
+    const char *names = s->fragments.matrix->code;
+    struct as_instructions list;
+    char text[160];
+    const struct as_core *core = s->fragments.core;
+    snprintf(text, sizeof text, "%s", AS_CODE_NOT_COUNTED);
+    if (core ? !as_core_counted(core->symbol, "_multiply", &list, text, sizeof text)
+             : !as_code_named(vc->dev, s->fragments.kernel, &list)) {
+        as_judge_code(vc, AS_GATE_NA, text);
+        return;
+    }
+    uint64_t n = as_code_count(&list, names);
+    snprintf(text, sizeof text, "%llu of %s", (unsigned long long)n, names);
+    as_judge_code(vc, n ? AS_GATE_PASS : AS_GATE_FAIL, text);
+}
+
+static void note(const struct state *s, struct as_trial_context *vc)
+{
+    const struct as_property_found *explained = &s->found.property[AS_PROPERTY_EXPLAINED];
+    as_note(vc, "found", s->found.property[s->property].text);
+    as_note(vc, "what", as_properties[s->property].counts);
+    as_note(vc, "compared", explained->text);
+    as_note_number(vc, "explained", explained->value);
+    as_note_number(vc, "format_bits", s->fragments.unit.c->fraction + 1.0);
+    as_note_number(vc, "digits", s->found.how.digits ? s->found.how.digits : s->fragments.unit.c->fraction);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "numerics");
+    s->property = property_of(vc->axes);
+    vc->min_reps = vc->max_reps = 1;
+    unsigned n;
+    const struct as_matrix *m = as_matrix_asked(vc->axes, &n);
+    enum as_status st = as_fragments_open(&s->fragments, vc->dev, m, n, err);
+    if (st)
+        return st;
+    double start = as_now();
+    st = as_arithmetic_find(&s->fragments.unit, vc->seed, &s->found, err);
+    s->seconds = as_now() - start;
+    if (st)
+        return st;
+    judge_code(s, vc);
+    note(s, vc);
+    if (!s->found.property[s->property].seen)
+        return as_fail(err, AS_UNSUPPORTED, "%s", s->found.property[s->property].text);
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    const struct state *s = state;
+    (void)reps, (void)err;
+    *out = (struct as_sample){.value = s->found.property[s->property].value, .seconds = s->seconds, .clock_hz = NAN};
+    return AS_OK;
+}
+
+/* That products of small integers are exact, everywhere, is looked at first of all: prepare fails else. */
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    snprintf(why, why_size, "products of small integers are exact; by a model of what was found, %s",
+             s->found.property[AS_PROPERTY_EXPLAINED].text);
+    return true;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (s)
+        as_fragments_close(&s->fragments);
+    free(s);
+}
+
+const struct as_probe as_probe_numerics = {
+    .abi = AS_PROBE_ABI,
+    .name = "numerics",
+    .title = "Arithmetic of matrix instructions",
+    .question =
+        "With how many digits does a matrix instruction add, in which order, and what does it do at the ends of "
+        "the range?",
+    .metric = "found",
+    .unit = "found",
+    .own_code = true,
+    .counts =
+        "what was found of the property: bits, products of a step, or the number of an answer (see the note 'what')",
+    .axes = axes,
+    .about = as_matrix_about,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_numerics,
+    .figure = "numerics",
+};

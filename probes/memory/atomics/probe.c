@@ -1,0 +1,160 @@
+/* atomics: how many atomic updates of one array a second the CPU and a device make, alone and together. See method.md.
+ */
+#include "lib/atomics/atomics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_atomics[];
+
+enum { LANES = 128 }; /* that a unit of a device has at most */
+static const double WINDOW_S = 0.03;
+static const uint64_t SUM_BYTES = UINT64_C(64) << 20; /* a larger array is not read whole */
+
+static const struct as_axis axes[] = {
+    ATOMICS_AXES("whose updates are counted; the others run besides"),
+    {0},
+};
+static const char *const quick[] = {
+    "agent=cpu elements=1,1024,1048576 type=u64,f64 cpu_threads=1,2,4,16 device_threads=0 allocator=first",
+    "agent=cpu elements=1024 type=u64 cpu_threads=1,2,4,16 device_threads=0 allocator=cuMemHostAlloc,cuMemAllocManaged,"
+    "clSVMAlloc fine",
+    "agent=device elements=1,1024,1048576 type=u64,f64 cpu_threads=0 device_threads=64,128,4096,65536 "
+    "scope=device,system allocator=first",
+    "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=64,128,4096,65536 scope=device,system "
+    "allocator=cuMemHostAlloc,cuMemAllocManaged,clSVMAlloc fine",
+    "agent=cpu,device elements=1024 type=u64 cpu_threads=1,2,4,16 device_threads=64,128,4096,65536 scope=device,system "
+    "allocator=cuMemHostAlloc,cuMemAllocManaged,clSVMAlloc fine",
+    NULL,
+};
+#define CPU_THREADS "1,2,3,4,6,8,12,16,24,32,48,64,96,128"
+#define DEVICE_THREADS "64,128,256,1024,4096,16384,65536,131072,262144"
+static const char *const full[] = {
+    "agent=cpu elements=1,1024,1048576,1073741824 type=u32,u64,f32,f64 cpu_threads=" CPU_THREADS
+    " device_threads=0 order=relaxed,seq_cst allocator=first",
+    "agent=cpu elements=1,1024,1048576 type=u64,f64 cpu_threads=" CPU_THREADS " device_threads=0 allocator=all",
+    "agent=device elements=1,1024,1048576,1073741824 type=u32,u64,f32,f64 cpu_threads=0 "
+    "device_threads=1," DEVICE_THREADS " scope=device,system order=relaxed,seq_cst allocator=first",
+    "agent=device elements=1,1024,1048576 type=u64,f64 cpu_threads=0 device_threads=" DEVICE_THREADS
+    " scope=device,system allocator=all",
+    "agent=cpu,device elements=1,1024,1048576 type=u64,f64 cpu_threads=" CPU_THREADS " device_threads=" DEVICE_THREADS
+    " scope=device,system allocator=all",
+    NULL,
+};
+
+struct state {
+    struct atomics both;
+    struct as_trial_context *vc;
+    uint64_t made; /* updates since the array was 0 */
+};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    return atomics_applies(info, a, true, false, err);
+}
+
+/* One update a cycle of each thread of a CPU, of each lane of a device's units. */
+static void set_limit(struct as_trial_context *vc, const struct atomics *s)
+{
+    struct as_device *dev = vc->dev;
+    double hz = dev->info.clock_max_hz;
+    bool is_cpu = dev->info.capabilities & AS_CAP_HOST_KERNELS;
+    if (s->of_cpu && is_cpu && (!dev->device->clock || dev->device->clock(dev, &hz, NULL)))
+        return;
+    if ((s->of_cpu && !is_cpu) || dev->info.is_host_cpu || !(hz > 0))
+        return;
+    vc->limit = hz * (s->of_cpu ? s->cpu_threads : (double)dev->info.units * LANES);
+    snprintf(vc->limit_why, sizeof vc->limit_why, "one update a cycle of each %s",
+             s->of_cpu ? "thread" : "lane that a unit has");
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "atomics");
+    enum as_status st = atomics_prepare(&s->both, vc, false, true, err);
+    if (st)
+        return st;
+    s->vc = vc;
+    set_limit(vc, &s->both);
+    vc->sample_s = WINDOW_S;
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    struct atomics_rates r;
+    enum as_status st = atomics_rate(&s->both, WINDOW_S * (double)reps, &r, err);
+    if (st)
+        return st;
+    if (s->made == 0 && s->both.cpu && s->both.device)
+        as_note_number(s->vc, "other_side", s->both.of_cpu ? r.device : r.cpu);
+    if (s->made == 0 && s->both.device)
+        as_note_number(s->vc, "groups_running", (double)atomics_device_groups_seen(s->both.device));
+    s->made += s->both.last.cpu + s->both.last.device;
+    out->value = s->both.of_cpu ? r.cpu : r.device;
+    out->seconds = r.seconds;
+    return AS_OK;
+}
+
+/* Integers wrap, f64 is exact to 2^53; f32 stands still at 2^24, which is no loss of an update. */
+static bool sum_tells(const struct atomics_array *a)
+{
+    return a->type != ATOMICS_F32 && a->bytes <= SUM_BYTES;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    struct as_error err = {0};
+    struct atomics_array *a = &s->both.array;
+    uint64_t sum = 0, mask = a->type == ATOMICS_U32 ? UINT32_MAX : UINT64_MAX;
+    enum as_status st = atomics_array_guards(a, &err);
+    if (!st && sum_tells(a))
+        st = atomics_array_sum(a, &sum, &err);
+    uint64_t lost = (s->made - sum) & mask;
+    if (st)
+        snprintf(why, why_size, "%s", err.text);
+    else if (!sum_tells(a))
+        snprintf(why, why_size, "nothing beside the array was written; a sum cannot tell");
+    else if (lost > mask / 2)
+        snprintf(why, why_size, "the array holds %llu updates more than were made",
+                 (unsigned long long)((sum - s->made) & mask));
+    else
+        snprintf(why, why_size, "%llu of %llu updates are not in the sum; nothing beside the array was written",
+                 (unsigned long long)lost, (unsigned long long)s->made);
+    return !st && (!sum_tells(a) || lost <= mask / 2);
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (s)
+        atomics_finish(&s->both);
+    free(s);
+}
+
+const struct as_probe as_probe_atomics = {
+    .abi = AS_PROBE_ABI,
+    .name = "atomics",
+    .title = "Atomic updates",
+    .question = "How many atomic updates a second do CPU and device make in one array, alone and at the same time?",
+    .metric = "rate",
+    .unit = "ops/s",
+    .counts = "additions of 1 to an element drawn at random, by all threads of the agent",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = atomics_patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_atomics,
+    .figure = "atomics",
+};

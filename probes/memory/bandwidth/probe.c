@@ -1,0 +1,240 @@
+/* bandwidth: how many bytes a second memory and each cache deliver and take. See method.md. */
+#include "lib/prepare/prepare.h"
+#include "lib/stream/stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_bandwidth[];
+
+/* In the order of enum as_stream_op. */
+static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream", "dot", "read", "write", NULL};
+static const char *const level_words[] = {"sweep", "memory", NULL};
+static const char *const store_words[] = {"regular", "nt", NULL};
+/* In the order of enum as_stream_width, and then the one that a trial finds. */
+static const char *const width_words[] = {"scalar", "128", "256", "512", "best", NULL};
+static const char *const touch_words[] = {"cpu", "device", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "op",
+     .help = "out = x; s x; x + y; x + s y; out + x + s y; sum of x y; sum of x; out = s",
+     .type = AS_AXIS_WORD,
+     .words = op_words,
+     .def = "triad"},
+    {.name = "level",
+     .help = "sweep: whatever level holds this size, threads on their own; memory: main memory, as STREAM has it",
+     .type = AS_AXIS_WORD,
+     .words = level_words,
+     .def = "memory"},
+    {.name = "size", .help = "bytes of all arrays together", .type = AS_AXIS_SIZE, .min = 512, .def = "4.5LLCs"},
+    {.name = "threads",
+     .help = "threads of a CPU; 0: the whole device, which is the only choice there",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_THREADS,
+     .def = "0,max",
+     .zero = "device"},
+    {.name = "store",
+     .help = "CPU: regular stores, or non-temporal ones that leave out the caches",
+     .type = AS_AXIS_WORD,
+     .words = store_words,
+     .def = "regular"},
+    {.name = "width",
+     .help =
+         "bits of an access, on a device of what a thread takes at once in a plain loop, which goes through its unit's "
+         "own cache; best: the fastest in a short trial, which is noted",
+     .type = AS_AXIS_WORD,
+     .words = width_words,
+     .def = "best"},
+    {.name = "allocator",
+     .help = "where the memory comes from",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "first"},
+    {.name = "touch",
+     .help = "who touches the memory first: the host's CPU or the device",
+     .type = AS_AXIS_WORD,
+     .words = touch_words,
+     .def = "cpu"},
+    {.name = "way",
+     .help =
+         "of a card with memory of its own: once (the caches keep nothing), stay (groups a unit), tile (a group each), "
+         "and pairs of f64 by threads; best: the fastest in a short trial, which is noted",
+     .type = AS_AXIS_WORD,
+     .words = as_stream_way_words,
+     .def = "best"},
+    {0},
+};
+static const char *const quick[] = {
+    "op=triad level=sweep size=16KiB..LLC threads=max allocator=thp",
+    "op=read level=sweep size=16KiB..LLC threads=1 allocator=thp",
+    "op=triad level=sweep size=16KiB..LLC threads=0 allocator=first",
+    "op=read,write,copy,triad level=memory threads=max store=all allocator=thp",
+    "op=read,triad level=memory threads=1 store=all allocator=thp",
+    "op=read,write,triad level=memory threads=0 allocator=first",
+    "op=read,write,copy,triad level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device",
+    "op=triad level=memory threads=max allocator=first",
+    NULL,
+};
+static const char *const full[] = {
+    "op=read,write,copy,triad level=sweep size=4KiB..4LLC x2 threads=1,max allocator=thp",
+    "op=mul,add,nstream,dot level=sweep size=16KiB,0.5LLC threads=1,max allocator=thp",
+    "op=read,write,copy,triad level=sweep size=4KiB..4LLC x1 threads=0 allocator=first",
+    "op=mul,add,nstream,dot level=sweep size=0.5LLC threads=0 allocator=first",
+    "op=all level=memory threads=0,1,max store=all allocator=first",
+    "op=read,triad level=memory threads=all allocator=first",
+    "op=read level=memory threads=0,max allocator=all touch=all",
+    "op=triad level=memory threads=max allocator=malloc,mmap,thp,hugetlb",
+    "op=triad level=memory threads=0 allocator=clCreateBuffer,clCreateBuffer ALLOC_HOST_PTR",
+    "op=triad level=memory threads=0 allocator=cuMemAlloc,cuMemAllocAsync,cuMemCreate,cuMemAllocManaged,cuMemHostAlloc",
+    "op=read,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=0,1 store=all width=all allocator=first",
+    "op=copy,triad level=memory threads=0,max store=all width=all allocator=first",
+    "op=all level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device",
+    "op=read,write,copy,triad level=memory size=32LLC threads=0 allocator=cuMemAlloc touch=device way=all",
+    NULL,
+};
+
+/* A cell of a store that is older than the axis has the best. */
+static unsigned way_of(const struct as_axes *a)
+{
+    size_t way = as_word_index(a, "way", as_stream_way_words);
+    return as_stream_way_words[way] ? (unsigned)way : 0;
+}
+
+/* ---- which cells ---- */
+
+static enum as_applies applies_natively(const struct as_axes *a, size_t width, struct as_error *err)
+{
+    if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
+        return AS_PRUNED;
+    if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
+        as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of %s bits", width_words[width]);
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
+    double size = as_axes_number(a, "size"), threads = as_axes_number(a, "threads");
+    bool nt = as_word_is(a, "store", "nt");
+    if (op >= AS_STREAM_OPS || (nt && !as_stream_shapes[op].writes))
+        return AS_PRUNED;
+    if (size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
+        return AS_PRUNED;
+    if (way_of(a) && ((info->capabilities & AS_CAP_HOST_KERNELS) || info->is_host_memory || width != AS_WIDTHS ||
+                      as_word_is(a, "level", "sweep")))
+        return AS_PRUNED;
+    if (info->capabilities & AS_CAP_HOST_KERNELS)
+        return applies_natively(a, width, err);
+    if (threads != 0 || nt)
+        return AS_PRUNED;
+    if (!(info->capabilities & AS_CAP_FP64)) {
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64, whose words are counted");
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* Preparing writes every line twice and runs a trial, a few hundred MB/s at the worst; a device may have to build. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 10 + as_axes_number(a, "size") / 100e6;
+}
+
+/* ---- one trial ---- */
+
+enum { WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* at most this share of them stands between */ };
+
+static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
+{
+    char variant[96];
+    vc->footprint = s->footprint;
+    vc->claims_memory = as_word_is(vc->axes, "level", "memory");
+    if (vc->claims_memory && vc->dev->info.peak_bandwidth > 0) {
+        vc->limit = vc->dev->info.peak_bandwidth * 1e-9;
+        snprintf(vc->limit_why, sizeof vc->limit_why, "what the memory's interface can carry");
+    }
+    if (!s->native) {
+        vc->max_reps = 1 << 24;
+        vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* so that what a launch scatters is small against it */
+    }
+    as_stream_expect(vc, s);
+    as_stream_variant(s, variant, sizeof variant);
+    as_note(vc, "variant", variant);
+    as_note_number(vc, "elements", (double)s->n);
+    if (s->memory->page_size)
+        as_note_number(vc, "page_size", (double)s->memory->page_size);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    const struct as_axes *a = vc->axes;
+    struct as_stream *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "a stream");
+    size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
+    if (op >= AS_STREAM_OPS)
+        return as_fail(err, AS_USAGE, "there is no operation '%s'", as_axes_text(a, "op"));
+    struct as_stream_desc desc = {.op = (enum as_stream_op)op,
+                                  .allocator = as_axes_text(a, "allocator"),
+                                  .size = as_axes_u64(a, "size"),
+                                  .threads = (unsigned)as_axes_u64(a, "threads"),
+                                  .nontemporal = as_word_is(a, "store", "nt"),
+                                  .choose_width = width >= AS_WIDTHS,
+                                  .width = width < AS_WIDTHS ? (enum as_stream_width)width : AS_WIDTH_SCALAR,
+                                  .barrier = as_word_is(a, "level", "memory"),
+                                  .device_first = as_word_is(a, "touch", "device"),
+                                  .way = way_of(a),
+                                  .whole_check = vc->trial == 0 && as_axes_u64(a, "size") <= WHOLE_MAX,
+                                  .seed = vc->seed};
+    enum as_status st = as_check_room(vc->dev, desc.size, desc.size + desc.size / ARRAYS_APART, err);
+    if (!st)
+        st = as_stream_prepare(s, vc->dev, &desc, err);
+    if (st)
+        return st;
+    fill_context(vc, s);
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    return as_stream_run(state, reps, &out->value, &out->seconds, err);
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    return as_stream_check(state, why, why_size);
+}
+
+static void finish(void *state)
+{
+    if (state)
+        as_stream_finish(state);
+    free(state);
+}
+
+const struct as_probe as_probe_bandwidth = {
+    .abi = AS_PROBE_ABI,
+    .name = "bandwidth",
+    .title = "Memory bandwidth",
+    .question = "How many bytes a second do memory and each cache deliver and take?",
+    .metric = "bandwidth",
+    .unit = "GB/s",
+    .counts = "bytes read + bytes written by the operation; lines fetched before they are written not counted; "
+              "decimal GB",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_bandwidth,
+    .figure = "bandwidth",
+};

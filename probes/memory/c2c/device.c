@@ -1,0 +1,161 @@
+/* A thread of the host and one of a device, over memory that both see. */
+#include "c2c.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const char as_kernel_c2c[];
+
+static const double HOST_PATIENCE_S = 2;
+
+static const struct as_allocator *first_coherent(const struct as_device_info *info)
+{
+    for (size_t i = 0; i < info->allocators_n; i++)
+        if (info->allocators[i].coherent)
+            return &info->allocators[i];
+    return NULL;
+}
+
+/* A cell of a store that is older than the axis has the first one that will do. */
+static const struct as_allocator *allocator_of(const struct as_device_info *info, const struct as_axes *a)
+{
+    const char *name = as_axes_text(a, "allocator");
+    return name[0] ? as_info_allocator(info, name) : first_coherent(info);
+}
+
+/* Where no kind of memory will do, the cells of those that are named say so. */
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *allocator = allocator_of(info, a);
+    if ((info->capabilities & AS_CAP_HOST_KERNELS) || as_axes_u64(a, "to") != 0 || !c2c_plays_with_device(a))
+        return AS_PRUNED;
+    if (!as_word_is(a, "op", "load") && !as_word_is(a, "op", "relaxed"))
+        return AS_PRUNED;
+    if (!allocator || (!allocator->coherent && first_coherent(info)))
+        return AS_PRUNED;
+    if (!c2c_usable_cpu(a, "from", err))
+        return AS_INAPPLICABLE;
+    if (!allocator->coherent)
+        as_fail(err, AS_UNSUPPORTED, "the host and a kernel that runs do not see each other's stores to '%s'",
+                allocator->name);
+    else if (!(info->capabilities & AS_CAP_ASYNC))
+        as_fail(err, AS_UNSUPPORTED, "a launch on this device returns only when the kernel has ended");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+void c2c_device_defines(const struct as_axes *a, const char *scope, char *out, size_t size)
+{
+    bool relaxed = as_word_is(a, "op", "relaxed");
+    snprintf(out, size, "-DSCOPE=%s -DTAKE=%s -DGIVE=%s", scope, relaxed ? "ORDER_RELAXED" : "ORDER_ACQUIRE",
+             relaxed ? "ORDER_RELAXED" : "ORDER_RELEASE");
+}
+
+static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_device *dev = vc->dev;
+    const struct as_allocator *allocator = allocator_of(&dev->info, vc->axes);
+    struct as_memory_desc want = {.bytes = C2C_DEVICE_BYTES, .node = -1, .fresh = true};
+    char defines[96];
+    if (!allocator)
+        return as_fail(err, AS_UNSUPPORTED, "the device has no such memory");
+    want.allocator = allocator->name;
+    c2c_device_defines(vc->axes, "SCOPE_SYSTEM", defines, sizeof defines);
+    struct as_program_desc desc = {.name = "c2c", .source = as_kernel_c2c, .defines = defines};
+    enum as_status st = dev->program->build(dev, &desc, &s->program, err);
+    if (!st)
+        st = dev->program->kernel(dev, s->program, "pingpong", &s->kernel, err);
+    if (!st)
+        st = dev->memory->alloc(dev, &want, &s->memory, err);
+    if (!st)
+        st = dev->memory->map(dev, s->memory, err);
+    if (st)
+        return st;
+    memset(s->memory->host, 0, want.bytes);
+    as_expect_code(vc, s->kernel, "load.global", 1);
+    as_expect_code(vc, s->kernel, "store.global", 1);
+    vc->footprint = want.bytes;
+    return AS_OK;
+}
+
+/* Line l from 1; line 0 has the signals. */
+static _Atomic uint32_t *line_at(const struct c2c *s, unsigned line)
+{
+    return (_Atomic uint32_t *)(void *)((char *)s->memory->host + (size_t)line * C2C_STRIDE);
+}
+
+static bool wait_for(_Atomic uint32_t *word, uint32_t value)
+{
+    double end = 0;
+    for (unsigned spins = 1; atomic_load_explicit(word, memory_order_acquire) != value; spins++) {
+        if (spins % 65536)
+            continue;
+        double now = as_now();
+        if (end <= 0)
+            end = now + HOST_PATIENCE_S;
+        if (now > end)
+            return false;
+    }
+    return true;
+}
+
+/* Serves all rounds; false when the device did not answer in time. */
+static bool serve(const struct c2c *s, uint32_t cycles, uint32_t base)
+{
+    for (uint32_t c = 0; c < cycles; c++)
+        for (unsigned l = 1; l <= C2C_LINES; l++)
+            for (uint32_t b = 0; b < C2C_BURST; b++) {
+                uint32_t ball = base + 2 * (c * C2C_BURST + b) + 1;
+                atomic_store_explicit(line_at(s, l), ball, memory_order_release);
+                if (!wait_for(line_at(s, l), ball + 1))
+                    return false;
+            }
+    return true;
+}
+
+static enum as_status play_here(struct c2c *s, uint32_t cycles, struct as_sample *out, struct as_error *err)
+{
+    uint32_t base = (uint32_t)(2 * C2C_BURST * s->cycles), number = ++s->launches;
+    const uint32_t values[] = {C2C_STRIDE / sizeof(uint32_t), C2C_LINES, C2C_BURST, cycles, base, number, s->patience};
+    struct as_arg args[8] = {{.kind = AS_ARG_MEMORY, .u.memory = s->memory}};
+    for (size_t i = 0; i < 7; i++)
+        args[i + 1] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = values[i]};
+    struct as_launch launch = {.kernel = s->kernel, .args = args, .args_n = 8, .groups = 1, .group_size = 1, .reps = 1};
+    enum as_status st = s->dev->queue->submit(s->dev, &launch, err);
+    if (st)
+        return st;
+    bool ready = wait_for(line_at(s, 0), number);
+    double start = as_now();
+    bool served = ready && serve(s, cycles, base);
+    out->seconds = as_now() - start;
+    st = s->dev->queue->wait(s->dev, AS_WAIT_BLOCK, err);
+    if (!st && !served)
+        return as_fail(err, AS_UNSUPPORTED, "the device %s while the host waits for it",
+                       ready ? "does not see the host's writes" : "does not start");
+    return st;
+}
+
+static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
+{
+    cpu_set_t before, one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)s->pair[0], &one);
+    if (sched_getaffinity(0, sizeof before, &before) || sched_setaffinity(0, sizeof one, &one))
+        return as_fail(err, AS_UNSUPPORTED, "this process may not use CPU %d", s->pair[0]);
+    enum as_status st = play_here(s, (uint32_t)cycles, out, err);
+    sched_setaffinity(0, sizeof before, &before);
+    return st;
+}
+
+enum as_status c2c_device_passes(struct c2c *s, uint32_t passed[C2C_LINES], struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (unsigned l = 0; l < C2C_LINES && !st; l++)
+        st = s->dev->memory->read(s->dev, s->memory, (uint64_t)(l + 1) * C2C_STRIDE, &passed[l], sizeof passed[l], err);
+    return st;
+}
+
+const struct c2c_peer c2c_device = {"device", applies, prepare, play, c2c_device_passes};

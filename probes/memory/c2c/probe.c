@@ -1,0 +1,176 @@
+/* c2c: how long a cache line takes from one core to another: of a CPU, of a device, or from the host to a device. See
+ * method.md. */
+#include "c2c.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_c2c[];
+
+static const char *const op_words[] = {"cas", "load", "pause", "relaxed", NULL};
+static const char *const peer_words[] = {"cpu", "device", "unit", NULL};
+static const char *const pairs_words[] = {"every", "some", NULL};
+static const struct c2c_peer *const peers[] = {&c2c_cpu, &c2c_device, &c2c_unit}; /* in the order of the words */
+
+static const struct as_axis axes[] = {
+    {.name = "peer",
+     .help = "who answers: another core of the CPU; the device; another unit of the device, to one of its units",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = peer_words},
+    {.name = "from",
+     .help = "CPU that serves the ball, or number of the unit that does",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_CPU,
+     .max = 65535,
+     .def = "all"},
+    {.name = "to",
+     .help = "CPU or unit that returns it (0 for a device); each pair is measured once, from < to",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_CPU,
+     .max = 65535,
+     .def = "all",
+     .zero = "device"},
+    {.name = "op",
+     .help =
+         "how a side waits and writes: compare-and-swap, load then store, the same with a pause; a device: load then "
+         "store, in order with other memory (load) or not (relaxed)",
+     .type = AS_AXIS_WORD,
+     .def = "cas,load",
+     .words = op_words},
+    {.name = "pairs",
+     .help = "every pair, or those of at most 11 CPUs near and far",
+     .type = AS_AXIS_WORD,
+     .def = "every",
+     .words = pairs_words,
+     .all = "every"},
+    {.name = "allocator",
+     .help = "where the lines lie: of a device; a CPU's are in the first kind that it has",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "first,cuMemHostAlloc,clSVMAlloc fine"},
+    {0},
+};
+static const char *const quick[] = {
+    "peer=cpu from=all to=all op=cas pairs=some allocator=first",
+    "peer=device from=all to=0 op=load pairs=some allocator=cuMemHostAlloc,clSVMAlloc fine",
+    "peer=unit from=0 to=1,2,16,64 op=load pairs=every allocator=first",
+    NULL,
+};
+static const char *const full[] = {
+    "peer=cpu from=all to=all op=cas pairs=every allocator=first",
+    "peer=cpu from=all to=all op=all pairs=some allocator=first",
+    "peer=device from=all to=0 op=load pairs=every allocator=cuMemHostAlloc,clSVMAlloc fine",
+    "peer=device from=all to=0 op=all pairs=some allocator=all",
+    "peer=unit from=0,1 to=1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128 op=load pairs=every allocator=first",
+    "peer=unit from=0 to=1,64 op=all pairs=every allocator=all",
+    NULL,
+};
+
+static const struct c2c_peer *peer_of(const struct as_axes *a)
+{
+    size_t i = as_word_index(a, "peer", peer_words);
+    return i < sizeof peers / sizeof *peers ? peers[i] : NULL;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct c2c_peer *peer = peer_of(a);
+    return peer ? peer->applies(info, a, err) : AS_PRUNED;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct c2c *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "c2c");
+    s->dev = vc->dev;
+    s->peer = peer_of(vc->axes);
+    if (!s->peer)
+        return as_fail(err, AS_USAGE, "there is no peer '%s'", as_axes_text(vc->axes, "peer"));
+    vc->host_work |= !as_word_is(vc->axes, "peer", "unit");
+    s->pair[0] = (int)as_axes_u64(vc->axes, "from");
+    s->pair[1] = (int)as_axes_u64(vc->axes, "to");
+    s->patience = 1u << (vc->dev->info.is_host_memory ? 27 : 22);
+    vc->min_reps = C2C_ROUNDS;
+    vc->max_reps = (uint64_t)C2C_ROUNDS << 10;
+    as_note_number(vc, "lines", C2C_LINES);
+    return s->peer->prepare(s, vc, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct c2c *s = state;
+    uint64_t cycles = reps / C2C_ROUNDS ? reps / C2C_ROUNDS : 1;
+    enum as_status st = s->peer->play(s, cycles, out, err);
+    if (st)
+        return st;
+    s->cycles += cycles;
+    out->value = out->seconds * 1e9 / (2.0 * (double)(cycles * C2C_ROUNDS));
+    return AS_OK;
+}
+
+/* Each ball counts its passes; the count that the host kept is the reference. */
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct c2c *s = state;
+    struct as_error err = {0};
+    uint32_t got[C2C_LINES], want = (uint32_t)(2 * C2C_BURST * s->cycles);
+    if (s->peer->passes(s, got, &err)) {
+        snprintf(why, why_size, "%s", err.text);
+        return false;
+    }
+    for (unsigned l = 0; l < C2C_LINES; l++) {
+        if (got[l] == want)
+            continue;
+        snprintf(why, why_size, "line %u was passed %u times, not %u", l, got[l], want);
+        return false;
+    }
+    snprintf(why, why_size, "each of %d lines was passed %u times", C2C_LINES, want);
+    return true;
+}
+
+static void finish(void *state)
+{
+    struct c2c *s = state;
+    if (!s)
+        return;
+    if (s->memory && s->memory->host)
+        s->dev->memory->unmap(s->dev, s->memory, NULL);
+    s->dev->memory->free(s->dev, s->memory);
+    if (s->program)
+        s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program keeps its own */
+    s->dev->program->destroy(s->dev, s->program);
+    as_timed_finish(&s->timed);
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)a;
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* a driver compiles the kernel at first */
+}
+
+const struct as_probe as_probe_c2c = {
+    .abi = AS_PROBE_ABI,
+    .name = "c2c",
+    .title = "Core-to-core latency",
+    .question = "How long does a cache line take from one core to another, of a CPU or of a device, and between them?",
+    .metric = "latency",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "one way: half of the time from writing a line until the other side's answer is seen in it",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_c2c,
+    .figure = "c2c",
+};

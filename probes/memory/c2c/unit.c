@@ -1,0 +1,148 @@
+/* Two groups on two units of a device. */
+#include "c2c.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const char as_kernel_c2c[];
+
+enum { SIDES = 2, TRIES = 8, GROUPS_OF_UNIT = 4, PATIENCE_OF_CARD = 1 << 18 };
+
+/* Where kernels cannot tell their unit, there is one pair: of two groups, wherever they start. What such a device says
+ * of itself is that it has no counters in its kernels either. */
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    double from = as_axes_number(a, "from"), to = as_axes_number(a, "to");
+    if ((info->capabilities & AS_CAP_HOST_KERNELS) || !(info->capabilities & AS_CAP_SOURCE))
+        return AS_PRUNED;
+    if (!(from < to) || to >= info->units || as_word_is(a, "pairs", "some"))
+        return AS_PRUNED;
+    if (!(info->capabilities & AS_CAP_CYCLES) && (from != 0 || to != 1))
+        return AS_PRUNED;
+    if (!as_word_is(a, "op", "load") && (!as_word_is(a, "op", "relaxed") || info->is_host_cpu))
+        return AS_PRUNED;
+    if (!info->is_host_cpu)
+        return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED, "its units are threads of the host's CPU: pairs of CPUs have their number");
+    return AS_INAPPLICABLE;
+}
+
+static struct as_launch launch_of(struct c2c *s, struct as_arg args[12], uint32_t cycles)
+{
+    const uint32_t values[] = {(uint32_t)s->pair[0],
+                               (uint32_t)s->pair[1],
+                               C2C_STRIDE / sizeof(uint32_t),
+                               C2C_LINES,
+                               C2C_BURST,
+                               cycles,
+                               (uint32_t)(2 * C2C_BURST * s->cycles),
+                               s->launches,
+                               s->patience};
+    struct as_memory *memories[] = {s->timed.memory, s->memory, s->tickets};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; i++)
+        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = memories[i]};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = values[i]};
+    struct as_launch l =
+        as_timed_group(s->kernel, args, n, s->named ? (size_t)GROUPS_OF_UNIT * s->dev->info.units : SIDES, 1);
+    l.work.accesses = 2.0 * cycles * C2C_ROUNDS;
+    return l;
+}
+
+/* The launch without a game, by which it becomes known what kernels can tell. */
+static enum as_status look_around(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_arg args[12];
+    struct as_launch nothing = launch_of(s, args, 0);
+    enum as_status st = as_timed_overhead(&s->timed, &nothing, err);
+    if (st)
+        return st;
+    s->named = (s->timed.record[0].has & AS_HAS_UNIT) != 0;
+    as_limit_one_cycle(vc, vc->dev->info.clock_max_hz);
+    as_note(vc, "units", s->named ? "as asked for" : "where two groups start: kernels cannot tell their unit");
+    return s->pair[0] == 0 && s->pair[1] == 1 ? AS_OK : as_timed_need(&s->timed, AS_HAS_UNIT, err);
+}
+
+static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
+{
+    static const char zeros[C2C_DEVICE_BYTES];
+    struct as_device *dev = vc->dev;
+    struct as_memory_desc want = {
+        .allocator = as_axes_text(vc->axes, "allocator"), .bytes = C2C_DEVICE_BYTES, .node = -1, .fresh = true};
+    char orders[96], defines[128];
+    if (!dev->info.is_host_memory) /* both are there from the start, or the launch is over soon */
+        s->patience = PATIENCE_OF_CARD;
+    c2c_device_defines(vc->axes, "SCOPE_DEVICE", orders, sizeof orders);
+    snprintf(defines, sizeof defines, "%s -DBETWEEN_UNITS", orders);
+    enum as_status st = as_timed_prepare(&s->timed, dev, "c2c", "", as_kernel_c2c, defines, SIDES, err);
+    if (!st)
+        st = as_timed_keep_kernel(&s->timed, "between", &s->kernel, err);
+    if (!st)
+        st = as_timed_keep_memory(&s->timed, SIDES * sizeof(uint32_t), &s->tickets, err);
+    if (!st)
+        st = dev->memory->alloc(dev, &want, &s->memory, err);
+    if (!st)
+        st = dev->memory->write(dev, s->memory, 0, zeros, sizeof zeros, err);
+    if (st)
+        return st;
+    as_expect_code(vc, s->kernel, "load.global", 2);
+    as_expect_code(vc, s->kernel, "store.global", 2);
+    vc->footprint = sizeof zeros;
+    return look_around(s, vc, err);
+}
+
+/* Did both sides say that they made all passes? */
+static bool played(const struct c2c *s, uint64_t cycles)
+{
+    const struct as_record *r = s->timed.record;
+    return r[0].value == cycles * C2C_ROUNDS && r[1].value == cycles * C2C_ROUNDS;
+}
+
+static enum as_status try_once(struct c2c *s, uint64_t cycles, double *seconds, struct as_error *err)
+{
+    static const uint32_t no_tickets[SIDES];
+    static const struct as_record none[SIDES];
+    struct as_arg args[12];
+    s->launches++;
+    struct as_launch l = launch_of(s, args, (uint32_t)cycles);
+    enum as_status st = s->dev->memory->write(s->dev, s->tickets, 0, no_tickets, sizeof no_tickets, err);
+    if (!st)
+        st = s->dev->memory->write(s->dev, s->timed.memory, 0, none, sizeof none, err);
+    return st ? st : as_timed_launch(&s->timed, &l, seconds, err);
+}
+
+/* What an unfinished game left in the lines would be taken for passes of the next one. */
+static enum as_status set_up_again(struct c2c *s, struct as_error *err)
+{
+    uint32_t base = (uint32_t)(2 * C2C_BURST * s->cycles);
+    enum as_status st = AS_OK;
+    for (uint64_t l = 1; l <= C2C_LINES && !st; l++)
+        st = s->dev->memory->write(s->dev, s->memory, l * C2C_STRIDE, &base, sizeof base, err);
+    return st;
+}
+
+/* A launch may leave out a unit, or end the group on one before the other starts: then the game is tried again. */
+static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
+{
+    double seconds = NAN;
+    for (int i = 0; i < TRIES; i++) {
+        enum as_status st = i ? set_up_again(s, err) : AS_OK;
+        if (!st)
+            st = try_once(s, cycles, &seconds, err);
+        if (st)
+            return st;
+        if (!played(s, cycles))
+            continue;
+        out->seconds = as_timed_seconds(&s->timed, seconds);
+        out->clock_hz = as_timed_clock(&s->timed);
+        return AS_OK;
+    }
+    return as_fail(err, AS_UNSUPPORTED,
+                   "in none of %d launches did groups on units %d and %d run at the same time and see each other's "
+                   "writes",
+                   TRIES, s->pair[0], s->pair[1]);
+}
+
+const struct c2c_peer c2c_unit = {"unit", applies, prepare, play, c2c_device_passes};

@@ -1,0 +1,492 @@
+/* roofline: how many operations a second the arithmetic units do when nothing else holds them up. See method.md. */
+#include "lib/prepare/choice.h"
+#include "lib/prepare/prepare.h"
+#include "native.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_roofline[];
+extern const char as_kernel_roofline[];
+
+enum { CANDIDATES_MAX = 12, LANES_MAX = 16, TRIALS = 3, ROUNDS = 3, OPS = 2 /* a multiplication and an addition */ };
+enum { CLOCKS = 2 };
+static const double TRIAL_S = 2e-3;
+
+static const char *const type_words[] = {"f32", "f64", "f16", NULL};
+static const char *const width_words[] = {"scalar", "128", "256", "512", "best", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "type",
+     .help = "what is multiplied and added; f16 in pairs",
+     .type = AS_AXIS_WORD,
+     .words = type_words,
+     .def = "f32,f64"},
+    {.name = "threads",
+     .help = "threads of a CPU; 0: the whole device, which is the only choice there",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_THREADS,
+     .def = "0,max"},
+    {.name = "width",
+     .help = "CPU: bits of an operation; best: the fastest in a short trial, which is noted",
+     .type = AS_AXIS_WORD,
+     .words = width_words,
+     .def = "best"},
+    {0},
+};
+static const char *const quick[] = {"type=f32,f64 threads=0,max width=best", NULL};
+static const char *const full[] = {"type=all threads=0,all width=best", "type=f32,f64 threads=1,max width=all", NULL};
+
+/* ---- which cells ---- */
+
+static unsigned bits_of(const struct as_axes *a)
+{
+    static const unsigned bits[] = {32, 64, 16};
+    size_t type = as_word_index(a, "type", type_words);
+    return type < sizeof bits / sizeof *bits ? bits[type] : 0;
+}
+
+static enum as_applies applies_natively(unsigned bits, const struct as_axes *a, struct as_error *err)
+{
+    size_t width = as_word_index(a, "width", width_words);
+    if (bits == 16 || !(as_axes_number(a, "threads") >= 1))
+        return AS_PRUNED;
+    if (as_peak_kernel(bits, width < AS_PEAK_WIDTHS ? (enum as_peak_width)width : AS_PEAK_SCALAR))
+        return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED, "this CPU has no fused multiply-adds%s%s", width < AS_PEAK_WIDTHS ? " of width " : "",
+            width < AS_PEAK_WIDTHS ? width_words[width] : "");
+    return AS_INAPPLICABLE;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    unsigned bits = bits_of(a);
+    if (info->capabilities & AS_CAP_HOST_KERNELS)
+        return applies_natively(bits, a, err);
+    if (as_axes_number(a, "threads") != 0 || !as_word_is(a, "width", "best"))
+        return AS_PRUNED;
+    if ((bits == 64 && !(info->capabilities & AS_CAP_FP64)) || (bits == 16 && !(info->capabilities & AS_CAP_FP16))) {
+        as_fail(err, AS_UNSUPPORTED, "the device has no %s", as_axes_text(a, "type"));
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* ---- one trial ---- */
+
+/* A way to do it: a native kernel, or a grid and a number of chains. */
+struct candidate {
+    enum as_peak_width width;
+    unsigned lanes, chains, pairs; /* of steps of a chain in one turn */
+    size_t groups, group_size;
+    const char *native;       /* name of its kernel; NULL: of the source */
+    struct as_kernel *kernel; /* of one of the programs, which grids share; NULL until it is needed */
+};
+struct built {
+    unsigned lanes, chains;
+    struct as_program *program;
+    struct as_kernel *kernel;
+};
+struct state {
+    struct as_device *dev;
+    struct candidate candidates[CANDIDATES_MAX], *used;
+    size_t candidates_n;
+    struct built built[CANDIDATES_MAX];
+    size_t built_n;
+    struct as_memory *result;
+    struct as_memory *clocks; /* cycles and nanoseconds of each group; not of a native kernel */
+    uint64_t *clock;          /* as read after a launch */
+    unsigned bits;
+    bool native;
+    uint32_t key;
+    uint64_t turns; /* of the last launch */
+};
+
+/* Numbers that a thread leaves behind, and how many of them there are. */
+static uint64_t results_of(const struct state *s, const struct candidate *c)
+{
+    return (uint64_t)c->groups * c->group_size * c->chains * c->lanes * (s->bits == 16 ? 2 : 1);
+}
+
+static enum as_status launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
+                             struct as_error *err)
+{
+    struct as_arg args[5] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result}};
+    size_t n = 1;
+    if (s->native) {
+        args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = 1};
+        args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = 2};
+        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
+    } else {
+        args[n++] = s->bits == 64 ? (struct as_arg){.kind = AS_ARG_F64, .u.f64 = -1}
+                                  : (struct as_arg){.kind = AS_ARG_F32, .u.f32 = -1};
+        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
+        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)turns};
+        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->clocks};
+    }
+    struct as_launch l = {.kernel = c->kernel,
+                          .args = args,
+                          .args_n = n,
+                          .groups = c->groups,
+                          .group_size = c->group_size,
+                          .reps = s->native ? turns : 1,
+                          .work = {.footprint = (double)results_of(s, c) * s->bits / 8}};
+    s->turns = turns;
+    return s->dev->queue->launch(s->dev, &l, t, err);
+}
+
+/* Builds the candidate's kernel, or takes that of another grid of its kind. */
+static enum as_status build(struct state *s, struct candidate *c, struct as_error *err)
+{
+    char defines[80];
+    if (c->kernel)
+        return AS_OK;
+    for (size_t i = 0; i < s->built_n && !c->native; i++)
+        if (s->built[i].lanes == c->lanes && s->built[i].chains == c->chains) {
+            c->kernel = s->built[i].kernel;
+            return AS_OK;
+        }
+    snprintf(defines, sizeof defines, "-DTYPE=%u -DLANES=%u -DCHAINS=%u -DPAIRS=%u", s->bits, c->lanes, c->chains,
+             c->pairs);
+    const struct as_program_desc native = {.name = "roofline", .host = as_peak_kernels},
+                                 source = {.name = "roofline", .source = as_kernel_roofline, .defines = defines};
+    struct built *b = &s->built[s->built_n++];
+    *b = (struct built){.lanes = c->lanes, .chains = c->chains};
+    enum as_status st = s->dev->program->build(s->dev, c->native ? &native : &source, &b->program, err);
+    if (!st)
+        st = s->dev->program->kernel(s->dev, b->program, c->native ? c->native : "peak", &b->kernel, err);
+    c->kernel = b->kernel;
+    return st;
+}
+
+static double operations(const struct state *s, const struct candidate *c, uint64_t turns)
+{
+    return (double)results_of(s, c) * (double)turns * c->pairs * 2 * OPS;
+}
+
+static enum as_status list_native(struct state *s, const struct as_axes *a, struct as_error *err)
+{
+    size_t wanted = as_word_index(a, "width", width_words);
+    for (size_t w = 0; w < AS_PEAK_WIDTHS; w++) {
+        const char *name = as_peak_kernel(s->bits, (enum as_peak_width)w);
+        if (!name || (wanted < AS_PEAK_WIDTHS && wanted != w))
+            continue;
+        struct candidate *c = &s->candidates[s->candidates_n++];
+        *c = (struct candidate){.width = (enum as_peak_width)w,
+                                .lanes = as_peak_lanes(s->bits, (enum as_peak_width)w),
+                                .chains = AS_PEAK_CHAINS,
+                                .pairs = AS_PEAK_PAIRS,
+                                .groups = (size_t)as_axes_u64(a, "threads"),
+                                .group_size = 1,
+                                .native = name};
+    }
+    return s->candidates_n ? AS_OK : as_fail(err, AS_UNSUPPORTED, "this CPU has no fused multiply-adds");
+}
+
+static void add_grid(struct state *s, struct candidate grid)
+{
+    struct candidate *c = &s->candidates[s->candidates_n++];
+    *c = grid;
+    c->pairs = AS_PEAK_PAIRS * (c->chains < 8 ? 8 / c->chains : 1);
+}
+
+/* Full units, with few chains, as the threads hide the latency, and with more; and units with fewer threads, which
+ * share out their time and the code that is fetched among fewer. */
+static void list_scalars(struct state *s)
+{
+    static const struct {
+        unsigned chains, size, unit_groups; /* 0: as many as a unit holds */
+    } grids[] = {{2, 1024, 0}, {2, 1024, 1}, {4, 256, 0}, {4, 512, 0}, {4, 1024, 0}, {8, 256, 0},
+                 {8, 512, 0},  {8, 1024, 0}, {8, 256, 1}, {8, 512, 1}, {8, 1024, 1}, {12, 512, 1}};
+    _Static_assert(sizeof grids / sizeof *grids <= CANDIDATES_MAX, "room for all grids");
+    const struct as_device_info *info = &s->dev->info;
+    size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        size_t size = info->threads && info->threads < grids[i].size ? info->threads : grids[i].size;
+        size_t fit = grids[i].unit_groups ? grids[i].unit_groups : held / size ? held / size : 1;
+        struct candidate grid = {.lanes = 1, .chains = grids[i].chains, .groups = units * fit, .group_size = size};
+        add_grid(s, grid);
+    }
+}
+
+/* Threads that compute with vectors: of half, once and twice the size that the device says, as compilers may have
+ * narrower or wider ones than the driver knows, and scalars. A unit runs one thread after the other, so that a few of
+ * them do, and their starts take little of the time. */
+static void list_vectors(struct state *s)
+{
+    static const unsigned chains[] = {8, 12};
+    unsigned own = s->dev->info.vector_bytes * 8 / s->bits;
+    const unsigned lanes[] = {own / 2, own, own * 2};
+    struct candidate grid = {
+        .lanes = 1, .chains = 8, .groups = 4 * (size_t)(s->dev->info.units ? s->dev->info.units : 1), .group_size = 4};
+    add_grid(s, grid);
+    for (size_t i = 0; i < 6; i++) {
+        grid.lanes = lanes[i / 2];
+        grid.chains = chains[i % 2];
+        if (grid.lanes > 1 && grid.lanes <= LANES_MAX && (grid.lanes & (grid.lanes - 1)) == 0)
+            add_grid(s, grid);
+    }
+}
+
+static enum as_status allocate(struct state *s, struct as_error *err)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < s->candidates_n; i++) {
+        uint64_t n = results_of(s, &s->candidates[i]);
+        most = n > most ? n : most;
+    }
+    struct as_memory_desc desc = {
+        .allocator = s->dev->info.allocators[0].name, .bytes = most * s->bits / 8, .node = -1};
+    enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->result, err);
+    if (st || s->native)
+        return st;
+    size_t groups = 1;
+    for (size_t i = 0; i < s->candidates_n; i++)
+        groups = s->candidates[i].groups > groups ? s->candidates[i].groups : groups;
+    desc.bytes = CLOCKS * groups * sizeof *s->clock;
+    s->clock = malloc(desc.bytes);
+    return s->clock ? s->dev->memory->alloc(s->dev, &desc, &s->clocks, err) : as_nomem(err, desc.bytes, "clocks");
+}
+
+/* Time of an operation in short launches. */
+static enum as_status try_candidate(struct state *s, struct candidate *c, struct as_choice *choice,
+                                    struct as_error *err)
+{
+    struct as_timing t;
+    uint64_t turns = 1;
+    enum as_status st = launch(s, c, turns, &t, err); /* the first compiles, or wakes what sleeps */
+    for (int k = 0; k < TRIALS && !st; k++) {
+        st = launch(s, c, turns, &t, err);
+        const double seconds = as_timing_seconds(&t);
+        if (!st && seconds < TRIAL_S / 2) {
+            double grow = seconds > 0 ? TRIAL_S / seconds : 100;
+            turns = (uint64_t)((double)turns * (grow < 100 ? grow : 100)) + 1;
+            k -= turns < 1 << 14; /* the bound ends it whatever the clock says */
+        } else if (!st)
+            as_choice_add(choice, (size_t)(c - s->candidates), seconds / operations(s, c, turns));
+    }
+    return st;
+}
+
+static uint64_t key_of(const struct state *s, const struct as_axes *a)
+{
+    const char *id = s->dev->info.id, *width = as_axes_text(a, "width");
+    const uint64_t parts[] = {as_hash("roofline", 8), as_hash(id, strlen(id)), s->bits, as_axes_u64(a, "threads"),
+                              as_hash(width, strlen(width))};
+    return as_hash(parts, sizeof parts);
+}
+
+/* The fastest candidate. All are tried in the first trials of the cell; building and trying them takes longer than the
+ * samples do. */
+static enum as_status choose(struct state *s, const struct as_axes *a, struct as_error *err)
+{
+    bool known;
+    enum as_status st = AS_OK;
+    struct as_choice *choice = as_choice_of(key_of(s, a), &known);
+    for (size_t i = 0; i < s->candidates_n && s->candidates_n > 1 && choice->rounds < ROUNDS && !st; i++) {
+        st = build(s, &s->candidates[i], err);
+        if (!st)
+            st = try_candidate(s, &s->candidates[i], choice, err);
+    }
+    choice->rounds += !st;
+    s->used = &s->candidates[as_choice_best(choice, s->candidates_n)];
+    return st ? st : build(s, s->used, err);
+}
+
+/* Fused multiply-adds of one unit in one cycle, as vendors publish them for an architecture. */
+static const struct pipes {
+    const char *arch;
+    unsigned f32, f64, f16;
+} pipes[] = {{"sm_70", 64, 32, 128}, {"sm_75", 64, 2, 128},   {"sm_80", 64, 32, 256},  {"sm_86", 128, 2, 128},
+             {"sm_89", 128, 2, 128}, {"sm_90", 128, 64, 256}, {"sm_100", 128, 64, 256}};
+
+static void set_limit(struct as_trial_context *vc, unsigned bits)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++) {
+        if (strcmp(pipes[i].arch, info->arch) != 0 || !(info->clock_max_hz > 0) || info->units == 0)
+            continue;
+        unsigned each = bits == 64 ? pipes[i].f64 : bits == 32 ? pipes[i].f32 : pipes[i].f16;
+        vc->limit = info->clock_max_hz * info->units * each * OPS;
+        snprintf(vc->limit_why, sizeof vc->limit_why, "%u units of %u multiply-adds a cycle at the highest clock",
+                 info->units, each);
+        as_note_number(vc, "per_unit_cycle", each * OPS);
+    }
+}
+
+static void fill_context(struct as_trial_context *vc, struct state *s)
+{
+    char text[96];
+    const char *operation = s->bits == 64 ? "fma.f64" : s->bits == 32 ? "fma.f32" : "fma.f16";
+    vc->footprint = results_of(s, s->used) * s->bits / 8;
+    /* x stays below 2^24, where every whole number is an f32; an f64 has more room than a run has time. */
+    vc->max_reps = s->bits == 32 ? ((UINT64_C(1) << 24) - 4096) / s->used->pairs : UINT64_C(1) << 31;
+    if (s->native) {
+        snprintf(text, sizeof text, "%s, %d chains", width_words[s->used->width], AS_PEAK_CHAINS);
+    } else {
+        int n = snprintf(text, sizeof text, "%zu groups of %zu, %u chains", s->used->groups, s->used->group_size,
+                         s->used->chains);
+        if (s->used->lanes > 1)
+            snprintf(text + n, sizeof text - (size_t)n, " of %u lanes", s->used->lanes);
+        vc->sample_s = 4e-2; /* one launch: its start and end are small against it */
+        set_limit(vc, s->bits);
+        as_expect_code(vc, s->used->kernel, operation, (uint64_t)2 * s->used->pairs * s->used->chains);
+    }
+    as_note(vc, "variant", text);
+}
+
+static enum as_status set_up(struct as_trial_context *vc, struct state *s, struct as_error *err)
+{
+    s->dev = vc->dev;
+    s->bits = bits_of(vc->axes);
+    s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    s->key = (uint32_t)vc->seed;
+    if (s->bits == 0)
+        return as_fail(err, AS_USAGE, "there is no type '%s'", as_axes_text(vc->axes, "type"));
+    enum as_status st = AS_OK;
+    if (s->native)
+        st = list_native(s, vc->axes, err);
+    else if (vc->dev->info.vector_bytes && s->bits != 16)
+        list_vectors(s);
+    else
+        list_scalars(s);
+    if (!st)
+        st = allocate(s, err);
+    if (!st)
+        st = choose(s, vc->axes, err);
+    if (!st)
+        fill_context(vc, s);
+    return st;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "roofline");
+}
+
+/* The true clock while the last launch ran, of all groups' units together, NAN where nothing counts it: under such a
+ * load it may be lower than what a launch before or after it sees, and units may differ. */
+static enum as_status read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
+{
+    *hz = t->cycles > 0 ? t->cycles / as_timing_seconds(t) : NAN;
+    if (s->native)
+        return AS_OK;
+    enum as_status st =
+        s->dev->memory->read(s->dev, s->clocks, 0, s->clock, CLOCKS * s->used->groups * sizeof *s->clock, err);
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < s->used->groups && !st; i++)
+        if (s->clock[CLOCKS * i] > 0 && s->clock[CLOCKS * i + 1] > 0) {
+            sum += 1e9 * (double)s->clock[CLOCKS * i] / (double)s->clock[CLOCKS * i + 1];
+            known++;
+        }
+    if (known)
+        *hz = sum / (double)known;
+    return st;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    struct as_timing t;
+    s->key++; /* other starts, so that what an earlier sample left does not pass for this one's */
+    enum as_status st = launch(s, s->used, reps, &t, err);
+    if (st)
+        return st;
+    out->seconds = as_timing_seconds(&t);
+    out->value = operations(s, s->used, reps) / out->seconds;
+    return read_clock(s, &t, &out->clock_hz, err);
+}
+
+/* ---- the check: every chain of the last sample ---- */
+
+static double half_to_double(uint16_t h)
+{
+    int exponent = h >> 10 & 31;
+    double fraction = h & 1023;
+    double v = exponent == 31 ? INFINITY : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    return h >> 15 ? -v : v;
+}
+
+static double value_at(const struct state *s, const void *results, uint64_t i)
+{
+    if (s->bits == 64)
+        return ((const double *)results)[i];
+    return s->bits == 32 ? (double)((const float *)results)[i] : half_to_double(((const uint16_t *)results)[i]);
+}
+
+static double expected(const struct state *s, uint64_t i)
+{
+    double turns = (double)(s->bits == 16 ? s->turns & 1 : s->turns);
+    return as_peak_start(s->key, (uint32_t)(s->bits == 16 ? i / 2 : i)) + turns * s->used->pairs;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    struct as_error err = {0};
+    uint64_t n = results_of(s, s->used), bytes = n * s->bits / 8, wrong = n;
+    void *results = malloc((size_t)bytes);
+    if (!results || s->dev->memory->read(s->dev, s->result, 0, results, bytes, &err)) {
+        snprintf(why, why_size, "%s", results ? err.text : "no memory to look at the results");
+        free(results);
+        return false;
+    }
+    for (uint64_t i = 0; i < n && wrong == n; i++)
+        wrong = value_at(s, results, i) == expected(s, i) ? n : i;
+    if (wrong < n)
+        snprintf(why, why_size, "chain %llu ends at %.17g, not %.17g", (unsigned long long)wrong,
+                 value_at(s, results, wrong), expected(s, wrong));
+    else
+        snprintf(why, why_size, "all %llu chains end where they must", (unsigned long long)n);
+    free(results);
+    return wrong == n;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->built_n; i++) {
+        s->dev->program->kernel_destroy(s->dev, s->built[i].kernel);
+        s->dev->program->destroy(s->dev, s->built[i].program);
+    }
+    if (s->dev) {
+        s->dev->memory->free(s->dev, s->result);
+        s->dev->memory->free(s->dev, s->clocks);
+    }
+    free(s->clock);
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)a;
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 10 : 60; /* a driver compiles a long kernel at first */
+}
+
+const struct as_probe as_probe_roofline = {
+    .abi = AS_PROBE_ABI,
+    .name = "roofline",
+    .title = "Peak arithmetic",
+    .question = "How many operations a second do the arithmetic units do when nothing else holds them up?",
+    .metric = "rate",
+    .unit = "ops/s",
+    .counts = "a fused multiply-add is two operations; each lane of a vector counts",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_roofline,
+    .figure = "roofline",
+};

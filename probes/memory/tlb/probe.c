@@ -1,0 +1,114 @@
+/* tlb: what translating addresses costs, by how many pages are in use, how far apart, and who gave them. See method.md.
+ */
+#include "lib/chase/chase.h"
+
+extern const char as_method_tlb[];
+
+enum { LINE_MIN = 64, STRIDE_MIN = 4096 };
+
+static const struct as_axis axes[] = {
+    {.name = "pages",
+     .help = "elements that are walked, one to a page",
+     .type = AS_AXIS_COUNT,
+     .min = 2,
+     .max = 1 << 24,
+     .def = "16384"},
+    {.name = "stride",
+     .help = "bytes from page to page, a power of two; 0: as many elements side by side, as the control",
+     .type = AS_AXIS_SIZE,
+     .max = 1 << 30,
+     .def = "4KiB",
+     .zero = "packed"},
+    {.name = "allocator",
+     .help = "where the memory comes from",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "first"},
+    {0},
+};
+/* The control of the CPU lies on huge pages, so that it needs few translations however long it is. */
+static const char *const quick[] = {"pages=16..16384 x1 stride=4KiB allocator=mmap",
+                                    "pages=64,1024,16384 stride=4KiB allocator=thp",
+                                    "pages=16..16384 x1 stride=0 allocator=thp",
+                                    "pages=16..512 x1 stride=2MiB allocator=thp",
+                                    "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=clCreateBuffer",
+                                    "pages=16..16384 x1 stride=0,2MiB allocator=cuMemAlloc,hipMalloc",
+                                    NULL};
+static const char *const full[] = {"pages=16..1048576 x2 stride=4KiB allocator=mmap",
+                                   "pages=16..1048576 x2 stride=0 allocator=thp,hugetlb",
+                                   "pages=16..1048576 x1 stride=4KiB allocator=thp,hugetlb,malloc",
+                                   "pages=16..65536 x1 stride=64KiB allocator=mmap,thp,hugetlb",
+                                   "pages=16..16384 x2 stride=2MiB allocator=mmap,thp,hugetlb",
+                                   "pages=16..1048576 x1 stride=0,4KiB allocator=clCreateBuffer,cuMemAlloc,hipMalloc",
+                                   "pages=16..262144 x1 stride=64KiB allocator=clCreateBuffer,cuMemAlloc,hipMalloc",
+                                   "pages=16..65536 x2 stride=2MiB allocator=clCreateBuffer,cuMemAlloc,hipMalloc",
+                                   "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=all",
+                                   NULL};
+
+/* Of the longest line that any cache of the device has: packed and spread elements then share none. */
+static uint64_t line_of(const struct as_device_info *info)
+{
+    uint64_t line = LINE_MIN;
+    for (size_t i = 0; i < info->caches_n && i < AS_CACHES_MAX; i++)
+        while (line < info->caches[i].line && line < STRIDE_MIN)
+            line *= 2;
+    return line;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const uint64_t stride = as_axes_u64(a, "stride"), step = stride ? stride : line_of(info);
+    const double bytes = as_axes_number(a, "pages") * (double)step;
+    if (stride && (stride < STRIDE_MIN || (stride & (stride - 1))))
+        as_fail(err, AS_UNSUPPORTED, "the stride must be a power of two, and %d bytes or more", STRIDE_MIN);
+    else if (allocator && allocator->why_not[0])
+        as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
+    else if (!(info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SOURCE)))
+        as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
+    else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+/* Preparing touches every page once, and what is touched may be a huge page that is cleared first. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    const uint64_t stride = as_axes_u64(a, "stride");
+    return 5 + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 1e9;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    const uint64_t stride = as_axes_u64(vc->axes, "stride"), line = line_of(&vc->dev->info);
+    const uint64_t step = stride ? stride : line;
+    const struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
+                                       .size = as_axes_u64(vc->axes, "pages") * step,
+                                       .stride = step,
+                                       .spread = line,
+                                       .pattern = AS_PATTERN_RANDOM,
+                                       .seed = vc->seed};
+    return as_chase_trial_prepare(vc, state, &desc, err);
+}
+
+const struct as_probe as_probe_tlb = {
+    .abi = AS_PROBE_ABI,
+    .name = "tlb",
+    .title = "Address translation",
+    .question = "How many pages can be in use before loads wait for their translations, and how long do they wait?",
+    .metric = "latency",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "time of one dependent load, each from another page (packed: from as many cache lines side by side)",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = as_chase_trial_sample,
+    .check = as_chase_trial_check,
+    .finish = as_chase_trial_finish,
+    .method = as_method_tlb,
+    .figure = "tlb",
+};

@@ -1,0 +1,196 @@
+/* topology: latency and read bandwidth inside each level that the system claims, for the machine map. See method.md. */
+#include "lib/chase/chase.h"
+#include "lib/prepare/prepare.h"
+#include "lib/stream/stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_topology[];
+
+enum { LINE = 64, MEMORY_IN_CACHES = 4, UNKNOWN_CACHE = 64 << 20 };
+
+static const char *const place_words[] = {"L1", "L2", "L3", "L4", "memory", NULL};
+static const char *const what_words[] = {"latency", "bandwidth", NULL};
+static const struct as_axis axes[] = {
+    {.name = "place",
+     .help = "the level that is measured from inside",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = place_words},
+    {.name = "what",
+     .help = "a load that waits for the one before it, or reading in a row",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = what_words},
+    {0},
+};
+static const char *const grid[] = {"place=all what=all", NULL};
+
+static bool is_memory(const struct as_axes *a)
+{
+    return as_word_is(a, "place", "memory");
+}
+
+static bool is_bandwidth(const struct as_axes *a)
+{
+    return as_word_is(a, "what", "bandwidth");
+}
+
+/* Bytes of data cache of this level, of the level below it, 0 where there is none. */
+static uint64_t level_size(const struct as_device_info *info, unsigned level, uint64_t *below)
+{
+    uint64_t size = level ? as_info_cache(info, level) : 0;
+    *below = 0;
+    for (unsigned l = 1; l < level; l++)
+        if (as_info_cache(info, l) > *below)
+            *below = as_info_cache(info, l);
+    return size;
+}
+
+/* Half of a level, so that it fits beside what else lives there. One unit of a device may have half of what all share,
+ * so that its walk takes a quarter. Memory is what the footprint gate takes for it: a card may have more cache than its
+ * driver tells. */
+static uint64_t working_set(const struct as_device_info *info, const struct as_axes *a)
+{
+    uint64_t below;
+    if (is_memory(a)) {
+        uint64_t last = as_info_reachable_cache(info, 1);
+        return MEMORY_IN_CACHES * (last ? last : UNKNOWN_CACHE);
+    }
+    bool alone = !is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS);
+    return level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below) / (alone ? 4 : 2);
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    uint64_t below, size, last = as_info_last_cache(info);
+    /* A device that runs on the CPU has the CPU's levels, which are measured there. */
+    if (info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS))
+        return AS_PRUNED;
+    if (is_memory(a)) {
+        if (working_set(info, a) <= info->memory_free / 2 &&
+            (!info->max_alloc || working_set(info, a) <= info->max_alloc))
+            return AS_APPLIES;
+        as_fail(err, AS_UNSUPPORTED, "%d times the last cache does not fit into half of the free memory",
+                MEMORY_IN_CACHES);
+        return AS_INAPPLICABLE;
+    }
+    size = level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below);
+    if (size == 0)
+        return AS_PRUNED;
+    /* All threads of a device read at once, and a small cache is private to some of them. */
+    if (is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS) && size < last)
+        return AS_PRUNED;
+    if (working_set(info, a) >= 2 * below)
+        return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED,
+            "%s is claimed to be so little larger than the level below that no working set is only in it",
+            as_axes_text(a, "place"));
+    return AS_INAPPLICABLE;
+}
+
+struct state {
+    struct as_chase chase;
+    struct as_stream stream;
+    bool bandwidth;
+};
+
+static void set_limit(struct as_trial_context *vc, bool bandwidth)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    if (bandwidth && vc->claims_memory && info->peak_bandwidth > 0) {
+        vc->limit = LINE * 1e9 / info->peak_bandwidth;
+        snprintf(vc->limit_why, sizeof vc->limit_why, "64 bytes at the memory's physical peak");
+    } else if (!bandwidth)
+        as_limit_own_cycle(vc);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "topology");
+    uint64_t bytes = working_set(&vc->dev->info, vc->axes);
+    s->bandwidth = is_bandwidth(vc->axes);
+    vc->claims_memory = is_memory(vc->axes);
+    vc->footprint = bytes;
+    vc->max_reps = UINT64_C(1) << 20;
+    if (!(vc->dev->info.capabilities & AS_CAP_HOST_KERNELS))
+        vc->sample_s = 5e-3; /* so that what a launch scatters is small against it */
+    set_limit(vc, s->bandwidth);
+    if (s->bandwidth) {
+        struct as_stream_desc read = {.op = AS_STREAM_READ,
+                                      .allocator = vc->dev->info.allocators[0].name,
+                                      .size = bytes,
+                                      .threads = 1,
+                                      .choose_width = true,
+                                      .barrier = vc->claims_memory,
+                                      .seed = vc->seed};
+        return as_stream_prepare(&s->stream, vc->dev, &read, err);
+    }
+    struct as_chase_desc desc = {.allocator = vc->dev->info.allocators[0].name,
+                                 .size = bytes,
+                                 .stride = LINE,
+                                 .pattern = AS_PATTERN_RANDOM,
+                                 .seed = vc->seed};
+    return as_chase_prepare(&s->chase, vc->dev, &desc, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    if (!s->bandwidth)
+        return as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
+    double gbs = NAN;
+    enum as_status st = as_stream_run(&s->stream, reps, &gbs, &out->seconds, err);
+    out->value = LINE / gbs;
+    return st;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    return s->bandwidth ? as_stream_check(&s->stream, why, why_size) : as_chase_check(&s->chase, why, why_size);
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    as_stream_finish(&s->stream);
+    as_chase_finish(&s->chase);
+    free(s);
+}
+
+/* Preparing writes the working set once, a few hundred MB/s at the worst. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    return (info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30) + (double)working_set(info, a) / 200e6;
+}
+
+const struct as_probe as_probe_topology = {
+    .abi = AS_PROBE_ABI,
+    .name = "topology",
+    .title = "Levels of memory, as the system lists them",
+    .question = "What does each level of the memory system give that the system says is there?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "time of 64 bytes, over half of the claimed size: of a dependent load, or of reading in a row (64 "
+              "divided by it: GB/s); probe bandwidth looks for the most",
+    .axes = axes,
+    .quick = grid,
+    .full = grid,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_topology,
+    .figure = "topology",
+};

@@ -1,0 +1,178 @@
+/* Walks over global and LOCAL memory, and the launch that all experiments share. */
+#include "onchip.h"
+
+#include <stdio.h>
+
+extern const char as_kernel_onchip[];
+
+/* A cycle up to so long is walked once before the clock starts: caches are in the state that they stay in. Beyond, no
+ * cache of one unit holds it, and the unit reads it into the shared one: at first more than once, since what is read
+ * last drives out what was read before where that cannot hold all. */
+enum { CYCLE_BEFORE = 1 << 15, BIND_THREADS = 256, FIRST_SWEEPS = 3 };
+/* More LOCAL memory than this is asked for at the launch: not every device lets a kernel declare it. */
+static const uint64_t DECLARED_MAX = 32 << 10;
+
+/* Where the walk stands, in the unit in which the kernel counts. */
+static uint64_t position(const struct onchip *o, uint64_t steps)
+{
+    uint64_t element = as_cycle_at(&o->cycle, steps % o->cycle.lines);
+    uint64_t bytes = element * o->stride;
+    return o->what == ONCHIP_CONSTANT || o->what == ONCHIP_LOCAL ? bytes : bytes / 8;
+}
+
+static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_t turns, struct as_arg args[7])
+{
+    size_t n = 0;
+    uint64_t start = o->what == ONCHIP_CODE ? 0 : position(o, o->walked);
+    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.memory};
+    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.choice};
+    if (chain)
+        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = chain};
+    if (o->what == ONCHIP_CODE) {
+        args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
+        args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
+    } else if (onchip_is_global(o->what)) {
+        args[n++] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = start};
+    } else {
+        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)start};
+    }
+    args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = o->before};
+    args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
+    return n;
+}
+
+/* Each of the eight chains has counted its eighth of all operations. */
+static uint64_t expected(const struct onchip *o, uint32_t turns)
+{
+    uint64_t all = (uint64_t)o->before + turns;
+    if (o->what == ONCHIP_CODE)
+        return all * o->ops;
+    return position(o, o->walked + all * ONCHIP_STEPS);
+}
+
+static struct as_launch make_launch(const struct onchip *o, struct as_memory *chain, uint32_t turns,
+                                    struct as_arg args[7])
+{
+    size_t n = fill_args(o, chain, turns, args);
+    size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
+    bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_LOCAL; /* a warp */
+    struct as_launch l = as_timed_group(o->kernel, args, n, 1, whole ? warp : 1);
+    l.local_bytes = o->local_bytes;
+    l.work.accesses = ((double)o->before + turns) * ONCHIP_STEPS;
+    l.work.footprint = (double)o->size;
+    return l;
+}
+
+enum as_status onchip_control(struct onchip *o, struct as_error *err)
+{
+    struct as_arg args[7];
+    const struct as_launch control = make_launch(o, o->chains[0], 0, args);
+    return as_timed_overhead(&o->timed, &control, err);
+}
+
+static enum as_status sweep(struct onchip *o, struct as_memory *chain, struct as_error *err)
+{
+    if (o->what == ONCHIP_ATOMIC) /* by its own kernel, of that name: no unit has a place nearer to it */
+        return as_timed_sweep(&o->timed, chain, err);
+    return as_timed_sweep_alone(&o->timed, chain, o->cycle.lines, o->stride, o->walked ? 1 : FIRST_SWEEPS, err);
+}
+
+static enum as_status run_place(struct onchip *o, struct as_memory *chain, uint32_t turns, double *seconds,
+                                struct as_error *err)
+{
+    struct as_arg args[7];
+    double launch_s;
+    const struct as_launch l = make_launch(o, chain, turns, args);
+    enum as_status s = onchip_is_global(o->what) ? sweep(o, chain, err) : AS_OK;
+    if (!s)
+        s = as_timed_launch(&o->timed, &l, &launch_s, err);
+    if (s)
+        return s;
+    /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
+    o->lost |= o->timed.record[0].value != expected(o, turns);
+    *seconds += as_timed_seconds(&o->timed, launch_s);
+    return AS_OK;
+}
+
+enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+{
+    size_t places = o->places ? o->places : 1; /* constant memory and code have no chain */
+    double each = o->what == ONCHIP_CODE ? (double)o->ops : ONCHIP_STEPS;
+    *seconds = 0;
+    for (size_t i = 0; i < places; i++) {
+        enum as_status s = run_place(o, o->chains[i], turns, seconds, err);
+        if (s)
+            return s;
+    }
+    if (o->what != ONCHIP_CODE)
+        o->walked = (o->walked + ((uint64_t)o->before + turns) * ONCHIP_STEPS) % o->cycle.lines;
+    *ns = *seconds * 1e9 / ((double)places * (double)turns * each);
+    return AS_OK;
+}
+
+/* ---- what it walks ---- */
+
+/* LOCAL memory is addressed by an offset in bytes; global memory by an address, which only the device knows, where it
+ * is loaded from. */
+static enum as_status write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
+{
+    struct as_device *dev = o->timed.dev;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = chain},
+                            {.kind = AS_ARG_U64, .u.u64 = o->cycle.lines},
+                            {.kind = AS_ARG_U64, .u.u64 = o->stride / 8}};
+    if (o->what == ONCHIP_LOCAL)
+        return as_cycle_write(&o->cycle, dev, chain, o->stride, 1, sizeof(uint32_t), err);
+    enum as_status s = as_cycle_write(&o->cycle, dev, chain, o->stride, 8, sizeof(uint64_t), err);
+    if (o->what == ONCHIP_ATOMIC) /* counts in words */
+        return s;
+    size_t units = dev->info.units ? dev->info.units : 1;
+    return s ? s : as_timed_once(&o->timed, "bind", args, 3, 4 * units, BIND_THREADS, err);
+}
+
+static enum as_status get_chains(struct onchip *o, struct as_error *err)
+{
+    const struct as_device_info *info = &o->timed.dev->info;
+    bool placed = onchip_is_global(o->what) && !info->is_host_memory && o->size <= ONCHIP_PLACED_MAX &&
+                  o->size <= as_info_last_cache(info);
+    size_t wanted = placed ? ONCHIP_PLACES : 1;
+    enum as_status s = AS_OK;
+    for (; o->places < wanted && !s; o->places++) {
+        struct as_memory **chain = &o->chains[o->places];
+        s = as_timed_keep_memory(&o->timed, placed ? ONCHIP_PLACE_BYTES : o->size, chain, err);
+        if (!s)
+            s = write_chain(o, *chain, err);
+    }
+    return s;
+}
+
+enum as_status onchip_memory_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+{
+    static const char *const operations[ONCHIP_WHATS] = {[ONCHIP_GLOBAL] = "load.global",
+                                                         [ONCHIP_READONLY] = "load.global",
+                                                         [ONCHIP_LOCAL] = "load.local",
+                                                         [ONCHIP_ATOMIC] = "atomic.global"};
+    char defines[64];
+    bool local = o->what == ONCHIP_LOCAL, at_launch = local && o->size > DECLARED_MAX;
+    if (at_launch)
+        o->local_bytes = o->size;
+    snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu%s", (int)o->what,
+             local ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
+    as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, vc->seed);
+    enum as_status s = as_timed_room(vc->dev, o->size, err);
+    if (!s)
+        s = as_timed_prepare(&o->timed, vc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_kernel_sweep,
+                             as_kernel_onchip, defines, 1, err);
+    if (!s)
+        s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
+    if (!s)
+        s = get_chains(o, err);
+    if (s)
+        return s;
+    as_expect_code(vc, o->kernel, operations[o->what], ONCHIP_STEPS);
+    as_note_number(vc, "elements", (double)o->cycle.lines);
+    if (o->chains[0]->page_size)
+        as_note_number(vc, "page_size", (double)o->chains[0]->page_size);
+    if (o->cycle.lines <= CYCLE_BEFORE)
+        o->before = (uint32_t)((o->cycle.lines + ONCHIP_STEPS - 1) / ONCHIP_STEPS);
+    return AS_OK;
+}

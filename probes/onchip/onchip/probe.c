@@ -1,0 +1,206 @@
+/* onchip: how long a load waits at each level of a device's caches, and an instruction for its code. See method.md. */
+#include "onchip.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_onchip[];
+
+const char *const onchip_what_words[] = {"global", "readonly", "constant", "local", "code", "atomic", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help = "a load from global memory; by the path for data that nobody writes; from constant memory; from a group's "
+             "LOCAL memory; an instruction of a loop of so many bytes of code; an atomic addition to global memory",
+     .type = AS_AXIS_WORD,
+     .words = onchip_what_words,
+     .def = "global"},
+    {.name = "size",
+     .help = "bytes that are walked; bytes of the loop's code",
+     .type = AS_AXIS_SIZE,
+     .min = 512,
+     .def = "16KiB"},
+    {.name = "stride",
+     .help = "bytes from element to element, a multiple of 8; global, readonly and atomic only",
+     .type = AS_AXIS_SIZE,
+     .min = 8,
+     .max = 1 << 20,
+     .def = "64"},
+    {.name = "local",
+     .help = "bytes of LOCAL memory that the walking group holds besides; global only",
+     .type = AS_AXIS_SIZE,
+     .min = 0,
+     .def = "0"},
+    {0},
+};
+enum { LOCAL_SMALL = 4096 }; /* in both grids once: where a device says why it has no cells */
+static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
+                                    "what=global size=181KiB,256KiB,362KiB,512KiB",
+                                    "what=global size=4MiB..128MiB x1",
+                                    "what=atomic size=4MiB..128MiB x1",
+                                    "what=local size=4KiB",
+                                    NULL};
+static const char *const full[] = {
+    "what=global size=1KiB..256MiB x2",
+    "what=global size=64KiB..512KiB x4",
+    "what=global size=16MiB..128MiB x4",
+    "what=global size=16KiB..512KiB x1 local=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
+    "what=global size=64KiB..1MiB x4 stride=288", /* longer than a line, and no power of two */
+    "what=atomic size=1MiB,4MiB",
+    "what=atomic size=16MiB..256MiB x4",
+    "what=readonly size=4KiB..1MiB x4",
+    "what=local size=1KiB..128KiB x1",
+    "what=constant size=512..64KiB x4",
+    "what=code size=1KiB..256KiB x2",
+    NULL,
+};
+
+static enum onchip_what what_of(const struct as_axes *a)
+{
+    return (enum onchip_what)as_word_index(a, "what", onchip_what_words);
+}
+
+bool onchip_is_global(enum onchip_what what)
+{
+    return what == ONCHIP_GLOBAL || what == ONCHIP_READONLY || what == ONCHIP_ATOMIC;
+}
+
+static enum as_applies refuse(struct as_error *err, const char *why)
+{
+    as_fail(err, AS_UNSUPPORTED, "%s", why);
+    return AS_INAPPLICABLE;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    enum onchip_what what = what_of(a);
+    double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
+    double local = as_axes_number(a, "local");
+    bool walks = onchip_is_global(what);
+    if (info->is_host_memory)
+        return what == ONCHIP_LOCAL && size == LOCAL_SMALL
+                   ? refuse(err, "it works in the host's memory, through the host's caches: the probe latency has them")
+                   : AS_PRUNED;
+    if ((!walks && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (walks && size < 2 * stride))
+        return AS_PRUNED;
+    if (what == ONCHIP_CONSTANT && size > ONCHIP_CONSTANT_MAX)
+        return AS_PRUNED;
+    if (walks && fmod(stride, 8) != 0)
+        return refuse(err, "a stride that is not a multiple of 8 bytes");
+    double most = (double)info->group_local;
+    if ((what == ONCHIP_LOCAL && size > most) || local > most)
+        return AS_PRUNED;
+    return AS_APPLIES;
+}
+
+/* A driver compiles the kernel at first, and a megabyte of code takes long. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    double size = as_axes_number(a, "size");
+    return what_of(a) == ONCHIP_CODE ? 20 + size / 10e3 : 20 + size / 100e6;
+}
+
+static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struct as_trial_context *,
+                                                          struct as_error *) = {
+    [ONCHIP_GLOBAL] = onchip_memory_prepare,     [ONCHIP_READONLY] = onchip_memory_prepare,
+    [ONCHIP_CONSTANT] = onchip_constant_prepare, [ONCHIP_LOCAL] = onchip_memory_prepare,
+    [ONCHIP_CODE] = onchip_code_prepare,         [ONCHIP_ATOMIC] = onchip_memory_prepare,
+};
+
+/* The control and a short walk, by which the clock becomes known. */
+static enum as_status first_launches(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+{
+    double ns, seconds;
+    enum as_status s = as_timed_stand(&o->timed, AS_TIMED_UNIT, err);
+    if (!s)
+        s = onchip_control(o, err);
+    if (!s && o->local_bytes)
+        s = as_timed_need(&o->timed, AS_HAS_LOCAL, err);
+    if (!s)
+        s = onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
+    if (s)
+        return s;
+    if (o->what != ONCHIP_CODE)
+        as_limit_one_cycle(vc, as_timed_clock(&o->timed));
+    if (!(o->timed.record[0].has & AS_HAS_NANOS))
+        as_note_number(vc, "control_ns", o->timed.overhead_s * 1e9);
+    as_timed_note(vc, &o->timed);
+    return AS_OK;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct onchip *o = calloc(1, sizeof *o);
+    *state = o;
+    if (!o)
+        return as_nomem(err, sizeof *o, "a walk");
+    o->what = what_of(vc->axes);
+    o->size = as_axes_u64(vc->axes, "size");
+    o->stride = as_axes_u64(vc->axes, "stride");
+    o->local_bytes = as_axes_u64(vc->axes, "local");
+    if (o->what >= ONCHIP_WHATS)
+        return as_fail(err, AS_USAGE, "'%s' is nothing that this probe measures", as_axes_text(vc->axes, "what"));
+    enum as_status s = preparations[o->what](o, vc, err);
+    if (!s)
+        s = first_launches(o, vc, err);
+    if (s)
+        return s;
+    vc->footprint = o->size;
+    vc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long against a tick of the device's clock of nanoseconds */
+    vc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct onchip *o = state;
+    enum as_status s = onchip_run(o, (uint32_t)reps, &out->value, &out->seconds, err);
+    if (!s)
+        out->clock_hz = as_timed_clock(&o->timed);
+    return s;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct onchip *o = state;
+    static const char *const words[2][2] = {
+        {"every walk ended at the element where it had to", "a walk did not end at the element where it had to"},
+        {"all chains counted their instructions", "the chains did not count the instructions that were asked for"}};
+    snprintf(why, why_size, "%s", words[o->what == ONCHIP_CODE][o->lost != 0]);
+    return !o->lost;
+}
+
+static void finish(void *state)
+{
+    struct onchip *o = state;
+    if (!o)
+        return;
+    as_timed_finish(&o->timed);
+    free(o);
+}
+
+const struct as_probe as_probe_onchip = {
+    .abi = AS_PROBE_ABI,
+    .name = "onchip",
+    .title = "On-chip latency",
+    .question = "How long does one thread wait for each level of a device's caches, for LOCAL memory and for its code?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "time of one dependent load (or atomic addition) of one thread, averaged over a walk; code: of one "
+              "instruction of one warp",
+    .needs = AS_CAP_SOURCE,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_onchip,
+    .figure = "onchip",
+};

@@ -1,0 +1,94 @@
+/* Experiments whose program is written for each size: a table in constant memory, a loop of so many bytes of code. */
+#include "onchip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_kernel_onchip[];
+
+/* One order for all trials: another would be another program to compile. */
+static const uint64_t CONSTANT_SEED = UINT64_C(0x6f6e63686970);
+enum { BLOCK = 64 }; /* operations of one OPS64 */
+
+enum as_status onchip_constant_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_buf head = AS_BUF_INIT;
+    char defines[32];
+    uint64_t words = o->size / 4;
+    as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, CONSTANT_SEED);
+    as_buf_printf(&head, "CONSTANT u32 table[%llu] = {", (unsigned long long)words);
+    for (uint64_t line = 0; line < o->cycle.lines; line++) {
+        uint64_t next = as_cycle_next(&o->cycle, line) * o->stride;
+        as_buf_printf(&head, "%llu", (unsigned long long)next);
+        for (uint64_t k = 1; k < o->stride / 4; k++)
+            as_buf_str(&head, ",0");
+        as_buf_str(&head, line + 1 < o->cycle.lines ? ",\n" : "};\n");
+    }
+    snprintf(defines, sizeof defines, "-DWHAT=%d", (int)o->what);
+    enum as_status s = as_buf_check(&head, err);
+    if (!s)
+        s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
+    as_buf_finish(&head);
+    if (!s)
+        s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
+    if (s)
+        return s;
+    as_expect_code(vc, o->kernel, "load.const", ONCHIP_STEPS);
+    as_note_number(vc, "elements", (double)o->cycle.lines);
+    o->before = (uint32_t)((o->cycle.lines + ONCHIP_STEPS - 1) / ONCHIP_STEPS);
+    return AS_OK;
+}
+
+static enum as_status build_code(struct onchip *o, struct as_trial_context *vc, uint64_t blocks, uint64_t *code_bytes,
+                                 struct as_error *err)
+{
+    struct as_buf head = AS_BUF_INIT;
+    char defines[32];
+    as_buf_str(&head, "#define CODE_BODY");
+    for (uint64_t i = 0; i < blocks; i++)
+        as_buf_str(&head, " OPS64");
+    as_buf_str(&head, "\n");
+    snprintf(defines, sizeof defines, "-DWHAT=%d", (int)o->what);
+    enum as_status s = as_buf_check(&head, err);
+    if (!s)
+        s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
+    as_buf_finish(&head);
+    if (!s)
+        s = as_timed_keep_kernel(&o->timed, "run", &o->kernel, err);
+    struct as_kernel_info info = {0};
+    if (!s)
+        s = vc->dev->program->kernel_info(vc->dev, o->kernel, vc->dev->info.warp, 0, &info, err);
+    *code_bytes = info.code_bytes;
+    o->ops = blocks * BLOCK;
+    return s;
+}
+
+/* How many bytes an operation takes is seen by two programs of other length. */
+enum as_status onchip_code_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+{
+    enum { FEW = 8, MANY = 24 };
+    uint64_t few, many, bytes;
+    if (!vc->dev->program->kernel_info)
+        return as_fail(err, AS_UNSUPPORTED, "the backend does not tell how long a kernel's code is");
+    enum as_status s = build_code(o, vc, FEW, &few, err);
+    if (!s) {
+        as_timed_finish(&o->timed);
+        s = build_code(o, vc, MANY, &many, err);
+    }
+    if (s)
+        return s;
+    if (many <= few)
+        return as_fail(err, AS_UNSUPPORTED, "the backend does not tell how long a kernel's code is");
+    double block = (double)(many - few) / (MANY - FEW);
+    uint64_t blocks = (uint64_t)((double)o->size / block + 0.5);
+    as_timed_finish(&o->timed);
+    s = build_code(o, vc, blocks ? blocks : 1, &bytes, err);
+    if (s)
+        return s;
+    as_expect_code(vc, o->kernel, "fma.f32", o->ops);
+    as_note_number(vc, "code_bytes", (double)bytes);
+    as_note_number(vc, "operations", (double)o->ops);
+    o->before = 2;
+    return AS_OK;
+}

@@ -1,0 +1,370 @@
+/* onchip_bandwidth: how many bytes a unit of a device loads in a cycle, from its own cache, from the one that all share
+ * and from LOCAL memory. See method.md. */
+#include "lib/timed/timed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_onchip_bandwidth[];
+extern const char as_kernel_onchip_bandwidth[];
+
+static const char *const what_words[] = {"own", "common", "local", NULL};
+static const char *const width_words[] = {"32", "64", "128", NULL};
+static const char *const units_words[] = {"every", "one", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help = "own: each unit reads a block of its own again and again; common: all units read one block; local: each "
+             "group reads its LOCAL memory",
+     .type = AS_AXIS_WORD,
+     .words = what_words,
+     .def = "own"},
+    {.name = "size",
+     .help = "bytes from the first to the last that is read: of one unit's block (own), of the block that all read "
+             "(common); local: 0, as large as the access needs",
+     .type = AS_AXIS_SIZE,
+     .min = 0,
+     .def = "0"},
+    {.name = "width", .help = "bits of one load", .type = AS_AXIS_WORD, .words = width_words, .def = "128"},
+    {.name = "stride",
+     .help = "elements of that width from one thread's to the next thread's",
+     .type = AS_AXIS_COUNT,
+     .min = 1,
+     .max = 64,
+     .def = "1"},
+    {.name = "units",
+     .help = "how many units read at once",
+     .type = AS_AXIS_WORD,
+     .words = units_words,
+     .def = "every"},
+    {0},
+};
+static const char *const quick[] = {"what=local width=128 stride=1", "what=local width=32 stride=1,2,16,32,33",
+                                    "what=own size=64KiB", "what=common size=16MiB units=every,one", NULL};
+static const char *const full[] = {"what=local width=32 stride=1..33",
+                                   "what=local width=64,128 stride=1,2,4,8,16,32",
+                                   "what=own size=8KiB..512KiB x2",
+                                   "what=own size=64KiB width=all stride=1,2,4,8,16,32",
+                                   "what=common size=1MiB..64MiB x2 units=every",
+                                   "what=common size=1MiB..128MiB x2 units=one",
+                                   "what=common size=16MiB width=all stride=1,2,4,8",
+                                   NULL};
+
+/* ---- the shape of the work ---- */
+
+struct shape {
+    bool local;
+    uint64_t bytes;  /* of an element */
+    uint64_t stride; /* elements */
+    uint64_t warp, threads, unroll;
+    uint64_t elements; /* that a group reads in a turn */
+    uint64_t tile;     /* local: elements of LOCAL memory */
+    uint64_t block;    /* elements of memory that a group reads from, gaps counted in */
+    uint64_t shift;    /* common: elements from where one group begins to where the next does */
+    size_t groups;
+    bool common;
+};
+
+enum { THREADS_MAX = 1024, IN_FLIGHT = 64, THREADS_MIN = 128 };
+
+/* So many bytes of one thread are on their way at once. Groups are as large as can be, then loads in a row are as many
+ * as can be; a small block has fewer of both. False: the block is too small. */
+static bool shape_of(const struct as_device_info *info, const struct as_axes *a, struct shape *s)
+{
+    static const struct {
+        const char *word;
+        uint64_t bytes;
+    } widths[] = {{"32", 4}, {"64", 8}, {"128", 16}};
+    *s = (struct shape){.local = as_word_is(a, "what", "local"),
+                        .common = as_word_is(a, "what", "common"),
+                        .stride = as_axes_u64(a, "stride"),
+                        .warp = info->warp ? info->warp : 1,
+                        .groups = as_word_is(a, "units", "one") || !info->units ? 1 : info->units};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        if (as_word_is(a, "width", widths[i].word))
+            s->bytes = widths[i].bytes;
+    if (!s->bytes || !s->stride)
+        return false;
+    s->unroll = IN_FLIGHT / s->bytes;
+    for (s->threads = THREADS_MAX; s->threads > info->threads && s->threads > 1;)
+        s->threads /= 2;
+    if (s->local) {
+        s->elements = s->threads * s->unroll;
+        s->tile = (s->warp - 1) * s->stride + (s->unroll - 1) * s->warp + 1;
+        s->block = s->tile;
+        return s->tile * s->bytes <= (info->group_local ? info->group_local : 32 << 10);
+    }
+    uint64_t most = as_axes_u64(a, "size") / (s->bytes * s->stride);
+    while (s->threads > THREADS_MIN && s->threads * s->unroll > most)
+        s->threads /= 2;
+    while (s->unroll > 1 && s->threads * s->unroll > most)
+        s->unroll /= 2;
+    uint64_t chunk = s->threads * s->unroll, chunks = most / chunk;
+    s->elements = chunks * chunk;
+    if (s->common)
+        s->shift = chunks > s->groups ? chunks / s->groups * chunk : chunk;
+    s->block = s->elements * s->stride;
+    return s->elements > 0 && s->elements <= UINT32_MAX / 2;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    struct shape s;
+    bool local = as_word_is(a, "what", "local");
+    (void)err;
+    if (local != (as_axes_number(a, "size") == 0) ||
+        (as_word_is(a, "units", "one") && !as_word_is(a, "what", "common")))
+        return AS_PRUNED;
+    return shape_of(info, a, &s) ? AS_APPLIES : AS_PRUNED;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 30 + as_axes_number(a, "size") / 100e6; /* a driver compiles the kernel at first */
+}
+
+/* ---- one trial ---- */
+
+enum {
+    PATTERN_WORDS = 1 << 18, /* what a buffer holds, again and again */
+    PLACES = 8               /* buffers of a sample: a cache in parts delivers by where they lie */
+};
+struct state {
+    struct as_timed timed;
+    struct shape shape;
+    struct as_kernel *kernel;
+    struct as_memory *buffers[PLACES], *sums;
+    size_t places;
+    uint32_t *pattern, *sum; /* host's */
+    uint32_t want;           /* sum of one turn of one group */
+    uint32_t before;
+    int wrong, shared; /* sums that differ; two groups on one unit */
+};
+
+static uint32_t element_sum(const struct state *s, uint64_t element)
+{
+    uint32_t sum = 0;
+    for (uint64_t k = 0; k < s->shape.bytes / 4; k++)
+        sum += s->pattern[(element * (s->shape.bytes / 4) + k) % PATTERN_WORDS];
+    return sum;
+}
+
+/* Added up by the host in its own order. */
+static uint32_t sum_of_turn(const struct state *s)
+{
+    const struct shape *p = &s->shape;
+    uint32_t sum = 0;
+    if (!p->local) {
+        for (uint64_t i = 0; i < p->elements; i++)
+            sum += element_sum(s, i * p->stride);
+        return sum;
+    }
+    for (uint64_t thread = 0; thread < p->threads; thread++)
+        for (uint64_t k = 0; k < p->unroll; k++)
+            sum += element_sum(s, thread % p->warp * p->stride + k * p->warp);
+    return sum;
+}
+
+static enum as_status fill_buffer(struct state *s, struct as_memory *buffer, struct as_error *err)
+{
+    uint64_t piece = PATTERN_WORDS * sizeof *s->pattern;
+    enum as_status st = AS_OK;
+    for (uint64_t at = 0; at < buffer->bytes && !st; at += piece) {
+        uint64_t n = buffer->bytes - at < piece ? buffer->bytes - at : piece;
+        st = s->timed.dev->memory->write(s->timed.dev, buffer, at, s->pattern, n, err);
+    }
+    return st;
+}
+
+static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
+{
+    struct as_rng rng;
+    enum as_status st = AS_OK;
+    s->pattern = malloc(PATTERN_WORDS * sizeof *s->pattern);
+    s->sum = calloc(s->shape.groups * s->shape.threads, sizeof *s->sum);
+    if (!s->pattern || !s->sum)
+        return as_nomem(err, PATTERN_WORDS * sizeof *s->pattern, "a pattern");
+    as_rng_seed(&rng, seed);
+    for (size_t i = 0; i < PATTERN_WORDS; i++)
+        s->pattern[i] = (uint32_t)as_rng_u64(&rng);
+    for (size_t i = 0; i < s->places && !st; i++)
+        st = fill_buffer(s, s->buffers[i], err);
+    s->want = sum_of_turn(s);
+    return st;
+}
+
+/* Pieces begin at a multiple of the pattern, so that each group's sum is the same. */
+static uint64_t piece_elements(const struct shape *p)
+{
+    uint64_t period = PATTERN_WORDS * 4 / p->bytes;
+    return p->local || p->common ? 0 : (p->block + period - 1) / period * period;
+}
+
+static enum as_status launch(struct state *s, struct as_memory *buffer, uint32_t turns, double *seconds,
+                             struct as_error *err)
+{
+    const struct shape *p = &s->shape;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
+                            {.kind = AS_ARG_MEMORY, .u.memory = buffer},
+                            {.kind = AS_ARG_U32, .u.u32 = 0},
+                            {.kind = AS_ARG_U32, .u.u32 = s->before},
+                            {.kind = AS_ARG_U32, .u.u32 = turns},
+                            {.kind = AS_ARG_U64, .u.u64 = piece_elements(p)},
+                            {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->elements},
+                            {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->shift}};
+    struct as_launch l = as_timed_group(s->kernel, args, p->local ? 7 : 10, p->groups, p->threads);
+    l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->groups);
+    return as_timed_launch(&s->timed, &l, seconds, err);
+}
+
+static enum as_status build(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    const struct shape *p = &s->shape;
+    char defines[160];
+    snprintf(defines, sizeof defines, "-DWIDTH=%d -DUNROLL=%d -DGROUP_THREADS=%d -DSTRIDE=%d -DWARP=%d -DTILE=%d%s",
+             (int)p->bytes * 8, (int)p->unroll, (int)p->threads, (int)p->stride, (int)p->warp, (int)p->tile,
+             p->local ? " -DIN_LOCAL" : "");
+    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
+                                         defines, p->groups, err);
+    if (!st)
+        st = as_timed_keep_kernel(&s->timed, "read", &s->kernel, err);
+    if (st)
+        return st;
+    as_expect_code(vc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
+    st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
+    if (p->groups == 1)
+        as_timed_note(vc, &s->timed);
+    return st;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "a reader");
+    const struct shape *p = &s->shape;
+    if (!shape_of(&vc->dev->info, vc->axes, &s->shape))
+        return as_fail(err, AS_USAGE, "the block is too small for a group");
+    uint64_t piece = piece_elements(p), elements = piece ? piece * p->groups : p->block;
+    vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->groups);
+    vc->max_reps = UINT32_MAX / 4;
+    size_t wanted = p->common && vc->footprint <= as_info_last_cache(&vc->dev->info) ? PLACES : 1;
+    vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* groups run in and out of step: over 2 ms the sum scatters by 3% */
+    enum as_status st = as_timed_room(vc->dev, elements * p->bytes * wanted, err);
+    if (!st)
+        st = build(s, vc, err);
+    for (; s->places < wanted && !st; s->places++)
+        st = as_timed_keep_memory(&s->timed, elements * p->bytes, &s->buffers[s->places], err);
+    if (!st)
+        st = as_timed_keep_memory(&s->timed, p->groups * p->threads * sizeof(uint32_t), &s->sums, err);
+    if (!st)
+        st = fill(s, vc->seed, err);
+    s->before = 2;
+    as_note_number(vc, "groups", (double)p->groups);
+    as_note_number(vc, "group_threads", (double)p->threads);
+    as_note_number(vc, "loads_in_a_row", (double)p->unroll);
+    return st;
+}
+
+/* Every group ran the whole time on a unit of its own; the slowest counts. */
+static enum as_status judge(struct state *s, uint64_t turns, struct as_error *err)
+{
+    const struct shape *p = &s->shape;
+    struct as_device *dev = s->timed.dev;
+    enum as_status st = dev->memory->read(dev, s->sums, 0, s->sum, p->groups * p->threads * sizeof *s->sum, err);
+    if (st)
+        return st;
+    for (size_t g = 0; g < p->groups; g++) {
+        uint32_t sum = 0;
+        for (uint64_t k = 0; k < p->threads; k++)
+            sum += s->sum[g * p->threads + k];
+        s->wrong |= sum != (uint32_t)(s->want * (turns + s->before));
+        for (size_t h = 0; h < g && s->timed.record[g].unit; h++)
+            s->shared |= s->timed.record[h].unit == s->timed.record[g].unit;
+    }
+    return AS_OK;
+}
+
+/* Cycles of the slowest group are added to *cycles. */
+static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uint64_t reps, uint64_t *cycles,
+                                  double *total, struct as_error *err)
+{
+    double seconds;
+    uint64_t slowest = 0;
+    enum as_status st = launch(s, buffer, (uint32_t)reps, &seconds, err);
+    if (!st)
+        st = judge(s, reps, err);
+    if (!st)
+        st = as_timed_need(&s->timed, AS_HAS_CYCLES, err);
+    if (st)
+        return st;
+    for (size_t g = 0; g < s->shape.groups; g++)
+        slowest = s->timed.record[g].cycles > slowest ? s->timed.record[g].cycles : slowest;
+    *cycles += slowest;
+    *total += seconds;
+    return AS_OK;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    uint64_t cycles = 0;
+    out->seconds = 0;
+    for (size_t i = 0; i < s->places; i++) {
+        enum as_status st = read_buffer(s, s->buffers[i], reps, &cycles, &out->seconds, err);
+        if (st)
+            return st;
+    }
+    out->clock_hz = as_timed_clock(&s->timed);
+    out->value = (double)s->places * (double)reps * (double)(s->shape.elements * s->shape.bytes) / (double)cycles;
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    snprintf(why, why_size, "%s",
+             s->wrong    ? "the sums of what was read differ from the host's"
+             : s->shared ? "two groups ran on one unit at a time"
+                         : "the sums of what was read are the host's, and each group had a unit of its own");
+    return !s->wrong && !s->shared;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    as_timed_finish(&s->timed);
+    free(s->pattern);
+    free(s->sum);
+    free(s);
+}
+
+const struct as_probe as_probe_onchip_bandwidth = {
+    .abi = AS_PROBE_ABI,
+    .name = "onchip_bandwidth",
+    .title = "On-chip bandwidth",
+    .question = "How many bytes does one unit of a device load in a cycle, from each level?",
+    .metric = "bandwidth",
+    .unit = "B/cycle",
+    .lower_is_better = false,
+    .counts = "bytes that the threads of one unit load, a cycle of its clock; the slowest unit counts",
+    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .own_code = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_onchip_bandwidth,
+    .figure = "onchip_bandwidth",
+};

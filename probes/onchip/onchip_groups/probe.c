@@ -1,0 +1,252 @@
+/* onchip_groups: how many groups a unit of a device holds at a time. See method.md. */
+#include "lib/timed/timed.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_onchip_groups[];
+extern const char as_kernel_onchip_groups[];
+
+static const struct as_axis axes[] = {
+    {.name = "threads",
+     .help = "of a group",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_THREADS,
+     .min = 1,
+     .def = "64"},
+    {.name = "values",
+     .help = "32-bit values that a thread holds in registers besides what it needs anyway",
+     .type = AS_AXIS_COUNT,
+     .min = 0,
+     .max = 240,
+     .def = "0"},
+    {.name = "local", .help = "bytes of LOCAL memory of a group", .type = AS_AXIS_SIZE, .min = 0, .def = "0"},
+    {0},
+};
+static const char *const quick[] = {"threads=64 values=0,128 local=0", "threads=32 values=0 local=32KiB", NULL};
+static const char *const full[] = {
+    "threads=32,64,128,256,512,1024 values=0 local=0",
+    "threads=32,64,128,256 values=8,16,24,32,40,48,56,64,80,96,112,128,144,160,176,192,208,224,240 local=0",
+    "threads=32 values=0 local=1KiB..128KiB x2",
+    "threads=32 values=0 local=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
+
+enum { GROUPS_MAX = 40 }; /* groups of a unit: more than any holds */
+static const uint64_t STAY_CYCLES = 200000;
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    (void)err;
+    double local = as_axes_number(a, "local");
+    return info->units == 0 || (info->group_local && local > (double)info->group_local) ? AS_PRUNED : AS_APPLIES;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 30; /* a driver compiles the kernel at first */
+}
+
+struct state {
+    struct as_timed timed;
+    struct as_kernel *kernel;
+    struct as_memory *in, *sums;
+    uint32_t *value, *sum; /* host's */
+    uint64_t threads, values, local;
+    size_t groups;
+    unsigned units;
+    double *at_a_time; /* scratch: groups, by unit */
+    int wrong;
+};
+
+static enum as_status build(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_buf head = AS_BUF_INIT;
+    as_buf_str(&head, "#define TAKE");
+    for (uint64_t i = 0; i < s->values; i++)
+        as_buf_printf(&head, " u32 v%llu = from[%llu];", (unsigned long long)i, (unsigned long long)(i * s->threads));
+    as_buf_str(&head, "\n#define GIVE");
+    for (uint64_t i = 0; i < s->values; i++)
+        as_buf_printf(&head, " sum += v%llu ^ late;", (unsigned long long)i);
+    as_buf_str(&head, "\n");
+    enum as_status st = as_buf_check(&head, err);
+    if (!st)
+        st = as_timed_prepare(&s->timed, vc->dev, "onchip_groups", as_buf_get(&head), as_kernel_onchip_groups, NULL,
+                              s->groups, err);
+    as_buf_finish(&head);
+    return st ? st : as_timed_keep_kernel(&s->timed, "stay", &s->kernel, err);
+}
+
+/* What the compiler made of it, and what the driver says a unit holds. */
+static enum as_status note_claim(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    struct as_kernel_info info = {0};
+    struct as_device *dev = vc->dev;
+    if (!dev->program->kernel_info)
+        return AS_OK;
+    enum as_status st = dev->program->kernel_info(dev, s->kernel, s->threads, s->local, &info, err);
+    if (st)
+        return st;
+    if (s->threads > info.max_threads && info.max_threads)
+        return as_fail(err, AS_UNSUPPORTED, "with %u registers a group has at most %u threads", info.registers,
+                       info.max_threads);
+    as_note_number(vc, "registers", info.registers);
+    as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+    as_note_number(vc, "local_bytes", (double)(info.local_bytes + s->local));
+    if (info.unit_groups)
+        as_note_number(vc, "groups_claimed", info.unit_groups);
+    return AS_OK;
+}
+
+static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
+{
+    struct as_rng rng;
+    size_t n = (size_t)(s->values * s->threads);
+    s->value = calloc(n ? n : 1, sizeof *s->value);
+    s->sum = calloc(s->groups * s->threads, sizeof *s->sum);
+    s->at_a_time = calloc(s->units, sizeof *s->at_a_time);
+    if (!s->value || !s->sum || !s->at_a_time)
+        return as_nomem(err, s->groups * s->threads * sizeof *s->sum, "groups");
+    as_rng_seed(&rng, seed);
+    for (size_t i = 0; i < n; i++)
+        s->value[i] = (uint32_t)as_rng_u64(&rng);
+    struct as_device *dev = s->timed.dev;
+    enum as_status st = as_timed_keep_memory(&s->timed, (n ? n : 1) * sizeof *s->value, &s->in, err);
+    if (!st)
+        st = as_timed_keep_memory(&s->timed, s->groups * s->threads * sizeof *s->sum, &s->sums, err);
+    return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "groups");
+    s->threads = as_axes_u64(vc->axes, "threads");
+    s->values = as_axes_u64(vc->axes, "values");
+    s->local = as_axes_u64(vc->axes, "local");
+    s->units = vc->dev->info.units;
+    s->groups = (size_t)s->units * GROUPS_MAX;
+    vc->min_reps = vc->max_reps = 1;
+    enum as_status st = build(s, vc, err);
+    if (!st)
+        st = note_claim(s, vc, err);
+    if (!st)
+        st = fill(s, vc->seed, err);
+    unsigned most = vc->dev->info.unit_threads;
+    if (most) {
+        vc->limit = floor((double)most / (double)s->threads);
+        snprintf(vc->limit_why, sizeof vc->limit_why, "a unit holds %u threads at a time", most);
+    }
+    return st;
+}
+
+static void check_sums(struct state *s)
+{
+    for (uint64_t thread = 0; thread < s->threads; thread++) {
+        uint32_t want = 0;
+        for (uint64_t i = 0; i < s->values; i++)
+            want += s->value[i * s->threads + thread];
+        for (size_t g = 0; g < s->groups; g++)
+            s->wrong |= s->sum[g * s->threads + thread] != want;
+    }
+}
+
+static int by_unit_then_start(const void *a, const void *b)
+{
+    const struct as_record *p = a, *q = b;
+    if (p->unit != q->unit)
+        return p->unit < q->unit ? -1 : 1;
+    return (p->start > q->start) - (p->start < q->start);
+}
+
+/* Each group stays equally long, so those that are there when one starts are the ones that started less than a stay
+ * before it. The median over units. */
+static double groups_at_a_time(struct state *s)
+{
+    const struct as_record *r = s->timed.record;
+    size_t units = 0;
+    qsort(s->timed.record, s->groups, sizeof *r, by_unit_then_start);
+    for (size_t i = 0, first = 0, end; i < s->groups; i = end) {
+        size_t most = 0;
+        for (end = i, first = i; end < s->groups && r[end].unit == r[i].unit; end++) {
+            while (r[first].end <= r[end].start)
+                first++;
+            most = end - first + 1 > most ? end - first + 1 : most;
+        }
+        if (r[i].unit && units < s->units)
+            s->at_a_time[units++] = (double)most;
+    }
+    return as_median(s->at_a_time, units);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    struct as_device *dev = s->timed.dev;
+    (void)reps;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->in},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
+                            {.kind = AS_ARG_U64, .u.u64 = STAY_CYCLES}};
+    struct as_launch l = as_timed_group(s->kernel, args, 4, s->groups, s->threads);
+    l.local_bytes = s->local;
+    enum as_status st = as_timed_launch(&s->timed, &l, &out->seconds, err);
+    if (!st)
+        st = dev->memory->read(dev, s->sums, 0, s->sum, s->groups * s->threads * sizeof *s->sum, err);
+    if (st)
+        return st;
+    check_sums(s);
+    st = as_timed_need(&s->timed, AS_HAS_CYCLES | AS_HAS_UNIT | (s->local ? AS_HAS_LOCAL : 0), err);
+    if (st)
+        return st;
+    out->clock_hz = as_timed_clock(&s->timed);
+    out->value = groups_at_a_time(s);
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    snprintf(why, why_size,
+             s->wrong ? "a group lost what it held" : "every group ran and still held what it had taken");
+    return !s->wrong;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    as_timed_finish(&s->timed);
+    free(s->value);
+    free(s->sum);
+    free(s->at_a_time);
+    free(s);
+}
+
+const struct as_probe as_probe_onchip_groups = {
+    .abi = AS_PROBE_ABI,
+    .name = "onchip_groups",
+    .title = "Groups of a unit",
+    .question =
+        "How many groups does a unit of a device hold at a time, by the registers and LOCAL memory that they take?",
+    .metric = "groups",
+    .unit = "groups",
+    .lower_is_better = false,
+    .counts = "groups whose stays on one unit overlap; the median of the units",
+    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .own_code = true,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_onchip_groups,
+    .figure = "onchip_groups",
+};

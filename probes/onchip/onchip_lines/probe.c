@@ -1,0 +1,248 @@
+/* onchip_lines: how much a miss brings in, and how many lines that compete for a place a cache keeps. See method.md. */
+#include "lib/chase/chase.h"
+#include "lib/timed/timed.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_onchip_lines[];
+extern const char as_kernel_onchip_lines[];
+
+static const char *const what_words[] = {"fetch", "ways", NULL};
+static const char *const level_words[] = {"L1", "L2", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help =
+         "fetch: a load of what nothing has touched, then one `distance` behind it; ways: a walk over `lines` lines "
+         "that are `distance` apart",
+     .type = AS_AXIS_WORD,
+     .words = what_words,
+     .def = "fetch"},
+    {.name = "level",
+     .help = "which cache is cold: a unit's own, or also the one that all share",
+     .type = AS_AXIS_WORD,
+     .words = level_words,
+     .def = "L1"},
+    {.name = "distance", .help = "bytes", .type = AS_AXIS_SIZE, .min = 8, .max = 1 << 20, .def = "32"},
+    {.name = "lines", .help = "of the walk; ways only", .type = AS_AXIS_COUNT, .min = 0, .max = 4096, .def = "0"},
+    {0},
+};
+static const char *const quick[] = {"what=fetch level=all distance=16,32,64", NULL};
+static const char *const full[] = {"what=fetch level=all distance=8..1KiB x2",
+                                   "what=fetch level=all distance=24,96,192",
+                                   "what=ways lines=2..64 x2 distance=1KiB..64KiB x1", NULL};
+
+enum { STEPS = 16, BLOCK_BYTES = 4096, BLOCKS = 4096, BIND_THREADS = 256, FETCH_MAX = BLOCK_BYTES / 2 };
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    (void)info;
+    bool fetch = as_word_is(a, "what", "fetch");
+    double distance = as_axes_number(a, "distance"), lines = as_axes_number(a, "lines");
+    if (fmod(distance, 8) != 0) {
+        as_fail(err, AS_UNSUPPORTED, "a distance of %.0f bytes is not a multiple of 8", distance);
+        return AS_INAPPLICABLE;
+    }
+    if (fetch)
+        return lines == 0 && distance <= FETCH_MAX ? AS_APPLIES : AS_PRUNED;
+    return lines >= 2 && as_word_is(a, "level", "L1") ? AS_APPLIES : AS_PRUNED;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 30; /* a driver compiles the kernels at first */
+}
+
+struct state {
+    struct as_timed timed;
+    struct as_kernel *walk;
+    struct as_cycle cycle; /* over blocks or lines */
+    struct as_memory *chain, *other;
+    uint64_t block, second; /* words; second 0: ways */
+    uint64_t walked;        /* steps, modulo those of the cycle */
+    bool cold_shared;       /* the shared cache is cold as well */
+    int lost;
+};
+
+static uint64_t steps_of_cycle(const struct state *s)
+{
+    return s->cycle.lines * (s->second ? 2 : 1);
+}
+
+/* The word at which a walk stands after so many steps. */
+static uint64_t position(const struct state *s, uint64_t steps)
+{
+    steps %= steps_of_cycle(s);
+    if (!s->second)
+        return as_cycle_at(&s->cycle, steps) * s->block;
+    return as_cycle_at(&s->cycle, steps / 2) * s->block + (steps % 2 ? s->second : 0);
+}
+
+/* Before each walk the caches are put into the state that the experiment is about. A launch starts with a unit's own
+ * cache empty. */
+static enum as_status walk(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
+                           struct as_error *err)
+{
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
+                            {.kind = AS_ARG_MEMORY, .u.memory = s->chain},
+                            {.kind = AS_ARG_U64, .u.u64 = position(s, s->walked)},
+                            {.kind = AS_ARG_U32, .u.u32 = before},
+                            {.kind = AS_ARG_U32, .u.u32 = turns}};
+    struct as_launch l = as_timed_group(s->walk, args, 6, 1, 1);
+    l.work.accesses = (double)turns * STEPS;
+    enum as_status st = as_timed_sweep(&s->timed, s->cold_shared ? s->other : s->chain, err);
+    if (!st)
+        st = as_timed_launch(&s->timed, &l, seconds, err);
+    if (st)
+        return st;
+    s->walked = (s->walked + ((uint64_t)before + turns) * STEPS) % steps_of_cycle(s);
+    /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
+    s->lost |= s->timed.record[0].value != position(s, s->walked);
+    *ns = turns ? as_timed_seconds(&s->timed, *seconds) * 1e9 / ((double)turns * STEPS) : 0;
+    return AS_OK;
+}
+
+static enum as_status write_chain(struct state *s, struct as_error *err)
+{
+    struct as_device *dev = s->timed.dev;
+    uint64_t bytes = s->cycle.lines * s->block * 8;
+    uint64_t *words = calloc(1, bytes);
+    if (!words)
+        return as_nomem(err, bytes, "a chase");
+    for (uint64_t i = 0; i < s->cycle.lines; i++) {
+        uint64_t next = as_cycle_next(&s->cycle, i) * s->block;
+        words[i * s->block] = s->second ? i * s->block + s->second : next;
+        if (s->second)
+            words[i * s->block + s->second] = next;
+    }
+    enum as_status st = dev->memory->write(dev, s->chain, 0, words, bytes, err);
+    free(words);
+    return st;
+}
+
+static enum as_status bind_addresses(struct state *s, struct as_error *err)
+{
+    size_t units = s->timed.dev->info.units ? s->timed.dev->info.units : 1;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->chain},
+                            {.kind = AS_ARG_U64, .u.u64 = s->cycle.lines},
+                            {.kind = AS_ARG_U64, .u.u64 = s->block},
+                            {.kind = AS_ARG_U64, .u.u64 = s->second}};
+    return as_timed_once(&s->timed, "bind", args, 4, 8 * units, BIND_THREADS, err);
+}
+
+static enum as_status first_launches(struct state *s, uint32_t turns, struct as_trial_context *vc, struct as_error *err)
+{
+    double ns, seconds, nothing[3];
+    enum as_status st = AS_OK;
+    for (int i = 0; i < 3 && !st; i++)
+        st = walk(s, 0, 0, &ns, &nothing[i], err);
+    if (!st) {
+        s->timed.overhead_s = as_median(nothing, 3);
+        st = walk(s, 0, turns, &ns, &seconds, err);
+    }
+    if (!st)
+        as_limit_one_cycle(vc, as_timed_clock(&s->timed));
+    return st;
+}
+
+static enum as_status build(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_lines", as_kernel_sweep, as_kernel_onchip_lines,
+                                         s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
+    if (!st)
+        st = as_timed_keep_kernel(&s->timed, "walk", &s->walk, err);
+    if (st)
+        return st;
+    as_expect_code(vc, s->walk, "load.global", STEPS);
+    st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
+    as_timed_note(vc, &s->timed);
+    return st;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "a walk");
+    bool fetch = as_word_is(vc->axes, "what", "fetch");
+    uint64_t distance = as_axes_u64(vc->axes, "distance"), lines = as_axes_u64(vc->axes, "lines");
+    s->cold_shared = fetch && as_word_is(vc->axes, "level", "L2");
+    s->block = (fetch ? BLOCK_BYTES : distance) / 8;
+    s->second = fetch ? distance / 8 : 0;
+    as_cycle_init(&s->cycle, AS_PATTERN_RANDOM, fetch ? BLOCKS : lines, s->block * 8, 4096, vc->seed);
+    vc->footprint = s->cycle.lines * s->block * 8;
+    enum as_status st = build(s, vc, err);
+    if (!st)
+        st = as_timed_keep_memory(&s->timed, vc->footprint, &s->chain, err);
+    if (!st)
+        st = write_chain(s, err);
+    if (!st)
+        st = bind_addresses(s, err);
+    if (!st && s->cold_shared)
+        st = as_timed_evictor(&s->timed, &s->other, err);
+    /* Cold means once: a walk goes over half of the blocks, and the next over the other half. */
+    uint32_t once = (uint32_t)(steps_of_cycle(s) / STEPS / 2);
+    if (fetch)
+        vc->min_reps = vc->max_reps = once;
+    else
+        vc->max_reps = UINT32_MAX / 2;
+    vc->sample_s = 2e-3;
+    return st ? st : first_launches(s, fetch ? once : 256, vc, err);
+}
+
+/* Lines that compete are walked some times before the clock starts. */
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    uint32_t before = s->second ? 0 : (uint32_t)(4 * s->cycle.lines / STEPS + 1);
+    enum as_status st = walk(s, before, (uint32_t)reps, &out->value, &out->seconds, err);
+    if (!st)
+        out->clock_hz = as_timed_clock(&s->timed);
+    return st;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    snprintf(why, why_size,
+             s->lost ? "a walk did not end at the element where it had to"
+                     : "every walk ended at the element where it had to");
+    return !s->lost;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    as_timed_finish(&s->timed);
+    free(s);
+}
+
+const struct as_probe as_probe_onchip_lines = {
+    .abi = AS_PROBE_ABI,
+    .name = "onchip_lines",
+    .title = "Cache lines and ways",
+    .question = "How much does a miss of a device's cache bring in, and how many lines that compete does it keep?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "time of one dependent load: mean of the pair (fetch), mean over the walk (ways)",
+    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_onchip_lines,
+    .figure = "onchip_lines",
+};

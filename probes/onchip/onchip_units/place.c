@@ -1,0 +1,115 @@
+/* Which words are walked: places all over a block, and which of them are near to a unit. */
+#include "onchip_units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BIND_THREADS = 256, LINE_WORDS = 32 }; /* places are at least 256 bytes apart: no two in one line */
+
+static enum as_status bind_places(struct onchip_units *u, const uint64_t *places, uint64_t n, struct as_error *err)
+{
+    struct as_device *dev = u->timed.dev;
+    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->chain},
+                            {.kind = AS_ARG_MEMORY, .u.memory = u->places},
+                            {.kind = AS_ARG_U64, .u.u64 = n}};
+    enum as_status st = dev->memory->write(dev, u->places, 0, places, n * sizeof *places, err);
+    return st ? st : as_timed_once(&u->timed, "bind", args, 3, 16, BIND_THREADS, err);
+}
+
+enum as_status onchip_units_scatter(struct onchip_units *u, uint64_t seed, struct as_error *err)
+{
+    struct as_device *dev = u->timed.dev;
+    struct as_bijection order;
+    uint64_t lines = u->chain->bytes / 8 / LINE_WORDS;
+    uint64_t *words = calloc(1, u->chain->bytes);
+    u->place = calloc(UNITS_PLACES, sizeof *u->place);
+    u->used = calloc(UNITS_PLACES, sizeof *u->used);
+    if (!words || !u->place || !u->used) {
+        free(words);
+        return as_nomem(err, u->chain->bytes, "places");
+    }
+    as_bijection_init(&order, lines, seed);
+    for (uint64_t i = 0; i < UNITS_PLACES; i++) {
+        u->place[i] = as_bijection_at(&order, i) * LINE_WORDS;
+        words[u->place[i]] = u->place[i];
+    }
+    memcpy(u->used, u->place, UNITS_PLACES * sizeof *u->used);
+    u->used_n = UNITS_PLACES;
+    enum as_status st = dev->memory->write(dev, u->chain, 0, words, u->chain->bytes, err);
+    free(words);
+    return st ? st : bind_places(u, u->place, UNITS_PLACES, err);
+}
+
+enum as_status onchip_units_link(struct onchip_units *u, uint64_t seed, struct as_error *err)
+{
+    struct as_device *dev = u->timed.dev;
+    uint64_t *words = calloc(1, u->chain->bytes);
+    if (!words)
+        return as_nomem(err, u->chain->bytes, "places");
+    as_cycle_init(&u->cycle, AS_PATTERN_RANDOM, u->used_n, 8, 4096, seed);
+    for (uint64_t i = 0; i < u->used_n; i++)
+        words[u->used[i]] = u->used[as_cycle_next(&u->cycle, i)];
+    enum as_status st = dev->memory->write(dev, u->chain, 0, words, u->chain->bytes, err);
+    free(words);
+    return st ? st : bind_places(u, u->used, u->used_n, err);
+}
+
+static enum as_status time_each(struct onchip_units *u, uint64_t *took, struct as_error *err)
+{
+    struct as_device *dev = u->timed.dev;
+    double seconds;
+    struct as_arg args[] = {
+        {.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory}, {.kind = AS_ARG_MEMORY, .u.memory = u->timed.choice},
+        {.kind = AS_ARG_MEMORY, .u.memory = u->chain},        {.kind = AS_ARG_MEMORY, .u.memory = u->places},
+        {.kind = AS_ARG_MEMORY, .u.memory = u->took},         {.kind = AS_ARG_U64, .u.u64 = UNITS_PLACES}};
+    const struct as_launch l = as_timed_group(u->each, args, 6, 1, 1);
+    enum as_status st = as_timed_sweep(&u->timed, u->chain, err);
+    if (!st)
+        st = as_timed_launch(&u->timed, &l, &seconds, err);
+    if (!st)
+        st = dev->memory->read(dev, u->took, 0, took, UNITS_PLACES * sizeof *took, err);
+    return st;
+}
+
+static void note_spread(struct as_trial_context *vc, const double *cycles)
+{
+    static const struct {
+        const char *name;
+        double p;
+    } at[] = {
+        {"cycles_p05", 0.05}, {"cycles_p25", 0.25}, {"cycles_p50", 0.5}, {"cycles_p75", 0.75}, {"cycles_p95", 0.95}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        as_note_number(vc, at[i].name, as_quantile(cycles, UNITS_PLACES, at[i].p));
+}
+
+enum as_status onchip_units_choose(struct onchip_units *u, bool near, struct as_trial_context *vc, struct as_error *err)
+{
+    double mode[2], share;
+    uint64_t *took = calloc(UNITS_PLACES, sizeof *took);
+    double *cycles = calloc(UNITS_PLACES, sizeof *cycles);
+    enum as_status st = took && cycles ? time_each(u, took, err) : as_nomem(err, UNITS_PLACES * sizeof *took, "places");
+    for (size_t i = 0; i < UNITS_PLACES && !st; i++)
+        cycles[i] = (double)took[i] / UNITS_STEPS;
+    if (!st) {
+        note_spread(vc, cycles);
+        if (!as_two_modes(cycles, UNITS_PLACES, mode, &share))
+            st = as_fail(err, AS_UNSUPPORTED,
+                         "the places are not of two kinds as this unit sees them: %.0f to %.0f cycles",
+                         as_quantile(cycles, UNITS_PLACES, 0.05), as_quantile(cycles, UNITS_PLACES, 0.95));
+    }
+    if (!st) {
+        u->used_n = 0;
+        for (size_t i = 0; i < UNITS_PLACES; i++)
+            if ((fabs(cycles[i] - mode[0]) <= fabs(cycles[i] - mode[1])) == near)
+                u->used[u->used_n++] = u->place[i];
+        as_note_number(vc, "near_share", share);
+        as_note_number(vc, "near_cycles", mode[0]);
+        as_note_number(vc, "far_cycles", mode[1]);
+        if (u->used_n < 2)
+            st = as_fail(err, AS_UNSUPPORTED, "too few places of this kind");
+    }
+    free(took);
+    free(cycles);
+    return st;
+}

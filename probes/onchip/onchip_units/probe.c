@@ -1,0 +1,187 @@
+/* onchip_units: what the cache that all units share looks like from one of them. See method.md. */
+#include "onchip_units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_onchip_units[];
+extern const char as_kernel_onchip_units[];
+
+enum what { ALL, NEAR, FAR, FOUND, MISSED, WHATS };
+static const char *const what_words[] = {"hit", "near", "far", "found", "missed", NULL}; /* in this order */
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help = "hits of places all over the shared cache; of those that are nearer to the unit than the others; of those "
+             "that are farther; of what another unit brought in; of what nobody brought in",
+     .type = AS_AXIS_WORD,
+     .words = what_words,
+     .def = "near,far,missed"},
+    {.name = "unit", .help = "number of the unit that loads", .type = AS_AXIS_COUNT, .min = 0, .max = 1023, .def = "0"},
+    {.name = "filler",
+     .help = "found: number of the unit that brought it in; 0 otherwise",
+     .type = AS_AXIS_COUNT,
+     .min = 0,
+     .max = 1023,
+     .def = "0"},
+    {0},
+};
+static const char *const quick[] = {"what=near,far,missed unit=0", "what=found unit=0 filler=1", NULL};
+static const char *const full[] = {"what=near,far unit=0,1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128",
+                                   "what=missed unit=0", "what=found unit=0 filler=0,1,2,3,4,8,16,32,48,64,96,128",
+                                   NULL};
+
+static enum what what_of(const struct as_axes *a)
+{
+    return (enum what)as_word_index(a, "what", what_words);
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    (void)err;
+    double unit = as_axes_number(a, "unit"), filler = as_axes_number(a, "filler");
+    if (unit >= info->units || filler >= info->units || (filler > 0 && what_of(a) != FOUND))
+        return AS_PRUNED;
+    return AS_APPLIES;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 30; /* a driver compiles the kernels at first */
+}
+
+/* Places lie all over a block that the shared cache surely holds; without a claim of its size, in a small one. */
+static uint64_t chain_bytes(const struct as_device_info *info)
+{
+    uint64_t cache = as_info_last_cache(info);
+    uint64_t bytes = (cache ? cache : 4 << 20) / 4;
+    bytes = bytes < 2 << 20 ? 2 << 20 : bytes;
+    return bytes - bytes % 4096;
+}
+
+static enum as_status build(struct onchip_units *u, struct as_trial_context *vc, struct as_error *err)
+{
+    enum as_status st =
+        as_timed_prepare(&u->timed, vc->dev, "onchip_units", as_kernel_sweep, as_kernel_onchip_units, NULL, 1, err);
+    if (!st)
+        st = as_timed_keep_kernel(&u->timed, "walk", &u->walk, err);
+    if (!st)
+        st = as_timed_keep_kernel(&u->timed, "each", &u->each, err);
+    if (st)
+        return st;
+    as_expect_code(vc, u->walk, "load.global", UNITS_STEPS);
+    as_expect_code(vc, u->each, "load.global", UNITS_STEPS);
+    st = as_timed_stand(&u->timed, u->unit, err);
+    return st ? st : as_timed_need(&u->timed, AS_HAS_UNIT, err);
+}
+
+static enum as_status allocate(struct onchip_units *u, struct as_error *err)
+{
+    const struct {
+        struct as_memory **memory;
+        uint64_t bytes;
+    } all[] = {{&u->chain, chain_bytes(&u->timed.dev->info)},
+               {&u->places, UNITS_PLACES * sizeof(uint64_t)},
+               {&u->took, 3 * UNITS_PLACES * sizeof(uint64_t)}};
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all && !st; i++)
+        st = as_timed_keep_memory(&u->timed, all[i].bytes, all[i].memory, err);
+    return st;
+}
+
+static enum as_status first_walks(struct onchip_units *u, uint32_t turns, struct as_trial_context *vc,
+                                  struct as_error *err)
+{
+    double ns, seconds;
+    enum as_status st = onchip_units_walk(u, turns, &ns, &seconds, err);
+    if (!st)
+        as_limit_one_cycle(vc, as_timed_clock(&u->timed));
+    return st;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct onchip_units *u = calloc(1, sizeof *u);
+    *state = u;
+    if (!u)
+        return as_nomem(err, sizeof *u, "a walk");
+    enum what what = what_of(vc->axes);
+    u->unit = (uint32_t)as_axes_u64(vc->axes, "unit");
+    u->filler = (uint32_t)as_axes_u64(vc->axes, "filler");
+    u->fills = what == FOUND;
+    u->evicts = what == FOUND || what == MISSED;
+    enum as_status st = build(u, vc, err);
+    if (!st)
+        st = allocate(u, err);
+    if (!st && u->evicts)
+        st = as_timed_evictor(&u->timed, &u->other, err);
+    if (!st)
+        st = onchip_units_scatter(u, vc->seed, err);
+    if (!st && (what == NEAR || what == FAR))
+        st = onchip_units_choose(u, what == NEAR, vc, err);
+    if (!st)
+        st = onchip_units_link(u, vc->seed, err);
+    if (st)
+        return st;
+    vc->footprint = u->chain->bytes;
+    vc->sample_s = 3e-3;
+    vc->max_reps = 1 << 24;
+    /* Cold means once: a walk goes over half of the places, and the next over the other half. */
+    uint32_t once = UNITS_PLACES / UNITS_STEPS / 2;
+    if (u->evicts)
+        vc->min_reps = vc->max_reps = once;
+    return first_walks(u, once, vc, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct onchip_units *u = state;
+    enum as_status st = onchip_units_walk(u, (uint32_t)reps, &out->value, &out->seconds, err);
+    if (!st)
+        out->clock_hz = as_timed_clock(&u->timed);
+    return st;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct onchip_units *u = state;
+    snprintf(why, why_size,
+             u->lost ? "a walk did not end at the place where it had to"
+                     : "every walk ended at the place where it had to, on the unit asked for");
+    return !u->lost;
+}
+
+static void finish(void *state)
+{
+    struct onchip_units *u = state;
+    if (!u)
+        return;
+    as_timed_finish(&u->timed);
+    free(u->place);
+    free(u->used);
+    free(u);
+}
+
+const struct as_probe as_probe_onchip_units = {
+    .abi = AS_PROBE_ABI,
+    .name = "onchip_units",
+    .title = "Shared cache as one unit sees it",
+    .question = "Does every unit find what another one brought in, and are parts of the shared cache nearer to it?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "time of one dependent load of one thread on the chosen unit, past its own cache, averaged over a walk",
+    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_onchip_units,
+    .figure = "onchip_units",
+};

@@ -1,0 +1,280 @@
+/* accounting: which counter sees an allocation, and when. See method.md. */
+#include "lib/prepare/prepare.h"
+#include "ballast.h"
+#include "counters.h"
+
+#include "base/clock.h"
+#include "base/host.h"
+#include "device/host.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_accounting[];
+
+enum moment { BEFORE, ALLOCATED, CPU_TOUCHED, DEVICE_TOUCHED, FREED };
+static const char *const moment_words[] = {"before", "allocated", "cpu-touched", "device-touched", "freed", NULL};
+static const struct as_axis axes[] = {
+    {.name = "allocator",
+     .help = "who gives the memory",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "all"},
+    {.name = "counter",
+     .help = "who says how much memory is in use",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = counter_words},
+    {.name = "moment",
+     .help = "before anything (the control), after allocating, after touching, after freeing what was touched",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = moment_words},
+    {.name = "size",
+     .help = "bytes of the block; less is taken where they are more than an eighth of the free memory",
+     .type = AS_AXIS_SIZE,
+     .min = 1 << 20,
+     .max = UINT64_C(1) << 30,
+     .def = "64MiB"},
+    {0},
+};
+static const char *const quick[] = {
+    "allocator=malloc,mmap,thp counter=MemAvailable,VmRSS,driver moment=allocated,cpu-touched",
+    "allocator=clCreateBuffer,clSVMAlloc fine,cuMemAlloc,cuMemAllocManaged,cuMemHostAlloc "
+    "counter=MemAvailable,VmRSS,driver moment=allocated,cpu-touched,device-touched",
+    NULL};
+static const char *const full[] = {"allocator=all counter=all moment=all size=256MiB", NULL};
+
+static const uint64_t BLOCK_LEAST = UINT64_C(4) << 20, ROUND = UINT64_C(2) << 20, BALLAST_MOST = UINT64_C(2) << 30;
+enum { LOOKED_AT = 64 };
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+    const size_t moment = as_word_index(a, "moment", moment_words);
+    if (cpu && moment == DEVICE_TOUCHED)
+        return AS_PRUNED; /* the device is the CPU */
+    if (allocator && allocator->why_not[0])
+        as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
+    else if (moment == CPU_TOUCHED && allocator && !allocator->host_access)
+        as_fail(err, AS_UNSUPPORTED, "the CPU does not see this memory");
+    else if (!cpu && moment > ALLOCATED && !(info->capabilities & AS_CAP_SOURCE))
+        as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
+    else if (as_word_index(a, "counter", counter_words) == COUNTER_DRIVER && !(info->capabilities & AS_CAP_FREE_COUNT))
+        as_fail(err, AS_UNSUPPORTED, "%s",
+                cpu ? "memory of the CPU has no driver that counts it" : "its driver has no count of free memory");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+struct state {
+    struct as_trial_context *vc;
+    struct as_device *dev;
+    struct as_pages toucher;
+    struct as_memory *block;
+    struct ballast ballast;
+    uint64_t page;
+    enum moment moment;
+    size_t counter;
+    uint64_t bytes, mark, room;           /* room: for the ballast */
+    struct counter_reading before, after; /* of the last sample */
+    bool huge;                            /* the block has huge pages */
+    bool wrong;                           /* a page that was touched did not hold its mark */
+    char wrong_text[160];
+};
+
+static struct as_span span_of(const struct state *s)
+{
+    return (struct as_span){.memory = s->block, .pages = s->bytes / s->page, .mark = s->mark};
+}
+
+static enum as_status allocate(struct state *s, struct as_error *err)
+{
+    struct as_memory_desc want = {
+        .allocator = as_axes_text(s->vc->axes, "allocator"), .bytes = s->bytes, .node = -1, .fresh = true};
+    return s->dev->memory->alloc(s->dev, &want, &s->block, err);
+}
+
+static bool by_cpu(const struct state *s)
+{
+    return s->moment == CPU_TOUCHED || s->dev->info.capabilities & AS_CAP_HOST_KERNELS;
+}
+
+static enum as_status touch(struct state *s, struct as_error *err)
+{
+    const struct as_span span = span_of(s);
+    double unused;
+    enum as_status st = by_cpu(s) ? s->dev->memory->map(s->dev, s->block, err) : AS_OK;
+    if (!st)
+        st = as_pages_touch(&s->toucher, &span, &unused, err);
+    if (st || !by_cpu(s))
+        return st;
+    return s->dev->memory->map(s->dev, s->block, err); /* which page size it got is known now */
+}
+
+/* Some pages only: looking at all of a device's memory would take as much of the host's. */
+static enum as_status look(struct state *s, struct as_error *err)
+{
+    const struct as_span span = span_of(s);
+    struct as_rng rng;
+    enum as_status st = AS_OK;
+    as_rng_seed(&rng, s->vc->seed + s->mark);
+    for (int i = 0; i < LOOKED_AT && !st; i++) {
+        uint64_t page = i ? as_rng_below(&rng, span.pages) : span.pages - 1, got = 0;
+        st = s->dev->memory->read(s->dev, s->block, page * s->page, &got, sizeof got, err);
+        if (st || got == span.mark + page || s->wrong)
+            continue;
+        s->wrong = true;
+        snprintf(s->wrong_text, sizeof s->wrong_text, "page %llu of %llu does not hold what was written",
+                 (unsigned long long)page, (unsigned long long)span.pages);
+    }
+    return st;
+}
+
+static void release(struct state *s)
+{
+    if (s->block)
+        s->dev->memory->free(s->dev, s->block);
+    s->block = NULL;
+}
+
+static bool is_of_system(const struct state *s)
+{
+    return s->counter == COUNTER_AVAILABLE || s->counter == COUNTER_NODES;
+}
+
+/* The way to the moment; the counter is read as soon as it is there, and all that was taken is given back after. */
+static enum as_status go(struct state *s, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    s->mark += s->bytes;
+    if (is_of_system(s))
+        st = ballast_take(&s->ballast, s->huge, err);
+    if (st)
+        return st;
+    counters_read("", s->dev, &s->before);
+    if (s->moment != BEFORE)
+        st = allocate(s, err);
+    if (!st && s->moment > ALLOCATED)
+        st = touch(s, err);
+    s->huge |= !st && s->block && s->block->page_size > s->page;
+    if (!st && s->moment == FREED)
+        release(s);
+    counters_read("", s->dev, &s->after);
+    if (!st && (s->moment == CPU_TOUCHED || s->moment == DEVICE_TOUCHED))
+        st = look(s, err);
+    release(s);
+    return st;
+}
+
+/* No more than an eighth of what is free: by the device and by what the system has left for others. */
+static enum as_status choose_bytes(struct state *s, struct as_error *err)
+{
+    uint64_t free_bytes = 0;
+    enum as_status st = s->dev->device->memory_free(s->dev, &free_bytes, err);
+    if (st)
+        return st;
+    s->bytes = as_axes_u64(s->vc->axes, "size");
+    s->room = as_host_memory_available() / 4;
+    s->room = s->room < BALLAST_MOST ? s->room : BALLAST_MOST;
+    s->bytes = (s->bytes < free_bytes / 8 ? s->bytes : free_bytes / 8) / s->page * s->page;
+    if (s->bytes > ROUND)
+        s->bytes -= s->bytes % ROUND;
+    return s->bytes >= BLOCK_LEAST || s->bytes == as_axes_u64(s->vc->axes, "size")
+               ? AS_OK
+               : as_fail(err, AS_UNSUPPORTED, "an eighth of the free memory is %llu MiB: too little to be told apart",
+                         (unsigned long long)(free_bytes >> 23));
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "accounting");
+    s->vc = vc;
+    s->dev = vc->dev;
+    s->mark = vc->seed >> 2 | 1;
+    s->page = as_host_page();
+    s->moment = (enum moment)as_word_index(vc->axes, "moment", moment_words);
+    s->counter = as_word_index(vc->axes, "counter", counter_words);
+    vc->min_reps = vc->max_reps = 1;
+    enum as_status st = AS_OK;
+    if (s->moment > ALLOCATED)
+        st = as_pages_prepare(&s->toucher, s->dev, by_cpu(s) ? 1 : 0, err);
+    if (!st)
+        st = choose_bytes(s, err);
+    vc->footprint = s->bytes;
+    as_note_number(vc, "bytes", (double)s->bytes);
+    if (!st && is_of_system(s))
+        st = ballast_prepare(&s->ballast, s->dev, by_cpu(s) ? 1 : UINT32_MAX, s->room, err);
+    /* Once for nothing: what the driver takes for itself at the first launch is not the block's, and the lists of pages
+     * of the block's size are to be emptied. */
+    return st ? st : go(s, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    double start = as_now();
+    (void)reps;
+    enum as_status st = go(s, err);
+    if (st)
+        return st;
+    if (!isfinite(s->before.bytes[s->counter]) || !isfinite(s->after.bytes[s->counter]))
+        return as_fail(err, AS_UNSUPPORTED, "%s", s->after.why[s->counter]);
+    out->seconds = as_now() - start;
+    out->value = 1 + (s->after.bytes[s->counter] - s->before.bytes[s->counter]) / (double)s->bytes;
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    if (is_of_system(s))
+        as_note_number(s->vc, "ballast", (double)(s->ballast.used[0] + s->ballast.used[1]));
+    snprintf(why, why_size, "%s", s->wrong_text);
+    return !s->wrong;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    release(s);
+    as_pages_finish(&s->toucher);
+    ballast_finish(&s->ballast);
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 15 + as_axes_number(a, "size") / 20e6;
+}
+
+const struct as_probe as_probe_accounting = {
+    .abi = AS_PROBE_ABI,
+    .name = "accounting",
+    .title = "Who counts memory",
+    .question = "Which counter sees that memory was taken, and when: at allocating, at touching, at freeing?",
+    .metric = "in use",
+    .unit = "x",
+    .counts = "memory in use by this counter, in blocks of the size, from 1 before on: 2 when the block is counted, "
+              "1 when it is not",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_accounting,
+    .figure = "accounting",
+};

@@ -1,0 +1,257 @@
+/* alloc: the time of allocating and of freeing, and of touching pages first and again. See method.md. */
+#include "lib/prepare/prepare.h"
+#include "touch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_alloc[];
+
+enum { CHUNKS = 100, WARMUPS = 10, TOUCH_PAGES_MIN = 16 };
+static const double BLOCK_S = 0.03;  /* chunks that would take longer are taken fewer at a time */
+static const double WARMUP_S = 0.02; /* warming up takes no longer, whatever a call costs */
+
+static const char *const op_words[] = {"alloc", "free", "first-touch", "touch-again", "touch-mapped", NULL};
+static const struct as_axis axes[] = {
+    {.name = "op",
+     .help = "allocate; free; touch fresh memory; touch memory that was freed and mapped anew; touch mapped memory",
+     .type = AS_AXIS_WORD,
+     .def = "alloc",
+     .words = op_words},
+    {.name = "allocator",
+     .help = "who gives the memory",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "all"},
+    {.name = "size", .help = "bytes of one block", .type = AS_AXIS_SIZE, .min = 1, .def = "1MiB"},
+    {0},
+};
+static const char *const quick[] = {
+    "op=alloc,free allocator=malloc,mmap,thp,hugetlb size=32,16MiB",
+    "op=alloc,free allocator=clCreateBuffer,clCreateBuffer ALLOC_HOST_PTR size=32,16MiB",
+    "op=alloc,free allocator=cuMemAlloc,cuMemAllocAsync,cuMemAllocManaged,cuMemHostAlloc size=32,16MiB",
+    "op=first-touch,touch-again,touch-mapped allocator=mmap size=16MiB", NULL};
+static const char *const full[] = {"op=alloc,free allocator=all size=2,32,512,4KiB,32KiB,256KiB,2MiB,16MiB,128MiB",
+                                   "op=alloc,free allocator=malloc,mmap,thp,cuMemAlloc,cuMemAllocAsync size=1GiB",
+                                   "op=first-touch,touch-again,touch-mapped allocator=all size=1MiB,16MiB,256MiB",
+                                   NULL};
+
+static bool is_touch(const struct as_axes *a)
+{
+    return strstr(as_axes_text(a, "op"), "touch") != NULL;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    uint64_t size = as_axes_u64(a, "size"), page = info->page_size ? info->page_size : 4096;
+    if (is_touch(a) && (!(info->capabilities & AS_CAP_HOST_KERNELS) || size < TOUCH_PAGES_MIN * page))
+        return AS_PRUNED;
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    if (allocator && allocator->why_not[0])
+        as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
+    else if (info->max_alloc && size > info->max_alloc)
+        as_fail(err, AS_UNSUPPORTED, "the device's largest allocation is %llu bytes",
+                (unsigned long long)info->max_alloc);
+    else if (size > info->memory_free / 2)
+        as_fail(err, AS_UNSUPPORTED, "one block is more than half of the free memory");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+struct state {
+    struct as_device *dev;
+    struct touch *touch; /* for the touching ops, and then nothing below is used */
+    const char *allocator;
+    uint64_t size;
+    size_t count;
+    bool frees;
+    double timer_s; /* one reading of the clock, which each block of chunks contains */
+};
+
+static double timer_cost(void)
+{
+    enum { READINGS = 1000, ROUNDS = 9 };
+    double best = INFINITY;
+    for (int r = 0; r < ROUNDS; r++) {
+        uint64_t start = as_now_ns(), end = start;
+        for (int i = 0; i < READINGS; i++)
+            end = as_now_ns();
+        best = fmin(best, (double)(end - start) / READINGS);
+    }
+    return best * 1e-9;
+}
+
+/* Memory that is taken at once must fit; memory that comes at first touch is only promised. */
+static size_t count_that_fits(const struct as_device_info *info, const struct state *s)
+{
+    const struct as_allocator *a = as_info_allocator(info, s->allocator);
+    uint64_t bound = (a && a->on_demand ? info->memory_bytes * 8 : info->memory_free / 4) / s->size;
+    return bound > CHUNKS ? CHUNKS : bound ? (size_t)bound : 1;
+}
+
+static enum as_status time_block(struct state *s, double *seconds, struct as_error *err)
+{
+    double alloc_s, free_s;
+    enum as_status st = s->dev->memory->time_alloc(s->dev, s->allocator, s->size, s->count, &alloc_s, &free_s, err);
+    *seconds = st ? NAN : alloc_s + free_s;
+    return st;
+}
+
+/* A chunk costs what it does among so many others: the first one of a pool takes memory for those after it. So the
+ * count has few values, which trials hit upon alike, and the very first call, which may set up the allocator, has no
+ * say in it. */
+static enum as_status choose_count(struct state *s, size_t most, struct as_error *err)
+{
+    static const size_t counts[] = {3, 10, 30, CHUNKS};
+    double seconds;
+    s->count = 1;
+    enum as_status st = time_block(s, &seconds, err);
+    if (!st)
+        st = time_block(s, &seconds, err);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= most && !st; i++) {
+        if (seconds * (double)counts[i] / (double)s->count > BLOCK_S)
+            break;
+        s->count = counts[i];
+        st = time_block(s, &seconds, err);
+    }
+    return st;
+}
+
+static enum as_status warm_up(struct state *s, const struct as_trial_context *vc, struct as_error *err)
+{
+    double seconds, end = fmin(vc->deadline, as_now() + WARMUP_S);
+    enum as_status st = AS_OK;
+    for (int i = 0; i < WARMUPS && !st && (i == 0 || as_now() < end); i++)
+        st = time_block(s, &seconds, err);
+    return st;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "alloc");
+    s->dev = vc->dev;
+    vc->host_work = true;
+    s->allocator = as_axes_text(vc->axes, "allocator");
+    s->size = as_axes_u64(vc->axes, "size");
+    if (is_touch(vc->axes))
+        return touch_create(vc, as_axes_text(vc->axes, "op"), &s->touch, err);
+    if (!s->dev->memory->time_alloc)
+        return as_fail(err, AS_UNSUPPORTED, "this backend cannot time its allocators");
+    s->frees = as_word_is(vc->axes, "op", "free");
+    s->timer_s = timer_cost();
+    vc->max_reps = UINT64_C(1) << 20;
+    vc->footprint = 0; /* nothing is touched */
+    enum as_status st = choose_count(s, count_that_fits(&s->dev->info, s), err);
+    if (!st)
+        st = warm_up(s, vc, err);
+    as_note_number(vc, "count", (double)s->count);
+    as_note_number(vc, "timer_ns", s->timer_s * 1e9);
+    return st;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    if (s->touch)
+        return touch_sample(s->touch, out, err);
+    double sum = 0;
+    for (uint64_t i = 0; i < reps; i++) {
+        double alloc_s, free_s;
+        enum as_status st = s->dev->memory->time_alloc(s->dev, s->allocator, s->size, s->count, &alloc_s, &free_s, err);
+        if (st)
+            return st;
+        sum += fmax(0, (s->frees ? free_s : alloc_s) - s->timer_s);
+        out->seconds += alloc_s + free_s;
+    }
+    out->value = sum * 1e9 / ((double)reps * (double)s->count);
+    return AS_OK;
+}
+
+/* Two blocks that are held at the same time keep what is written to their ends: they exist, whole and apart. */
+static enum as_status write_and_read(struct state *s, struct as_memory *block[2], bool *same, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    const uint64_t last = s->size - 1;
+    for (int round = 0; round < 2 && !st; round++)
+        for (int b = 0; b < 2 && !st; b++) {
+            const uint8_t first_byte = (uint8_t)(0x5A + b), last_byte = last ? (uint8_t)(0xC3 + b) : first_byte;
+            uint8_t got_first = 0, got_last = 0;
+            if (round == 0) {
+                st = s->dev->memory->write(s->dev, block[b], 0, &first_byte, 1, err);
+                st = st ? st : s->dev->memory->write(s->dev, block[b], last, &last_byte, 1, err);
+                continue;
+            }
+            st = s->dev->memory->read(s->dev, block[b], 0, &got_first, 1, err);
+            st = st ? st : s->dev->memory->read(s->dev, block[b], last, &got_last, 1, err);
+            *same = *same && got_first == first_byte && got_last == last_byte;
+        }
+    return st;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    if (s->touch)
+        return touch_check(s->touch, why, why_size);
+    struct as_memory_desc want = {.allocator = s->allocator, .bytes = s->size, .node = -1, .fresh = true};
+    struct as_memory *block[2] = {NULL, NULL};
+    struct as_error err = {0};
+    bool same = true;
+    enum as_status st = AS_OK;
+    for (int b = 0; b < 2 && !st; b++)
+        st = s->dev->memory->alloc(s->dev, &want, &block[b], &err);
+    if (!st)
+        st = write_and_read(s, block, &same, &err);
+    for (int b = 0; b < 2; b++)
+        s->dev->memory->free(s->dev, block[b]);
+    if (st)
+        snprintf(why, why_size, "%s", err.text);
+    else if (!same)
+        snprintf(why, why_size, "two blocks that were held at once do not keep what was written to them");
+    return !st && same;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    touch_destroy(s->touch);
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return as_word_is(a, "op", "first-touch") ? 20 : 10;
+}
+
+const struct as_probe as_probe_alloc = {
+    .abi = AS_PROBE_ABI,
+    .name = "alloc",
+    .title = "Allocation and first touch",
+    .question = "What does memory cost before it is used: to allocate, to free, to touch for the first time?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts =
+        "alloc and free: one call, out of up to 100 in a row, memory not touched; the touches: one page of the base "
+        "size, by one store of one thread",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_alloc,
+    .figure = "alloc",
+};

@@ -1,0 +1,134 @@
+/* The three kinds of touching. What tells them apart is where the pages come from.
+ *
+ * first-touch: blocks that are held, so that each block takes memory which this process never had.
+ *
+ * touch-again: a block that is freed and mapped anew, so that the kernel hands out pages which it has just taken back.
+ *
+ * touch-mapped: one block, touched before: no fault, the control. */
+#include "touch.h"
+
+#include "lib/pages/blocks.h"
+#include "base/host.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t HELD_MAX = UINT64_C(2) << 30;
+
+struct touch {
+    struct as_trial_context *vc;
+    struct as_device *dev;
+    struct as_pages toucher;
+    const struct touch_op *op;
+    struct as_blocks blocks; /* of this trial; the last one is the block of the last sample */
+    uint64_t page, pages;
+    uint64_t mark;          /* what the last sample wrote into page i is mark + i */
+    double faults, touched; /* totals of the samples */
+};
+
+struct touch_op {
+    const char *name;
+    enum as_status (*start)(struct touch *t, struct as_error *err);
+    enum as_status (*before)(struct touch *t, struct as_error *err); /* each sample, not timed */
+};
+
+static struct as_span last_span(const struct touch *t)
+{
+    return (struct as_span){.memory = as_blocks_last(&t->blocks), .pages = t->pages, .mark = t->mark};
+}
+
+static enum as_status touch_last(struct touch *t, double *seconds, struct as_error *err)
+{
+    t->mark += t->pages;
+    const struct as_span span = last_span(t);
+    return as_pages_touch(&t->toucher, &span, seconds, err);
+}
+
+static enum as_status first_start(struct touch *t, struct as_error *err)
+{
+    return as_blocks_never_had(&t->blocks, t->vc, &t->toucher, HELD_MAX, err);
+}
+
+/* Blocks are held until the trial ends, since a block that was touched before would be another measurement. With the
+ * last one that may be taken the trial is over. */
+static enum as_status first_before(struct touch *t, struct as_error *err)
+{
+    return as_blocks_add_never_had(&t->blocks, err);
+}
+
+static enum as_status again_start(struct touch *t, struct as_error *err)
+{
+    double unused;
+    enum as_status s = as_blocks_add(&t->blocks, err);
+    return s ? s : touch_last(t, &unused, err);
+}
+
+static enum as_status again_before(struct touch *t, struct as_error *err)
+{
+    as_blocks_drop(&t->blocks);
+    return as_blocks_add(&t->blocks, err);
+}
+
+static const struct touch_op ops[] = {
+    {"first-touch", first_start, first_before},
+    {"touch-again", again_start, again_before},
+    {"touch-mapped", again_start, NULL},
+};
+
+enum as_status touch_create(struct as_trial_context *vc, const char *op, struct touch **out, struct as_error *err)
+{
+    struct touch *t = *out = calloc(1, sizeof *t);
+    if (!t)
+        return as_nomem(err, sizeof *t, "alloc");
+    t->vc = vc;
+    t->dev = vc->dev;
+    t->page = as_host_page();
+    t->pages = as_axes_u64(vc->axes, "size") / t->page;
+    t->blocks = (struct as_blocks){
+        .dev = t->dev, .allocator = as_axes_text(vc->axes, "allocator"), .bytes = t->pages * t->page, .map = true};
+    t->mark = vc->seed >> 1;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(op, ops[i].name) == 0)
+            t->op = &ops[i];
+    vc->footprint = t->blocks.bytes;
+    vc->min_reps = vc->max_reps = 1;
+    as_note_number(vc, "pages", (double)t->pages);
+    enum as_status s = as_pages_prepare(&t->toucher, t->dev, 1, err);
+    return s ? s : t->op->start(t, err);
+}
+
+enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_error *err)
+{
+    double seconds;
+    enum as_status s = t->op->before ? t->op->before(t, err) : AS_OK;
+    if (s)
+        return s;
+    double faults = as_minor_faults();
+    s = touch_last(t, &seconds, err);
+    if (s)
+        return s;
+    t->faults += as_minor_faults() - faults;
+    t->touched += (double)t->pages;
+    out->seconds = seconds;
+    out->value = seconds * 1e9 / (double)t->pages;
+    return AS_OK;
+}
+
+bool touch_check(struct touch *t, char *why, size_t why_size)
+{
+    const struct as_memory *m = as_blocks_last(&t->blocks);
+    as_note_number(t->vc, "faults_per_page", t->touched > 0 ? t->faults / t->touched : NAN);
+    as_note_number(t->vc, "page_size", (double)m->page_size);
+    const struct as_span span = last_span(t);
+    return as_pages_hold(&t->toucher, &span, why, why_size);
+}
+
+void touch_destroy(struct touch *t)
+{
+    if (!t)
+        return;
+    as_blocks_finish(&t->blocks);
+    as_pages_finish(&t->toucher);
+    free(t);
+}

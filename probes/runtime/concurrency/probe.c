@@ -1,0 +1,337 @@
+/* concurrency: how launches of several queues share a device. See method.md. */
+#include "lib/prepare/prepare.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_concurrency[];
+extern const char as_kernel_concurrency[];
+
+/* LANES as in the kernel; ROUNDS of a kernel that keeps one thread busy for some tenths of a millisecond on any device,
+ * and of those that fill the device in many WAVES, WORK of them one after the other. */
+enum { BATCH = 256, LANES = 32, ROUNDS = 1 << 18, WORK_ROUNDS = 1 << 12, WAVES = 16, WORK = 2 };
+/* The work is under way for so long when the launch comes, and has to last for as long again. */
+static const double HEAD_START_S = 200e-6;
+
+static const char *const what_words[] = {"rate", "busy", "behind", NULL};
+static const char *const priority_words[] = {"same", "high", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help = "empty kernels spread over the queues; one long kernel in each; a short one behind work in another queue",
+     .type = AS_AXIS_WORD,
+     .def = "rate",
+     .words = what_words},
+    {.name = "queues",
+     .help = "queues that kernels are put into",
+     .type = AS_AXIS_COUNT,
+     .min = 1,
+     .def = "1,2,4,8,16"},
+    {.name = "priority",
+     .help = "of the short kernel's queue: as that of the work, or the highest there is",
+     .type = AS_AXIS_WORD,
+     .def = "same",
+     .words = priority_words},
+    {0},
+};
+static const char *const quick[] = {"what=rate,busy queues=1,16 priority=same", "what=behind queues=1 priority=all",
+                                    NULL};
+static const char *const full[] = {"what=rate,busy queues=1,2,4,8,16,32,64,128 priority=same",
+                                   "what=behind queues=1 priority=all", NULL};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    bool behind = as_word_is(a, "what", "behind"), one = as_axes_u64(a, "queues") == 1;
+    if (behind ? !one : !as_word_is(a, "priority", "same"))
+        return AS_PRUNED;
+    if (!(info->capabilities & AS_CAP_QUEUES)) {
+        as_fail(err, AS_UNSUPPORTED, "the device has one queue, whose launches run one after the other");
+        return one && as_word_is(a, "priority", "same") ? AS_INAPPLICABLE : AS_PRUNED;
+    }
+    if (as_axes_u64(a, "queues") > AS_QUEUES_MAX) {
+        as_fail(err, AS_UNSUPPORTED, "at most %d queues are tried", (int)AS_QUEUES_MAX);
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+/* What one queue is given: its place among the results, and how much work each launch is. */
+struct share {
+    uint32_t first, rounds, key, launched;
+    size_t groups, group_size;
+};
+struct state {
+    struct as_device *dev;
+    struct as_program *program;
+    struct as_kernel *kernel;
+    struct as_memory *out, *counts;
+    enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
+    unsigned kernels; /* of one call of once */
+    uint32_t key, queues;
+    struct share shares[AS_QUEUES_MAX];
+    double shortest_work; /* that a launch was put behind, and of the same alone */
+};
+
+static enum as_status put(struct state *s, uint32_t queue, struct as_error *err)
+{
+    struct share *h = &s->shares[queue];
+    h->key = s->key;
+    h->launched++;
+    const struct as_arg args[] = {
+        {.kind = AS_ARG_MEMORY, .u.memory = s->out}, {.kind = AS_ARG_MEMORY, .u.memory = s->counts},
+        {.kind = AS_ARG_U32, .u.u32 = h->first},     {.kind = AS_ARG_U32, .u.u32 = queue},
+        {.kind = AS_ARG_U32, .u.u32 = h->key},       {.kind = AS_ARG_U32, .u.u32 = h->rounds}};
+    struct as_launch l = {.kernel = s->kernel,
+                          .args = args,
+                          .args_n = sizeof args / sizeof *args,
+                          .groups = h->groups,
+                          .group_size = h->group_size,
+                          .reps = 1,
+                          .queue = queue + 1};
+    return s->dev->queue->submit(s->dev, &l, err);
+}
+
+static enum as_status wait_all(struct state *s, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (uint32_t q = 0; q < s->queues && !st; q++)
+        st = s->dev->queue->wait_queue(s->dev, q + 1, err);
+    return st;
+}
+
+/* Kernels are put into one queue after the other, in turn. */
+static enum as_status spread(struct state *s, double *seconds, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    double start = as_now();
+    for (unsigned i = 0; i < s->kernels && !st; i++)
+        st = put(s, i % s->queues, err);
+    if (!st)
+        st = wait_all(s, err);
+    *seconds += as_now() - start;
+    return st;
+}
+
+static enum as_status put_work(struct state *s, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (unsigned i = 0; i < WORK && !st; i++)
+        st = put(s, 0, err);
+    return st;
+}
+
+/* With nothing behind it: a wait that ends when the work is long over would pass for work that lasted as long. At its
+ * second time, since the first launch of a kernel has what only it has. */
+static enum as_status time_work(struct state *s, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (int i = 0; i < 2 && !st; i++) {
+        double start = as_now();
+        st = put_work(s, err);
+        if (!st)
+            st = s->dev->queue->wait_queue(s->dev, 1, err);
+        s->shortest_work = as_now() - start;
+    }
+    return st;
+}
+
+/* Only the short kernel in the second queue is timed. */
+static enum as_status behind(struct state *s, double *seconds, struct as_error *err)
+{
+    double start = as_now();
+    enum as_status st = put_work(s, err);
+    double from = as_now();
+    while (as_now() - from < HEAD_START_S)
+        as_relax();
+    from = as_now();
+    if (!st)
+        st = put(s, 1, err);
+    if (!st)
+        st = s->dev->queue->wait_queue(s->dev, 2, err);
+    *seconds += as_now() - from;
+    if (!st)
+        st = s->dev->queue->wait_queue(s->dev, 1, err);
+    double lasted = as_now() - start;
+    s->shortest_work = lasted < s->shortest_work ? lasted : s->shortest_work;
+    return st;
+}
+
+static const struct way {
+    enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
+    uint32_t rounds;
+    unsigned kernels; /* 0: one in each queue */
+} ways[] = {{spread, 0, BATCH}, {spread, ROUNDS, 0}, {behind, 0, 1}};
+
+/* One thread for each queue; work that a launch waits behind has enough to fill the device many times. */
+static size_t share_out(struct state *s, const struct way *way)
+{
+    const struct as_device_info *info = &s->dev->info;
+    size_t size = info->threads && info->threads < 256 ? info->threads : 256, at = 0;
+    size_t held = info->unit_threads > size ? info->unit_threads / size : 1;
+    for (uint32_t q = 0; q < s->queues; q++) {
+        struct share *h = &s->shares[q];
+        *h = (struct share){.first = (uint32_t)at, .rounds = way->rounds, .groups = 1, .group_size = 1};
+        if (way->once == behind && q == 0) {
+            h->rounds = WORK_ROUNDS;
+            h->groups = WAVES * held * (info->units ? info->units : 1);
+            h->group_size = size;
+        }
+        at += h->groups * h->group_size;
+    }
+    return at;
+}
+
+static enum as_status set_up(struct as_trial_context *vc, struct state *s, struct as_error *err)
+{
+    static const uint32_t zeros[AS_QUEUES_MAX];
+    struct as_device *dev = s->dev = vc->dev;
+    size_t what = as_word_index(vc->axes, "what", what_words);
+    if (what >= sizeof ways / sizeof *ways)
+        return as_fail(err, AS_USAGE, "there is no way '%s' of filling queues", as_axes_text(vc->axes, "what"));
+    s->once = ways[what].once;
+    s->queues = s->once == behind ? 2 : (uint32_t)as_axes_u64(vc->axes, "queues");
+    s->kernels = ways[what].kernels ? ways[what].kernels : s->queues;
+    s->key = (uint32_t)vc->seed;
+    s->shortest_work = 1e9;
+    char defines[24];
+    snprintf(defines, sizeof defines, "-DLANES=%d", (int)LANES);
+    struct as_program_desc desc = {.name = "concurrency", .source = as_kernel_concurrency, .defines = defines};
+    struct as_memory_desc out = {
+        .allocator = dev->info.allocators[0].name, .bytes = share_out(s, &ways[what]) * sizeof(uint32_t), .node = -1};
+    struct as_memory_desc counts = {.allocator = out.allocator, .bytes = sizeof zeros, .node = -1};
+    vc->footprint = out.bytes;
+    vc->max_reps = UINT64_C(1) << 20;
+    as_host_part(vc);
+    enum as_status st = dev->queue->queues(dev, s->queues, as_word_is(vc->axes, "priority", "high"), err);
+    if (!st)
+        st = dev->program->build(dev, &desc, &s->program, err);
+    if (!st)
+        st = dev->program->kernel(dev, s->program, "busy", &s->kernel, err);
+    if (!st)
+        st = dev->memory->alloc(dev, &out, &s->out, err);
+    if (!st)
+        st = dev->memory->alloc(dev, &counts, &s->counts, err);
+    if (!st)
+        st = dev->memory->write(dev, s->counts, 0, zeros, sizeof zeros, err);
+    return st || s->once != behind ? st : time_work(s, err);
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "concurrency");
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    enum as_status st = AS_OK;
+    double seconds = 0;
+    for (uint64_t i = 0; i < reps && !st; i++) {
+        s->key++; /* another result, so that what an earlier launch left does not pass for this one's */
+        st = s->once(s, &seconds, err);
+    }
+    if (st)
+        return st;
+    out->seconds = seconds;
+    out->value = seconds * 1e9 / ((double)reps * s->kernels);
+    return AS_OK;
+}
+
+/* ---- the check: every thread's result of the last launch of each queue, and how many launches there were ---- */
+
+static uint32_t expected(const struct share *h, uint32_t lane)
+{
+    uint32_t x = h->key + lane;
+    for (uint32_t i = 0; i < h->rounds; i++)
+        x = (x ^ x >> 15) * UINT32_C(0x2c1b3c6d) + i;
+    return x;
+}
+
+static bool check_queue(const struct share *h, uint32_t queue, const uint32_t *out, uint32_t counted, char *why,
+                        size_t why_size)
+{
+    if (counted != h->launched) {
+        snprintf(why, why_size, "%u kernels of queue %u ran, %u were launched", counted, queue + 1, h->launched);
+        return false;
+    }
+    size_t threads = h->groups * h->group_size;
+    for (uint32_t lane = 0; lane < LANES && lane < threads && h->launched; lane++) {
+        uint32_t want = expected(h, lane);
+        for (size_t i = lane; i < threads; i += LANES)
+            if (out[h->first + i] != want) {
+                snprintf(why, why_size, "thread %zu of queue %u ends at %u, not %u", i, queue + 1, out[h->first + i],
+                         want);
+                return false;
+            }
+    }
+    return true;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    struct as_error err = {0};
+    uint32_t counts[AS_QUEUES_MAX], *out = malloc((size_t)s->out->bytes);
+    bool right = false;
+    if (!out || s->dev->memory->read(s->dev, s->out, 0, out, s->out->bytes, &err) ||
+        s->dev->memory->read(s->dev, s->counts, 0, counts, sizeof counts, &err))
+        snprintf(why, why_size, "%s", out ? err.text : "no memory to look at the results");
+    else if (s->shortest_work < 2 * HEAD_START_S)
+        snprintf(why, why_size, "the work that the launch was put behind lasts only %.0f us", s->shortest_work * 1e6);
+    else {
+        right = true;
+        for (uint32_t q = 0; q < s->queues && right; q++)
+            right = check_queue(&s->shares[q], q, out, counts[q], why, why_size);
+    }
+    free(out);
+    return right;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    if (s->dev) {
+        s->dev->queue->queues(s->dev, 0, 0, NULL);
+        s->dev->memory->free(s->dev, s->out);
+        s->dev->memory->free(s->dev, s->counts);
+        s->dev->program->kernel_destroy(s->dev, s->kernel);
+        s->dev->program->destroy(s->dev, s->program);
+    }
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info, (void)a;
+    return 30; /* a driver compiles the kernel at first */
+}
+
+const struct as_probe as_probe_concurrency = {
+    .abi = AS_PROBE_ABI,
+    .name = "concurrency",
+    .title = "Launches side by side",
+    .question = "How do launches of several queues share the device?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts =
+        "a share of one kernel, from the first call to the last known end (rate, busy); one that comes while another "
+        "queue's work fills the device (behind)",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_concurrency,
+    .figure = "concurrency",
+};

@@ -1,0 +1,199 @@
+/* fault: what the first touch of a page costs, by who touches, how many pages, and on what memory. See method.md. */
+#include "lib/prepare/prepare.h"
+#include "trial.h"
+
+#include "base/clock.h"
+#include "base/host.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_fault[];
+
+enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000 };
+static const double WARMUP_S = 0.4; /* warming up takes no longer, whatever a trial costs */
+
+static const char *const scenario_words[] = {"cpu-one", "cpu-all", "device-major", "device-minor", NULL};
+static const char *const what_words[] = {"fault", "first", "control", NULL};
+static const char *const access_words[] = {"store", "load", NULL};
+static const struct as_axis axes[] = {
+    {.name = "scenario",
+     .help = "one thread of the CPU, all of them, the device, the device after the CPU has touched the pages",
+     .type = AS_AXIS_WORD,
+     .def = "all",
+     .words = scenario_words},
+    {.name = "what",
+     .help = "memory mapped anew; memory that this process never had; pages that are there, as the control",
+     .type = AS_AXIS_WORD,
+     .def = "fault",
+     .words = what_words},
+    {.name = "allocator",
+     .help = "who gives the memory",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "all"},
+    {.name = "pages",
+     .help = "pages of the base size, one word of each is touched",
+     .type = AS_AXIS_COUNT,
+     .min = 1,
+     .max = 1000000000,
+     .def = "10000"},
+    {.name = "access", .help = "a store or a load", .type = AS_AXIS_WORD, .def = "store", .words = access_words},
+    {0},
+};
+static const char *const quick[] = {
+    "scenario=cpu-one what=fault allocator=mmap,thp,hugetlb pages=1,10000",
+    "scenario=cpu-all what=fault allocator=mmap,thp pages=10000",
+    "scenario=cpu-one,cpu-all what=control allocator=mmap pages=10000",
+    "scenario=cpu-one what=first allocator=mmap pages=10000",
+    ("scenario=cpu-one,device-major,device-minor allocator=clSVMAlloc fine,cuMemAllocManaged,hipMallocManaged XNACK "
+     "pages=1,10000"),
+    "scenario=device-major what=control allocator=clSVMAlloc fine,cuMemAllocManaged,hipMallocManaged XNACK pages=10000",
+    "scenario=device-major what=control allocator=cuMemAllocManaged prefetch pages=10000",
+    NULL};
+#define DECADES "pages=1,10,100,1000,10000,100000,262144,1000000,10000000"
+static const char *const full[] = {
+    ("scenario=cpu-one,cpu-all what=fault,control allocator=mmap,thp,hugetlb,malloc " DECADES),
+    "scenario=cpu-one what=fault allocator=mmap,thp pages=1,10000 access=load",
+    "scenario=cpu-one,cpu-all what=first allocator=mmap,thp pages=10000,100000",
+    ("scenario=all what=fault,control allocator=clSVMAlloc fine,clSVMAlloc coarse,clCreateBuffer "
+     "USE_HOST_PTR " DECADES),
+    ("scenario=all what=fault,control allocator=cuMemAllocManaged,hipMallocManaged XNACK,malloc " DECADES),
+    "scenario=all allocator=cuMemAllocManaged prefer device,cuMemAllocManaged prefer host pages=1,10000,262144",
+    "scenario=all allocator=cuMemAllocManaged accessed by device pages=1,10000,262144",
+    "scenario=device-major what=control allocator=cuMemAlloc,cuMemAllocManaged prefetch pages=1,100,10000,262144",
+    "scenario=device-major what=control allocator=cuMemHostAlloc,cuMemHostRegister malloc pages=1,100,10000,262144",
+    "scenario=device-major what=control allocator=hipMalloc,hipHostMalloc pages=1,100,10000,262144",
+    ("scenario=device-major,device-minor allocator=clSVMAlloc fine,cuMemAllocManaged,hipMallocManaged XNACK,malloc "
+     "pages=1,10000 access=load"),
+    NULL};
+
+static bool by_device(const struct as_axes *a)
+{
+    return as_word_is(a, "scenario", "device-major") || as_word_is(a, "scenario", "device-minor");
+}
+
+/* Combinations that say nothing, or nothing that another device does not say better. */
+static bool is_pruned(const struct as_device_info *info, const struct as_axes *a)
+{
+    const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+    const double pages = as_axes_number(a, "pages");
+    if (by_device(a) ? cpu : info->is_host_cpu && !cpu)
+        return true;
+    if (as_word_is(a, "scenario", "cpu-all") && (cpu ? pages < info->threads || info->threads < 2 : pages < ALL_MIN))
+        return true;
+    if (as_word_is(a, "scenario", "device-minor") && as_word_is(a, "what", "control"))
+        return true;
+    return as_word_is(a, "what", "first") && (!cpu || pages < FIRST_PAGES_MIN || as_word_is(a, "access", "load"));
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const double bytes = as_axes_number(a, "pages") * (double)as_host_page();
+    const bool control = as_word_is(a, "what", "control");
+    if (is_pruned(info, a))
+        return AS_PRUNED;
+    if (allocator && allocator->why_not[0])
+        as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
+    else if (allocator && !control && !allocator->on_demand)
+        as_fail(err, AS_UNSUPPORTED, "its pages are there before they are touched");
+    else if (allocator && !allocator->host_access && !as_word_is(a, "scenario", "device-major"))
+        as_fail(err, AS_UNSUPPORTED, "the CPU does not see this memory");
+    else if (by_device(a) && !(info->capabilities & AS_CAP_SOURCE))
+        as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
+    else if (as_word_is(a, "scenario", "device-minor") && info->is_host_cpu)
+        as_fail(err, AS_UNSUPPORTED,
+                "the device is the host's CPU and has its page table: what the CPU touched is there for both");
+    else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+static enum as_status warm_up(struct trials *t, const struct as_trial_context *vc, struct as_error *err)
+{
+    double seconds, ns, end = fmin(vc->deadline, as_now() + WARMUP_S);
+    enum as_status s = AS_OK;
+    for (int i = 0; i < WARMUPS && !s && (i == 0 || as_now() < end); i++)
+        s = trials_one(t, &seconds, &ns, err);
+    t->n = 0;
+    t->faults = 0;
+    return s;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct trials *t = calloc(1, sizeof *t);
+    *state = t;
+    if (!t)
+        return as_nomem(err, sizeof *t, "trials");
+    enum as_status s = trials_prepare(t, vc, err);
+    if (s)
+        return s;
+    vc->host_work = true; /* the host's kernel serves a fault, whoever has it */
+    vc->footprint = t->pages * t->toucher.page;
+    vc->max_reps = t->what == FAULT_FIRST ? 1 : TRIALS;
+    if (t->by_device)
+        as_expect_code(vc, t->toucher.kernel, t->load ? "load.global" : "store.global", 1);
+    /* What this process never had is used up by warming up. */
+    return t->what == FAULT_FIRST ? AS_OK : warm_up(t, vc, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    double ns[TRIALS];
+    size_t n = reps < TRIALS ? (size_t)reps : TRIALS;
+    out->seconds = 0;
+    for (size_t i = 0; i < n; i++) {
+        double seconds;
+        enum as_status s = trials_one(state, &seconds, &ns[i], err);
+        if (s)
+            return s;
+        out->seconds += seconds;
+    }
+    out->value = as_median(ns, n);
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    return trials_check(state, why, why_size);
+}
+
+static void finish(void *state)
+{
+    if (!state)
+        return;
+    trials_finish(state);
+    free(state);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 15 + as_axes_number(a, "pages") * 30e-6;
+}
+
+const struct as_probe as_probe_fault = {
+    .abi = AS_PROBE_ABI,
+    .name = "fault",
+    .title = "Page faults",
+    .question = "What does the first touch of a page cost, and how many faults a second are served?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "one page of the base size: touching it first less touching it again (control: touching it once, there); "
+              "1e9 divided by it are pages/s",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_fault,
+    .figure = "fault",
+};

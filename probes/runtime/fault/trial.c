@@ -1,0 +1,305 @@
+#include "trial.h"
+
+#include "lib/prepare/prepare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { KEPT_MAX = 1 << 16, KEPT_BLOCKS = 8 };
+static const uint64_t HELD_MAX = UINT64_C(4) << 30;
+/* Allocators keep smaller blocks after they were freed, and their pages with them; the C library's keeps at most 64 MiB
+ * at the end of its heap. The CPU backend drops what a fresh block had. */
+static const uint64_t BLOCK_MIN = UINT64_C(72) << 20;
+
+static struct as_span last_span(const struct trials *t)
+{
+    return (struct as_span){
+        .memory = as_blocks_last(&t->blocks), .start = t->start, .pages = t->pages, .mark = t->mark, .load = t->load};
+}
+
+static void drop_blocks(struct trials *t)
+{
+    if (t->locked)
+        munlock(t->locked, t->locked_bytes);
+    t->locked = NULL;
+    as_blocks_drop(&t->blocks);
+}
+
+static bool host_sees(const struct trials *t)
+{
+    const struct as_allocator *a = as_info_allocator(&t->dev->info, as_axes_text(t->vc->axes, "allocator"));
+    return a && a->host_access;
+}
+
+/* The heap keeps a word before a block, on the page where that starts: then the pages after it are touched. */
+static enum as_status find_shape(struct trials *t, struct as_error *err)
+{
+    const uint64_t page = t->toucher.page;
+    const bool cpu = (t->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    /* Mapped where the CPU sees it: so that its address is known, and so that it exists for drivers that make a buffer
+     * at its first use. Mapping touches nothing. */
+    t->blocks = (struct as_blocks){.dev = t->dev,
+                                   .allocator = as_axes_text(t->vc->axes, "allocator"),
+                                   .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
+                                   .map = host_sees(t)};
+    enum as_status s = as_blocks_add(&t->blocks, err);
+    if (s || (uintptr_t)as_blocks_last(&t->blocks)->host % page == 0)
+        return s;
+    as_blocks_drop(&t->blocks);
+    t->start = page;
+    t->blocks.bytes += page;
+    return as_blocks_add(&t->blocks, err);
+}
+
+static enum as_status hand_over(struct trials *t, struct as_error *err)
+{
+    const struct as_span span = last_span(t);
+    if (t->minor)
+        as_pages_store_here(&t->toucher, &span);
+    return t->by_device && host_sees(t) ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
+}
+
+static enum as_status touch(struct trials *t, double *ns, struct as_error *err)
+{
+    const struct as_span span = last_span(t);
+    double seconds = NAN;
+    enum as_status s = as_pages_touch(&t->toucher, &span, &seconds, err);
+    *ns = seconds * 1e9 / (double)t->pages;
+    return s;
+}
+
+/* Pages go back to the CPU that frees them and are handed out there first, still in its caches. So the thread that maps
+ * and frees is put on the CPU of the one that touches, as if it were one thread. */
+static enum as_status go_along(struct trials *t, struct as_error *err)
+{
+    double unused;
+    if (t->by_device || t->toucher.threads != 1)
+        return AS_OK;
+    enum as_status s = touch(t, &unused, err);
+    int cpu = s ? -1 : as_pages_cpu(&t->toucher);
+    cpu_set_t there;
+    CPU_ZERO(&there);
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof t->home, &t->home))
+        return s;
+    CPU_SET((size_t)cpu, &there);
+    t->moved = sched_setaffinity(0, sizeof there, &there) == 0;
+    return AS_OK;
+}
+
+/* ---- the control: memory whose pages are there ---- */
+
+static bool lock_pages(struct trials *t, const struct as_span *span)
+{
+    char *at = (char *)span->memory->host + span->start;
+    size_t bytes = (size_t)(span->pages * t->toucher.page);
+    if (!(t->dev->info.capabilities & AS_CAP_HOST_KERNELS) || mlock(at, bytes))
+        return false;
+    t->locked = at;
+    t->locked_bytes = bytes;
+    return true;
+}
+
+static enum as_status start_control(struct trials *t, struct as_error *err)
+{
+    double unused;
+    const struct as_span span = last_span(t);
+    errno = 0;
+    if (lock_pages(t, &span)) {
+        as_note(t->vc, "prefault", "mlock");
+        return AS_OK;
+    }
+    as_note(t->vc, "prefault", errno ? strerror(errno) : "touched before");
+    enum as_status s = hand_over(t, err);
+    return s ? s : touch(t, &unused, err);
+}
+
+enum as_status trials_prepare(struct trials *t, struct as_trial_context *vc, struct as_error *err)
+{
+    static const char *const whats[] = {"fault", "first", "control", NULL};
+    const bool one = as_word_is(vc->axes, "scenario", "cpu-one");
+    *t = (struct trials){.vc = vc, .dev = vc->dev, .mark = vc->seed >> 2 | 1};
+    t->what = (enum fault_what)as_word_index(vc->axes, "what", whats);
+    t->minor = as_word_is(vc->axes, "scenario", "device-minor");
+    t->by_device = t->minor || as_word_is(vc->axes, "scenario", "device-major");
+    t->load = as_word_is(vc->axes, "access", "load");
+    t->pages = as_axes_u64(vc->axes, "pages");
+    enum as_status s = as_pages_prepare(&t->toucher, t->dev, t->by_device ? 0 : one ? 1 : UINT32_MAX, err);
+    if (!s)
+        s = as_check_room(t->dev, t->pages * t->toucher.page, t->pages * t->toucher.page, err);
+    if (!s)
+        s = find_shape(t, err);
+    if (!s)
+        s = go_along(t, err);
+    if (!s && t->what == FAULT_CONTROL)
+        s = start_control(t, err);
+    if (!s && t->what == FAULT_FIRST)
+        s = as_blocks_never_had(&t->blocks, vc, &t->toucher, HELD_MAX, err);
+    as_note_number(vc, "threads", t->toucher.threads);
+    return s;
+}
+
+static enum as_status keep(struct trials *t, double ns, double again_ns, struct as_error *err)
+{
+    if (t->n == KEPT_MAX)
+        return AS_OK;
+    enum as_status s = as_grow((void **)&t->ns, &t->n_cap, t->n + 1, sizeof *t->ns, err);
+    if (!s)
+        s = as_grow((void **)&t->again_ns, &t->again_cap, t->n + 1, sizeof *t->again_ns, err);
+    if (s)
+        return s;
+    t->ns[t->n] = ns - again_ns;
+    t->again_ns[t->n++] = again_ns;
+    return AS_OK;
+}
+
+static enum as_status new_block(struct trials *t, struct as_error *err)
+{
+    if (t->what == FAULT_CONTROL)
+        return AS_OK;
+    if (t->what == FAULT_AGAIN)
+        drop_blocks(t);
+    enum as_status s =
+        t->what == FAULT_FIRST ? as_blocks_add_never_had(&t->blocks, err) : as_blocks_add(&t->blocks, err);
+    return s ? s : hand_over(t, err);
+}
+
+/* A block that fits a hole in the middle of the C library's heap goes back there with its pages, whatever its size. It
+ * is held, then, and the next one comes from elsewhere. */
+static enum as_status hold(struct trials *t, struct as_error *err)
+{
+    enum as_status s = as_grow((void **)&t->kept.held, &t->kept.cap, t->kept.n + 1, sizeof(struct as_memory *), err);
+    t->kept.dev = t->dev;
+    if (!s)
+        t->kept.held[t->kept.n++] = t->blocks.held[--t->blocks.n];
+    return s;
+}
+
+static bool is_kept(const struct trials *t, double faults)
+{
+    return t->what == FAULT_AGAIN && t->by_device && t->dev->info.is_host_cpu && !(faults > 0) &&
+           t->kept.n < KEPT_BLOCKS && !(t->dev->info.capabilities & AS_CAP_SCRIPTED);
+}
+
+static enum as_status touch_new(struct trials *t, double *ns, double *faults, struct as_error *err)
+{
+    enum as_status s = new_block(t, err);
+    if (s)
+        return s;
+    *faults = as_minor_faults();
+    t->mark += t->pages;
+    s = touch(t, ns, err);
+    *faults = as_minor_faults() - *faults;
+    return s;
+}
+
+enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct as_error *err)
+{
+    double first = 0, again = 0, faults = NAN;
+    enum as_status s = touch_new(t, &first, &faults, err);
+    while (!s && is_kept(t, faults)) {
+        s = hold(t, err);
+        if (!s)
+            s = touch_new(t, &first, &faults, err);
+    }
+    t->faults += faults;
+    if (!s && t->what != FAULT_CONTROL) {
+        t->mark += t->pages;
+        s = touch(t, &again, err);
+    }
+    if (s)
+        return s;
+    *seconds = (first + again) * 1e-9 * (double)t->pages;
+    *ns = first - again;
+    return keep(t, first, again, err);
+}
+
+/* ---- what came of it ---- */
+
+/* Loads are checked by what they give of marks that the host has put there. */
+static enum as_status check_loads(struct trials *t, bool *good, char *why, size_t why_size, struct as_error *err)
+{
+    struct as_span span = last_span(t);
+    uint64_t want = span.pages * span.mark + span.pages * (span.pages - 1) / 2, got = 0;
+    double unused;
+    enum as_status s = t->dev->memory->map(t->dev, span.memory, err);
+    if (s)
+        return s;
+    as_pages_store_here(&t->toucher, &span);
+    if (t->by_device)
+        s = t->dev->memory->unmap(t->dev, span.memory, err);
+    if (!s)
+        s = touch(t, &unused, err);
+    if (!s)
+        s = as_pages_sum(&t->toucher, &span, &got, err);
+    *good = got == want;
+    snprintf(why, why_size, "the loads add up to %llu and not to %llu", (unsigned long long)got,
+             (unsigned long long)want);
+    return s;
+}
+
+static enum as_status check_stores(struct trials *t, bool *good, char *why, size_t why_size, struct as_error *err)
+{
+    const struct as_span span = last_span(t);
+    enum as_status s = t->dev->memory->map(t->dev, span.memory, err);
+    if (s)
+        return s;
+    *good = as_pages_hold(&t->toucher, &span, why, why_size);
+    return t->by_device ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
+}
+
+/* The kernel counts the faults of this process, which are all where the memory is the host's. A number of which it
+ * counted none says what the allocator kept, not what a fault costs. */
+static bool faults_fit(const struct trials *t, double page_size, char *why, size_t why_size)
+{
+    const struct as_device_info *info = &t->dev->info;
+    double pages = (double)t->pages * (double)t->toucher.page / fmax(page_size, (double)t->toucher.page);
+    double least = 0.9 * (double)t->n * floor(fmax(1, pages)), most = 0.1 * (double)t->n * (double)t->pages;
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_cpu)
+        return true;
+    if (info->capabilities & AS_CAP_SCRIPTED || t->n == KEPT_MAX || !isfinite(t->faults))
+        return true;
+    snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", t->faults, t->n,
+             (unsigned long long)t->pages);
+    /* What the driver itself touches for a launch is counted too. */
+    return t->what == FAULT_CONTROL ? t->pages < 64 || t->faults <= most : t->faults >= least;
+}
+
+bool trials_check(struct trials *t, char *why, size_t why_size)
+{
+    struct as_error err = {0};
+    double sum = 0;
+    bool good = false;
+    enum as_status s =
+        t->load ? check_loads(t, &good, why, why_size, &err) : check_stores(t, &good, why, why_size, &err);
+    double page_size = (double)as_blocks_last(&t->blocks)->page_size;
+    for (size_t i = 0; i < t->n; i++)
+        sum += t->ns[i];
+    as_note_number(t->vc, "trials", (double)t->n);
+    as_note_number(t->vc, "mean_ns", sum / (double)t->n);
+    as_note_number(t->vc, "median_ns", as_median(t->ns, t->n));
+    as_note_number(t->vc, "p95_ns", as_quantile(t->ns, t->n, 0.95));
+    as_note_number(t->vc, "control_ns", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
+    as_note_number(t->vc, "faults_per_page", t->faults / (double)t->n / (double)t->pages);
+    as_note_number(t->vc, "page_size", page_size);
+    if (s)
+        snprintf(why, why_size, "%s", err.text);
+    return !s && good && faults_fit(t, page_size, why, why_size);
+}
+
+void trials_finish(struct trials *t)
+{
+    if (!t->dev)
+        return;
+    drop_blocks(t);
+    if (t->moved)
+        sched_setaffinity(0, sizeof t->home, &t->home);
+    as_blocks_finish(&t->blocks);
+    as_blocks_finish(&t->kept);
+    free(t->ns);
+    free(t->again_ns);
+    as_pages_finish(&t->toucher);
+}

@@ -1,0 +1,251 @@
+/* launch: what it costs to start a kernel and to learn that it has ended. See method.md. */
+#include "lib/prepare/prepare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char as_method_launch[];
+extern const char as_kernel_launch[];
+
+enum { BATCH = 100 };
+
+static const char *const what_words[] = {"roundtrip", "submit",    "batch",      "graph-1",
+                                         "graph-10",  "graph-100", "graph-1000", NULL};
+static const char *const wait_words[] = {"block", "spin", "yield", NULL}; /* in the order of enum as_wait */
+
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help = "launch and wait; the queuing call alone; one of 100 back to back, waited for once; a node of a graph",
+     .type = AS_AXIS_WORD,
+     .def = "roundtrip",
+     .words = what_words},
+    {.name = "wait",
+     .help = "how the host waits for the end",
+     .type = AS_AXIS_WORD,
+     .def = "block",
+     .words = wait_words},
+    {.name = "threads",
+     .help = "CPU: threads that are woken and joined; device: threads of the one group",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_THREADS,
+     .min = 1,
+     .def = "1"},
+    {0},
+};
+static const char *const quick[] = {"what=roundtrip wait=all threads=1", "what=submit,batch wait=block threads=1",
+                                    "what=roundtrip wait=block threads=max",
+                                    "what=graph-1,graph-100 wait=block threads=1", NULL};
+static const char *const full[] = {"what=all wait=all threads=1,max", NULL};
+
+static bool is_graph(const char *what)
+{
+    return strncmp(what, "graph-", strlen("graph-")) == 0;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    bool async = (info->capabilities & AS_CAP_ASYNC) != 0;
+    bool blocks = as_word_is(a, "wait", "block");
+    const char *what = as_axes_text(a, "what");
+    if (is_graph(what) && !(info->capabilities & AS_CAP_GRAPHS)) {
+        as_fail(err, AS_UNSUPPORTED, "the device's API cannot record launches as a graph");
+        return (info->capabilities & AS_CAP_HOST_KERNELS) || !blocks ? AS_PRUNED : AS_INAPPLICABLE;
+    }
+    if (!blocks && (!async || strcmp(what, "roundtrip") != 0))
+        return AS_PRUNED;
+    if (strcmp(what, "submit") == 0 && !async) {
+        as_fail(err, AS_UNSUPPORTED, "a launch on this device returns only when the kernel has ended");
+        return AS_INAPPLICABLE;
+    }
+    return AS_APPLIES;
+}
+
+static void host_count(const struct as_host_call *call)
+{
+    if (call->thread == 0)
+        *(volatile uint32_t *)call->args[0] += (uint32_t)call->reps;
+}
+static const struct as_host_kernel host_kernels[] = {{"count", host_count}, {NULL, NULL}};
+
+struct state {
+    struct as_device *dev;
+    struct as_memory *counter;
+    struct as_program *program;
+    struct as_kernel *kernel;
+    struct as_arg arg;
+    struct as_launch launch;
+    enum as_wait wait;
+    bool async;
+    uint32_t launched; /* modulo 2^32, as the counter */
+    enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
+    unsigned kernels; /* of one call of once */
+};
+
+/* The host's clock on both sides: a device's own time stamps leave out what a launch costs. */
+static enum as_status roundtrip(struct state *s, double *seconds, struct as_error *err)
+{
+    struct as_timing unused;
+    double start = as_now();
+    enum as_status st = s->async ? s->dev->queue->submit(s->dev, &s->launch, err)
+                                 : s->dev->queue->launch(s->dev, &s->launch, &unused, err);
+    if (!st && s->async)
+        st = s->dev->queue->wait(s->dev, s->wait, err);
+    *seconds += as_now() - start;
+    return st;
+}
+
+static enum as_status submit_only(struct state *s, double *seconds, struct as_error *err)
+{
+    double start = as_now();
+    enum as_status st = s->dev->queue->submit(s->dev, &s->launch, err);
+    *seconds += as_now() - start;
+    return st ? st : s->dev->queue->wait(s->dev, AS_WAIT_BLOCK, err);
+}
+
+/* One graph whose nodes are the launches; recording it is not timed. */
+static enum as_status run_graph(struct state *s, double *seconds, struct as_error *err)
+{
+    struct as_timing t;
+    enum as_status st = s->dev->queue->launch(s->dev, &s->launch, &t, err);
+    if (!st)
+        *seconds += t.host_s;
+    return st;
+}
+
+struct way {
+    const char *what;
+    enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
+    unsigned kernels;
+};
+static const struct way ways[] = {{"roundtrip", roundtrip, 1},    {"submit", submit_only, BATCH},
+                                  {"batch", roundtrip, BATCH},    {"graph-1", run_graph, 1},
+                                  {"graph-10", run_graph, 10},    {"graph-100", run_graph, 100},
+                                  {"graph-1000", run_graph, 1000}};
+
+static void choose_way(struct state *s, const struct as_axes *a)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (as_word_is(a, "what", ways[i].what)) {
+            s->once = ways[i].once;
+            s->kernels = ways[i].kernels;
+        }
+    /* A CPU's queue holds a launch with its repetitions as one entry, so there the call is timed for one. */
+    if (s->once == submit_only && (s->dev->info.capabilities & AS_CAP_HOST_KERNELS))
+        s->kernels = 1;
+}
+
+static void shape_launch(struct state *s, size_t threads)
+{
+    bool host = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    s->arg = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->counter};
+    s->launch = (struct as_launch){.kernel = s->kernel,
+                                   .args = &s->arg,
+                                   .args_n = 1,
+                                   .groups = host ? threads : 1,
+                                   .group_size = host ? 1 : threads,
+                                   .reps = s->kernels,
+                                   .flags = s->once == run_graph     ? AS_LAUNCH_GRAPH
+                                            : host && s->kernels > 1 ? AS_LAUNCH_BARRIER
+                                                                     : 0};
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    static const uint32_t zero;
+    struct as_device *dev = vc->dev;
+    struct as_program_desc desc = {.name = "launch", .source = as_kernel_launch, .host = host_kernels};
+    struct as_memory_desc want = {.allocator = dev->info.allocators[0].name, .bytes = 4096, .node = -1};
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "launch");
+    s->dev = dev;
+    as_host_part(vc);
+    s->async = (dev->info.capabilities & AS_CAP_ASYNC) != 0;
+    choose_way(s, vc->axes);
+    s->wait = (enum as_wait)as_word_index(vc->axes, "wait", wait_words);
+    if (!s->once || !wait_words[s->wait])
+        return as_fail(err, AS_USAGE, "there is no way '%s' of launching or '%s' of waiting",
+                       as_axes_text(vc->axes, "what"), as_axes_text(vc->axes, "wait"));
+    vc->footprint = want.bytes;
+    vc->max_reps = UINT64_C(1) << 20;
+    enum as_status st = dev->program->build(dev, &desc, &s->program, err);
+    if (!st)
+        st = dev->program->kernel(dev, s->program, "count", &s->kernel, err);
+    if (!st)
+        st = dev->memory->alloc(dev, &want, &s->counter, err);
+    if (!st)
+        st = dev->memory->write(dev, s->counter, 0, &zero, sizeof zero, err);
+    shape_launch(s, (size_t)as_axes_u64(vc->axes, "threads"));
+    return st;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    enum as_status st = AS_OK;
+    double seconds = 0;
+    for (uint64_t i = 0; i < reps && !st; i++)
+        st = s->once(s, &seconds, err);
+    if (st)
+        return st;
+    s->launched += (uint32_t)(reps * s->kernels);
+    out->seconds = seconds;
+    out->value = seconds * 1e9 / ((double)reps * s->kernels);
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    struct as_error err = {0};
+    uint32_t counted = 0;
+    if (s->dev->memory->read(s->dev, s->counter, 0, &counted, sizeof counted, &err)) {
+        snprintf(why, why_size, "%s", err.text);
+        return false;
+    }
+    if (counted != s->launched)
+        snprintf(why, why_size, "%u kernels ran, %u were launched", counted, s->launched);
+    return counted == s->launched;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    s->dev->memory->free(s->dev, s->counter);
+    s->dev->program->kernel_destroy(s->dev, s->kernel);
+    s->dev->program->destroy(s->dev, s->program);
+    free(s);
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)a;
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* a driver compiles the kernel at first */
+}
+
+const struct as_probe as_probe_launch = {
+    .abi = AS_PROBE_ABI,
+    .name = "launch",
+    .title = "Launch cost",
+    .question = "What does it cost to start a kernel, and to learn that it has ended?",
+    .metric = "time",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "one kernel that only counts itself: call until its end is known (roundtrip), queuing call alone "
+              "(submit), a share of 100 (batch) or of a graph (graph-N)",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_launch,
+    .figure = "launch",
+};

@@ -1,0 +1,293 @@
+/* page_events: what is counted of pages: loads whose translation no TLB held, and faults of first touches. See
+ * method.md. */
+#include "lib/chase/chase.h"
+#include "lib/pages/events.h"
+#include "lib/pages/pages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_page_events[];
+
+enum { LINE = 64, STRIDE_MIN = 4096, WALKED = 1 << 16 };
+
+static const char *const what_words[] = {"misses", "faults", NULL};
+static const char *const touch_words[] = {"cpu", "device", NULL};
+static const struct as_axis axes[] = {
+    {.name = "what",
+     .help =
+         "loads of a walk over pages that no TLB had a translation for; minor faults until a CPU has read all pages",
+     .type = AS_AXIS_WORD,
+     .words = what_words,
+     .def = "faults"},
+    {.name = "pages",
+     .help = "how many are walked, or read",
+     .type = AS_AXIS_COUNT,
+     .min = 2,
+     .max = 1 << 24,
+     .def = "16384"},
+    {.name = "stride",
+     .help = "misses: bytes from page to page, a power of two",
+     .type = AS_AXIS_SIZE,
+     .min = STRIDE_MIN,
+     .max = 1 << 30,
+     .def = "4KiB"},
+    {.name = "allocator",
+     .help = "where the memory comes from",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "all"},
+    {.name = "touch",
+     .help = "faults: who touches first, the CPU that reads afterwards or the device",
+     .type = AS_AXIS_WORD,
+     .words = touch_words,
+     .def = "cpu"},
+    {0},
+};
+static const char *const quick[] = {"what=misses pages=16,1024,16384 allocator=mmap,thp",
+                                    "what=faults pages=16384 allocator=all touch=all", NULL};
+static const char *const full[] = {"what=misses pages=16..262144 x1 allocator=mmap,thp,hugetlb",
+                                   "what=misses pages=16..4096 x1 stride=2MiB allocator=thp,hugetlb",
+                                   "what=faults pages=16384,65536 allocator=all touch=all", NULL};
+
+struct state {
+    struct as_trial_context *vc;
+    struct as_device *dev;
+    bool misses, device_first;
+    struct as_chase chase;
+    struct as_events events;
+    struct as_pages toucher, reader; /* toucher: of the device, where it touches first */
+    uint64_t mark;
+    uint64_t want, got; /* sums of the last pass */
+    double faults;      /* of it */
+};
+
+/* ---- which cells ---- */
+
+static const char *why_no_misses(const struct as_device_info *info)
+{
+    if (info->capabilities & AS_CAP_HOST_KERNELS)
+        return NULL;
+    return "a device's misses are counted by its vendor's profiler alone; the steps of the probe 'tlb' show them";
+}
+
+static const char *why_no_faults(const struct as_device_info *info, const struct as_allocator *allocator, bool device)
+{
+    if (allocator && !allocator->host_access)
+        return "the CPU does not see this memory, and a device's faults are not the process's";
+    return device && !(info->capabilities & AS_CAP_SOURCE) ? "the device builds no kernels from source" : NULL;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
+    const bool misses = as_word_is(a, "what", "misses"), device = as_word_is(a, "touch", "device");
+    const uint64_t stride = as_axes_u64(a, "stride");
+    const double bytes = as_axes_number(a, "pages") * (double)stride;
+    if (misses ? device : stride != STRIDE_MIN || (device && (info->capabilities & AS_CAP_HOST_KERNELS)))
+        return AS_PRUNED;
+    const char *why = allocator && allocator->why_not[0] ? allocator->why_not
+                      : misses                           ? why_no_misses(info)
+                                                         : why_no_faults(info, allocator, device);
+    if (why)
+        as_fail(err, AS_UNSUPPORTED, "%s", why);
+    else if (stride & (stride - 1))
+        as_fail(err, AS_UNSUPPORTED, "the stride must be a power of two");
+    else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 15 + as_axes_number(a, "pages") * (as_axes_number(a, "stride") / 200e6 + 30e-6);
+}
+
+/* ---- misses ---- */
+
+static enum as_status walk(struct state *s, uint64_t reps, double *seconds, struct as_error *err)
+{
+    double unused;
+    return as_chase_walk(&s->chase, reps, &unused, seconds, err);
+}
+
+/* A whole cycle first, so that what a TLB can hold is in it. */
+static enum as_status prepare_misses(struct state *s, struct as_error *err)
+{
+    const struct as_axes *a = s->vc->axes;
+    const uint64_t stride = as_axes_u64(a, "stride"), pages = as_axes_u64(a, "pages");
+    const struct as_chase_desc desc = {.allocator = as_axes_text(a, "allocator"),
+                                       .size = pages * stride,
+                                       .stride = stride,
+                                       .spread = LINE,
+                                       .seed = s->vc->seed,
+                                       .fresh = true};
+    double unused;
+    enum as_status st = as_chase_prepare(&s->chase, s->dev, &desc, err);
+    if (!st)
+        st = walk(s, (pages + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS, &unused, err);
+    if (!st)
+        st = as_events_open(&s->events, AS_EVENT_TLB_MISSES, err);
+    if (st)
+        return st;
+    as_chase_note(s->vc, &s->chase);
+    as_note_number(s->vc, "loads", WALKED);
+    s->vc->footprint = s->chase.footprint;
+    return AS_OK;
+}
+
+static enum as_status sample_misses(struct state *s, struct as_sample *out, struct as_error *err)
+{
+    uint64_t before, after;
+    enum as_status st = as_events_read(&s->events, &before, err);
+    if (!st)
+        st = walk(s, WALKED / AS_CHASE_STEPS, &out->seconds, err);
+    if (!st)
+        st = as_events_read(&s->events, &after, err);
+    if (!st)
+        out->value = (double)(after - before);
+    out->clock_hz = s->chase.clock_hz;
+    return st;
+}
+
+/* ---- faults ---- */
+
+/* Mapped for the CPU, whose first page starts where the host's does. */
+static enum as_status new_block(struct state *s, struct as_span *span, struct as_error *err)
+{
+    const uint64_t page = s->reader.page;
+    const struct as_memory_desc want = {.allocator = as_axes_text(s->vc->axes, "allocator"),
+                                        .bytes = (span->pages + 1) * page,
+                                        .node = -1,
+                                        .fresh = true};
+    enum as_status st = s->dev->memory->alloc(s->dev, &want, &span->memory, err);
+    if (!st)
+        st = s->dev->memory->map(s->dev, span->memory, err);
+    if (!st)
+        span->start = (page - (uintptr_t)span->memory->host % page) % page;
+    return st;
+}
+
+static enum as_status device_touches(struct state *s, const struct as_span *span, double *seconds, struct as_error *err)
+{
+    enum as_status st = s->dev->memory->unmap(s->dev, span->memory, err);
+    if (!st)
+        st = as_pages_touch(&s->toucher, span, seconds, err);
+    return st ? st : s->dev->memory->map(s->dev, span->memory, err);
+}
+
+/* Memory taken anew, stored to by who touches first, then read by the CPU; counted from the first to the last touch. */
+static enum as_status pass(struct state *s, double *seconds, struct as_error *err)
+{
+    s->mark += 3; /* so that what another pass left gives another sum */
+    struct as_span span = {.pages = as_axes_u64(s->vc->axes, "pages"), .mark = s->mark};
+    double first = 0, again = 0;
+    enum as_status st = new_block(s, &span, err);
+    const double before = as_minor_faults();
+    if (!st)
+        st = s->device_first ? device_touches(s, &span, &first, err) : as_pages_touch(&s->reader, &span, &first, err);
+    span.load = true;
+    if (!st)
+        st = as_pages_touch(&s->reader, &span, &again, err);
+    s->faults = as_minor_faults() - before;
+    if (!st)
+        st = as_pages_sum(&s->reader, &span, &s->got, err);
+    s->want = span.pages * span.mark + span.pages * (span.pages - 1) / 2;
+    *seconds = first + again;
+    s->dev->memory->free(s->dev, span.memory);
+    return st;
+}
+
+/* The first pass brings stacks, kernels and what a driver sets up. */
+static enum as_status prepare_faults(struct state *s, struct as_error *err)
+{
+    double unused;
+    s->mark = s->vc->seed >> 2 | 1;
+    enum as_status st = as_pages_prepare(&s->reader, s->dev, 1, err);
+    if (!st && s->device_first)
+        st = as_pages_prepare(&s->toucher, s->dev, 0, err);
+    if (st)
+        return st;
+    s->vc->host_work = true;
+    s->vc->footprint = as_axes_u64(s->vc->axes, "pages") * s->reader.page;
+    return pass(s, &unused, err);
+}
+
+/* ---- one trial ---- */
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "page_events");
+    s->vc = vc;
+    s->dev = vc->dev;
+    s->misses = as_word_is(vc->axes, "what", "misses");
+    s->device_first = as_word_is(vc->axes, "touch", "device");
+    vc->min_reps = vc->max_reps = 1;
+    return s->misses ? prepare_misses(s, err) : prepare_faults(s, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    (void)reps; /* always 1 */
+    if (s->misses)
+        return sample_misses(s, out, err);
+    enum as_status st = pass(s, &out->seconds, err);
+    out->value = s->faults;
+    return st;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    const struct state *s = state;
+    if (s->misses)
+        return as_chase_check(&s->chase, why, why_size);
+    if (!isfinite(s->faults)) {
+        snprintf(why, why_size, "the system does not say how many faults this process had");
+        return false;
+    }
+    snprintf(why, why_size, "the pages hold %llu together, and %llu were stored", (unsigned long long)s->got,
+             (unsigned long long)s->want);
+    return s->got == s->want;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    as_events_close(&s->events);
+    as_chase_finish(&s->chase);
+    as_pages_finish(&s->toucher);
+    as_pages_finish(&s->reader);
+    free(s);
+}
+
+const struct as_probe as_probe_page_events = {
+    .abi = AS_PROBE_ABI,
+    .name = "page_events",
+    .title = "Events of pages",
+    .question = "How many loads miss the TLB, and how many faults does a pass over memory take, by allocator?",
+    .metric = "events",
+    .unit = "events",
+    .lower_is_better = true,
+    .counts =
+        "loads of 65536 in a walk that missed the data TLB, or minor faults of the process from the first touch of "
+        "a block until a CPU has read all of its pages",
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_page_events,
+    .figure = "page_events",
+};

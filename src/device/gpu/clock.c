@@ -1,0 +1,72 @@
+/* The true clock of the units: cycle counter and timer, read together twice. */
+#include "device/gpu/gpu.h"
+
+#include <math.h>
+
+enum { WINDOW_NS = 60000, OUT_BYTES = 64 };
+
+/* The timer steps by up to a microsecond, so that a step is waited for before each reading; the window between is long
+ * against what is left of it. A timer that stands still is given up: then nothing was counted. */
+static const char source[] = "KERNEL(as_clock)(ARG_GLOBAL(0, u64, out), ARG_VALUE(1, u64, ns) ARG_INDICES)\n"
+                             "{\n"
+                             "    u64 before = NANOS(), t0 = before, t1, c0, c1;\n"
+                             "    u32 patience = 1u << 20;\n"
+                             "    while (t0 == before && --patience)\n"
+                             "        t0 = NANOS();\n"
+                             "    c0 = CYCLES();\n"
+                             "    do\n"
+                             "        before = NANOS();\n"
+                             "    while (before - t0 < ns && --patience);\n"
+                             "    t1 = before;\n"
+                             "    while (t1 == before && --patience)\n"
+                             "        t1 = NANOS();\n"
+                             "    c1 = CYCLES();\n"
+                             "    out[0] = patience ? c1 - c0 : 0;\n"
+                             "    out[1] = patience ? t1 - t0 : 0;\n"
+                             "}\n";
+
+static enum as_status prepare(struct as_device *dev, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    const struct as_program_desc desc = {.name = "clock", .source = source};
+    struct as_program *program = NULL;
+    struct as_kernel *kernel = NULL;
+    enum as_status s = dev->program->build(dev, &desc, &program, err);
+    if (!s)
+        s = dev->program->kernel(dev, program, "as_clock", &kernel, err);
+    if (!s)
+        s = AS_GPU_DO(card, err, host_alloc, &card->clock_out, OUT_BYTES, card->api->host_mapped);
+    if (!s)
+        card->clock_kernel = kernel->function;
+    dev->program->kernel_destroy(dev, kernel);
+    dev->program->destroy(dev, program); /* what was built stays with the device */
+    return s;
+}
+
+enum as_status as_gpu_clock(struct as_device *dev, double *hz, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    const struct as_gpu_functions *f = card->f;
+    *hz = NAN;
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s && !card->clock_kernel)
+        s = prepare(dev, err);
+    if (s)
+        return s;
+    unsigned long long out = 0, window = WINDOW_NS;
+    void *parameters[] = {&out, &window};
+    int code = card->api->host_address(card, card->clock_out, &out);
+    if (!code)
+        code = f->launch.call(card->clock_kernel, 1, 1, 1, 1, 1, 1, 0, card->stream, parameters, NULL);
+    if (!code)
+        code = f->stream_synchronize.call(card->stream);
+    s = as_gpu_check(card, code, "the clock kernel", err);
+    if (s)
+        return s;
+    const volatile unsigned long long *got = card->clock_out;
+    if (got[0] == 0 || got[1] == 0)
+        return as_fail(err, AS_FAILED, "%s: the timer of the device stands still, so its clock cannot be told",
+                       card->api->name);
+    *hz = (double)got[0] / (double)got[1] * 1e9;
+    return AS_OK;
+}

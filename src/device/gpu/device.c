@@ -1,0 +1,151 @@
+/* Cards: their errors; found, opened and closed. */
+#include "device/gpu/gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum as_status status_of(const struct as_gpu_api *api, int code)
+{
+    for (const struct as_gpu_status *s = api->statuses; s->code; s++)
+        if (s->code == code)
+            return s->status;
+    return AS_FAILED;
+}
+
+static bool is_sticky(const struct as_gpu_api *api, int code)
+{
+    for (const int *s = api->sticky; *s; s++)
+        if (*s == code)
+            return true;
+    return false;
+}
+
+enum as_status as_gpu_tell(const struct as_gpu_backend *backend, int code, const char *what, struct as_error *err)
+{
+    if (code == 0)
+        return AS_OK;
+    const struct as_gpu_api *api = backend->api;
+    const char *name = NULL, *text = NULL;
+    api->words(backend, code, &name, &text);
+    return as_fail(err, status_of(api, code), "%s: %s: %.80s (%d): %.300s", api->name, what,
+                   name && name[0] ? name : "an error without a name", code,
+                   text && text[0] ? text : "the driver has no words for it");
+}
+
+enum as_status as_gpu_check(struct as_gpu *card, int code, const char *what, struct as_error *err)
+{
+    struct as_error here = {0};
+    enum as_status s = as_gpu_tell(card->backend, code, what, &here);
+    if (!s)
+        return AS_OK;
+    if (!card->sticky && is_sticky(card->api, code)) {
+        card->sticky = code;
+        card->lost = here;
+    }
+    if (err)
+        *err = here;
+    return s;
+}
+
+enum as_status as_gpu_alive(const struct as_gpu *card, struct as_error *err)
+{
+    const struct as_gpu_api *api = card->api;
+    if (card->sticky)
+        return as_fail(err, AS_FAILED, "%s: %s was lost before: %s", api->name, api->lost, card->lost.text);
+    return as_gpu_tell(card->backend, api->enter(card, &card->here), api->enter_name, err);
+}
+
+void as_gpu_locate(struct as_gpu_found *found, const char *text, unsigned domain, unsigned bus, unsigned device)
+{
+    unsigned parts[4] = {0};
+    if (sscanf(text, "%8x:%4x:%4x.%4x", &parts[0], &parts[1], &parts[2], &parts[3]) >= 3)
+        domain = parts[0], bus = parts[1], device = parts[2];
+    else
+        parts[3] = 0;
+    unsigned function = parts[3] & 7;
+    bus &= 0xFF, device &= 0x1F;
+    found->place = (uint64_t)domain << 16 | bus << 8 | device << 3 | function;
+    snprintf(found->bus_id, sizeof found->bus_id, "%04x:%02x:%02x.%x", domain, bus, device, function);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct as_gpu_found *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+void as_gpu_sort(struct as_gpu_backend *backend)
+{
+    qsort(backend->found, backend->found_n, sizeof *backend->found, by_place);
+}
+
+enum as_status as_gpu_check_index(const struct as_gpu_backend *backend, size_t index, struct as_error *err)
+{
+    const char *name = backend->api->name;
+    if (index < backend->found_n)
+        return AS_OK;
+    return as_fail(err, AS_NOTFOUND, "there is no device '%s:%zu'; the last is '%s:%zu'", name, index, name,
+                   backend->found_n - 1);
+}
+
+void as_gpu_init(struct as_gpu *card, struct as_gpu_backend *backend, size_t index)
+{
+    card->api = backend->api;
+    card->f = &backend->functions;
+    card->backend = backend;
+    card->here.device = backend->found[index].id;
+}
+
+/* Streams that do not wait for the default stream, so that nothing but their own order binds them. The end event lets
+ * a thread sleep that waits for it; a thread that spins asks the stream. */
+enum as_status as_gpu_open(struct as_gpu *card, struct as_error *err)
+{
+    const struct as_gpu_api *api = card->api;
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s)
+        s = AS_GPU_DO(card, err, stream_create, &card->stream, api->non_blocking);
+    if (!s)
+        s = AS_GPU_DO(card, err, event_create, &card->start, 0);
+    if (!s)
+        s = AS_GPU_DO(card, err, event_create, &card->end, api->blocking_event);
+    card->back.place = card->here;
+    return s ? s : as_gpu_back_create(card, &card->back, err);
+}
+
+void as_gpu_close(struct as_gpu *card)
+{
+    const struct as_gpu_functions *f = card->f;
+    card->api->enter(card, &card->here);
+    if (!card->sticky)
+        f->synchronize.call();
+    as_gpu_forget_programs(card);
+    as_gpu_queues_close(card);
+    as_gpu_back_destroy(card, &card->back);
+    if (card->clock_out)
+        f->host_free.call(card->clock_out);
+    if (card->end)
+        f->event_destroy.call(card->end);
+    if (card->start)
+        f->event_destroy.call(card->start);
+    if (card->stream)
+        f->stream_destroy.call(card->stream);
+    as_gpu_peers_close(card);
+}
+
+enum as_status as_gpu_device_alive(struct as_device *dev, struct as_error *err)
+{
+    return as_gpu_alive(dev->ctx, err);
+}
+
+enum as_status as_gpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    size_t free = 0, total = 0;
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s)
+        s = AS_GPU_DO(card, err, memory_info, &free, &total);
+    *bytes = s ? 0 : free;
+    return s;
+}

@@ -1,0 +1,132 @@
+/* Which allocators can be used, and how much may be asked of them. */
+#include "device/gpu/memory.h"
+
+#include "base/text.h"
+#include "device/host.h"
+
+#include <string.h>
+
+#define LEFT_ALONE (UINT64_C(256) << 20) /* contexts, other processes, the display */
+
+uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* s with "<api>: asked for 200 GiB, 139 GiB<what>" */
+static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes, uint64_t limit, const char *what,
+                               struct as_error *err)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s: asked for ", api);
+    as_format_size(&b, bytes);
+    as_buf_str(&b, ", ");
+    as_format_size(&b, limit);
+    as_buf_str(&b, what);
+    s = as_fail(err, s, "%s", as_buf_get(&b));
+    as_buf_finish(&b);
+    return s;
+}
+
+enum as_status as_gpu_check_host(const char *api, uint64_t bytes, struct as_error *err)
+{
+    uint64_t half = as_host_memory_available() / 2;
+    return bytes <= half ? AS_OK
+                         : too_much(AS_NOMEM, api, bytes, half, " are half of the host memory that is available", err);
+}
+
+static bool is_managed(const struct as_gpu_allocator *how)
+{
+    return how->most && (how->sources & AS_GPU_FROM_HOST);
+}
+
+/* Managed memory is at home on both sides and pushes others' pages out. */
+static uint64_t most_managed(uint64_t free)
+{
+    uint64_t host = as_host_memory_available();
+    return (free < host ? free : host) / 10;
+}
+
+static enum as_status check_managed(const char *api, uint64_t bytes, uint64_t free, struct as_error *err)
+{
+    uint64_t most = most_managed(free);
+    return bytes <= most ? AS_OK
+                         : too_much(AS_UNSUPPORTED, api, bytes, most,
+                                    " are a tenth of what is free, and no more is taken of this kind", err);
+}
+
+static enum as_status check_free(const char *api, uint64_t bytes, uint64_t free, uint64_t total, struct as_error *err)
+{
+    if (bytes > total)
+        return too_much(AS_UNSUPPORTED, api, bytes, free, " are free", err);
+    if (bytes > free || free - bytes < LEFT_ALONE)
+        return too_much(AS_NOMEM, api, bytes, free, " are free, of which 256 MiB are left alone", err);
+    return AS_OK;
+}
+
+static enum as_status check_count(const char *api, uint64_t bytes, uint64_t count, struct as_error *err)
+{
+    if (bytes == 0 || bytes > INT64_MAX || count == 0 || count > INT64_MAX / bytes)
+        return as_fail(err, AS_USAGE, "%s: %llu blocks of %llu bytes cannot be allocated", api,
+                       (unsigned long long)count, (unsigned long long)bytes);
+    return AS_OK;
+}
+
+enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *name,
+                                      const struct as_gpu_allocator **out, struct as_error *err)
+{
+    const struct as_gpu_api *api = ((const struct as_gpu *)dev->ctx)->api;
+    for (size_t i = 0; api->allocators[i].name; i++) {
+        if (strcmp(api->allocators[i].name, name) != 0)
+            continue;
+        const char *why_not = dev->info.allocators[i].why_not; /* listed in the same order */
+        if (why_not[0])
+            return as_fail(err, AS_UNSUPPORTED, "allocator '%s': %s", name, why_not);
+        *out = &api->allocators[i];
+        return AS_OK;
+    }
+    return as_fail(err, AS_USAGE, "%s has no allocator '%s'; assay devices lists them", api->name, name);
+}
+
+static enum as_status check_device(struct as_gpu *card, const struct as_gpu_place *home, uint64_t bytes, bool managed,
+                                   struct as_error *err)
+{
+    const struct as_gpu_api *api = card->api;
+    size_t free = 0, total = 0;
+    enum as_status s = as_gpu_check(card, api->enter(card, home), api->enter_name, err);
+    if (!s)
+        s = AS_GPU_DO(card, err, memory_info, &free, &total);
+    api->enter(card, &card->here);
+    if (!s && managed)
+        s = check_managed(api->name, bytes, free, err);
+    return s ? s : check_free(api->name, bytes, free, total, err);
+}
+
+enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_allocator *how,
+                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count,
+                                  struct as_error *err)
+{
+    const char *name = card->api->name;
+    enum as_status s = check_count(name, bytes, count, err);
+    if (s)
+        return s;
+    if (how->most && bytes > how->most)
+        return too_much(AS_UNSUPPORTED, name, bytes, how->most, " is the most that is taken of this kind", err);
+    /* What comes at first touch is only promised; each block could still be touched whole. */
+    uint64_t all = how->on_demand ? bytes : bytes * count;
+    bool from_host = (how->sources & AS_GPU_FROM_HOST) || (card->in_host_memory && home->device == card->here.device);
+    s = from_host ? as_gpu_check_host(name, all, err) : AS_OK;
+    if (s)
+        return s;
+    return how->sources & AS_GPU_FROM_DEVICE ? check_device(card, home, all, is_managed(how), err) : AS_OK;
+}
+
+enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)
+{
+    const struct as_gpu_allocator *how = ((const struct as_gpu *)dev->ctx)->api->allocators;
+    enum as_status s = as_gpu_memory_free(dev, &dev->info.memory_free, err);
+    uint64_t managed = most_managed(dev->info.memory_free);
+    for (size_t i = 0; i < dev->info.allocators_n; i++)
+        dev->info.allocators[i].most = is_managed(&how[i]) && managed < how[i].most ? managed : how[i].most;
+    return s;
+}

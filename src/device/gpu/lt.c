@@ -1,0 +1,194 @@
+#include "device/gpu/lt.h"
+
+#include "device/gpu/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes that an algorithm may use besides, and how many products are timed of each. */
+enum { WORKSPACE = 64 << 20, TRIES = 3 };
+
+enum as_status as_lt_find(const char *library, const struct as_lt_product *products, size_t n,
+                          const struct as_gemm_desc *d, const struct as_lt_product **out, struct as_error *err)
+{
+    for (const struct as_lt_product *p = products; p < products + n; p++)
+        if (strcmp(p->in, d->in) == 0 && strcmp(p->sum, d->sum) == 0 && strcmp(p->out, d->out) == 0) {
+            *out = p;
+            return as_gemm_check(d, p->in_bytes, p->out_bytes, err);
+        }
+    *out = NULL;
+    return as_fail(err, AS_UNSUPPORTED, "%s has no product of %s with sums of %s that gives %s", library, d->in, d->sum,
+                   d->out);
+}
+
+/* what: the function's name behind the library's prefix. */
+static enum as_status check(const struct as_lt_gemm *g, int status, const char *what, struct as_error *err)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", g->lib->prefix, what);
+    return g->lib->check(g->lib, status, name, err);
+}
+
+/* The library's columns lie one after the other, so that what it takes for a matrix is the transposed one of ours: it
+ * computes d' = b' x a'. Operands that are transposed already are as it has them. */
+static enum as_status describe(struct as_lt_gemm *g, const struct as_gemm_desc *d, const struct as_lt_product *p,
+                               struct as_error *err)
+{
+    const struct as_lt_library *lib = g->lib;
+    struct as_lt_call *c = &g->call;
+    const int left = d->b_transposed ? lib->transposed : lib->plain;
+    const int right = d->a_transposed ? lib->transposed : lib->plain;
+    const signed char fast = 1;
+    enum as_status s = check(g, lib->operation_create(&c->operation, p->compute, p->scale), "MatmulDescCreate", err);
+    const struct {
+        int attribute;
+        const void *value;
+        size_t bytes;
+    } wanted[] = {{lib->left_attribute, &left, sizeof left},
+                  {lib->right_attribute, &right, sizeof right},
+                  {lib->fast_attribute, &fast, sizeof fast}};
+    for (size_t i = 0; i < 2 + (size_t)p->fast && !s; i++)
+        s = check(g, lib->operation_set(c->operation, wanted[i].attribute, wanted[i].value, wanted[i].bytes),
+                  "MatmulDescSetAttribute", err);
+    const uint64_t b[] = {d->b_transposed ? d->k : d->n, d->b_transposed ? d->n : d->k};
+    const uint64_t a[] = {d->a_transposed ? d->m : d->k, d->a_transposed ? d->k : d->m};
+    const struct {
+        struct as_lt_layout **layout;
+        int type;
+        uint64_t rows, columns;
+    } layouts[] = {
+        {&c->left, p->in_type, b[0], b[1]}, {&c->right, p->in_type, a[0], a[1]}, {&c->result, p->out_type, d->n, d->m}};
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts && !s; i++)
+        s = check(g,
+                  lib->layout_create(layouts[i].layout, layouts[i].type, layouts[i].rows, layouts[i].columns,
+                                     (int64_t)layouts[i].rows),
+                  "MatrixLayoutCreate", err);
+    return s;
+}
+
+static enum as_status put(void *ctx, struct as_error *err)
+{
+    const struct as_lt_gemm *g = ctx;
+    int status = 0;
+    for (uint64_t i = 0; i < g->reps && !status; i++)
+        status = g->lib->multiply(g->lib, &g->call);
+    return check(g, status, "Matmul", err);
+}
+
+static enum as_status time_way(struct as_lt_gemm *g, double *seconds, struct as_error *err)
+{
+    struct as_gpu *card = g->dev->ctx;
+    struct as_timing t;
+    g->reps = 1; /* a way's first run loads its code */
+    enum as_status s = as_gpu_time(card, put, g, g->function, &t, err);
+    g->reps = TRIES;
+    if (!s)
+        s = as_gpu_time(card, put, g, g->function, &t, err);
+    *seconds = s ? NAN : as_timing_seconds(&t);
+    return s;
+}
+
+/* What the library thinks best is not always; ways that it proposes and then cannot do are passed over. */
+static enum as_status choose(struct as_lt_gemm *g, const struct as_lt_way *ways, int n, const char *version,
+                             struct as_error *err)
+{
+    double best = INFINITY;
+    int chosen = -1;
+    enum as_status s = AS_OK;
+    for (int i = 0; i < n; i++) {
+        double seconds;
+        if (!ways[i].usable)
+            continue;
+        g->call.way = ways[i];
+        s = time_way(g, &seconds, err);
+        if (s && as_gpu_alive(g->dev->ctx, NULL))
+            return s;
+        if (!s && seconds < best) {
+            best = seconds;
+            chosen = i;
+        }
+    }
+    if (chosen < 0)
+        return s ? s
+                 : as_fail(err, AS_UNSUPPORTED, "%s %s has no algorithm for this product on this device", g->lib->name,
+                           version);
+    g->call.way = ways[chosen];
+    snprintf(g->name, sizeof g->name, "%s %s, the %d. of %d algorithms that it proposed", g->lib->name, version,
+             chosen + 1, n);
+    return AS_OK;
+}
+
+static enum as_status propose(struct as_lt_gemm *g, const char *version, struct as_error *err)
+{
+    const struct as_lt_library *lib = g->lib;
+    struct as_lt_preference *preference = NULL;
+    struct as_lt_way ways[AS_LT_WAYS] = {{.usable = false}};
+    const uint64_t workspace = WORKSPACE;
+    int n = 0;
+    enum as_status s = check(g, lib->preference_create(&preference), "MatmulPreferenceCreate", err);
+    if (!s)
+        s = check(g, lib->preference_set(preference, lib->workspace_attribute, &workspace, sizeof workspace),
+                  "MatmulPreferenceSetAttribute", err);
+    if (!s)
+        s = lib->propose(lib, &g->call, preference, ways, &n, err);
+    if (preference)
+        lib->preference_destroy(preference);
+    if (!s && (n < 0 || n > AS_LT_WAYS))
+        s = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms where %d were asked for", lib->name, version, n,
+                    (int)AS_LT_WAYS);
+    return s ? s : choose(g, ways, n, version, err);
+}
+
+enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
+                             const struct as_gemm_desc *desc, const struct as_lt_product *product, struct as_error *err)
+{
+    const struct as_memory_desc room = {.allocator = dev->info.allocators[0].name, .bytes = WORKSPACE, .node = -1};
+    char version[32] = "";
+    *g = (struct as_lt_gemm){.dev = dev, .lib = lib};
+    snprintf(g->function, sizeof g->function, "%sMatmul", lib->prefix);
+    struct as_lt_call *c = &g->call;
+    c->stream = ((const struct as_gpu *)dev->ctx)->stream;
+    c->one = product->one;
+    c->left_at = as_gpu_pointer(desc->b);
+    c->right_at = as_gpu_pointer(desc->a);
+    c->result_at = as_gpu_pointer(desc->d);
+    c->workspace_bytes = WORKSPACE;
+    enum as_status s = check(g, lib->create(&c->handle), "Create", err);
+    if (!s)
+        s = lib->version(lib, c->handle, version, sizeof version, err);
+    if (!s)
+        s = dev->memory->alloc(dev, &room, &g->workspace, err);
+    if (s)
+        return s;
+    c->workspace = as_gpu_pointer(g->workspace);
+    s = describe(g, desc, product, err);
+    return s ? s : propose(g, version, err);
+}
+
+void as_lt_finish(struct as_lt_gemm *g)
+{
+    const struct as_lt_library *lib = g->lib;
+    struct as_lt_call *c = &g->call;
+    struct as_lt_layout *const layouts[] = {c->left, c->right, c->result};
+    if (!lib)
+        return;
+    as_gpu_alive(g->dev->ctx, NULL);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (layouts[i])
+            lib->layout_destroy(layouts[i]);
+    if (c->operation)
+        lib->operation_destroy(c->operation);
+    if (c->handle)
+        lib->destroy(c->handle);
+    g->dev->memory->free(g->dev, g->workspace);
+    *g = (struct as_lt_gemm){.lib = NULL};
+}
+
+enum as_status as_lt_run(struct as_lt_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err)
+{
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    enum as_status s = as_gpu_alive(g->dev->ctx, err);
+    g->reps = reps;
+    return s ? s : as_gpu_time(g->dev->ctx, put, g, g->function, out, err);
+}

@@ -1,0 +1,28 @@
+/* Machine code read as the ELF file that it is. Nothing of it is believed before it has been checked against the file's
+ * size. */
+#ifndef AS_DEVICE_GPU_MACHINE_CODE_H
+#define AS_DEVICE_GPU_MACHINE_CODE_H
+
+#include "base/error.h"
+
+#include <elf.h>
+#include <stddef.h>
+
+struct as_gpu_elf {
+    const unsigned char *bytes; /* the caller's */
+    size_t n;
+    const char *kind; /* what it should be, for messages: "cubin" */
+    Elf64_Ehdr head;
+};
+
+/* AS_FORMAT with "this is no <kind>: <why>". */
+enum as_status as_gpu_elf_bad(const struct as_gpu_elf *elf, const char *why, struct as_error *err);
+/* AS_FORMAT unless it is a little-endian file of 64 bits with its table of sections inside, AS_UNSUPPORTED unless it is
+ * for that machine. */
+enum as_status as_gpu_elf_open(struct as_gpu_elf *out, const unsigned char *bytes, size_t n, const char *kind,
+                                Elf64_Half machine, struct as_error *err);
+/* Section i, whose bytes lie inside where it has any (type not SHT_NOBITS); AS_FORMAT where they do not, or where there
+ * is no such section. */
+enum as_status as_gpu_elf_section(const struct as_gpu_elf *elf, size_t i, Elf64_Shdr *out, struct as_error *err);
+
+#endif

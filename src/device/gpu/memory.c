@@ -1,0 +1,280 @@
+/* Memory of a card: got, given back, mapped, copied. */
+#include "device/gpu/memory.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One block with its handle. */
+struct held {
+    struct as_memory memory;
+    struct as_gpu_block block;
+};
+
+unsigned long long as_gpu_address(const struct as_memory *mem)
+{
+    return ((const struct as_gpu_block *)mem->ctx)->address;
+}
+
+void *as_gpu_pointer(const struct as_memory *mem)
+{
+    return (void *)(uintptr_t)as_gpu_address(mem);
+}
+
+/* The number of the device with that id; found_n when there is none. */
+static size_t find_owner(const struct as_gpu *card, const char *owner)
+{
+    const struct as_gpu_backend *b = card->backend;
+    size_t n = strlen(card->api->name);
+    uint64_t index;
+    if (strncmp(owner, card->api->name, n) != 0 || owner[n] != ':' || as_parse_u64(owner + n + 1, &index, NULL))
+        return b->found_n;
+    return index < b->found_n ? (size_t)index : b->found_n;
+}
+
+static enum as_status find_home(struct as_device *dev, const struct as_gpu_allocator *how, const char *owner,
+                                struct as_gpu_place *out, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    *out = card->here;
+    if (!owner || strcmp(owner, dev->info.id) == 0)
+        return AS_OK;
+    size_t index = find_owner(card, owner);
+    if (index == card->backend->found_n)
+        return as_fail(err, AS_NOTFOUND, "there is no device '%s' on which memory of '%s' could lie", owner,
+                       dev->info.id);
+    if (!how->anywhere)
+        return as_fail(err, AS_UNSUPPORTED, "allocator '%s' has no memory of another device", how->name);
+    enum as_status s = as_gpu_reach_peer(card, index, dev->info.id, err);
+    if (!s)
+        *out = card->peers[index].place;
+    return s;
+}
+
+static void release(struct as_gpu *card, struct as_gpu_block *b)
+{
+    free(b->staging);
+    as_gpu_check(card, b->how->release(card, b), b->how->name, NULL);
+    *b = (struct as_gpu_block){0};
+}
+
+static enum as_status obtain(struct as_gpu *card, const struct as_gpu_allocator *how,
+                             const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
+                             struct as_error *err)
+{
+    *b = (struct as_gpu_block){.how = how, .home = *home, .bytes = bytes};
+    enum as_status s = how->get(card, b, err);
+    if (s)
+        release(card, b);
+    return s;
+}
+
+/* By a thread that is where the block lies, and here again after. */
+static enum as_status obtain_at_home(struct as_gpu *card, const struct as_gpu_allocator *how,
+                                     const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
+                                     struct as_error *err)
+{
+    const struct as_gpu_api *api = card->api;
+    enum as_status s = as_gpu_check(card, api->enter(card, home), api->enter_name, err);
+    if (!s)
+        s = obtain(card, how, home, bytes, b, err);
+    int again = api->enter(card, &card->here);
+    if (s)
+        return s;
+    s = as_gpu_check(card, again, api->enter_name, err);
+    if (!s && how->in_order)
+        s = as_gpu_settle(card, err);
+    if (s)
+        release(card, b);
+    return s;
+}
+
+static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                   struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    const struct as_gpu_allocator *how = NULL;
+    struct as_gpu_place home;
+    *out = NULL;
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s)
+        s = as_gpu_find_allocator(dev, desc->allocator, &how, err);
+    if (!s)
+        s = find_home(dev, how, desc->owner, &home, err);
+    if (!s)
+        s = as_gpu_check_size(card, how, &home, desc->bytes, 1, err);
+    if (s)
+        return s;
+    struct held *h = calloc(1, sizeof *h);
+    if (!h)
+        return as_nomem(err, sizeof *h, "a block");
+    s = obtain_at_home(card, how, &home, desc->bytes, &h->block, err);
+    if (s) {
+        free(h);
+        return s;
+    }
+    h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
+    *out = &h->memory;
+    return AS_OK;
+}
+
+static void memory_free(struct as_device *dev, struct as_memory *mem)
+{
+    if (!mem)
+        return;
+    struct as_gpu *card = dev->ctx;
+    struct as_gpu_block *b = mem->ctx;
+    bool in_order = b->how->in_order;
+    if (as_gpu_alive(card, NULL) == AS_OK)
+        as_gpu_settle(card, NULL);
+    card->api->enter(card, &b->home);
+    release(card, b);
+    card->api->enter(card, &card->here);
+    if (in_order && !card->sticky)
+        as_gpu_settle(card, NULL);
+    free((char *)mem - offsetof(struct held, memory));
+}
+
+/* to and from: one of them is NULL and stands for the memory. Through the stream, so that nothing before or after it
+ * can overtake the copy: the plain copies of pageable memory may return before the last bytes have landed. */
+static enum as_status copy(struct as_gpu *card, const struct as_gpu_block *b, uint64_t offset, void *to,
+                           const void *from, uint64_t bytes, struct as_error *err)
+{
+    const struct as_gpu_api *api = card->api;
+    enum as_status s = as_gpu_settle(card, err);
+    if (s)
+        return s;
+    char *plain = b->how->plain ? b->host : NULL;
+    if (plain) {
+        memcpy(to ? to : plain + offset, from ? from : plain + offset, bytes);
+        return AS_OK;
+    }
+    if (to)
+        s = as_gpu_check(card, api->read(card, to, b->address + offset, bytes), api->read_name, err);
+    else
+        s = as_gpu_check(card, api->write(card, b->address + offset, from, bytes), api->write_name, err);
+    return s ? s : as_gpu_settle(card, err);
+}
+
+static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    struct as_gpu_block *b = mem->ctx;
+    enum as_status s = as_gpu_alive(card, err);
+    if (s || mem->host)
+        return s;
+    if (b->host) {
+        s = as_gpu_settle(card, err);
+        mem->host = s ? NULL : b->host;
+        return s;
+    }
+    s = as_gpu_check_host(card->api->name, b->bytes, err);
+    if (s)
+        return s;
+    b->staging = malloc(b->bytes);
+    if (!b->staging)
+        return as_nomem(err, b->bytes, "a copy of device memory for the host");
+    s = copy(card, b, 0, b->staging, NULL, b->bytes, err);
+    if (s) {
+        free(b->staging);
+        b->staging = NULL;
+    }
+    mem->host = b->staging;
+    return s;
+}
+
+static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    struct as_gpu_block *b = mem->ctx;
+    if (!mem->host)
+        return AS_OK;
+    mem->host = NULL;
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s && b->staging)
+        s = copy(card, b, 0, NULL, b->staging, b->bytes, err);
+    else if (!s && b->how->settle_again)
+        s = b->how->settle(card, b, err);
+    free(b->staging);
+    b->staging = NULL;
+    return s;
+}
+
+/* What is mapped is reached where the host has it mapped, or a staged copy would win over it at the end. */
+static enum as_status transfer(struct as_device *dev, const struct as_memory *mem, uint64_t offset, void *to,
+                               const void *from, uint64_t bytes, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
+    if (!s)
+        s = as_gpu_alive(card, err);
+    if (s || bytes == 0)
+        return s;
+    if (!mem->host)
+        return copy(card, mem->ctx, offset, to, from, bytes, err);
+    char *here = (char *)mem->host + offset;
+    memcpy(to ? to : here, from ? from : here, bytes);
+    return AS_OK;
+}
+
+static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                   uint64_t bytes, struct as_error *err)
+{
+    return transfer(dev, mem, offset, NULL, from, bytes, err);
+}
+
+static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                  uint64_t bytes, struct as_error *err)
+{
+    return transfer(dev, mem, offset, to, NULL, bytes, err);
+}
+
+static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                        double *alloc_s, double *free_s, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    const struct as_gpu_allocator *how = NULL;
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s)
+        s = as_gpu_find_allocator(dev, allocator, &how, err);
+    if (!s && how->is_static)
+        s = as_fail(err, AS_UNSUPPORTED, "'%s' is not allocated: it comes with its module", how->name);
+    if (!s)
+        s = as_gpu_check_size(card, how, &card->here, bytes, count, err);
+    if (s)
+        return s;
+    struct as_gpu_block *blocks = calloc(count, sizeof *blocks);
+    if (!blocks)
+        return as_nomem(err, count * sizeof *blocks, "a list of blocks");
+    s = as_gpu_settle(card, err);
+    size_t got = 0;
+    uint64_t t0 = as_now_ns();
+    while (got < count && !s && !(s = obtain(card, how, &card->here, bytes, &blocks[got], err)))
+        got++;
+    if (!s && how->in_order)
+        s = as_gpu_settle(card, err);
+    uint64_t t1 = as_now_ns();
+    for (size_t i = 0; i < got; i++)
+        release(card, &blocks[i]);
+    if (!s && how->in_order)
+        s = as_gpu_settle(card, err);
+    uint64_t t2 = as_now_ns();
+    *alloc_s = (double)(t1 - t0) * 1e-9;
+    *free_s = (double)(t2 - t1) * 1e-9;
+    free(blocks);
+    if (!s)
+        s = as_gpu_alive(card, err); /* a free that failed for good shows here */
+    return s;
+}
+
+const struct as_memory_ops as_gpu_memory_ops = {
+    .alloc = memory_alloc,
+    .free = memory_free,
+    .map = memory_map,
+    .unmap = memory_unmap,
+    .write = memory_write,
+    .read = memory_read,
+    .time_alloc = memory_time_alloc,
+};

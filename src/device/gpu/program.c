@@ -1,0 +1,241 @@
+/* Programs and kernels: dialect source to a loaded module, once a process, and to machine code, once a machine. */
+#include "device/gpu/gpu.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "device/code_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void as_gpu_forget_programs(struct as_gpu *card)
+{
+    while (card->built) {
+        struct as_gpu_built *next = card->built->next;
+        if (card->built->module && !card->sticky)
+            card->f->module_unload.call(card->built->module);
+        free(card->built->code);
+        free(card->built);
+        card->built = next;
+    }
+}
+
+static enum as_status load_module(struct as_gpu *card, struct as_gpu_built *b, struct as_error *err)
+{
+    return AS_GPU_DO(card, err, module_load, &b->module, b->code);
+}
+
+/* From the cache where it has it and the driver takes it; else compiled, and put there. */
+static enum as_status make_module(struct as_gpu *card, const struct as_program_desc *desc, struct as_gpu_built *b,
+                                  struct as_error *err)
+{
+    if (as_code_cache_get(b->key, &b->code, &b->code_bytes)) {
+        if (!load_module(card, b, err))
+            return AS_OK;
+        free(b->code);
+        b->code = NULL;
+        if (card->sticky)
+            return as_gpu_alive(card, err);
+    }
+    enum as_status s = card->api->compile(card, desc, &b->code, &b->code_bytes, err);
+    if (!s)
+        s = load_module(card, b, err);
+    if (!s)
+        as_code_cache_put(b->key, b->code, b->code_bytes);
+    return s;
+}
+
+static uint64_t hash_text(const char *text)
+{
+    return as_hash(text, strlen(text));
+}
+
+/* What the machine code follows from, and of that the part that is the program's own. */
+struct program_key {
+    uint64_t all, source;
+};
+
+static enum as_status find_key(const struct as_device *dev, const struct as_program_desc *desc, int major, int minor,
+                               struct program_key *key, struct as_error *err)
+{
+    const struct as_gpu *card = dev->ctx;
+    struct as_buf source = AS_BUF_INIT;
+    as_dialect_source(card->api->dialect, desc->source, &source);
+    enum as_status s = as_buf_check(&source, err);
+    const uint64_t own[] = {hash_text(as_buf_get(&source)), hash_text(desc->defines ? desc->defines : "")};
+    const uint64_t parts[] = {own[0],          own[1],         hash_text(card->target), hash_text(dev->info.driver),
+                              (uint64_t)major, (uint64_t)minor};
+    as_buf_finish(&source);
+    *key = (struct program_key){.all = as_hash(parts, sizeof parts), .source = as_hash(own, sizeof own)};
+    return s;
+}
+
+/* The program with this key, from before or built now. */
+static enum as_status find_built(struct as_gpu *card, const struct as_program_desc *desc, uint64_t key,
+                                 struct as_gpu_built **out, struct as_error *err)
+{
+    for (*out = card->built; *out; *out = (*out)->next)
+        if ((*out)->key == key)
+            return AS_OK;
+    struct as_gpu_built *b = calloc(1, sizeof *b);
+    if (!b)
+        return as_nomem(err, sizeof *b, "a program record");
+    b->key = key;
+    enum as_status s = make_module(card, desc, b, err);
+    if (s) {
+        free(b->code);
+        free(b);
+        return s;
+    }
+    b->binary_hash = as_hash(b->code, b->code_bytes);
+    b->next = card->built;
+    card->built = *out = b;
+    return AS_OK;
+}
+
+enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    unsigned char *code = NULL;
+    size_t bytes = 0;
+    int major = 0, minor = 0;
+    struct program_key key = {0};
+    if (!desc->source)
+        return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source", desc->name);
+    enum as_status s = card->api->find_compiler(card, &major, &minor, err);
+    if (!s)
+        s = find_key(dev, desc, major, minor, &key, err);
+    if (!s && !as_code_cache_get(key.all, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
+        as_code_cache_put(key.all, code, bytes);
+    free(code);
+    return s;
+}
+
+static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                                    struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    int major = 0, minor = 0;
+    struct program_key key = {0};
+    *out = NULL;
+    if (!desc->source)
+        return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source, only native kernels", desc->name);
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s)
+        s = card->api->find_compiler(card, &major, &minor, err);
+    if (!s)
+        s = find_key(dev, desc, major, minor, &key, err);
+    if (s)
+        return s;
+    struct as_program *program = calloc(1, sizeof *program);
+    if (!program)
+        return as_nomem(err, sizeof *program, "a program record");
+    if ((s = find_built(card, desc, key.all, &program->built, err))) {
+        free(program);
+        return s;
+    }
+    as_copy_text(program->name, sizeof program->name, desc->name);
+    as_device_note_code(dev, key.source, program->built->binary_hash);
+    *out = program;
+    return AS_OK;
+}
+
+static void program_destroy(struct as_device *dev, struct as_program *program)
+{
+    (void)dev;
+    free(program);
+}
+
+static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                     struct as_kernel **out, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    *out = NULL;
+    struct as_kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        return as_nomem(err, sizeof *k, "a kernel record");
+    enum as_status s = as_gpu_alive(card, err);
+    if (!s) {
+        int code = card->f->module_function.call(&k->function, program->built->module, name);
+        s = code == card->api->not_found
+                ? as_fail(err, AS_FAILED, "%s: program '%s' has no kernel '%s'", card->api->name, program->name, name)
+                : as_gpu_check(card, code, card->f->module_function.name, err);
+    }
+    if (s) {
+        free(k);
+        return s;
+    }
+    k->built = program->built;
+    as_copy_text(k->name, sizeof k->name, name);
+    *out = k;
+    return AS_OK;
+}
+
+static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+{
+    (void)dev;
+    free(kernel);
+}
+
+static enum as_status program_count(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
+                                    struct as_error *err)
+{
+    const struct as_gpu_api *api = ((const struct as_gpu *)dev->ctx)->api;
+    const struct as_gpu_built *b = kernel->built;
+    return api->count ? api->count(b->code, b->code_bytes, kernel->name, operation, n, err)
+                      : as_fail(err, AS_UNSUPPORTED, "%s: instructions are not counted in its machine code", api->name);
+}
+
+static enum as_status program_instructions(struct as_device *dev, struct as_kernel *kernel, struct as_instructions *out,
+                                           struct as_error *err)
+{
+    const struct as_gpu_api *api = ((const struct as_gpu *)dev->ctx)->api;
+    const struct as_gpu_built *b = kernel->built;
+    *out = (struct as_instructions){.n = 0};
+    return api->instructions
+               ? api->instructions(b->code, b->code_bytes, kernel->name, out, err)
+               : as_fail(err, AS_UNSUPPORTED, "%s: instructions of its machine code have no names here", api->name);
+}
+
+static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
+                                  size_t local_bytes, struct as_kernel_info *out, struct as_error *err)
+{
+    struct as_gpu *card = dev->ctx;
+    const struct as_gpu_api *api = card->api;
+    const struct as_gpu_built *b = kernel->built;
+    int registers = 0, local = 0, spilled = 0, threads = 0, groups = 0;
+    const struct {
+        int what, *value;
+    } asked[] = {{api->kernel.registers, &registers},
+                 {api->kernel.local_bytes, &local},
+                 {api->kernel.private_bytes, &spilled},
+                 {api->kernel.max_threads, &threads}};
+    *out = (struct as_kernel_info){0};
+    enum as_status s = as_gpu_alive(card, err);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && !s; i++)
+        s = AS_GPU_DO(card, err, function_attribute, asked[i].value, asked[i].what, kernel->function);
+    if (!s)
+        s = api->allow_local(dev, kernel, local_bytes, err);
+    if (!s)
+        s = AS_GPU_DO(card, err, occupancy, &groups, kernel->function, (int)group_size, local_bytes);
+    if (!s)
+        s = api->code_bytes(b->code, b->code_bytes, kernel->name, &out->code_bytes, err);
+    if (s)
+        return s;
+    out->registers = (unsigned)registers;
+    out->local_bytes = (uint64_t)local;
+    out->private_bytes = (uint64_t)spilled;
+    out->max_threads = (unsigned)threads;
+    out->unit_groups = (unsigned)groups;
+    return AS_OK;
+}
+
+const struct as_program_ops as_gpu_program_ops = {
+    .build = program_build,
+    .destroy = program_destroy,
+    .kernel = program_kernel,
+    .kernel_destroy = kernel_destroy,
+    .count = program_count,
+    .instructions = program_instructions,
+    .kernel_info = kernel_info,
+};

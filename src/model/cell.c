@@ -1,0 +1,250 @@
+#include "model/cell.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const status_words[AS_CELL_STATUS_N] = {
+    [AS_CELL_PLANNED] = "planned",         [AS_CELL_OK] = "ok",           [AS_CELL_WIDE] = "wide",
+    [AS_CELL_REJECTED] = "rejected",       [AS_CELL_FAILED] = "failed",   [AS_CELL_CRASHED] = "crashed",
+    [AS_CELL_UNSUPPORTED] = "unsupported", [AS_CELL_TIMEOUT] = "timeout", [AS_CELL_SKIPPED] = "skipped",
+};
+
+const char *as_cell_status_word(enum as_cell_status s)
+{
+    return (unsigned)s < AS_CELL_STATUS_N ? status_words[s] : "unknown";
+}
+
+enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err)
+{
+    for (unsigned i = 0; i < AS_CELL_STATUS_N; i++)
+        if (word && strcmp(word, status_words[i]) == 0) {
+            *out = (enum as_cell_status)i;
+            return AS_OK;
+        }
+    return as_fail(err, AS_FORMAT, "'%.60s' is not a cell status", word ? word : "");
+}
+
+static const struct {
+    const char *name, *help;
+} gates[AS_GATE_N] = {
+    [AS_GATE_CHECKSUM] = {"checksum",
+                          "passes when the kernel's output equals a reference that the host computes independently"},
+    [AS_GATE_LIMIT] = {"limit", "passes when the 95% interval reaches a value at most 2% beyond the physical bound"},
+    [AS_GATE_CODE] = {"code",
+                      "passes when the machine code contains the requested instructions, counted in the binary"},
+    [AS_GATE_FOOTPRINT] = {"footprint",
+                           "passes when the working set of a cell that claims to measure DRAM is at least 4 times "
+                           "the last-level cache"},
+};
+
+const char *as_gate_name(enum as_gate g)
+{
+    return (unsigned)g < AS_GATE_N ? gates[g].name : "unknown";
+}
+
+const char *as_gate_help(enum as_gate g)
+{
+    return (unsigned)g < AS_GATE_N ? gates[g].help : "unknown";
+}
+
+static const char *const cause_help[AS_WIDE_CAUSES] = {
+    "too few trials or samples for the requested width: more time narrows the interval",
+    "other work used the host's core: fewer than three, or than a quarter, of a trial's samples are without contention",
+    "the clock changed and how the number scales with it is unknown, or the device was throttled",
+    "later trials differ from earlier ones by more than chance",
+    "trials differ by more than the samples within them: the number depends on page placement or on other work",
+    "the samples have two modes and the trials do not show which is typical: the interval spans both",
+};
+
+const char *as_cause_help(const char *name)
+{
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        if (strcmp(as_wide_word(1u << i), name) == 0)
+            return cause_help[i];
+    return NULL;
+}
+
+void as_causes_text(unsigned causes, struct as_buf *out)
+{
+    const char *lead = "";
+    for (unsigned i = 0; i < AS_WIDE_CAUSES; i++)
+        if (causes >> i & 1) {
+            as_buf_str(out, lead);
+            as_buf_str(out, as_wide_word(1u << i));
+            lead = ", ";
+        }
+}
+
+enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error *err)
+{
+    *out = 0;
+    while (*text) {
+        const size_t n = strcspn(text, ",");
+        unsigned i = 0;
+        while (i < AS_WIDE_CAUSES &&
+               (strlen(as_wide_word(1u << i)) != n || memcmp(as_wide_word(1u << i), text, n) != 0))
+            i++;
+        if (i == AS_WIDE_CAUSES)
+            return as_fail(err, AS_FORMAT, "'%.60s' is not a list of causes", text);
+        *out |= 1u << i;
+        text += n;
+        text += *text == ',';
+        text += *text == ' ';
+    }
+    return AS_OK;
+}
+
+const char *as_gate_state_word(enum as_gate_state s)
+{
+    static const char *const words[] = {[AS_GATE_NA] = "n/a", [AS_GATE_PASS] = "pass", [AS_GATE_FAIL] = "fail"};
+    return (unsigned)s <= AS_GATE_FAIL ? words[s] : "unknown";
+}
+
+const char *as_run_state_word(enum as_run_state s)
+{
+    static const char *const words[AS_RUN_STATE_N] = {
+        [AS_RUN_RUNNING] = "running", [AS_RUN_COMPLETE] = "complete", [AS_RUN_INTERRUPTED] = "interrupted"};
+    return (unsigned)s < AS_RUN_STATE_N ? words[s] : "unknown";
+}
+
+bool as_trial_counts(const struct as_trial *v)
+{
+    return !v->excluded && v->n > 0 && v->status == AS_CELL_OK;
+}
+
+bool as_is_core_hz(double v)
+{
+    return isnan(v) || (v > 0 && isfinite(v));
+}
+
+bool as_is_weight(double v)
+{
+    return v >= 0 && v <= 1;
+}
+
+void as_trial_finish(struct as_trial *v)
+{
+    free(v->samples);
+    free(v->core_hz);
+    free(v->weight);
+    free(v->detail);
+    v->samples = v->core_hz = v->weight = NULL;
+    v->detail = NULL;
+    v->n = 0;
+}
+
+void as_cell_finish(struct as_cell *c)
+{
+    free(c->detail);
+    free(c->samples);
+    free(c->sample_trial);
+    c->detail = NULL;
+    c->samples = NULL;
+    c->sample_trial = NULL;
+}
+
+bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b)
+{
+    return a->lower_is_better ? a->sum.median < b->sum.median : a->sum.median > b->sum.median;
+}
+
+bool as_cell_is_valid(const struct as_cell *c)
+{
+    return (c->status == AS_CELL_OK || c->status == AS_CELL_WIDE) && c->sum.n > 0 && isfinite(c->sum.median);
+}
+
+double as_cell_width(const struct as_cell *c)
+{
+    if (!isfinite(c->sum.median) || !isfinite(c->sum.ci.lo))
+        return NAN;
+    const double half = 0.5 * (c->sum.ci.hi - c->sum.ci.lo);
+    return half > 0 ? half / fabs(c->sum.median) : 0;
+}
+
+void as_cells_free(struct as_cell *cells, size_t n)
+{
+    for (size_t i = 0; cells && i < n; i++)
+        as_cell_finish(&cells[i]);
+    free(cells);
+}
+
+void as_run_finish(struct as_run *r)
+{
+    free(r->command);
+    free(r->provenance);
+    free(r->devices);
+    free(r->exponents);
+    free(r->left_out);
+    r->command = r->provenance = r->devices = r->exponents = r->left_out = NULL;
+}
+
+void as_runs_free(struct as_run *runs, size_t n)
+{
+    for (size_t i = 0; runs && i < n; i++)
+        as_run_finish(&runs[i]);
+    free(runs);
+}
+
+/* End of the last pause, to the second; 0 unknown. */
+static double last_until(const json_t *pauses)
+{
+    const char *text = json_string_value(json_object_get(json_array_get(pauses, json_array_size(pauses) - 1), "until"));
+    struct tm at = {0};
+    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%SZ", &at) : NULL;
+    return end && !*end ? (double)timegm(&at) : 0;
+}
+
+static bool append_pause(json_t *pauses, double from, double until)
+{
+    char begun[32], over[32];
+    as_format_wall(from, begun, sizeof begun);
+    as_format_wall(until, over, sizeof over);
+    json_t *pause = json_pack("{s:s, s:s, s:f}", "from", begun, "until", over, "seconds", until - from);
+    return pause && json_array_append_new(pauses, pause) == 0;
+}
+
+enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err)
+{
+    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
+    json_t *pauses = json_object_get(j, "pauses");
+    char *text = NULL;
+    if (run->provenance && !json_is_object(j)) { /* not an object of ours: it stays as it is */
+        json_decref(j);
+        return AS_OK;
+    }
+    if (!json_is_array(pauses)) {
+        pauses = json_array();
+        if (json_object_set_new(j, "pauses", pauses))
+            pauses = NULL;
+    }
+    /* a run that was killed before it measured anything reports the same time again */
+    from = fmax(from, pauses ? last_until(pauses) : 0);
+    if (pauses && (until <= from || append_pause(pauses, from, until)))
+        text = json_dumps(j, JSON_COMPACT);
+    json_decref(j);
+    if (!text)
+        return as_nomem(err, 0, "the provenance");
+    free(run->provenance);
+    run->provenance = text;
+    return AS_OK;
+}
+
+double as_run_length(const struct as_run *run)
+{
+    double length = run->ended_at > run->started_at ? run->ended_at - run->started_at : NAN;
+    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
+    const json_t *pauses = json_object_get(j, "pauses");
+    for (size_t i = 0; i < json_array_size(pauses); i++) {
+        const double pause = json_number_value(json_object_get(json_array_get(pauses, i), "seconds"));
+        if (pause > 0 && pause < length)
+            length -= pause;
+    }
+    json_decref(j);
+    return length;
+}

@@ -1,0 +1,198 @@
+/* Cells, trials and runs as plain data: the engine makes them, the store keeps them, and facts, report and the command
+ * line read them. Nothing here knows a device or a database. A trial is an as_trial, its name in stores and exports. */
+#ifndef AS_MODEL_CELL_H
+#define AS_MODEL_CELL_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "model/readings.h"
+#include "stats/estimate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { AS_AXES_MAX = 12 };
+
+/* One axis with its value in a cell. text is the canonical spelling and the identity ("1048576" for 1 MiB);
+ * number is the same as a number, NAN for words. */
+struct as_axis_value {
+    char name[24];
+    char text[48];
+    double number;
+};
+struct as_axes {
+    size_t n;
+    struct as_axis_value v[AS_AXES_MAX]; /* in the probe's order of axes */
+};
+const struct as_axis_value *as_axes_get(const struct as_axes *axes, const char *name); /* NULL when absent */
+const char *as_axes_text(const struct as_axes *axes, const char *name);                /* "" when absent */
+double as_axes_number(const struct as_axes *axes, const char *name);                   /* NAN when absent or a word */
+uint64_t as_axes_u64(const struct as_axes *axes, const char *name);                    /* 0 when absent or a word */
+/* Has the axis this value? Axes without it have every value: a store may be older than an axis. */
+bool as_axes_is(const struct as_axes *axes, const char *name, const char *text);
+enum as_status as_axes_add(struct as_axes *axes, const char *name, const char *text, struct as_error *err);
+/* {"size":1048576,"op":"triad"} and back; and "size=1 MiB op=triad" for people. */
+void as_axes_to_json(const struct as_axes *axes, struct as_buf *out);
+enum as_status as_axes_from_json(const char *json, struct as_axes *axes, struct as_error *err);
+void as_axes_to_text(const struct as_axes *axes, struct as_buf *out);
+/* Identity across runs and machines: hash of probe, metric and the axes sorted by name. The device is not in it. */
+uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes *axes);
+
+enum as_cell_status {
+    AS_CELL_PLANNED, /* not measured yet */
+    AS_CELL_OK,
+    AS_CELL_WIDE,     /* valid, but the interval is wider than asked: `causes` say why */
+    AS_CELL_REJECTED, /* a gate failed: the number is wrong, and in no conclusion */
+    AS_CELL_UNSUPPORTED,
+    AS_CELL_FAILED,
+    AS_CELL_CRASHED,
+    AS_CELL_TIMEOUT,
+    AS_CELL_SKIPPED,
+    AS_CELL_STATUS_N,
+};
+const char *as_cell_status_word(enum as_cell_status s);
+enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err);
+
+/* Why an interval is wider than asked (enum as_wide): "time, contention"; "" for none. */
+void as_causes_text(unsigned causes, struct as_buf *out);
+enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error *err);
+const char *as_cause_help(const char *name); /* what it means, one sentence; NULL when there is no such cause */
+
+/* Checks whether a number can be right. */
+enum as_gate { /* in the order in which they are shown */
+               AS_GATE_CHECKSUM,
+               AS_GATE_LIMIT,
+               AS_GATE_CODE,
+               AS_GATE_FOOTPRINT,
+               AS_GATE_N,
+};
+enum as_gate_state {
+    AS_GATE_NA,
+    AS_GATE_PASS,
+    AS_GATE_FAIL
+}; /* NA: does not apply or cannot be known; text says why */
+struct as_gate_result {
+    enum as_gate_state state;
+    char text[256]; /* "98.2% of the bound 31 GB/s (...)"; "" when there is nothing to say */
+};
+const char *as_gate_name(enum as_gate g);
+const char *as_gate_state_word(enum as_gate_state s); /* "n/a", "pass", "fail" */
+const char *as_gate_help(enum as_gate g);             /* passes when ... (one sentence, as in `explain`) */
+
+/* One trial: prepare, warm up, sample, check. A cell has several, spread over the run. */
+struct as_trial {
+    int64_t cell_id;
+    int number;        /* 0, 1, 2, ... */
+    double started_at; /* seconds since 1970 */
+    double prepare_s, duration_s;
+    size_t n;          /* samples */
+    double *samples;   /* in the cell's unit, in order of time, warm-up left out; owned */
+    double *core_hz;   /* clock of the host's core during each sample, NAN unknown; NULL: no core took part; owned */
+    double *weight;    /* of each sample, 0 to 1: 0 during contention; NULL: all 1; owned */
+    size_t warmup;     /* samples thrown away */
+    uint64_t reps;     /* repetitions in each sample */
+    double sample_s;   /* seconds of one sample, median */
+    double sampling_s; /* inside timed samples, NAN unknown */
+    double clock_hz;   /* median true clock while it ran, NAN unknown */
+    double clock_lo, clock_hi;
+    enum as_gate_state checksum;
+    char checksum_text[160];
+    enum as_gate_state code; /* are the instructions that were asked for in the machine code? */
+    char code_text[160];
+    struct as_readings readings; /* of the device's sensor while it ran */
+    enum as_cell_status status;  /* OK, or why there are no samples */
+    char reason[256];            /* for those */
+    int excluded;                /* 1: not in the cell's numbers (measured alone, to compare), reason says why */
+    int worker;                  /* process id */
+    double limit;                /* physical bound in the unit, NAN none */
+    char limit_why[96];
+    uint64_t footprint; /* bytes touched */
+    int claims_memory;  /* 1: claims to measure DRAM */
+    char *detail;       /* JSON object of the probe's own notes (variant, page size, ...); owned, may be NULL */
+};
+void as_trial_finish(struct as_trial *v);
+bool as_trial_counts(const struct as_trial *v); /* towards its cell's number: it ended well, with samples */
+bool as_is_core_hz(double v);                   /* may stand in core_hz */
+bool as_is_weight(double v);                    /* may stand in weight */
+
+/* Trials that --isolate makes are numbered from here and never count in a cell's numbers. */
+enum { AS_ISOLATED_TRIAL = 1000000 };
+
+struct as_cell {
+    int64_t id;     /* in the store; 0 before */
+    int64_t run_id; /* likewise */
+    int index;      /* in the plan, from 0 */
+    char backend[16];
+    char device[32]; /* device id */
+    char probe[32];
+    char metric[32]; /* what the number is: "latency", "bandwidth", ... */
+    char unit[16];
+    int lower_is_better;
+    struct as_axes axes;
+    uint64_t key;
+    char counts[160]; /* what the number counts, in words */
+    double precision; /* asked for: width of the interval, as a fraction of the median */
+    enum as_cell_status status;
+    char reason[512];         /* for every status but planned and ok */
+    unsigned causes;          /* enum as_wide, of a wide one */
+    struct as_summary sum;    /* n = 0 when nothing was measured; at the run's reference clock */
+    double exponent;          /* time goes with 1 / clock ^ exponent, and was normalised so; NAN: it was not */
+    double raw_low, raw_high; /* quartiles of the samples as they were: what the machine does */
+    double limit;             /* NAN none */
+    double clock_hz;          /* NAN unknown */
+    uint64_t footprint;
+    struct as_gate_result gates[AS_GATE_N];
+    int trials_done;
+    double duration_s; /* all trials */
+    double started_at; /* of the first trial, 0 when none */
+    char *detail;      /* JSON object of the last trial; owned, may be NULL */
+    double *samples;   /* filled only when asked for: sum.n values; owned */
+    int *sample_trial; /* trial number of each sample; owned */
+};
+void as_cell_finish(struct as_cell *c);
+/* Is the number of the first better than that of the second? Both are of one probe and have one. */
+bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);
+/* Is its number valid, however wide the interval is? Facts, tables, charts and comparisons take these. */
+bool as_cell_is_valid(const struct as_cell *c);
+/* Half the interval's width over the number; NAN when there is none. */
+double as_cell_width(const struct as_cell *c);
+void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees the array */
+
+enum as_run_state { AS_RUN_RUNNING, AS_RUN_COMPLETE, AS_RUN_INTERRUPTED, AS_RUN_STATE_N };
+const char *as_run_state_word(enum as_run_state s);
+
+/* More than any machine and any build has: what looks at each of them may look at all the others. */
+enum { AS_RUN_DEVICES_MAX = 2048, AS_RUN_PROBES_MAX = 1024 };
+
+struct as_run {
+    int64_t id;
+    char uuid[40];
+    double started_at, ended_at; /* wall; 0 when not ended */
+    enum as_run_state state;     /* RUNNING in a store that no one measures into means: killed */
+    char suite[64];              /* "quick", or the probes asked for */
+    char *command;               /* command line as given; owned */
+    uint64_t seed;
+    double precision; /* of the suites in general; each cell has its own */
+    double budget_s;  /* 0 none */
+    int trials;       /* asked for */
+    int isolate;
+    char tool_version[32], tool_commit[48]; /* commit with "-dirty" */
+    char host[64];                          /* host name */
+    char *provenance;    /* JSON object: host, kernel, CPU, memory, settings, compiler (see provenance.h); owned */
+    char *devices;       /* JSON array of as_device_info objects, each with "topology" where known; owned */
+    double reference_hz; /* the clock of the host's cores that numbers are given at, NAN unknown */
+    double sampling;     /* share of the measuring time inside timed samples, NAN unknown */
+    char *exponents;     /* JSON array: fitted and given exponents of the clock; owned, may be NULL */
+    char *left_out;      /* JSON object: cells that the budget could not hold; owned, NULL none */
+    int cells, cells_ok; /* counts, filled by reading */
+};
+void as_run_finish(struct as_run *r);
+void as_runs_free(struct as_run *runs, size_t n);
+/* Notes in the run's provenance that nothing was done for it between two as_wall() times, as far as that is not known
+ * already. */
+enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err);
+/* Seconds from the run's start to its end without its pauses; NAN: it has not ended. */
+double as_run_length(const struct as_run *run);
+
+#endif

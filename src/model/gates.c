@@ -1,0 +1,148 @@
+#include "model/gates.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bound itself has an error. */
+static const double LIMIT_TOLERANCE = 0.02;
+static const double MEMORY_FACTOR = 4;
+
+static void set_gate(struct as_gate_result *g, enum as_gate_state state, const struct as_buf *text)
+{
+    g->state = state;
+    as_copy_text(g->text, sizeof g->text, as_buf_get(text));
+}
+
+/* The worst state among the trials that count; where none has one, the text says why. */
+static void gate_worst(struct as_gate_result *g, const struct as_trial *trials, size_t n, size_t state, size_t text)
+{
+    *g = (struct as_gate_result){.state = AS_GATE_NA};
+    for (size_t i = 0; i < n; i++) {
+        const char *trial = (const char *)&trials[i];
+        enum as_gate_state s = *(const enum as_gate_state *)(const void *)(trial + state);
+        if (as_trial_counts(&trials[i]) && s > g->state) {
+            g->state = s;
+            as_copy_text(g->text, sizeof g->text, trial + text);
+        }
+    }
+    if (g->state == AS_GATE_NA && n)
+        as_copy_text(g->text, sizeof g->text, (const char *)&trials[n - 1] + text);
+}
+
+static void gate_limit(struct as_cell *cell, const struct as_trial *trials, size_t n, struct as_buf *text)
+{
+    const char *why = "";
+    cell->limit = NAN;
+    for (size_t i = 0; i < n; i++)
+        if (as_trial_counts(&trials[i]) && isfinite(trials[i].limit)) {
+            cell->limit = trials[i].limit;
+            why = trials[i].limit_why;
+        }
+    as_buf_clear(text);
+    if (!isfinite(cell->limit)) {
+        as_buf_str(text, "no physical bound is known for this cell");
+        set_gate(&cell->gates[AS_GATE_LIMIT], AS_GATE_NA, text);
+        return;
+    }
+    /* An interval that reaches a possible value refutes nothing. */
+    const double end = cell->lower_is_better ? cell->sum.ci.hi : cell->sum.ci.lo, value = cell->sum.median,
+                 least = isfinite(end) ? end : value;
+    const double ratio = cell->lower_is_better ? cell->limit / value : value / cell->limit;
+    const double surely = cell->lower_is_better ? cell->limit / least : least / cell->limit;
+    as_buf_printf(text, "%.1f%% of the bound ", 100 * ratio);
+    as_format_value(text, cell->limit, cell->unit);
+    as_buf_printf(text, " (%s)", why);
+    set_gate(&cell->gates[AS_GATE_LIMIT], surely <= 1 + LIMIT_TOLERANCE ? AS_GATE_PASS : AS_GATE_FAIL, text);
+}
+
+int as_gates_throttled(const struct as_trial *trials, size_t n)
+{
+    int slowed = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int bits = trials[i].readings.throttle;
+        if (as_trial_counts(&trials[i]) && trials[i].readings.sensor[0] && bits > 0)
+            slowed |= bits & ~(int)AS_THROTTLE_HARMLESS;
+    }
+    return slowed;
+}
+
+/* The mean of the trials. */
+static double clock_of_cell(const struct as_trial *trials, size_t n)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double hz = trials[i].clock_hz > 0 ? trials[i].clock_hz : trials[i].readings.clock_hz;
+        if (!as_trial_counts(&trials[i]) || !(hz > 0))
+            continue;
+        sum += hz;
+        known++;
+    }
+    return known ? sum / (double)known : NAN;
+}
+
+static void gate_footprint(struct as_cell *cell, const struct as_trial *trials, size_t n, uint64_t last_cache,
+                           struct as_buf *text)
+{
+    int claims = 0;
+    cell->footprint = 0;
+    for (size_t i = 0; i < n; i++) {
+        claims |= trials[i].claims_memory;
+        cell->footprint = trials[i].footprint > cell->footprint ? trials[i].footprint : cell->footprint;
+    }
+    as_buf_clear(text);
+    enum as_gate_state state = AS_GATE_NA;
+    if (!claims)
+        as_buf_str(text, "the cell does not claim to measure DRAM");
+    else if (last_cache == 0)
+        as_buf_str(text, "the size of the last-level cache is unknown");
+    else {
+        as_format_size(text, cell->footprint);
+        as_buf_printf(text, " touched, %.1f times the last-level cache of ",
+                      (double)cell->footprint / (double)last_cache);
+        as_format_size(text, last_cache);
+        as_buf_str(text, ", at least 4 times required");
+        state = (double)cell->footprint >= MEMORY_FACTOR * (double)last_cache * 0.999 ? AS_GATE_PASS : AS_GATE_FAIL;
+    }
+    set_gate(&cell->gates[AS_GATE_FOOTPRINT], state, text);
+}
+
+bool as_gates_failed(const struct as_cell *cell)
+{
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (cell->gates[g].state == AS_GATE_FAIL)
+            return true;
+    return false;
+}
+
+void as_gates_reason(const struct as_cell *cell, struct as_buf *out)
+{
+    const char *lead = "";
+    for (int g = 0; g < AS_GATE_N; g++) {
+        if (cell->gates[g].state != AS_GATE_FAIL)
+            continue;
+        as_buf_printf(out, "%s%s: %s", lead, as_gate_name((enum as_gate)g), cell->gates[g].text);
+        lead = "; ";
+    }
+}
+
+void as_gates_evaluate(struct as_cell *cell, const struct as_trial *trials, size_t n,
+                       const struct as_judge_context *context)
+{
+    struct as_buf text = AS_BUF_INIT;
+    cell->clock_hz = clock_of_cell(trials, n);
+    gate_worst(&cell->gates[AS_GATE_CHECKSUM], trials, n, offsetof(struct as_trial, checksum),
+               offsetof(struct as_trial, checksum_text));
+    gate_worst(&cell->gates[AS_GATE_CODE], trials, n, offsetof(struct as_trial, code),
+               offsetof(struct as_trial, code_text));
+    gate_limit(cell, trials, n, &text);
+    if (!context->keeps_footprint)
+        gate_footprint(cell, trials, n, context->reachable_cache, &text);
+    as_buf_finish(&text);
+}

@@ -1,0 +1,136 @@
+#include "model/readings.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const char *const throttle_words[] = {
+    "idle", "clock setting", "sync boost", "power cap", "thermal", "hardware slowdown", "power brake", "other",
+};
+enum { THROTTLE_WORDS = sizeof throttle_words / sizeof throttle_words[0] };
+
+void as_throttle_text(int bits, struct as_buf *out)
+{
+    const char *separator = "";
+    if (bits == 0)
+        as_buf_str(out, "none");
+    for (int i = 0; bits > 0 && i < THROTTLE_WORDS; i++)
+        if (bits & 1 << i) {
+            as_buf_printf(out, "%s%s", separator, throttle_words[i]);
+            separator = ", ";
+        }
+}
+
+static int bit_of(const char *word, size_t len)
+{
+    for (int i = 0; i < THROTTLE_WORDS; i++)
+        if (strlen(throttle_words[i]) == len && strncmp(throttle_words[i], word, len) == 0)
+            return 1 << i;
+    return 0;
+}
+
+enum as_status as_throttle_parse(const char *text, int *bits, struct as_error *err)
+{
+    *bits = text[0] ? 0 : -1;
+    if (!text[0] || strcmp(text, "none") == 0)
+        return AS_OK;
+    for (const char *word = text;; word += 2) {
+        size_t len = strcspn(word, ",");
+        int bit = bit_of(word, len);
+        if (!bit)
+            return as_fail(err, AS_FORMAT, "'%.40s' is no list of reasons for throttling", text);
+        *bits |= bit;
+        word += len;
+        if (!word[0])
+            return AS_OK;
+        if (word[1] != ' ')
+            return as_fail(err, AS_FORMAT, "'%.40s' is no list of reasons for throttling", text);
+    }
+}
+
+#define MEMBER(name)                                                                                                   \
+    {                                                                                                                  \
+#name, offsetof(struct as_readings, name)                                                                      \
+    }
+const struct as_readings_member as_readings_members[] = {
+    MEMBER(power_w),
+    MEMBER(temperature_before),
+    MEMBER(temperature_after),
+    MEMBER(clock_hz),
+    {"clock_low", offsetof(struct as_readings, clock_lo)},
+    {"clock_high", offsetof(struct as_readings, clock_hi)},
+    {"memory_clock_low", offsetof(struct as_readings, memory_clock_lo)},
+    {"memory_clock_high", offsetof(struct as_readings, memory_clock_hi)},
+    MEMBER(pcie_generation),
+    MEMBER(pcie_width),
+    MEMBER(pcie_generation_max),
+    MEMBER(pcie_width_max),
+    MEMBER(ecc_corrected),
+    MEMBER(ecc_uncorrected),
+    MEMBER(users),
+    MEMBER(utilisation),
+    MEMBER(reads),
+};
+const size_t as_readings_members_n = sizeof as_readings_members / sizeof as_readings_members[0];
+
+void as_readings_clear(struct as_readings *r)
+{
+    *r = (struct as_readings){.throttle = -1};
+    for (size_t i = 0; i < as_readings_members_n; i++)
+        *as_readings_at(r, i) = NAN;
+}
+
+static void part(struct as_buf *out, size_t start)
+{
+    as_buf_str(out, out->len > start ? ", " : "");
+}
+
+void as_readings_text(const struct as_readings *r, struct as_buf *out)
+{
+    size_t start = out->len;
+    if (!r->sensor[0])
+        return;
+    if (isfinite(r->power_w)) {
+        as_format_number(out, r->power_w, 3);
+        as_buf_str(out, " W");
+    }
+    if (isfinite(r->temperature_after)) {
+        part(out, start);
+        if (isfinite(r->temperature_before) && r->temperature_before != r->temperature_after)
+            as_buf_printf(out, "%.0f to ", r->temperature_before);
+        as_buf_printf(out, "%.0f C", r->temperature_after);
+    }
+    if (isfinite(r->clock_hz)) {
+        part(out, start);
+        as_format_value(out, r->clock_hz, "Hz");
+    }
+    if (isfinite(r->memory_clock_hi)) {
+        part(out, start);
+        as_buf_str(out, "memory at ");
+        as_format_value(out, r->memory_clock_hi, "Hz");
+    }
+    if (r->throttle > 0 && r->throttle & ~(int)AS_THROTTLE_HARMLESS) {
+        part(out, start);
+        as_buf_str(out, "throttled by ");
+        as_throttle_text(r->throttle & ~(int)AS_THROTTLE_HARMLESS, out);
+    }
+    if (r->pcie_generation > 0 && r->pcie_width > 0) {
+        part(out, start);
+        as_buf_printf(out, "PCIe %.0f.0 x%.0f", r->pcie_generation, r->pcie_width);
+    }
+    static const struct {
+        size_t offset;
+        const char *what;
+    } counts[] = {{offsetof(struct as_readings, ecc_corrected), "ECC errors corrected"},
+                  {offsetof(struct as_readings, ecc_uncorrected), "ECC errors not corrected"},
+                  {offsetof(struct as_readings, users), "other processes on the device"}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        double n = *(const double *)(const void *)((const char *)r + counts[i].offset);
+        if (n > 0) {
+            part(out, start);
+            as_buf_printf(out, "%.0f %s", n, counts[i].what);
+        }
+    }
+}

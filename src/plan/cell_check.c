@@ -1,0 +1,139 @@
+/* Can a cell be measured on a device? The plan asks it of its own cells, replay of stored ones, the worker of orders.
+ */
+#include "plan/plan.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum as_status has_capabilities(const struct as_probe *probe, const struct as_device_info *info,
+                                       struct as_error *err)
+{
+    const unsigned missing = probe->needs & ~info->capabilities;
+    if (!missing)
+        return AS_OK;
+    struct as_buf phrases = AS_BUF_INIT;
+    as_capability_phrases(missing, &phrases);
+    enum as_status s = as_fail(err, AS_UNSUPPORTED, "the device lacks: %s", as_buf_get(&phrases));
+    as_buf_finish(&phrases);
+    return s;
+}
+
+/* The one value that an expression has to name is the value itself: no list, range or "all". */
+static enum as_status check_value(const struct as_axis *axis, const struct as_axis_value *value,
+                                  const struct as_device_info *info, struct as_error *err)
+{
+    struct as_axis_values values;
+    enum as_status s = as_axis_parse(axis, value->text, info, &values, err);
+    if (s)
+        return s;
+    if (values.n == 0)
+        s = as_fail(err, AS_UNSUPPORTED, "axis '%s': the device has no '%s'", axis->name, value->text);
+    else if (values.n > 1 || strcmp(values.v[0].text, value->text) != 0 ||
+             isnan(values.v[0].number) != isnan(value->number))
+        s = as_fail(err, AS_USAGE, "axis '%s': '%s' is not one of its values; see 'assay explain' of the probe",
+                    axis->name, value->text);
+    as_axis_values_finish(&values);
+    return s;
+}
+
+static enum as_status check_axes(const struct as_probe *probe, const struct as_axes *axes,
+                                 const struct as_device_info *info, struct as_error *err)
+{
+    for (size_t i = 0; i < axes->n; i++)
+        if (!as_probe_axis(probe, axes->v[i].name))
+            return as_fail(err, AS_USAGE, "probe '%s' of this build has no axis '%s'; measure it anew with 'assay run'",
+                           probe->name, axes->v[i].name);
+    for (const struct as_axis *axis = probe->axes; axis && axis->name; axis++) {
+        const struct as_axis_value *value = as_axes_get(axes, axis->name);
+        if (!value)
+            return as_fail(err, AS_USAGE, "axis '%s' of probe '%s' has no value; measure it anew with 'assay run'",
+                           axis->name, probe->name);
+        enum as_status s = check_value(axis, value, info, err);
+        if (s)
+            return s;
+    }
+    return AS_OK;
+}
+
+static const char *allocator_reason(const struct as_device_info *info, const struct as_probe *probe,
+                                    const struct as_axes *axes)
+{
+    for (size_t i = 0; i < axes->n; i++) {
+        const struct as_axis *axis = as_probe_axis(probe, axes->v[i].name);
+        if (!axis || axis->domain != AS_DOMAIN_ALLOCATOR)
+            continue;
+        const struct as_allocator *a = as_info_allocator(info, axes->v[i].text);
+        if (a && a->why_not[0])
+            return a->why_not;
+    }
+    return NULL;
+}
+
+/* A size that the device cannot hold is a result ("unsupported, because ..."), not an attempt. */
+static enum as_status check_sizes(const struct as_device_info *info, const struct as_probe *probe,
+                                  const struct as_axes *axes, struct as_error *err)
+{
+    for (size_t i = 0; i < axes->n; i++) {
+        const struct as_axis *axis = as_probe_axis(probe, axes->v[i].name);
+        if (!axis || axis->type != AS_AXIS_SIZE)
+            continue;
+        double room = 0.75 * (double)info->memory_free;
+        int single = info->max_alloc && axes->v[i].number > (double)info->max_alloc;
+        if (axes->v[i].number <= room && !single)
+            continue;
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_printf(&b, "axis '%s' asks for ", axis->name);
+        as_format_value(&b, axes->v[i].number, "B");
+        single &= axes->v[i].number <= room;
+        as_buf_str(&b, single ? ", the largest allocation is " : ", free for it are ");
+        as_format_value(&b, single ? (double)info->max_alloc : room, "B");
+        enum as_status s = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
+        as_buf_finish(&b);
+        return s;
+    }
+    return AS_OK;
+}
+
+enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,
+                                const struct as_device_info *info, struct as_error *err)
+{
+    if (has_capabilities(probe, info, err))
+        return AS_INAPPLICABLE;
+    const enum as_applies applies = probe->applies ? probe->applies(info, axes, err) : AS_APPLIES;
+    const char *allocator = applies == AS_APPLIES ? allocator_reason(info, probe, axes) : NULL;
+    if (allocator)
+        as_fail(err, AS_UNSUPPORTED, "%s", allocator);
+    return allocator || (applies == AS_APPLIES && check_sizes(info, probe, axes, err)) ? AS_INAPPLICABLE : applies;
+}
+
+enum as_status as_plan_check(const char *name, const struct as_axes *axes, const struct as_device_info *info,
+                             struct as_error *err)
+{
+    const struct as_probe *probe = as_probe_find(name);
+    if (!probe)
+        return as_fail(err, AS_USAGE, "this build of assay has no probe '%s'; see 'assay list probes'", name);
+    /* First, since a cell of a device that lacks something has no axes. */
+    enum as_status s = has_capabilities(probe, info, err);
+    if (!s)
+        s = check_axes(probe, axes, info, err);
+    if (s)
+        return s;
+    struct as_error why = {0};
+    if (as_plan_applies(probe, axes, info, &why) == AS_APPLIES)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED, "%s", why.text[0] ? why.text : "these axes make no sense on this device");
+}
+
+enum as_status as_plan_check_cell(const struct as_cell *cell, const struct as_device_info *info, struct as_error *err)
+{
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    if (strcmp(cell->device, info->id) != 0)
+        return as_fail(err, AS_UNSUPPORTED, "it is of device '%s', not of '%s'", cell->device, info->id);
+    if (probe && (strcmp(cell->metric, probe->metric) != 0 || strcmp(cell->unit, probe->unit) != 0 ||
+                  !cell->lower_is_better != !probe->lower_is_better))
+        return as_fail(err, AS_USAGE, "probe '%s' of this build measures %s in %s, not %s in %s", probe->name,
+                       probe->metric, probe->unit, cell->metric, cell->unit);
+    return as_plan_check(cell->probe, &cell->axes, info, err);
+}

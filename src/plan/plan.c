@@ -1,0 +1,345 @@
+/* Grids of axis expressions and a device in, planned cells out. */
+#include "plan/plan.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MAX = 100000 };
+
+/* Which cell of the plan has which (probe, axes), so that grids may overlap. */
+struct key_slot {
+    uint64_t key; /* 0: free */
+    size_t cell;
+};
+struct key_set {
+    struct key_slot *slot;
+    size_t cap, n;
+};
+
+/* *cell: where it goes in the plan; when the key is known, where it is. */
+static enum as_status key_set_add(struct key_set *set, uint64_t key, size_t *cell, int *added, struct as_error *err)
+{
+    if (key == 0)
+        key = 1;
+    if (2 * (set->n + 1) > set->cap) {
+        size_t cap = set->cap ? 2 * set->cap : 1024;
+        struct key_slot *slot = calloc(cap, sizeof *slot);
+        if (!slot)
+            return as_nomem(err, cap * sizeof *slot, "the plan");
+        for (size_t i = 0; i < set->cap; i++)
+            for (size_t j = set->slot[i].key % cap; set->slot[i].key; j = (j + 1) % cap)
+                if (slot[j].key == 0) {
+                    slot[j] = set->slot[i];
+                    break;
+                }
+        free(set->slot);
+        set->slot = slot;
+        set->cap = cap;
+    }
+    size_t j = key % set->cap;
+    while (set->slot[j].key && set->slot[j].key != key)
+        j = (j + 1) % set->cap;
+    *added = set->slot[j].key == 0;
+    if (*added) {
+        set->slot[j] = (struct key_slot){key, *cell};
+        set->n++;
+    }
+    *cell = set->slot[j].cell;
+    return AS_OK;
+}
+
+struct planner {
+    struct as_plan *plan;
+    bool has_pruned; /* of this device, with a reason */
+    size_t cap;
+    const struct as_device_info *info;
+    double precision; /* of the grid's cells */
+    struct key_set seen;
+    struct as_error *err;
+};
+
+static void cell_init(struct as_cell *c, const struct planner *p, const struct as_probe *probe,
+                      const struct as_axes *axes)
+{
+    *c = (struct as_cell){
+        .limit = NAN, .clock_hz = NAN, .lower_is_better = probe->lower_is_better, .axes = *axes, .precision = p->precision};
+    as_copy_text(c->backend, sizeof c->backend, p->info->backend);
+    as_copy_text(c->device, sizeof c->device, p->info->id);
+    as_copy_text(c->probe, sizeof c->probe, probe->name);
+    as_copy_text(c->metric, sizeof c->metric, probe->metric);
+    as_copy_text(c->unit, sizeof c->unit, probe->unit);
+    as_copy_text(c->counts, sizeof c->counts, probe->counts);
+    c->key = as_cell_key(c->probe, c->metric, &c->axes);
+    c->sum.median = c->sum.mad = c->sum.min = c->sum.max = NAN;
+    c->sum.ci.lo = c->sum.ci.hi = NAN;
+}
+
+/* Behind the others, unless it is there already: then the narrower precision holds. */
+static enum as_status keep_cell(struct planner *p, const struct as_cell *c)
+{
+    struct as_plan *plan = p->plan;
+    size_t at = plan->n;
+    int added;
+    enum as_status s = key_set_add(&p->seen, c->key, &at, &added, p->err);
+    if (!s && !added)
+        plan->cells[at].precision = fmin(plan->cells[at].precision, c->precision);
+    if (s || !added)
+        return s;
+    if (plan->n >= CELLS_MAX)
+        return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
+    if ((s = as_grow((void **)&plan->cells, &p->cap, plan->n + 1, sizeof *c, p->err)))
+        return s;
+    plan->cells[at] = *c;
+    plan->cells[at].index = (int)at;
+    plan->n++;
+    return AS_OK;
+}
+
+static void note_pruned(struct planner *p, const struct as_probe *probe, const char *why)
+{
+    char *text = p->plan->pruned;
+    const size_t length = strlen(text);
+    if (p->has_pruned || !why[0])
+        return;
+    p->has_pruned = true;
+    snprintf(text + length, sizeof p->plan->pruned - length, "%s%s on %s: %s", length ? "; " : "", probe->name,
+             p->info->id, why);
+}
+
+static enum as_status add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
+{
+    struct as_error why = {0};
+    enum as_applies applies = as_plan_applies(probe, axes, p->info, &why);
+    if (applies == AS_PRUNED) {
+        note_pruned(p, probe, why.text);
+        return AS_OK;
+    }
+    struct as_cell c;
+    cell_init(&c, p, probe, axes);
+    if (applies == AS_INAPPLICABLE) {
+        c.status = AS_CELL_UNSUPPORTED;
+        as_copy_text(c.reason, sizeof c.reason, why.text);
+    }
+    return keep_cell(p, &c);
+}
+
+static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->axis[i].name, axis->name) == 0)
+            return g->axis[i].expr;
+    return axis->def;
+}
+
+/* "axis=expr" or "probe.axis=expr": the expression when it is meant for this axis of this probe. */
+static const char *set_expr(const char *set, const struct as_probe *probe, const struct as_axis *axis)
+{
+    const char *eq = strchr(set, '='), *dot = strchr(set, '.');
+    if (dot && eq && dot < eq) {
+        if (strncmp(set, probe->name, (size_t)(dot - set)) != 0 || probe->name[dot - set])
+            return NULL;
+        set = dot + 1;
+    }
+    size_t n = strlen(axis->name);
+    return eq && (size_t)(eq - set) == n && strncmp(set, axis->name, n) == 0 ? eq + 1 : NULL;
+}
+
+static enum as_status add_product(struct planner *p, const struct as_probe *probe, const struct as_axis_values *values,
+                                  size_t axes_n)
+{
+    size_t at[AS_AXES_MAX] = {0};
+    for (size_t i = 0; i < axes_n; i++)
+        if (values[i].n == 0)
+            return AS_OK; /* an allocator of another device */
+    for (;;) {
+        struct as_axes axes = {.n = axes_n};
+        for (size_t i = 0; i < axes_n; i++)
+            axes.v[i] = values[i].v[at[i]];
+        enum as_status s = add_cell(p, probe, &axes);
+        if (s)
+            return s;
+        size_t i = axes_n;
+        while (i > 0 && ++at[i - 1] == values[i - 1].n)
+            at[--i] = 0;
+        if (i == 0)
+            return AS_OK;
+    }
+}
+
+static enum as_status add_grid(struct planner *p, const struct as_grid *g, const char *const *sets, size_t sets_n)
+{
+    struct as_axis_values values[AS_AXES_MAX] = {{0}};
+    size_t n = 0;
+    enum as_status s = AS_OK;
+    if (g->probe->needs & ~p->info->capabilities) /* one cell without axes says so */
+        return add_cell(p, g->probe, &(struct as_axes){0});
+    for (; g->probe->axes[n].name && n < AS_AXES_MAX && !s; n++) {
+        const char *expr = grid_expr(g, &g->probe->axes[n]);
+        for (size_t i = 0; i < sets_n; i++) {
+            const char *e = set_expr(sets[i], g->probe, &g->probe->axes[n]);
+            expr = e ? e : expr;
+        }
+        s = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
+    }
+    if (s)
+        as_fail_in(p->err, g->probe->name);
+    else
+        s = add_product(p, g->probe, values, n);
+    for (size_t i = 0; i < n; i++)
+        as_axis_values_finish(&values[i]);
+    return s;
+}
+
+/* Is device id in a list such as "cpu,opencl:0,all"? A backend's name means all its devices. */
+static int in_device_list(const char *list, const struct as_device_info *info)
+{
+    if (!list[0])
+        return 1;
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        while (n && *list == ' ') {
+            list++;
+            n--;
+        }
+        size_t len = n;
+        while (len && list[len - 1] == ' ')
+            len--;
+        if ((len == 3 && strncmp(list, "all", 3) == 0) ||
+            (strlen(info->id) == len && strncmp(list, info->id, len) == 0) ||
+            (strlen(info->backend) == len && strncmp(list, info->backend, len) == 0))
+            return 1;
+        list += n;
+        list += *list == ',';
+    }
+    return 0;
+}
+
+enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
+                           const char *const *sets, size_t sets_n, struct as_error *err)
+{
+    struct planner p = {.plan = plan, .cap = plan->n, .info = info, .err = err};
+    enum as_status s = AS_OK;
+    int added;
+    for (size_t i = 0; i < plan->n && !s; i++) {
+        size_t at = i;
+        if (strcmp(plan->cells[i].device, info->id) == 0)
+            s = key_set_add(&p.seen, plan->cells[i].key, &at, &added, err);
+    }
+    for (size_t i = 0; i < suite->grids_n && !s; i++) {
+        p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
+        if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info))
+            s = add_grid(&p, &suite->grids[i], sets, sets_n);
+    }
+    free(p.seen.slot);
+    return s;
+}
+
+void as_plan_finish(struct as_plan *plan)
+{
+    as_cells_free(plan->cells, plan->n);
+    *plan = (struct as_plan){0};
+}
+
+static enum as_status check_allocators(const struct as_axis *axis, const char *expr, const struct as_device_info *infos,
+                                       size_t infos_n, struct as_error *err)
+{
+    const char *names[64] = {"all", "first"};
+    size_t n = 2;
+    for (size_t i = 0; axis->words && axis->words[i] && n < 63; i++)
+        names[n++] = axis->words[i];
+    for (size_t i = 0; i < infos_n; i++)
+        for (size_t j = 0; j < infos[i].allocators_n && n < 63; j++)
+            names[n++] = infos[i].allocators[j].name;
+    names[n] = NULL;
+    while (*expr) {
+        size_t len = strcspn(expr, ","), i = 0;
+        while (names[i] && (strlen(names[i]) != len || strncmp(names[i], expr, len) != 0))
+            i++;
+        if (!names[i]) {
+            char word[64];
+            snprintf(word, sizeof word, "%.*s", (int)len, expr);
+            const char *near = as_nearest(word, names);
+            return as_fail(err, AS_USAGE, "no device has an allocator '%s'%s%s%s", word,
+                           near ? "; did you mean '" : "; see assay devices", near ? near : "", near ? "'?" : "");
+        }
+        expr += len;
+        expr += *expr == ',';
+    }
+    return AS_OK;
+}
+
+/* Finds an axis by name in the probes of the suites; near gets the nearest name when there is none. */
+static const struct as_axis *find_axis(const struct as_suite *suites, size_t suites_n, const char *probe,
+                                       const char *name, const char **near)
+{
+    const char *names[128];
+    size_t n = 0;
+    for (size_t i = 0; i < suites_n; i++)
+        for (size_t j = 0; j < suites[i].grids_n; j++) {
+            const struct as_probe *p = suites[i].grids[j].probe;
+            if (probe[0] && strcmp(probe, p->name) != 0)
+                continue;
+            const struct as_axis *axis = as_probe_axis(p, name);
+            if (axis)
+                return axis;
+            for (size_t k = 0; p->axes[k].name && n < 127; k++)
+                names[n++] = p->axes[k].name;
+        }
+    names[n] = NULL;
+    *near = as_nearest(name, names);
+    return NULL;
+}
+
+static bool asks_for(const struct as_suite *suites, size_t suites_n, const char *probe)
+{
+    for (size_t i = 0; i < suites_n; i++)
+        for (size_t j = 0; j < suites[i].grids_n; j++)
+            if (strcmp(suites[i].grids[j].probe->name, probe) == 0)
+                return true;
+    return false;
+}
+
+/* The last would stand in silence. sets[i] has a '='. */
+static enum as_status check_once(const char *const *sets, size_t i, struct as_error *err)
+{
+    const size_t axis = strcspn(sets[i], "=") + 1;
+    for (size_t k = 0; k < i; k++)
+        if (strncmp(sets[k], sets[i], axis) == 0)
+            return as_fail(err, AS_USAGE, "'%s' and '%s' are for the same axis: write '%s,%s'", sets[k], sets[i],
+                           sets[k], sets[i] + axis);
+    return AS_OK;
+}
+
+enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
+                                  size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err)
+{
+    for (size_t i = 0; i < sets_n; i++) {
+        char probe[32] = "", name[32] = "";
+        const char *eq = strchr(sets[i], '='), *dot = strchr(sets[i], '.');
+        if (!eq || eq == sets[i] || eq[1] == 0)
+            return as_fail(err, AS_USAGE, "'%s' is not of the form axis=values", sets[i]);
+        const char *start = sets[i];
+        if (dot && dot < eq) {
+            snprintf(probe, sizeof probe, "%.*s", (int)(dot - sets[i]), sets[i]);
+            start = dot + 1;
+        }
+        snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
+        if (probe[0] && !asks_for(suites, suites_n, probe))
+            return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those asked for", sets[i], probe);
+        const char *near = NULL;
+        const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
+        if (!axis)
+            return as_fail(err, AS_USAGE, "none of the probes asked for has an axis '%s'%s%s%s", name,
+                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        enum as_status s = check_once(sets, i, err);
+        if (!s && axis->domain == AS_DOMAIN_ALLOCATOR)
+            s = check_allocators(axis, eq + 1, infos, infos_n, err);
+        if (s)
+            return s;
+    }
+    return AS_OK;
+}

@@ -1,0 +1,83 @@
+/* Plan: suites, grids and axis expressions in, planned cells out. Runs in the parent; touches no device. */
+#ifndef AS_PLAN_PLAN_H
+#define AS_PLAN_PLAN_H
+
+#include "base/builtin.h"
+#include "model/cell.h"
+#include "probe/axis.h"
+
+/* One grid of one probe: axis expressions, not yet resolved. */
+struct as_grid_axis {
+    char name[24];
+    char expr[256];
+};
+struct as_grid {
+    const struct as_probe *probe;
+    double precision; /* asked of its cells; 0: the suite's */
+    size_t n;
+    struct as_grid_axis axis[AS_AXES_MAX];
+};
+
+/* A suite as data (suites/NAME.ini, built in; or a file named by the user).
+ *   [suite]  title=, budget=60s, budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl
+ *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
+ *                                precision = ... for the cells of this section
+ */
+struct as_suite {
+    char name[64];
+    char title[160];
+    double budget_s;        /* 0 none */
+    double device_budget_s; /* as much more for every device that takes part */
+    double precision;
+    int trials;
+    char devices[128];         /* list, or "" for all */
+    struct as_grid *grids;     /* owned */
+    char (*grid_devices)[128]; /* per grid, "" for the suite's; owned */
+    size_t grids_n;
+};
+/* text: INI of at most 64 KiB. Unknown probes and axes are refused with the nearest name. */
+enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err);
+void as_suite_finish(struct as_suite *s);
+/* The list of devices of suites that run together: that of those that have one; "" where two differ, or none has one.
+ */
+const char *as_suites_devices(const struct as_suite *suites, size_t n);
+/* Of "probe:NAME" and "suite:NAME" the name and which of both is meant; a name alone may be of either. */
+const char *as_suite_or_probe(const char *word, bool *suite, bool *probe);
+/* A built-in suite, the name of a probe (its quick grids), or a path of an .ini file. Of a name that is both, the
+ * suite; "probe:" and "suite:" in front of it say which. */
+enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err);
+/* Built-in suites for `list suites`: name and text; ends with a NULL name. */
+extern const struct as_builtin_text as_suite_texts[];
+
+struct as_plan {
+    struct as_cell *cells; /* owned; status planned, or unsupported with a reason */
+    size_t n;
+    char pruned[256]; /* why a probe left points of the grid out, the first of each device; "" where none says so */
+};
+/* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
+ * one probe only). A cell that is already in the plan is not added again; the narrowest of the precisions that are
+ * asked of it holds. At most 100,000 cells. */
+enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
+                           const char *const *sets, size_t sets_n, struct as_error *err);
+void as_plan_finish(struct as_plan *plan);
+
+/* Sets axis name of a grid to an expression; an unknown axis is refused with the nearest name. */
+enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err);
+/* Names of the probes that are not hidden; ends with NULL; valid until the next call. */
+const char *const *as_probe_names(void);
+/* Refuses "axis=expr" strings that cannot mean anything in these suites: no "=", an axis that no probe of the suites
+ * has, an allocator that none of the devices knows. */
+enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
+                                  size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err);
+
+/* Does this point of a probe's grid apply to the device, with all that it needs? err: why not, where that is known. */
+enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,
+                                const struct as_device_info *info, struct as_error *err);
+/* Can what somebody else has written down be measured? AS_USAGE: this build has no such probe, or an axis is unknown,
+ * missing or has a value that it cannot have. AS_UNSUPPORTED: the device cannot, with the reason of as_plan_applies. */
+enum as_status as_plan_check(const char *probe, const struct as_axes *axes, const struct as_device_info *info,
+                             struct as_error *err);
+/* The same of a stored cell, whose number has to be of the device and in the unit of this build's probe. */
+enum as_status as_plan_check_cell(const struct as_cell *cell, const struct as_device_info *info, struct as_error *err);
+
+#endif

@@ -1,0 +1,77 @@
+/* What a probe says of a trial beside its numbers: notes, and which instructions it expects in the machine code. */
+#include "base/text.h"
+#include "probe/probe.h"
+
+#include <math.h>
+#include <string.h>
+
+void as_note(struct as_trial_context *vc, const char *name, const char *text)
+{
+    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
+    as_buf_json_str(&vc->detail, name);
+    as_buf_char(&vc->detail, ':');
+    as_buf_json_str(&vc->detail, text);
+}
+
+void as_note_number(struct as_trial_context *vc, const char *name, double value)
+{
+    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
+    as_buf_json_str(&vc->detail, name);
+    if (isfinite(value))
+        as_buf_printf(&vc->detail, ":%.17g", value);
+    else
+        as_buf_str(&vc->detail, ":null");
+}
+
+static void note_count(struct as_trial_context *vc, const char *operation, uint64_t n)
+{
+    char name[40];
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "code_%s", operation);
+    as_copy_text(name, sizeof name, as_buf_get(&b));
+    as_buf_finish(&b);
+    for (char *s = name; *s; s++)
+        *s = *s == '.' ? '_' : *s;
+    as_note_number(vc, name, (double)n);
+}
+
+/* States rise from n/a over pass to fail; what rises above what was there takes its place, texts of the same state
+ * stand side by side. */
+void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const char *text)
+{
+    struct as_buf b = AS_BUF_INIT;
+    if (state == vc->code && state != AS_GATE_NA)
+        as_buf_printf(&b, "%s; ", vc->code_text);
+    as_buf_str(&b, text);
+    if (state >= vc->code)
+        as_copy_text(vc->code_text, sizeof vc->code_text, as_buf_get(&b));
+    vc->code = state >= vc->code ? state : vc->code;
+    as_buf_finish(&b);
+}
+
+/* A compiler may fold a loop away, and what is then measured is something else. */
+void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least)
+{
+    struct as_device *dev = vc->dev;
+    struct as_buf text = AS_BUF_INIT;
+    struct as_error err = {0};
+    uint64_t n = 0;
+    enum as_gate_state state = AS_GATE_NA;
+    if (!(dev->info.capabilities & AS_CAP_CODE) || !dev->program->count)
+        as_buf_str(&text, AS_CODE_NOT_COUNTED);
+    else if (dev->program->count(dev, kernel, operation, &n, &err))
+        as_buf_printf(&text, "%s cannot be counted: %s", operation, err.text);
+    else {
+        state = n >= at_least ? AS_GATE_PASS : AS_GATE_FAIL;
+        as_buf_printf(&text, "%llu %s in the machine code, at least %llu wanted", (unsigned long long)n, operation,
+                      (unsigned long long)at_least);
+        note_count(vc, operation, n);
+    }
+    as_judge_code(vc, state, as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+void as_host_part(struct as_trial_context *vc)
+{
+    vc->host_work = true;
+}

@@ -1,0 +1,139 @@
+/* The probe contract: one experiment, one const record, one folder under probes/FAMILY/.
+ * Help, `assay list`, `assay explain`, option parsing, the engine and the report all read this record. */
+#ifndef AS_PROBE_PROBE_H
+#define AS_PROBE_PROBE_H
+
+#include "base/clock.h"
+#include "model/cell.h"
+#include "device/device.h"
+
+#include <string.h>
+
+#define AS_PROBE_ABI 1u
+
+enum as_axis_type {
+    AS_AXIS_SIZE,  /* bytes */
+    AS_AXIS_COUNT, /* a whole number */
+    AS_AXIS_WORD,  /* one of a list */
+};
+enum as_axis_domain {
+    AS_DOMAIN_NONE,      /* sizes and counts: min..max below; words: the list */
+    AS_DOMAIN_ALLOCATOR, /* the device's allocators that can be used */
+    AS_DOMAIN_THREADS,   /* 1 .. the device's logical CPUs; "all" is the largest */
+    AS_DOMAIN_CPU,       /* OS index of a logical CPU */
+};
+struct as_axis {
+    const char *name;
+    const char *help; /* one line */
+    enum as_axis_type type;
+    enum as_axis_domain domain;
+    uint64_t min, max;        /* for sizes and counts, inclusive; max 0: no bound but memory */
+    const char *def;          /* expression for a grid that does not name this axis */
+    const char *const *words; /* AS_AXIS_WORD, AS_DOMAIN_NONE: ends with NULL; AS_DOMAIN_ALLOCATOR: further values */
+    const char *all;          /* word that "all" means where the words overlap; NULL: every one of them */
+    const char *zero;         /* what the value 0 stands for where it is no number ("device"), NULL: it is one */
+};
+
+/* What a word of an axis is, where its name does not say it all. */
+struct as_word {
+    const char *name, *title; /* "ffma32", "fused multiply-add" */
+    const char *kind;         /* words of a kind stand together: "float" */
+    const char *base, *type;  /* what it has in common with those of other types, and its own: "ffma", "f32" */
+    unsigned results;         /* of one thread: two of a pair of 16 bits */
+    const char *dialects;     /* of kernels, and kinds of CPUs by instructions of their own, that have it */
+    const char *const *more;  /* what else there is to say, a name and its text by turns; ends with NULL */
+};
+
+/* What sample() returns: one timed repetition block. */
+struct as_sample {
+    double value;    /* in the probe's unit */
+    double seconds;  /* it took so long */
+    double clock_hz; /* true clock inside it where there is a cycle counter, else NAN */
+};
+
+/* One trial of one cell. The engine makes it; prepare fills in the rest. */
+struct as_trial_context {
+    struct as_device *dev;
+    const struct as_axes *axes;
+    uint64_t seed;   /* of this trial */
+    int trial;       /* number of the trial */
+    double deadline; /* as_now() time when the trial should end; long preparations check it */
+    /* filled by prepare */
+    uint64_t footprint; /* bytes touched by a sample */
+    bool claims_memory; /* claims to measure DRAM: the footprint gate applies */
+    bool host_work;     /* a core of the host does a part of what is timed; true from the start where it does all */
+    double limit;       /* physical bound in the unit, NAN none */
+    char limit_why[96];
+    uint64_t min_reps, max_reps; /* 1 .. 2^40 unless set; equal: no calibration */
+    double sample_s;             /* aim for samples of so many seconds; 0: the engine's choice */
+    struct as_buf detail;        /* written by as_note */
+    enum as_gate_state code;     /* set by as_expect_code, or by the engine where nothing is expected */
+    char code_text[160];
+};
+/* For prepare, where the thread that samples does a part of what is timed of a device that is not the host's CPU. */
+void as_host_part(struct as_trial_context *vc);
+/* Adds "name": "text" / number to the cell's detail. */
+void as_note(struct as_trial_context *vc, const char *name, const char *text);
+void as_note_number(struct as_trial_context *vc, const char *name, double value);
+/* For prepare: the kernel's machine code must hold at least so many instructions that do `operation` (one of
+ * as_operation_words). Where the device counts them they are noted and judged, else why it does not is the code gate's
+ * text. Of several expectations the worst counts. */
+#define AS_CODE_NOT_COUNTED "this backend does not give the machine code to count in"
+void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least);
+/* The same for what a probe has counted itself. */
+void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const char *text);
+
+enum as_applies {
+    AS_APPLIES,      /* a cell */
+    AS_PRUNED,       /* this combination of axes makes no sense: no cell at all; err may say why */
+    AS_INAPPLICABLE, /* a cell that is stored as unsupported with the reason in err */
+};
+
+struct as_probe {
+    unsigned abi;
+    const char *name;     /* "latency" */
+    const char *title;    /* "Memory latency" */
+    const char *question; /* one sentence ending in a question mark */
+    const char *metric;   /* "latency" */
+    const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles, ops/s */
+    bool lower_is_better;
+    const char *counts;          /* what the number counts, in words */
+    unsigned needs;              /* capability bits without which the probe is unsupported on a device */
+    bool hidden;                 /* not listed (sentinel) */
+    bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
+    bool own_power;              /* what is asked is what a device does with its power: its clock may move by itself */
+    const struct as_axis *axes;  /* ends with a NULL name */
+    const struct as_word *about; /* (optional) what words of its axes are; ends with a NULL name */
+    const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy"; ends with NULL */
+    const char *const *full;
+    /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
+    enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);
+    /* (optional) seconds that prepare and one sample may take at most, for the plan and the hang time-out; default 5 */
+    double (*patience)(const struct as_device_info *info, const struct as_axes *axes);
+    /* In the worker. *state belongs to the probe until finish. */
+    enum as_status (*prepare)(struct as_trial_context *vc, void **state, struct as_error *err);
+    /* AS_TIMEOUT: this trial can have no further sample; it ends with those it has. */
+    enum as_status (*sample)(void *state, uint64_t reps, struct as_sample *out, struct as_error *err);
+    /* Compares the outcome of the last sample with an independent reference; false: *why says what differs. */
+    bool (*check)(void *state, char *why, size_t why_size);
+    void (*finish)(void *state); /* takes what prepare left, also after it failed (NULL possible) */
+    const char *method;          /* text of method.md, embedded */
+    const char *figure;          /* name of the figure (folder), NULL when it has none */
+};
+
+/* All probes of this build in the order of the report; ends with NULL. */
+extern const struct as_probe *const as_probes[];
+const struct as_probe *as_probe_find(const char *name); /* NULL when there is none; also hidden ones */
+/* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default, both ABI numbers). */
+enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err);
+const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name); /* NULL when absent */
+/* What a word of the probe's axes is; NULL when the record does not say. */
+static inline const struct as_word *as_probe_word(const struct as_probe *probe, const char *name)
+{
+    for (const struct as_word *w = probe ? probe->about : NULL; w && w->name; w++)
+        if (strcmp(w->name, name) == 0)
+            return w;
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* Words that people write for devices. */
+#ifndef AS_RUN_DEVICE_NAMES_H
+#define AS_RUN_DEVICE_NAMES_H
+
+#include "run/run.h"
+
+/* "cpu" and "opencl:1" are devices of a backend of this build; "opencl", "all" and "gpu:0" have to be looked up. */
+bool as_is_device_id(const char *word);
+/* Fails with why a word means no device: the reason of its backend, and the devices that there are. */
+enum as_status as_unknown_device(const char *word, const struct as_found_device *found, size_t n, struct as_error *err);
+
+#endif

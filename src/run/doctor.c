@@ -1,0 +1,314 @@
+/* What disturbs measurements on this machine, and what the user can do about it. Changes nothing. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "run/machine.h"
+#include "run/provenance.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef void (*check_fn)(struct as_finding *f);
+
+static void set(struct as_finding *f, enum as_severity severity, const char *remedy)
+{
+    f->severity = severity;
+    as_copy_text(f->remedy, sizeof f->remedy, remedy);
+}
+
+static void check_governor(struct as_finding *f)
+{
+    char governor[64];
+    if (!as_machine_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor)) {
+        snprintf(f->text, sizeof f->text, "the frequency governor is not visible (no cpufreq here)");
+        set(f, AS_NOTE, "the core clock is measured around every sample instead, by a chain of dependent adds");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "the frequency governor is '%s'", governor);
+    if (strcmp(governor, "performance") != 0)
+        set(f, AS_WARNING, "set it to 'performance' during runs: cpupower frequency-set -g performance");
+}
+
+static void check_load(struct as_finding *f)
+{
+    double load[1];
+    int cpus = as_machine_cpus();
+    if (getloadavg(load, 1) != 1) {
+        snprintf(f->text, sizeof f->text, "the load average cannot be read");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "the load average of the last minute is %.2f on %d usable CPUs", load[0], cpus);
+    if (load[0] > 0.25 * cpus)
+        set(f, AS_WARNING, "stop other programs or wait: contention makes intervals wide");
+}
+
+static void check_smt(struct as_finding *f)
+{
+    char active[16], siblings[64];
+    as_machine_line("/sys/devices/system/cpu/smt/active", active, sizeof active);
+    if (as_machine_line("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", siblings, sizeof siblings) &&
+        strpbrk(siblings, ",-"))
+        active[0] = '1';
+    if (active[0] == '1') {
+        snprintf(f->text, sizeof f->text, "SMT is on: two hardware threads share a core");
+        set(f, AS_NOTE, "probes that measure cores use one thread per core; keep the siblings idle");
+    } else
+        snprintf(f->text, sizeof f->text, "SMT is off or not visible: one hardware thread per core");
+}
+
+static void check_thp(struct as_finding *f)
+{
+    char enabled[64];
+    if (!as_machine_line("/sys/kernel/mm/transparent_hugepage/enabled", enabled, sizeof enabled)) {
+        snprintf(f->text, sizeof f->text, "the kernel has no transparent huge pages");
+        set(f, AS_NOTE, "allocator 'thp' is unsupported here");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "transparent huge pages: %s", enabled);
+    if (strstr(enabled, "[never]"))
+        set(f, AS_WARNING, "large working sets include TLB misses; 'madvise' enables the allocator 'thp'");
+    else if (strstr(enabled, "[always]"))
+        set(f, AS_NOTE, "allocator 'malloc' may get huge pages; 'mmap' keeps to base pages, 'thp' requests huge ones");
+}
+
+static void check_hugetlb(struct as_finding *f)
+{
+    uint64_t pages = as_machine_meminfo("HugePages_Free") / 1024;
+    snprintf(f->text, sizeof f->text, "%llu hugetlb pages are free", (unsigned long long)pages);
+    if (pages == 0)
+        set(f, AS_NOTE, "allocator 'hugetlb' is unsupported until pages are reserved: sysctl vm.nr_hugepages=512");
+}
+
+static void check_virtual(struct as_finding *f)
+{
+    char what[160];
+    if (!as_machine_virtualization(what, sizeof what)) {
+        snprintf(f->text, sizeof f->text, "no sign of a virtual machine");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "this is a %s: contention on the host may be invisible", what);
+    set(f, AS_WARNING, "intervals include whatever differs from trial to trial; a dedicated host makes them narrower");
+}
+
+static void check_vm_clock(struct as_finding *f)
+{
+    char source[64];
+    if (!as_machine_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source)) {
+        snprintf(f->text, sizeof f->text, "the clock source is not visible");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    uint64_t start = as_now_ns(), n = 0, end;
+    do
+        n++;
+    while ((end = as_now_ns()) - start < 2000000);
+    double cost = (double)(end - start) / (double)n;
+    snprintf(f->text, sizeof f->text, "clock source '%s', %.0f ns per reading", source, cost);
+    if (cost > 200)
+        set(f, AS_WARNING, "reading the clock is slow, so samples are longer; tsc is the fast source");
+}
+
+static void check_steal(struct as_finding *f)
+{
+    char line[256];
+    unsigned long long user, nice, sys, idle, iowait, irq, soft, steal = 0;
+    if (!as_machine_line("/proc/stat", line, sizeof line) ||
+        sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &sys, &idle, &iowait, &irq, &soft,
+               &steal) != 8) {
+        snprintf(f->text, sizeof f->text, "steal time is not visible");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    double total = (double)(user + nice + sys + idle + iowait + irq + soft + steal);
+    double share = total > 0 ? 100 * (double)steal / total : 0;
+    snprintf(f->text, sizeof f->text, "steal time is %.2f%% of the CPU time since boot", share);
+    if (share > 0.5)
+        set(f, AS_WARNING, "other guests use the same cores; measure at a quiet time or on a dedicated host");
+}
+
+/* The first write to a page that the host has not backed yet also faults in the host; reusing the page costs only the
+ * guest's fault. */
+static void check_backing(struct as_finding *f)
+{
+    uint64_t total = as_machine_meminfo("MemTotal"), free_ = as_machine_meminfo("MemFree");
+    enum { BYTES = 64 << 20, PAGE = 4096 };
+    if (free_ < 4 * (uint64_t)BYTES) {
+        snprintf(f->text, sizeof f->text, "too little free memory to measure the cost of first touch");
+        set(f, AS_NOTE, "");
+        return;
+    }
+    double ns[2] = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        char *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return;
+        madvise(p, BYTES, MADV_NOHUGEPAGE);
+        double t = as_now();
+        for (size_t i = 0; i < BYTES; i += PAGE)
+            ((volatile char *)p)[i] = 1;
+        ns[pass] = (as_now() - t) / (BYTES / PAGE) * 1e9;
+        munmap(p, BYTES);
+    }
+    snprintf(f->text, sizeof f->text,
+             "first touch takes %.0f ns per page, %.0f ns when repeated; %.0f%% of memory is free", ns[0], ns[1],
+             100 * (double)free_ / (double)total);
+    if (ns[0] > 2 * ns[1])
+        set(f, AS_NOTE,
+            "memory that the guest never touched also faults in the host; assay touches its memory before it samples");
+}
+
+/* "50000 100000": microseconds per period. */
+static void check_quota(struct as_finding *f)
+{
+    char line[64];
+    unsigned long long quota, period;
+    if (!as_machine_line("/sys/fs/cgroup/cpu.max", line, sizeof line)) {
+        snprintf(f->text, sizeof f->text, "no CPU quota is visible");
+        return;
+    }
+    if (sscanf(line, "%llu %llu", &quota, &period) != 2 || period == 0) {
+        snprintf(f->text, sizeof f->text, "no CPU quota is set for this container");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "a cgroup limits CPU time to %.3g CPUs", (double)quota / (double)period);
+    set(f, AS_WARNING, "raise the quota: throttled threads make intervals wide");
+}
+
+static void check_cgroup(struct as_finding *f)
+{
+    uint64_t limit = as_machine_cgroup_limit();
+    struct as_buf b = AS_BUF_INIT;
+    if (limit == 0) {
+        snprintf(f->text, sizeof f->text, "no memory limit is set for this process");
+        return;
+    }
+    as_format_size(&b, limit);
+    snprintf(f->text, sizeof f->text, "a cgroup limits memory to %s", as_buf_get(&b));
+    as_buf_finish(&b);
+    set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
+}
+
+static void check_swap(struct as_finding *f)
+{
+    uint64_t total = as_machine_meminfo("SwapTotal"), free_ = as_machine_meminfo("SwapFree");
+    if (total == 0 || free_ > total - total / 20) {
+        snprintf(f->text, sizeof f->text, "no swap is in use");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "%.0f%% of the swap is in use", 100 * (1 - (double)free_ / (double)total));
+    set(f, AS_WARNING, "free memory before the run: pages that are swapped in distort every number");
+}
+
+static int holds_device(const char *pid, char *name, size_t size)
+{
+    char path[300], target[256];
+    snprintf(path, sizeof path, "/proc/%s/fd", pid);
+    DIR *d = opendir(path);
+    int found = 0;
+    for (struct dirent *e; d && !found && (e = readdir(d));) {
+        snprintf(path, sizeof path, "/proc/%.16s/fd/%.16s", pid, e->d_name);
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = 0;
+        found = strncmp(target, "/dev/nvidia", 11) == 0 || strcmp(target, "/dev/kfd") == 0 ||
+                strncmp(target, "/dev/dri/render", 15) == 0;
+    }
+    if (d)
+        closedir(d);
+    if (found) {
+        snprintf(path, sizeof path, "/proc/%s/comm", pid);
+        as_machine_line(path, name, size);
+    }
+    return found;
+}
+
+static void check_users(struct as_finding *f)
+{
+    DIR *d = opendir("/proc");
+    int others = 0;
+    char name[64] = "";
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && atol(e->d_name) != (long)getpid())
+            others += holds_device(e->d_name, name, sizeof name);
+    if (d)
+        closedir(d);
+    if (others == 0) {
+        snprintf(f->text, sizeof f->text, "no other visible process uses a GPU");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "other processes that use a GPU: %d, for example '%.40s'", others, name);
+    set(f, AS_WARNING, "stop them during runs: they share its memory and power limit");
+}
+
+static void check_counters(struct as_finding *f)
+{
+    char paranoid[16];
+    if (!as_machine_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid)) {
+        snprintf(f->text, sizeof f->text, "the kernel has no performance counters");
+        set(f, AS_NOTE, "cycles are computed from the measured clock");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "perf_event_paranoid is %s", paranoid);
+    set(f, AS_FINE, "");
+}
+
+static const struct {
+    const char *what;
+    check_fn check;
+} checks[] = {
+    {"governor", check_governor},
+    {"load", check_load},
+    {"smt", check_smt},
+    {"thp", check_thp},
+    {"hugetlb", check_hugetlb},
+    {"virtual machine", check_virtual},
+    {"clock source", check_vm_clock},
+    {"steal", check_steal},
+    {"first touch", check_backing},
+    {"cpu quota", check_quota},
+    {"memory limit", check_cgroup},
+    {"swap", check_swap},
+    {"device users", check_users},
+    {"counters", check_counters},
+};
+
+enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err)
+{
+    *n = sizeof checks / sizeof *checks;
+    *findings = calloc(*n, sizeof **findings);
+    if (!*findings) {
+        size_t bytes = *n * sizeof **findings;
+        *n = 0;
+        return as_nomem(err, bytes, "findings");
+    }
+    for (size_t i = 0; i < *n; i++) {
+        as_copy_text((*findings)[i].what, sizeof(*findings)[i].what, checks[i].what);
+        checks[i].check(&(*findings)[i]);
+    }
+    return AS_OK;
+}
+
+void as_doctor_device(const struct as_device_info *info, struct as_finding *f)
+{
+    struct as_buf b = AS_BUF_INIT;
+    *f = (struct as_finding){.severity = AS_FINE};
+    as_copy_text(f->what, sizeof f->what, info->id);
+    if (info->unfit[0]) {
+        as_buf_str(&b, info->unfit);
+        set(f, AS_WARNING, "cool it, check its power limit, stop other processes: they make intervals wide");
+    } else if (!info->sensor[0]) {
+        as_buf_printf(&b, "throttling and other processes are not visible: %s", info->sensor_why);
+        set(f, AS_NOTE, "");
+    } else if (info->sensor_why[0]) {
+        as_buf_printf(&b, "its sensor '%s' does not report everything: %s", info->sensor, info->sensor_why);
+        set(f, AS_NOTE, "");
+    } else
+        as_buf_printf(&b, "not throttled and used by no other process, by its sensor '%s'", info->sensor);
+    as_copy_text(f->text, sizeof f->text, as_buf_get(&b));
+    as_buf_finish(&b);
+}

@@ -1,0 +1,222 @@
+/* The schedule: a first trial of every cell that fits the budget, further rounds, then the trials that narrow most. */
+#include "run/engine.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "worker/measure.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sampling time of a trial: without a budget; minimum; maximum in the first round, which does not know yet what other
+ * cells cost; maximum. After a second, scatter within a trial no longer dominates. */
+static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = 0.012, PILOT_SHARE_S = 0.1, SHARE_MAX_S = 1;
+static const double SENTINEL_SHARE_S = 0.02;
+/* Fraction of the time left for the rounds; the rest goes where it narrows most. */
+static const double FOR_ROUNDS = 0.7;
+/* Fraction of the budget for first trials: cells without one by then are left out. */
+static const double FOR_PILOT = 0.6;
+
+bool as_engine_stopped(struct as_engine *e)
+{
+    e->stopped |= e->options->stop && *e->options->stop;
+    return e->stopped;
+}
+
+static double time_left(const struct as_engine *e)
+{
+    return e->deadline - as_now();
+}
+
+double as_engine_need(const struct as_progress *p)
+{
+    const struct as_slot *slot = p->slot;
+    return p->counted ? p->prepare_s + p->fewest_s : slot && slot->trials ? slot->need_s / slot->trials : 0;
+}
+
+static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (size_t i = e->sentinels_first; i < e->cells_n && !s && !as_engine_stopped(e); i++)
+        if (!e->progress[i].over)
+            s = as_engine_trial(e, i, SENTINEL_SHARE_S, err);
+    const double every = isfinite(e->deadline) ? (e->deadline - e->start) / 25 : 2.5;
+    e->sentinel_at = as_now() + fmax(0.25, fmin(every, 3));
+    return s;
+}
+
+/* The rest of the budget is for the cells that have a first trial. */
+static bool is_pilot_over(const struct as_engine *e)
+{
+    return as_now() - e->start > FOR_PILOT * (e->deadline - e->start);
+}
+
+/* Does the time left suffice for the trials that the cells still lack? */
+static bool rounds_fit(const struct as_engine *e)
+{
+    double need = 0;
+    for (size_t i = 0; i < e->sentinels_first; i++) {
+        const struct as_progress *p = &e->progress[i];
+        if (!p->over && !p->left_out && p->trials < e->rounds)
+            need += (e->rounds - p->trials) * (as_engine_need(p) + SHARE_MIN_S);
+    }
+    return need <= time_left(e);
+}
+
+/* Sampling time for the next of n cells in a round. */
+static double share_of(const struct as_engine *e, size_t index, const size_t *order, size_t n, int round)
+{
+    const struct as_progress *p = &e->progress[index];
+    if (!isfinite(e->deadline))
+        return FREE_SHARE_S;
+    double need = 0;
+    for (size_t k = 0; k < n; k++)
+        need += as_engine_need(&e->progress[order[k]]);
+    const int rounds_left = round < e->rounds ? e->rounds - round + 1 : 1;
+    const double part = round <= e->rounds ? FOR_ROUNDS / rounds_left : 1;
+    const double spare = fmax(0, (part * time_left(e) - need) / (double)n);
+    return fmax(SHARE_MIN_S, fmin(p->fewest_s + spare, round == 1 ? PILOT_SHARE_S : SHARE_MAX_S));
+}
+
+/* A trial for each cell of order[0..n), as long as there is time. */
+static enum as_status one_pass(struct as_engine *e, int round, const size_t *order, size_t n, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    e->round = round;
+    for (size_t k = 0; k < n && !s && !as_engine_stopped(e) && time_left(e) > 0; k++) {
+        struct as_progress *p = &e->progress[order[k]];
+        if (p->over)
+            continue;
+        if (round == 1 && is_pilot_over(e)) {
+            p->left_out = !p->counted;
+            continue;
+        }
+        if (round > 1 && as_engine_need(p) > time_left(e))
+            continue;
+        /* The user waits for the first number: sentinels run after it. */
+        if ((round > 1 || k) && as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
+            break;
+        s = as_engine_trial(e, order[k], share_of(e, order[k], order + k, n - k, round), err);
+    }
+    return s ? s : as_engine_judge(e, err);
+}
+
+static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (int round = 1; round <= e->rounds && !s && !as_engine_stopped(e); round++) {
+        size_t n = 0;
+        for (size_t i = 0; i < e->sentinels_first; i++)
+            if (!e->progress[i].over && !e->progress[i].left_out && e->progress[i].trials < round)
+                order[n++] = i;
+        as_engine_shuffle(e, order, n, e->run->seed + (uint64_t)round, round == 1 || !rounds_fit(e));
+        if (n)
+            s = one_pass(e, round, order, n, err);
+    }
+    return s;
+}
+
+/* Passes over the half of the cells that gain most, until all are as narrow as asked or the budget is spent. */
+static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    const bool has_end = isfinite(e->deadline);
+    for (int pass = 1; (has_end || pass <= AS_EXTRA_TRIALS) && !s && !as_engine_stopped(e); pass++) {
+        size_t n;
+        as_engine_by_gain(e, order, &n);
+        if (n == 0 || time_left(e) <= 0)
+            break;
+        if (has_end)
+            n = (n + 1) / 2;
+        as_engine_shuffle(e, order, n, e->run->seed + (uint64_t)(e->rounds + pass), false);
+        const double before = as_now();
+        s = one_pass(e, e->rounds + pass, order, n, err);
+        if (as_now() - before < SHARE_MIN_S) /* no remaining cell fits */
+            break;
+    }
+    return s;
+}
+
+/* Reports how many cells did not fit the budget, and the budget that would suffice. */
+static enum as_status note_left_out(struct as_engine *e, struct as_error *err)
+{
+    size_t n = 0, last = 0;
+    double need = 0;
+    for (size_t i = 0; i < e->sentinels_first; i++) {
+        const struct as_progress *p = &e->progress[i];
+        if (!p->over)
+            need += e->rounds * (as_engine_need(p) + SHARE_MIN_S);
+        if (!p->left_out)
+            continue;
+        n++;
+        last = i;
+    }
+    free(e->run->left_out);
+    e->run->left_out = NULL;
+    if (n == 0)
+        return AS_OK;
+    const double all_s = ceil(fmax(need / FOR_ROUNDS, e->deadline - e->start));
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text,
+                  "the budget suffices for %zu of %zu cells; intermediate sizes and further allocators are left out; "
+                  "--budget %.0fs would suffice for all",
+                  e->sentinels_first - n, e->sentinels_first, all_s);
+    as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));
+    as_buf_finish(&text);
+    json_t *j = json_pack("{s:I, s:I, s:f}", "cells", (json_int_t)n, "of", (json_int_t)e->sentinels_first,
+                          "budget_s_for_all", all_s);
+    e->run->left_out = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    json_decref(j);
+    return e->run->left_out ? AS_OK : as_nomem(err, 0, "the run");
+}
+
+static enum as_status skip_unmeasured(struct as_engine *e, struct as_error *err)
+{
+    for (size_t i = 0; i < e->cells_n; i++) {
+        if (e->cells[i].status != AS_CELL_PLANNED)
+            continue;
+        e->cells[i].status = AS_CELL_SKIPPED;
+        as_copy_text(e->cells[i].reason, sizeof e->cells[i].reason,
+                     i >= e->sentinels_first   ? "the run ended before its first trial"
+                     : e->progress[i].left_out ? "left out: the budget does not suffice for it; raise --budget"
+                                               : "the budget was spent before its first trial; raise --budget");
+        e->progress[i].changed = true;
+    }
+    return as_engine_store_changed(e, err);
+}
+
+enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
+{
+    size_t *order = calloc(e->cells_n ? e->cells_n : 1, sizeof *order);
+    if (!order)
+        return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
+    e->measured_from = e->sentinel_at = as_now();
+    enum as_status s = as_engine_rank(e, err);
+    if (!s)
+        s = rounds(e, order, err);
+    if (!s && !as_engine_stopped(e))
+        s = narrow(e, order, err);
+    if (!s && !as_engine_stopped(e))
+        s = read_sentinels(e, err);
+    if (!s && !as_engine_stopped(e))
+        s = note_left_out(e, err);
+    if (!s && !as_engine_stopped(e))
+        s = skip_unmeasured(e, err);
+    e->measured_s += as_now() - e->measured_from;
+    free(order);
+    return s;
+}
+
+enum as_status as_engine_judge(struct as_engine *e, struct as_error *err)
+{
+    enum as_status s = as_judge_learn(&e->judge, e->cells, e->trials, e->cells_n, err);
+    for (size_t i = 0; i < e->cells_n && !s; i++) {
+        if (e->trials[i].n == 0)
+            continue;
+        s = as_engine_judge_cell(e, i, err);
+        e->progress[i].changed = true;
+    }
+    return s;
+}

@@ -1,0 +1,152 @@
+/* The engine: the parent's state while a run goes on. Private to src/core. */
+#ifndef AS_RUN_ENGINE_H
+#define AS_RUN_ENGINE_H
+
+#include "model/judge.h"
+#include "plan/plan.h"
+#include "run/process.h"
+#include "run/run.h"
+
+/* Without a budget, trials beyond the rounds for a cell that stays wide. */
+enum { AS_EXTRA_TRIALS = 5 };
+
+struct as_slot { /* one device of the run */
+    struct as_device_info info;
+    char *topology; /* JSON, owned, may be NULL */
+    struct as_worker worker;
+    int is_open;
+    double open_s; /* starting the worker and opening the device took so long; 0 unknown */
+    bool hung;     /* opening it got no answer in time */
+    bool lost;     /* it cannot be opened any more: its cells are left for `resume` */
+    double need_s; /* that its trials could not have done without, sentinels apart */
+    int trials;    /* that need_s is of */
+};
+
+struct as_progress {      /* of one cell, beside the cell itself */
+    struct as_slot *slot; /* NULL: its device is not there any more */
+    double prepare_s;     /* all but samples, of its last trial; 0 unknown */
+    double fewest_s;      /* time of the fewest samples in its last trial; 0 unknown */
+    double took_s;        /* all of its last trial; 0 unknown */
+    int trials;           /* number of the next trial */
+    int counted;          /* trials with samples that count */
+    int over;             /* no more trials: crashed, unsupported, skipped ... */
+    bool left_out;        /* the budget does not hold it */
+    bool changed;         /* the cell is not in the store as it is now */
+    int level;            /* 0 is the last to be left out */
+    uint64_t arena;       /* cells of one arena follow one another */
+};
+
+/* Trials that were measured and not yet stored (pending.c): no more than a second's. */
+struct as_pending {
+    struct {
+        size_t cell, trial;
+    } * v; /* owned */
+    size_t n, cap;
+    double next_at; /* as_now() of the next commit */
+};
+
+struct as_engine {
+    struct as_store *store;
+    const struct as_run_options *options;
+    const char *program;
+    struct as_run *run;
+    struct as_slot *slots;
+    size_t slots_n;
+    struct as_cell *cells; /* sentinels are the last of them */
+    struct as_progress *progress;
+    struct as_trials *trials; /* of each cell, in memory as in the store */
+    size_t cells_n, sentinels_first;
+    struct as_judge_device *devices; /* one for each slot */
+    struct as_judge judge;
+    double start, deadline; /* as_now() times; deadline INFINITY without a budget */
+    double measured_from;   /* the first trial, after what was compiled ahead */
+    double measured_s;      /* of earlier parts of a resumed run */
+    double sentinel_at;     /* when the next sentinels are due */
+    double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
+    int round, rounds;
+    size_t memory_failures; /* as_memory_failures() at the start: what is lost later must not look like a result */
+    struct as_pending pending;
+    bool lost; /* one device or more */
+    int stopped;
+};
+
+/* Progress, judge and the deadline, of cells, slots and a run that are set; undone by as_engine_finish, also where this
+ * fails. */
+enum as_status as_engine_make(struct as_engine *e, struct as_error *err);
+void as_engine_finish(struct as_engine *e);
+/* From a stored plan to a stored end. */
+enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err);
+/* Does any of these devices measure the machine, which only one run may do at a time? */
+bool as_engine_needs_lock(const struct as_slot *slots, size_t n);
+/* Has the user ended the run? */
+bool as_engine_stopped(struct as_engine *e);
+
+/* Opens the device of a slot in a new worker and fills info and topology. deadline: as_now() time. */
+enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
+                            const volatile sig_atomic_t *stop, struct as_error *err);
+/* The same in the middle of a run: several times where it fails, and no longer than the budget lasts. What fails then
+ * is lost, and with it what its cells still lack. AS_INTERRUPTED: the user or the budget ended it. (lose.c) */
+enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
+/* Devices for a list such as "cpu,opencl", opened. "all" or "": every one that can be used; "each": of those that
+ * several backends drive only the one by the device's own API, and what that leaves out is said in left_out (which may
+ * be NULL). */
+enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
+                             struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
+void as_slots_close(struct as_slot *slots, size_t n);
+
+/* Of one user only one run measures on a machine at a time (lock.c). *lock is a descriptor to close; -1 where no lock
+ * can be had, which is noted: a lock keeps two runs from disturbing each other, results are safe without. */
+enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
+
+/* Compiles what the cells left to do will run, on all processors of the host and before any of them measures, where a
+ * backend can (as_backend.open_compiler). Only saves time: what is not compiled then is compiled by the trial itself.
+ * (ahead.c) */
+enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err);
+/* Measures all that is left, until precise, out of budget or stopped. (engine.c) */
+enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
+/* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
+ * (isolate.c) */
+enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
+/* Judges every cell by what all trials of the run say, and stores those that changed. */
+enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
+/* One cell, by what is known so far. */
+/* Takes over the last trial of a cell, for the store; those that wait are stored with it when it is time. */
+enum as_status as_engine_keep_last(struct as_engine *e, size_t index, struct as_error *err);
+/* Before cells are stored, and at the end. */
+enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err);
+struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_t index);
+enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as_error *err);
+
+/* Levels and arenas of all cells. (order.c) */
+enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
+/* Puts cells into a random order in which those of one arena follow one another; with by_level, lower levels first. */
+void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level);
+/* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
+void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);
+/* What a trial of a cell cannot do without: its preparation and the fewest samples; before the first, what trials of
+ * its device took so far. Seconds; 0 unknown. */
+double as_engine_need(const struct as_progress *p);
+
+/* AS_NOMEM when memory was short since the start. */
+enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err);
+/* One trial of a cell (trial.c). share_s: time for its samples. */
+enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s, struct as_error *err);
+/* Keeps what the next trial of the cell will take at least, as this one did. */
+void as_progress_keep_cost(struct as_progress *p, const struct as_trial *trial);
+/* When a worker that has not answered is ended for the budget's sake; INFINITY without one. */
+double as_engine_cut_off(const struct as_engine *e);
+/* Stores the cells that changed, and no others. */
+enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err);
+/* Of the cells of a stored run. */
+void as_engine_find_sentinels(struct as_engine *e);
+/* The unfinished run of this name (NULL: the last that no other process measures), claimed, with its cells; then, once
+ * its slots are open, all that a resumed run knows from its store (resume.c). */
+enum as_status as_engine_claim_run(struct as_engine *e, const char *name, struct as_run *run, struct as_error *err);
+enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err);
+/* Reads the stored trials of all cells, and what they took (resume.c). */
+enum as_status as_engine_load(struct as_engine *e, struct as_error *err);
+void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct as_cell *cell,
+                     const struct as_trial *trial, const char *text);
+struct as_slot *as_engine_slot(const struct as_engine *e, const struct as_cell *cell);
+
+#endif

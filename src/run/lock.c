@@ -1,0 +1,107 @@
+/* One run at a time: two disturb each other's numbers. */
+#include "run/engine.h"
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Several machines may share a home: the lock has the host's name. The folder that everyone may write to comes last. */
+static void lock_path(size_t choice, struct as_buf *out)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *runtime = getenv("XDG_RUNTIME_DIR");
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1))
+        host[0] = 0;
+    for (char *at = host; *at; at++)
+        if (*at == '/')
+            *at = '_';
+    as_buf_clear(out);
+    if (choice == 0 && cache && cache[0] == '/')
+        as_buf_str(out, cache);
+    else if (choice == 0 && home && home[0] == '/')
+        as_buf_printf(out, "%s/.cache", home);
+    else if (choice == 1 && runtime && runtime[0] == '/')
+        as_buf_str(out, runtime);
+    else if (choice == 2)
+        as_buf_str(out, "/tmp");
+    if (!out->len)
+        return;
+    (void)mkdir(as_buf_get(out), 0700);
+    as_buf_printf(out, "/assay-%lu-%s.lock", (unsigned long)geteuid(), host);
+}
+
+/* A file that is the user's own, else -1 with errno: nobody else can hold the lock. */
+static int open_lock(const char *path)
+{
+    struct stat st;
+    int fd = as_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+        return fd;
+    if (fd >= 0) {
+        close(fd);
+        errno = EPERM;
+    }
+    return -1;
+}
+
+static void note(const struct as_run_options *options, const char *text)
+{
+    if (options->event)
+        options->event(options->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
+}
+
+/* Waits where the options say so. The errno of what keeps the lock from working, 0 when it is held now. */
+static int take(const struct as_run_options *options, int fd, enum as_status *s, struct as_error *err)
+{
+    bool said = false;
+    int why;
+    while ((why = as_lock_byte(fd, 0)) == EAGAIN) {
+        if (options->stop && *options->stop)
+            *s = as_fail(err, AS_INTERRUPTED, "stopped while waiting for another run");
+        else if (!options->wait)
+            *s = as_fail(err, AS_BUSY,
+                         "another run is measuring on this machine; wait for its end, since two disturb each other");
+        if (*s)
+            break;
+        if (!said)
+            note(options, "waiting: another run is measuring on this machine");
+        said = true;
+        as_sleep(0.1);
+    }
+    return why;
+}
+
+enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err)
+{
+    struct as_buf path = AS_BUF_INIT;
+    enum as_status s = AS_OK;
+    int why = ENOENT;
+    *lock = -1;
+    for (size_t choice = 0; choice < 3 && *lock < 0 && !s; choice++) {
+        lock_path(choice, &path);
+        if (!path.len || path.failed)
+            continue;
+        *lock = open_lock(as_buf_get(&path));
+        why = *lock < 0 ? errno : take(options, *lock, &s, err);
+        if (why && *lock >= 0) {
+            close(*lock);
+            *lock = -1;
+        }
+    }
+    if (!s && *lock < 0) {
+        as_buf_clear(&path);
+        as_buf_printf(&path, "another run on this machine cannot be kept away: no lock file can be had (%s)",
+                      strerror(why));
+        note(options, as_buf_get(&path));
+    }
+    as_buf_finish(&path);
+    return s;
+}

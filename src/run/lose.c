@@ -1,0 +1,71 @@
+/* Devices that were lost during a run. */
+#include "run/engine.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Reopening takes about as long as the first time, so a hung device is not given the time that loading a driver may
+ * take. */
+static const double PATIENCE_MIN_S = 5, PATIENCE_MAX_S = 60, PATIENCE_FACTOR = 20;
+/* A device that the budget cuts off after this long hangs as well. */
+static const double HANGS_MIN_S = 1, HANGS_FACTOR = 5;
+/* Pauses before further attempts: a shortage of processes or memory may pass. */
+static const double pauses_s[] = {0.1, 0.5, 2};
+
+/* Its cells keep their numbers; those without one are skipped. */
+static enum as_status lose(struct as_engine *e, struct as_slot *slot, const char *why, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    slot->lost = e->lost = true;
+    as_buf_printf(&text, "%s was lost and cannot be reopened: %s; 'assay resume' measures its remaining cells",
+                  slot->info.id, why);
+    as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+    as_buf_finish(&text);
+    for (size_t i = 0; i < e->cells_n; i++) {
+        struct as_cell *cell = &e->cells[i];
+        if (e->progress[i].slot != slot || e->progress[i].over)
+            continue;
+        e->progress[i].over = 1;
+        if (cell->status != AS_CELL_PLANNED)
+            continue;
+        cell->status = AS_CELL_SKIPPED;
+        as_copy_text(cell->reason, sizeof cell->reason, why);
+        e->progress[i].changed = true;
+    }
+    return as_engine_store_changed(e, err);
+}
+
+static bool is_stopped(struct as_engine *e)
+{
+    e->stopped |= e->options->stop && *e->options->stop;
+    return e->stopped;
+}
+
+static void pause_for(struct as_engine *e, double seconds)
+{
+    for (double end = as_now() + seconds; as_now() < end && !is_stopped(e);)
+        as_sleep(0.05);
+}
+
+enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err)
+{
+    const double patience = fmax(PATIENCE_MIN_S, fmin(PATIENCE_MAX_S, PATIENCE_FACTOR * slot->open_s));
+    struct as_error why = {0};
+    for (size_t attempt = 0;; attempt++) {
+        const double until = fmin(as_now() + patience, as_engine_cut_off(e)), first_s = slot->open_s;
+        enum as_status s = as_slot_open(slot, e->program, until, e->options->stop, &why);
+        if (!s)
+            return AS_OK;
+        const double took = slot->open_s;
+        slot->open_s = first_s;
+        const bool hangs = slot->hung && took > HANGS_MIN_S + HANGS_FACTOR * first_s;
+        if (is_stopped(e) || (!hangs && as_now() >= as_engine_cut_off(e)))
+            return as_fail(err, AS_INTERRUPTED, "%s: interrupted while it was reopened", slot->info.id);
+        if (hangs || attempt == sizeof pauses_s / sizeof *pauses_s)
+            return lose(e, slot, why.text, err);
+        pause_for(e, pauses_s[attempt]);
+    }
+}

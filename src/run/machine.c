@@ -1,0 +1,114 @@
+#include "run/machine.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int as_machine_line(const char *path, char *out, size_t size)
+{
+    struct as_buf b = AS_BUF_INIT;
+    out[0] = 0;
+    if (!as_buf_read_file(&b, path, 64 * 1024, NULL)) {
+        as_copy_text(out, size, as_buf_get(&b));
+        out[strcspn(out, "\n")] = 0;
+    }
+    as_buf_finish(&b);
+    return out[0] != 0;
+}
+
+static const char *value_of(const char *line, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(line, name, n) != 0)
+        return NULL;
+    const char *p = line + n;
+    while (*p == ' ' || *p == '\t')
+        p++;
+    if (*p != ':' && *p != '=')
+        return NULL;
+    p++;
+    while (*p == ' ' || *p == '\t' || *p == '"')
+        p++;
+    return p;
+}
+
+int as_machine_value(const char *path, const char *name, char *out, size_t size)
+{
+    struct as_buf b = AS_BUF_INIT;
+    out[0] = 0;
+    /* On machines with many cores /proc/cpuinfo is long; the first core's lines are enough. */
+    as_buf_read_file(&b, path, 4 * 1024 * 1024, NULL);
+    for (const char *line = as_buf_get(&b); line && *line && !out[0];) {
+        const char *end = strchr(line, '\n'), *v = value_of(line, name);
+        if (v) {
+            size_t n = end ? (size_t)(end - v) : strlen(v);
+            while (n && (v[n - 1] == '"' || isspace((unsigned char)v[n - 1])))
+                n--;
+            struct as_buf text = AS_BUF_INIT;
+            as_buf_add(&text, v, n);
+            as_copy_text(out, size, as_buf_get(&text));
+            as_buf_finish(&text);
+        }
+        line = end ? end + 1 : NULL;
+    }
+    as_buf_finish(&b);
+    return out[0] != 0;
+}
+
+uint64_t as_machine_meminfo(const char *name)
+{
+    char text[64];
+    if (!as_machine_value("/proc/meminfo", name, text, sizeof text))
+        return 0;
+    return strtoull(text, NULL, 10) * 1024;
+}
+
+uint64_t as_machine_cgroup_limit(void)
+{
+    static const char *const paths[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    char own[512], path[600], text[64];
+    uint64_t limit = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (i < 2)
+            as_copy_text(path, sizeof path, paths[i]);
+        else if (as_machine_value("/proc/self/cgroup", "0:", own, sizeof own))
+            snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", own);
+        else
+            break;
+        if (!as_machine_line(path, text, sizeof text) || !isdigit((unsigned char)text[0]))
+            continue;
+        uint64_t v = strtoull(text, NULL, 10);
+        /* The kernel writes "no limit" as a number near 2^63 in version 1. */
+        if (v && v < UINT64_C(1) << 60 && (!limit || v < limit))
+            limit = v;
+    }
+    return limit;
+}
+
+int as_machine_cpus(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) ? 0 : CPU_COUNT(&set);
+}
+
+int as_machine_virtualization(char *out, size_t size)
+{
+    char text[4096];
+    out[0] = 0;
+    if (as_machine_value("/proc/cpuinfo", "flags", text, sizeof text) && strstr(text, " hypervisor")) {
+        char product[128] = "";
+        as_machine_line("/sys/class/dmi/id/product_name", product, sizeof product);
+        snprintf(out, size, "virtual machine%s%s", product[0] ? ": " : "", product);
+    }
+    if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
+        size_t n = strlen(out);
+        snprintf(out + n, size - n, "%scontainer", n ? ", " : "");
+    }
+    return out[0] != 0;
+}

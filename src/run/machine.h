@@ -1,0 +1,18 @@
+/* Small readings of the machine from /proc and /sys. Everything may be missing; then 0, and nothing is invented. */
+#ifndef AS_RUN_MACHINE_H
+#define AS_RUN_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first line of a file without its end. 1 when there is one. */
+int as_machine_line(const char *path, char *out, size_t size);
+/* The value of the first line "name : value", "name=value" or "name: value", without quotes. */
+int as_machine_value(const char *path, const char *name, char *out, size_t size);
+uint64_t as_machine_meminfo(const char *name); /* bytes; counts come times 1024 */
+uint64_t as_machine_cgroup_limit(void);        /* bytes, 0: no limit or unknown */
+int as_machine_cpus(void);                     /* that this process may use */
+/* "kvm", "container", ...; 0 when no sign of any is seen */
+int as_machine_virtualization(char *out, size_t size);
+
+#endif

@@ -1,0 +1,151 @@
+/* What the cells will run is compiled before anything is measured: a compiler takes a fraction of a second for each
+ * program, most of them take milliseconds to measure, and beside a measurement it would be a neighbour. */
+#include "run/engine.h"
+#include "run/machine.h"
+
+#include "base/clock.h"
+#include "device/code_cache.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COMPILERS_MAX = 32,
+    CELLS_WORTH_IT = 8,
+    CELLS_EACH = 4 /* minimum per compiler, to amortise its start */
+};
+/* Fraction of the time left. */
+static const double SHARE = 0.4;
+/* A program takes a fraction of this; a compiler that takes longer hangs, and without a budget nothing else ends it. */
+static const double PATIENCE_S = 10;
+
+struct compilers {
+    struct compiler {
+        struct as_worker worker;
+        double asked;
+    } of[COMPILERS_MAX];
+    size_t n;
+    const size_t *cells; /* indices of those to compile for */
+    size_t cells_n, next;
+};
+
+static bool is_worth_it(const struct as_engine *e, const struct as_cell *cell)
+{
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    const struct as_slot *slot = as_engine_slot(e, cell);
+    if (cell->status != AS_CELL_PLANNED || !probe || !probe->own_code || !slot)
+        return false;
+    const struct as_backend *backend = as_backend_find(slot->info.backend);
+    return backend && backend->open_compiler;
+}
+
+static json_t *order_of(const struct as_engine *e, const struct as_cell *cell)
+{
+    struct as_buf info = AS_BUF_INIT;
+    struct as_trial_order order = {.axes = cell->axes, .seed = e->run->seed, .precision = cell->precision};
+    snprintf(order.probe, sizeof order.probe, "%s", cell->probe);
+    json_t *j = as_order_to_json(&order);
+    as_info_to_json(&as_engine_slot(e, cell)->info, &info);
+    if (j) {
+        json_object_set_new(j, "do", json_string("compile"));
+        json_object_set_new(j, "info", json_loads(as_buf_get(&info), 0, NULL));
+    }
+    as_buf_finish(&info);
+    return j;
+}
+
+static void end(struct compilers *c, size_t i)
+{
+    as_worker_stop(&c->of[i].worker);
+    c->of[i] = c->of[--c->n];
+}
+
+/* The next cell for the i-th; false when it is over with it. */
+static bool hand_out(const struct as_engine *e, struct compilers *c, size_t i)
+{
+    if (c->next == c->cells_n)
+        return false;
+    json_t *order = order_of(e, &e->cells[c->cells[c->next++]]);
+    bool sent = order && !as_message_send(c->of[i].worker.fd, order, NULL);
+    json_decref(order);
+    c->of[i].asked = as_now();
+    return sent;
+}
+
+static void take(const struct as_engine *e, struct compilers *c, double deadline)
+{
+    struct pollfd fds[COMPILERS_MAX];
+    bool ended[COMPILERS_MAX];
+    /* A compiler that died may have left a process that holds its socket. Asked before poll, since what it sent before
+     * it died still counts. */
+    for (size_t i = 0; i < c->n; i++) {
+        fds[i] = (struct pollfd){.fd = c->of[i].worker.fd, .events = POLLIN};
+        ended[i] = as_child_ended(c->of[i].worker.pid);
+    }
+    const bool ready = poll(fds, c->n, 100) > 0;
+    /* From behind, since the last takes the place of one that ends. */
+    for (size_t i = c->n; i-- > 0;) {
+        json_t *reply = NULL;
+        if (!ready || !fds[i].revents) {
+            if (ended[i] || as_now() > c->of[i].asked + PATIENCE_S)
+                end(c, i);
+            continue;
+        }
+        const struct as_worker *w = &c->of[i].worker;
+        bool answered = as_message_receive_from(w->fd, w->pid, fmin(deadline, c->of[i].asked + PATIENCE_S),
+                                                e->options->stop, &reply) == AS_RECEIVED;
+        json_decref(reply);
+        if (!answered || !hand_out(e, c, i))
+            end(c, i);
+    }
+}
+
+static size_t how_many(size_t cells)
+{
+    size_t n = (size_t)as_machine_cpus(), most = (cells + CELLS_EACH - 1) / CELLS_EACH;
+    if (n > most)
+        n = most;
+    return n < COMPILERS_MAX ? n : COMPILERS_MAX;
+}
+
+static void compile_all(struct as_engine *e, struct compilers *c)
+{
+    const double start = as_now(), deadline = start + SHARE * (e->deadline - start);
+    size_t wanted = how_many(c->cells_n);
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "compiling the kernels of %zu cells on %zu CPUs", c->cells_n, wanted);
+    as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+    as_buf_finish(&text);
+    for (size_t i = 0; i < wanted && !as_worker_start(&c->of[c->n].worker, e->program, NULL); i++) {
+        c->n++;
+        if (!hand_out(e, c, c->n - 1))
+            end(c, c->n - 1);
+    }
+    while (c->n && as_now() < deadline && !(e->options->stop && *e->options->stop))
+        take(e, c, deadline);
+    while (c->n)
+        end(c, c->n - 1);
+}
+
+enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err)
+{
+    size_t *cells = calloc(e->cells_n ? e->cells_n : 1, sizeof *cells);
+    struct compilers c = {.cells = cells};
+    if (!cells)
+        return as_nomem(err, e->cells_n * sizeof *cells, "the order of cells");
+    for (size_t i = 0; i < e->sentinels_first; i++)
+        if (is_worth_it(e, &e->cells[i]))
+            cells[c.cells_n++] = i;
+    /* Neighbours often run the same program, which one of the compilers is enough for. */
+    struct as_rng rng;
+    as_rng_seed(&rng, e->run->seed);
+    as_rng_shuffle(&rng, cells, c.cells_n, sizeof *cells);
+    if (c.cells_n >= CELLS_WORTH_IT && as_machine_cpus() > 1 && as_code_cache_usable())
+        compile_all(e, &c);
+    free(cells);
+    return AS_OK;
+}

@@ -1,0 +1,31 @@
+/* A worker process, seen from the parent. */
+#ifndef AS_RUN_PROCESS_H
+#define AS_RUN_PROCESS_H
+
+#include "worker/message.h"
+
+#include <sys/types.h>
+
+struct as_worker {
+    pid_t pid; /* 0: not running */
+    int fd;    /* socket */
+    int log;   /* what it writes to stdout and stderr (libraries talk); a file without a name */
+};
+#define AS_WORKER_INIT                                                                                                 \
+    {                                                                                                                  \
+        0, -1, -1                                                                                                      \
+    }
+
+/* program NULL: as_worker_program. */
+enum as_status as_worker_start(struct as_worker *w, const char *program, struct as_error *err);
+/* Asks and waits for the answer. All but AS_RECEIVED and AS_STOPPED: the worker is killed and reaped, and how it ended
+ * is in why ("killed by signal 11 (Segmentation fault): last words"). AS_STOPPED: likewise, for stop. */
+enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double deadline,
+                              const volatile sig_atomic_t *stop, json_t **reply, char *why, size_t why_size);
+void as_worker_stop(struct as_worker *w); /* at once; takes one that is not running */
+
+/* The program that is started as worker: $ASSAY_WORKER, this program when it is assay, the assay beside it, the
+ * installed one, the one on PATH. */
+enum as_status as_worker_program(char *out, size_t size, struct as_error *err);
+
+#endif

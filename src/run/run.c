@@ -1,0 +1,433 @@
+/* Start and replay: what happens around the measuring. */
+#include "run/engine.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "run/provenance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void make_uuid(char out[40])
+{
+    uint64_t a = as_rng_entropy(), b = as_rng_entropy();
+    snprintf(out, 40, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff,
+             (unsigned)a & 0xfff, 0x8000u | ((unsigned)(b >> 48) & 0x3fff),
+             (unsigned long long)(b & 0xffffffffffffULL));
+}
+
+/* Array of the devices' infos, each with its topology. */
+static enum as_status devices_json(const struct as_slot *slots, size_t n, char **out, struct as_error *err)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_char(&b, '[');
+    for (size_t i = 0; i < n; i++) {
+        struct as_buf info = AS_BUF_INIT;
+        as_info_to_json(&slots[i].info, &info);
+        as_buf_str(&b, i ? "," : "");
+        /* Both are whole JSON objects: the tree goes in before the closing brace. */
+        if (info.len > 2 && slots[i].topology) {
+            as_buf_add(&b, info.data, info.len - 1);
+            as_buf_str(&b, ",\"topology\":");
+            as_buf_str(&b, slots[i].topology);
+            as_buf_char(&b, '}');
+        } else
+            as_buf_str(&b, as_buf_get(&info));
+        b.failed |= info.failed;
+        as_buf_finish(&info);
+    }
+    as_buf_char(&b, ']');
+    enum as_status s = as_buf_check(&b, err);
+    *out = s ? NULL : as_buf_take(&b);
+    as_buf_finish(&b);
+    return s;
+}
+
+static enum as_status fill_run(struct as_run *run, const struct as_run_options *o, const char *suite,
+                               const struct as_slot *slots, size_t slots_n, struct as_error *err)
+{
+    struct as_buf provenance = AS_BUF_INIT;
+    make_uuid(run->uuid);
+    run->started_at = as_wall();
+    run->reference_hz = run->sampling = NAN;
+    run->state = AS_RUN_RUNNING;
+    as_copy_text(run->suite, sizeof run->suite, suite);
+    run->command = as_strdup(o->command ? o->command : "");
+    run->seed = o->has_seed ? o->seed : as_rng_entropy() >> 1;
+    run->isolate = o->isolate;
+    as_copy_text(run->tool_version, sizeof run->tool_version, as_version());
+    as_copy_text(run->tool_commit, sizeof run->tool_commit, as_commit());
+    if (gethostname(run->host, sizeof run->host - 1))
+        run->host[0] = 0;
+    enum as_status s = run->command ? as_provenance_json(&provenance, err) : as_nomem(err, 0, "the run");
+    if (!s && !(run->provenance = as_buf_take(&provenance)))
+        s = as_nomem(err, 0, "the provenance");
+    if (!s)
+        s = devices_json(slots, slots_n, &run->devices, err);
+    as_buf_finish(&provenance);
+    return s;
+}
+
+/* A precision that the user asks for holds for every cell, whatever suites and their sections say. */
+static void override_precision(struct as_suite *suite, double precision)
+{
+    suite->precision = precision;
+    for (size_t i = 0; i < suite->grids_n; i++)
+        suite->grids[i].precision = 0;
+}
+
+/* Several suites in one run: the tightest precision, the most trials, and the sum of budgets if all have one. */
+static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, size_t devices,
+                           const struct as_run_options *o)
+{
+    int all_have_budget = 1;
+    run->precision = 1;
+    run->trials = 1;
+    run->budget_s = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (o->precision > 0)
+            override_precision(&suites[i], o->precision);
+        run->precision = fmin(run->precision, suites[i].precision);
+        run->trials = suites[i].trials > run->trials ? suites[i].trials : run->trials;
+        const double budget = suites[i].budget_s + (double)devices * suites[i].device_budget_s;
+        run->budget_s += budget;
+        all_have_budget &= budget > 0;
+    }
+    if (!all_have_budget)
+        run->budget_s = 0;
+    if (isfinite(o->budget_s) && o->budget_s >= 0)
+        run->budget_s = o->budget_s;
+    if (o->trials > 0)
+        run->trials = o->trials;
+}
+
+/* Every device gets its sentinels, behind the cells that were asked for. */
+static enum as_status add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, double precision,
+                                    struct as_error *err)
+{
+    const struct as_probe *probe = as_probe_find("sentinel");
+    if (!probe)
+        return AS_OK;
+    struct as_grid grid = {.probe = probe};
+    char devices[1][128] = {""};
+    struct as_suite suite = {.grids = &grid, .grids_n = 1, .grid_devices = devices, .precision = precision};
+    enum as_status s = as_grid_set(&grid, "what", "all", err);
+    for (size_t i = 0; i < n && !s; i++)
+        s = as_plan_add(plan, &suite, &slots[i].info, NULL, 0, err);
+    return s;
+}
+
+static struct as_judge_device judge_device(const struct as_device_info *info)
+{
+    struct as_judge_device d = {.is_cpu = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS),
+                                .last_cache = as_info_last_cache(info)};
+    as_copy_text(d.id, sizeof d.id, info->id);
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].kind != 'i' && info->caches[i].level < 3 && info->caches[i].size > d.core_cache)
+            d.core_cache = info->caches[i].size;
+    return d;
+}
+
+enum as_status as_engine_make(struct as_engine *e, struct as_error *err)
+{
+    const size_t n = e->cells_n ? e->cells_n : 1;
+    e->progress = calloc(n, sizeof *e->progress);
+    e->trials = calloc(n, sizeof *e->trials);
+    e->devices = calloc(e->slots_n ? e->slots_n : 1, sizeof *e->devices);
+    if (!e->progress || !e->trials || !e->devices)
+        return as_nomem(err, n * sizeof *e->progress, "the engine");
+    for (size_t i = 0; i < e->slots_n; i++)
+        e->devices[i] = judge_device(&e->slots[i].info);
+    e->judge = (struct as_judge){
+        .devices = e->devices, .devices_n = e->slots_n, .trials_asked = e->run->trials, .reference_hz = NAN};
+    for (size_t i = 0; i < e->cells_n; i++) {
+        e->progress[i].slot = as_engine_slot(e, &e->cells[i]);
+        e->progress[i].over = e->cells[i].status != AS_CELL_PLANNED && e->cells[i].sum.n == 0;
+    }
+    e->rounds = e->run->trials;
+    e->memory_failures = as_memory_failures();
+    e->start = as_now();
+    e->deadline = e->run->budget_s > 0 ? e->start + e->run->budget_s : INFINITY;
+    return AS_OK;
+}
+
+void as_engine_finish(struct as_engine *e)
+{
+    for (size_t i = 0; e->trials && i < e->cells_n; i++)
+        as_trials_finish(&e->trials[i]);
+    free(e->trials);
+    free(e->progress);
+    free(e->pending.v);
+    free(e->devices);
+    as_judge_finish(&e->judge);
+}
+
+static void fill_result(const struct as_engine *e, struct as_run_result *result)
+{
+    *result = (struct as_run_result){.run_id = e->run->id, .state = e->run->state, .lost = e->lost && !e->stopped};
+    for (size_t i = 0; i < e->sentinels_first; i++)
+        result->by_status[e->cells[i].status]++;
+}
+
+/* What the run was judged by, and how much of its time went into samples. */
+static enum as_status note_judged(struct as_engine *e, struct as_error *err)
+{
+    struct as_buf exponents = AS_BUF_INIT;
+    double sampling = 0;
+    bool known = false;
+    for (size_t i = 0; i < e->cells_n; i++)
+        for (size_t k = 0; k < e->trials[i].n; k++)
+            if (isfinite(e->trials[i].v[k].sampling_s)) {
+                sampling += e->trials[i].v[k].sampling_s;
+                known = true;
+            }
+    e->run->reference_hz = e->judge.reference_hz;
+    e->run->sampling = known && e->measured_s > 0 ? fmin(1, sampling / e->measured_s) : NAN;
+    as_judge_exponents(&e->judge, &exponents);
+    enum as_status s = as_buf_check(&exponents, err);
+    free(e->run->exponents);
+    e->run->exponents = s ? NULL : as_buf_take(&exponents);
+    as_buf_finish(&exponents);
+    return s;
+}
+
+enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
+{
+    as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
+    enum as_status s = as_engine_compile_ahead(e, err);
+    if (!s)
+        s = as_engine_measure(e, err);
+    if (!s && e->run->isolate && !e->stopped)
+        s = as_engine_isolate(e, err);
+    if (!s)
+        s = as_engine_store_pending(e, err);
+    if (!s)
+        s = as_engine_judge(e, err);
+    if (!s)
+        s = as_engine_store_changed(e, err);
+    if (!s)
+        s = note_judged(e, err);
+    if (!s)
+        s = as_engine_check_memory(e, err);
+    if (!s) {
+        e->run->state = e->stopped || e->lost ? AS_RUN_INTERRUPTED : AS_RUN_COMPLETE;
+        e->run->ended_at = as_wall();
+        s = as_store_update_run(e->store, e->run, err);
+    }
+    fill_result(e, result);
+    if (!s)
+        as_engine_event(e, AS_EVENT_RUN_END, NULL, NULL, NULL);
+    return s;
+}
+
+bool as_engine_needs_lock(const struct as_slot *slots, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(slots[i].info.capabilities & AS_CAP_SCRIPTED))
+            return true;
+    return false;
+}
+
+static enum as_status find_suites(const struct as_run_options *o, struct as_suite *suites, char *name, size_t size,
+                                  struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    struct as_buf b = AS_BUF_INIT;
+    for (size_t i = 0; i < o->suites_n && !s; i++) {
+        s = as_suite_find(o->suites[i], &suites[i], err);
+        as_buf_str(&b, i ? "," : "");
+        as_buf_str(&b, o->suites[i]);
+    }
+    as_copy_text(name, size, as_buf_get(&b));
+    as_buf_finish(&b);
+    return s;
+}
+
+static enum as_status make_plan(const struct as_run_options *o, const struct as_suite *suites,
+                                const struct as_slot *slots, size_t slots_n, double precision, struct as_plan *plan,
+                                size_t *sentinels_first, struct as_error *err)
+{
+    struct as_device_info *infos = calloc(slots_n, sizeof *infos);
+    if (!infos)
+        return as_nomem(err, slots_n * sizeof *infos, "devices");
+    for (size_t i = 0; i < slots_n; i++)
+        infos[i] = slots[i].info;
+    enum as_status s = as_plan_check_sets(suites, o->suites_n, infos, slots_n, o->sets, o->sets_n, err);
+    free(infos);
+    for (size_t i = 0; i < slots_n && !s; i++)
+        for (size_t j = 0; j < o->suites_n && !s; j++)
+            s = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
+    if (!s && plan->n == 0)
+        s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
+                    plan->pruned[0] ? "; " : "", plan->pruned);
+    *sentinels_first = plan->n;
+    if (!s)
+        s = add_sentinels(plan, slots, slots_n, precision, err);
+    for (size_t i = 0; i < plan->n; i++)
+        plan->cells[i].index = (int)i;
+    return s;
+}
+
+static const char *device_list(const struct as_run_options *o, const struct as_suite *suites)
+{
+    return o->devices && o->devices[0] ? o->devices : as_suites_devices(suites, o->suites_n);
+}
+
+enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
+                            struct as_error *err)
+{
+    struct as_engine e = {.store = store, .options = options, .program = options->worker};
+    struct as_suite *suites = calloc(options->suites_n ? options->suites_n : 1, sizeof *suites);
+    struct as_plan plan = {0};
+    struct as_run run = {0};
+    struct as_buf left_out = AS_BUF_INIT;
+    char name[64];
+    int lock = -1;
+    *result = (struct as_run_result){0};
+    enum as_status s = suites ? AS_OK : as_nomem(err, options->suites_n * sizeof *suites, "suites");
+    if (!s)
+        s = find_suites(options, suites, name, sizeof name, err);
+    double start = as_now();
+    if (!s)
+        s = as_slots_open(device_list(options, suites), options->worker, options->stop, &e.slots, &e.slots_n, &left_out,
+                          err);
+    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
+    if (!s) {
+        merge_settings(&run, suites, options->suites_n, e.slots_n, options);
+        s = make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
+    }
+    if (!s)
+        s = fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!s)
+        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+    if (!s) {
+        e.run = &run;
+        e.cells = plan.cells;
+        e.cells_n = plan.n;
+        s = as_engine_make(&e, err);
+        /* Finding devices is part of what the user waits for, waiting for another run is not. */
+        if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * run.budget_s)
+            e.deadline -= e.start - start;
+        if (!s && left_out.len) {
+            as_buf_str(&left_out, "; --device all measures all");
+            as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&left_out));
+        }
+        if (!s)
+            s = as_engine_carry_out(&e, result, err);
+    }
+    as_buf_finish(&left_out);
+    as_engine_finish(&e);
+    as_slots_close(e.slots, e.slots_n);
+    as_plan_finish(&plan);
+    as_run_finish(&run);
+    for (size_t i = 0; suites && i < options->suites_n; i++)
+        as_suite_finish(&suites[i]);
+    free(suites);
+    if (lock >= 0)
+        close(lock);
+    return s;
+}
+
+/* A plan of the one cell, with the sentinels of its device; refused where no plan would have the cell. */
+static enum as_status plan_replay(const struct as_cell *old, const struct as_slot *slot, struct as_plan *plan,
+                                  struct as_error *err)
+{
+    struct as_error why;
+    enum as_status refused = as_plan_check_cell(old, &slot->info, &why);
+    if (!refused && !(old->precision > 0 && old->precision <= 1))
+        refused = as_fail(&why, AS_USAGE, "no precision between 0 and 100%% was asked of it");
+    if (refused)
+        return as_fail(err, refused, "cell %lld cannot be measured again: %s", (long long)old->id, why.text);
+    plan->cells = calloc(1, sizeof *plan->cells);
+    if (!plan->cells)
+        return as_nomem(err, sizeof *plan->cells, "the plan");
+    plan->n = 1;
+    struct as_cell *c = plan->cells;
+    *c = (struct as_cell){.lower_is_better = old->lower_is_better,
+                          .axes = old->axes,
+                          .key = old->key,
+                          .precision = old->precision,
+                          .limit = NAN,
+                          .clock_hz = NAN};
+    memcpy(c->backend, old->backend, sizeof c->backend);
+    memcpy(c->device, old->device, sizeof c->device);
+    memcpy(c->probe, old->probe, sizeof c->probe);
+    memcpy(c->metric, old->metric, sizeof c->metric);
+    memcpy(c->unit, old->unit, sizeof c->unit);
+    memcpy(c->counts, old->counts, sizeof c->counts);
+    enum as_status s = add_sentinels(plan, slot, 1, old->precision, err);
+    for (size_t i = 0; i < plan->n; i++)
+        plan->cells[i].index = (int)i;
+    return s;
+}
+
+static enum as_status compare_cells(struct as_store *store, int64_t old_id, int64_t new_id, struct as_comparison *out,
+                                    struct as_error *err)
+{
+    struct as_cell a = {0}, b = {0};
+    enum as_status s = as_store_cell(store, old_id, 0, &a, err);
+    if (!s)
+        s = as_store_cell(store, new_id, 0, &b, err);
+    if (!s && (!as_cell_is_valid(&a) || !as_cell_is_valid(&b))) {
+        const struct as_cell *c = as_cell_is_valid(&a) ? &b : &a;
+        s = as_fail(err, AS_UNSUPPORTED, "cell %lld has no valid number to compare: %s", (long long)c->id, c->reason);
+    }
+    if (!s)
+        as_compare(&a.sum, &b.sum, a.lower_is_better, a.precision, out);
+    as_cell_finish(&a);
+    as_cell_finish(&b);
+    return s;
+}
+
+enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
+                             struct as_run_result *result, struct as_comparison *out, struct as_error *err)
+{
+    struct as_engine e = {.store = store, .options = options, .program = options->worker, .sentinels_first = 1};
+    struct as_cell old = {0};
+    struct as_run run = {0}, old_run = {0};
+    struct as_plan plan = {0};
+    char name[64], number[24];
+    int lock = -1;
+    *result = (struct as_run_result){0};
+    enum as_status s = as_store_cell(store, cell_id, 0, &old, err);
+    snprintf(number, sizeof number, "%lld", (long long)old.run_id);
+    snprintf(name, sizeof name, "replay of cell %lld", (long long)cell_id);
+    if (!s)
+        s = as_store_run(store, number, &old_run, err);
+    if (!s)
+        s = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
+    if (!s)
+        s = plan_replay(&old, e.slots, &plan, err);
+    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
+    if (!s)
+        s = fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!s) {
+        run.precision = old.precision;
+        run.trials = old_run.trials;
+        run.budget_s = isfinite(options->budget_s) && options->budget_s >= 0 ? options->budget_s : 0;
+        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+    }
+    if (!s) {
+        e.run = &run;
+        e.cells = plan.cells;
+        e.cells_n = plan.n;
+        if (!(s = as_engine_make(&e, err)))
+            s = as_engine_carry_out(&e, result, err);
+    }
+    if (!s && run.state == AS_RUN_COMPLETE)
+        s = compare_cells(store, cell_id, plan.cells[0].id, out, err);
+    as_engine_finish(&e);
+    as_slots_close(e.slots, e.slots_n);
+    as_plan_finish(&plan);
+    as_run_finish(&run);
+    as_run_finish(&old_run);
+    as_cell_finish(&old);
+    if (lock >= 0)
+        close(lock);
+    return s;
+}

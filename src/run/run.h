@@ -1,0 +1,81 @@
+/* Running: the parent side. Owns the store and the order of things; workers load drivers and measure. */
+#ifndef AS_RUN_RUN_H
+#define AS_RUN_RUN_H
+
+#include "plan/plan.h"
+#include "store/store.h"
+
+#include <signal.h>
+
+enum as_event_kind {
+    AS_EVENT_RUN_START,  /* run, cells_total */
+    AS_EVENT_CELL_START, /* cell: a trial begins */
+    AS_EVENT_CELL_END,   /* cell with its numbers so far; trial */
+    AS_EVENT_NOTE,       /* text: waiting for another run, a worker died, drift seen */
+    AS_EVENT_RUN_END,    /* run */
+};
+struct as_event {
+    enum as_event_kind kind;
+    const struct as_run *run;
+    const struct as_cell *cell;
+    const struct as_trial *trial;
+    const char *text;
+    size_t cells_done, cells_total; /* cells that have a number or a reason */
+    int round, rounds;              /* trial round, from 1; above rounds: passes over what these left imprecise */
+    double elapsed_s, eta_s;        /* eta NAN unknown */
+};
+typedef void (*as_event_fn)(void *user, const struct as_event *event);
+
+struct as_run_options {
+    const char *const *suites; /* names of suites or probes or paths */
+    size_t suites_n;
+    const char *devices; /* "cpu,opencl:0" "all"; NULL: as the suite says */
+    const char *const *sets;
+    size_t sets_n;
+    double precision; /* of every cell; NAN: the suite's */
+    double budget_s;  /* NAN: the suite's; 0: none */
+    int trials;       /* 0: the suite's */
+    uint64_t seed;
+    int has_seed;
+    int isolate;
+    int wait;            /* when another run measures on this machine: 1 wait for it, 0 refuse (AS_BUSY) */
+    const char *command; /* as typed, for provenance */
+    const char *worker;  /* program that is started as worker; NULL: found beside this one (as_worker_program) */
+    as_event_fn event;
+    void *user;
+    const volatile sig_atomic_t *stop; /* becomes non-zero: end the cell, keep the rest */
+};
+struct as_run_result {
+    int64_t run_id;
+    size_t by_status[AS_CELL_STATUS_N];
+    enum as_run_state state;
+    int lost; /* devices could not be opened again: `resume` takes up what they lack */
+};
+/* AS_OK also when cells failed (see result). AS_UNSUPPORTED: no such device to measure on. */
+enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
+                            struct as_error *err);
+/* Goes on with an unfinished run (name as for as_store_run; NULL: the last unfinished one). Of options only event,
+ * user, stop, wait, worker and budget_s count. */
+enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
+                             struct as_run_result *result, struct as_error *err);
+/* Measures one stored cell again, as it was asked for, in a run of its own; *out is the comparison old to new. */
+enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
+                             struct as_run_result *result, struct as_comparison *out, struct as_error *err);
+
+/* Computes cells again whose numbers do not match their stored trials, in every run. *cells: how many; *busy: runs that
+ * another process is measuring, which are left alone. */
+enum as_status as_run_repair(struct as_store *store, size_t *cells, size_t *busy, struct as_error *err);
+
+/* All devices that this machine's backends offer, asked from worker processes. Backends that cannot be opened have
+ * id = backend's name, name "" and the reason in why. */
+struct as_found_device {
+    struct as_device_info info;
+    char why[512];  /* "" when it can be used */
+    char *topology; /* JSON, NULL when unknown; owned */
+};
+/* stop, which may be NULL, as in as_run_options: AS_INTERRUPTED. */
+enum as_status as_find_devices(const char *worker, const volatile sig_atomic_t *stop, struct as_found_device **out,
+                               size_t *n, struct as_error *err);
+void as_found_devices_free(struct as_found_device *devices, size_t n);
+
+#endif

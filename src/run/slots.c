@@ -1,0 +1,305 @@
+/* Devices of a run: found and opened through workers. */
+#include "run/device_names.h"
+#include "run/engine.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A backend of so many is believed; all of them together are no more than a run may be of. */
+enum { BACKENDS_MAX = 16, DEVICES_EACH_MAX = AS_RUN_DEVICES_MAX / BACKENDS_MAX };
+/* Loading a driver takes a second or two, a first start of a runtime more. */
+static const double OPEN_S = 60;
+
+static enum as_status take_description(const json_t *reply, struct as_device_info *info, char **topology,
+                                       struct as_error *err)
+{
+    const json_t *j = json_object_get(reply, "info"), *tree = json_object_get(reply, "topology");
+    char *text = json_dumps(j ? j : reply, JSON_COMPACT);
+    enum as_status s = text ? as_info_from_json(text, info, err) : as_nomem(err, 0, "a device");
+    free(text);
+    *topology = !s && tree ? json_dumps(tree, JSON_COMPACT) : NULL;
+    return !s && tree && !*topology ? as_nomem(err, 0, "the topology of a device") : s;
+}
+
+static enum as_status take_refusal(const json_t *reply, struct as_error *err)
+{
+    const char *why = json_string_value(json_object_get(reply, "why"));
+    int code = (int)json_integer_value(json_object_get(reply, "code"));
+    return as_fail(err, code > AS_OK && code <= AS_NOTFOUND ? (enum as_status)code : AS_FAILED, "%s",
+                   why ? why : "the worker gave no reason");
+}
+
+static enum as_status ask_failed(enum as_receive r, const char *what, const char *why, struct as_error *err)
+{
+    static const enum as_status statuses[] = {
+        [AS_STOPPED] = AS_INTERRUPTED, [AS_PEER_GONE] = AS_UNSUPPORTED, [AS_NO_ANSWER] = AS_UNSUPPORTED,
+        [AS_NO_MEMORY] = AS_NOMEM,     [AS_PEER_NO_MEMORY] = AS_NOMEM,  [AS_NOT_STARTED] = AS_FAILED};
+    return as_fail(err, statuses[r], "%s: %s", what, why);
+}
+
+static enum as_status open_named(struct as_slot *slot, const char *id, const char *program, double deadline,
+                                 const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    json_t *reply = NULL, *order = json_pack("{s:s, s:s}", "do", "open", "device", id);
+    char why[300] = "";
+    slot->is_open = 0;
+    slot->hung = false;
+    double start = as_now();
+    enum as_status s = order ? as_worker_start(&slot->worker, program, err) : as_nomem(err, 0, "an order");
+    if (!s) {
+        enum as_receive r = as_worker_ask(&slot->worker, order, deadline, stop, &reply, why, sizeof why);
+        slot->hung = r == AS_NO_ANSWER;
+        if (r != AS_RECEIVED)
+            s = ask_failed(r, id, why, err);
+        else if (!json_is_true(json_object_get(reply, "ok")))
+            s = take_refusal(reply, err);
+        else {
+            free(slot->topology);
+            s = take_description(reply, &slot->info, &slot->topology, err);
+        }
+    }
+    if (s)
+        as_worker_stop(&slot->worker);
+    slot->is_open = s == AS_OK;
+    slot->open_s = as_now() - start;
+    json_decref(order);
+    json_decref(reply);
+    return s;
+}
+
+enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
+                            const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    char id[sizeof slot->info.id];
+    memcpy(id, slot->info.id, sizeof id);
+    return open_named(slot, id, program, deadline, stop, err);
+}
+
+static enum as_status add_found(struct as_found_device **out, size_t *n, const char *backend,
+                                const struct as_error *why, struct as_error *err)
+{
+    struct as_found_device *d = realloc(*out, (*n + 1) * sizeof *d);
+    if (!d)
+        return as_nomem(err, (*n + 1) * sizeof *d, "devices");
+    *out = d;
+    d += (*n)++;
+    *d = (struct as_found_device){0};
+    as_copy_text(d->info.id, sizeof d->info.id, backend);
+    as_copy_text(d->info.backend, sizeof d->info.backend, backend);
+    if (why)
+        as_copy_text(d->why, sizeof d->why, why->text);
+    return AS_OK;
+}
+
+static enum as_status take_list(const char *backend, const json_t *reply, struct as_found_device **out, size_t *n,
+                                struct as_error *err)
+{
+    struct as_error why = {0};
+    const json_t *devices = json_object_get(reply, "devices");
+    if (!json_is_true(json_object_get(reply, "ok"))) {
+        take_refusal(reply, &why);
+        return add_found(out, n, backend, &why, err);
+    }
+    if (json_array_size(devices) == 0) {
+        as_fail(&why, AS_UNSUPPORTED, "it can be opened, but it has no device");
+        return add_found(out, n, backend, &why, err);
+    }
+    if (json_array_size(devices) > DEVICES_EACH_MAX) {
+        as_fail(&why, AS_UNSUPPORTED, "it says that it has %zu devices, and at most %d are believed",
+                json_array_size(devices), DEVICES_EACH_MAX);
+        return add_found(out, n, backend, &why, err);
+    }
+    enum as_status s = AS_OK;
+    for (size_t i = 0; i < json_array_size(devices) && !s; i++) {
+        const json_t *j = json_array_get(devices, i);
+        if ((s = add_found(out, n, backend, NULL, err)))
+            break;
+        struct as_found_device *d = &(*out)[*n - 1];
+        why = (struct as_error){0};
+        if (!json_is_true(json_object_get(j, "ok")))
+            take_refusal(j, &why);
+        else if (take_description(j, &d->info, &d->topology, &why) == AS_NOMEM)
+            s = as_fail(err, AS_NOMEM, "%s", why.text); /* the device is there all the same */
+        as_copy_text(d->why, sizeof d->why, why.text);
+    }
+    return s;
+}
+
+/* One worker for each backend, all started before the first is asked, so that slow runtimes load side by side. */
+enum as_status as_find_devices(const char *program, const volatile sig_atomic_t *stop, struct as_found_device **out,
+                               size_t *n, struct as_error *err)
+{
+    struct as_worker workers[BACKENDS_MAX];
+    struct as_error why[BACKENDS_MAX] = {{0}};
+    size_t count = 0;
+    enum as_status s = AS_OK;
+    *out = NULL;
+    *n = 0;
+    for (; as_backends[count] && count < BACKENDS_MAX; count++) {
+        json_t *order = json_pack("{s:s, s:s}", "do", "list", "backend", as_backends[count]->name);
+        if (!as_worker_start(&workers[count], program, &why[count]) &&
+            as_message_send(workers[count].fd, order, &why[count]))
+            as_worker_stop(&workers[count]);
+        json_decref(order);
+    }
+    double deadline = as_now() + OPEN_S;
+    for (size_t i = 0; i < count; i++) {
+        json_t *reply = NULL;
+        if (workers[i].pid && !s) {
+            enum as_receive r = as_message_receive_from(workers[i].fd, workers[i].pid, deadline, stop, &reply);
+            if (r == AS_STOPPED)
+                s = as_fail(err, AS_INTERRUPTED, "stopped while devices were searched for");
+            else if (r == AS_NO_MEMORY)
+                s = as_nomem(err, 0, "devices");
+            else if (r != AS_RECEIVED)
+                as_fail(&why[i], AS_UNSUPPORTED, "%s",
+                        r == AS_NO_ANSWER ? "it did not answer in time" : "the process that loaded it died");
+        }
+        as_worker_stop(&workers[i]);
+        if (!s)
+            s = reply ? take_list(as_backends[i]->name, reply, out, n, err)
+                      : add_found(out, n, as_backends[i]->name, &why[i], err);
+        json_decref(reply);
+    }
+    if (s) {
+        as_found_devices_free(*out, *n);
+        *out = NULL;
+        *n = 0;
+    }
+    return s;
+}
+
+void as_found_devices_free(struct as_found_device *devices, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(devices[i].topology);
+    free(devices);
+}
+
+static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id, const char *program,
+                               const volatile sig_atomic_t *stop, struct as_error *err)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp((*slots)[i].info.id, id) == 0)
+            return AS_OK;
+    struct as_slot *p = realloc(*slots, (*n + 1) * sizeof *p);
+    if (!p)
+        return as_nomem(err, (*n + 1) * sizeof *p, "devices");
+    *slots = p;
+    p += *n;
+    *p = (struct as_slot){.worker = AS_WORKER_INIT};
+    enum as_status s = open_named(p, id, program, as_now() + OPEN_S, stop, err);
+    if (!s)
+        ++*n;
+    else
+        free(p->topology);
+    return s;
+}
+
+static int is_portable(const struct as_device_info *info)
+{
+    const struct as_backend *backend = as_backend_find(info->backend);
+    return backend && backend->portable;
+}
+
+static int is_accelerator(const struct as_found_device *d)
+{
+    return !d->why[0] && !(d->info.capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SCRIPTED)) && !d->info.is_host_cpu;
+}
+
+/* The device's own API drives it too: NULL, or by which name. The CPU as a device is worth a look where there is no
+ * other device. */
+static const char *same_as(const struct as_found_device *d, const struct as_found_device *found, size_t n)
+{
+    if (!is_portable(&d->info))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_found_device *other = &found[i];
+        if (other->why[0] || is_portable(&other->info))
+            continue;
+        if (d->info.bus_id[0] && strcmp(d->info.bus_id, other->info.bus_id) == 0)
+            return other->info.id;
+    }
+    for (size_t i = 0; d->info.is_host_cpu && i < n; i++)
+        if (is_accelerator(&found[i]))
+            return "the CPU";
+    return NULL;
+}
+
+static void note_left_out(const struct as_found_device *d, const char *same, struct as_buf *left_out)
+{
+    if (left_out)
+        as_buf_printf(left_out, "%s%s is %s", left_out->len ? ", " : "left out: ", d->info.id, same);
+}
+
+static enum as_status add_word(const char *word, const struct as_found_device *found, size_t found_n,
+                               struct as_slot **slots, size_t *n, const char *program,
+                               const volatile sig_atomic_t *stop, struct as_buf *left_out, struct as_error *err)
+{
+    int each = strcmp(word, "each") == 0, all = each || strcmp(word, "all") == 0, any = 0;
+    enum as_status s = AS_OK;
+    if (as_is_device_id(word) && found_n == 0)
+        return add_slot(slots, n, word, program, stop, err);
+    for (size_t i = 0; i < found_n && !s; i++) {
+        int match = strcmp(found[i].info.id, word) == 0 || strcmp(found[i].info.backend, word) == 0;
+        /* The scripted device is there for tests: only who asks for it by name gets it. */
+        if (found[i].why[0] || !(match || (all && !(found[i].info.capabilities & AS_CAP_SCRIPTED))))
+            continue;
+        const char *same = each ? same_as(&found[i], found, found_n) : NULL;
+        if (same) {
+            note_left_out(&found[i], same, left_out);
+            continue;
+        }
+        any = 1;
+        s = add_slot(slots, n, found[i].info.id, program, stop, err);
+    }
+    return s || any || all ? s : as_unknown_device(word, found, found_n, err);
+}
+
+enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
+                             struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err)
+{
+    char text[512];
+    struct as_found_device *found = NULL;
+    size_t found_n = 0;
+    *slots = NULL;
+    *n = 0;
+    if (strlen(list) >= sizeof text)
+        return as_fail(err, AS_USAGE, "the list of devices is too long");
+    as_copy_text(text, sizeof text, list[0] ? list : "all");
+    enum as_status s = AS_OK;
+    for (char *rest = text, *word; (word = strsep(&rest, ",")) && !s;)
+        if (word[strspn(word, " ")] && !as_is_device_id(word + strspn(word, " ")))
+            if ((s = as_find_devices(program, stop, &found, &found_n, err)) == AS_OK)
+                break;
+    as_copy_text(text, sizeof text, list[0] ? list : "all");
+    for (char *rest = text, *word; !s && (word = strsep(&rest, ","));) {
+        word += strspn(word, " ");
+        for (size_t len = strlen(word); len && word[len - 1] == ' ';)
+            word[--len] = 0;
+        if (word[0])
+            s = add_word(word, found, found_n, slots, n, program, stop, left_out, err);
+    }
+    if (!s && *n == 0)
+        s = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");
+    as_found_devices_free(found, found_n);
+    if (s) {
+        as_slots_close(*slots, *n);
+        *slots = NULL;
+        *n = 0;
+    }
+    return s;
+}
+
+void as_slots_close(struct as_slot *slots, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        as_worker_stop(&slots[i].worker);
+        free(slots[i].topology);
+    }
+    free(slots);
+}

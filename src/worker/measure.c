@@ -1,0 +1,441 @@
+/* The loop that makes samples. */
+#include "worker/measure.h"
+#include "plan/plan.h"
+
+#include "base/text.h"
+#include "device/arena.h"
+#include "sensor/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sample of 2 ms is long against the timer (tens of ns) and short against a trial. */
+static const double SAMPLE_S = 2e-3, TOO_LONG = 2;
+/* Samples agree that differ by less than this part of the precision asked for over so many seconds. */
+static const double AGREE = 0.1, LONG_S = 15e-3;
+/* The clock is read at most so often: a reading costs tens of microseconds. */
+static const double CLOCK_EVERY_S = 1e-3;
+
+enum {
+    CLOCKS_MAX = 512,
+    KNOWN_MAX = 1024,
+    /* a trial takes so many samples for some without contention; more time is for other trials */
+    CONTENDED_SAMPLES_MAX = 2 * AS_SAMPLES_ALONE,
+};
+
+struct sampler {
+    struct as_device *dev;
+    const struct as_probe *probe;
+    void *state;
+    struct as_trial_context vc;
+    double *x, *seconds; /* value and length of each sample */
+    struct as_reference *reference;
+    struct as_reference_reading
+        *readings;            /* before each sample and after the last; only where a core of the host works */
+    double *core_hz, *weight; /* of each sample, from these */
+    double *counted;          /* buffer for the values of some samples */
+    size_t n;
+    double clock[CLOCKS_MAX];
+    size_t clock_n;
+    double clock_at; /* when it was read last */
+    uint64_t key;    /* of the cell */
+    uint64_t reps;
+    double share_s;
+    double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
+    double precision;
+    size_t fewest; /* samples */
+    struct as_watch watch;
+};
+
+static void read_clock(struct sampler *m)
+{
+    double hz;
+    if (!m->dev->device->clock || m->clock_n == CLOCKS_MAX || as_now() - m->clock_at < CLOCK_EVERY_S)
+        return;
+    if (!m->dev->device->clock(m->dev, &hz, NULL) && isfinite(hz) && hz > 0)
+        m->clock[m->clock_n++] = hz;
+    m->clock_at = as_now();
+}
+
+/* A scripted device has the time of its script, not of this core. */
+static bool reads_reference(const struct sampler *m)
+{
+    return m->vc.host_work && !(m->dev->info.capabilities & AS_CAP_SCRIPTED);
+}
+
+static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct as_error *err)
+{
+    *s = (struct as_sample){.value = NAN, .clock_hz = NAN};
+    enum as_status st = m->probe->sample(m->state, m->reps, s, err);
+    if (st)
+        return st;
+    if (!isfinite(s->value))
+        return as_fail(err, AS_FAILED, "probe '%s' gave a sample that is not a number", m->probe->name);
+    if (isfinite(s->clock_hz) && s->clock_hz > 0 && m->clock_n < CLOCKS_MAX)
+        m->clock[m->clock_n++] = s->clock_hz;
+    return AS_OK;
+}
+
+/* How many repetitions the cells of this process came to, so that their next trials begin with them. A cell whose place
+ * another one takes begins anew. One thread measures in a process. */
+static struct known_reps {
+    uint64_t key, reps;
+} known_reps[KNOWN_MAX];
+
+static uint64_t clamp_reps(const struct sampler *m, double reps)
+{
+    return reps > (double)m->vc.max_reps   ? m->vc.max_reps
+           : reps < (double)m->vc.min_reps ? m->vc.min_reps
+                                           : (uint64_t)reps;
+}
+
+/* What was right in another trial of the cell may be too long by now; it is when a second sample says so too, since the
+ * first may have been disturbed. *seconds is the shorter one. */
+static enum as_status look_at_known(struct sampler *m, double target, double *seconds, struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    *seconds = INFINITY;
+    for (int i = 0; i < 2 && !st && *seconds > TOO_LONG * target; i++) {
+        struct as_sample s;
+        st = take_sample(m, &s, err);
+        *seconds = fmin(*seconds, s.seconds);
+    }
+    if (!st && *seconds > TOO_LONG * target)
+        m->reps = clamp_reps(m, (double)m->reps * target / *seconds);
+    return st;
+}
+
+/* Repetitions are raised until a sample is long enough for the timer; the samples made on the way are thrown away. */
+static enum as_status calibrate(struct sampler *m, struct as_error *err)
+{
+    double target = m->vc.sample_s > 0 ? m->vc.sample_s : SAMPLE_S;
+    struct known_reps *known = &known_reps[m->key % KNOWN_MAX];
+    enum as_status st = AS_OK;
+    double seconds = 0;
+    m->reps = m->vc.min_reps;
+    if (known->key == m->key && m->vc.min_reps < m->vc.max_reps) {
+        m->reps = clamp_reps(m, (double)known->reps);
+        st = look_at_known(m, target, &seconds, err);
+    }
+    while (!st && seconds < 0.6 * target && m->reps < m->vc.max_reps && as_now() < m->share_end) {
+        struct as_sample s;
+        st = take_sample(m, &s, err);
+        seconds = s.seconds;
+        if (st || seconds >= 0.6 * target)
+            break;
+        double grow = seconds > 0 ? target / seconds : 1000;
+        /* A first sample is slow (cold caches, page faults), so growth is bounded and looked at again. */
+        grow = grow > 1000 ? 1000 : grow < 1.2 ? 1.2 : grow;
+        m->reps = clamp_reps(m, ceil((double)m->reps * grow));
+    }
+    *known = (struct known_reps){.key = m->key, .reps = m->reps};
+    return st;
+}
+
+/* Samples of a device that are long and agree leave nothing to further ones: what is left differs from trial to trial.
+ * What a device does within its power comes to rest only with time. */
+static int agree(const struct sampler *m)
+{
+    double lo = INFINITY, hi = -INFINITY, seconds = 0;
+    if (m->fewest > 1 || m->vc.host_work || m->probe->own_power || m->n < AS_SAMPLES_MIN)
+        return 0;
+    for (size_t i = 0; i < m->n; i++) {
+        lo = fmin(lo, m->x[i]);
+        hi = fmax(hi, m->x[i]);
+        seconds += m->seconds[i];
+    }
+    return seconds >= LONG_S && hi - lo <= AGREE * m->precision * fabs(lo);
+}
+
+/* The fewest samples of a trial. */
+static size_t needed(const struct sampler *m)
+{
+    return m->fewest > AS_SAMPLES_MIN ? m->fewest : AS_SAMPLES_MIN;
+}
+
+/* The stopping rule costs a sort, so it is asked again only after a tenth more samples. It looks at those without
+ * contention; at all, where those stay too few. */
+static int enough(struct sampler *m, size_t *ask_at)
+{
+    if (m->n < AS_SAMPLES_ALONE && agree(m))
+        return 1;
+    if (m->n < *ask_at)
+        return 0;
+    size_t n = 0;
+    if (reads_reference(m))
+        as_reference_weigh(m->reference, m->readings, m->n, m->core_hz, m->weight);
+    for (size_t i = 0; i < m->n; i++)
+        if (!reads_reference(m) || m->weight[i] > 0)
+            m->counted[n++] = m->x[i];
+    if (n < needed(m)) {
+        if (m->n < CONTENDED_SAMPLES_MAX)
+            return 0;
+        n = m->n;
+        memcpy(m->counted, m->x, n * sizeof *m->counted);
+    }
+    *ask_at = m->n + 1 + m->n / 10;
+    size_t warm = as_warmup_end(m->counted, n);
+    return as_precise_enough(m->counted + warm, n - warm, m->precision);
+}
+
+static enum as_status add_sample(struct sampler *m, struct as_error *err)
+{
+    struct as_sample s;
+    if (reads_reference(m) && m->n == 0)
+        m->reference->read(m->reference, m->dev, &m->readings[0]);
+    enum as_status st = take_sample(m, &s, err);
+    if (st)
+        return st;
+    m->x[m->n] = s.value;
+    m->seconds[m->n++] = s.seconds;
+    if (reads_reference(m))
+        m->reference->read(m->reference, m->dev, &m->readings[m->n]);
+    return AS_OK;
+}
+
+static enum as_status collect(struct sampler *m, struct as_error *err)
+{
+    size_t ask_at = AS_SAMPLES_ALONE;
+    double last = 0;
+    while (m->n < AS_SAMPLES_MAX) {
+        double now = as_now();
+        int over = now + last > m->share_end;
+        if (over && (m->n >= m->fewest || (m->n > 0 && now > m->hard_end)))
+            break;
+        read_clock(m);
+        enum as_status st = add_sample(m, err);
+        if (st == AS_TIMEOUT && m->n >= AS_SAMPLES_MIN)
+            break;
+        if (st)
+            return st;
+        last = as_now() - now;
+        if (enough(m, &ask_at))
+            break;
+    }
+    read_clock(m);
+    return AS_OK;
+}
+
+static void summarize_clock(const struct sampler *m, struct as_trial *out)
+{
+    as_clock_range(m->clock, m->clock_n, &out->clock_hz, &out->clock_lo, &out->clock_hi);
+}
+
+static void run_check(struct sampler *m, struct as_trial *out)
+{
+    if (!m->probe->check) {
+        out->checksum = AS_GATE_NA;
+        as_copy_text(out->checksum_text, sizeof out->checksum_text, "this probe has no output to check");
+        return;
+    }
+    out->checksum =
+        m->probe->check(m->state, out->checksum_text, sizeof out->checksum_text) ? AS_GATE_PASS : AS_GATE_FAIL;
+}
+
+static double *copy_of(const double *x, size_t n)
+{
+    double *copy = calloc(n ? n : 1, sizeof *copy);
+    if (copy && n)
+        memcpy(copy, x, n * sizeof *copy);
+    return copy;
+}
+
+static enum as_status keep(struct sampler *m, struct as_trial *out, struct as_error *err)
+{
+    const size_t warm = as_warmup_end(m->x, m->n);
+    out->warmup = warm;
+    out->n = m->n - warm;
+    out->samples = copy_of(m->x + warm, out->n);
+    out->sample_s = as_median(m->seconds + warm, out->n);
+    out->sampling_s = 0;
+    for (size_t i = warm; i < m->n; i++)
+        out->sampling_s += m->seconds[i];
+    if (reads_reference(m)) {
+        as_reference_weigh(m->reference, m->readings, m->n, m->core_hz, m->weight);
+        out->core_hz = copy_of(m->core_hz + warm, out->n);
+        out->weight = copy_of(m->weight + warm, out->n);
+    }
+    if (out->samples && (!reads_reference(m) || (out->core_hz && out->weight)))
+        return AS_OK;
+    return as_nomem(err, out->n * sizeof *out->samples, "samples");
+}
+
+static void set_outcome(struct as_trial *out, enum as_status st, const char *text)
+{
+    static const enum as_cell_status of[] = {
+        [AS_UNSUPPORTED] = AS_CELL_UNSUPPORTED,
+        [AS_TIMEOUT] = AS_CELL_TIMEOUT,
+        [AS_FAILED] = AS_CELL_FAILED,
+        [AS_NOMEM] = AS_CELL_UNSUPPORTED,
+    };
+    out->status = (size_t)st < sizeof of / sizeof *of && of[st] ? of[st] : AS_CELL_FAILED;
+    as_copy_text(out->reason, sizeof out->reason, text);
+}
+
+static enum as_status run_phases(struct sampler *m, double started, struct as_trial *out, struct as_error *err)
+{
+    enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
+    double prepared = as_now();
+    out->prepare_s = prepared - started;
+    m->share_end = prepared + m->share_s;
+    m->hard_end = prepared + fmax(2 * m->share_s, AS_FEWEST_S);
+    out->footprint = m->vc.footprint;
+    out->claims_memory = m->vc.claims_memory;
+    out->limit = m->vc.limit;
+    as_copy_text(out->limit_why, sizeof out->limit_why, m->vc.limit_why);
+    out->code = m->vc.code;
+    as_copy_text(out->code_text, sizeof out->code_text, m->vc.code_text);
+    if (!st)
+        st = calibrate(m, err);
+    if (!st) {
+        as_watch_mark(&m->watch);
+        st = collect(m, err);
+    }
+    as_watch_end(&m->watch, &out->readings); /* before the check, which lets the device idle */
+    out->reps = m->reps;
+    if (!st) {
+        summarize_clock(m, out);
+        run_check(m, out);
+    }
+    return st;
+}
+
+/* After an uncorrectable memory error no number can be relied on. */
+static enum as_status check_memory(const struct as_readings *r, struct as_error *err)
+{
+    if (!(r->ecc_uncorrected > 0))
+        return AS_OK;
+    return as_fail(err, AS_FAILED,
+                   "%.0f uncorrectable ECC errors during the trial: the device's memory is failing, replace it",
+                   r->ecc_uncorrected);
+}
+
+static struct sampler make_sampler(struct as_device *dev, const struct as_trial_order *order, double started)
+{
+    struct sampler m = {.dev = dev,
+                        .probe = as_probe_find(order->probe),
+                        .share_s = order->share_s,
+                        .precision = order->precision,
+                        .fewest = order->alone ? AS_SAMPLES_ALONE : 1};
+    m.vc =
+        (struct as_trial_context){.dev = dev,
+                                  .axes = &order->axes,
+                                  .seed = order->seed,
+                                  .trial = order->number,
+                                  .deadline = started + order->share_s,
+                                  .limit = NAN,
+                                  .host_work = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->info.is_host_cpu,
+                                  .min_reps = 1,
+                                  .max_reps = UINT64_C(1) << 40};
+    as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
+                 dev->info.capabilities & AS_CAP_CODE ? "this probe requires no particular instruction"
+                                                      : AS_CODE_NOT_COUNTED);
+    return m;
+}
+
+static struct as_trial empty_trial(int number)
+{
+    return (struct as_trial){.number = number,
+                             .started_at = as_wall(),
+                             .status = AS_CELL_OK,
+                             .clock_hz = NAN,
+                             .clock_lo = NAN,
+                             .clock_hi = NAN,
+                             .limit = NAN,
+                             .sample_s = NAN,
+                             .sampling_s = NAN};
+}
+
+/* Two runs whose hashes agree ran the same code. */
+static void note_code(struct as_trial_context *vc, const struct as_code_identity *code)
+{
+    const struct {
+        const char *name;
+        uint64_t hash;
+    } notes[] = {{"source_hash", code->source}, {"binary_hash", code->binary}};
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        char hex[17];
+        as_hash_hex(notes[i].hash, hex);
+        if (notes[i].hash)
+            as_note(vc, notes[i].name, hex);
+    }
+}
+
+static enum as_status make_room(struct sampler *m, struct as_error *err)
+{
+    const size_t n = AS_SAMPLES_MAX;
+    m->x = calloc(n, sizeof *m->x);
+    m->seconds = calloc(n, sizeof *m->seconds);
+    m->counted = calloc(n, sizeof *m->counted);
+    m->core_hz = calloc(n, sizeof *m->core_hz);
+    m->weight = calloc(n, sizeof *m->weight);
+    m->readings = calloc(n + 1, sizeof *m->readings);
+    return m->x && m->seconds && m->counted && m->core_hz && m->weight && m->readings
+               ? AS_OK
+               : as_nomem(err, n * sizeof *m->x, "samples");
+}
+
+static void free_room(struct sampler *m)
+{
+    as_buf_finish(&m->vc.detail);
+    free(m->x);
+    free(m->seconds);
+    free(m->counted);
+    free(m->core_hz);
+    free(m->weight);
+    free(m->readings);
+}
+
+enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
+                                const struct as_trial_order *order, struct as_trial *out, struct as_error *err)
+{
+    as_watch_settle(sensing);
+    double started = as_now();
+    struct sampler m = make_sampler(dev, order, started);
+    *out = empty_trial(order->number);
+    enum as_status st = AS_OK;
+    struct as_error why = {0};
+    const enum as_status refused = as_plan_check(order->probe, &order->axes, &dev->info, &why);
+    if (refused) {
+        set_outcome(out, refused, why.text);
+        return AS_OK;
+    }
+    m.reference = reference;
+    if ((st = make_room(&m, err)))
+        goto done;
+    as_watch_begin(&m.watch, sensing, 0);
+    m.key = as_cell_key(order->probe, m.probe->metric, &order->axes);
+    as_arenas_begin(dev, m.key, order->seed);
+    dev->code = (struct as_code_identity){0};
+    enum as_status trial = run_phases(&m, started, out, &why);
+    if (!trial)
+        trial = check_memory(&out->readings, &why);
+    m.probe->finish(m.state);
+    if (trial)
+        set_outcome(out, trial, why.text);
+    else
+        st = keep(&m, out, err);
+    note_code(&m.vc, &dev->code);
+    if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their trials */
+        as_note_number(&m.vc, "power_w", out->readings.power_w);
+    as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
+    out->detail = as_buf_take(&m.vc.detail);
+    out->duration_s = as_now() - started;
+done:
+    free_room(&m);
+    return st;
+}
+
+void as_measure_compile(struct as_device *compiler, const struct as_trial_order *order)
+{
+    struct sampler m = make_sampler(compiler, order, as_now());
+    struct as_error why = {0};
+    if (as_plan_check(order->probe, &order->axes, &compiler->info, &why))
+        return;
+    m.vc.deadline = INFINITY;
+    (void)m.probe->prepare(&m.vc, &m.state, &why);
+    m.probe->finish(m.state);
+    as_buf_finish(&m.vc.detail);
+}

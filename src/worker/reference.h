@@ -1,0 +1,30 @@
+/* The reference loop: a known number of cycles, run around every sample that a core of the host takes part in. It gives
+ * the core clock during the sample and detects contention: a hypervisor or another thread took the core. */
+#ifndef AS_WORKER_REFERENCE_H
+#define AS_WORKER_REFERENCE_H
+
+#include "device/device.h"
+
+struct as_reference;
+struct as_reference_reading {
+    double hz;        /* NAN unknown */
+    long preemptions; /* involuntary context switches of the working threads so far */
+};
+/* Runs on the cores that do the work: the device's where it is the host's CPU, else the calling thread's. About 30 us.
+ */
+void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
+
+struct as_reference {
+    void (*read)(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
+    double fastest_hz; /* fastest clock that this worker has read; 0: none yet */
+};
+#define AS_REFERENCE_INIT                                                                                              \
+    {                                                                                                                  \
+        as_reference_read, 0                                                                                           \
+    }
+
+/* Clock and weight of each of n samples; readings[i] and readings[i + 1] are taken before and after sample i. */
+void as_reference_weigh(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
+                        double *clock_hz, double *weight);
+
+#endif

@@ -1,0 +1,389 @@
+/* Every kernel of the probes as a run-time compiler takes it, without a device: each program is the one that its probe
+ * asks for, and where the probe expects something of the machine code, it is there. A kernel for which no row below
+ * stands is missed by name. */
+#include "kernel_trials.h"
+
+#include "../probes/toy_device.h"
+#include "base/text.h"
+#include "probe_kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* From the folders of the registered probes. */
+#define DECLARE(name) extern const char as_kernel_##name[];
+#define ROW(name) {#name, as_kernel_##name},
+AS_PROBE_KERNELS(DECLARE)
+static const struct {
+    const char *name, *source;
+} kernels[] = {AS_PROBE_KERNELS(ROW)};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+enum {
+    PLAIN = 0,
+    CODE = 1,        /* the probe says what the machine code must hold */
+    LARGE_LOCAL = 2, /* a kernel with more LOCAL memory than every chip has */
+    LONG = 4,        /* compilers take long over its kernel, which another trial has too */
+};
+enum { EVERY_CHIP_KIB = 64 };
+static const struct trial {
+    const char *probe, *axes;
+    unsigned is; /* of the words above */
+} trials[] = {
+    {"latency", "size=65536 pattern=random allocator=toy stride=64", CODE},
+    {"latency", "size=65536 pattern=random allocator=toy stride=64 instrument=persistent", CODE},
+    {"bandwidth",
+     "op=triad level=memory size=1048576 threads=0 store=regular width=best allocator=toy touch=cpu way=best", CODE},
+    {"bandwidth",
+     "op=read level=memory size=1048576 threads=0 store=regular width=512 allocator=toy touch=cpu way=once", CODE},
+    {"bandwidth",
+     "op=copy level=sweep size=1048576 threads=0 store=regular width=128 allocator=toy touch=device way=best", CODE},
+    {"bandwidth", "op=dot level=sweep size=1048576 threads=0 store=regular width=256 allocator=toy touch=cpu way=best",
+     CODE},
+    {"bandwidth",
+     "op=write level=sweep size=1048576 threads=0 store=regular width=scalar allocator=toy touch=cpu way=best", CODE},
+    {"c2c", "peer=device from=0 to=0 op=load pairs=every allocator=toy", CODE},
+    {"c2c", "peer=device from=0 to=0 op=relaxed pairs=every allocator=toy", CODE},
+    {"c2c", "peer=unit from=0 to=1 op=load pairs=every allocator=toy", CODE},
+    {"c2c", "peer=unit from=0 to=1 op=relaxed pairs=every allocator=upfront", CODE},
+    {"launch", "what=roundtrip wait=block threads=1", PLAIN},
+    {"concurrency", "what=busy queues=2 priority=same", PLAIN},
+    {"copy", "from=toy to=toy direction=one how=kernel size=1048576", CODE},
+    {"link_latency", "peer=host node=0 allocator=upfront what=atomic size=2097152 stride=128", CODE},
+    {"roofline", "type=f32 threads=0 width=best", CODE},
+    {"roofline", "type=f64 threads=0 width=best", CODE | LONG},
+    {"roofline", "type=f16 threads=0 width=best", CODE | LONG},
+    {"tlb", "pages=16 stride=4096 allocator=upfront", CODE},
+    {"page_events", "what=faults pages=100 stride=4096 allocator=upfront touch=device", PLAIN},
+    {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=store", CODE},
+    {"fault", "scenario=device-major what=control allocator=upfront pages=100 access=load", CODE},
+    {"atomics",
+     "agent=device elements=1024 type=u32 cpu_threads=0 device_threads=128 scope=device order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=u32 cpu_threads=0 device_threads=128 scope=system order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=u32 cpu_threads=0 device_threads=128 scope=system order=seq_cst allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=128 scope=device order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=128 scope=system order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=128 scope=system order=seq_cst allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=f32 cpu_threads=0 device_threads=128 scope=device order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=f32 cpu_threads=0 device_threads=128 scope=system order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=f32 cpu_threads=0 device_threads=128 scope=system order=seq_cst allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=f64 cpu_threads=0 device_threads=128 scope=device order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=f64 cpu_threads=0 device_threads=128 scope=system order=relaxed allocator=toy",
+     CODE},
+    {"atomics",
+     "agent=device elements=1024 type=f64 cpu_threads=0 device_threads=128 scope=system order=seq_cst allocator=toy",
+     CODE},
+    {"atomics_lost",
+     "agent=device elements=1 type=u64 cpu_threads=0 device_threads=128 scope=device order=relaxed allocator=toy "
+     "op=plain",
+     CODE},
+    {"codegen", "op=atomic_add type=u32 order=relaxed scope=device result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=u32 order=relaxed scope=system result=dropped target=build", CODE},
+    {"codegen", "op=atomic_add type=u32 order=seq_cst scope=system result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=u32 order=relaxed scope=group result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=u64 order=relaxed scope=device result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=u64 order=relaxed scope=system result=dropped target=build", CODE},
+    {"codegen", "op=atomic_add type=u64 order=seq_cst scope=system result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=u64 order=relaxed scope=group result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=f32 order=relaxed scope=device result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=f32 order=relaxed scope=system result=dropped target=build", CODE},
+    {"codegen", "op=atomic_add type=f32 order=seq_cst scope=system result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=f32 order=relaxed scope=group result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=f64 order=relaxed scope=device result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=f64 order=relaxed scope=system result=dropped target=build", CODE},
+    {"codegen", "op=atomic_add type=f64 order=seq_cst scope=system result=kept target=build", CODE},
+    {"codegen", "op=atomic_add type=f64 order=relaxed scope=group result=kept target=build", CODE},
+    {"codegen", "op=atomic_min type=u32 order=relaxed scope=device result=kept target=build", CODE},
+    {"codegen", "op=atomic_max type=u32 order=relaxed scope=device result=kept target=build", CODE},
+    {"codegen", "op=atomic_exchange type=u32 order=relaxed scope=device result=kept target=build", CODE},
+    {"codegen", "op=add type=f32 order=none scope=none result=kept target=build", CODE},
+    {"codegen", "op=add type=f64 order=none scope=none result=kept target=build", CODE},
+    {"codegen", "op=mul type=f32 order=none scope=none result=kept target=build", CODE},
+    {"codegen", "op=mul type=f64 order=none scope=none result=kept target=build", CODE},
+    {"codegen", "op=fma type=f32 order=none scope=none result=kept target=build", CODE},
+    {"codegen", "op=fma type=f64 order=none scope=none result=kept target=build", CODE},
+    {"codegen", "op=div type=u32 order=none scope=none result=kept target=build", PLAIN},
+    {"codegen", "op=div type=u64 order=none scope=none result=kept target=build", PLAIN},
+    {"codegen", "op=div type=f32 order=none scope=none result=kept target=build", PLAIN},
+    {"codegen", "op=div type=f64 order=none scope=none result=kept target=build", PLAIN},
+    {"sentinel", "what=core", PLAIN},
+    {"sentinel", "what=memory", PLAIN},
+    {"onchip", "what=global size=65536 stride=64 local=0", CODE},
+    {"onchip", "what=readonly size=65536 stride=64 local=0", CODE},
+    {"onchip", "what=constant size=65536 stride=64 local=0", CODE},
+    {"onchip", "what=local size=4096 stride=64 local=0", CODE},
+    {"onchip", "what=local size=131072 stride=64 local=0", CODE | LARGE_LOCAL},
+    {"onchip", "what=code size=16384 stride=64 local=0", CODE},
+    {"onchip_lines", "what=fetch level=L1 distance=32 lines=0", CODE},
+    {"onchip_lines", "what=fetch level=L2 distance=64 lines=0", CODE},
+    {"onchip_lines", "what=ways level=L1 distance=4096 lines=8", CODE},
+    {"onchip_bandwidth", "what=own size=32768 width=128 stride=1 units=every", CODE},
+    {"onchip_bandwidth", "what=own size=65536 width=32 stride=4 units=every", CODE},
+    {"onchip_bandwidth", "what=common size=4194304 width=64 stride=1 units=one", CODE},
+    {"onchip_bandwidth", "what=local size=0 width=32 stride=33 units=every", CODE},
+    {"onchip_bandwidth", "what=local size=0 width=64 stride=2 units=every", CODE},
+    {"onchip_bandwidth", "what=local size=0 width=128 stride=1 units=every", CODE},
+    {"onchip_units", "what=near unit=1 filler=0", CODE},
+    {"onchip_groups", "threads=64 values=128 local=0", PLAIN},
+    {"matmul", "path=naive type=e4m3 size=128 operands=random hold=burst", PLAIN},
+    {"matmul", "path=tiled type=f32 size=128 operands=zero hold=burst", PLAIN},
+    {"fusion", "path=tiled type=f16 size=128 operation=bias_gelu", PLAIN | LONG},
+    {"attention", "path=decomposed length=128 heads=1", PLAIN},
+    {"attention", "path=scalar length=256 heads=2", PLAIN},
+};
+enum { TRIALS = sizeof trials / sizeof *trials };
+
+/* What one trial built another may ask for again. */
+struct compiled {
+    struct compiled *next;
+    uint64_t key;
+    unsigned char *code;
+    size_t bytes;
+};
+struct named {
+    const struct compiled *in;
+    char name[32];
+};
+
+static const struct kernel_compiler *compiler;
+static struct compiled *all;
+static const char *arch;
+static bool seen[KERNELS];
+
+static uint64_t key_of(const struct as_program_desc *desc)
+{
+    const char *defines = desc->defines ? desc->defines : "";
+    const uint64_t parts[] = {as_hash(desc->source, strlen(desc->source)), as_hash(defines, strlen(defines)),
+                              as_hash(arch, strlen(arch))};
+    return as_hash(parts, sizeof parts);
+}
+
+static enum as_status build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
+                            struct as_error *err)
+{
+    struct as_error why = {0};
+    struct compiled *p = all;
+    uint64_t key = key_of(desc);
+    (void)dev, (void)err;
+    for (size_t k = 0; k < KERNELS; k++)
+        seen[k] |= strstr(desc->source, kernels[k].source) != NULL;
+    while (p && p->key != key)
+        p = p->next;
+    if (!p) {
+        p = calloc(1, sizeof *p);
+        assert_non_null(p);
+        if (compiler->compile(desc, arch, &p->code, &p->bytes, &why))
+            fail_msg("%s %s for %s: %s", desc->name, desc->defines ? desc->defines : "", arch, why.text);
+        p->key = key;
+        p->next = all;
+        all = p;
+    }
+    *out = (struct as_program *)(void *)p;
+    return AS_OK;
+}
+
+static void destroy(struct as_device *dev, struct as_program *program)
+{
+    (void)dev, (void)program; /* stays for the next trial */
+}
+
+static void forget_all(void)
+{
+    while (all) {
+        struct compiled *next = all->next;
+        free(all->code);
+        free(all);
+        all = next;
+    }
+}
+
+static enum as_status kernel(struct as_device *dev, struct as_program *program, const char *name,
+                             struct as_kernel **out, struct as_error *err)
+{
+    struct named *k = calloc(1, sizeof *k);
+    uint64_t bytes;
+    (void)dev;
+    assert_non_null(k);
+    k->in = (const struct compiled *)(const void *)program;
+    as_copy_text(k->name, sizeof k->name, name);
+    *out = (struct as_kernel *)(void *)k;
+    return compiler->code_bytes(k->in->code, k->in->bytes, name, &bytes, err);
+}
+
+static void kernel_destroy(struct as_device *dev, struct as_kernel *k)
+{
+    (void)dev;
+    free(k);
+}
+
+static enum as_status count(struct as_device *dev, struct as_kernel *k, const char *operation, uint64_t *n,
+                            struct as_error *err)
+{
+    const struct named *named = (const struct named *)(const void *)k;
+    (void)dev;
+    if (!compiler->count)
+        return as_fail(err, AS_UNSUPPORTED, "there is no machine code without a device");
+    return compiler->count(named->in->code, named->in->bytes, named->name, operation, n, err);
+}
+
+static enum as_status info(struct as_device *dev, struct as_kernel *k, size_t group_size, size_t local_bytes,
+                           struct as_kernel_info *out, struct as_error *err)
+{
+    const struct named *named = (const struct named *)(const void *)k;
+    (void)dev, (void)group_size, (void)local_bytes;
+    *out = (struct as_kernel_info){.max_threads = 1024};
+    return compiler->code_bytes(named->in->code, named->in->bytes, named->name, &out->code_bytes, err);
+}
+
+/* Nothing runs: what is compiled is all that counts. */
+static enum as_status launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                             struct as_error *err)
+{
+    (void)dev, (void)l, (void)err;
+    *out = (struct as_timing){.host_s = 1e-2, .device_s = 1e-2};
+    return AS_OK;
+}
+
+static enum as_status queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
+{
+    (void)dev, (void)n, (void)urgent, (void)err;
+    return AS_OK;
+}
+
+static const struct as_program_ops program_ops = {.build = build,
+                                                  .destroy = destroy,
+                                                  .kernel = kernel,
+                                                  .kernel_destroy = kernel_destroy,
+                                                  .count = count,
+                                                  .kernel_info = info};
+
+static void start(struct toy *t)
+{
+    static struct as_queue_ops queue;
+    toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_ASYNC | AS_CAP_FP16 | AS_CAP_SVM_ATOMICS |
+                    AS_CAP_QUEUES | (compiler->no_f64 ? 0 : AS_CAP_FP64));
+    queue = *t->dev.queue;
+    queue.launch = launch;
+    queue.queues = queues;
+    t->dev.queue = &queue;
+    t->dev.program = &program_ops;
+    t->dev.info.units = 2;
+    t->dev.info.warp = compiler->warp;
+    t->dev.info.threads = 1024;
+    t->dev.info.unit_threads = 2048;
+    t->dev.info.group_local = (uint64_t)compiler->kib_local << 10;
+    t->dev.info.is_host_memory = false;
+    t->dev.info.caches_n = 1;
+    t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
+    t->dev.info.allocators[1].host_access = true;
+}
+
+static bool is_lacking(const char *probe, const char *axes)
+{
+    const struct kernel_lack *l = compiler->lacks;
+    while (l && l->probe && !(strcmp(l->probe, probe) == 0 && strstr(axes, l->text)))
+        l++;
+    return l && l->probe;
+}
+
+static void trial(const struct trial *v)
+{
+    const struct as_probe *probe = as_probe_find(v->probe);
+    struct as_error err = {0};
+    struct toy_trial made;
+    struct toy t;
+    bool lacks = is_lacking(v->probe, v->axes);
+    start(&t);
+    assert_non_null(probe);
+    if (probe->applies && toy_applies(&t, probe, v->axes, &err) != AS_APPLIES) {
+        if (lacks)
+            return;
+        fail_msg("%s %s does not apply: %s", v->probe, v->axes, err.text);
+    }
+    enum as_status s = toy_prepare(&t, probe, v->axes, &made, &err);
+    /* Where nothing runs no unit is found, and nothing says that a launch may ask for memory. */
+    bool excused = strstr(err.text, "put a group on unit") || strstr(err.text, "on which unit they run") ||
+                   strstr(err.text, "cannot ask for LOCAL");
+    bool is_missing =
+        s == AS_NOTFOUND || (s == AS_UNSUPPORTED && (strstr(err.text, "no such operation") ||
+                                                     strstr(err.text, "does not tell how long a kernel's code is")));
+    if (lacks && !is_missing)
+        fail_msg("%s %s can do all it needs in %s", v->probe, v->axes, arch);
+    if (s != AS_OK && !lacks && !(s == AS_UNSUPPORTED && excused))
+        fail_msg("%s %s for %s: %s", v->probe, v->axes, arch, err.text);
+    bool asked = compiler->count && !lacks && (v->is & CODE) && !(compiler->loose && strstr(v->axes, compiler->loose));
+    if (asked && made.vc.code != AS_GATE_PASS)
+        fail_msg("%s %s for %s: the code gate says '%s'", v->probe, v->axes, arch, made.vc.code_text);
+    toy_finish(probe, &made);
+    assert_int_equal(t.live, 0);
+}
+
+/* Has it a value that no trial of the probe before it has? */
+static bool has_new_value(size_t i)
+{
+    struct as_axes axes, other;
+    toy_axes(&axes, trials[i].axes);
+    for (size_t a = 0; a < axes.n; a++) {
+        bool seen_before = false;
+        for (size_t k = 0; k < i && !seen_before; k++) {
+            toy_axes(&other, trials[k].axes);
+            seen_before = strcmp(trials[k].probe, trials[i].probe) == 0 &&
+                          strcmp(as_axes_text(&other, axes.v[a].name), axes.v[a].text) == 0;
+        }
+        if (!seen_before)
+            return true;
+    }
+    return false;
+}
+
+void kernel_trials_check(const struct kernel_compiler *by, const char *for_arch)
+{
+    compiler = by;
+    arch = for_arch;
+    memset(seen, 0, sizeof seen);
+    for (size_t i = 0; i < TRIALS; i++)
+        if ((!(trials[i].is & LARGE_LOCAL) || compiler->kib_local > EVERY_CHIP_KIB) &&
+            (!compiler->brief || has_new_value(i)) && !(compiler->skips_long && (trials[i].is & LONG)))
+            trial(&trials[i]);
+    forget_all();
+    for (size_t k = 0; k < KERNELS; k++)
+        if (!seen[k] && !is_lacking(kernels[k].name, ""))
+            fail_msg("no visit builds %s.kernel", kernels[k].name);
+}
+
+void kernel_trials_complete(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < KERNELS; k++) {
+        size_t v = 0;
+        while (v < TRIALS && strcmp(trials[v].probe, kernels[k].name) != 0)
+            v++;
+        if (v == TRIALS)
+            fail_msg("%s.kernel has no visit in kernel_trials.c", kernels[k].name);
+    }
+}

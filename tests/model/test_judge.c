@@ -1,0 +1,441 @@
+/* From trials to numbers: each gate and each cause of width must be seen by what is planted for it, and only by that.
+ */
+#include "base/clock.h"
+#include "model/gates.h"
+#include "probe/probe.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CELLS = 8, TRIALS = 3, N = 30 };
+
+/* One probe on one CPU: all cells alike, faults are planted into the first. */
+struct scene {
+    struct as_cell cells[CELLS];
+    struct as_trials trials[CELLS];
+    struct as_judge_device device;
+    struct as_judge judge;
+    struct as_judge_context context;
+};
+
+static double *filled(size_t n, double value)
+{
+    double *x = calloc(n, sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = value;
+    return x;
+}
+
+static void add_trial(struct scene *s, size_t cell, int number, struct as_rng *rng)
+{
+    struct as_error err = {0};
+    struct as_trial v = {.number = number,
+                         .n = N,
+                         .samples = filled(N, 20),
+                         .core_hz = filled(N, 4e9),
+                         .weight = filled(N, 1),
+                         .clock_hz = 4e9,
+                         .limit = 25,
+                         .limit_why = "a bus",
+                         .checksum = AS_GATE_PASS,
+                         .status = AS_CELL_OK,
+                         .footprint = 256 << 20,
+                         .claims_memory = 1,
+                         .duration_s = 0.1};
+    const double trial = 1 + 0.002 * as_rng_normal(rng);
+    for (int i = 0; i < N; i++)
+        v.samples[i] *= trial * (1 + 0.004 * as_rng_normal(rng));
+    assert_int_equal(as_trials_add(&s->trials[cell], &v, &err), AS_OK);
+}
+
+static void set_up(struct scene *s)
+{
+    struct as_rng rng;
+    as_rng_seed(&rng, 7);
+    *s = (struct scene){.device = {.id = "cpu", .is_cpu = true, .core_cache = 1 << 20, .last_cache = 32 << 20},
+                        .context = {.reachable_cache = 32 << 20}};
+    s->judge = (struct as_judge){.trials_asked = TRIALS, .reference_hz = NAN};
+    for (size_t c = 0; c < CELLS; c++) {
+        s->cells[c] = (struct as_cell){.device = "cpu", .probe = "bandwidth", .unit = "GB/s", .precision = 0.03};
+        for (int t = 0; t < TRIALS; t++)
+            add_trial(s, c, t, &rng);
+    }
+}
+
+static void judge(struct scene *s)
+{
+    struct as_error err = {0};
+    s->judge.devices = &s->device;
+    s->judge.devices_n = 1;
+    assert_int_equal(as_judge_learn(&s->judge, s->cells, s->trials, CELLS, &err), AS_OK);
+    assert_int_equal(as_judge_cell(&s->judge, &s->cells[0], &s->trials[0], &s->context, &err), AS_OK);
+}
+
+static void finish(struct scene *s)
+{
+    for (size_t c = 0; c < CELLS; c++) {
+        as_trials_finish(&s->trials[c]);
+        as_cell_finish(&s->cells[c]);
+    }
+    as_judge_finish(&s->judge);
+}
+
+static void rejected_by(struct scene *s, enum as_gate gate)
+{
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_REJECTED);
+    for (int g = 0; g < AS_GATE_N; g++)
+        if ((s->cells[0].gates[g].state == AS_GATE_FAIL) != (g == (int)gate))
+            fail_msg("gate %s: %s (%s)", as_gate_name((enum as_gate)g), as_gate_state_word(s->cells[0].gates[g].state),
+                     s->cells[0].gates[g].text);
+    assert_int_equal(strncmp(s->cells[0].reason, as_gate_name(gate), strlen(as_gate_name(gate))), 0);
+    finish(s);
+}
+
+static void test_all_well(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    judge(&s);
+    const struct as_cell *c = &s.cells[0];
+    assert_int_equal(c->status, AS_CELL_OK);
+    assert_string_equal(c->reason, "");
+    assert_int_equal(c->sum.n, TRIALS * N);
+    assert_int_equal(c->sum.trials, TRIALS);
+    assert_true(fabs(c->sum.median - 20) < 0.2 && c->sum.ci.lo < c->sum.median && c->sum.median < c->sum.ci.hi);
+    assert_true(c->raw_low < c->sum.median && c->sum.median < c->raw_high);
+    assert_int_equal(c->gates[AS_GATE_CODE].state, AS_GATE_NA);
+    assert_true(s.judge.reference_hz == 4e9);
+    finish(&s);
+}
+
+static void test_wrong_result(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.trials[0].v[1].checksum = AS_GATE_FAIL;
+    rejected_by(&s, AS_GATE_CHECKSUM);
+}
+
+static void test_instructions_missing(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.trials[0].v[2].code = AS_GATE_FAIL;
+    rejected_by(&s, AS_GATE_CODE);
+}
+
+static void scale(struct scene *s, double factor)
+{
+    for (int t = 0; t < TRIALS; t++)
+        for (int i = 0; i < N; i++)
+            s->trials[0].v[t].samples[i] *= factor;
+}
+
+static void test_beyond_the_bound(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    scale(&s, 50);
+    rejected_by(&s, AS_GATE_LIMIT);
+    set_up(&s);
+    s.cells[0].lower_is_better = 1;
+    for (int t = 0; t < TRIALS; t++)
+        s.trials[0].v[t].limit = 22; /* no access can be faster than this */
+    rejected_by(&s, AS_GATE_LIMIT);
+}
+
+/* What the interval leaves open is not impossible. */
+static void test_interval_that_reaches_the_bound(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int t = 0; t < TRIALS; t++)
+        for (int i = 0; i < N; i++)
+            s.trials[0].v[t].samples[i] *= t == 0 ? 1 : t == 1 ? 1.5 : 1.3;
+    judge(&s);
+    assert_true(s.cells[0].sum.median > 25 * 1.02);
+    assert_int_equal(s.cells[0].gates[AS_GATE_LIMIT].state, AS_GATE_PASS);
+    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
+    finish(&s);
+}
+
+static void test_cache_that_claims_to_be_memory(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int t = 0; t < TRIALS; t++)
+        s.trials[0].v[t].footprint = 64 << 20;
+    rejected_by(&s, AS_GATE_FOOTPRINT);
+}
+
+/* Trials that differ are wide, not refused. */
+static void test_noise_is_width(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int i = 0; i < N; i++)
+        s.trials[0].v[1].samples[i] *= 1.15;
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
+    assert_true(s.cells[0].causes & AS_WIDE_PLACEMENT);
+    assert_true(s.cells[0].sum.ci.lo < 20 && s.cells[0].sum.ci.hi > 20);
+    assert_true(as_cell_is_valid(&s.cells[0]));
+    finish(&s);
+}
+
+/* One trial of one sample has a number and a finite interval. */
+static void test_out_of_time(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int t = 1; t < TRIALS; t++)
+        as_trial_finish(&s.trials[0].v[t]);
+    s.trials[0].n = 1;
+    s.trials[0].v[0].n = 1;
+    judge(&s);
+    assert_true(as_cell_is_valid(&s.cells[0]));
+    assert_true(isfinite(s.cells[0].sum.ci.lo) && isfinite(s.cells[0].sum.ci.hi));
+    if (s.cells[0].status == AS_CELL_WIDE)
+        assert_true(s.cells[0].causes & AS_WIDE_TIME);
+    finish(&s);
+}
+
+/* What lives in a core goes with its clock: the number is that at the usual clock, however fast it ran. */
+static void test_clock_of_a_core(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (size_t c = 0; c < CELLS; c++)
+        for (int t = 0; t < TRIALS; t++)
+            s.trials[c].v[t].footprint = 16 << 10, s.trials[c].v[t].claims_memory = 0;
+    for (int i = 0; i < N; i++) {
+        s.trials[0].v[1].core_hz[i] *= 0.8;
+        s.trials[0].v[1].samples[i] *= 0.8;
+    }
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_OK);
+    assert_true(s.cells[0].exponent == 1);
+    assert_true(fabs(s.cells[0].sum.median - 20) < 0.2);
+    finish(&s);
+}
+
+/* Memory has a clock of its own. */
+static void test_clock_beside_memory(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int i = 0; i < N; i++)
+        s.trials[0].v[1].core_hz[i] *= 0.8;
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_OK);
+    assert_true(s.cells[0].exponent == 0);
+    finish(&s);
+}
+
+static void test_contended_samples(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int t = 0; t < TRIALS; t++)
+        for (int i = 0; i < N / 2; i++) {
+            s.trials[0].v[t].weight[i] = 0;
+            s.trials[0].v[t].samples[i] *= 0.6;
+        }
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_OK);
+    assert_true(fabs(s.cells[0].sum.median - 20) < 0.2);
+    finish(&s);
+}
+
+static void test_throttled(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    for (int i = 0; i < N; i++)
+        s.trials[0].v[1].samples[i] *= 0.8;
+    struct as_readings *r = &s.trials[0].v[1].readings;
+    as_readings_clear(r);
+    strcpy(r->sensor, "nvml");
+    r->throttle = AS_THROTTLE_POWER_CAP;
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
+    assert_true(s.cells[0].causes & AS_WIDE_CLOCK);
+    assert_non_null(strstr(s.cells[0].reason, "throttled: power cap"));
+    s.context.own_power = true;
+    judge(&s);
+    assert_null(strstr(s.cells[0].reason, "throttled"));
+    finish(&s);
+}
+
+/* What was measured before a crash counts; a cell without any number says why. */
+static void test_crash(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    struct as_trial *last = &s.trials[0].v[TRIALS - 1];
+    as_trial_finish(last);
+    last->status = AS_CELL_CRASHED;
+    strcpy(last->reason, "killed by signal 9");
+    judge(&s);
+    assert_true(as_cell_is_valid(&s.cells[0]));
+    assert_int_equal(s.cells[0].sum.trials, TRIALS - 1);
+    assert_non_null(strstr(s.cells[0].reason, "killed by signal 9"));
+    for (int t = 0; t < TRIALS - 1; t++)
+        as_trial_finish(&s.trials[0].v[t]);
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_CRASHED);
+    assert_string_equal(s.cells[0].reason, "killed by signal 9");
+    finish(&s);
+}
+
+static void test_isolated_trials_do_not_count(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    s.trials[0].v[2].excluded = 1;
+    s.trials[0].v[2].number = AS_ISOLATED_TRIAL;
+    for (int i = 0; i < N; i++)
+        s.trials[0].v[2].samples[i] = 1;
+    s.judge.trials_asked = 2; /* more trials than asked would widen the interval */
+    judge(&s);
+    assert_int_equal(s.cells[0].sum.trials, 2);
+    assert_true(s.cells[0].sum.min > 15);
+    const struct as_interval with = s.cells[0].sum.ci;
+    as_trial_finish(&s.trials[0].v[--s.trials[0].n]);
+    judge(&s);
+    assert_true(s.cells[0].sum.ci.lo == with.lo && s.cells[0].sum.ci.hi == with.hi);
+    finish(&s);
+}
+
+static void test_counts_are_exact(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    strcpy(s.cells[0].unit, "updates");
+    for (int t = 0; t < TRIALS; t++) {
+        s.trials[0].v[t].limit = NAN;
+        for (int i = 0; i < N; i++)
+            s.trials[0].v[t].samples[i] = 0;
+    }
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_OK);
+    assert_true(s.cells[0].sum.median == 0 && s.cells[0].sum.ci.lo == 0 && s.cells[0].sum.ci.hi == 0);
+    finish(&s);
+}
+
+static void test_causes_in_words(void **state)
+{
+    (void)state;
+    struct as_buf b = AS_BUF_INIT;
+    unsigned back;
+    as_causes_text(AS_WIDE_TIME | AS_WIDE_MODES, &b);
+    assert_string_equal(as_buf_get(&b), "time, modes");
+    assert_int_equal(as_causes_parse("time, modes", &back, NULL), AS_OK);
+    assert_int_equal(back, AS_WIDE_TIME | AS_WIDE_MODES);
+    assert_int_equal(as_causes_parse("", &back, NULL), AS_OK);
+    assert_int_equal(back, 0);
+    assert_int_equal(as_causes_parse("luck", &back, NULL), AS_FORMAT);
+    assert_non_null(as_cause_help("drift"));
+    assert_null(as_cause_help("luck"));
+    as_buf_finish(&b);
+}
+
+/* What a probe expects, on a device that counts and on one that does not. */
+static enum as_status count_some(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
+                                 struct as_error *err)
+{
+    (void)dev, (void)kernel;
+    *n = strcmp(operation, "load.global") == 0 ? 64 : 0;
+    return strcmp(operation, "nonsense") ? AS_OK : as_fail(err, AS_USAGE, "no such operation");
+}
+
+static void test_expectations(void **state)
+{
+    (void)state;
+    static const struct as_program_ops programs = {.count = count_some};
+    struct as_device dev = {.program = &programs};
+    struct as_trial_context vc = {.dev = &dev};
+    as_expect_code(&vc, NULL, "load.global", 1);
+    assert_int_equal(vc.code, AS_GATE_NA);
+    assert_string_equal(vc.code_text, "this backend does not give the machine code to count in");
+    assert_int_equal(vc.detail.len, 0);
+    dev.info.capabilities = AS_CAP_CODE;
+    as_expect_code(&vc, NULL, "nonsense", 1);
+    assert_int_equal(vc.code, AS_GATE_NA);
+    as_expect_code(&vc, NULL, "load.global", 64);
+    assert_int_equal(vc.code, AS_GATE_PASS);
+    as_expect_code(&vc, NULL, "store.global", 0);
+    assert_int_equal(vc.code, AS_GATE_PASS);
+    assert_non_null(strstr(vc.code_text, "; 0 store.global"));
+    as_expect_code(&vc, NULL, "fma.f64", 1);
+    assert_int_equal(vc.code, AS_GATE_FAIL);
+    as_expect_code(&vc, NULL, "load.global", 1); /* the worst counts */
+    assert_int_equal(vc.code, AS_GATE_FAIL);
+    assert_string_equal(vc.code_text, "0 fma.f64 in the machine code, at least 1 wanted");
+    assert_non_null(strstr(as_buf_get(&vc.detail), "\"code_load_global\":64"));
+    as_buf_finish(&vc.detail);
+}
+
+static void test_reachable_cache(void **state)
+{
+    (void)state;
+    struct as_device_info i = {.threads = 24, .caches_n = 2, .capabilities = AS_CAP_HOST_KERNELS};
+    i.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20, .shared = 1};
+    i.caches[1] = (struct as_cache){.level = 3, .kind = 'u', .size = 32 << 20, .shared = 8};
+    assert_int_equal(as_info_reachable_cache(&i, 1), 32 << 20);
+    assert_int_equal(as_info_reachable_cache(&i, 2), 64 << 20);
+    assert_int_equal(as_info_reachable_cache(&i, 24), 96 << 20);
+    assert_int_equal(as_info_reachable_cache(&i, NAN), 32 << 20);
+    i.capabilities = 0; /* a card whose driver tells of a small cache */
+    assert_int_equal(as_info_reachable_cache(&i, 1), 64 << 20);
+    i.is_host_memory = true;
+    assert_int_equal(as_info_reachable_cache(&i, 1), 32 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_well),
+        cmocka_unit_test(test_wrong_result),
+        cmocka_unit_test(test_instructions_missing),
+        cmocka_unit_test(test_beyond_the_bound),
+        cmocka_unit_test(test_interval_that_reaches_the_bound),
+        cmocka_unit_test(test_cache_that_claims_to_be_memory),
+        cmocka_unit_test(test_noise_is_width),
+        cmocka_unit_test(test_out_of_time),
+        cmocka_unit_test(test_clock_of_a_core),
+        cmocka_unit_test(test_clock_beside_memory),
+        cmocka_unit_test(test_contended_samples),
+        cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_crash),
+        cmocka_unit_test(test_isolated_trials_do_not_count),
+        cmocka_unit_test(test_counts_are_exact),
+        cmocka_unit_test(test_causes_in_words),
+        cmocka_unit_test(test_expectations),
+        cmocka_unit_test(test_reachable_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

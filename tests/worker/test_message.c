@@ -1,0 +1,216 @@
+/* Messages survive the trip whatever their size; damaged ones count as a lost peer. */
+#include "base/clock.h"
+#include "worker/message.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void test_trial_round_trip(void **state)
+{
+    (void)state;
+    double samples[3] = {1.5, -2e-300, 3e300};
+    struct as_trial a = {.number = 4,
+                         .n = 3,
+                         .samples = samples,
+                         .clock_hz = 3e9,
+                         .clock_lo = NAN,
+                         .limit = NAN,
+                         .status = AS_CELL_OK,
+                         .checksum = AS_GATE_FAIL,
+                         .footprint = UINT64_C(1) << 40,
+                         .claims_memory = 1,
+                         .reps = 12345678901,
+                         .sampling_s = 0.375,
+                         .detail = (char[]){"{\"variant\":\"avx512\"}"}};
+    strcpy(a.reason, "with \"quotes\" and \n lines");
+    json_t *j = as_trial_to_json(&a);
+    struct as_trial b;
+    assert_int_equal(as_trial_from_json(j, &b, NULL), AS_OK);
+    json_decref(j);
+    assert_int_equal(b.number, 4);
+    assert_int_equal(b.n, 3);
+    assert_memory_equal(a.samples, b.samples, sizeof samples);
+    assert_true(isnan(b.clock_lo) && isnan(b.limit) && b.clock_hz == 3e9);
+    assert_string_equal(a.reason, b.reason);
+    assert_string_equal(a.detail, b.detail);
+    assert_true(b.sampling_s == a.sampling_s);
+    assert_true(b.reps == a.reps && b.footprint == a.footprint && b.checksum == AS_GATE_FAIL);
+    as_trial_finish(&b);
+}
+
+static void test_readings_round_trip(void **state)
+{
+    (void)state;
+    struct as_trial a = {.code = AS_GATE_FAIL, .code_text = "0 fma.f64"}, b;
+    as_readings_clear(&a.readings);
+    for (int with = 0; with < 2; with++) {
+        if (with) {
+            strcpy(a.readings.sensor, "nvml");
+            a.readings.throttle = AS_THROTTLE_THERMAL | AS_THROTTLE_OTHER;
+            for (size_t i = 1; i < as_readings_members_n; i++) /* the first stays unknown */
+                *as_readings_at(&a.readings, i) = 1.5 * (double)i;
+        }
+        json_t *j = as_trial_to_json(&a);
+        assert_int_equal(as_trial_from_json(j, &b, NULL), AS_OK);
+        json_decref(j);
+        assert_int_equal(b.code, AS_GATE_FAIL);
+        assert_string_equal(b.code_text, "0 fma.f64");
+        assert_string_equal(b.readings.sensor, a.readings.sensor);
+        assert_int_equal(b.readings.throttle, a.readings.throttle);
+        assert_true(isnan(b.readings.power_w));
+        for (size_t i = 1; with && i < as_readings_members_n; i++)
+            assert_true(as_readings_get(&b.readings, i) == 1.5 * (double)i);
+        as_trial_finish(&b);
+    }
+}
+
+static void test_invalid_utf8_is_replaced(void **state)
+{
+    (void)state;
+    struct as_trial a = {.reason = "\xff\xfe driver"}, b;
+    json_t *j = as_trial_to_json(&a);
+    assert_int_equal(as_trial_from_json(j, &b, NULL), AS_OK);
+    assert_non_null(strstr(b.reason, "not valid UTF-8"));
+    json_decref(j);
+    as_trial_finish(&b);
+}
+
+static void test_damaged_trials(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{\"status\":99}",
+                                      "{\"checksum\":-1}",
+                                      "{\"samples\":[1,\"x\"]}",
+                                      "{\"samples\":[null]}",
+                                      "{\"code\":3}",
+                                      "{\"detail\":\"[1]\"}",
+                                      "{\"detail\":\"{\"}",
+                                      "{\"samples\":[1],\"weight\":[null]}",
+                                      "{\"samples\":[1],\"weight\":[-1]}",
+                                      "{\"samples\":[1],\"core_hz\":[0]}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct as_trial v;
+        json_t *j = json_loads(bad[i], 0, NULL);
+        assert_int_equal(as_trial_from_json(j, &v, NULL), AS_FAILED);
+        json_decref(j);
+    }
+}
+
+static void test_large_message(void **state)
+{
+    (void)state;
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    if (fork() == 0) {
+        json_t *j = json_array();
+        for (int i = 0; i < 200000; i++)
+            json_array_append_new(j, json_integer(i));
+        _exit(as_message_send(fd[1], j, NULL) != AS_OK);
+    }
+    json_t *got = NULL;
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_RECEIVED);
+    assert_int_equal(json_array_size(got), 200000);
+    json_decref(got);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void test_silence_and_noise(void **state)
+{
+    (void)state;
+    int fd[2];
+    volatile sig_atomic_t stop = 0;
+    json_t *got = NULL;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 0.05, &stop, &got), AS_NO_ANSWER);
+    stop = 1;
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, &stop, &got), AS_STOPPED);
+    assert_int_equal(send(fd[1], "enot json", 9, 0), 9);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_PEER_GONE);
+    close(fd[1]);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_PEER_GONE);
+    assert_null(got);
+    json_t *j = json_object();
+    assert_int_equal(as_message_send(fd[0], j, NULL), AS_IO);
+    json_decref(j);
+    close(fd[0]);
+}
+
+/* Stands before the C library's: fails as often as asked, with what a failed call may leave behind in the buffer. */
+static int interruptions;
+ssize_t recv(int fd, void *buffer, size_t size, int flags)
+{
+    if (interruptions > 0 && size > 0) {
+        interruptions--;
+        memcpy(buffer, "e", 1);
+        errno = EINTR;
+        return -1;
+    }
+    return recvfrom(fd, buffer, size, flags, NULL, NULL);
+}
+
+static void test_interrupted_receive(void **state)
+{
+    (void)state;
+    int fd[2];
+    json_t *got = NULL, *order = json_pack("{s:i}", "x", 7);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(as_message_send(fd[1], order, NULL), AS_OK);
+    interruptions = 2;
+    assert_int_equal(as_message_receive(fd[0], as_now() + 20, NULL, &got), AS_RECEIVED);
+    assert_true(json_equal(got, order));
+    assert_int_equal(interruptions, 0);
+    json_decref(got);
+    json_decref(order);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+/* What a child said before it ended is taken, also where somebody else still holds its end of the socket. */
+static void test_child_that_ended(void **state)
+{
+    (void)state;
+    int fd[2];
+    json_t *got = NULL;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        json_t *j = json_array();
+        _exit(as_message_send(fd[1], j, NULL) == AS_OK ? 7 : 1);
+    }
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(as_message_receive_from(fd[0], child, as_now() + 60, NULL, &got), AS_RECEIVED);
+    json_decref(got);
+    assert_int_equal(as_message_receive_from(fd[0], child, as_now() + 60, NULL, &got), AS_PEER_GONE);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child); /* not reaped meanwhile */
+    assert_int_equal(WEXITSTATUS(status), 7);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readings_round_trip),
+        cmocka_unit_test(test_trial_round_trip),
+        cmocka_unit_test(test_invalid_utf8_is_replaced),
+        cmocka_unit_test(test_damaged_trials),
+        cmocka_unit_test(test_large_message),
+        cmocka_unit_test(test_silence_and_noise),
+        cmocka_unit_test(test_interrupted_receive),
+        cmocka_unit_test(test_child_that_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
