@@ -4,11 +4,11 @@
  * layout says where a word goes, and its block (cores.py) does the rest. */
 #include "cores_internal.h"
 
-#include "lib/timed/timed.h"
-#include "lib/mma/layout.h"
-#include "lib/ops/code.h"
 #include "base/text.h"
 #include "device/cpu/features.h"
+#include "lib/mma/layout.h"
+#include "lib/ops/code.h"
+#include "lib/timed/timed.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef AS_LIB_GEMM_CORES_INTERNAL_H
 #define AS_LIB_GEMM_CORES_INTERNAL_H
 
-#include "lib/mma/cores.h"
 #include "device/cpu/meet.h"
 #include "gemm.h"
+#include "lib/mma/cores.h"
 
 /* Of an image: its rows of A or columns of B, and words of K in each of them. */
 enum { AS_PACKED_LINES = 16, AS_PACKED_WORDS = 16 };

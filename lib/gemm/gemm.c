@@ -1,8 +1,8 @@
 #include "gemm.h"
 
-#include "lib/timed/timed.h"
-#include "lib/mma/cores.h"
 #include "device/dialect/dialect.h"
+#include "lib/mma/cores.h"
+#include "lib/timed/timed.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Operands that device and host draw alike, and the comparison of results with them. */
 #include "gemm.h"
 
-#include "lib/timed/timed.h"
 #include "base/clock.h"
+#include "lib/timed/timed.h"
 
 #include <math.h>
 #include <stdio.h>

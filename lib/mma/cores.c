@@ -1,11 +1,11 @@
 #include "cores.h"
 
-#include "lib/timed/timed.h"
-#include "lib/ops/code.h"
-#include "lib/ops/native.h"
 #include "base/clock.h"
 #include "device/cpu/features.h"
 #include "layout.h"
+#include "lib/ops/code.h"
+#include "lib/ops/native.h"
+#include "lib/timed/timed.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef AS_LIB_MMA_FRAGMENTS_H
 #define AS_LIB_MMA_FRAGMENTS_H
 
-#include "lib/timed/timed.h"
 #include "cores.h"
 #include "layout.h"
+#include "lib/timed/timed.h"
 #include "unit.h"
 
 struct as_fragments {

@@ -1,8 +1,8 @@
 #include "matrix.h"
 
-#include "lib/prepare/prepare.h"
 #include "cores.h"
 #include "layout.h"
+#include "lib/prepare/prepare.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #define AS_LIB_MMA_MATRIX_H
 
 #include "base/buf.h"
-#include "probe/probe.h"
 #include "device/dialect/dialect.h"
 #include "formats.h"
+#include "probe/probe.h"
 
 enum as_held {
     AS_HELD_REGISTERS, /* in registers, each number at a place that is documented */

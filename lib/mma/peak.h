@@ -3,9 +3,9 @@
 #ifndef AS_LIB_MMA_PEAK_H
 #define AS_LIB_MMA_PEAK_H
 
-#include "lib/timed/timed.h"
 #include "cores.h"
 #include "layout.h"
+#include "lib/timed/timed.h"
 
 enum as_peak_operands {
     AS_PEAK_RANDOM, /* any fraction, sizes from 1/2 to 2, either sign; any integers */

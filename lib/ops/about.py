@@ -109,7 +109,7 @@ def main():
     sections = ops.parse(cpu)
     rows = {name: list(native.rows_of(operations, sections, machine)) for name, machine in CPUS}
     with open(out, "w", encoding="ascii") as f:
-        f.write('#include "ops.h"\n\nconst struct as_word as_op_about[] = {\n')
+        f.write('#include "lib/ops/ops.h"\n\nconst struct as_word as_op_about[] = {\n')
         f.write("".join(row_of(o, {n: [r for r in rows[n] if r.op is o] for n in rows}) for o in operations))
         f.write("    {0},\n};\n")
 

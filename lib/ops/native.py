@@ -342,7 +342,7 @@ def main():
     sections = ops.parse(sys.argv[3])
     machines = [(m, ("    .intel_syntax noprefix\n" if m is X86 else "") + "    .text\n",
                  list(rows_of(operations, sections, m))) for m in (X86, A64)]
-    assembly.write(sys.argv[1], sys.argv[2], "native.h", "as_native_run", "struct as_native as_natives", machines)
+    assembly.write(sys.argv[1], sys.argv[2], "lib/ops/native.h", "as_native_run", "struct as_native as_natives", machines)
 
 
 if __name__ == "__main__":

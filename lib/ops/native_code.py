@@ -42,7 +42,7 @@ def main():
     why = "" if codes else ("no disassembler for these kernels was there when assay was built, so that their "
                             "instructions are not counted")
     with open(out, "w", encoding="ascii") as f:
-        f.write('#include "native.h"\n\n')
+        f.write('#include "lib/ops/native.h"\n\n')
         f.write("const char *const as_native_names[] = {" + "".join(f'"{n}", ' for n in names) + "NULL};\n")
         f.write("const struct as_native_count as_native_counts[] = {\n")
         rows, first = [], 0

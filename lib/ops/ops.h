@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "probe/probe.h"
 #include "device/dialect/dialect.h"
+#include "probe/probe.h"
 
 enum { AS_OP_GROUP_MOST = 64 }; /* lanes that go together */
 

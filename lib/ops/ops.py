@@ -302,7 +302,7 @@ def main():
         if o.get("link") and o.get("linkop") not in names + [None]:
             fail(o.name, f"no operation '{o.get('linkop')}'")
     with open(out, "w", encoding="ascii") as f:
-        f.write('#include "ops_reference.h"\n\n')
+        f.write('#include "lib/ops/ops_reference.h"\n\n')
         f.write("\n".join(o.reference() for o in operations))
         f.write("\nconst struct as_op as_ops[] = {\n" + "".join(o.row() for o in operations) + "    {0},\n};\n")
         f.write(f"const size_t as_ops_n = {len(operations)};\n")

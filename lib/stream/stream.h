@@ -9,8 +9,8 @@
 #ifndef AS_LIB_STREAM_STREAM_H
 #define AS_LIB_STREAM_STREAM_H
 
-#include "probe/probe.h"
 #include "device/arena.h"
+#include "probe/probe.h"
 
 enum as_stream_op {
     AS_STREAM_COPY,    /* out = x */

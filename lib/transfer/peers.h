@@ -2,8 +2,8 @@
 #ifndef AS_LIB_TRANSFER_PEERS_H
 #define AS_LIB_TRANSFER_PEERS_H
 
-#include "probe/probe.h"
 #include "device/host.h"
+#include "probe/probe.h"
 
 #include <sched.h>
 

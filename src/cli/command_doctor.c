@@ -2,9 +2,9 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ndjson.h"
+#include "report/terminal.h"
 #include "run/provenance.h"
 #include "run/run.h"
-#include "report/terminal.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

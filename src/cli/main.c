@@ -1,9 +1,9 @@
 /* assay: the entry. Finds the subcommand, has its arguments parsed, runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "worker/message.h"
 #include "run/provenance.h"
 #include "run/run.h"
+#include "worker/message.h"
 #include "worker/worker.h"
 
 #include <fcntl.h>

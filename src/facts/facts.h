@@ -3,8 +3,8 @@
 #ifndef AS_FACTS_FACTS_H
 #define AS_FACTS_FACTS_H
 
-#include "model/cell.h"
 #include "device/device.h"
+#include "model/cell.h"
 
 enum as_fact_verdict { AS_SUPPORTED, AS_REFUTED, AS_UNDECIDED };
 const char *as_fact_verdict_word(enum as_fact_verdict v);

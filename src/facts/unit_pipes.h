@@ -2,8 +2,8 @@
 #ifndef AS_FACTS_UNIT_PIPES_H
 #define AS_FACTS_UNIT_PIPES_H
 
-#include "model/cell.h"
 #include "device/device.h"
+#include "model/cell.h"
 #include "stats/pipes_fit.h"
 
 struct as_unit_pipes {

@@ -65,8 +65,11 @@ struct planner {
 static void cell_init(struct as_cell *c, const struct planner *p, const struct as_probe *probe,
                       const struct as_axes *axes)
 {
-    *c = (struct as_cell){
-        .limit = NAN, .clock_hz = NAN, .lower_is_better = probe->lower_is_better, .axes = *axes, .precision = p->precision};
+    *c = (struct as_cell){.limit = NAN,
+                          .clock_hz = NAN,
+                          .lower_is_better = probe->lower_is_better,
+                          .axes = *axes,
+                          .precision = p->precision};
     as_copy_text(c->backend, sizeof c->backend, p->info->backend);
     as_copy_text(c->device, sizeof c->device, p->info->id);
     as_copy_text(c->probe, sizeof c->probe, probe->name);

@@ -1,6 +1,6 @@
 /* Axis expressions: "1KiB..4LLC x2", "1,2,4", "all". See plan.h for the grammar. */
-#include "base/text.h"
 #include "probe/axis.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>

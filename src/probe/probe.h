@@ -4,8 +4,8 @@
 #define AS_PROBE_PROBE_H
 
 #include "base/clock.h"
-#include "model/cell.h"
 #include "device/device.h"
+#include "model/cell.h"
 
 #include <string.h>
 

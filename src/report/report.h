@@ -3,11 +3,11 @@
 #ifndef AS_REPORT_REPORT_H
 #define AS_REPORT_REPORT_H
 
-#include "model/cell.h"
 #include "device/device.h"
 #include "facts/advice.h"
 #include "facts/facts.h"
 #include "facts/refs.h"
+#include "model/cell.h"
 
 struct as_overview;
 

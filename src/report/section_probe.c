@@ -45,9 +45,9 @@ static void intro(struct as_page *p, const struct as_probe *probe, const char *n
     if (probe && probe->counts) {
         as_buf_str(b, "<p class=\"counts\"><b>What it counts</b> ");
         as_buf_html(b, probe->counts);
-        as_buf_str(b, !t.alike             ? ".</p>\n"
+        as_buf_str(b, !t.alike                 ? ".</p>\n"
                       : probe->lower_is_better ? ". Less is better.</p>\n"
-                                           : ". More is better.</p>\n");
+                                               : ". More is better.</p>\n");
     }
 }
 

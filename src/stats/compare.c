@@ -34,7 +34,8 @@ static struct as_interval wider(struct as_interval ci, double ratio, unsigned df
     return (struct as_interval){ratio * pow(ci.lo / ratio, factor), ratio * pow(ci.hi / ratio, factor)};
 }
 
-static enum as_verdict judge(struct as_interval shown, struct as_interval differ, bool lower_is_better, double tolerance)
+static enum as_verdict judge(struct as_interval shown, struct as_interval differ, bool lower_is_better,
+                             double tolerance)
 {
     double high = 1 + tolerance, low = 1 / high;
     if (differ.lo > high)

@@ -41,8 +41,8 @@ struct as_interval as_median_interval(const double *sorted, size_t n, double con
  * number or an end is not above 0. */
 struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
-/* Comparison of two cells by their medians and intervals. lower_is_better: smaller values are better. tolerance: the ratio
- * within [1/(1+t), 1+t] is "same"; not a number: nothing can be told. Verdict is about b against a. */
+/* Comparison of two cells by their medians and intervals. lower_is_better: smaller values are better. tolerance: the
+ * ratio within [1/(1+t), 1+t] is "same"; not a number: nothing can be told. Verdict is about b against a. */
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
     double ratio;          /* b over a; > 1 means b's number is larger; NAN where a number is not above 0: then only

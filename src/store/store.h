@@ -76,9 +76,9 @@ enum as_status as_store_cell(struct as_store *store, int64_t id, int with_sample
 typedef enum as_status (*as_cell_fn)(void *user, struct as_cell *cell, struct as_error *err);
 enum as_status as_store_each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
                                   void *user, struct as_error *err);
-/* The same in a quarter of the time, of a run's cells but the sentinel's. Only id, device, probe, unit, lower_is_better,
- * axes, status, sum.n (0 or more) and sum.median are read, and of cells that are not ok the reason and which gates
- * failed. */
+/* The same in a quarter of the time, of a run's cells but the sentinel's. Only id, device, probe, unit,
+ * lower_is_better, axes, status, sum.n (0 or more) and sum.median are read, and of cells that are not ok the reason and
+ * which gates failed. */
 enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_cell_fn take, void *user,
                                    struct as_error *err);
 /* How many cells of a run are of a probe (NULL: of all but the sentinel). */

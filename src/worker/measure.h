@@ -2,10 +2,10 @@
 #ifndef AS_WORKER_MEASURE_H
 #define AS_WORKER_MEASURE_H
 
-#include "worker/message.h"
 #include "probe/probe.h"
-#include "worker/reference.h"
 #include "sensor/sensor.h"
+#include "worker/message.h"
+#include "worker/reference.h"
 
 /* Fills *out (as_trial_finish frees it). The device is watched by `sensing`, which may have no sensor; `reference`
  * knows the host's cores from the trials before. What the probe or device could not do is in out->status and reason,

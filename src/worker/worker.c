@@ -1,8 +1,8 @@
 /* The worker process: opens one device, measures trials, answers the parent. Its only ways out are the socket and its
  * exit code; the parent outlives every crash, hang and abort in here. */
+#include "worker/worker.h"
 #include "base/text.h"
 #include "worker/measure.h"
-#include "worker/worker.h"
 
 #include <fcntl.h>
 #include <signal.h>

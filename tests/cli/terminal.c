@@ -255,7 +255,8 @@ static void test_plot_of_extremes(void **state)
 
 static struct as_cell make_cell(int64_t id, const char *size, const char *op, double median)
 {
-    struct as_cell c = {.id = id, .run_id = 1, .lower_is_better = 1, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
+    struct as_cell c = {
+        .id = id, .run_id = 1, .lower_is_better = 1, .status = AS_CELL_OK, .limit = NAN, .clock_hz = NAN};
     strcpy(c.backend, "cpu");
     strcpy(c.device, "cpu");
     strcpy(c.probe, "chase");

@@ -180,7 +180,7 @@ int gpu_teardown(void **state)
 }
 
 enum as_status gpu_get(const char *allocator, uint64_t bytes, const char *owner, struct as_memory **m,
-                        struct as_error *err)
+                       struct as_error *err)
 {
     const struct as_memory_desc want = {.allocator = allocator, .bytes = bytes, .node = -1, .owner = owner};
     return card.dev.memory->alloc(&card.dev, &want, m, err);

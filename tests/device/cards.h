@@ -60,7 +60,7 @@ extern struct opened card; /* the first device, between the two */
 int gpu_setup(void **state);
 int gpu_teardown(void **state);
 enum as_status gpu_get(const char *allocator, uint64_t bytes, const char *owner, struct as_memory **m,
-                        struct as_error *err);
+                       struct as_error *err);
 /* Write, map, change, unmap, read; reads and writes while it is mapped see the same memory. m: ROUND_TRIP bytes. */
 void gpu_round_trip(const char *allocator, struct as_memory *m);
 void gpu_times(void **state);

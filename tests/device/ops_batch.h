@@ -3,8 +3,8 @@
 #ifndef AS_TESTS_DEVICE_OPS_BATCH_H
 #define AS_TESTS_DEVICE_OPS_BATCH_H
 
-#include "lib/ops/code.h"
 #include "device/device.h"
+#include "lib/ops/code.h"
 
 enum { OPS_BATCH_MOST = 24, OPS_BATCH_STEPS = 24 /* of the long body */, OPS_BATCH_BRIEF = 4 /* one in so many */ };
 struct ops_batch_part {

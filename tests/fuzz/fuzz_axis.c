@@ -1,7 +1,7 @@
 /* Axis expressions: whatever a person types is parsed or refused, and what was accepted keeps the promises of plan.h.
  */
-#include "plan/plan.h"
 #include "fuzz.h"
+#include "plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,13 +2,13 @@
  */
 #include "lies.h"
 
-#include "model/gates.h"
-#include "worker/measure.h"
-#include "plan/plan.h"
 #include "device/null/null.h"
 #include "device/tree_json.h"
+#include "model/gates.h"
+#include "plan/plan.h"
 #include "report/map.h"
 #include "store/store.h"
+#include "worker/measure.h"
 
 #include <math.h>
 #include <sys/socket.h>

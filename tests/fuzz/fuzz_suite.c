@@ -1,6 +1,6 @@
 /* Suite files: parsed or refused with a reason, and a suite that was accepted names only what there is. */
-#include "plan/plan.h"
 #include "fuzz.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef TESTS_PROBES_CHASE_PLAY_H
 #define TESTS_PROBES_CHASE_PLAY_H
 
-#include "lib/chase/chase.h"
 #include "device/dialect/host_prelude.h"
+#include "lib/chase/chase.h"
 #include "toy_device.h"
 
 /* The kernels on the host. Without a clock they end as on a device that has none; with one they say that the walk took

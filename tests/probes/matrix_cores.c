@@ -1,11 +1,11 @@
 /* Matrix instructions of this machine's CPU: the table, results against models of what the manuals say, fragments,
  * peaks and their machine code; planted errors are caught: columns taken for each other, a step left out, another
  * instruction in the loop. */
-#include "probes/matrix/layout/layout_unit.h"
-#include "lib/mma/find.h"
-#include "lib/mma/peak.h"
 #include "device/cpu/features.h"
 #include "f32_bits.h"
+#include "lib/mma/find.h"
+#include "lib/mma/peak.h"
+#include "probes/matrix/layout/layout_unit.h"
 #include "real_device.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Probes of how a matrix instruction computes and where its numbers lie, on a device whose kernel is a unit in
  * software: from the axes to the value, and with planted faults. */
-#include "probes/matrix/layout/layout_unit.h"
 #include "lib/mma/find.h"
+#include "probes/matrix/layout/layout_unit.h"
 #include "toy_device.h"
 
 #include <setjmp.h>

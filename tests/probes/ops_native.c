@@ -1,8 +1,8 @@
 /* Operations by this CPU's own instructions: every row is what its reference says, its machine code is what is written,
  * what CPUs are known to need comes out, and planted errors are caught: a wrong reference, a chain broken by a
  * constant, a body with fewer steps. */
-#include "lib/ops/native.h"
 #include "device/cpu/features.h"
+#include "lib/ops/native.h"
 #include "real_device.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* Probe page_events: which cells, that a pass is checked; that events are counted in all threads, by one the kernel
  * always has; then on the CPU of this machine and on its OpenCL device where there is one. */
+#include "base/host.h"
 #include "lib/pages/events.h"
 #include "lib/pages/pages.h"
-#include "base/host.h"
 #include "real_device.h"
 #include "toy_device.h"
 

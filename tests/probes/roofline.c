@@ -1,6 +1,6 @@
 /* Probe roofline: which cells, native kernels of every width, the device's kernel as host C, and planted faults. */
-#include "probes/memory/roofline/native.h"
 #include "device/dialect/host_prelude.h"
+#include "probes/memory/roofline/native.h"
 #include "scripted.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The native kernels of every width and the device kernel, against plain loops over odd sizes. */
-#include "lib/stream/stream.h"
 #include "device/dialect/host_prelude.h"
+#include "lib/stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Work on one chosen unit: the kernels as they stand, their groups on threads that start at the same time, each on a
  * unit that the test deals out. One group works, on the unit asked for, when all others have ended; and where that
  * cannot be, it is said. */
-#include "lib/chase/chase.h"
 #include "device/dialect/host_prelude.h"
+#include "lib/chase/chase.h"
 #include "toy_device.h"
 
 #include <math.h>

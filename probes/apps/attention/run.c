@@ -1,8 +1,8 @@
 /* Operands and kernels of attention by each path. */
 #include "attention.h"
 
-#include "lib/timed/timed.h"
 #include "device/dialect/dialect.h"
+#include "lib/timed/timed.h"
 
 #include <math.h>
 #include <stdlib.h>

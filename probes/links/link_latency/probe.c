@@ -1,7 +1,7 @@
 /* link_latency: how long a device waits for one access to another device's memory or the host's. See method.md. */
 #include "lib/chase/chase.h"
-#include "lib/transfer/peers.h"
 #include "lib/prepare/prepare.h"
+#include "lib/transfer/peers.h"
 
 #include <math.h>
 #include <stdio.h>

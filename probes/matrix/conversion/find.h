@@ -2,8 +2,8 @@
 #ifndef AS_PROBES_MATRIX_CONVERSION_FIND_H
 #define AS_PROBES_MATRIX_CONVERSION_FIND_H
 
-#include "lib/mma/formats.h"
 #include "base/error.h"
+#include "lib/mma/formats.h"
 
 #include <stddef.h>
 

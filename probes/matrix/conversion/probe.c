@@ -1,8 +1,8 @@
 /* conversion: how a device's conversion instructions round, and what they make of numbers past the range. See
  * method.md. */
-#include "lib/timed/timed.h"
 #include "device/dialect/dialect.h"
 #include "find.h"
+#include "lib/timed/timed.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* layout: where a matrix instruction takes its numbers from and where it leaves them. See method.md. */
-#include "lib/mma/trial.h"
 #include "layout_unit.h"
+#include "lib/mma/trial.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* accounting: which counter sees an allocation, and when. See method.md. */
-#include "lib/prepare/prepare.h"
 #include "ballast.h"
 #include "counters.h"
+#include "lib/prepare/prepare.h"
 
 #include "base/clock.h"
 #include "base/host.h"

@@ -7,8 +7,8 @@
  * touch-mapped: one block, touched before: no fault, the control. */
 #include "touch.h"
 
-#include "lib/pages/blocks.h"
 #include "base/host.h"
+#include "lib/pages/blocks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* concurrency: how launches of several queues share a device. See method.md. */
-#include "lib/prepare/prepare.h"
 #include "base/clock.h"
+#include "lib/prepare/prepare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -128,7 +128,7 @@ static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, st
 
 #define NEEDS(attribute) .needs = CU_DEVICE_ATTRIBUTE_##attribute, .needs_name = "CU_DEVICE_ATTRIBUTE_" #attribute
 #define MANAGED                                                                                                        \
-    .get = get_managed, .release = release_plain, .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                  \
+    .get = get_managed, .release = release_plain, .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                    \
     .most = AS_GPU_MANAGED_MOST, .on_demand = true
 #define ADVISED(what, where)                                                                                           \
     MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "its managed memory takes no advice", .settle = advise,      \

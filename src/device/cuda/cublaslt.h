@@ -2,9 +2,9 @@
 #ifndef AS_DEVICE_CUDA_CUBLASLT_H
 #define AS_DEVICE_CUDA_CUBLASLT_H
 
-#include "device/gpu/lt.h"
 #include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/cublaslt_types.h"
+#include "device/gpu/lt.h"
 
 #define AS_CUBLASLT_SLOT(result, name, parameters) result(*name) parameters;
 struct as_cublaslt_api {

@@ -2,15 +2,15 @@
 #ifndef AS_DEVICE_CUDA_CUDA_H
 #define AS_DEVICE_CUDA_CUDA_H
 
-#include "device/gpu/memory.h"
 #include "device/cuda/api.h"
 #include "device/cuda/cublaslt.h"
+#include "device/gpu/memory.h"
 
 struct as_cu_backend {
     struct as_gpu_backend card; /* first */
-    struct as_cu_api api;        /* the driver */
-    struct as_nvrtc_api nvrtc;   /* loaded at the first program; library NULL before */
-    struct as_cublaslt lt;       /* loaded at the first product of matrices */
+    struct as_cu_api api;       /* the driver */
+    struct as_nvrtc_api nvrtc;  /* loaded at the first program; library NULL before */
+    struct as_cublaslt lt;      /* loaded at the first product of matrices */
 };
 
 static inline const struct as_cu_api *as_cu_of(const struct as_gpu *card)

@@ -101,8 +101,7 @@ static int copy(const struct as_gpu *card, unsigned long long to, unsigned long 
 
 _Static_assert(sizeof(CUtensorMap) == AS_GPU_TENSOR_BYTES, "a launch has room for a tensor as the driver has it");
 
-static enum as_status make_tensor(const struct as_gpu *card, const struct as_tensor *t, void *out,
-                                  struct as_error *err)
+static enum as_status make_tensor(const struct as_gpu *card, const struct as_tensor *t, void *out, struct as_error *err)
 {
     static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
                                                 [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16,

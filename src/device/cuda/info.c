@@ -38,8 +38,8 @@ void as_cu_locate(const struct as_cu_api *api, struct as_gpu_found *found)
     if (api->cuDeviceGetPCIBusId(text, sizeof text - 1, found->id))
         text[0] = 0;
     as_gpu_locate(found, text, (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-                   (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-                   (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+                  (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                  (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
 /* The first word of text that is a version ("580.82.07"); false when there is none. */

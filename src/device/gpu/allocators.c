@@ -62,8 +62,7 @@ int as_gpu_release_registered(const struct as_gpu *card, struct as_gpu_block *b)
     return code;
 }
 
-enum as_status as_gpu_load_static(struct as_gpu *card, struct as_gpu_block *b, const char *source,
-                                   struct as_error *err)
+enum as_status as_gpu_load_static(struct as_gpu *card, struct as_gpu_block *b, const char *source, struct as_error *err)
 {
     char defines[64];
     unsigned char *code = NULL;

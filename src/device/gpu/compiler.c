@@ -57,8 +57,8 @@ static enum as_status split(char *text, const char **out, size_t *n, const char 
 }
 
 enum as_status as_gpu_compile(const struct as_gpu_compiler *compiler, const struct as_program_desc *desc,
-                               const char *const *options, size_t n, unsigned char **code, size_t *bytes,
-                               struct as_error *err)
+                              const char *const *options, size_t n, unsigned char **code, size_t *bytes,
+                              struct as_error *err)
 {
     const char *all[OPTIONS_MAX];
     struct as_buf text = AS_BUF_INIT;

@@ -2,9 +2,9 @@
 #ifndef AS_DEVICE_GPU_COMPILER_H
 #define AS_DEVICE_GPU_COMPILER_H
 
-#include "device/gpu/handles.h"
 #include "device/device.h"
 #include "device/dialect/dialect.h"
+#include "device/gpu/handles.h"
 
 /* A run-time compiler. The functions give 0 or an error code. */
 struct as_gpu_compiler {
@@ -26,7 +26,7 @@ struct as_gpu_compiler {
 /* Compiles dialect source with n options and those of desc. *code is the caller's (free); NULL after an error, which
  * has the first lines of the compiler's log from the first error on, in one line. */
 enum as_status as_gpu_compile(const struct as_gpu_compiler *compiler, const struct as_program_desc *desc,
-                               const char *const *options, size_t n, unsigned char **code, size_t *bytes,
-                               struct as_error *err);
+                              const char *const *options, size_t n, unsigned char **code, size_t *bytes,
+                              struct as_error *err);
 
 #endif

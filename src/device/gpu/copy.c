@@ -66,7 +66,7 @@ static int put_all(const struct as_gpu *card, const struct as_copy *c, const str
 }
 
 enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
-                            struct as_error *err)
+                           struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};

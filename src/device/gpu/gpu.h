@@ -3,9 +3,9 @@
 #ifndef AS_DEVICE_GPU_GPU_H
 #define AS_DEVICE_GPU_GPU_H
 
-#include "device/gpu/functions.h"
 #include "device/device.h"
 #include "device/dialect/dialect.h"
+#include "device/gpu/functions.h"
 
 enum { AS_GPUS_MAX = 64, AS_GPU_TENSOR_BYTES = 128 };
 
@@ -15,7 +15,7 @@ struct as_gpu_backend;
 
 /* Where memory lies and streams are: on this device or on another one that it reaches. */
 struct as_gpu_place {
-    int device;                      /* the library's number of it */
+    int device;                     /* the library's number of it */
     struct as_gpu_context *context; /* NULL where the API has none */
 };
 
@@ -31,7 +31,7 @@ struct as_gpu_api {
     const char *lost; /* what an error that stays ends: "the context" */
     const char *unit; /* what the maker of its devices calls a unit: "SM" */
     enum as_dialect dialect;
-    const struct as_gpu_status *statuses;          /* of errors that are not AS_FAILED; ends with code 0 */
+    const struct as_gpu_status *statuses;           /* of errors that are not AS_FAILED; ends with code 0 */
     const int *sticky;                              /* after these nothing more can be done in a process; ends with 0 */
     int not_ready, not_found, peer_already_enabled; /* errors that are answers */
     int capture_mode;                               /* other threads may go on meanwhile */
@@ -130,18 +130,18 @@ struct as_gpu {
     const struct as_gpu_functions *f;
     struct as_gpu_backend *backend;
     struct as_gpu_place here; /* the calling thread's, between two calls of a backend's functions */
-    char target[64];           /* what is compiled for */
-    bool in_host_memory;       /* what is allocated on it takes from the host's memory */
+    char target[64];          /* what is compiled for */
+    bool in_host_memory;      /* what is allocated on it takes from the host's memory */
     struct as_gpu_stream *stream;
     struct as_gpu_event *start, *end;
     struct as_gpu_back back;
     struct as_gpu_stream *more[AS_QUEUES_MAX]; /* further queues */
     size_t more_n;
     struct as_gpu_built *built;
-    void *clock_out;                         /* host memory that clock_kernel writes to */
-    struct as_gpu_function *clock_kernel;   /* see as_card_clock; NULL before its first use */
+    void *clock_out;                       /* host memory that clock_kernel writes to */
+    struct as_gpu_function *clock_kernel;  /* see as_card_clock; NULL before its first use */
     struct as_gpu_back peers[AS_GPUS_MAX]; /* of other devices whose memory this one reaches, in found's order */
-    int sticky;                              /* an error after which every call fails with its text */
+    int sticky;                            /* an error after which every call fails with its text */
     struct as_error lost;
 };
 
@@ -164,7 +164,7 @@ enum as_status as_gpu_tell(const struct as_gpu_backend *backend, int code, const
 /* The same, and an error that stays is noted in card. */
 enum as_status as_gpu_check(struct as_gpu *card, int code, const char *what, struct as_error *err);
 /* Calls a function of struct as_card_functions and checks what it gives, by its own name. */
-#define AS_GPU_DO(card, err, slot, ...)                                                                               \
+#define AS_GPU_DO(card, err, slot, ...)                                                                                \
     as_gpu_check((card), (card)->f->slot.call(__VA_ARGS__), (card)->f->slot.name, (err))
 /* To be called first by all that talks to the library for a device: AS_FAILED with the first words where the device was
  * lost before, else the thread enters it (another one may have been used in between). */
@@ -225,9 +225,9 @@ extern const struct as_queue_ops as_gpu_queue_ops;
 double as_gpu_elapsed(const struct as_gpu *card);
 /* Times what `put` queues on the card's stream, and waits for it. name: for messages. */
 enum as_status as_gpu_time(struct as_gpu *card, enum as_status (*put)(void *ctx, struct as_error *err), void *ctx,
-                            const char *name, struct as_timing *out, struct as_error *err);
+                           const char *name, struct as_timing *out, struct as_error *err);
 enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
-                            struct as_error *err);
+                           struct as_error *err);
 /* The further queues, which have to be empty. */
 void as_gpu_queues_close(struct as_gpu *card);
 

@@ -72,8 +72,8 @@ static enum as_status check_count(const char *api, uint64_t bytes, uint64_t coun
     return AS_OK;
 }
 
-enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *name,
-                                      const struct as_gpu_allocator **out, struct as_error *err)
+enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *name, const struct as_gpu_allocator **out,
+                                     struct as_error *err)
 {
     const struct as_gpu_api *api = ((const struct as_gpu *)dev->ctx)->api;
     for (size_t i = 0; api->allocators[i].name; i++) {
@@ -103,8 +103,7 @@ static enum as_status check_device(struct as_gpu *card, const struct as_gpu_plac
 }
 
 enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_allocator *how,
-                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count,
-                                  struct as_error *err)
+                                 const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err)
 {
     const char *name = card->api->name;
     enum as_status s = check_count(name, bytes, count, err);

@@ -8,7 +8,7 @@ enum as_status as_gpu_elf_bad(const struct as_gpu_elf *elf, const char *why, str
 }
 
 enum as_status as_gpu_elf_open(struct as_gpu_elf *out, const unsigned char *bytes, size_t n, const char *kind,
-                                Elf64_Half machine, struct as_error *err)
+                               Elf64_Half machine, struct as_error *err)
 {
     *out = (struct as_gpu_elf){.bytes = bytes, .n = n, .kind = kind};
     Elf64_Ehdr *head = &out->head;

@@ -20,7 +20,7 @@ enum as_status as_gpu_elf_bad(const struct as_gpu_elf *elf, const char *why, str
 /* AS_FORMAT unless it is a little-endian file of 64 bits with its table of sections inside, AS_UNSUPPORTED unless it is
  * for that machine. */
 enum as_status as_gpu_elf_open(struct as_gpu_elf *out, const unsigned char *bytes, size_t n, const char *kind,
-                                Elf64_Half machine, struct as_error *err);
+                               Elf64_Half machine, struct as_error *err);
 /* Section i, whose bytes lie inside where it has any (type not SHT_NOBITS); AS_FORMAT where they do not, or where there
  * is no such section. */
 enum as_status as_gpu_elf_section(const struct as_gpu_elf *elf, size_t i, Elf64_Shdr *out, struct as_error *err);

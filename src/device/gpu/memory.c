@@ -60,9 +60,8 @@ static void release(struct as_gpu *card, struct as_gpu_block *b)
     *b = (struct as_gpu_block){0};
 }
 
-static enum as_status obtain(struct as_gpu *card, const struct as_gpu_allocator *how,
-                             const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
-                             struct as_error *err)
+static enum as_status obtain(struct as_gpu *card, const struct as_gpu_allocator *how, const struct as_gpu_place *home,
+                             uint64_t bytes, struct as_gpu_block *b, struct as_error *err)
 {
     *b = (struct as_gpu_block){.how = how, .home = *home, .bytes = bytes};
     enum as_status s = how->get(card, b, err);

@@ -8,12 +8,12 @@
 struct as_gpu_block {
     const struct as_gpu_allocator *how;
     struct as_gpu_place home;
-    unsigned long long address;    /* where kernels see it */
-    void *host;                    /* where the host sees it; NULL: only through a copy */
-    void *staging;                 /* that copy while it is mapped */
-    uint64_t bytes;                /* as asked for */
-    uint64_t taken;                /* bytes that release gives back: reserved or registered, in whole pages */
-    uint64_t page_size;            /* 0 unknown */
+    unsigned long long address;   /* where kernels see it */
+    void *host;                   /* where the host sees it; NULL: only through a copy */
+    void *staging;                /* that copy while it is mapped */
+    uint64_t bytes;               /* as asked for */
+    uint64_t taken;               /* bytes that release gives back: reserved or registered, in whole pages */
+    uint64_t page_size;           /* 0 unknown */
     struct as_gpu_module *module; /* of a static variable */
 };
 
@@ -68,19 +68,18 @@ int as_gpu_release_registered(const struct as_gpu *card, struct as_gpu_block *b)
 /* Loads the module in which the API's source declares a static of AS_STATIC_BYTES bytes; where it lies is left to the
  * backend. */
 enum as_status as_gpu_load_static(struct as_gpu *card, struct as_gpu_block *b, const char *source,
-                                   struct as_error *err);
+                                  struct as_error *err);
 int as_gpu_release_static(const struct as_gpu *card, struct as_gpu_block *b);
 
 /* ---- limits.c ---- */
 
 /* AS_USAGE for an unknown name, AS_UNSUPPORTED for one that cannot be used on this device. */
-enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *name,
-                                      const struct as_gpu_allocator **out, struct as_error *err);
+enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *name, const struct as_gpu_allocator **out,
+                                     struct as_error *err);
 /* Whether count blocks of so many bytes may be asked for at home: AS_UNSUPPORTED for what never fits, AS_NOMEM for what
  * does not fit now. */
 enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_allocator *how,
-                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count,
-                                  struct as_error *err);
+                                 const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err);
 /* What is free of the device, and how much each of its allocators, which are listed already, gives at most. */
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err);
 /* AS_NOMEM where so much memory of the host would be more than half of what is left. */

@@ -189,7 +189,7 @@ double as_gpu_elapsed(const struct as_gpu *card)
 }
 
 enum as_status as_gpu_time(struct as_gpu *card, enum as_status (*put)(void *ctx, struct as_error *err), void *ctx,
-                            const char *name, struct as_timing *out, struct as_error *err)
+                           const char *name, struct as_timing *out, struct as_error *err)
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     uint64_t t0 = as_now_ns();

@@ -87,11 +87,11 @@ static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, st
 
 #define NEEDS(attribute) .needs = hipDeviceAttribute##attribute, .needs_name = "hipDeviceAttribute" #attribute
 #define PINNED                                                                                                         \
-    as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CanMapHostMemory), .why_not = "it does not see host memory",     \
-                                                                         .sources = AS_GPU_FROM_HOST
+    as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CanMapHostMemory), .why_not = "it does not see host memory",       \
+                                                                       .sources = AS_GPU_FROM_HOST
 #define MANAGED                                                                                                        \
     get_managed, release_plain, NEEDS(ManagedMemory), .why_not = "it has no managed memory",                           \
-                                                      .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,              \
+                                                      .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                \
                                                       .most = AS_GPU_MANAGED_MOST, .coherent = true
 
 /* option: not where page faults are replayed so; AS_HIP_XNACK_NONE: always. */

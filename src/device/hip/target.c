@@ -20,8 +20,8 @@ void as_hip_locate(const struct as_hip_api *api, struct as_gpu_found *found)
     if (api->hipDeviceGetPCIBusId(text, sizeof text - 1, found->id))
         text[0] = 0;
     as_gpu_locate(found, text, as_hip_count(api, found->id, hipDeviceAttributePciDomainID),
-                   as_hip_count(api, found->id, hipDeviceAttributePciBusId),
-                   as_hip_count(api, found->id, hipDeviceAttributePciDeviceId));
+                  as_hip_count(api, found->id, hipDeviceAttributePciBusId),
+                  as_hip_count(api, found->id, hipDeviceAttributePciDeviceId));
 }
 
 /* Two digits for minor version and stepping, hexadecimal, stand behind the generation: "gfx90a", "gfx1100". */

@@ -1,9 +1,9 @@
 /* Every matrix instruction that the architecture that is asked for has, as NVRTC compiles it without a device: the
  * program compiles, and every step of the peak kernels holds the machine instruction that it is about. Skipped where
  * there is no NVRTC. */
+#include "device/cuda/cuda.h"
 #include "lib/mma/matrix.h"
 #include "lib/ops/code.h"
-#include "device/cuda/cuda.h"
 #include "real_nvrtc.h"
 
 #include <setjmp.h>

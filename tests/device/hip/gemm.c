@@ -2,10 +2,10 @@
  * a chip has an instruction for the kernel compiles, spills nothing, and its loop holds as many of that instruction as
  * it counts on, in the assembly and in machine code; for every other type it is said why there is none. Skipped where
  * there is no such compiler. */
-#include "probes/apps/attention/attention.h"
 #include "assembly.h"
-#include "lib/ops/code.h"
 #include "device/hip/hip.h"
+#include "lib/ops/code.h"
+#include "probes/apps/attention/attention.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

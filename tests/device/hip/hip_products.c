@@ -3,8 +3,8 @@
  * laid out otherwise are seen. */
 #include "../cards.h"
 
-#include "lib/timed/timed.h"
 #include "lib/gemm/gemm.h"
+#include "lib/timed/timed.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * each thing that a compiler would rather do otherwise. Skipped where there is no such compiler. */
 #include "../kernel_trials.h"
 #include "assembly.h"
-#include "probe/probe.h"
 #include "device/hip/hip.h"
+#include "probe/probe.h"
 
 #include <elf.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
  * Skipped where there is no such compiler. */
 #include "lib/mma/matrix.h"
 #include "assembly.h"
-#include "lib/ops/code.h"
 #include "device/hip/hip.h"
+#include "lib/ops/code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -18,9 +18,9 @@ _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define LANES 32
 #include "lib/pages/pages.kernel"
+#include "probes/memory/sentinel/sentinel.kernel"
 #include "probes/runtime/concurrency/concurrency.kernel"
 #include "probes/runtime/launch/launch.kernel"
-#include "probes/memory/sentinel/sentinel.kernel"
 #pragma GCC diagnostic pop
 
 static int counting; /* a launch of "count" was not waited for */

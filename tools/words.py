@@ -1,0 +1,59 @@
+"""Words that this field does not use, or uses for something else: docs/words.md says what to write instead.
+
+words.py TOP prints each use of a word of the table in docs/words.md: in comments and string literals of C, in kernels, in
+Python, in Markdown and in suites. A row of the table is | `pattern` | write | note |; the pattern is a regular expression on whole
+words, in lower case. `words: ok` on a line lets it pass."""
+import os
+import re
+import subprocess
+import sys
+
+TABLE = "docs/words.md"
+ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|", re.M)
+IN_C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+ENDINGS = (".c", ".h", ".kernel", ".py", ".md", ".ini", ".js", ".html", ".json")
+FOLDERS = ("src", "lib", "probes", "include", "docs", "suites", "tools", "bench", "README.md", "CONTRIBUTING.md", "samples", "refs")
+
+
+def read_table(top):
+    with open(os.path.join(top, TABLE), encoding="utf-8") as f:
+        return [(re.compile(rf"\b(?:{pattern})\b", re.I), instead.strip()) for pattern, instead in ROW.findall(f.read())]
+
+
+def people_read(path, text):
+    """The text with everything blanked out that is code."""
+    if not path.endswith((".c", ".h", ".kernel")):
+        return text
+    kept, at = [], 0
+    for m in IN_C.finditer(text):
+        kept += [re.sub(r"[^\n]", " ", text[at:m.start()]), m.group(0)]
+        at = m.end()
+    return "".join(kept) + re.sub(r"[^\n]", " ", text[at:])
+
+
+def check(top, paths):
+    table, wrong = read_table(top), []
+    for path in paths:
+        with open(os.path.join(top, path), encoding="utf-8") as f:
+            text = f.read()
+        lines = text.splitlines()
+        for number, line in enumerate(people_read(path, text).splitlines(), 1):
+            if "words: ok" in lines[number - 1]:
+                continue
+            wrong += [f"{path}:{number}: '{m.group(0)}': write {instead}" for word, instead in table
+                      for m in word.finditer(line)]
+    return wrong
+
+
+def main():
+    top = sys.argv[1]
+    listed = subprocess.run(["git", "ls-files", *FOLDERS], cwd=top, capture_output=True, text=True, check=True).stdout.split()
+    paths = [p for p in listed if p.endswith(ENDINGS) and p != TABLE and not p.startswith("refs/") and
+             os.path.exists(os.path.join(top, p)) and "package-lock" not in p]
+    wrong = check(top, paths)
+    print("\n".join(wrong) or f"{len(paths)} files have no word that {TABLE} replaces")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
