@@ -17,6 +17,7 @@ PROGRAMS = {
 
 
 REPETITIONS = 20
+DRAM_BYTES = 1 << 30
 
 
 def run(command, **env):
@@ -62,7 +63,10 @@ def best_of_first(cell):
 
 def best_of_trials(cell):
     """multichase prints the best of its samples, over one placement of pages. assay has several placements: their median, of
-    each the best."""
+    each the best. A sample of multichase lasts as long as a trial of assay, whose samples in DRAM are faster while page
+    tables lie in the caches: there it is the median."""
+    if float(cell["axes"]["size"]) >= DRAM_BYTES:
+        return cell["median"]
     trials = {}
     for trial, sample in zip(cell["sample_visits"], cell["samples"]):
         trials.setdefault(trial, []).append(sample)
