@@ -1,6 +1,7 @@
 #include "model/readings.h"
 
 #include "base/text.h"
+#include "model/fields.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -50,36 +51,14 @@ enum as_status as_throttle_parse(const char *text, int *bits, struct as_error *e
     }
 }
 
-#define MEMBER(name)                                                                                                   \
-    {                                                                                                                  \
-#name, offsetof(struct as_readings, name)                                                                      \
-    }
-const struct as_readings_member as_readings_members[] = {
-    MEMBER(power_w),
-    MEMBER(temperature_before),
-    MEMBER(temperature_after),
-    MEMBER(clock_hz),
-    {"clock_low", offsetof(struct as_readings, clock_lo)},
-    {"clock_high", offsetof(struct as_readings, clock_hi)},
-    {"memory_clock_low", offsetof(struct as_readings, memory_clock_lo)},
-    {"memory_clock_high", offsetof(struct as_readings, memory_clock_hi)},
-    MEMBER(pcie_generation),
-    MEMBER(pcie_width),
-    MEMBER(pcie_generation_max),
-    MEMBER(pcie_width_max),
-    MEMBER(ecc_corrected),
-    MEMBER(ecc_uncorrected),
-    MEMBER(users),
-    MEMBER(utilisation),
-    MEMBER(reads),
-};
-const size_t as_readings_members_n = sizeof as_readings_members / sizeof as_readings_members[0];
-
 void as_readings_clear(struct as_readings *r)
 {
     *r = (struct as_readings){.throttle = -1};
-    for (size_t i = 0; i < as_readings_members_n; i++)
-        *as_readings_at(r, i) = NAN;
+    for (size_t i = 0; i < as_readings_fields.n; i++) {
+        const struct as_field *f = &as_readings_fields.v[i];
+        if (f->kind == AS_FIELD_REAL)
+            *(double *)(void *)((char *)r + f->offset) = NAN;
+    }
 }
 
 static void part(struct as_buf *out, size_t start)

@@ -40,21 +40,6 @@ struct as_readings {
     double utilisation;                    /* share of the time, mean */
     double reads;                          /* while samples were taken */
 };
-/* Its numbers, for whatever writes or reads all of them. */
-struct as_readings_member {
-    const char *name; /* "power_w" */
-    size_t offset;    /* of a double */
-};
-extern const struct as_readings_member as_readings_members[];
-extern const size_t as_readings_members_n;
-static inline double *as_readings_at(struct as_readings *r, size_t member)
-{
-    return (double *)(void *)((char *)r + as_readings_members[member].offset);
-}
-static inline double as_readings_get(const struct as_readings *r, size_t member)
-{
-    return *(const double *)(const void *)((const char *)r + as_readings_members[member].offset);
-}
 /* Every number NAN, the throttle reasons unknown, no sensor. */
 void as_readings_clear(struct as_readings *r);
 /* "312 W, 54 to 61 C, power cap, PCIe 5.0 x16, 2 ECC errors corrected": what people want to know. "" without sensor. */

@@ -1,5 +1,4 @@
 /* Export: one row a cell, one column an axis. */
-#include "store/fields.h"
 #include "store/sql.h"
 
 #include "base/clock.h"
@@ -9,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const before[] = {"run", "cell", "backend", "device", "probe", NULL};
-static const char *const after[] = {
-    "metric",  "unit",     "counts", "better",   "precision", "status",     "causes",       "reason", "n",
-    "visits",  "median",   "ci_low", "ci_high",  "mad",       "min",        "max",          "modes",  "clock_exponent",
-    "raw_low", "raw_high", "limit",  "clock_hz", "footprint", "started_at", "failed_gates", NULL};
+/* Columns of identity come before the axes, the others after them. */
+static bool is_before_axes(const struct as_field *f)
+{
+    return strcmp(f->csv, "backend") == 0 || strcmp(f->csv, "device") == 0 || strcmp(f->csv, "probe") == 0;
+}
 
 struct columns {
     char (*names)[sizeof((struct as_axis_value *)0)->name];
@@ -39,25 +38,36 @@ static enum as_status collect_axes(void *user, struct as_cell *cell, struct as_e
     return AS_OK;
 }
 
-static bool is_among(const char *const *names, const char *name)
+/* An axis may have the name of a column. */
+static bool is_column(const char *name)
 {
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
+    static const char *const others[] = {"run", "cell", "failed_gates"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < as_cell_fields.n; i++)
+        if (as_cell_fields.v[i].csv && strcmp(as_cell_fields.v[i].csv, name) == 0)
+            return true;
+    return false;
+}
+
+static void write_names(bool before, struct as_buf *out)
+{
+    for (size_t i = 0; i < as_cell_fields.n; i++)
+        if (as_cell_fields.v[i].csv && is_before_axes(&as_cell_fields.v[i]) == before)
+            as_buf_printf(out, ",%s", as_cell_fields.v[i].csv);
 }
 
 static void write_head(const struct columns *columns, struct as_buf *out)
 {
-    for (size_t i = 0; before[i]; i++)
-        as_buf_printf(out, "%s%s", i ? "," : "", before[i]);
+    as_buf_str(out, "run,cell");
+    write_names(true, out);
     for (size_t i = 0; i < columns->n; i++) {
-        const char *name = columns->names[i];
-        as_buf_str(out, is_among(before, name) || is_among(after, name) ? ",axis_" : ",");
-        as_buf_csv(out, name);
+        as_buf_str(out, is_column(columns->names[i]) ? ",axis_" : ",");
+        as_buf_csv(out, columns->names[i]);
     }
-    for (size_t i = 0; after[i]; i++)
-        as_buf_printf(out, ",%s", after[i]);
-    as_buf_str(out, "\r\n");
+    write_names(false, out);
+    as_buf_str(out, ",failed_gates\r\n");
 }
 
 static void text(struct as_buf *out, const char *s)
@@ -103,39 +113,61 @@ static void write_failed_gates(const struct as_cell *c, struct as_buf *out)
         }
 }
 
+static void write_causes(unsigned causes, struct as_buf *out)
+{
+    struct as_buf words = AS_BUF_INIT;
+    as_causes_text(causes, &words);
+    text(out, as_buf_get(&words));
+    out->failed |= words.failed;
+    as_buf_finish(&words);
+}
+
+static void write_field(const struct as_field *f, const struct as_cell *c, struct as_buf *out)
+{
+    const void *at = as_field_at(f, c);
+    switch (f->kind) {
+    case AS_FIELD_TEXT:
+    case AS_FIELD_TEXT_OR_NULL:
+        text(out, at);
+        break;
+    case AS_FIELD_WORD:
+    case AS_FIELD_WORD_FLAG:
+        text(out, f->word(*(const int *)at));
+        break;
+    case AS_FIELD_CAUSES:
+        write_causes(*(const unsigned *)at, out);
+        break;
+    case AS_FIELD_REAL:
+        number(out, *(const double *)at);
+        break;
+    case AS_FIELD_TIME:
+        write_time(out, *(const double *)at);
+        break;
+    case AS_FIELD_SIZE:
+        number(out, (double)*(const size_t *)at);
+        break;
+    case AS_FIELD_U64:
+        number(out, (double)*(const uint64_t *)at);
+        break;
+    default: /* no other kind is in CSV */
+        break;
+    }
+}
+
+static void write_fields(const struct as_cell *c, bool before, struct as_buf *out)
+{
+    for (size_t i = 0; i < as_cell_fields.n; i++)
+        if (as_cell_fields.v[i].csv && is_before_axes(&as_cell_fields.v[i]) == before)
+            write_field(&as_cell_fields.v[i], c, out);
+}
+
 static void write_row(const struct as_cell *c, const struct columns *columns, struct as_buf *out)
 {
     as_buf_printf(out, "%lld,%lld", (long long)c->run_id, (long long)c->id);
-    text(out, c->backend);
-    text(out, c->device);
-    text(out, c->probe);
+    write_fields(c, true, out);
     for (size_t i = 0; i < columns->n; i++)
         axis(out, as_axes_get(&c->axes, columns->names[i]));
-    text(out, c->metric);
-    text(out, c->unit);
-    text(out, c->counts);
-    text(out, c->lower_is_better ? "less" : "more");
-    number(out, c->precision);
-    text(out, as_cell_status_word(c->status));
-    struct as_buf causes = AS_BUF_INIT;
-    as_causes_text(c->causes, &causes);
-    text(out, as_buf_get(&causes));
-    out->failed |= causes.failed;
-    as_buf_finish(&causes);
-    text(out, c->reason);
-    number(out, (double)c->sum.n);
-    number(out, (double)c->sum.trials);
-    const double values[] = {c->sum.median, c->sum.ci.lo, c->sum.ci.hi, c->sum.mad, c->sum.min, c->sum.max};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        number(out, values[i]);
-    number(out, c->sum.n ? (double)c->sum.modes : NAN);
-    number(out, c->exponent);
-    number(out, c->raw_low);
-    number(out, c->raw_high);
-    number(out, c->limit);
-    number(out, c->clock_hz);
-    number(out, (double)c->footprint);
-    write_time(out, c->started_at);
+    write_fields(c, false, out);
     write_failed_gates(c, out);
     as_buf_str(out, "\r\n");
 }

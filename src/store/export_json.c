@@ -1,5 +1,4 @@
 /* Export: a run as JSON. Samples of the trials that count stand once, in the cell. */
-#include "store/fields.h"
 #include "store/sql.h"
 
 #include "base/clock.h"
@@ -35,7 +34,7 @@ static enum as_status write_trial_other(void *user, const char *name, struct as_
         return AS_OK;
     }
     if (strcmp(name, "readings") == 0 && v->readings.sensor[0])
-        return as_fields_write(as_readings_fields, as_readings_fields_n, &v->readings, NULL, NULL, out, err);
+        return as_fields_write(&as_readings_fields, &v->readings, NULL, NULL, out, err);
     if (strcmp(name, "readings") == 0 || as_trial_counts(v)) /* else "samples" */
         as_buf_str(out, "null");
     else
@@ -49,8 +48,7 @@ static enum as_status write_trials(const struct cell_out *c, struct as_buf *out,
     as_buf_char(out, '[');
     for (size_t i = 0; i < c->trials_n && !s; i++) {
         as_buf_str(out, i ? "," : "");
-        s = as_fields_write(as_trial_fields, as_trial_fields_n, &c->trials[i], write_trial_other, (void *)&c->trials[i],
-                            out, err);
+        s = as_fields_write(&as_trial_fields, &c->trials[i], write_trial_other, (void *)&c->trials[i], out, err);
     }
     as_buf_char(out, ']');
     return s;
@@ -61,7 +59,7 @@ static enum as_status write_gates(const struct as_cell *c, struct as_buf *out, s
     enum as_status s = AS_OK;
     for (int g = 0; g < AS_GATE_N && !s; g++) {
         as_buf_printf(out, "%c\"%s\":", g ? ',' : '{', as_gate_name((enum as_gate)g));
-        s = as_fields_write(as_gate_fields, as_gate_fields_n, &c->gates[g], NULL, NULL, out, err);
+        s = as_fields_write(&as_gate_fields, &c->gates[g], NULL, NULL, out, err);
     }
     as_buf_char(out, '}');
     return s;
@@ -123,7 +121,7 @@ static enum as_status write_cell(void *user, struct as_cell *cell, struct as_err
     c.trials = trials;
     as_buf_str(list->sink->out, list->written++ ? ",\n" : "\n");
     if (!s)
-        s = as_fields_write(as_cell_fields, as_cell_fields_n, cell, write_cell_other, &c, list->sink->out, err);
+        s = as_fields_write(&as_cell_fields, cell, write_cell_other, &c, list->sink->out, err);
     as_trials_free(trials, c.trials_n);
     return s ? s : as_sink_pass(list->sink, false, err);
 }
@@ -152,8 +150,7 @@ static enum as_status write_document(struct as_store *store, const struct as_run
     json_t *devices = run->devices ? json_loads(run->devices, 0, NULL) : NULL;
     const struct list list = {.store = store, .devices = devices, .sink = sink};
     as_buf_printf(sink->out, "{\"format_version\":%d,\n\"run\":", AS_EXPORT_FORMAT);
-    enum as_status s =
-        as_fields_write(as_run_fields, as_run_fields_n, run, write_run_other, (void *)run, sink->out, err);
+    enum as_status s = as_fields_write(&as_run_fields, run, write_run_other, (void *)run, sink->out, err);
     as_buf_str(sink->out, ",\n\"cells\":");
     if (!s)
         s = write_cells(list, run->id, NULL, err);

@@ -1,5 +1,4 @@
 /* Import: an exported run, whole or not at all. The text is hostile until every member of it has been looked at. */
-#include "store/fields.h"
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -63,8 +62,8 @@ static enum as_status read_gates(const struct import *in, struct cell_in *c)
         struct as_place place = {.format = in->format};
         const char *name = as_gate_name((enum as_gate)g);
         snprintf(place.text, sizeof place.text, "%.60s.gates.%s", c->place.text, name);
-        enum as_status s = as_fields_read(as_gate_fields, as_gate_fields_n, json_object_get(gates, name), &place,
-                                          &c->cell.gates[g], in->err);
+        enum as_status s =
+            as_fields_read(&as_gate_fields, json_object_get(gates, name), &place, &c->cell.gates[g], in->err);
         if (s)
             return s;
     }
@@ -193,7 +192,7 @@ static enum as_status read_readings(const struct import *in, const struct as_pla
     as_readings_clear(r);
     if (!readings || json_is_null(readings)) /* a format without them, or none */
         return AS_OK;
-    enum as_status s = as_fields_read(as_readings_fields, as_readings_fields_n, readings, place, r, in->err);
+    enum as_status s = as_fields_read(&as_readings_fields, readings, place, r, in->err);
     return s || r->sensor[0] ? s : fail_at(in, place, "sensor", "empty; null expected where there was no sensor");
 }
 
@@ -202,7 +201,7 @@ static enum as_status import_trial(struct import *in, struct cell_in *c, size_t 
     struct as_place place = {.format = in->format};
     struct as_trial v = {0};
     snprintf(place.text, sizeof place.text, "%.60s.visits[%zu]", c->place.text, i);
-    enum as_status s = as_fields_read(as_trial_fields, as_trial_fields_n, j, &place, &v, in->err);
+    enum as_status s = as_fields_read(&as_trial_fields, j, &place, &v, in->err);
     if (!s && v.number <= *last)
         s = fail_at(in, &place, "number", "not above that of the previous trial");
     if (!s)
@@ -261,7 +260,7 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
     translate_status(in, j);
     struct cell_in c = {.j = j, .place.format = in->format, .cell.precision = in->run.precision};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
-    enum as_status s = as_fields_read(as_cell_fields, as_cell_fields_n, j, &c.place, &c.cell, in->err);
+    enum as_status s = as_fields_read(&as_cell_fields, j, &c.place, &c.cell, in->err);
     if (!s)
         s = check_foreign(in, &c.place, j);
     if (!s && (strcmp(c.cell.probe, AS_HIDDEN_PROBE) == 0) != hidden)
@@ -329,8 +328,7 @@ static enum as_status check_root(const struct import *in, const json_t *root)
 static enum as_status read_run(struct import *in, const json_t *root)
 {
     const struct as_place place = {.text = "run", .format = in->format};
-    enum as_status s =
-        as_fields_read(as_run_fields, as_run_fields_n, json_object_get(root, "run"), &place, &in->run, in->err);
+    enum as_status s = as_fields_read(&as_run_fields, json_object_get(root, "run"), &place, &in->run, in->err);
     if (!s)
         s = check_foreign(in, &place, json_object_get(root, "run"));
     size_t len = strlen(in->run.uuid);

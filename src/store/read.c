@@ -8,72 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The state of a gate as its word; false when it is none. */
-static bool get_gate_state(struct as_row *row, enum as_gate_state *out)
-{
-    const char *word = as_get_text(row);
-    for (int i = AS_GATE_NA; i <= AS_GATE_FAIL; i++)
-        if (strcmp(as_gate_state_word((enum as_gate_state)i), word) == 0) {
-            *out = (enum as_gate_state)i;
-            return true;
-        }
-    return false;
-}
-
-static bool read_result(struct as_row *row, struct as_cell *c)
-{
-    bool good = as_cell_status_parse(as_get_text(row), &c->status, NULL) == AS_OK;
-    as_copy_column(row, c->reason, sizeof c->reason);
-    good &= as_causes_parse(as_get_text(row), &c->causes, NULL) == AS_OK;
-    c->sum.n = (size_t)as_get_small(row);
-    c->sum.trials = (size_t)as_get_small(row);
-    c->sum.median = as_get_real(row);
-    c->sum.ci.lo = as_get_real(row);
-    c->sum.ci.hi = as_get_real(row);
-    c->sum.mad = as_get_real(row);
-    c->sum.min = as_get_real(row);
-    c->sum.max = as_get_real(row);
-    c->sum.modes = (size_t)as_get_small(row);
-    c->sum.mode[0] = as_get_real(row);
-    c->sum.mode[1] = as_get_real(row);
-    c->sum.mode_share0 = as_get_real(row);
-    c->exponent = as_get_real(row);
-    c->raw_low = as_get_real(row);
-    c->raw_high = as_get_real(row);
-    c->limit = as_get_real(row);
-    c->clock_hz = as_get_real(row);
-    c->footprint = as_get_whole(row);
-    for (size_t g = 0; g < AS_GATE_N; g++) {
-        good &= get_gate_state(row, &c->gates[g].state);
-        as_copy_column(row, c->gates[g].text, sizeof c->gates[g].text);
-    }
-    c->trials_done = as_get_small(row);
-    c->duration_s = as_get_time(row);
-    c->started_at = as_get_time(row);
-    c->detail = as_take_text(row);
-    return good;
-}
-
 static enum as_status read_cell(struct as_row *row, struct as_cell *c, struct as_error *err)
 {
-    *c = (struct as_cell){.id = as_get_int(row)};
+    *c = (struct as_cell){0};
+    const char *wrong = as_get_fields(row, &as_cell_fields, c);
+    for (size_t g = 0; g < AS_GATE_N; g++) {
+        const char *gate = as_get_fields(row, &as_gate_fields, &c->gates[g]);
+        wrong = wrong ? wrong : gate ? "gate" : NULL;
+    }
+    c->id = as_get_int(row);
     c->run_id = as_get_int(row);
-    c->index = as_get_small(row);
-    as_copy_column(row, c->backend, sizeof c->backend);
-    as_copy_column(row, c->device, sizeof c->device);
-    as_copy_column(row, c->probe, sizeof c->probe);
-    as_copy_column(row, c->metric, sizeof c->metric);
-    as_copy_column(row, c->unit, sizeof c->unit);
-    c->lower_is_better = as_get_small(row) != 0;
-    as_copy_column(row, c->counts, sizeof c->counts);
     struct as_error why;
     enum as_status s = as_axes_from_json(as_get_text(row), &c->axes, &why);
     c->key = (uint64_t)as_get_int(row);
-    c->precision = as_get_real(row);
-    bool good = read_result(row, c);
     if (s)
         return as_store_damaged(row->store, "cell", c->id, why.text, err);
-    return good ? AS_OK : as_store_damaged(row->store, "cell", c->id, "unknown status, cause or gate state", err);
+    return wrong ? as_store_damaged(row->store, "cell", c->id, "unknown status, cause or gate state", err) : AS_OK;
 }
 
 double as_sample_at(const unsigned char *bytes)
@@ -317,16 +267,6 @@ enum as_status as_store_cell(struct as_store *store, int64_t id, int with_sample
     return s;
 }
 
-static bool read_readings(struct as_row *row, struct as_readings *r)
-{
-    as_readings_clear(r);
-    as_copy_column(row, r->sensor, sizeof r->sensor);
-    bool good = as_throttle_parse(as_get_text(row), &r->throttle, NULL) == AS_OK;
-    for (size_t i = 0; i < as_readings_members_n; i++)
-        *as_readings_at(r, i) = as_get_real(row);
-    return good;
-}
-
 /* A number beside each sample, NULL where there is none. */
 static enum as_status read_beside(struct as_row *row, const struct as_trial *v, const char *what,
                                   bool (*is_one)(double), double **out, struct as_error *err)
@@ -349,45 +289,32 @@ static enum as_status read_beside(struct as_row *row, const struct as_trial *v, 
     return AS_OK;
 }
 
-static enum as_status read_trial(struct as_row *row, struct as_trial *v, struct as_error *err)
+static enum as_status read_samples(struct as_row *row, struct as_trial *v, struct as_error *err)
 {
-    *v = (struct as_trial){.cell_id = as_get_int(row)};
-    v->number = as_get_small(row);
-    v->started_at = as_get_time(row);
-    v->prepare_s = as_get_real(row);
-    v->duration_s = as_get_real(row);
-    size_t n = (size_t)as_get_small(row), len;
+    size_t n = v->n, len;
     const unsigned char *bytes = as_get_bytes(row, &len);
+    v->n = 0;
     if (len != 8 * n)
         return as_store_damaged(row->store, "cell", v->cell_id, "samples are truncated", err);
     v->samples = malloc(n ? len : 1);
     if (!v->samples)
         return as_nomem(err, len, "samples");
     v->n = n;
-    if (!decode_samples(bytes, len, n, v->samples))
-        return as_store_damaged(row->store, "cell", v->cell_id, "a sample is not a number", err);
-    v->warmup = (size_t)as_get_whole(row);
-    v->reps = as_get_whole(row);
-    v->sample_s = as_get_real(row);
-    v->clock_hz = as_get_real(row);
-    v->clock_lo = as_get_real(row);
-    v->clock_hi = as_get_real(row);
-    bool good = get_gate_state(row, &v->checksum);
-    as_copy_column(row, v->checksum_text, sizeof v->checksum_text);
-    good &= as_cell_status_parse(as_get_text(row), &v->status, NULL) == AS_OK;
-    as_copy_column(row, v->reason, sizeof v->reason);
-    v->excluded = as_get_small(row) != 0;
-    v->worker = as_get_small(row);
-    v->limit = as_get_real(row);
-    as_copy_column(row, v->limit_why, sizeof v->limit_why);
-    v->footprint = as_get_whole(row);
-    v->claims_memory = as_get_small(row) != 0;
-    v->detail = as_take_text(row);
-    good &= get_gate_state(row, &v->code);
-    as_copy_column(row, v->code_text, sizeof v->code_text);
-    good &= read_readings(row, &v->readings);
-    v->sampling_s = as_get_real(row);
-    enum as_status s = read_beside(row, v, "a sample has an invalid clock", as_is_core_hz, &v->core_hz, err);
+    return decode_samples(bytes, len, n, v->samples)
+               ? AS_OK
+               : as_store_damaged(row->store, "cell", v->cell_id, "a sample is not a number", err);
+}
+
+static enum as_status read_trial(struct as_row *row, struct as_trial *v, struct as_error *err)
+{
+    *v = (struct as_trial){0};
+    as_readings_clear(&v->readings);
+    bool good = !as_get_fields(row, &as_trial_fields, v);
+    good &= !as_get_fields(row, &as_readings_fields, &v->readings);
+    v->cell_id = as_get_int(row);
+    enum as_status s = read_samples(row, v, err);
+    if (!s)
+        s = read_beside(row, v, "a sample has an invalid clock", as_is_core_hz, &v->core_hz, err);
     if (!s)
         s = read_beside(row, v, "a sample has an invalid weight", as_is_weight, &v->weight, err);
     if (s)

@@ -8,35 +8,13 @@
 
 static bool read_run(struct as_row *row, struct as_run *r, bool *counted)
 {
-    *r = (struct as_run){.id = as_get_int(row)};
-    as_copy_column(row, r->uuid, sizeof r->uuid);
-    r->started_at = as_get_time(row);
-    r->ended_at = as_get_time(row);
-    const char *state = as_get_text(row);
-    int which = 0;
-    while (which < AS_RUN_STATE_N && strcmp(as_run_state_word((enum as_run_state)which), state) != 0)
-        which++;
-    r->state = (enum as_run_state)which;
-    as_copy_column(row, r->suite, sizeof r->suite);
-    r->command = as_take_text(row);
-    r->seed = (uint64_t)as_get_int(row);
-    r->precision = as_get_real(row);
-    r->budget_s = as_get_time(row);
-    r->trials = as_get_small(row);
-    r->isolate = as_get_small(row);
-    as_copy_column(row, r->tool_version, sizeof r->tool_version);
-    as_copy_column(row, r->tool_commit, sizeof r->tool_commit);
-    as_copy_column(row, r->host, sizeof r->host);
-    r->provenance = as_take_text(row);
-    r->devices = as_take_text(row);
+    *r = (struct as_run){0};
+    const bool known = !as_get_fields(row, &as_run_fields, r);
+    r->id = as_get_int(row);
     r->cells = as_get_small(row);
     *counted = sqlite3_column_type(row->st, row->at) == SQLITE_INTEGER;
     r->cells_ok = as_get_small(row);
-    r->reference_hz = as_get_real(row);
-    r->sampling = as_get_real(row);
-    r->exponents = as_take_text(row);
-    r->left_out = as_take_text(row);
-    return which < AS_RUN_STATE_N;
+    return known;
 }
 
 static enum as_status finish_run(struct as_store *store, struct as_run *r, bool known_state, bool counted,

@@ -4,29 +4,11 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#define RUN_COLUMNS                                                                                                    \
-    "id, uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, visits, isolate, "              \
-    "tool_version, "                                                                                                   \
-    "tool_commit, host, provenance, devices, cells, cells_ok, reference_hz, sampling, exponents, left_out"
-#define PLAN_COLUMNS "run_id, position, backend, device, probe, metric, unit, better_less, counts, axes, key, precision"
-#define RESULT_COLUMNS                                                                                                 \
-    "status, reason, causes, n, visits, median, ci_low, ci_high, mad, min, max, modes, mode_low, mode_high, "          \
-    "mode_share, exponent, raw_low, raw_high, bound, clock_hz, footprint, gate_checksum, gate_checksum_text, "         \
-    "gate_limit, gate_limit_text, gate_code, gate_code_text, gate_footprint, gate_footprint_text, visits_done, "       \
-    "duration_s, started_at, detail"
-#define CELL_COLUMNS "id, " PLAN_COLUMNS ", " RESULT_COLUMNS
-#define TRIAL_COLUMNS                                                                                                  \
-    "cell_id, number, started_at, prepare_s, duration_s, n, samples, warmup, reps, sample_s, clock_hz, clock_low, "    \
-    "clock_high, checksum, checksum_text, status, reason, excluded, worker, bound, bound_text, footprint, "            \
-    "claims_memory, detail, code, code_text, sensor, throttle, power_w, temperature_before, temperature_after, "       \
-    "sensor_clock_hz, sensor_clock_low, sensor_clock_high, memory_clock_low, memory_clock_high, pcie_generation, "     \
-    "pcie_width, pcie_generation_max, pcie_width_max, ecc_corrected, ecc_uncorrected, users, utilisation, "            \
-    "sensor_reads, sampling_s, core_hz, weight"
-#define TEN "?,?,?,?,?,?,?,?,?,?"
 #define CELL_FILTER                                                                                                    \
     " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"       \
     " AND position >= ?6"
@@ -39,29 +21,21 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
     [AS_SQL_COMMIT] = "COMMIT",
     [AS_SQL_ROLLBACK] = "ROLLBACK",
-    [AS_SQL_ADD_RUN] = "INSERT INTO runs(uuid, started_at, ended_at, state, suite, command, seed, precision, budget_s, "
-                       "visits, isolate, tool_version, tool_commit, host, provenance, devices, cells, reference_hz, "
-                       "sampling, exponents, "
-                       "left_out) VALUES(" TEN "," TEN ",?)",
-    [AS_SQL_UPDATE_RUN] =
-        "UPDATE runs SET ended_at = ?, state = ?, precision = ?, budget_s = ?, visits = ?, "
-        "provenance = ?, devices = ?, cells_ok = NULL, reference_hz = ?, sampling = ?, exponents = ?, "
-        "left_out = ? WHERE id = ?",
+    [AS_SQL_ADD_RUN] = "INSERT INTO runs({run}, cells) VALUES({run?}, ?)",
+    [AS_SQL_UPDATE_RUN] = "UPDATE runs SET ({run}, cells_ok) = ({run?}, NULL) WHERE id = ?",
     /* what is counted holds until a cell of the run changes */
     [AS_SQL_RECOUNT] = "UPDATE runs SET cells_ok = CASE WHEN ?2 THEN (SELECT count(*) FROM cells WHERE run_id = ?1 AND "
                        "status IN('ok','wide') AND probe <> '" AS_HIDDEN_PROBE "') END "
                        "WHERE id = ?1 AND (?2 OR cells_ok IS NOT NULL)",
     [AS_SQL_DELETE_RUN] = "DELETE FROM runs WHERE id = ?",
-    [AS_SQL_ADD_CELL] =
-        "INSERT INTO cells(" PLAN_COLUMNS ", " RESULT_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?)",
-    [AS_SQL_UPDATE_CELL] = "UPDATE cells SET (" RESULT_COLUMNS ") = (" TEN "," TEN "," TEN ",?,?,?) WHERE id = ?",
-    [AS_SQL_ADD_TRIAL] =
-        "INSERT INTO visits(" TRIAL_COLUMNS ") VALUES(" TEN "," TEN "," TEN "," TEN ",?,?,?,?,?,?,?,?)",
+    [AS_SQL_ADD_CELL] = "INSERT INTO cells({cell}, run_id, axes, key) VALUES({cell?}, ?, ?, ?)",
+    [AS_SQL_UPDATE_CELL] = "UPDATE cells SET ({cell}) = ({cell?}) WHERE id = ?",
+    [AS_SQL_ADD_TRIAL] = "INSERT INTO visits({trial}, cell_id, samples, core_hz, weight) VALUES({trial?}, ?, ?, ?, ?)",
     [AS_SQL_EXCLUDE_TRIAL] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
     [AS_SQL_COUNT_ALL_TRIALS] = "UPDATE visits SET excluded = 0, reason = '' WHERE excluded = 1 AND number < ?2 AND "
                                 "(?1 = 0 OR cell_id IN (SELECT id FROM cells WHERE run_id = ?1))",
-    [AS_SQL_RUNS] = "SELECT " RUN_COLUMNS " FROM runs ORDER BY id",
-    [AS_SQL_RUN] = "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?",
+    [AS_SQL_RUNS] = "SELECT {run}, id, cells, cells_ok FROM runs ORDER BY id",
+    [AS_SQL_RUN] = "SELECT {run}, id, cells, cells_ok FROM runs WHERE id = ?",
     [AS_SQL_COUNT_OK] =
         "SELECT count(*) FROM cells WHERE run_id = ? AND status IN('ok','wide') AND probe <> '" AS_HIDDEN_PROBE "'",
     [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?",
@@ -72,10 +46,10 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
     [AS_SQL_STALE_RUNS] = "SELECT DISTINCT c.run_id FROM " AS_STALE_CELLS " ORDER BY 1",
     [AS_SQL_STALE_CELLS] = "SELECT c.id FROM " AS_STALE_CELLS " AND c.run_id = ? ORDER BY c.position",
-    [AS_SQL_CELLS] =
-        "SELECT " CELL_COLUMNS " FROM cells WHERE ?1 = 0" CELL_FILTER " ORDER BY run_id, position LIMIT ?5",
+    [AS_SQL_CELLS] = "SELECT {cell}, id, run_id, axes, key FROM cells WHERE ?1 = 0" CELL_FILTER
+                     " ORDER BY run_id, position LIMIT ?5",
     [AS_SQL_CELLS_OF_RUN] =
-        "SELECT " CELL_COLUMNS " FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
+        "SELECT {cell}, id, run_id, axes, key FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
     [AS_SQL_BRIEF_CELLS] =
         "SELECT id, device, probe, unit, better_less, axes, n, median, CASE status WHEN 'ok' THEN "
         "NULL ELSE ifnull(" FAILED_GATES " || status || ' ' || reason, '?') END FROM cells WHERE run_id = ? AND "
@@ -84,14 +58,59 @@ static const char *const texts[AS_SQL_N] = {
                      "'" AS_HIDDEN_PROBE "'))",
     [AS_SQL_VARIETY] = "SELECT count(DISTINCT device), count(DISTINCT probe), (SELECT CASE WHEN json_valid(devices) "
                        "THEN json_array_length(devices) END FROM runs WHERE id = ?1) FROM cells WHERE run_id = ?1",
-    [AS_SQL_CELL] = "SELECT " CELL_COLUMNS " FROM cells WHERE id = ?",
+    [AS_SQL_CELL] = "SELECT {cell}, id, run_id, axes, key FROM cells WHERE id = ?",
     [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
                        "n > 0 ORDER BY number",
-    [AS_SQL_TRIALS_OF_RUN] = "SELECT " TRIAL_COLUMNS " FROM visits WHERE cell_id IN (SELECT id FROM cells WHERE "
-                             "run_id = ?) ORDER BY started_at, cell_id, number",
+    [AS_SQL_TRIALS_OF_RUN] =
+        "SELECT {trial}, cell_id, samples, core_hz, weight FROM visits WHERE cell_id IN (SELECT id FROM cells WHERE "
+        "run_id = ?) ORDER BY started_at, cell_id, number",
     /* numbers are given in order of time, also when the wall clock is set back */
-    [AS_SQL_TRIALS_OF_CELL] = "SELECT " TRIAL_COLUMNS " FROM visits WHERE cell_id = ? ORDER BY number",
+    [AS_SQL_TRIALS_OF_CELL] =
+        "SELECT {trial}, cell_id, samples, core_hz, weight FROM visits WHERE cell_id = ? ORDER BY number",
 };
+
+/* The columns of a run, a cell, a trial; a cell's gates and a trial's readings are among them. */
+static void columns_of(const char *what, struct as_buf *out)
+{
+    if (strcmp(what, "run") == 0)
+        as_fields_columns(&as_run_fields, "", out);
+    if (strcmp(what, "cell") == 0) {
+        as_fields_columns(&as_cell_fields, "", out);
+        for (int g = 0; g < AS_GATE_N; g++) {
+            char prefix[32];
+            snprintf(prefix, sizeof prefix, "gate_%s", as_gate_name((enum as_gate)g));
+            as_fields_columns(&as_gate_fields, prefix, out);
+        }
+    }
+    if (strcmp(what, "trial") == 0) {
+        as_fields_columns(&as_trial_fields, "", out);
+        as_fields_columns(&as_readings_fields, "", out);
+    }
+}
+
+/* The text with "{cell}" replaced by a cell's columns and "{cell?}" by as many parameters. */
+static void expand(const char *text, struct as_buf *out)
+{
+    for (const char *at = text; *at;) {
+        const char *end = *at == '{' ? strchr(at, '}') : NULL;
+        if (!end) {
+            as_buf_char(out, *at++);
+            continue;
+        }
+        const bool parameters = end[-1] == '?';
+        char what[16];
+        snprintf(what, sizeof what, "%.*s", (int)(end - at - 1 - parameters), at + 1);
+        struct as_buf columns = AS_BUF_INIT;
+        columns_of(what, &columns);
+        if (!parameters)
+            as_buf_str(out, as_buf_get(&columns));
+        for (const char *c = as_buf_get(&columns); parameters && c; c = strchr(c + 1, ','))
+            as_buf_str(out, c == as_buf_get(&columns) ? "?" : ",?");
+        out->failed |= columns.failed;
+        as_buf_finish(&columns);
+        at = end + 1;
+    }
+}
 
 enum as_status as_store_damaged(const struct as_store *store, const char *what, int64_t id, const char *why,
                                 struct as_error *err)
@@ -102,9 +121,14 @@ enum as_status as_store_damaged(const struct as_store *store, const char *what, 
 struct as_row as_row_start(struct as_store *store, enum as_sql which)
 {
     struct as_row row = {.store = store, .at = 1, .rc = SQLITE_OK};
-    if (!store->statements[which])
-        row.rc =
-            sqlite3_prepare_v3(store->db, texts[which], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[which], NULL);
+    if (!store->statements[which]) {
+        struct as_buf text = AS_BUF_INIT;
+        expand(texts[which], &text);
+        row.rc = text.failed ? SQLITE_NOMEM
+                             : sqlite3_prepare_v3(store->db, as_buf_get(&text), -1, SQLITE_PREPARE_PERSISTENT,
+                                                  &store->statements[which], NULL);
+        as_buf_finish(&text);
+    }
     row.st = store->statements[which];
     return row;
 }

@@ -2,6 +2,7 @@
 #ifndef AS_STORE_SQL_H
 #define AS_STORE_SQL_H
 
+#include "model/fields.h"
 #include "store/store.h"
 
 #include <jansson.h>
@@ -114,6 +115,12 @@ const char *as_get_text(struct as_row *row); /* "" for anything else; until the 
 void as_copy_column(struct as_row *row, char *dst, size_t size);
 char *as_take_text(struct as_row *row); /* owned; NULL for NULL; out of memory is kept in rc */
 const void *as_get_bytes(struct as_row *row, size_t *n);
+
+/* A record's fields as columns, in the order of its table, those of kind AS_FIELD_OTHER left out. */
+void as_fields_columns(const struct as_fields *fields, const char *prefix, struct as_buf *out); /* appends ", a, b" */
+void as_put_fields(struct as_row *row, const struct as_fields *fields, const void *record);
+/* NULL, or the column whose text is not one of its words; all columns are read either way. */
+const char *as_get_fields(struct as_row *row, const struct as_fields *fields, void *record);
 
 /* AS_FORMAT: "the store '...' is damaged: cell 7: why" */
 enum as_status as_store_damaged(const struct as_store *store, const char *what, int64_t id, const char *why,

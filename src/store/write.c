@@ -9,36 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a run once it has measured. */
-static void put_found(struct as_row *row, const struct as_run *run)
-{
-    as_put_real(row, run->reference_hz);
-    as_put_real(row, run->sampling);
-    as_put_text_or_null(row, run->exponents);
-    as_put_text_or_null(row, run->left_out);
-}
-
 enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int cells, struct as_error *err)
 {
     struct as_row row = as_row_start(store, AS_SQL_ADD_RUN);
-    as_put_text(&row, run->uuid);
-    as_put_real(&row, run->started_at);
-    as_put_real(&row, run->ended_at);
-    as_put_text(&row, as_run_state_word(run->state));
-    as_put_text(&row, run->suite);
-    as_put_text(&row, run->command);
-    as_put_int(&row, (int64_t)run->seed);
-    as_put_real(&row, run->precision);
-    as_put_real(&row, run->budget_s);
-    as_put_int(&row, run->trials);
-    as_put_int(&row, run->isolate != 0);
-    as_put_text(&row, run->tool_version);
-    as_put_text(&row, run->tool_commit);
-    as_put_text(&row, run->host);
-    as_put_text_or_null(&row, run->provenance);
-    as_put_text_or_null(&row, run->devices);
+    as_put_fields(&row, &as_run_fields, run);
     as_put_int(&row, cells);
-    put_found(&row, run);
     as_row_next(&row);
     if (row.rc == SQLITE_CONSTRAINT_UNIQUE) {
         as_row_end(&row, NULL);
@@ -50,36 +25,24 @@ enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int 
     return s;
 }
 
-static void put_result(struct as_row *row, const struct as_cell *c)
+/* The cell as it is stored: without samples it has no numbers, whatever its summary holds. */
+static struct as_cell stored_form(const struct as_cell *cell)
 {
-    as_put_text(row, as_cell_status_word(c->status));
-    as_put_text(row, c->reason);
-    as_put_causes(row, c->causes);
-    as_put_int(row, (int64_t)c->sum.n);
-    as_put_int(row, (int64_t)c->sum.trials);
-    bool any = c->sum.n > 0;
-    const double numbers[] = {c->sum.median, c->sum.ci.lo, c->sum.ci.hi, c->sum.mad, c->sum.min, c->sum.max};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        as_put_real(row, any ? numbers[i] : NAN);
-    bool two = any && c->sum.modes == 2;
-    as_put_int(row, two ? 2 : any);
-    as_put_real(row, two ? c->sum.mode[0] : NAN);
-    as_put_real(row, two ? c->sum.mode[1] : NAN);
-    as_put_real(row, two ? c->sum.mode_share0 : NAN);
-    as_put_real(row, any ? c->exponent : NAN);
-    as_put_real(row, any ? c->raw_low : NAN);
-    as_put_real(row, any ? c->raw_high : NAN);
-    as_put_real(row, c->limit);
-    as_put_real(row, c->clock_hz);
-    as_put_int(row, (int64_t)c->footprint);
-    for (size_t g = 0; g < AS_GATE_N; g++) {
-        as_put_text(row, as_gate_state_word(c->gates[g].state));
-        as_put_text(row, c->gates[g].text);
+    struct as_cell c = *cell;
+    if (c.sum.n == 0) {
+        c.sum = (struct as_summary){.trials = c.sum.trials, .median = NAN, .ci = {NAN, NAN}, .mad = NAN};
+        c.sum.min = c.sum.max = c.exponent = c.raw_low = c.raw_high = NAN;
     }
-    as_put_int(row, c->trials_done);
-    as_put_real(row, isfinite(c->duration_s) ? c->duration_s : 0);
-    as_put_real(row, isfinite(c->started_at) ? c->started_at : 0);
-    as_put_text_or_null(row, c->detail);
+    if (c.sum.modes != 2)
+        c.sum.mode[0] = c.sum.mode[1] = c.sum.mode_share0 = NAN;
+    return c;
+}
+
+static void put_cell(struct as_row *row, const struct as_cell *c)
+{
+    as_put_fields(row, &as_cell_fields, c);
+    for (size_t g = 0; g < AS_GATE_N; g++)
+        as_put_fields(row, &as_gate_fields, &c->gates[g]);
 }
 
 enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct as_cell *c, struct as_error *err)
@@ -87,20 +50,12 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
     struct as_buf axes = AS_BUF_INIT;
     as_axes_to_json(&c->axes, &axes);
     enum as_status s = as_buf_check(&axes, err);
+    const struct as_cell stored = stored_form(c);
     struct as_row row = as_row_start(store, AS_SQL_ADD_CELL);
+    put_cell(&row, &stored);
     as_put_int(&row, run_id);
-    as_put_int(&row, c->index);
-    as_put_text(&row, c->backend);
-    as_put_text(&row, c->device);
-    as_put_text(&row, c->probe);
-    as_put_text(&row, c->metric);
-    as_put_text(&row, c->unit);
-    as_put_int(&row, c->lower_is_better != 0);
-    as_put_text(&row, c->counts);
     as_put_text(&row, as_buf_get(&axes));
     as_put_int(&row, (int64_t)c->key);
-    as_put_real(&row, c->precision);
-    put_result(&row, c);
     s = s ? as_row_close(&row, s, err) : as_row_run(&row, err);
     if (!s) {
         c->id = sqlite3_last_insert_rowid(store->db);
@@ -112,8 +67,9 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
 
 enum as_status as_store_put_result(struct as_store *store, const struct as_cell *c, struct as_error *err)
 {
+    const struct as_cell stored = stored_form(c);
     struct as_row row = as_row_start(store, AS_SQL_UPDATE_CELL);
-    put_result(&row, c);
+    put_cell(&row, &stored);
     as_put_int(&row, c->id);
     enum as_status s = as_row_run(&row, err);
     if (!s && sqlite3_changes(store->db) != 1)
@@ -215,45 +171,13 @@ static void blobs_finish(struct blobs *b)
     free(b->weight);
 }
 
-static void put_readings(struct as_row *row, const struct as_readings *r)
+static void put_trial(struct as_row *row, const struct as_trial *v, const struct as_readings *readings, int64_t cell_id,
+                      const struct blobs *blobs)
 {
-    bool any = r->sensor[0] != 0;
-    as_put_text(row, r->sensor);
-    as_put_throttle(row, any ? r->throttle : -1);
-    for (size_t i = 0; i < as_readings_members_n; i++)
-        as_put_real(row, any ? as_readings_get(r, i) : NAN);
-}
-
-static void put_trial(struct as_row *row, const struct as_trial *v, int64_t cell_id, const struct blobs *blobs)
-{
+    as_put_fields(row, &as_trial_fields, v);
+    as_put_fields(row, &as_readings_fields, readings);
     as_put_int(row, cell_id);
-    as_put_int(row, v->number);
-    as_put_real(row, isfinite(v->started_at) ? v->started_at : 0);
-    as_put_real(row, v->prepare_s);
-    as_put_real(row, v->duration_s);
-    as_put_int(row, (int64_t)v->n);
     as_put_bytes(row, blobs->samples, v->n ? 8 * v->n : 0);
-    as_put_int(row, (int64_t)v->warmup);
-    as_put_int(row, (int64_t)v->reps);
-    as_put_real(row, v->sample_s);
-    as_put_real(row, v->clock_hz);
-    as_put_real(row, v->clock_lo);
-    as_put_real(row, v->clock_hi);
-    as_put_text(row, as_gate_state_word(v->checksum));
-    as_put_text(row, v->checksum_text);
-    as_put_text(row, as_cell_status_word(v->status));
-    as_put_text(row, v->reason);
-    as_put_int(row, v->excluded != 0);
-    as_put_int(row, v->worker);
-    as_put_real(row, v->limit);
-    as_put_text(row, v->limit_why);
-    as_put_int(row, (int64_t)v->footprint);
-    as_put_int(row, v->claims_memory != 0);
-    as_put_text_or_null(row, v->detail);
-    as_put_text(row, as_gate_state_word(v->code));
-    as_put_text(row, v->code_text);
-    put_readings(row, &v->readings);
-    as_put_real(row, v->sampling_s);
     as_put_bytes_or_null(row, blobs->core_hz, 8 * v->n);
     as_put_bytes_or_null(row, blobs->weight, 8 * v->n);
 }
@@ -271,8 +195,11 @@ enum as_status as_store_put_trial(struct as_store *store, const struct as_trial 
         blobs_finish(&blobs);
         return as_nomem(err, 8 * v->n, "samples");
     }
+    struct as_readings readings = v->readings;
+    if (!readings.sensor[0])
+        as_readings_clear(&readings);
     struct as_row row = as_row_start(store, AS_SQL_ADD_TRIAL);
-    put_trial(&row, v, cell_id, &blobs);
+    put_trial(&row, v, &readings, cell_id, &blobs);
     as_row_next(&row);
     int rc = row.rc;
     enum as_status s = as_row_end(&row, err);
@@ -343,14 +270,7 @@ enum as_status as_store_update_run(struct as_store *store, const struct as_run *
     if (s)
         return s;
     struct as_row row = as_row_start(store, AS_SQL_UPDATE_RUN);
-    as_put_real(&row, run->ended_at);
-    as_put_text(&row, as_run_state_word(run->state));
-    as_put_real(&row, run->precision);
-    as_put_real(&row, run->budget_s);
-    as_put_int(&row, run->trials);
-    as_put_text_or_null(&row, run->provenance);
-    as_put_text_or_null(&row, run->devices);
-    put_found(&row, run);
+    as_put_fields(&row, &as_run_fields, run);
     as_put_int(&row, run->id);
     s = as_row_run(&row, err);
     if (!s && sqlite3_changes(store->db) != 1)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/fields.h"
 
 #include <errno.h>
 #include <math.h>
@@ -129,17 +130,11 @@ static const char *get_text(const json_t *j, const char *name)
     return s ? s : "";
 }
 
-static json_t *text_value(const char *s)
-{
-    json_t *j = json_string(s);
-    return j ? j : json_string("(text that is not valid UTF-8)");
-}
-
 json_t *as_order_to_json(const struct as_trial_order *o)
 {
     struct as_buf axes = AS_BUF_INIT;
     as_axes_to_json(&o->axes, &axes);
-    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f, s:f}", "do", "visit", "probe", o->probe, "axes",
+    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f, s:f}", "do", "trial", "probe", o->probe, "axes",
                           as_buf_get(&axes), "seed", (json_int_t)o->seed, "number", o->number, "alone", o->alone,
                           "precision", o->precision, "share_s", o->share_s);
     as_buf_finish(&axes);
@@ -159,31 +154,6 @@ enum as_status as_order_from_json(const json_t *j, struct as_trial_order *o, str
     return as_axes_from_json(get_text(j, "axes"), &o->axes, err);
 }
 
-/* The bits as they are, numbers by name; nothing where there was no sensor. */
-static json_t *readings_to_json(const struct as_readings *r)
-{
-    if (!r->sensor[0])
-        return json_null();
-    json_t *j = json_object();
-    json_object_set_new(j, "sensor", text_value(r->sensor));
-    json_object_set_new(j, "throttle", json_integer(r->throttle));
-    for (size_t i = 0; i < as_readings_members_n; i++)
-        json_object_set_new(j, as_readings_members[i].name, number(as_readings_get(r, i)));
-    return j;
-}
-
-static void readings_from_json(const json_t *j, struct as_readings *r)
-{
-    as_readings_clear(r);
-    if (!json_is_object(j))
-        return;
-    as_copy_text(r->sensor, sizeof r->sensor, get_text(j, "sensor"));
-    int64_t bits = get_integer(j, "throttle");
-    r->throttle = bits >= -1 && bits < 2 * (int)AS_THROTTLE_OTHER ? (int)bits : -1;
-    for (size_t i = 0; i < as_readings_members_n; i++)
-        *as_readings_at(r, i) = get_number(j, as_readings_members[i].name);
-}
-
 static json_t *numbers(const double *x, size_t n)
 {
     json_t *list = json_array();
@@ -192,34 +162,30 @@ static json_t *numbers(const double *x, size_t n)
     return list;
 }
 
+/* What the table leaves out is added by hand. */
+static enum as_status write_null(void *user, const char *name, struct as_buf *out, struct as_error *err)
+{
+    (void)user, (void)name, (void)err;
+    as_buf_str(out, "null");
+    return AS_OK;
+}
+
+static json_t *record_to_json(const struct as_fields *fields, const void *record)
+{
+    struct as_buf text = AS_BUF_INIT;
+    json_t *j = NULL;
+    if (!as_fields_write(fields, record, write_null, NULL, &text, NULL) && !as_buf_check(&text, NULL))
+        j = json_loadb(as_buf_get(&text), text.len, 0, NULL);
+    as_buf_finish(&text);
+    return j;
+}
+
 json_t *as_trial_to_json(const struct as_trial *v)
 {
-    json_t *samples = numbers(v->samples, v->n);
-    json_t *j = json_object();
-    json_object_set_new(j, "number", json_integer(v->number));
-    json_object_set_new(j, "started_at", number(v->started_at));
-    json_object_set_new(j, "prepare_s", number(v->prepare_s));
-    json_object_set_new(j, "duration_s", number(v->duration_s));
-    json_object_set_new(j, "samples", samples);
-    json_object_set_new(j, "warmup", json_integer((json_int_t)v->warmup));
-    json_object_set_new(j, "reps", json_integer((json_int_t)v->reps));
-    json_object_set_new(j, "sample_s", number(v->sample_s));
-    json_object_set_new(j, "clock_hz", number(v->clock_hz));
-    json_object_set_new(j, "clock_lo", number(v->clock_lo));
-    json_object_set_new(j, "clock_hi", number(v->clock_hi));
-    json_object_set_new(j, "checksum", json_integer(v->checksum));
-    json_object_set_new(j, "checksum_text", text_value(v->checksum_text));
-    json_object_set_new(j, "code", json_integer(v->code));
-    json_object_set_new(j, "code_text", text_value(v->code_text));
-    json_object_set_new(j, "readings", readings_to_json(&v->readings));
-    json_object_set_new(j, "status", json_integer(v->status));
-    json_object_set_new(j, "reason", text_value(v->reason));
-    json_object_set_new(j, "limit", number(v->limit));
-    json_object_set_new(j, "limit_why", text_value(v->limit_why));
-    json_object_set_new(j, "footprint", json_integer((json_int_t)v->footprint));
-    json_object_set_new(j, "claims_memory", json_integer(v->claims_memory));
-    json_object_set_new(j, "detail", text_value(v->detail ? v->detail : "{}"));
-    json_object_set_new(j, "sampling_s", number(v->sampling_s));
+    json_t *j = record_to_json(&as_trial_fields, v);
+    if (v->readings.sensor[0])
+        json_object_set_new(j, "readings", record_to_json(&as_readings_fields, &v->readings));
+    json_object_set_new(j, "samples", numbers(v->samples, v->n));
     if (v->core_hz)
         json_object_set_new(j, "core_hz", numbers(v->core_hz, v->n));
     if (v->weight)
@@ -227,30 +193,14 @@ json_t *as_trial_to_json(const struct as_trial *v)
     return j;
 }
 
-static enum as_status get_samples(const json_t *j, struct as_trial *v, struct as_error *err)
-{
-    const json_t *samples = json_object_get(j, "samples");
-    v->n = json_array_size(samples);
-    v->samples = calloc(v->n ? v->n : 1, sizeof *v->samples);
-    if (!v->samples)
-        return as_nomem(err, v->n * sizeof *v->samples, "samples");
-    for (size_t i = 0; i < v->n; i++) {
-        const json_t *x = json_array_get(samples, i);
-        if (!json_is_number(x))
-            return as_fail(err, AS_FAILED, "the worker sent a sample that is not a number");
-        v->samples[i] = json_number_value(x);
-    }
-    return AS_OK;
-}
-
-/* One number beside each sample; *out stays NULL where there are none. */
-static enum as_status get_beside(const json_t *j, const char *name, size_t n, bool (*is_one)(double), double **out,
-                                 struct as_error *err)
+/* n numbers, one for each sample, of which is_one holds; *out stays NULL for null, unless they are required. */
+static enum as_status get_numbers(const json_t *j, const char *name, size_t n, bool required, bool (*is_one)(double),
+                                  double **out, struct as_error *err)
 {
     const json_t *list = json_object_get(j, name);
-    if (!list)
+    if (json_is_null(list) && !required)
         return AS_OK;
-    if (json_array_size(list) != n)
+    if (!json_is_array(list) || json_array_size(list) != n)
         return as_fail(err, AS_FAILED, "the worker sent '%s' with a different length than the samples", name);
     *out = calloc(n ? n : 1, sizeof **out);
     if (!*out)
@@ -259,57 +209,39 @@ static enum as_status get_beside(const json_t *j, const char *name, size_t n, bo
         const json_t *x = json_array_get(list, i);
         (*out)[i] = json_is_number(x) ? json_number_value(x) : NAN;
         if (!is_one((*out)[i]))
-            return as_fail(err, AS_FAILED, "the worker sent '%s' %g beside a sample", name, (*out)[i]);
+            return as_fail(err, AS_FAILED, "the worker sent %g among '%s'", (*out)[i], name);
     }
     return AS_OK;
 }
 
-/* It is kept as it is and read as an object. */
-static enum as_status check_detail(const char *text, struct as_error *err)
+static bool is_sample(double v)
 {
-    json_t *j = text[0] ? json_loads(text, 0, NULL) : json_object();
-    const bool good = json_is_object(j);
-    json_decref(j);
-    return good ? AS_OK : as_fail(err, AS_FAILED, "the worker sent notes that are not a JSON object");
+    return isfinite(v);
 }
 
 enum as_status as_trial_from_json(const json_t *j, struct as_trial *v, struct as_error *err)
 {
-    *v = (struct as_trial){.number = (int)get_integer(j, "number"),
-                           .started_at = get_number(j, "started_at"),
-                           .prepare_s = get_number(j, "prepare_s"),
-                           .duration_s = get_number(j, "duration_s"),
-                           .warmup = (size_t)get_integer(j, "warmup"),
-                           .reps = (uint64_t)get_integer(j, "reps"),
-                           .sample_s = get_number(j, "sample_s"),
-                           .sampling_s = get_number(j, "sampling_s"),
-                           .clock_hz = get_number(j, "clock_hz"),
-                           .clock_lo = get_number(j, "clock_lo"),
-                           .clock_hi = get_number(j, "clock_hi"),
-                           .limit = get_number(j, "limit"),
-                           .footprint = (uint64_t)get_integer(j, "footprint"),
-                           .claims_memory = get_integer(j, "claims_memory") != 0};
-    int64_t checksum = get_integer(j, "checksum"), code = get_integer(j, "code"), status = get_integer(j, "status");
-    if (checksum < AS_GATE_NA || checksum > AS_GATE_FAIL || code < AS_GATE_NA || code > AS_GATE_FAIL || status < 0 ||
-        status >= AS_CELL_STATUS_N)
-        return as_fail(err, AS_FAILED, "the worker sent an invalid trial");
-    v->checksum = (enum as_gate_state)checksum;
-    v->code = (enum as_gate_state)code;
-    v->status = (enum as_cell_status)status;
-    as_copy_text(v->checksum_text, sizeof v->checksum_text, get_text(j, "checksum_text"));
-    as_copy_text(v->code_text, sizeof v->code_text, get_text(j, "code_text"));
-    readings_from_json(json_object_get(j, "readings"), &v->readings);
-    as_copy_text(v->reason, sizeof v->reason, get_text(j, "reason"));
-    as_copy_text(v->limit_why, sizeof v->limit_why, get_text(j, "limit_why"));
-    v->detail = as_strdup(get_text(j, "detail"));
-    enum as_status s = v->detail ? check_detail(v->detail, err) : as_nomem(err, 0, "a trial");
+    const struct as_place place = {.document = "message of the worker", .text = "trial"};
+    const json_t *readings = json_object_get(j, "readings");
+    *v = (struct as_trial){0};
+    as_readings_clear(&v->readings);
+    struct as_error why = {0};
+    enum as_status s = as_fields_read(&as_trial_fields, j, &place, v, &why);
+    if (!s && !json_is_null(readings))
+        s = as_fields_read(&as_readings_fields, readings, &place, &v->readings, &why);
+    if (s)
+        s = as_fail(err, s == AS_NOMEM ? AS_NOMEM : AS_FAILED, "%s", why.text);
+    const size_t n = v->n;
+    v->n = 0; /* none is owned yet */
     if (!s)
-        s = get_samples(j, v, err);
+        s = get_numbers(j, "samples", n, true, is_sample, &v->samples, err);
     if (!s)
-        s = get_beside(j, "core_hz", v->n, as_is_core_hz, &v->core_hz, err);
+        s = get_numbers(j, "core_hz", n, false, as_is_core_hz, &v->core_hz, err);
     if (!s)
-        s = get_beside(j, "weight", v->n, as_is_weight, &v->weight, err);
+        s = get_numbers(j, "weight", n, false, as_is_weight, &v->weight, err);
     if (s)
         as_trial_finish(v);
+    else
+        v->n = n;
     return s;
 }

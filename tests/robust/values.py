@@ -184,19 +184,19 @@ def test_orders_that_no_plan_gives(assay):
                             for value in (0, -1, 1e300, "", "x" * 40, "all")] + [
                                 ("latency", {}), ("concurrency", {}), ("latencies", good), ("copy", good), ("", {})]:
             text = json.dumps({k: v for k, v in axes.items() if v != ""}, separators=(",", ":"))
-            reply = worker.ask(do="visit", probe=probe, axes=text, seed=1, number=0, alone=1, precision=0.05, share_s=0.01)
-            why = reply["visit"]["reason"] if reply["ok"] else reply["why"]
-            same = reply["ok"] and reply["visit"]["status"] == 1 and text == json.dumps(good, separators=(",", ":"))
+            reply = worker.ask(do="trial", probe=probe, axes=text, seed=1, number=0, alone=1, precision=0.05, share_s=0.01)
+            why = reply["trial"]["reason"] if reply["ok"] else reply["why"]
+            same = reply["ok"] and reply["trial"]["status"] == 1 and text == json.dumps(good, separators=(",", ":"))
             expect(why or same, f"refused: {probe} {text}", reply)
         for name, value in (("precision", None), ("precision", -1), ("share_s", None), ("share_s", -1), ("number", -1),
                             ("axes", "["), ("axes", 5), ("probe", 7)):
-            order = dict({"do": "visit", "probe": "latency", "axes": json.dumps(good), "seed": 1, "number": 0, "alone": 1,
+            order = dict({"do": "trial", "probe": "latency", "axes": json.dumps(good), "seed": 1, "number": 0, "alone": 1,
                           "precision": 0.05, "share_s": 0.01}, **{name: value})
             reply = worker.ask(**order)
-            expect(not reply["ok"] and reply["why"] or reply["visit"]["reason"], f"refused: {name} {value}", reply)
-        reply = worker.ask(do="visit", probe="latency", axes=json.dumps(good), seed=1, number=0, alone=1, precision=0.05,
+            expect(not reply["ok"] and reply["why"] or reply["trial"]["reason"], f"refused: {name} {value}", reply)
+        reply = worker.ask(do="trial", probe="latency", axes=json.dumps(good), seed=1, number=0, alone=1, precision=0.05,
                            share_s=0.1)
-        expect(reply["ok"] and reply["visit"]["samples"], "and measures what it can", reply)
+        expect(reply["ok"] and reply["trial"]["samples"], "and measures what it can", reply)
     finally:
         worker.socket.close()
         assay.finish(worker.process, 30)

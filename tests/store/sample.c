@@ -1,4 +1,5 @@
 #include "sample.h"
+#include "model/fields.h"
 #include "summarize.h"
 
 #include "base/text.h"
@@ -139,8 +140,9 @@ void sample_trial(struct as_trial *v, const struct as_cell *cell, size_t n, stru
         as_copy_text(v->code_text, sizeof v->code_text, "64 load.global in the machine code, at least 64 wanted");
         as_copy_text(v->readings.sensor, sizeof v->readings.sensor, "nvml");
         v->readings.throttle = v->number == 0 ? (int)(AS_THROTTLE_POWER_CAP | AS_THROTTLE_IDLE) : 0;
-        for (size_t i = 0; i + 3 < as_readings_members_n; i++) /* some stay unknown */
-            *as_readings_at(&v->readings, i) = 1 + (double)i / 3;
+        for (size_t i = 0; i + 3 < as_readings_fields.n; i++) /* some stay unknown */
+            if (as_readings_fields.v[i].kind == AS_FIELD_REAL)
+                *(double *)(void *)((char *)&v->readings + as_readings_fields.v[i].offset) = 1 + (double)(i - 2) / 3;
     }
     v->detail = must(as_strdup("{\"variant\":\"avx512 </script>\",\"page_size\":4096,\"share\":0.1}"));
 }

@@ -1,4 +1,4 @@
-#include "store/fields.h"
+#include "model/fields.h"
 
 #include "base/text.h"
 
@@ -87,6 +87,7 @@ static enum as_status write_value(const struct as_field *f, const void *at, stru
         as_buf_printf(out, "\"%llu\"", (unsigned long long)*(const uint64_t *)at);
         break;
     case AS_FIELD_WORD:
+    case AS_FIELD_WORD_FLAG:
         as_buf_json_str(out, f->word(*(const int *)at));
         break;
     case AS_FIELD_THROTTLE:
@@ -103,18 +104,18 @@ static enum as_status write_value(const struct as_field *f, const void *at, stru
     return AS_OK;
 }
 
-enum as_status as_fields_write(const struct as_field *fields, size_t n, const void *record, as_field_write_fn other,
-                               void *user, struct as_buf *out, struct as_error *err)
+enum as_status as_fields_write(const struct as_fields *fields, const void *record, as_field_write_fn other, void *user,
+                               struct as_buf *out, struct as_error *err)
 {
     enum as_status s = AS_OK;
-    for (size_t i = 0; i < n && !s; i++) {
+    for (size_t i = 0; i < fields->n && !s; i++) {
         as_buf_char(out, i ? ',' : '{');
-        as_buf_json_str(out, fields[i].name);
+        as_buf_json_str(out, fields->v[i].name);
         as_buf_char(out, ':');
-        if (fields[i].kind == AS_FIELD_OTHER)
-            s = other(user, fields[i].name, out, err);
+        if (fields->v[i].kind == AS_FIELD_OTHER)
+            s = other(user, fields->v[i].name, out, err);
         else
-            s = write_value(&fields[i], (const char *)record + fields[i].offset, out, err);
+            s = write_value(&fields->v[i], (const char *)record + fields->v[i].offset, out, err);
     }
     as_buf_char(out, '}');
     return s;
@@ -122,8 +123,8 @@ enum as_status as_fields_write(const struct as_field *fields, size_t n, const vo
 
 enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err)
 {
-    return as_fail(err, AS_FORMAT, "not a readable export: %s%s%.60s: %s", place->text,
-                   place->text[0] && name[0] ? "." : "", name, why);
+    return as_fail(err, AS_FORMAT, "not a readable %s: %s%s%.60s: %s", place->document ? place->document : "export",
+                   place->text, place->text[0] && name[0] ? "." : "", name, why);
 }
 
 static enum as_status read_text(const struct as_field *f, const json_t *j, const struct as_place *place, char *at,
@@ -233,6 +234,7 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
             return as_place_fail(place, f->name, "not an integer as text", err);
         return AS_OK;
     case AS_FIELD_WORD:
+    case AS_FIELD_WORD_FLAG:
         return read_word(f, j, place, at, err);
     case AS_FIELD_THROTTLE:
         return read_throttle(f, j, place, at, err);
@@ -246,21 +248,21 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
     return AS_OK;
 }
 
-enum as_status as_fields_read(const struct as_field *fields, size_t n, const json_t *j, const struct as_place *place,
+enum as_status as_fields_read(const struct as_fields *fields, const json_t *j, const struct as_place *place,
                               void *record, struct as_error *err)
 {
     if (!json_is_object(j))
         return as_place_fail(place, "", "not an object", err);
-    size_t members = n;
-    for (size_t i = 0; i < n; i++) {
-        const json_t *value = json_object_get(j, fields[i].name);
-        if (!value && place->format && place->format < fields[i].since) {
+    size_t members = fields->n;
+    for (size_t i = 0; i < fields->n; i++) {
+        const json_t *value = json_object_get(j, fields->v[i].name);
+        if (!value && place->format && place->format < fields->v[i].since) {
             members--;
             continue;
         }
         if (!value)
-            return as_place_fail(place, fields[i].name, "missing", err);
-        enum as_status s = as_field_read(&fields[i], value, place, (char *)record + fields[i].offset, err);
+            return as_place_fail(place, fields->v[i].name, "missing", err);
+        enum as_status s = as_field_read(&fields->v[i], value, place, (char *)record + fields->v[i].offset, err);
         if (s)
             return s;
     }
@@ -271,9 +273,9 @@ enum as_status as_fields_read(const struct as_field *fields, size_t n, const jso
     json_object_foreach((json_t *)j, name, value)
     {
         size_t i = 0;
-        while (i < n && strcmp(fields[i].name, name) != 0)
+        while (i < fields->n && strcmp(fields->v[i].name, name) != 0)
             i++;
-        if (i == n)
+        if (i == fields->n)
             return as_place_fail(place, name, "unknown member", err);
     }
     return AS_OK;

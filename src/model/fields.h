@@ -1,7 +1,7 @@
-/* Members of a JSON object as a table over a struct: one table both writes and reads, so that export and import cannot
- * drift apart. */
-#ifndef AS_STORE_FIELDS_H
-#define AS_STORE_FIELDS_H
+/* The fields of the records: one table for each struct, from which its JSON (exports and messages of workers), its CSV
+ * and its columns in the store are written and read. A new field is a row here and, for stores, a migration. */
+#ifndef AS_MODEL_FIELDS_H
+#define AS_MODEL_FIELDS_H
 
 #include "base/json.h"
 #include "model/cell.h"
@@ -22,6 +22,7 @@ enum as_field_kind {
     AS_FIELD_U64,          /* uint64_t below 2^63 */
     AS_FIELD_SEED,         /* uint64_t as text, since readers of JSON take numbers as doubles */
     AS_FIELD_WORD,         /* enum, by its words */
+    AS_FIELD_WORD_FLAG,    /* int 0 or 1: by its words, in the store as a number */
     AS_FIELD_THROTTLE,     /* int, AS_THROTTLE_* bits by their words, -1 is null */
     AS_FIELD_CAUSES,       /* unsigned, AS_WIDE_* bits by their words */
     AS_FIELD_OTHER,        /* left to the caller */
@@ -32,16 +33,30 @@ struct as_field {
     size_t offset, size;
     const char *(*word)(int value); /* AS_FIELD_WORD: NULL behind the last */
     int since;                      /* the format version that has it first; 0: the first one */
+    const char *column;             /* in the store; NULL: its name */
+    const char *csv;                /* in CSV; NULL: not there */
 };
-#define AS_FIELD(type, member, kind) kind, offsetof(struct type, member), sizeof(((struct type *)0)->member)
+#define AS_FIELD(type, member, what)                                                                                   \
+    .kind = (what), .offset = offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
+/* Place of a field in a record. */
+static inline const void *as_field_at(const struct as_field *field, const void *record)
+{
+    return (const char *)record + field->offset;
+}
+
+struct as_fields {
+    const struct as_field *v;
+    size_t n;
+};
 
 /* Writes {"name":value,...}. other writes the value of a field that is left to it. */
 typedef enum as_status (*as_field_write_fn)(void *user, const char *name, struct as_buf *out, struct as_error *err);
-enum as_status as_fields_write(const struct as_field *fields, size_t n, const void *record, as_field_write_fn other,
-                               void *user, struct as_buf *out, struct as_error *err);
+enum as_status as_fields_write(const struct as_fields *fields, const void *record, as_field_write_fn other, void *user,
+                               struct as_buf *out, struct as_error *err);
 
 /* Where in the document we are, for messages. */
 struct as_place {
+    const char *document; /* what it should be: "export"; NULL is that */
     char text[96];
     int format; /* the document's version: members that came later may be missing; 0: the newest */
 };
@@ -49,15 +64,12 @@ enum as_status as_place_fail(const struct as_place *place, const char *name, con
 /* Reads all fields of the object j into record; a missing or unknown member, a wrong type, or a value that does not
  * fit is refused. Members that an older format does not have leave the record as it is. Owned text that was read is the
  * record's also when this fails. */
-enum as_status as_fields_read(const struct as_field *fields, size_t n, const json_t *j, const struct as_place *place,
+enum as_status as_fields_read(const struct as_fields *fields, const json_t *j, const struct as_place *place,
                               void *record, struct as_error *err);
 /* One value of the kinds above into a place of its own. */
 enum as_status as_field_read(const struct as_field *field, const json_t *j, const struct as_place *place, void *at,
                              struct as_error *err);
 
-/* The records of the format. */
-extern const struct as_field as_run_fields[], as_cell_fields[], as_trial_fields[], as_gate_fields[];
-extern const struct as_field as_readings_fields[];
-extern const size_t as_run_fields_n, as_cell_fields_n, as_trial_fields_n, as_gate_fields_n, as_readings_fields_n;
+extern const struct as_fields as_run_fields, as_cell_fields, as_trial_fields, as_gate_fields, as_readings_fields;
 
 #endif
