@@ -5,7 +5,6 @@
 #include "cli/compare_provenance.h"
 #include "cli/compare_table.h"
 #include "cli/ndjson.h"
-#include "report/shown.h"
 #include "report/terminal.h"
 
 #include <math.h>
@@ -139,13 +138,9 @@ static void json_all(const struct as_pairs *pairs, struct as_buf *out)
     as_buf_finish(&b);
 }
 
-/* With the units that tables and pages show. */
 static enum as_status load(const struct as_args *args, size_t which, struct as_source *out, struct as_error *err)
 {
-    enum as_status st = as_source_load(args, as_args_word(args, which), out, err);
-    for (size_t i = 0; i < out->n && !st; i++)
-        as_shown_cell(&out->cells[i]);
-    return st;
+    return as_source_load(args, as_args_word(args, which), out, err);
 }
 
 static int run_compare(const struct as_command *command, const struct as_args *args)

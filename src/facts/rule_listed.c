@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LINE = 64; /* bytes that a cell's time is for */
 /* The last cache of known chips answers in at most two thirds of the time of the memory behind it. Where loads inside
  * one take nearly as long as there, most of them missed it. */
 static const double CACHE_MOST = 0.8;
@@ -74,19 +73,15 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
 static void add_level(struct rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
                       double memory, bool last)
 {
-    struct as_fact *f =
-        fact_add(c, place, bandwidth ? "GB/s" : cell->unit, "listed.%.16s.%s", place, bandwidth ? "read" : "latency");
+    struct as_fact *f = fact_add(c, place, cell->unit, "listed.%.16s.%s", place, bandwidth ? "read" : "latency");
     char value[96];
     if (!f)
         return;
-    struct as_interval ns = cell_interval(cell);
-    if (bandwidth)
-        fact_number(f, LINE / cell->sum.median, (struct as_interval){LINE / ns.hi, LINE / ns.lo});
-    else
-        fact_number(f, cell->sum.median, ns);
+    const struct as_interval ci = cell_interval(cell);
+    fact_number(f, cell->sum.median, ci);
     fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     fact_evidence(f, cell);
-    if (!bandwidth && strcmp(place, "memory") != 0 && (ns.lo > CACHE_MOST * memory || (last && isnan(memory)))) {
+    if (!bandwidth && strcmp(place, "memory") != 0 && (ci.lo > CACHE_MOST * memory || (last && isnan(memory)))) {
         say_missed(f, place, value, memory);
         return;
     }
@@ -105,7 +100,7 @@ void rule_listed(struct rule_context *c)
     for (size_t i = 0; i < n; i++) {
         const char *place = cell_axis(cells[i], "place"), *what = cell_axis(cells[i], "what");
         bool bandwidth = strcmp(what, "bandwidth") == 0;
-        if (place[0] && strcmp(cells[i]->unit, "ns") == 0 && !is_known(c, place, bandwidth))
+        if (place[0] && strcmp(cells[i]->unit, bandwidth ? "GB/s" : "ns") == 0 && !is_known(c, place, bandwidth))
             add_level(c, cells[i], place, bandwidth, memory, is_last_cache(cells, n, place));
     }
     free(cells);

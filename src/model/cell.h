@@ -39,6 +39,14 @@ void as_axes_to_text(const struct as_axes *axes, struct as_buf *out);
 /* Identity across runs and machines: hash of probe, metric and the axes sorted by name. The device is not in it. */
 uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes *axes);
 
+/* What a number is. */
+struct as_metric {
+    const char *name; /* "latency", "bandwidth" */
+    const char *unit;
+    bool lower_is_better;
+    const char *counts; /* in words */
+};
+
 enum as_cell_status {
     AS_CELL_PLANNED, /* not measured yet */
     AS_CELL_OK,

@@ -131,9 +131,10 @@ enum as_status as_plan_check_cell(const struct as_cell *cell, const struct as_de
     const struct as_probe *probe = as_probe_find(cell->probe);
     if (strcmp(cell->device, info->id) != 0)
         return as_fail(err, AS_UNSUPPORTED, "it is of device '%s', not of '%s'", cell->device, info->id);
-    if (probe && (strcmp(cell->metric, probe->metric) != 0 || strcmp(cell->unit, probe->unit) != 0 ||
-                  !cell->lower_is_better != !probe->lower_is_better))
+    const struct as_metric metric = probe ? as_probe_metric(probe, &cell->axes) : (struct as_metric){0};
+    if (probe && (strcmp(cell->metric, metric.name) != 0 || strcmp(cell->unit, metric.unit) != 0 ||
+                  !cell->lower_is_better != !metric.lower_is_better))
         return as_fail(err, AS_USAGE, "probe '%s' of this build measures %s in %s, not %s in %s", probe->name,
-                       probe->metric, probe->unit, cell->metric, cell->unit);
+                       metric.name, metric.unit, cell->metric, cell->unit);
     return as_plan_check(cell->probe, &cell->axes, info, err);
 }

@@ -65,17 +65,18 @@ struct planner {
 static void cell_init(struct as_cell *c, const struct planner *p, const struct as_probe *probe,
                       const struct as_axes *axes)
 {
+    const struct as_metric metric = as_probe_metric(probe, axes);
     *c = (struct as_cell){.limit = NAN,
                           .clock_hz = NAN,
-                          .lower_is_better = probe->lower_is_better,
+                          .lower_is_better = metric.lower_is_better,
                           .axes = *axes,
                           .precision = p->precision};
     as_copy_text(c->backend, sizeof c->backend, p->info->backend);
     as_copy_text(c->device, sizeof c->device, p->info->id);
     as_copy_text(c->probe, sizeof c->probe, probe->name);
-    as_copy_text(c->metric, sizeof c->metric, probe->metric);
-    as_copy_text(c->unit, sizeof c->unit, probe->unit);
-    as_copy_text(c->counts, sizeof c->counts, probe->counts);
+    as_copy_text(c->metric, sizeof c->metric, metric.name);
+    as_copy_text(c->unit, sizeof c->unit, metric.unit);
+    as_copy_text(c->counts, sizeof c->counts, metric.counts);
     c->key = as_cell_key(c->probe, c->metric, &c->axes);
     c->sum.median = c->sum.mad = c->sum.min = c->sum.max = NAN;
     c->sum.ci.lo = c->sum.ci.hi = NAN;

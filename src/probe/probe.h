@@ -97,7 +97,9 @@ struct as_probe {
     const char *metric;   /* "latency" */
     const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles, ops/s */
     bool lower_is_better;
-    const char *counts;          /* what the number counts, in words */
+    const char *counts;                                               /* what the number counts, in words */
+    const struct as_metric *(*metric_of)(const struct as_axes *axes); /* (optional) of cells that measure something
+                                                                       else; NULL: what the record says */
     unsigned needs;              /* capability bits without which the probe is unsupported on a device */
     bool hidden;                 /* not listed (sentinel) */
     bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
@@ -121,6 +123,12 @@ struct as_probe {
     const char *figure;          /* name of the figure (folder), NULL when it has none */
 };
 
+/* What the cells of a probe with these axes measure. */
+static inline struct as_metric as_probe_metric(const struct as_probe *probe, const struct as_axes *axes)
+{
+    const struct as_metric *own = probe->metric_of ? probe->metric_of(axes) : NULL;
+    return own ? *own : (struct as_metric){probe->metric, probe->unit, probe->lower_is_better, probe->counts};
+}
 /* All probes of this build in the order of the report; ends with NULL. */
 extern const struct as_probe *const as_probes[];
 const struct as_probe *as_probe_find(const char *name); /* NULL when there is none; also hidden ones */

@@ -1,7 +1,6 @@
 #include "report/load.h"
 #include "base/text.h"
 #include "report/overview.h"
-#include "report/shown.h"
 #include "report/twins.h"
 
 #include <jansson.h>
@@ -113,8 +112,6 @@ static enum as_status derive(struct as_report_run *out, struct as_error *err)
     enum as_status s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
     if (!s)
         s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
-    for (size_t i = 0; i < out->cells_n && !s; i++) /* behind the facts, whose rules read cells as they are stored */
-        as_shown_cell(&out->cells[i]);
     return s ? s : as_twins_make(out, err);
 }
 
@@ -139,17 +136,12 @@ enum as_status as_report_load(struct as_store *store, const char *name, struct a
 
 static enum as_status look_at_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
-    const int64_t id = cell->id;
-    as_shown_cell(cell);
-    return as_overview_add(user, cell, id, err);
+    return as_overview_add(user, cell, cell->id, err);
 }
 
-static enum as_status fetch_shown(void *user, int64_t handle, struct as_cell *out, struct as_error *err)
+static enum as_status fetch_cell(void *user, int64_t handle, struct as_cell *out, struct as_error *err)
 {
-    enum as_status s = as_store_cell(user, handle, 0, out, err);
-    if (!s)
-        as_shown_cell(out);
-    return s;
+    return as_store_cell(user, handle, 0, out, err);
 }
 
 /* Whole probes, those with the fewest cells first: a fact that rests on half of a probe's cells may be wrong. */
@@ -215,7 +207,7 @@ static enum as_status load_big(struct as_store *store, struct as_report_run *out
     if (!s)
         s = as_overview_handles(o, left_out, &handles, &handles_n, err);
     if (!s)
-        s = as_overview_end(o, fetch_shown, store, err);
+        s = as_overview_end(o, fetch_cell, store, err);
     if (!s)
         s = load_handles(store, handles, handles_n, out, err);
     free(left_out);
@@ -240,8 +232,6 @@ static enum as_status load_probe(struct as_store *store, const char *probe, bool
     const struct as_cell_filter filter = {.run_id = out->run.id, .probe = probe, .limit = all ? 0 : AS_REPORT_ROWS_MAX};
     size_t n = 0;
     enum as_status s = as_store_cells(store, &filter, &out->cells, &out->cells_n, err);
-    for (size_t i = 0; i < out->cells_n && !s; i++)
-        as_shown_cell(&out->cells[i]);
     if (!s && filter.limit && out->cells_n == filter.limit)
         s = as_store_count(store, out->run.id, probe, &n, err);
     out->rows_more = n > out->cells_n ? n - out->cells_n : 0;

@@ -12,6 +12,8 @@
 enum { TEXT_MAX = 256 << 20 };
 /* The first format whose gates judge validity alone, and how many gates those before had. */
 enum { VALIDITY_FORMAT = 4, OLD_GATES = 7 };
+/* The first format whose cells may have metrics of their own. */
+enum { METRIC_FORMAT = 5 };
 
 struct import {
     struct as_store *store;
@@ -27,6 +29,7 @@ struct cell_in {
     const json_t *j;
     struct as_place place;
     size_t taken; /* samples that trials have taken */
+    bool turned;  /* its numbers were times of a rate */
 };
 
 static enum as_status fail_at(const struct import *in, const struct as_place *place, const char *name, const char *why)
@@ -214,6 +217,8 @@ static enum as_status import_trial(struct import *in, struct cell_in *c, size_t 
         s = read_beside(in, &place, &core_hz, j, v.n, &v.core_hz);
     if (!s)
         s = read_beside(in, &place, &weight, j, v.n, &v.weight);
+    if (!s && c->turned)
+        as_older_trial(&v, !as_trial_counts(&v)); /* samples that count are the cell's, which are turned already */
     if (!s) {
         *last = v.number;
         s = as_store_put_trial(in->store, &v, c->cell.id, in->err);
@@ -275,6 +280,10 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
         s = read_numbers(in, &c.place, "samples", json_object_get(j, "samples"), c.cell.sum.n, &c.cell.samples);
     if (!s)
         s = read_sample_trials(in, &c);
+    if (!s && in->format < METRIC_FORMAT) {
+        c.turned = as_older_is_rate(&c.cell);
+        as_older_cell(&c.cell);
+    }
     if (!s && (s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err)) == AS_FORMAT)
         as_fail_in(in->err, c.place.text);
     if (!s && !in->first_cell)

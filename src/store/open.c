@@ -188,12 +188,13 @@ static enum as_status mend(struct as_store *store, struct as_error *err)
     return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
 }
 
-/* The first schema whose states are of validity alone. */
-enum { VALIDITY_SCHEMA = 4 };
+/* The first schemas whose states are of validity alone, and whose cells may have metrics of their own. */
+enum { VALIDITY_SCHEMA = 4, METRIC_SCHEMA = 5 };
 
-static enum as_status judge_again(void *user, int from, struct as_error *err)
+static enum as_status compute_again(void *user, int from, struct as_error *err)
 {
-    return from > 0 && from < VALIDITY_SCHEMA ? as_store_rejudge(user, 0, err) : AS_OK;
+    enum as_status s = from > 0 && from < METRIC_SCHEMA ? as_store_convert(user, err) : AS_OK;
+    return !s && from > 0 && from < VALIDITY_SCHEMA ? as_store_rejudge(user, 0, err) : s;
 }
 
 /* Who only reads an older store gets a copy in memory that is brought up to date; the file stays as it is. */
@@ -209,7 +210,7 @@ static enum as_status read_older(struct as_store *store, struct as_error *err)
     }
     sqlite3_close(store->db);
     store->db = copy;
-    return rc == SQLITE_OK ? as_schema_migrate(&as_store_schema, store->path, copy, judge_again, store, err)
+    return rc == SQLITE_OK ? as_schema_migrate(&as_store_schema, store->path, copy, compute_again, store, err)
                            : as_sql_fail_at(store->path, copy, rc, err);
 }
 
@@ -239,7 +240,7 @@ static enum as_status open_write(struct as_store *store, struct as_error *err)
         s = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
     }
     if (!s && kind != AS_SCHEMA_CURRENT)
-        s = as_schema_migrate(&as_store_schema, store->path, store->db, judge_again, store, err);
+        s = as_schema_migrate(&as_store_schema, store->path, store->db, compute_again, store, err);
     return s;
 }
 

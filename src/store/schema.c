@@ -183,7 +183,10 @@ static const char version_4[] =
                                   "DROP TABLE cells;"
                                   "ALTER TABLE cells_4 RENAME TO cells;";
 
-static const char *const steps[] = {version_1, version_2, version_3, version_4};
+/* Bandwidths of probe topology are rates: as_store_convert computes them from the times that they were. */
+static const char version_5[] = "";
+
+static const char *const steps[] = {version_1, version_2, version_3, version_4, version_5};
 const struct as_schema as_store_schema = {.version = sizeof steps / sizeof *steps, .steps = steps};
 
 static int read_number(sqlite3 *db, const char *sql, int64_t *out)

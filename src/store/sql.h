@@ -29,7 +29,9 @@ enum as_sql {
     AS_SQL_DELETE_RUN,
     AS_SQL_ADD_CELL,
     AS_SQL_UPDATE_CELL,
+    AS_SQL_SET_KEY,
     AS_SQL_ADD_TRIAL,
+    AS_SQL_DELETE_TRIALS,
     AS_SQL_EXCLUDE_TRIAL,
     AS_SQL_COUNT_ALL_TRIALS,
     AS_SQL_RUNS,
@@ -143,6 +145,12 @@ enum as_status as_store_put_end(struct as_store *store, const struct as_run *run
 /* Estimates, intervals and states of all cells of a run made anew from its samples; 0: of every run. Part of a writing
  * transaction. */
 enum as_status as_store_rejudge(struct as_store *store, int64_t run_id, struct as_error *err);
+/* Numbers in a metric of before, in that of today: in all runs, as a part of a writing transaction; of a cell, with its
+ * samples where it has them (false: it is none); of a trial of a cell that is a rate. */
+enum as_status as_store_convert(struct as_store *store, struct as_error *err);
+bool as_older_is_rate(const struct as_cell *cell);
+bool as_older_cell(struct as_cell *cell);
+void as_older_trial(struct as_trial *trial, bool with_samples);
 /* What breaks a rule of the store. */
 struct as_broken {
     const char *rule;   /* NULL: nothing does */

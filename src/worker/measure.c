@@ -406,7 +406,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     if ((st = make_room(&m, err)))
         goto done;
     as_watch_begin(&m.watch, sensing, 0);
-    m.key = as_cell_key(order->probe, m.probe->metric, &order->axes);
+    m.key = as_cell_key(order->probe, as_probe_metric(m.probe, &order->axes).name, &order->axes);
     as_arenas_begin(dev, m.key, order->seed);
     dev->code = (struct as_code_identity){0};
     enum as_status trial = run_phases(&m, started, out, &why);

@@ -269,9 +269,9 @@ static void test_listed(void **state)
     (void)state;
     struct made *m = start();
     made_add(m, "topology", "ns", 150, "place=L2 what=latency");
-    made_add(m, "topology", "ns", 0.008, "place=L2 what=bandwidth");
+    made_add(m, "topology", "GB/s", 8000, "place=L2 what=bandwidth");
     made_add(m, "topology", "ns", 310, "place=memory what=latency");
-    made_add(m, "topology", "ns", 0.016, "place=memory what=bandwidth");
+    made_add(m, "topology", "GB/s", 4000, "place=memory what=bandwidth");
     made_add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0 width=best");
     made_derive(m);
     const struct as_fact *read = made_get(m, "listed.memory.read");
@@ -309,7 +309,7 @@ static void test_listed_is_missed(void **state)
     struct made *m = start();
     made_add(m, "topology", "ns", 22, "place=L2 what=latency");
     made_add(m, "topology", "ns", 108, "place=L3 what=latency");
-    made_add(m, "topology", "ns", 0.04, "place=L3 what=bandwidth");
+    made_add(m, "topology", "GB/s", 1600, "place=L3 what=bandwidth");
     made_add(m, "topology", "ns", 126, "place=memory what=latency");
     made_derive(m);
     const struct as_fact *missed = made_get(m, "listed.L3.latency");

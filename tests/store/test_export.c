@@ -157,10 +157,10 @@ static void test_changed_exports_are_refused(void **state)
     static const struct {
         const char *from, *to, *place;
     } changes[] = {
-        {"\"format_version\":4", "\"format_version\":5", "newer assay (format 5, this one knows 4)"},
-        {"\"format_version\":4", "\"format_version\":\"4\"", "format_version"},
-        {"\"format_version\":4,", "", "format_version"},
-        {"\"format_version\":4,", "\"format_version\":4,\"format_version\":4,", "line 1"},
+        {"\"format_version\":5", "\"format_version\":6", "newer assay (format 6, this one knows 5)"},
+        {"\"format_version\":5", "\"format_version\":\"4\"", "format_version"},
+        {"\"format_version\":5,", "", "format_version"},
+        {"\"format_version\":5,", "\"format_version\":5,\"format_version\":5,", "line 1"},
         {"\"sentinels\":", "\"guards\":", "sentinels"},
         {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "unknown member"},
         {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},
@@ -312,6 +312,41 @@ static void test_export_of_version_2(void **state)
     as_cells_free(cells, n);
 }
 
+/* Until format 5 a bandwidth of probe topology was the time of 64 bytes. */
+static void test_export_of_times(void **state)
+{
+    struct fixture *f = *state;
+    struct as_axes axes = {0};
+    struct as_cell *cells;
+    struct as_trial *trials;
+    char key[17];
+    int64_t id;
+    size_t n;
+    second_store(f);
+    check(f, as_axes_add(&axes, "place", "L1", &f->err));
+    check(f, as_axes_add(&axes, "what", "bandwidth", &f->err));
+    as_hash_hex(as_cell_key("topology", "time", &axes), key);
+    char *text = replaced(strdup(export_version_2), "\"probe\":\"latency\"", "\"probe\":\"topology\"");
+    text = replaced(text, "\"metric\":\"latency\"", "\"metric\":\"time\"");
+    text = replaced(text, "{\"size\":1024,\"pattern\":\"random\",\"allocator\":\"malloc\",\"stride\":64}",
+                    "{\"place\":\"L1\",\"what\":\"bandwidth\"}");
+    text = replaced(text, "a5de9589048be6d0", key);
+    check(f, as_store_import_json(f->store, text, strlen(text), &id, &f->err));
+    free(text);
+    check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = id, .with_samples = 1}, &cells, &n, &f->err));
+    assert_int_equal(n, 1);
+    assert_string_equal(cells[0].metric, "bandwidth");
+    assert_string_equal(cells[0].unit, "GB/s");
+    assert_true(cells[0].samples[0] == 64 / 1.02 && cells[0].sum.median > 63 && cells[0].sum.median < 64);
+    assert_true(cells[0].key == as_cell_key("topology", "bandwidth", &axes));
+    as_cells_free(cells, n);
+    check(f, as_store_trials(f->store, id, 0, &trials, &n, &f->err));
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < trials[i].n; k++)
+            assert_true(trials[i].samples[k] > 30 && trials[i].samples[k] < 65);
+    as_trials_free(trials, n);
+}
+
 static void test_csv(void **state)
 {
     struct fixture *f = *state;
@@ -374,6 +409,7 @@ int main(void)
         TEST(test_hostile_texts),
         TEST(test_export_of_version_1),
         TEST(test_export_of_version_2),
+        TEST(test_export_of_times),
         TEST(test_csv),
         cmocka_unit_test(test_damaged_details),
     };

@@ -136,6 +136,44 @@ static void test_store_of_version_2(void **state)
     assert_int_equal(ask(f->path, columns), 1);
 }
 
+/* Until schema 5 a bandwidth of probe topology was the time of 64 bytes. */
+static void test_store_of_version_4(void **state)
+{
+    static const char times[] =
+        "UPDATE cells SET probe = 'topology', metric = 'time', unit = 'ns', better_less = 1, axes = "
+        "'{\"place\":\"L2\",\"what\":\"bandwidth\"}', min = 1, median = 2, max = 4, ci_low = 1.6, ci_high = 2.5, bound "
+        "= 0.5 "
+        "WHERE id = 1;";
+    struct fixture *f = *state;
+    const struct as_schema four = {4, as_store_schema.steps};
+    enum as_schema_kind kind;
+    struct as_cell cell;
+    struct as_trial *trials;
+    size_t n;
+    run_sql(f->path, store_version_1);
+    assert_int_equal(migrate(f, &four, &kind), AS_OK);
+    run_sql(f->path, times);
+    must_open(f, AS_STORE_WRITE);
+    check(f, as_store_cell(f->store, 1, 1, &cell, &f->err));
+    assert_string_equal(cell.metric, "bandwidth");
+    assert_string_equal(cell.unit, "GB/s");
+    assert_false(cell.lower_is_better);
+    assert_true(cell.sum.min == 16 && cell.sum.median == 32 && cell.sum.max == 64);
+    assert_true(fabs(cell.sum.ci.lo - 25.6) < 1e-9 && fabs(cell.sum.ci.hi - 40) < 1e-9 && cell.limit == 128);
+    assert_true(cell.key == as_cell_key("topology", "bandwidth", &cell.axes));
+    check(f, as_store_trials(f->store, 0, 1, &trials, &n, &f->err));
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < trials[i].n; k++)
+            assert_true(trials[i].samples[k] > 64 / 1.6 && trials[i].samples[k] < 64 / 1.4);
+    assert_true(cell.samples[0] == trials[0].samples[0]);
+    as_trials_free(trials, n);
+    as_cell_finish(&cell);
+    check(f, as_store_cell(f->store, 2, 0, &cell, &f->err));
+    assert_string_not_equal(cell.unit, "GB/s"); /* other cells are as they were */
+    as_cell_finish(&cell);
+}
+
 /* Nothing is made up for rows that belong to nothing, nor is the file touched. */
 static void test_damaged_store_of_version_1(void **state)
 {
@@ -171,6 +209,7 @@ int main(void)
         TEST(test_migration),
         TEST(test_store_of_version_1),
         TEST(test_store_of_version_2),
+        TEST(test_store_of_version_4),
         TEST(test_damaged_store_of_version_1),
         TEST(test_failed_migration_leaves_it_as_it_was),
     };

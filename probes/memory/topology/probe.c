@@ -91,6 +91,13 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
+static const struct as_metric *metric_of(const struct as_axes *a)
+{
+    static const struct as_metric bandwidth = {
+        "bandwidth", "GB/s", false, "bytes read, over half of the reported size; probe bandwidth looks for the most"};
+    return is_bandwidth(a) ? &bandwidth : NULL;
+}
+
 struct state {
     struct as_chase chase;
     struct as_stream stream;
@@ -101,8 +108,8 @@ static void set_limit(struct as_trial_context *vc, bool bandwidth)
 {
     const struct as_device_info *info = &vc->dev->info;
     if (bandwidth && vc->claims_memory && info->peak_bandwidth > 0) {
-        vc->limit = LINE * 1e9 / info->peak_bandwidth;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "64 bytes at the memory's physical peak");
+        vc->limit = info->peak_bandwidth / 1e9;
+        snprintf(vc->limit_why, sizeof vc->limit_why, "the memory's physical peak");
     } else if (!bandwidth)
         as_limit_own_cycle(vc);
 }
@@ -144,10 +151,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     struct state *s = state;
     if (!s->bandwidth)
         return as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
-    double gbs = NAN;
-    enum as_status st = as_stream_run(&s->stream, reps, &gbs, &out->seconds, err);
-    out->value = LINE / gbs;
-    return st;
+    return as_stream_run(&s->stream, reps, &out->value, &out->seconds, err);
 }
 
 static bool check(void *state, char *why, size_t why_size)
@@ -177,11 +181,11 @@ const struct as_probe as_probe_topology = {
     .name = "topology",
     .title = "Levels of memory, as the system lists them",
     .question = "What does each level of the memory system give that the system says is there?",
-    .metric = "time",
+    .metric = "latency",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time of 64 bytes, over half of the claimed size: of a dependent load, or of reading in a row (64 "
-              "divided by it: GB/s); probe bandwidth looks for the most",
+    .counts = "one dependent load, over half of the reported size",
+    .metric_of = metric_of,
     .axes = axes,
     .quick = grid,
     .full = grid,
