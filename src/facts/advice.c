@@ -98,11 +98,11 @@ static void lacking(const struct topic *t, struct as_advice *a)
     as_buf_finish(&command);
 }
 
-static enum as_status advise_device(struct rule_context *c, void *user)
+static enum as_status advise_device(struct as_rule_context *c, void *user)
 {
     struct advice_list *list = user;
     const bool cpu = strcmp(c->device, "cpu") == 0;
-    struct fact_list facts = {(struct as_fact *)list->facts, list->facts_n, list->facts_n}; /* read only here */
+    struct as_fact_list facts = {(struct as_fact *)list->facts, list->facts_n, list->facts_n}; /* read only here */
     c->facts = &facts;
     for (size_t i = 0; i < sizeof topics / sizeof *topics && !c->status; i++) {
         const struct topic *t = &topics[i];
@@ -126,7 +126,7 @@ enum as_status as_advice_derive(const struct as_fact_input *in, const struct as_
                                 struct as_advice **advice, size_t *n, struct as_error *err)
 {
     struct advice_list list = {.facts = facts, .facts_n = facts_n};
-    enum as_status st = facts_each_device(in, advise_device, &list, err);
+    enum as_status st = as_facts_each_device(in, advise_device, &list, err);
     *advice = NULL;
     *n = 0;
     if (st) {

@@ -13,7 +13,7 @@ static void say_choice(struct as_advice *a, const struct choice *choices, size_t
     struct as_buf names = AS_BUF_INIT;
     char value[96];
     choices_names(choices, same, &names);
-    fact_value_text(choices[0].value, choices[0].ci, choices[0].cell->unit, value, sizeof value);
+    as_fact_value_text(choices[0].value, choices[0].ci, choices[0].cell->unit, value, sizeof value);
     if (same > 1)
         advice_say(a, "use %s, which are statistically tied: with '%s' %s %s", as_buf_get(&names), choices[0].allocator,
                    does, value);
@@ -31,9 +31,9 @@ static void say_others(struct as_advice *a, const struct choice *choices, size_t
         char ratio[96];
         if (i == 1 && shown[1] == shown[0])
             break;
-        fact_value_text(other->value / choices[0].value,
-                        as_ratio_interval(other->value, other->ci, choices[0].value, choices[0].ci), "x", ratio,
-                        sizeof ratio);
+        as_fact_value_text(other->value / choices[0].value,
+                           as_ratio_interval(other->value, other->ci, choices[0].value, choices[0].ci), "x", ratio,
+                           sizeof ratio);
         advice_say(a, "%s '%s' %s of that", i ? "," : ";", other->allocator, ratio);
     }
 }
@@ -44,7 +44,7 @@ static void add_numbers(struct as_advice *a, const struct choice *choices, size_
         advice_number(a, choices[i].cell, "%s, '%s'", choices[i].cell->metric, choices[i].allocator);
 }
 
-bool advise_allocator(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     struct choice choices[CHOICES_MAX];
     size_t n = choose(c, &t->wanted, choices), same = choices_best(choices, n, t->wanted.less);
@@ -58,7 +58,7 @@ bool advise_allocator(struct rule_context *c, const struct topic *t, struct as_a
 }
 
 /* Of the allocators that the host reaches too, by what the driver says of them. */
-bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     struct choice choices[CHOICES_MAX];
     size_t n = choose(c, &t->wanted, choices), kept = 0, could = 0;
@@ -81,9 +81,9 @@ bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advi
     const bool out_of_reach = fastest && !fastest->host_access;
     if (out_of_reach) {
         char ratio[96];
-        fact_value_text(choices[0].value / own.value,
-                        as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci), "x", ratio,
-                        sizeof ratio);
+        as_fact_value_text(choices[0].value / own.value,
+                           as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci), "x", ratio,
+                           sizeof ratio);
         advice_say(a, ", %s of its rate in '%s', which the host cannot access", ratio, own.allocator);
     }
     say_others(a, choices, kept, same);
@@ -98,17 +98,17 @@ bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advi
 
 /* ---- short-lived ---- */
 
-static const struct as_cell *free_of(const struct rule_context *c, const struct as_cell *alloc)
+static const struct as_cell *free_of(const struct as_rule_context *c, const struct as_cell *alloc)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->cells[i]->probe, "alloc") == 0 && strcmp(cell_axis(c->cells[i], "op"), "free") == 0 &&
-            cells_alike(c->cells[i], alloc, "op"))
+        if (strcmp(c->cells[i]->probe, "alloc") == 0 && strcmp(as_cell_axis(c->cells[i], "op"), "free") == 0 &&
+            as_cells_alike(c->cells[i], alloc, "op"))
             return c->cells[i];
     return NULL;
 }
 
 /* Time of both calls, for each allocator that has both. */
-static size_t lives_of(struct rule_context *c, const char *size, struct choice out[CHOICES_MAX])
+static size_t lives_of(struct as_rule_context *c, const char *size, struct choice out[CHOICES_MAX])
 {
     const struct wanted wanted = {"alloc", {{"op", "alloc"}, {"size", size}}, ANY_TEAM, true};
     size_t n = choose(c, &wanted, out), kept = 0;
@@ -116,7 +116,7 @@ static size_t lives_of(struct rule_context *c, const char *size, struct choice o
         const struct as_cell *cell = free_of(c, out[i].cell);
         if (!cell)
             continue;
-        const struct as_interval ci = cell_interval(cell);
+        const struct as_interval ci = as_cell_interval(cell);
         out[kept] = out[i];
         out[kept].value += cell->sum.median;
         out[kept].ci.lo += ci.lo;
@@ -126,11 +126,11 @@ static size_t lives_of(struct rule_context *c, const char *size, struct choice o
     return kept;
 }
 
-static void say_lives(struct rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
+static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
 {
     char size[32];
     size_t same = choices_best(lives, n, true);
-    fact_value_text(cell_axis_number(lives[0].cell, "size"), NO_INTERVAL, "B", size, sizeof size);
+    as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
     advice_say(a, "%sFor %s: ", a->sentence[0] ? ". " : "", size);
     say_choice(a, lives, same, "allocating and freeing takes");
     say_others(a, lives, n, same);
@@ -143,7 +143,7 @@ static void say_lives(struct rule_context *c, struct as_advice *a, const struct 
     }
 }
 
-bool advise_short_lived(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_short_lived(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     struct choice lives[CHOICES_MAX];
     const char *small = NULL, *large = NULL;

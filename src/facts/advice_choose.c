@@ -8,12 +8,12 @@
 
 static bool is_wanted(const struct as_cell *cell, const struct wanted *w)
 {
-    if (strcmp(cell->probe, w->probe) != 0 || !cell_axis(cell, "allocator")[0])
+    if (strcmp(cell->probe, w->probe) != 0 || !as_cell_axis(cell, "allocator")[0])
         return false;
     for (size_t i = 0; w->axes[i][0]; i++)
-        if (strcmp(cell_axis(cell, w->axes[i][0]), w->axes[i][1]) != 0)
+        if (strcmp(as_cell_axis(cell, w->axes[i][0]), w->axes[i][1]) != 0)
             return false;
-    double threads = cell_axis_number(cell, "threads");
+    double threads = as_cell_axis_number(cell, "threads");
     return w->team == ANY_TEAM || (w->team == WHOLE_DEVICE ? threads == 0 : threads > 0);
 }
 
@@ -37,19 +37,19 @@ static size_t group_of(const struct candidate *first, size_t n, struct choice ou
     size_t found = 0;
     for (size_t i = 0; i < n && found < CHOICES_MAX; i++) {
         const struct as_cell *cell = first[i].cell;
-        if (!cells_alike(cell, first->cell, "allocator"))
+        if (!as_cells_alike(cell, first->cell, "allocator"))
             continue;
-        const char *allocator = cell_axis(cell, "allocator");
+        const char *allocator = as_cell_axis(cell, "allocator");
         size_t k = 0;
         while (k < found && strcmp(out[k].allocator, allocator) != 0)
             k++;
         if (k == found)
-            out[found++] = (struct choice){allocator, cell, cell->sum.median, cell_interval(cell)};
+            out[found++] = (struct choice){allocator, cell, cell->sum.median, as_cell_interval(cell)};
     }
     return found;
 }
 
-static size_t wanted_cells(struct rule_context *c, const struct wanted *w, struct candidate **out)
+static size_t wanted_cells(struct as_rule_context *c, const struct wanted *w, struct candidate **out)
 {
     size_t n = 0;
     if (!(*out = malloc((c->n + 1) * sizeof **out))) {
@@ -58,13 +58,13 @@ static size_t wanted_cells(struct rule_context *c, const struct wanted *w, struc
     }
     for (size_t i = 0; i < c->n; i++)
         if (is_wanted(c->cells[i], w))
-            (*out)[n++] = (struct candidate){c->cells[i], cell_hash_but(c->cells[i], "allocator")};
+            (*out)[n++] = (struct candidate){c->cells[i], as_cell_hash_but(c->cells[i], "allocator")};
     if (n > 1)
         qsort(*out, n, sizeof **out, by_others);
     return n;
 }
 
-size_t choose(struct rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX])
+size_t choose(struct as_rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX])
 {
     struct choice group[CHOICES_MAX];
     struct candidate *all;
@@ -75,7 +75,7 @@ size_t choose(struct rule_context *c, const struct wanted *w, struct choice out[
         for (end = i + 1; end < n && all[end].others == all[i].others; end++)
             ;
         const size_t found = group_of(&all[i], end - i, group);
-        const double number = cell_axis_number(all[i].cell, "threads"), threads = isfinite(number) ? number : 0;
+        const double number = as_cell_axis_number(all[i].cell, "threads"), threads = isfinite(number) ? number : 0;
         if (found < best || (found == best && threads < best_threads) ||
             (found == best && threads == best_threads && chosen && chosen < all[i].cell))
             continue;
@@ -145,7 +145,7 @@ void advice_number(struct as_advice *a, const struct as_cell *cell, const char *
     va_start(ap, fmt);
     as_buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    *number = (struct as_advice_number){.cell = cell->id, .value = cell->sum.median, .ci = cell_interval(cell)};
+    *number = (struct as_advice_number){.cell = cell->id, .value = cell->sum.median, .ci = as_cell_interval(cell)};
     as_copy_text(number->what, sizeof number->what, as_buf_get(&text));
     as_copy_text(number->unit, sizeof number->unit, cell->unit);
     as_buf_finish(&text);

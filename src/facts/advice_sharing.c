@@ -11,48 +11,49 @@
 
 static const char *cell_text(const struct as_cell *cell, char out[96])
 {
-    return fact_value_text(cell->sum.median, cell_interval(cell), cell->unit, out, 96);
+    return as_fact_value_text(cell->sum.median, as_cell_interval(cell), cell->unit, out, 96);
 }
 
 static const char *ratio_text(const struct as_cell *a, const struct as_cell *b, char out[96])
 {
-    return fact_value_text(a->sum.median / b->sum.median, cells_ratio(a, b), "x", out, 96);
+    return as_fact_value_text(a->sum.median / b->sum.median, as_cells_ratio(a, b), "x", out, 96);
 }
 
 /* ---- first touch ---- */
 
 /* How surely and how far apart two cells are: 0 where their intervals allow that they are alike. */
-static double apart(const struct pair *p)
+static double apart(const struct as_pair *p)
 {
-    struct as_interval r = cells_ratio(p->b, p->a);
+    struct as_interval r = as_cells_ratio(p->b, p->a);
     return r.lo > 1 + ADVICE_ALIKE ? r.lo - 1 : r.hi < 1 - ADVICE_ALIKE ? 1 - r.hi : 0;
 }
 
-bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
-    struct pair *pairs;
+    struct as_pair *pairs;
     size_t n, most = 0;
     char ratio[96], one[96], other[96];
     (void)t;
-    pairs_make(c, "bandwidth", "touch", "cpu", "device", &pairs, &n);
+    as_pairs_make(c, "bandwidth", "touch", "cpu", "device", &pairs, &n);
     for (size_t i = 1; i < n; i++)
         most = apart(&pairs[i]) > apart(&pairs[most]) ? i : most;
     if (n > 0 && apart(&pairs[most]) > 0) {
-        const struct pair *p = &pairs[most];
+        const struct as_pair *p = &pairs[most];
         bool device = p->b->sum.median > p->a->sum.median;
         advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s (%s)",
-                   device ? "device" : "CPU", cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
+                   device ? "device" : "CPU", as_cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
                    cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
                    ratio_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
         advice_say(a,
                    "Touch memory where it is convenient: in %zu comparison%s the device's bandwidth in repeated passes "
                    "does not depend on who touched first (device against CPU, '%s': %s)",
-                   n, n == 1 ? "" : "s", cell_axis(pairs[0].a, "allocator"), ratio_text(pairs[0].b, pairs[0].a, ratio));
+                   n, n == 1 ? "" : "s", as_cell_axis(pairs[0].a, "allocator"),
+                   ratio_text(pairs[0].b, pairs[0].a, ratio));
     }
     for (size_t i = 0; i < n; i++) {
-        advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", cell_axis(pairs[i].a, "allocator"));
-        advice_number(a, pairs[i].b, "bandwidth, '%s', the device first", cell_axis(pairs[i].b, "allocator"));
+        advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", as_cell_axis(pairs[i].a, "allocator"));
+        advice_number(a, pairs[i].b, "bandwidth, '%s', the device first", as_cell_axis(pairs[i].b, "allocator"));
     }
     free(pairs);
     return n > 0;
@@ -61,17 +62,17 @@ bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as
 /* ---- page faults ---- */
 
 /* The pair of page fault cells with the most pages. */
-static bool largest_pair(struct rule_context *c, const char *name, const char *a_text, const char *b_text,
-                         struct pair *out)
+static bool largest_pair(struct as_rule_context *c, const char *name, const char *a_text, const char *b_text,
+                         struct as_pair *out)
 {
-    struct pair *pairs;
+    struct as_pair *pairs;
     size_t n;
     double most = 0;
-    *out = (struct pair){0};
-    pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
+    *out = (struct as_pair){0};
+    as_pairs_make(c, "fault", name, a_text, b_text, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
-        double pages = cell_axis_number(pairs[i].a, "pages");
-        if (strcmp(cell_axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most))
+        double pages = as_cell_axis_number(pairs[i].a, "pages");
+        if (strcmp(as_cell_axis(pairs[i].a, "what"), "fault") != 0 || !(pages > most))
             continue;
         most = pages;
         *out = pairs[i];
@@ -80,12 +81,12 @@ static bool largest_pair(struct rule_context *c, const char *name, const char *a
     return out->a && out->b;
 }
 
-static void add_pair(struct as_advice *a, const struct pair *p)
+static void add_pair(struct as_advice *a, const struct as_pair *p)
 {
     const struct as_cell *cells[2] = {p->a, p->b};
     for (size_t i = 0; i < 2; i++)
-        advice_number(a, cells[i], "per page, %s, '%s', %s pages", cell_axis(cells[i], "scenario"),
-                      cell_axis(cells[i], "allocator"), cell_axis(cells[i], "pages"));
+        advice_number(a, cells[i], "per page, %s, '%s', %s pages", as_cell_axis(cells[i], "scenario"),
+                      as_cell_axis(cells[i], "allocator"), as_cell_axis(cells[i], "pages"));
 }
 
 /* What may make first touches by the CPU cheaper. */
@@ -97,17 +98,17 @@ static const struct {
     {"allocator", "mmap", "thp", "Ask for transparent huge pages", "Transparent huge pages do not help a first touch"},
 };
 
-bool advise_prefault_cpu(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     char ratio[96], before[96], after[96];
     (void)t;
     for (size_t i = 0; i < sizeof cheaper / sizeof *cheaper; i++) {
-        struct pair p;
+        struct as_pair p;
         if (!largest_pair(c, cheaper[i].axis, cheaper[i].a, cheaper[i].b, &p))
             continue;
-        bool helps = cells_ratio(p.a, p.b).lo > 1;
+        bool helps = as_cells_ratio(p.a, p.b).lo > 1;
         advice_say(a, "%s%s: a page of %s then takes %s instead of %s (%s as fast)", a->sentence[0] ? ". " : "",
-                   helps ? cheaper[i].do_it : cheaper[i].leave_it, cell_axis(p.a, "pages"), cell_text(p.b, after),
+                   helps ? cheaper[i].do_it : cheaper[i].leave_it, as_cell_axis(p.a, "pages"), cell_text(p.b, after),
                    cell_text(p.a, before), ratio_text(p.a, p.b, ratio));
         add_pair(a, &p);
     }
@@ -115,35 +116,36 @@ bool advise_prefault_cpu(struct rule_context *c, const struct topic *t, struct a
 }
 
 /* The CPU's own touch of the same pages, by all threads where that was measured. */
-static const struct as_cell *touch_by_cpu(const struct rule_context *c, const struct as_cell *like)
+static const struct as_cell *touch_by_cpu(const struct as_rule_context *c, const struct as_cell *like)
 {
     static const char *const teams[] = {"cpu-all", "cpu-one"};
     for (size_t k = 0; k < sizeof teams / sizeof *teams; k++)
         for (size_t i = 0; i < c->n; i++)
-            if (strcmp(c->cells[i]->probe, "fault") == 0 && strcmp(cell_axis(c->cells[i], "scenario"), teams[k]) == 0 &&
-                cells_alike(c->cells[i], like, "scenario"))
+            if (strcmp(c->cells[i]->probe, "fault") == 0 &&
+                strcmp(as_cell_axis(c->cells[i], "scenario"), teams[k]) == 0 &&
+                as_cells_alike(c->cells[i], like, "scenario"))
                 return c->cells[i];
     return NULL;
 }
 
 /* One after the other: the CPU's touch and the device's after it, against the device's alone. */
-static void say_in_turn(struct as_advice *a, const struct pair *p, const struct as_cell *cpu)
+static void say_in_turn(struct as_advice *a, const struct as_pair *p, const struct as_cell *cpu)
 {
-    struct as_interval one = cell_interval(cpu), then = cell_interval(p->b), alone = cell_interval(p->a);
+    struct as_interval one = as_cell_interval(cpu), then = as_cell_interval(p->b), alone = as_cell_interval(p->a);
     struct as_interval both = {one.lo + then.lo, one.hi + then.hi};
     char text[96];
-    fact_value_text(cpu->sum.median + p->b->sum.median, both, cpu->unit, text, sizeof text);
+    as_fact_value_text(cpu->sum.median + p->b->sum.median, both, cpu->unit, text, sizeof text);
     advice_say(a, ". Where it cannot, both in sequence take %s per page: %s", text,
                both.hi < alone.lo   ? "pre-fault even then"
                : both.lo > alone.hi ? "let the device fault"
                                     : "neither is significantly better");
-    advice_number(a, cpu, "per page, %s, '%s', %s pages", cell_axis(cpu, "scenario"), cell_axis(cpu, "allocator"),
-                  cell_axis(cpu, "pages"));
+    advice_number(a, cpu, "per page, %s, '%s', %s pages", as_cell_axis(cpu, "scenario"), as_cell_axis(cpu, "allocator"),
+                  as_cell_axis(cpu, "pages"));
 }
 
-bool advise_prefault_device(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_prefault_device(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
-    struct pair p;
+    struct as_pair p;
     char ratio[96], before[96], after[96];
     (void)t;
     if (!largest_pair(c, "scenario", "device-major", "device-minor", &p))
@@ -152,18 +154,18 @@ bool advise_prefault_device(struct rule_context *c, const struct topic *t, struc
     cell_text(p.b, after);
     ratio_text(p.a, p.b, ratio);
     add_pair(a, &p);
-    if (cells_ratio(p.a, p.b).lo > 1) {
+    if (as_cells_ratio(p.a, p.b).lo > 1) {
         advice_say(a,
                    "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
                    "page instead of %s (%s as fast)",
-                   cell_axis(p.a, "allocator"), after, before, ratio);
+                   as_cell_axis(p.a, "allocator"), after, before, ratio);
         const struct as_cell *cpu = touch_by_cpu(c, p.a);
         if (cpu)
             say_in_turn(a, &p, cpu);
     } else {
         advice_say(
             a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without (%s as fast)",
-            cell_axis(p.a, "allocator"), after, before, ratio);
+            as_cell_axis(p.a, "allocator"), after, before, ratio);
     }
     return true;
 }
@@ -171,28 +173,28 @@ bool advise_prefault_device(struct rule_context *c, const struct topic *t, struc
 /* ---- copies ---- */
 
 /* The bandwidth of the device on this memory, of the operation. */
-static const struct as_cell *streaming(const struct rule_context *c, const char *op, const char *allocator,
+static const struct as_cell *streaming(const struct as_rule_context *c, const char *op, const char *allocator,
                                        const struct as_cell *like)
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct as_cell *cell = c->cells[i];
-        if (strcmp(cell->probe, "bandwidth") == 0 && strcmp(cell_axis(cell, "op"), op) == 0 &&
-            strcmp(cell_axis(cell, "allocator"), allocator) == 0 && cell_axis_number(cell, "threads") == 0 &&
-            strcmp(cell_axis(cell, "level"), "memory") == 0 && (!like || cells_alike(cell, like, "allocator")))
+        if (strcmp(cell->probe, "bandwidth") == 0 && strcmp(as_cell_axis(cell, "op"), op) == 0 &&
+            strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 && as_cell_axis_number(cell, "threads") == 0 &&
+            strcmp(as_cell_axis(cell, "level"), "memory") == 0 && (!like || as_cells_alike(cell, like, "allocator")))
             return cell;
     }
     return NULL;
 }
 
 /* A copy by the engines from memory that the host fills into the device's own, and that lay with the host. */
-static bool is_legacy_copy(const struct rule_context *c, const struct as_cell *cell, const char *own)
+static bool is_legacy_copy(const struct as_rule_context *c, const struct as_cell *cell, const char *own)
 {
-    if (strcmp(cell->probe, "copy") != 0 || strcmp(cell_axis(cell, "direction"), "one") != 0 ||
-        strcmp(cell_axis(cell, "how"), "engine") != 0 || strcmp(cell_axis(cell, "to"), own) != 0 ||
-        strcmp(cell_axis(cell, "from"), own) == 0)
+    if (strcmp(cell->probe, "copy") != 0 || strcmp(as_cell_axis(cell, "direction"), "one") != 0 ||
+        strcmp(as_cell_axis(cell, "how"), "engine") != 0 || strcmp(as_cell_axis(cell, "to"), own) != 0 ||
+        strcmp(as_cell_axis(cell, "from"), own) == 0)
         return false;
-    const struct as_allocator *from = c->info ? as_info_allocator(c->info, cell_axis(cell, "from")) : NULL;
-    return from && from->host_access && copy_crosses_bus(c, cell);
+    const struct as_allocator *from = c->info ? as_info_allocator(c->info, as_cell_axis(cell, "from")) : NULL;
+    return from && from->host_access && as_copy_crosses_bus(c, cell);
 }
 
 /* The largest copy from each kind of memory. */
@@ -216,14 +218,14 @@ static double *largest_from(struct sources *s, const char *from)
     return &s->v[i].size;
 }
 
-static struct sources find_sources(const struct rule_context *c, const char *own)
+static struct sources find_sources(const struct as_rule_context *c, const char *own)
 {
     struct sources s = {.n = 0};
     for (size_t i = 0; i < c->n; i++) {
         if (!is_legacy_copy(c, c->cells[i], own))
             continue;
-        double *largest = largest_from(&s, cell_axis(c->cells[i], "from"));
-        const double size = cell_axis_number(c->cells[i], "size");
+        double *largest = largest_from(&s, as_cell_axis(c->cells[i], "from"));
+        const double size = as_cell_axis_number(c->cells[i], "size");
         if (largest && size > *largest)
             *largest = size;
     }
@@ -236,17 +238,17 @@ struct copies {
     size_t n;
 };
 
-static void find_copies(struct rule_context *c, const char *op, const char *own, struct copies *out)
+static void find_copies(struct as_rule_context *c, const char *op, const char *own, struct copies *out)
 {
     struct sources sources = find_sources(c, own);
     for (size_t i = 0; i < c->n && out->n < COPIES_MAX; i++) {
         const struct as_cell *copy = c->cells[i], *direct, *near;
         if (!is_legacy_copy(c, copy, own))
             continue;
-        const double *largest = largest_from(&sources, cell_axis(copy, "from"));
-        if (!largest || *largest > cell_axis_number(copy, "size"))
+        const double *largest = largest_from(&sources, as_cell_axis(copy, "from"));
+        if (!largest || *largest > as_cell_axis_number(copy, "size"))
             continue;
-        direct = streaming(c, op, cell_axis(copy, "from"), NULL);
+        direct = streaming(c, op, as_cell_axis(copy, "from"), NULL);
         near = direct ? streaming(c, op, own, direct) : NULL;
         if (!near)
             continue;
@@ -258,7 +260,7 @@ static void find_copies(struct rule_context *c, const char *op, const char *own,
 
 static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
 {
-    const char *from = cell_axis(all->copy[i], "from"), *own = cell_axis(all->own[i], "allocator");
+    const char *from = as_cell_axis(all->copy[i], "from"), *own = as_cell_axis(all->own[i], "allocator");
     advice_number(a, all->copy[i], "copy, '%s' to '%s'", from, own);
     advice_number(a, all->direct[i], "bandwidth, '%s'", from);
     advice_number(a, all->own[i], "bandwidth, '%s'", own);
@@ -272,29 +274,29 @@ static void say_copies(struct as_advice *a, const struct copies *all)
         struct as_interval ci;
         char number[96];
         number_copy(a, all, i);
-        if (!passes_to_pay(all->copy[i], all->direct[i], all->own[i], &passes, &ci))
+        if (!as_passes_to_pay(all->copy[i], all->direct[i], all->own[i], &passes, &ci))
             vain[vain_n++] = i;
         else if (ci.hi < 1)
             advice_say(a, "%s '%s' they pay even for a single pass over the data", a->sentence[0] ? "; from" : "From",
-                       cell_axis(all->copy[i], "from"));
+                       as_cell_axis(all->copy[i], "from"));
         else
             advice_say(a, "%s '%s' they pay from %s passes over the data on", a->sentence[0] ? "; from" : "From",
-                       cell_axis(all->copy[i], "from"), fact_value_text(passes, ci, "", number, sizeof number));
+                       as_cell_axis(all->copy[i], "from"), as_fact_value_text(passes, ci, "", number, sizeof number));
     }
     for (size_t k = 0; k < vain_n; k++)
         advice_say(a, "%s '%s'",
                    k                ? k + 1 < vain_n ? "," : " and"
                    : a->sentence[0] ? "; from"
                                     : "From",
-                   cell_axis(all->copy[vain[k]], "from"));
+                   as_cell_axis(all->copy[vain[k]], "from"));
     if (vain_n)
         advice_say(a,
                    " remove them where the passes are many: in repeated ones the device is not measurably slower there "
                    "than in '%s' (the first pass, which may migrate memory, is excluded)",
-                   cell_axis(all->own[vain[0]], "allocator"));
+                   as_cell_axis(all->own[vain[0]], "allocator"));
 }
 
-bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_copies(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     static const char *const ops[] = {"read", "triad"}; /* a pass is one of these; the first that was measured */
     const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";
@@ -308,7 +310,7 @@ bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advi
 
 /* ---- counters ---- */
 
-static const struct as_cell *cell_of(const struct rule_context *c, int64_t id)
+static const struct as_cell *cell_of(const struct as_rule_context *c, int64_t id)
 {
     size_t lo = 0, hi = c->n;
     while (lo < hi) { /* a run's cells are numbered in its order, unless another program wrote them */
@@ -328,14 +330,14 @@ static const struct as_cell *cell_of(const struct rule_context *c, int64_t id)
 
 enum { NAMES_MAX = 5 }; /* of a list in a sentence; a warning names all */
 
-static bool is_of(const struct rule_context *c, const struct as_fact *f, const char *prefix,
+static bool is_of(const struct as_rule_context *c, const struct as_fact *f, const char *prefix,
                   enum as_fact_verdict verdict)
 {
     return strcmp(f->device, c->device) == 0 && strncmp(f->id, prefix, strlen(prefix)) == 0 && f->verdict == verdict;
 }
 
 /* The cell of a fact that says the most: with the largest sample. */
-static const struct as_cell *worst_cell(const struct rule_context *c, const struct as_fact *f)
+static const struct as_cell *worst_cell(const struct as_rule_context *c, const struct as_fact *f)
 {
     const struct as_cell *worst = NULL;
     for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
@@ -347,37 +349,37 @@ static const struct as_cell *worst_cell(const struct rule_context *c, const stru
 }
 
 /* Is an update lost in memory of an allocator, by atomics of a scope (NULL: any)? */
-static bool loses(const struct rule_context *c, const char *allocator, const char *scope)
+static bool loses(const struct as_rule_context *c, const char *allocator, const char *scope)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         const struct as_cell *cell = is_of(c, f, "lost.both.", AS_REFUTED) ? worst_cell(c, f) : NULL;
-        if (cell && strcmp(cell_axis(cell, "allocator"), allocator) == 0 &&
-            (!scope || strcmp(cell_axis(cell, "scope"), scope) == 0))
+        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 &&
+            (!scope || strcmp(as_cell_axis(cell, "scope"), scope) == 0))
             return true;
     }
     return false;
 }
 
 /* Does another fact of the same kind say more of the same allocator? */
-static bool is_outdone(const struct rule_context *c, size_t at, const char *prefix, const char *allocator)
+static bool is_outdone(const struct as_rule_context *c, size_t at, const char *prefix, const char *allocator)
 {
     const struct as_fact *f = &c->facts->v[at];
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *g = &c->facts->v[i];
         const struct as_cell *cell = i != at && is_of(c, g, prefix, f->verdict) ? worst_cell(c, g) : NULL;
-        if (cell && strcmp(cell_axis(cell, "allocator"), allocator) == 0 &&
+        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 &&
             (g->value > f->value || (g->value == f->value && i < at)))
             return true;
     }
     return false;
 }
 
-static bool has_scope(const struct rule_context *c, const struct as_fact *f, const char *scope)
+static bool has_scope(const struct as_rule_context *c, const struct as_fact *f, const char *scope)
 {
     for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
         const struct as_cell *cell = cell_of(c, f->evidence[i]);
-        if (cell && strcmp(cell_axis(cell, "scope"), scope) == 0)
+        if (cell && strcmp(as_cell_axis(cell, "scope"), scope) == 0)
             return true;
     }
     return false;
@@ -387,7 +389,8 @@ static bool has_scope(const struct rule_context *c, const struct as_fact *f, con
  * and device share, though they do at a narrower one. */
 enum listed { LIST_ALL, NEVER_LOSES, ONLY_WIDE };
 
-static bool is_listed(const struct rule_context *c, const struct as_fact *f, const char *allocator, enum listed listed)
+static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, const char *allocator,
+                      enum listed listed)
 {
     if (listed == LIST_ALL)
         return true;
@@ -397,30 +400,30 @@ static bool is_listed(const struct rule_context *c, const struct as_fact *f, con
 }
 
 /* Facts of both sides at work, an allocator once, with what is said before their allocators. */
-static size_t say_facts(struct rule_context *c, struct as_advice *a, const char *prefix, enum as_fact_verdict verdict,
-                        enum listed listed, const char *before)
+static size_t say_facts(struct as_rule_context *c, struct as_advice *a, const char *prefix,
+                        enum as_fact_verdict verdict, enum listed listed, const char *before)
 {
     size_t said = 0, most = verdict == AS_REFUTED ? SIZE_MAX : NAMES_MAX;
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         const struct as_cell *cell = is_of(c, f, prefix, verdict) ? worst_cell(c, f) : NULL;
-        const char *allocator = cell ? cell_axis(cell, "allocator") : "";
+        const char *allocator = cell ? as_cell_axis(cell, "allocator") : "";
         if (!cell || is_outdone(c, i, prefix, allocator) || !is_listed(c, f, allocator, listed) || said++ >= most)
             continue;
         advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
         if (verdict == AS_REFUTED)
-            advice_say(a, " (%s, scope %s: up to %.0f lost)", cell_axis(cell, "type"), cell_axis(cell, "scope"),
+            advice_say(a, " (%s, scope %s: up to %.0f lost)", as_cell_axis(cell, "type"), as_cell_axis(cell, "scope"),
                        cell->sum.max);
         advice_number(a, cell, "updates lost%s, '%s', %s, median",
-                      strcmp(cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
-                      cell_axis(cell, "type"));
+                      strcmp(as_cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
+                      as_cell_axis(cell, "type"));
     }
     if (said > most)
         advice_say(a, " and %zu more", said - most);
     return said;
 }
 
-bool advise_counter(struct rule_context *c, const struct topic *t, struct as_advice *a)
+bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     (void)t;
     size_t lost = say_facts(c, a, "lost.both.", AS_REFUTED, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");

@@ -7,7 +7,7 @@
 struct topic;
 
 /* Fills in the sentence and numbers and returns true, or returns false where valid cells are lacking. */
-typedef bool (*advise_fn)(struct rule_context *c, const struct topic *t, struct as_advice *a);
+typedef bool (*advise_fn)(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
 
 struct topic {
     const char *name, *question;
@@ -19,13 +19,13 @@ struct topic {
     const char *run;      /* what would measure it: probe and settings */
 };
 
-bool advise_allocator(struct rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_shared(struct rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_short_lived(struct rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_first_touch(struct rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_prefault_cpu(struct rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_prefault_device(struct rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_copies(struct rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_counter(struct rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_short_lived(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_prefault_device(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_copies(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
 
 #endif

@@ -3,7 +3,7 @@
 #define AS_FACTS_CHOOSE_H
 
 #include "facts/advice.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 enum { CHOICES_MAX = 32 };
 #define ADVICE_ALIKE 0.02 /* a difference that would change nobody's choice */
@@ -22,7 +22,7 @@ struct wanted {
 };
 /* Of the groups of cells that are alike but in their allocator the one with the most allocators (of those the most
  * threads), best first. */
-size_t choose(struct rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX]);
+size_t choose(struct as_rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX]);
 void choices_sort(struct choice *choices, size_t n, bool less);
 /* How many at the front cannot be told from the best. */
 size_t choices_best(const struct choice *choices, size_t n, bool less);

@@ -2,13 +2,13 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct rule fact_rules[] = {
+const struct as_rule fact_rules[] = {
     {"core clock", rule_clock,
      "median of the clocks read by cycle counters or calibrated add chains in the cells; compared with the maximum "
      "clock that the OS or driver reports",
@@ -207,9 +207,9 @@ static enum as_status list_devices(const struct as_fact_input *in, const char **
 }
 
 static enum as_status look_at_device(const struct as_fact_input *in, const char *device, const struct as_cell **scratch,
-                                     device_fn visit, void *user, struct as_error *err)
+                                     as_device_fn visit, void *user, struct as_error *err)
 {
-    struct rule_context c = {.device = device, .cells = scratch, .err = err};
+    struct as_rule_context c = {.device = device, .cells = scratch, .err = err};
     for (size_t i = 0; i < in->cells_n; i++)
         if (usable(&in->cells[i]) && strcmp(in->cells[i].device, device) == 0)
             scratch[c.n++] = &in->cells[i];
@@ -219,7 +219,8 @@ static enum as_status look_at_device(const struct as_fact_input *in, const char 
     return visit(&c, user);
 }
 
-enum as_status facts_each_device(const struct as_fact_input *in, device_fn visit, void *user, struct as_error *err)
+enum as_status as_facts_each_device(const struct as_fact_input *in, as_device_fn visit, void *user,
+                                    struct as_error *err)
 {
     const char **devices = NULL;
     size_t devices_n = 0;
@@ -234,7 +235,7 @@ enum as_status facts_each_device(const struct as_fact_input *in, device_fn visit
     return st;
 }
 
-static enum as_status derive_device(struct rule_context *c, void *facts)
+static enum as_status derive_device(struct as_rule_context *c, void *facts)
 {
     c->facts = facts;
     for (size_t r = 0; c->n > 0 && r < fact_rules_n && !c->status; r++) {
@@ -246,10 +247,10 @@ static enum as_status derive_device(struct rule_context *c, void *facts)
 
 enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **facts, size_t *n, struct as_error *err)
 {
-    struct fact_list list = {0};
+    struct as_fact_list list = {0};
     *facts = NULL;
     *n = 0;
-    enum as_status st = facts_each_device(in, derive_device, &list, err);
+    enum as_status st = as_facts_each_device(in, derive_device, &list, err);
     if (st) {
         free(list.v);
         return st;

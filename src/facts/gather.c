@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/dialect/dialect.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <strings.h>
 
-struct as_fact *fact_add(struct rule_context *c, const char *object, const char *unit, const char *id_fmt, ...)
+struct as_fact *as_fact_add(struct as_rule_context *c, const char *object, const char *unit, const char *id_fmt, ...)
 {
-    struct fact_list *l = c->facts;
+    struct as_fact_list *l = c->facts;
     void *grown = l->v;
     if (c->status || (c->status = as_grow(&grown, &l->cap, l->n + 1, sizeof *l->v, c->err)))
         return NULL;
@@ -42,7 +42,7 @@ struct as_fact *fact_add(struct rule_context *c, const char *object, const char 
     return f;
 }
 
-void fact_say(struct as_fact *f, const char *fmt, ...)
+void as_fact_say(struct as_fact *f, const char *fmt, ...)
 {
     struct as_buf text = AS_BUF_INIT;
     va_list ap;
@@ -53,32 +53,32 @@ void fact_say(struct as_fact *f, const char *fmt, ...)
     as_buf_finish(&text);
 }
 
-void fact_number(struct as_fact *f, double value, struct as_interval ci)
+void as_fact_number(struct as_fact *f, double value, struct as_interval ci)
 {
     f->value = value;
     f->ci = ci;
     f->verdict = AS_SUPPORTED;
 }
 
-void fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b)
+void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b)
 {
-    fact_number(f, a->sum.median / b->sum.median, cells_ratio(a, b));
+    as_fact_number(f, a->sum.median / b->sum.median, as_cells_ratio(a, b));
 }
 
-void fact_evidence(struct as_fact *f, const struct as_cell *cell)
+void as_fact_evidence(struct as_fact *f, const struct as_cell *cell)
 {
     if (f->evidence_n < AS_EVIDENCE_MAX)
         f->evidence[f->evidence_n++] = cell->id;
 }
 
-void curve_evidence(struct as_fact *f, const struct curve *curve, size_t first, size_t last)
+void as_curve_evidence(struct as_fact *f, const struct as_curve *curve, size_t first, size_t last)
 {
     size_t n = last - first + 1, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX;
     for (size_t i = first; i <= last && i < curve->n; i += step)
-        fact_evidence(f, curve->cells[i]);
+        as_fact_evidence(f, curve->cells[i]);
 }
 
-double cell_note(const struct as_cell *cell, const char *name)
+double as_cell_note(const struct as_cell *cell, const char *name)
 {
     json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
     const json_t *v = json_object_get(detail, name);
@@ -87,7 +87,7 @@ double cell_note(const struct as_cell *cell, const char *name)
     return number;
 }
 
-bool cell_has_note(const struct as_cell *cell, const char *name)
+bool as_cell_has_note(const struct as_cell *cell, const char *name)
 {
     json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
     const bool has = json_object_get(detail, name) != NULL;
@@ -110,7 +110,7 @@ void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci
     as_buf_finish(&hi);
 }
 
-const char *fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
+const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
     as_format_with_interval(&text, v, ci, unit);
@@ -119,7 +119,7 @@ const char *fact_value_text(double v, struct as_interval ci, const char *unit, c
     return out;
 }
 
-struct as_interval cell_interval(const struct as_cell *cell)
+struct as_interval as_cell_interval(const struct as_cell *cell)
 {
     struct as_interval ci = cell->sum.ci;
     if (isfinite(ci.lo) && isfinite(ci.hi) && ci.lo <= ci.hi)
@@ -127,47 +127,47 @@ struct as_interval cell_interval(const struct as_cell *cell)
     return (struct as_interval){cell->sum.median, cell->sum.median};
 }
 
-struct as_interval cells_ratio(const struct as_cell *a, const struct as_cell *b)
+struct as_interval as_cells_ratio(const struct as_cell *a, const struct as_cell *b)
 {
-    return as_ratio_interval(a->sum.median, cell_interval(a), b->sum.median, cell_interval(b));
+    return as_ratio_interval(a->sum.median, as_cell_interval(a), b->sum.median, as_cell_interval(b));
 }
 
-const char *cell_axis(const struct as_cell *cell, const char *axis)
+const char *as_cell_axis(const struct as_cell *cell, const char *axis)
 {
     return as_axes_text(&cell->axes, axis);
 }
 
-void allocator_object(const char *allocator, char *out, size_t size)
+void as_allocator_object(const char *allocator, char *out, size_t size)
 {
     snprintf(out, size, "allocator:%.48s", allocator);
 }
 
-double cell_axis_number(const struct as_cell *cell, const char *axis)
+double as_cell_axis_number(const struct as_cell *cell, const char *axis)
 {
     return as_axes_number(&cell->axes, axis);
 }
 
-bool cells_same(const struct as_cell *a, const struct as_cell *b, const char *axis)
+bool as_cells_same(const struct as_cell *a, const struct as_cell *b, const char *axis)
 {
-    return strcmp(cell_axis(a, axis), cell_axis(b, axis)) == 0;
+    return strcmp(as_cell_axis(a, axis), as_cell_axis(b, axis)) == 0;
 }
 
-enum as_fact_verdict verdict_above(struct as_interval ci, double bound)
+enum as_fact_verdict as_verdict_above(struct as_interval ci, double bound)
 {
     return ci.lo > bound ? AS_SUPPORTED : ci.hi < bound ? AS_REFUTED : AS_UNDECIDED;
 }
 
-bool claim_fits(double claimed, struct as_interval ci, double share)
+bool as_claim_fits(double claimed, struct as_interval ci, double share)
 {
     return claimed >= ci.lo / (1 + share) && claimed <= ci.hi * (1 + share);
 }
 
-bool cell_is(const struct as_cell *cell, const char *axis, const char *text)
+bool as_cell_is(const struct as_cell *cell, const char *axis, const char *text)
 {
     return as_axes_is(&cell->axes, axis, text);
 }
 
-bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but)
+bool as_cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but)
 {
     if (a->axes.n != b->axes.n)
         return false;
@@ -185,12 +185,12 @@ bool cells_alike(const struct as_cell *a, const struct as_cell *b, const char *b
     return true;
 }
 
-bool allocator_is_huge(const char *name)
+bool as_allocator_is_huge(const char *name)
 {
     return strcasestr(name, "huge") || strcasestr(name, "thp");
 }
 
-size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell ***out)
+size_t as_cells_of(struct as_rule_context *c, const char *probe, const struct as_cell ***out)
 {
     size_t n = 0;
     *out = NULL;
@@ -210,7 +210,7 @@ size_t cells_of(struct rule_context *c, const char *probe, const struct as_cell 
     return n;
 }
 
-void names_add(struct names *names, const char *name)
+void as_names_add(struct as_names *names, const char *name)
 {
     struct as_buf line = AS_BUF_INIT;
     as_buf_printf(&line, "\n%s\n", name);
@@ -224,7 +224,7 @@ void names_add(struct names *names, const char *name)
     as_buf_finish(&line);
 }
 
-const char *names_text(struct names *names)
+const char *as_names_text(struct as_names *names)
 {
     if (names->more)
         as_buf_printf(&names->text, " and %zu more", names->more);
@@ -232,7 +232,7 @@ const char *names_text(struct names *names)
     return as_buf_get(&names->text);
 }
 
-void names_finish(struct names *names)
+void as_names_finish(struct as_names *names)
 {
     as_buf_finish(&names->text);
     as_buf_finish(&names->all);
@@ -255,7 +255,7 @@ static int by_curve_then_x(const void *a, const void *b)
     return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
 }
 
-uint64_t cell_hash_but(const struct as_cell *cell, const char *axis)
+uint64_t as_cell_hash_but(const struct as_cell *cell, const char *axis)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < cell->axes.n; i++) {
@@ -268,39 +268,39 @@ uint64_t cell_hash_but(const struct as_cell *cell, const char *axis)
     return h;
 }
 
-void pairs_make(struct rule_context *c, const char *probe, const char *axis, const char *a_text, const char *b_text,
-                struct pair **pairs, size_t *n)
+void as_pairs_make(struct as_rule_context *c, const char *probe, const char *axis, const char *a_text,
+                   const char *b_text, struct as_pair **pairs, size_t *n)
 {
     const struct as_cell **cells;
-    size_t have = cells_of(c, probe, &cells), keyed_n = 0;
+    size_t have = as_cells_of(c, probe, &cells), keyed_n = 0;
     struct keyed *keyed = malloc((have + 1) * sizeof *keyed);
     *pairs = malloc((have + 1) * sizeof **pairs);
     *n = 0;
     if (!keyed || !*pairs)
         c->status = as_nomem(c->err, have * sizeof *keyed, "pairs of cells");
     for (size_t i = 0; keyed && i < have; i++) {
-        const char *text = cell_axis(cells[i], axis);
+        const char *text = as_cell_axis(cells[i], axis);
         bool is_a = strcmp(text, a_text) == 0;
         if (is_a || strcmp(text, b_text) == 0)
-            keyed[keyed_n++] = (struct keyed){cells[i], cell_hash_but(cells[i], axis), is_a ? 0 : 1};
+            keyed[keyed_n++] = (struct keyed){cells[i], as_cell_hash_but(cells[i], axis), is_a ? 0 : 1};
     }
     if (keyed_n > 1)
         qsort(keyed, keyed_n, sizeof *keyed, by_curve_then_x);
     for (size_t i = 1; *pairs && i < keyed_n; i++) {
         const struct keyed *a = &keyed[i - 1], *b = &keyed[i];
-        if (a->others == b->others && a->x < b->x && cells_alike(a->cell, b->cell, axis))
-            (*pairs)[(*n)++] = (struct pair){a->cell, b->cell};
+        if (a->others == b->others && a->x < b->x && as_cells_alike(a->cell, b->cell, axis))
+            (*pairs)[(*n)++] = (struct as_pair){a->cell, b->cell};
     }
     free(keyed);
     free(cells);
 }
 
-static bool curve_make(struct curve *curve, const struct keyed *keyed, size_t n)
+static bool curve_make(struct as_curve *curve, const struct keyed *keyed, size_t n)
 {
-    *curve = (struct curve){.cells = malloc(n * sizeof *curve->cells),
-                            .x = malloc(n * sizeof *curve->x),
-                            .y = malloc(n * sizeof *curve->y),
-                            .ci = malloc(n * sizeof *curve->ci)};
+    *curve = (struct as_curve){.cells = malloc(n * sizeof *curve->cells),
+                               .x = malloc(n * sizeof *curve->x),
+                               .y = malloc(n * sizeof *curve->y),
+                               .ci = malloc(n * sizeof *curve->ci)};
     if (!curve->cells || !curve->x || !curve->y || !curve->ci)
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -310,22 +310,22 @@ static bool curve_make(struct curve *curve, const struct keyed *keyed, size_t n)
         curve->cells[k] = keyed[i].cell;
         curve->x[k] = keyed[i].x;
         curve->y[k] = keyed[i].cell->sum.median;
-        curve->ci[k] = cell_interval(keyed[i].cell);
+        curve->ci[k] = as_cell_interval(keyed[i].cell);
     }
     return true;
 }
 
-void curves_make(struct rule_context *c, const char *probe, const char *axis, struct curve **curves, size_t *n)
+void as_curves_make(struct as_rule_context *c, const char *probe, const char *axis, struct as_curve **curves, size_t *n)
 {
     const struct as_cell **cells;
-    size_t have = cells_of(c, probe, &cells), keyed_n = 0;
+    size_t have = as_cells_of(c, probe, &cells), keyed_n = 0;
     struct keyed *keyed = malloc((have + 1) * sizeof *keyed);
     *curves = NULL;
     *n = 0;
     for (size_t i = 0; keyed && i < have; i++) {
-        double x = cell_axis_number(cells[i], axis);
+        double x = as_cell_axis_number(cells[i], axis);
         if (isfinite(x) && x > 0)
-            keyed[keyed_n++] = (struct keyed){cells[i], cell_hash_but(cells[i], axis), x};
+            keyed[keyed_n++] = (struct keyed){cells[i], as_cell_hash_but(cells[i], axis), x};
     }
     if (keyed_n > 1)
         qsort(keyed, keyed_n, sizeof *keyed, by_curve_then_x);
@@ -340,7 +340,7 @@ void curves_make(struct rule_context *c, const char *probe, const char *axis, st
         good = curve_make(&(*curves)[(*n)++], keyed + i, end - i);
     }
     if (!good) {
-        curves_free(*curves, *n);
+        as_curves_free(*curves, *n);
         *curves = NULL;
         *n = 0;
         c->status = as_nomem(c->err, keyed_n * sizeof *keyed, "curves");
@@ -349,7 +349,7 @@ void curves_make(struct rule_context *c, const char *probe, const char *axis, st
     free(cells);
 }
 
-void curves_free(struct curve *curves, size_t n)
+void as_curves_free(struct as_curve *curves, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         free(curves[i].cells);
@@ -360,7 +360,7 @@ void curves_free(struct curve *curves, size_t n)
     free(curves);
 }
 
-const char *local_name(const struct rule_context *c)
+const char *as_local_name(const struct as_rule_context *c)
 {
     return as_dialect_local_name(c->info ? c->info->dialect : "");
 }

@@ -1,5 +1,5 @@
 /* Which counters see an allocation, and when: a sentence for each allocator. */
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,19 +37,19 @@ static void fill(struct table *t, const struct as_cell *const *cells, size_t n, 
         if (k == COUNTERS || m == MOMENTS || strcmp(as_axes_text(a, "allocator"), allocator) != 0)
             continue;
         const struct as_cell *have = t->cell[k][m];
-        if (!have || as_axes_number(a, "size") > cell_axis_number(have, "size"))
+        if (!have || as_axes_number(a, "size") > as_cell_axis_number(have, "size"))
             t->cell[k][m] = cells[i];
     }
 }
 
 static bool is_seen(const struct as_cell *cell)
 {
-    return cell && cell_interval(cell).lo >= SEEN;
+    return cell && as_cell_interval(cell).lo >= SEEN;
 }
 
 static bool is_not_seen(const struct as_cell *cell)
 {
-    return cell && cell_interval(cell).hi <= NOT_SEEN;
+    return cell && as_cell_interval(cell).hi <= NOT_SEEN;
 }
 
 static void list(struct as_buf *out, const char *when, const char *name)
@@ -92,31 +92,31 @@ static void say(struct as_buf *out, const struct table *t)
             list(out, "still after freeing by", counters[k]);
 }
 
-static void add(struct rule_context *c, const struct table *t, const char *allocator)
+static void add(struct as_rule_context *c, const struct table *t, const char *allocator)
 {
     struct as_buf text = AS_BUF_INIT;
     char object[64];
     say(&text, t);
-    allocator_object(allocator, object, sizeof object);
-    struct as_fact *f = text.len ? fact_add(c, object, "", "accounting.%s", allocator) : NULL;
+    as_allocator_object(allocator, object, sizeof object);
+    struct as_fact *f = text.len ? as_fact_add(c, object, "", "accounting.%s", allocator) : NULL;
     if (f) {
         f->verdict = AS_SUPPORTED;
-        fact_say(f, "%s is counted %s", allocator, as_buf_get(&text));
+        as_fact_say(f, "%s is counted %s", allocator, as_buf_get(&text));
         for (size_t k = 0; k < COUNTERS; k++)
             for (size_t m = 0; m < MOMENTS; m++)
                 if (t->cell[k][m])
-                    fact_evidence(f, t->cell[k][m]);
+                    as_fact_evidence(f, t->cell[k][m]);
     }
     as_buf_finish(&text);
 }
 
-void rule_accounting(struct rule_context *c)
+void rule_accounting(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const char *done[ALLOCATORS_MAX];
-    size_t n = cells_of(c, "accounting", &cells), done_n = 0;
+    size_t n = as_cells_of(c, "accounting", &cells), done_n = 0;
     for (size_t i = 0; i < n && done_n < ALLOCATORS_MAX; i++) {
-        const char *allocator = cell_axis(cells[i], "allocator");
+        const char *allocator = as_cell_axis(cells[i], "allocator");
         struct table t;
         if (index_of(allocator, done, done_n) < done_n)
             continue;

@@ -1,7 +1,7 @@
 /* Atomic updates: how many a second by whom, what CPU and device keep of that where both are at work, and whether any
  * are lost. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@ enum { FACTS_MAX = 64 }; /* of one rule */
 
 static bool by_cpu(const struct as_cell *cell)
 {
-    return strcmp(cell_axis(cell, "agent"), "cpu") == 0;
+    return strcmp(as_cell_axis(cell, "agent"), "cpu") == 0;
 }
 
 static bool works(const struct as_cell *cell, const char *threads)
 {
-    return cell_axis_number(cell, threads) > 0;
+    return as_cell_axis_number(cell, threads) > 0;
 }
 
 static bool both_work(const struct as_cell *cell)
@@ -33,31 +33,31 @@ static const char *own_threads(const struct as_cell *cell)
 /* "1024 elements of u64" */
 static const char *array_text(const struct as_cell *cell, char out[64])
 {
-    const char *n = cell_axis(cell, "elements");
-    snprintf(out, 64, "%.20s element%s of %.8s", n, strcmp(n, "1") == 0 ? "" : "s", cell_axis(cell, "type"));
+    const char *n = as_cell_axis(cell, "elements");
+    snprintf(out, 64, "%.20s element%s of %.8s", n, strcmp(n, "1") == 0 ? "" : "s", as_cell_axis(cell, "type"));
     return out;
 }
 
 /* ---- alone ---- */
 
-static void add_rate(struct rule_context *c, const struct as_cell *cell)
+static void add_rate(struct as_rule_context *c, const struct as_cell *cell)
 {
     char value[96], array[64];
-    const char *agent = cell_axis(cell, "agent");
-    struct as_fact *f = fact_add(c, "atomics", cell->unit, "atomics.%s.%s.%s", agent, cell_axis(cell, "elements"),
-                                 cell_axis(cell, "type"));
+    const char *agent = as_cell_axis(cell, "agent");
+    struct as_fact *f = as_fact_add(c, "atomics", cell->unit, "atomics.%s.%s.%s", agent, as_cell_axis(cell, "elements"),
+                                    as_cell_axis(cell, "type"));
     if (!f)
         return;
-    fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    fact_say(f, "The %s makes up to %s atomic updates in %s (%s threads, '%s')", by_cpu(cell) ? "CPU" : "device", value,
-             array_text(cell, array), cell_axis(cell, own_threads(cell)), cell_axis(cell, "allocator"));
-    fact_evidence(f, cell);
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    as_fact_say(f, "The %s makes up to %s atomic updates in %s (%s threads, '%s')", by_cpu(cell) ? "CPU" : "device",
+                value, array_text(cell, array), as_cell_axis(cell, own_threads(cell)), as_cell_axis(cell, "allocator"));
+    as_fact_evidence(f, cell);
 }
 
 static bool is_same_array(const struct as_cell *a, const struct as_cell *b)
 {
-    return cells_same(a, b, "agent") && cells_same(a, b, "elements") && cells_same(a, b, "type");
+    return as_cells_same(a, b, "agent") && as_cells_same(a, b, "elements") && as_cells_same(a, b, "type");
 }
 
 /* Is it the first of its kind, and which of its kind is best? */
@@ -82,9 +82,9 @@ static const struct as_cell *best_alone(const struct as_cell *const *cells, size
 static const struct as_cell *alone_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
 {
     for (size_t i = 0; i < n; i++)
-        if (!both_work(cells[i]) && is_same_array(cells[i], cell) && cells_same(cells[i], cell, "order") &&
-            cells_same(cells[i], cell, "allocator") && cells_same(cells[i], cell, own_threads(cell)) &&
-            (by_cpu(cell) || cells_same(cells[i], cell, "scope")))
+        if (!both_work(cells[i]) && is_same_array(cells[i], cell) && as_cells_same(cells[i], cell, "order") &&
+            as_cells_same(cells[i], cell, "allocator") && as_cells_same(cells[i], cell, own_threads(cell)) &&
+            (by_cpu(cell) || as_cells_same(cells[i], cell, "scope")))
             return cells[i];
     return NULL;
 }
@@ -99,7 +99,7 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
 {
     *k = (struct kept){.share = INFINITY};
     for (size_t i = 0; i < n; i++) {
-        if (!both_work(cells[i]) || !is_same_array(cells[i], like) || !cells_same(cells[i], like, "allocator"))
+        if (!both_work(cells[i]) || !is_same_array(cells[i], like) || !as_cells_same(cells[i], like, "allocator"))
             continue;
         const struct as_cell *alone = alone_of(cells, n, cells[i]);
         if (!alone)
@@ -115,40 +115,42 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
     }
 }
 
-static void add_kept(struct rule_context *c, const struct kept *k)
+static void add_kept(struct as_rule_context *c, const struct kept *k)
 {
     const struct as_cell *cell = k->cell;
     char array[64], range[48] = "";
-    struct as_fact *f = fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", cell_axis(cell, "agent"),
-                                 cell_axis(cell, "elements"), cell_axis(cell, "type"), cell_axis(cell, "allocator"));
+    struct as_fact *f =
+        as_fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", as_cell_axis(cell, "agent"),
+                    as_cell_axis(cell, "elements"), as_cell_axis(cell, "type"), as_cell_axis(cell, "allocator"));
     if (!f)
         return;
-    fact_ratio(f, cell, k->alone);
+    as_fact_ratio(f, cell, k->alone);
     if (k->n > 1)
         snprintf(range, sizeof range, ", the least of %zu, at most %.0f%%", k->n, 100 * k->most);
-    fact_say(
+    as_fact_say(
         f,
         "While the %s updates the same %s ('%s'), the %s keeps %.0f%% of its rate alone (%s threads of the CPU, %s "
         "of the device%s)",
-        by_cpu(cell) ? "device" : "CPU", array_text(cell, array), cell_axis(cell, "allocator"),
-        by_cpu(cell) ? "CPU" : "device", 100 * k->share, cell_axis(cell, "cpu_threads"),
-        cell_axis(cell, "device_threads"), range);
-    fact_evidence(f, cell);
-    fact_evidence(f, k->alone);
+        by_cpu(cell) ? "device" : "CPU", array_text(cell, array), as_cell_axis(cell, "allocator"),
+        by_cpu(cell) ? "CPU" : "device", 100 * k->share, as_cell_axis(cell, "cpu_threads"),
+        as_cell_axis(cell, "device_threads"), range);
+    as_fact_evidence(f, cell);
+    as_fact_evidence(f, k->alone);
 }
 
 static bool shared_before(const struct as_cell *const *cells, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (both_work(cells[i]) && is_same_array(cells[i], cells[at]) && cells_same(cells[i], cells[at], "allocator"))
+        if (both_work(cells[i]) && is_same_array(cells[i], cells[at]) &&
+            as_cells_same(cells[i], cells[at], "allocator"))
             return true;
     return false;
 }
 
-void rule_atomics(struct rule_context *c)
+void rule_atomics(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "atomics", &cells), added = 0;
+    size_t n = as_cells_of(c, "atomics", &cells), added = 0;
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
         const struct as_cell *best = best_alone(cells, n, i);
         if (best)
@@ -183,7 +185,7 @@ static const char *sides_text(const struct as_cell *cell)
 
 static bool is_plain(const struct as_cell *cell)
 {
-    return strcmp(cell_axis(cell, "op"), "plain") == 0;
+    return strcmp(as_cell_axis(cell, "op"), "plain") == 0;
 }
 
 static bool lost_any(const struct as_cell *cell)
@@ -194,16 +196,16 @@ static bool lost_any(const struct as_cell *cell)
 /* Cells of one sentence: the same memory and sides; where updates are lost also the same type and scope. */
 static bool is_one_story(const struct as_cell *a, const struct as_cell *b)
 {
-    if (is_plain(a) != is_plain(b) || lost_any(a) != lost_any(b) || !cells_same(a, b, "allocator") ||
+    if (is_plain(a) != is_plain(b) || lost_any(a) != lost_any(b) || !as_cells_same(a, b, "allocator") ||
         strcmp(sides_id(a), sides_id(b)) != 0)
         return false;
-    return is_plain(a) || !lost_any(a) || (cells_same(a, b, "type") && cells_same(a, b, "scope"));
+    return is_plain(a) || !lost_any(a) || (as_cells_same(a, b, "type") && as_cells_same(a, b, "scope"));
 }
 
 static bool lost_elsewhere(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
 {
     for (size_t i = 0; i < n; i++)
-        if (!is_plain(cells[i]) && lost_any(cells[i]) && cells_same(cells[i], cell, "allocator") &&
+        if (!is_plain(cells[i]) && lost_any(cells[i]) && as_cells_same(cells[i], cell, "allocator") &&
             strcmp(sides_id(cells[i]), sides_id(cell)) == 0)
             return true;
     return false;
@@ -215,11 +217,11 @@ static void list_kinds(const struct as_cell *const *cells, size_t n, size_t at, 
     for (size_t i = at; i < n; i++) {
         bool seen = !is_one_story(cells[i], cells[at]);
         for (size_t k = at; k < i && !seen; k++)
-            seen = is_one_story(cells[k], cells[at]) && cells_same(cells[k], cells[i], "type") &&
-                   cells_same(cells[k], cells[i], "scope");
+            seen = is_one_story(cells[k], cells[at]) && as_cells_same(cells[k], cells[i], "type") &&
+                   as_cells_same(cells[k], cells[i], "scope");
         if (!seen)
-            as_buf_printf(out, "%s%s %s", out->len ? ", " : "", cell_axis(cells[i], "type"),
-                          cell_axis(cells[i], "scope"));
+            as_buf_printf(out, "%s%s %s", out->len ? ", " : "", as_cell_axis(cells[i], "type"),
+                          as_cell_axis(cells[i], "scope"));
     }
 }
 
@@ -231,10 +233,10 @@ static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size
     bool some = lost_elsewhere(cells, n, cells[at]);
     if (some)
         list_kinds(cells, n, at, &kinds);
-    fact_say(f, "%s '%s' by %s: every one of %.0f is in the sum, in %zu cell%s%s%s%s",
-             some ? "Some kinds of atomic update are not lost in" : "No atomic update is lost in",
-             cell_axis(cells[at], "allocator"), sides_text(cells[at]), updates, many, many == 1 ? "" : "s",
-             some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
+    as_fact_say(f, "%s '%s' by %s: every one of %.0f is in the sum, in %zu cell%s%s%s%s",
+                some ? "Some kinds of atomic update are not lost in" : "No atomic update is lost in",
+                as_cell_axis(cells[at], "allocator"), sides_text(cells[at]), updates, many, many == 1 ? "" : "s",
+                some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
     as_buf_finish(&kinds);
 }
 
@@ -247,7 +249,7 @@ static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t
     for (size_t i = at; i < n; i++) {
         if (!is_one_story(cells[i], cells[at]))
             continue;
-        double made = cell_note(cells[i], "updates_by_cpu") + cell_note(cells[i], "updates_by_device");
+        double made = as_cell_note(cells[i], "updates_by_cpu") + as_cell_note(cells[i], "updates_by_device");
         ++*many;
         *updates += made > 0 ? made * (double)cells[i]->sum.n : 0;
         worst = cells[i]->sum.max > worst->sum.max ? cells[i] : worst;
@@ -257,54 +259,55 @@ static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t
 
 static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many)
 {
-    double made = cell_note(worst, "updates_by_cpu") + cell_note(worst, "updates_by_device");
+    double made = as_cell_note(worst, "updates_by_cpu") + as_cell_note(worst, "updates_by_device");
     char share[48] = "", array[64];
     if (made > 0)
         snprintf(share, sizeof share, " of %.0f", made);
     if (is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
-        fact_say(f, "The control: without atomics %s lose updates in '%s', up to %.0f%s, so losses are detected",
-                 sides_text(worst), cell_axis(worst, "allocator"), worst->sum.max, share);
+        as_fact_say(f, "The control: without atomics %s lose updates in '%s', up to %.0f%s, so losses are detected",
+                    sides_text(worst), as_cell_axis(worst, "allocator"), worst->sum.max, share);
         return;
     }
     f->verdict = AS_REFUTED;
-    fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f%s, in %zu cell%s",
-             cell_axis(worst, "allocator"), sides_text(worst), array_text(worst, array), cell_axis(worst, "scope"),
-             worst->sum.max, share, many, many == 1 ? "" : "s");
+    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f%s, in %zu cell%s",
+                as_cell_axis(worst, "allocator"), sides_text(worst), array_text(worst, array),
+                as_cell_axis(worst, "scope"), worst->sum.max, share, many, many == 1 ? "" : "s");
 }
 
-static void add_story(struct rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)
+static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)
 {
     size_t many;
     double updates;
     const struct as_cell *worst = worst_of(cells, n, at, &many, &updates);
     bool lost = lost_any(worst), plain = is_plain(worst);
-    const char *allocator = cell_axis(worst, "allocator");
-    struct as_fact *f = lost && !plain ? fact_add(c, "atomics", worst->unit, "lost.%s.%s.%s.%s", sides_id(worst),
-                                                  allocator, cell_axis(worst, "type"), cell_axis(worst, "scope"))
-                                       : fact_add(c, "atomics", worst->unit, "%s.%s.%s",
-                                                  plain ? "lost.control" : "lost", sides_id(worst), allocator);
+    const char *allocator = as_cell_axis(worst, "allocator");
+    struct as_fact *f = lost && !plain
+                            ? as_fact_add(c, "atomics", worst->unit, "lost.%s.%s.%s.%s", sides_id(worst), allocator,
+                                          as_cell_axis(worst, "type"), as_cell_axis(worst, "scope"))
+                            : as_fact_add(c, "atomics", worst->unit, "%s.%s.%s", plain ? "lost.control" : "lost",
+                                          sides_id(worst), allocator);
     if (!f)
         return;
-    fact_number(f, worst->sum.max, NO_INTERVAL);
+    as_fact_number(f, worst->sum.max, AS_NO_INTERVAL);
     if (lost)
         say_lost(f, worst, many);
     else if (plain) {
         f->verdict = AS_UNDECIDED;
-        fact_say(f,
-                 "The control: even without atomics %s lost no update in '%s', so the absence of losses proves little",
-                 sides_text(worst), allocator);
+        as_fact_say(
+            f, "The control: even without atomics %s lost no update in '%s', so the absence of losses proves little",
+            sides_text(worst), allocator);
     } else
         say_kept(f, cells, n, at, many, updates);
     for (size_t i = at; i < n; i++)
         if (is_one_story(cells[i], cells[at]))
-            fact_evidence(f, cells[i]);
+            as_fact_evidence(f, cells[i]);
 }
 
-void rule_atomics_lost(struct rule_context *c)
+void rule_atomics_lost(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "atomics_lost", &cells), added = 0;
+    size_t n = as_cells_of(c, "atomics_lost", &cells), added = 0;
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
         size_t before = 0;
         while (before < i && !is_one_story(cells[before], cells[i]))

@@ -1,6 +1,6 @@
 /* Bandwidth of memory and of each cache, and whether non-temporal stores pay. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@ enum team { ONE, MANY, TEAMS };
 static const char *const team_words[] = {[ONE] = "1", [MANY] = "all"};
 
 /* NAN for a device, which always works with all it has. */
-static double threads_of(const struct rule_context *c, const struct as_cell *cell)
+static double threads_of(const struct as_rule_context *c, const struct as_cell *cell)
 {
-    double t = cell_axis_number(cell, "threads");
+    double t = as_cell_axis_number(cell, "threads");
     bool host = !c->info || (c->info->capabilities & AS_CAP_HOST_KERNELS);
     return host && t >= 1 ? t : NAN;
 }
 
-static bool in_team(const struct rule_context *c, const struct as_cell *cell, enum team team)
+static bool in_team(const struct as_rule_context *c, const struct as_cell *cell, enum team team)
 {
     double t = threads_of(c, cell);
     return team == ONE ? t == 1 : !(t == 1);
@@ -30,7 +30,7 @@ static bool in_team(const struct rule_context *c, const struct as_cell *cell, en
 
 static double working_set(const struct as_cell *cell)
 {
-    double size = cell_axis_number(cell, "size");
+    double size = as_cell_axis_number(cell, "size");
     return cell->footprint > 0 ? (double)cell->footprint : isfinite(size) ? size : 0;
 }
 
@@ -42,19 +42,20 @@ static bool is_memory(const struct as_cell *cell)
 }
 
 static const struct as_cell *
-best_of(const struct as_cell *const *cells, size_t n, const char *op, enum team team, const struct rule_context *c,
-        bool (*belongs)(const struct rule_context *c, const struct as_cell *cell, const void *what), const void *what)
+best_of(const struct as_cell *const *cells, size_t n, const char *op, enum team team, const struct as_rule_context *c,
+        bool (*belongs)(const struct as_rule_context *c, const struct as_cell *cell, const void *what),
+        const void *what)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (in_team(c, cells[i], team) && strcmp(cell_axis(cells[i], "op"), op) == 0 && belongs(c, cells[i], what) &&
+        if (in_team(c, cells[i], team) && strcmp(as_cell_axis(cells[i], "op"), op) == 0 && belongs(c, cells[i], what) &&
             (!best || cells[i]->sum.median > best->sum.median))
             best = cells[i];
     return best;
 }
 
 /* "1 thread", "8 threads", "" where the device has no such choice */
-static const char *team_text(const struct rule_context *c, const struct as_cell *cell, char *out, size_t size)
+static const char *team_text(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
     double t = threads_of(c, cell);
@@ -65,38 +66,38 @@ static const char *team_text(const struct rule_context *c, const struct as_cell 
     return out;
 }
 
-static struct as_fact *add_bandwidth(struct rule_context *c, const struct as_cell *cell, const char *object,
+static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_cell *cell, const char *object,
                                      const char *id, const char *op, enum team team)
 {
-    struct as_fact *f = fact_add(c, object, cell->unit, "%s.%s.%s", id, op, team_words[team]);
+    struct as_fact *f = as_fact_add(c, object, cell->unit, "%s.%s.%s", id, op, team_words[team]);
     if (!f)
         return NULL;
-    fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_evidence(f, cell);
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_evidence(f, cell);
     char value[96], threads[32], over[48] = "", size[32];
-    const char *store = cell_axis(cell, "store");
-    const double bytes = cell_axis_number(cell, "size");
+    const char *store = as_cell_axis(cell, "store");
+    const double bytes = as_cell_axis_number(cell, "size");
     if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
-        snprintf(over, sizeof over, " over %s", fact_value_text(bytes, NO_INTERVAL, "B", size, sizeof size));
-    fact_say(f, "%s delivers %s to %s%s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
-             fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, over,
-             team_text(c, cell, threads, sizeof threads),
-             strcmp(op, "read") == 0    ? ""
-             : strcmp(store, "nt") == 0 ? ", non-temporal stores"
-                                        : "");
+        snprintf(over, sizeof over, " over %s", as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));
+    as_fact_say(f, "%s delivers %s to %s%s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, over,
+                team_text(c, cell, threads, sizeof threads),
+                strcmp(op, "read") == 0    ? ""
+                : strcmp(store, "nt") == 0 ? ", non-temporal stores"
+                                           : "");
     return f;
 }
 
-static bool belongs_to_memory(const struct rule_context *c, const struct as_cell *cell, const void *unused)
+static bool belongs_to_memory(const struct as_rule_context *c, const struct as_cell *cell, const void *unused)
 {
     (void)c, (void)unused;
     return is_memory(cell);
 }
 
-void rule_memory_bandwidth(struct rule_context *c)
+void rule_memory_bandwidth(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "bandwidth", &cells);
+    size_t n = as_cells_of(c, "bandwidth", &cells);
     for (enum team team = ONE; team < TEAMS; team++)
         for (size_t o = 0; o < OPS; o++) {
             const struct as_cell *best = best_of(cells, n, ops[o], team, c, belongs_to_memory, NULL);
@@ -118,13 +119,13 @@ struct window {
 
 /* Units of a card have caches that no driver tells of, in one memory with their LOCAL memory. The ways among which
  * "best" chooses read past them; the others find there what a unit has read before. */
-static double untold_cache(const struct rule_context *c, const struct as_cell *cell)
+static double untold_cache(const struct as_rule_context *c, const struct as_cell *cell)
 {
     bool card = !c->info->is_host_memory && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
-    return card && strcmp(cell_axis(cell, "width"), "best") != 0 ? (double)c->info->unit_local : 0;
+    return card && strcmp(as_cell_axis(cell, "width"), "best") != 0 ? (double)c->info->unit_local : 0;
 }
 
-static bool belongs_to_cache(const struct rule_context *c, const struct as_cell *cell, const void *what)
+static bool belongs_to_cache(const struct as_rule_context *c, const struct as_cell *cell, const void *what)
 {
     const struct window *w = what;
     double threads = threads_of(c, cell), units = c->info->units ? c->info->units : 1;
@@ -134,10 +135,10 @@ static bool belongs_to_cache(const struct rule_context *c, const struct as_cell 
     return !is_memory(cell) && set > 0 && set >= 2 * before * many && set <= 0.75 * (double)w->cache->size * instances;
 }
 
-void rule_cache_bandwidth(struct rule_context *c)
+void rule_cache_bandwidth(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = c->info ? cells_of(c, "bandwidth", &cells) : 0;
+    size_t n = c->info ? as_cells_of(c, "bandwidth", &cells) : 0;
     if (n == 0)
         return;
     for (size_t k = 0; k < c->info->caches_n && k < AS_CACHES_MAX; k++) {
@@ -163,15 +164,15 @@ void rule_cache_bandwidth(struct rule_context *c)
 }
 
 /* Of all pairs of one operation that differ in the store only, the one with the fastest cell. */
-static const struct pair *best_pair(const struct rule_context *c, const struct pair *pairs, size_t n, const char *op,
-                                    enum team team)
+static const struct as_pair *best_pair(const struct as_rule_context *c, const struct as_pair *pairs, size_t n,
+                                       const char *op, enum team team)
 {
-    const struct pair *best = NULL;
+    const struct as_pair *best = NULL;
     double fastest = 0;
     for (size_t i = 0; i < n; i++) {
         double fast = fmax(pairs[i].a->sum.median, pairs[i].b->sum.median);
         if (fast > fastest && in_team(c, pairs[i].a, team) && is_memory(pairs[i].a) &&
-            strcmp(cell_axis(pairs[i].a, "op"), op) == 0) {
+            strcmp(as_cell_axis(pairs[i].a, "op"), op) == 0) {
             best = &pairs[i];
             fastest = fast;
         }
@@ -179,32 +180,33 @@ static const struct pair *best_pair(const struct rule_context *c, const struct p
     return best;
 }
 
-static void add_nontemporal(struct rule_context *c, const struct pair *p, const char *op, enum team team)
+static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, const char *op, enum team team)
 {
     static const char *const what[] = {
         [AS_SUPPORTED] = "pay", [AS_REFUTED] = "do not pay", [AS_UNDECIDED] = "make no clear difference"};
     const struct as_cell *nt = p->a, *regular = p->b;
-    struct as_fact *f = fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", op, team_words[team]);
+    struct as_fact *f = as_fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", op, team_words[team]);
     if (!f)
         return;
-    fact_ratio(f, nt, regular);
-    f->verdict = verdict_above(f->ci, 1);
+    as_fact_ratio(f, nt, regular);
+    f->verdict = as_verdict_above(f->ci, 1);
     char ratio[96], threads[32];
-    fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s", what[f->verdict], op,
-             fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(c, nt, threads, sizeof threads));
-    fact_evidence(f, regular);
-    fact_evidence(f, nt);
+    as_fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s", what[f->verdict],
+                op, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
+                team_text(c, nt, threads, sizeof threads));
+    as_fact_evidence(f, regular);
+    as_fact_evidence(f, nt);
 }
 
-void rule_nontemporal(struct rule_context *c)
+void rule_nontemporal(struct as_rule_context *c)
 {
     static const char *const writers[] = {"copy", "triad", "write"};
-    struct pair *pairs;
+    struct as_pair *pairs;
     size_t n;
-    pairs_make(c, "bandwidth", "store", "nt", "regular", &pairs, &n);
+    as_pairs_make(c, "bandwidth", "store", "nt", "regular", &pairs, &n);
     for (enum team team = ONE; team < TEAMS; team++)
         for (size_t o = 0; o < sizeof writers / sizeof *writers; o++) {
-            const struct pair *p = best_pair(c, pairs, n, writers[o], team);
+            const struct as_pair *p = best_pair(c, pairs, n, writers[o], team);
             if (p)
                 add_nontemporal(c, p, writers[o], team);
         }

@@ -1,6 +1,6 @@
 /* Cache levels from the latency curve: size, latency, latency in cycles. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -13,16 +13,16 @@ enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6, LINE_MAX_BYTES = 256 };
 
 /* The curve that shows the caches best: random order over all, large pages (so that the TLB is out of it), and among
  * those the longest. Large pages do not win against a curve more than twice as long. */
-static const struct curve *choose_curve(const struct curve *curves, size_t n)
+static const struct as_curve *choose_curve(const struct as_curve *curves, size_t n)
 {
-    const struct curve *best = NULL;
+    const struct as_curve *best = NULL;
     double best_score = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = curves[i].cells[0];
-        if (!cell_is(cell, "pattern", "random") || !cell_is(cell, "instrument", "timed") || curves[i].n < POINTS_MIN ||
-            cell_axis_number(cell, "stride") > LINE_MAX_BYTES)
+        if (!as_cell_is(cell, "pattern", "random") || !as_cell_is(cell, "instrument", "timed") ||
+            curves[i].n < POINTS_MIN || as_cell_axis_number(cell, "stride") > LINE_MAX_BYTES)
             continue;
-        double score = (double)curves[i].n * (allocator_is_huge(cell_axis(cell, "allocator")) ? 2 : 1);
+        double score = (double)curves[i].n * (as_allocator_is_huge(as_cell_axis(cell, "allocator")) ? 2 : 1);
         if (score > best_score) {
             best_score = score;
             best = &curves[i];
@@ -32,7 +32,7 @@ static const struct curve *choose_curve(const struct curve *curves, size_t n)
 }
 
 /* Absurdly many sizes are thinned: the search for plateaus takes the square of their number. */
-static size_t thin(const struct curve *in, struct curve *out)
+static size_t thin(const struct as_curve *in, struct as_curve *out)
 {
     size_t step = (in->n + CURVE_MAX - 1) / CURVE_MAX;
     for (size_t i = 0; i < in->n; i += step) {
@@ -52,7 +52,7 @@ struct level {
 };
 
 /* Is there a hole of more than an octave and a half between the plateau and the next? */
-static bool hole_behind(const struct curve *curve, const struct as_plateau *p, size_t next_first)
+static bool hole_behind(const struct as_curve *curve, const struct as_plateau *p, size_t next_first)
 {
     for (size_t i = p->last; i < next_first && i + 1 < curve->n; i++)
         if (curve->x[i + 1] > 3 * curve->x[i])
@@ -126,7 +126,7 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
 }
 
 /* Names the plateaus. The last one is memory when the curve goes well beyond the largest cache. */
-static void name_levels(struct rule_context *c, const struct curve *curve, struct level *levels, size_t n)
+static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
 {
     const struct as_cache *caches[AS_CACHES_MAX];
     double knee[LEVELS_MAX];
@@ -181,7 +181,7 @@ static void name_levels(struct rule_context *c, const struct curve *curve, struc
 
 /* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
  * level ends before the first size that is half the way to twice its time: a third more was seen inside an L2. */
-static bool end_of(const struct curve *curve, const struct level *level, double *end, struct as_interval *ci)
+static bool end_of(const struct as_curve *curve, const struct level *level, double *end, struct as_interval *ci)
 {
     const struct as_plateau *p = level->plateau;
     *end = p->knee;
@@ -197,7 +197,7 @@ static bool end_of(const struct curve *curve, const struct level *level, double 
 }
 
 /* One unit of a device walks, and the cache that its units share may be in parts, of which one is its own. */
-static bool is_shared_by_units(const struct rule_context *c, const struct as_cache *cache)
+static bool is_shared_by_units(const struct as_rule_context *c, const struct as_cache *cache)
 {
     return cache && c->info->units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS) &&
            cache->size == as_info_last_cache(c->info);
@@ -206,48 +206,50 @@ static bool is_shared_by_units(const struct rule_context *c, const struct as_cac
 /* An end that is known to no better than this decides nothing. */
 static const double WIDE = 5;
 
-static void add_size(struct rule_context *c, const struct curve *curve, const struct level *level)
+static void add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
     struct as_interval ci;
     double end;
     if (!end_of(curve, level, &end, &ci))
         return;
-    struct as_fact *f = fact_add(c, level->name, "B", "cache.%s.size", level->name);
+    struct as_fact *f = as_fact_add(c, level->name, "B", "cache.%s.size", level->name);
     if (!f)
         return;
-    fact_number(f, end, ci);
+    as_fact_number(f, end, ci);
     char lo[32], hi[32], claim[32] = "";
-    fact_value_text(ci.lo, NO_INTERVAL, "B", lo, sizeof lo);
-    fact_value_text(ci.hi, NO_INTERVAL, "B", hi, sizeof hi);
+    as_fact_value_text(ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
+    as_fact_value_text(ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
     double claimed = level->cache ? (double)level->cache->size : 0;
-    fact_value_text(claimed, NO_INTERVAL, "B", claim, sizeof claim);
+    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim);
     bool part = is_shared_by_units(c, level->cache) && ci.hi < claimed;
     if (level->cache && !part) {
         f->claimed = claimed;
-        f->verdict = claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
+        f->verdict = as_claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
     }
     const bool wide = ci.hi > WIDE * ci.lo;
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
     if (part)
-        fact_say(f, "Loads of one unit stay in %s up to between %s and %s of its reported %s", level->name, lo, hi,
-                 claim);
+        as_fact_say(f, "Loads of one unit stay in %s up to between %s and %s of its reported %s", level->name, lo, hi,
+                    claim);
     else if (!level->cache)
-        fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
+        as_fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
     else if (f->verdict == AS_SUPPORTED)
-        fact_say(f, "%s ends between %s and %s, which agrees with its reported size of %s", level->name, lo, hi, claim);
+        as_fact_say(f, "%s ends between %s and %s, which agrees with its reported size of %s", level->name, lo, hi,
+                    claim);
     else if (f->verdict == AS_UNDECIDED)
-        fact_say(f, "%s ends between %s and %s; too few sizes are valid to confirm its reported size of %s",
-                 level->name, lo, hi, claim);
+        as_fact_say(f, "%s ends between %s and %s; too few sizes are valid to confirm its reported size of %s",
+                    level->name, lo, hi, claim);
     else
-        fact_say(f, "%s ends between %s and %s, not at its reported size of %s", level->name, lo, hi, claim);
+        as_fact_say(f, "%s ends between %s and %s, not at its reported size of %s", level->name, lo, hi, claim);
     size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
-    curve_evidence(f, curve, p->first, past);
+    as_curve_evidence(f, curve, p->first, past);
 }
 
 /* Median of latency x clock over the plateau, where the cells know their clock. */
-static void add_cycles(struct rule_context *c, const struct curve *curve, const struct level *level, const char *what)
+static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, const struct level *level,
+                       const char *what)
 {
     const struct as_plateau *p = level->plateau;
     double cycles[CURVE_MAX];
@@ -259,48 +261,48 @@ static void add_cycles(struct rule_context *c, const struct curve *curve, const 
     }
     if (n == 0)
         return;
-    struct as_fact *f = fact_add(c, level->name, "cycles", "%s.latency_cycles", what);
+    struct as_fact *f = as_fact_add(c, level->name, "cycles", "%s.latency_cycles", what);
     if (!f)
         return;
     double median = as_median(cycles, n);
-    fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
+    as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
     char text[96];
-    fact_say(f, "A dependent load that hits %s takes %s of the core's clock", level->name,
-             fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
-    curve_evidence(f, curve, p->first, p->last);
+    as_fact_say(f, "A dependent load that hits %s takes %s of the core's clock", level->name,
+                as_fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
+    as_curve_evidence(f, curve, p->first, p->last);
 }
 
-static void add_latency(struct rule_context *c, const struct curve *curve, const struct level *level)
+static void add_latency(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
     bool memory = strcmp(level->name, "memory") == 0;
     char what[32], text[96], reach[32];
     snprintf(what, sizeof what, memory ? "%s" : "cache.%s", level->name);
-    struct as_fact *f = fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
+    struct as_fact *f = as_fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
     if (!f)
         return;
-    fact_number(f, p->level, p->ci);
-    fact_value_text(p->level, p->ci, f->unit, text, sizeof text);
+    as_fact_number(f, p->level, p->ci);
+    as_fact_value_text(p->level, p->ci, f->unit, text, sizeof text);
     if (memory)
-        fact_say(f, "A dependent load from memory takes %s (%s, random order over up to %s)", text,
-                 cell_axis(curve->cells[p->first], "allocator"),
-                 fact_value_text(curve->x[p->last], NO_INTERVAL, "B", reach, sizeof reach));
+        as_fact_say(f, "A dependent load from memory takes %s (%s, random order over up to %s)", text,
+                    as_cell_axis(curve->cells[p->first], "allocator"),
+                    as_fact_value_text(curve->x[p->last], AS_NO_INTERVAL, "B", reach, sizeof reach));
     else
-        fact_say(f, "A dependent load that hits %s takes %s", level->name, text);
-    curve_evidence(f, curve, p->first, p->last);
+        as_fact_say(f, "A dependent load that hits %s takes %s", level->name, text);
+    as_curve_evidence(f, curve, p->first, p->last);
     add_cycles(c, curve, level, what);
 }
 
-void rule_cache_levels(struct rule_context *c)
+void rule_cache_levels(struct as_rule_context *c)
 {
-    struct curve *curves, thinned = {0};
+    struct as_curve *curves, thinned = {0};
     size_t n;
-    curves_make(c, "latency", "size", &curves, &n);
-    const struct curve *chosen = choose_curve(curves, n);
+    as_curves_make(c, "latency", "size", &curves, &n);
+    const struct as_curve *chosen = choose_curve(curves, n);
     if (!chosen)
         goto done;
     /* room for what thin() keeps lies in the chosen curve itself: it only moves points to the front */
-    thinned = (struct curve){chosen->cells, chosen->x, chosen->y, chosen->ci, 0};
+    thinned = (struct as_curve){chosen->cells, chosen->x, chosen->y, chosen->ci, 0};
     thin(chosen, &thinned);
     struct as_plateau plateaus[LEVELS_MAX];
     struct level levels[LEVELS_MAX] = {0};
@@ -317,5 +319,5 @@ void rule_cache_levels(struct rule_context *c)
         add_latency(c, &thinned, &levels[i]);
     }
 done:
-    curves_free(curves, n);
+    as_curves_free(curves, n);
 }

@@ -1,6 +1,6 @@
 /* Which operations are one instruction and which are not: a sentence for each kind, atomics apart from the others. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,21 +11,21 @@ enum { ROOM = 200 }; /* letters of names */
 
 static enum kind kind_of(const struct as_cell *cell)
 {
-    if (cell_note(cell, "native") == 1)
+    if (as_cell_note(cell, "native") == 1)
         return NATIVE;
-    return cell_note(cell, "swaps") > 0 ? LOOP : cell_note(cell, "calls") > 0 ? CALL : SEQUENCE;
+    return as_cell_note(cell, "swaps") > 0 ? LOOP : as_cell_note(cell, "calls") > 0 ? CALL : SEQUENCE;
 }
 
 static bool is_atomic(const struct as_cell *cell)
 {
-    return strncmp(cell_axis(cell, "op"), "atomic_", strlen("atomic_")) == 0;
+    return strncmp(as_cell_axis(cell, "op"), "atomic_", strlen("atomic_")) == 0;
 }
 
 /* One name for all orders and scopes of an atomic, one for each target of the rest. */
 static void name_of(const struct as_cell *cell, struct as_buf *out)
 {
-    as_buf_printf(out, "%.20s %.8s%s", cell_axis(cell, "op"), cell_axis(cell, "type"),
-                  cell_is(cell, "target", "v3") && !is_atomic(cell) ? " (x86-64-v3)" : "");
+    as_buf_printf(out, "%.20s %.8s%s", as_cell_axis(cell, "op"), as_cell_axis(cell, "type"),
+                  as_cell_is(cell, "target", "v3") && !is_atomic(cell) ? " (x86-64-v3)" : "");
 }
 
 static const struct {
@@ -43,33 +43,33 @@ static const struct {
     {false, SEQUENCE, "codegen.arithmetic.sequences", "Arithmetic in sequences of other instructions"},
 };
 
-static void add(struct rule_context *c, const struct as_cell *const *cells, size_t n, size_t sort)
+static void add(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t sort)
 {
-    struct names names = NAMES(ROOM);
+    struct as_names names = AS_NAMES(ROOM);
     struct as_buf name = AS_BUF_INIT;
     struct as_fact *f = NULL;
     for (size_t i = 0; i < n; i++) {
         if (is_atomic(cells[i]) != sorts[sort].atomic || kind_of(cells[i]) != sorts[sort].kind)
             continue;
-        if (!f && !(f = fact_add(c, "core", "", "%s", sorts[sort].id)))
+        if (!f && !(f = as_fact_add(c, "core", "", "%s", sorts[sort].id)))
             break;
-        fact_evidence(f, cells[i]);
+        as_fact_evidence(f, cells[i]);
         as_buf_clear(&name);
         name_of(cells[i], &name);
-        names_add(&names, as_buf_get(&name));
+        as_names_add(&names, as_buf_get(&name));
     }
     if (f) {
         f->verdict = AS_SUPPORTED;
-        fact_say(f, "%s: %s", sorts[sort].sentence, names_text(&names));
+        as_fact_say(f, "%s: %s", sorts[sort].sentence, as_names_text(&names));
     }
-    names_finish(&names);
+    as_names_finish(&names);
     as_buf_finish(&name);
 }
 
-void rule_codegen(struct rule_context *c)
+void rule_codegen(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "codegen", &cells);
+    size_t n = as_cells_of(c, "codegen", &cells);
     for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++)
         add(c, cells, n, s);
     free(cells);

@@ -1,6 +1,6 @@
 /* The clock, and what single actions cost: allocating, touching, launching, handing a cache line over. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static struct as_interval spread_interval(double *v, size_t n)
     return n < 6 ? (struct as_interval){v[0], v[n - 1]} : as_median_interval(v, n, 0.95);
 }
 
-void rule_clock(struct rule_context *c)
+void rule_clock(struct as_rule_context *c)
 {
     double *hz = malloc(c->n * sizeof *hz);
     size_t n = 0;
@@ -34,17 +34,17 @@ void rule_clock(struct rule_context *c)
     for (size_t i = 0; i < c->n; i++)
         if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0)
             hz[n++] = c->cells[i]->clock_hz;
-    struct as_fact *f = n ? fact_add(c, "core", "Hz", "clock.core") : NULL;
+    struct as_fact *f = n ? as_fact_add(c, "core", "Hz", "clock.core") : NULL;
     if (f) {
         double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);
-        fact_number(f, median, spread_interval(hz, n));
+        as_fact_number(f, median, spread_interval(hz, n));
         char value[96], claim[32], lo[32], hi[32];
-        fact_value_text(median, NO_INTERVAL, "Hz", value, sizeof value);
-        fact_value_text(low, NO_INTERVAL, "Hz", lo, sizeof lo);
-        fact_value_text(high, NO_INTERVAL, "Hz", hi, sizeof hi);
+        as_fact_value_text(median, AS_NO_INTERVAL, "Hz", value, sizeof value);
+        as_fact_value_text(low, AS_NO_INTERVAL, "Hz", lo, sizeof lo);
+        as_fact_value_text(high, AS_NO_INTERVAL, "Hz", hi, sizeof hi);
         if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
             f->claimed = c->info->clock_max_hz;
-        fact_value_text(f->claimed, NO_INTERVAL, "Hz", claim, sizeof claim);
+        as_fact_value_text(f->claimed, AS_NO_INTERVAL, "Hz", claim, sizeof claim);
         char range[72] = "", seen_in[128];
         if (strcmp(lo, hi) != 0)
             snprintf(range, sizeof range, "%s to %s ", lo, hi);
@@ -54,14 +54,14 @@ void rule_clock(struct rule_context *c)
             snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
         if (f->claimed > 0 && median > 1.02 * f->claimed) {
             f->verdict = AS_REFUTED;
-            fact_say(f, "The core runs at %s, above its reported maximum of %s (%s)", value, claim, seen_in);
+            as_fact_say(f, "The core runs at %s, above its reported maximum of %s (%s)", value, claim, seen_in);
         } else {
-            fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
-                     f->claimed > 0 ? ", within its reported maximum of " : "", f->claimed > 0 ? claim : "");
+            as_fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
+                        f->claimed > 0 ? ", within its reported maximum of " : "", f->claimed > 0 ? claim : "");
         }
         for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
             if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && seen++ % step == 0)
-                fact_evidence(f, c->cells[i]);
+                as_fact_evidence(f, c->cells[i]);
     }
     free(hz);
 }
@@ -69,51 +69,51 @@ void rule_clock(struct rule_context *c)
 /* a - b with its interval (MOVER, as for ratios) */
 static struct as_interval difference(const struct as_cell *a, const struct as_cell *b)
 {
-    struct as_interval ca = cell_interval(a), cb = cell_interval(b);
+    struct as_interval ca = as_cell_interval(a), cb = as_cell_interval(b);
     double d = a->sum.median - b->sum.median;
     return (struct as_interval){d - hypot(a->sum.median - ca.lo, cb.hi - b->sum.median),
                                 d + hypot(ca.hi - a->sum.median, b->sum.median - cb.lo)};
 }
 
-static void add_difference(struct rule_context *c, const struct as_cell *more, const struct as_cell *less,
+static void add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
                            const char *id, const char *what, const char *nothing)
 {
-    const char *allocator = cell_axis(more, "allocator");
+    const char *allocator = as_cell_axis(more, "allocator");
     char object[64], value[96], size[32];
-    allocator_object(allocator, object, sizeof object);
-    struct as_fact *f = fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
+    as_allocator_object(allocator, object, sizeof object);
+    struct as_fact *f = as_fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
     if (!f)
         return;
-    fact_number(f, more->sum.median - less->sum.median, difference(more, less));
-    fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    fact_value_text(cell_axis_number(more, "size"), NO_INTERVAL, "B", size, sizeof size);
+    as_fact_number(f, more->sum.median - less->sum.median, difference(more, less));
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    as_fact_value_text(as_cell_axis_number(more, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
     f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
     if (f->verdict == AS_SUPPORTED)
-        fact_say(f, "%s %s per page (%s, blocks of %s)", what, value, allocator, size);
+        as_fact_say(f, "%s %s per page (%s, blocks of %s)", what, value, allocator, size);
     else
-        fact_say(f, "%s: the difference is %s per page (%s, blocks of %s)", nothing, value, allocator, size);
-    fact_evidence(f, more);
-    fact_evidence(f, less);
+        as_fact_say(f, "%s: the difference is %s per page (%s, blocks of %s)", nothing, value, allocator, size);
+    as_fact_evidence(f, more);
+    as_fact_evidence(f, less);
 }
 
-static const char *allocator_of(const struct pair *p)
+static const char *allocator_of(const struct as_pair *p)
 {
-    return cell_axis(p->a, "allocator");
+    return as_cell_axis(p->a, "allocator");
 }
 
-static double size_of(const struct pair *p)
+static double size_of(const struct as_pair *p)
 {
-    double size = cell_axis_number(p->a, "size");
+    double size = as_cell_axis_number(p->a, "size");
     return isfinite(size) ? size : 0;
 }
 
 /* For each allocator the pair of cells at the largest size that both have. */
-static void differences(struct rule_context *c, const char *more, const char *less, const char *id, const char *what,
+static void differences(struct as_rule_context *c, const char *more, const char *less, const char *id, const char *what,
                         const char *nothing)
 {
-    struct pair *pairs;
+    struct as_pair *pairs;
     size_t n, kept = 0;
-    pairs_make(c, "alloc", "op", more, less, &pairs, &n);
+    as_pairs_make(c, "alloc", "op", more, less, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
         while (k < kept && strcmp(allocator_of(&pairs[k]), allocator_of(&pairs[i])) != 0)
@@ -129,7 +129,7 @@ static void differences(struct rule_context *c, const char *more, const char *le
     free(pairs);
 }
 
-void rule_first_touch(struct rule_context *c)
+void rule_first_touch(struct as_rule_context *c)
 {
     differences(c, "first-touch", "touch-again", "memory.host_backing", "The host backs untouched memory at a cost of",
                 "No cost of host backing is visible");
@@ -137,30 +137,31 @@ void rule_first_touch(struct rule_context *c)
                 "No cost of a page fault is visible");
 }
 
-static void add_allocator(struct rule_context *c, const struct curve *curve, size_t at)
+static void add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)
 {
     const struct as_cell *cell = curve->cells[at];
-    const char *allocator = cell_axis(cell, "allocator"), *op = cell_axis(cell, "op");
+    const char *allocator = as_cell_axis(cell, "allocator"), *op = as_cell_axis(cell, "op");
     char object[64], value[96], size[32];
-    allocator_object(allocator, object, sizeof object);
-    fact_value_text(curve->x[at], NO_INTERVAL, "B", size,
-                    sizeof size); /* in the name: which sizes are valid differs by run */
-    struct as_fact *f = fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
+    as_allocator_object(allocator, object, sizeof object);
+    as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size,
+                       sizeof size); /* in the name: which sizes are valid differs by run */
+    struct as_fact *f =
+        as_fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
     if (!f)
         return;
-    fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "%s: %s of %s takes %s", allocator, op, size,
-             fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
-    fact_evidence(f, cell);
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_say(f, "%s: %s of %s takes %s", allocator, op, size,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    as_fact_evidence(f, cell);
 }
 
-void rule_allocators(struct rule_context *c)
+void rule_allocators(struct as_rule_context *c)
 {
-    struct curve *curves;
+    struct as_curve *curves;
     size_t n;
-    curves_make(c, "alloc", "size", &curves, &n);
+    as_curves_make(c, "alloc", "size", &curves, &n);
     for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
-        const char *op = cell_axis(curves[i].cells[0], "op");
+        const char *op = as_cell_axis(curves[i].cells[0], "op");
         if (strcmp(op, "alloc") != 0 && strcmp(op, "free") != 0)
             continue;
         add_allocator(c, &curves[i], 0);
@@ -168,7 +169,7 @@ void rule_allocators(struct rule_context *c)
             add_allocator(c, &curves[i], curves[i].n - 1);
         added += 2;
     }
-    curves_free(curves, n);
+    as_curves_free(curves, n);
 }
 
 /* Who hands lines to whom: the axis `peer`, what a fact of it is about, its name, and the words. */
@@ -185,7 +186,7 @@ static const struct pair_kind pair_kinds[] = {
 /* How the line was handed over, and how many pairs may be as near or as far. */
 static const char *how_text(const struct as_cell *cell, size_t alike, char *out, size_t size)
 {
-    const char *op = cell_axis(cell, "op");
+    const char *op = as_cell_axis(cell, "op");
     const int n = snprintf(out, size, "%s%.16s", op[0] ? ", by " : "", op);
     if (alike && n >= 0 && (size_t)n < size)
         snprintf(out + n, size - (size_t)n, "; %zu other%s statistically tied with it", alike, alike == 1 ? "" : "s");
@@ -194,34 +195,35 @@ static const char *how_text(const struct as_cell *cell, size_t alike, char *out,
 
 static size_t count_alike(const struct as_cell *const *pairs, size_t n, const struct as_cell *like)
 {
-    const struct as_interval of = cell_interval(like);
+    const struct as_interval of = as_cell_interval(like);
     size_t alike = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct as_interval ci = cell_interval(pairs[i]);
+        const struct as_interval ci = as_cell_interval(pairs[i]);
         alike += pairs[i] != like && ci.lo <= of.hi && of.lo <= ci.hi;
     }
     return alike;
 }
 
-static void add_pair(struct rule_context *c, const struct as_cell *cell, const struct pair_kind *kind, const char *end,
-                     const char *which, size_t alike)
+static void add_pair(struct as_rule_context *c, const struct as_cell *cell, const struct pair_kind *kind,
+                     const char *end, const char *which, size_t alike)
 {
-    struct as_fact *f = fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end);
+    struct as_fact *f = as_fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end);
     char value[96], how[80];
     if (!f)
         return;
-    fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_say(f, "The %s pair, %s %s and %s, transfers a cache line in %s%s", which, kind->one, cell_axis(cell, "from"),
-             cell_axis(cell, "to"), fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-             how_text(cell, alike, how, sizeof how));
-    fact_evidence(f, cell);
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_say(f, "The %s pair, %s %s and %s, transfers a cache line in %s%s", which, kind->one,
+                as_cell_axis(cell, "from"), as_cell_axis(cell, "to"),
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+                how_text(cell, alike, how, sizeof how));
+    as_fact_evidence(f, cell);
 }
 
-static void add_median_pair(struct rule_context *c, const struct as_cell *const *pairs, size_t n,
+static void add_median_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
                             const struct pair_kind *kind)
 {
     double *v = malloc(n * sizeof *v);
-    struct as_fact *f = v ? fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
+    struct as_fact *f = v ? as_fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
     char value[96];
     if (!v)
         c->status = as_nomem(c->err, n * sizeof *v, "pairs");
@@ -229,14 +231,14 @@ static void add_median_pair(struct rule_context *c, const struct as_cell *const 
         for (size_t i = 0; i < n; i++)
             v[i] = pairs[i]->sum.median;
         double median = as_median(v, n);
-        fact_number(f, median, n == 1 ? cell_interval(pairs[0]) : spread_interval(v, n));
-        fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-        const char *op = cell_axis(pairs[0], "op"), *allocator = cell_axis(pairs[0], "allocator");
-        fact_say(f, "A one-way transfer of a cache line between %s takes %s (median of %zu pair%s%s%s%s%.40s)",
-                 kind->between, value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op, allocator[0] ? ", " : "",
-                 allocator);
+        as_fact_number(f, median, n == 1 ? as_cell_interval(pairs[0]) : spread_interval(v, n));
+        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        const char *op = as_cell_axis(pairs[0], "op"), *allocator = as_cell_axis(pairs[0], "allocator");
+        as_fact_say(f, "A one-way transfer of a cache line between %s takes %s (median of %zu pair%s%s%s%s%.40s)",
+                    kind->between, value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op, allocator[0] ? ", " : "",
+                    allocator);
         for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
-            fact_evidence(f, pairs[i]);
+            as_fact_evidence(f, pairs[i]);
     }
     free(v);
 }
@@ -244,15 +246,16 @@ static void add_median_pair(struct rule_context *c, const struct as_cell *const 
 /* One kind of waiting in one kind of memory, so that all pairs are alike: those of the first cell. */
 static bool is_alike(const struct as_cell *cell, const struct as_cell *first)
 {
-    return cells_same(cell, first, "op") && cells_same(cell, first, "allocator");
+    return as_cells_same(cell, first, "op") && as_cells_same(cell, first, "allocator");
 }
 
-static void core_to_core(struct rule_context *c, const struct as_cell **cells, size_t n, const struct pair_kind *kind)
+static void core_to_core(struct as_rule_context *c, const struct as_cell **cells, size_t n,
+                         const struct pair_kind *kind)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = cells[i];
-        if (strcmp(cell_axis(cell, "peer"), kind->peer) != 0 || cell_axis(cell, "from")[0] == '\0' ||
+        if (strcmp(as_cell_axis(cell, "peer"), kind->peer) != 0 || as_cell_axis(cell, "from")[0] == '\0' ||
             (kept && !is_alike(cell, cells[0])))
             continue;
         cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kinds of peer */
@@ -272,16 +275,16 @@ static void core_to_core(struct rule_context *c, const struct as_cell **cells, s
     }
 }
 
-void rule_core_to_core(struct rule_context *c)
+void rule_core_to_core(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "c2c", &cells);
+    size_t n = as_cells_of(c, "c2c", &cells);
     for (size_t i = 0; i < sizeof pair_kinds / sizeof *pair_kinds; i++)
         core_to_core(c, cells, n, &pair_kinds[i]);
     free(cells);
 }
 
-void rule_launch(struct rule_context *c)
+void rule_launch(struct as_rule_context *c)
 {
     static const struct {
         const char *what, *says;
@@ -293,26 +296,26 @@ void rule_launch(struct rule_context *c)
                 {"graph-100", "Each of 100 launches recorded as a graph takes"},
                 {"graph-1000", "Each of 1000 launches recorded as a graph takes"}};
     const struct as_cell **cells;
-    size_t n = cells_of(c, "launch", &cells), added = 0;
+    size_t n = as_cells_of(c, "launch", &cells), added = 0;
     double least = INFINITY;
     for (size_t i = 0; i < n; i++)
-        least = fmin(least, cell_axis_number(cells[i], "threads"));
+        least = fmin(least, as_cell_axis_number(cells[i], "threads"));
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
-        double threads = cell_axis_number(cells[i], "threads");
+        double threads = as_cell_axis_number(cells[i], "threads");
         if (isfinite(threads) && threads > least)
             continue;
-        const char *what = cell_axis(cells[i], "what"), *wait = cell_axis(cells[i], "wait");
+        const char *what = as_cell_axis(cells[i], "what"), *wait = as_cell_axis(cells[i], "wait");
         const char *text = "An empty kernel takes";
         for (size_t k = 0; k < sizeof says / sizeof *says; k++)
             text = strcmp(says[k].what, what) == 0 ? says[k].says : text;
-        struct as_fact *f = fact_add(c, "launch", cells[i]->unit, "launch.%s.%s", what, wait);
+        struct as_fact *f = as_fact_add(c, "launch", cells[i]->unit, "launch.%s.%s", what, wait);
         char value[96];
         if (!f)
             break;
-        fact_number(f, cells[i]->sum.median, cell_interval(cells[i]));
-        fact_say(f, "%s %s%s%s", text, fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                 wait[0] ? ", waiting by " : "", wait);
-        fact_evidence(f, cells[i]);
+        as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
+        as_fact_say(f, "%s %s%s%s", text, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+                    wait[0] ? ", waiting by " : "", wait);
+        as_fact_evidence(f, cells[i]);
         added++;
     }
     free(cells);

@@ -1,6 +1,6 @@
 /* Levels as the system lists them: one number from inside each, for those of which no curve or kernel says more. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static bool ends_with(const char *s, const char *tail)
 }
 
 /* Has an earlier rule said as much of the level? */
-static bool is_known(const struct rule_context *c, const char *place, bool bandwidth)
+static bool is_known(const struct as_rule_context *c, const char *place, bool bandwidth)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
@@ -30,7 +30,7 @@ static bool is_known(const struct rule_context *c, const char *place, bool bandw
 }
 
 /* A dependent load in memory, nanoseconds; NAN where nobody knows. */
-static double memory_latency(const struct rule_context *c, const struct as_cell *const *cells, size_t n)
+static double memory_latency(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
@@ -39,8 +39,8 @@ static double memory_latency(const struct rule_context *c, const struct as_cell 
             return f->value;
     }
     for (size_t i = 0; i < n; i++)
-        if (strcmp(cell_axis(cells[i], "place"), "memory") == 0 &&
-            strcmp(cell_axis(cells[i], "what"), "latency") == 0 && strcmp(cells[i]->unit, "ns") == 0)
+        if (strcmp(as_cell_axis(cells[i], "place"), "memory") == 0 &&
+            strcmp(as_cell_axis(cells[i], "what"), "latency") == 0 && strcmp(cells[i]->unit, "ns") == 0)
             return cells[i]->sum.median;
     return NAN;
 }
@@ -49,7 +49,7 @@ static double memory_latency(const struct rule_context *c, const struct as_cell 
 static bool is_last_cache(const struct as_cell *const *cells, size_t n, const char *place)
 {
     for (size_t i = 0; i < n; i++) {
-        const char *other = cell_axis(cells[i], "place");
+        const char *other = as_cell_axis(cells[i], "place");
         if (other[0] == 'L' && strcmp(other, place) > 0)
             return false;
     }
@@ -61,44 +61,44 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
     char text[40];
     f->verdict = AS_UNDECIDED;
     if (isnan(memory)) {
-        fact_say(f, "Loads within the listed size of %s take %s; it is unknown whether they hit it, %s", place, value,
-                 "since there is no valid memory latency to compare");
+        as_fact_say(f, "Loads within the listed size of %s take %s; it is unknown whether they hit it, %s", place,
+                    value, "since there is no valid memory latency to compare");
         return;
     }
-    fact_value_text(memory, NO_INTERVAL, f->unit, text, sizeof text);
-    fact_say(f, "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s", place, value,
-             text, "most of them miss, as when a hypervisor gives a guest only part of a cache");
+    as_fact_value_text(memory, AS_NO_INTERVAL, f->unit, text, sizeof text);
+    as_fact_say(f, "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s", place, value,
+                text, "most of them miss, as when a hypervisor gives a guest only part of a cache");
 }
 
-static void add_level(struct rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
+static void add_level(struct as_rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
                       double memory, bool last)
 {
-    struct as_fact *f = fact_add(c, place, cell->unit, "listed.%.16s.%s", place, bandwidth ? "read" : "latency");
+    struct as_fact *f = as_fact_add(c, place, cell->unit, "listed.%.16s.%s", place, bandwidth ? "read" : "latency");
     char value[96];
     if (!f)
         return;
-    const struct as_interval ci = cell_interval(cell);
-    fact_number(f, cell->sum.median, ci);
-    fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    fact_evidence(f, cell);
+    const struct as_interval ci = as_cell_interval(cell);
+    as_fact_number(f, cell->sum.median, ci);
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    as_fact_evidence(f, cell);
     if (!bandwidth && strcmp(place, "memory") != 0 && (ci.lo > CACHE_MOST * memory || (last && isnan(memory)))) {
         say_missed(f, place, value, memory);
         return;
     }
-    fact_say(f, bandwidth ? "Sequential reads inside %s run at %s%s" : "A dependent load inside %s takes %s%s",
-             strcmp(place, "memory") == 0 ? "memory" : place, value,
-             !bandwidth || !c->info                        ? ""
-             : c->info->capabilities & AS_CAP_HOST_KERNELS ? ", one thread"
-                                                           : ", all units");
+    as_fact_say(f, bandwidth ? "Sequential reads inside %s run at %s%s" : "A dependent load inside %s takes %s%s",
+                strcmp(place, "memory") == 0 ? "memory" : place, value,
+                !bandwidth || !c->info                        ? ""
+                : c->info->capabilities & AS_CAP_HOST_KERNELS ? ", one thread"
+                                                              : ", all units");
 }
 
-void rule_listed(struct rule_context *c)
+void rule_listed(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "topology", &cells);
+    size_t n = as_cells_of(c, "topology", &cells);
     const double memory = memory_latency(c, cells, n);
     for (size_t i = 0; i < n; i++) {
-        const char *place = cell_axis(cells[i], "place"), *what = cell_axis(cells[i], "what");
+        const char *place = as_cell_axis(cells[i], "place"), *what = as_cell_axis(cells[i], "what");
         bool bandwidth = strcmp(what, "bandwidth") == 0;
         if (place[0] && strcmp(cells[i]->unit, bandwidth ? "GB/s" : "ns") == 0 && !is_known(c, place, bandwidth))
             add_level(c, cells[i], place, bandwidth, memory, is_last_cache(cells, n, place));

@@ -1,6 +1,6 @@
 /* Products of matrices: which types are accelerated, which only save memory, which units do them, and how near our own
  * kernels come to the vendor's library. */
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ struct product {
     const struct as_cell *cell;
 };
 struct products {
-    struct rule_context *c;
+    struct as_rule_context *c;
     const struct as_cell **cells; /* of random operands: n in bursts, then those that are sustained, up to all */
     size_t n, all;
     struct product *by_size; /* those in bursts that have a size */
@@ -56,8 +56,8 @@ static const struct as_cell *best_of(const struct product *first, size_t n, cons
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(cell_axis(first[i].cell, "type"), type) == 0 &&
-            (!paths || is_in(cell_axis(first[i].cell, "path"), paths)) &&
+        if (strcmp(as_cell_axis(first[i].cell, "type"), type) == 0 &&
+            (!paths || is_in(as_cell_axis(first[i].cell, "path"), paths)) &&
             (!best || first[i].cell->sum.median > best->sum.median))
             best = first[i].cell;
     return best;
@@ -84,7 +84,7 @@ static struct both largest(const struct products *p, const char *type_a, const c
 
 static const char *path_of(const struct as_cell *cell)
 {
-    return cell_axis(cell, "path");
+    return as_cell_axis(cell, "path");
 }
 
 /* ---- accelerated, or a matter of memory ---- */
@@ -102,17 +102,17 @@ static void add_accelerated(const struct products *p, const struct number_type *
     static const char *const says[] = {[AS_SUPPORTED] = "is accelerated",
                                        [AS_REFUTED] = "is NOT accelerated",
                                        [AS_UNDECIDED] = "may be accelerated or not"};
-    struct as_fact *f = fact_add(p->c, "matrix", "x", "matmul.accelerated.%s", t->word);
+    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.accelerated.%s", t->word);
     if (!f)
         return;
-    fact_ratio(f, at.a, at.b);
-    f->verdict = verdict_above(f->ci, ACCELERATED);
+    as_fact_ratio(f, at.a, at.b);
+    f->verdict = as_verdict_above(f->ci, ACCELERATED);
     bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
-    fact_say(f, "%s %s: GEMMs of size %s reach %.3g times the rate of %s (%s%s%s)", t->word, says[f->verdict],
-             cell_axis(at.a, "size"), f->value, wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
-             path_of(at.b));
-    fact_evidence(f, at.a);
-    fact_evidence(f, at.b);
+    as_fact_say(f, "%s %s: GEMMs of size %s reach %.3g times the rate of %s (%s%s%s)", t->word, says[f->verdict],
+                as_cell_axis(at.a, "size"), f->value, wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
+                path_of(at.b));
+    as_fact_evidence(f, at.a);
+    as_fact_evidence(f, at.b);
 }
 
 static void add_footprint(const struct products *p, const struct number_type *t, const char *wider, struct both at)
@@ -120,21 +120,21 @@ static void add_footprint(const struct products *p, const struct number_type *t,
     const struct number_type *w = type_find(wider);
     if (!w || t->bytes >= w->bytes)
         return;
-    struct as_fact *f = fact_add(p->c, "matrix", "x", "matmul.footprint.%s", t->word);
+    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.footprint.%s", t->word);
     if (!f)
         return;
     double bytes = (double)t->bytes / w->bytes, rate = at.a->sum.median / at.b->sum.median;
-    enum as_fact_verdict fast = verdict_above(cells_ratio(at.a, at.b), ACCELERATED);
-    fact_number(f, bytes, NO_INTERVAL);
+    enum as_fact_verdict fast = as_verdict_above(as_cells_ratio(at.a, at.b), ACCELERATED);
+    as_fact_number(f, bytes, AS_NO_INTERVAL);
     f->verdict = fast == AS_SUPPORTED ? AS_REFUTED : fast == AS_REFUTED ? AS_SUPPORTED : AS_UNDECIDED;
     if (fast == AS_SUPPORTED)
-        fact_say(f, "%s is NOT merely a memory-footprint feature: %.2g of the bytes of %s and %.3g times its rate",
-                 t->word, bytes, wider, rate);
+        as_fact_say(f, "%s is NOT merely a memory-footprint feature: %.2g of the bytes of %s and %.3g times its rate",
+                    t->word, bytes, wider, rate);
     else
-        fact_say(f, "%s is a memory-footprint feature: %.2g of the bytes of %s at %.3g times its rate", t->word, bytes,
-                 wider, rate);
-    fact_evidence(f, at.a);
-    fact_evidence(f, at.b);
+        as_fact_say(f, "%s is a memory-footprint feature: %.2g of the bytes of %s at %.3g times its rate", t->word,
+                    bytes, wider, rate);
+    as_fact_evidence(f, at.a);
+    as_fact_evidence(f, at.b);
 }
 
 /* ---- which unit ---- */
@@ -143,7 +143,7 @@ bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const c
 {
     if (!b)
         return true;
-    const bool own_a = strcmp(cell_axis(a, "type"), type) == 0, own_b = strcmp(cell_axis(b, "type"), type) == 0;
+    const bool own_a = strcmp(as_cell_axis(a, "type"), type) == 0, own_b = strcmp(as_cell_axis(b, "type"), type) == 0;
     return own_a != own_b ? own_a : a->sum.median > b->sum.median;
 }
 
@@ -161,8 +161,8 @@ static const struct as_cell *best_with_power(const struct products *p, const cha
 {
     const struct as_cell *best = NULL;
     for (size_t i = p->n; i < p->all; i++)
-        if (strcmp(cell_axis(p->cells[i], "type"), type) == 0 && is_in(cell_axis(p->cells[i], "path"), paths) &&
-            cell_note(p->cells[i], "power_w") > 0 && (!best || p->cells[i]->sum.median > best->sum.median))
+        if (strcmp(as_cell_axis(p->cells[i], "type"), type) == 0 && is_in(as_cell_axis(p->cells[i], "path"), paths) &&
+            as_cell_note(p->cells[i], "power_w") > 0 && (!best || p->cells[i]->sum.median > best->sum.median))
             best = p->cells[i];
     return best;
 }
@@ -170,7 +170,7 @@ static const struct as_cell *best_with_power(const struct products *p, const cha
 /* Energy of an operation by one over that by the other. */
 static double energy_ratio(const struct as_cell *a, const struct as_cell *b)
 {
-    return cell_note(a, "power_w") / a->sum.median / (cell_note(b, "power_w") / b->sum.median);
+    return as_cell_note(a, "power_w") / a->sum.median / (as_cell_note(b, "power_w") / b->sum.median);
 }
 
 struct signals {
@@ -182,10 +182,10 @@ struct signals {
  * path is not far behind. */
 static enum as_fact_verdict judge_unit(const struct signals *s)
 {
-    enum as_fact_verdict above = verdict_above(cells_ratio(s->above.a, s->above.b), 1);
+    enum as_fact_verdict above = as_verdict_above(as_cells_ratio(s->above.a, s->above.b), 1);
     if (above != AS_REFUTED)
         return above;
-    bool newer_gains = s->older.a && verdict_above(cells_ratio(s->older.a, s->older.b), SAME_UNIT) != AS_REFUTED;
+    bool newer_gains = s->older.a && as_verdict_above(as_cells_ratio(s->older.a, s->older.b), SAME_UNIT) != AS_REFUTED;
     return newer_gains ? AS_UNDECIDED : AS_REFUTED;
 }
 
@@ -196,7 +196,7 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
                                        [AS_UNDECIDED] = "may run on a matrix unit or not"};
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3g times the peak of the vector ALU (%s)", type,
-                  says[f->verdict], path_of(s->above.a), f->value, cell_axis(s->above.b, "type"));
+                  says[f->verdict], path_of(s->above.a), f->value, as_cell_axis(s->above.b, "type"));
     if (s->older.a)
         as_buf_printf(&text, "; %.3g times the older path (%s over %s)",
                       s->older.a->sum.median / s->older.b->sum.median, path_of(s->older.a), path_of(s->older.b));
@@ -204,22 +204,22 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
         as_buf_printf(&text, "; %.2g of the energy per operation of %s", s->energy, path_of(s->power.b));
     else
         as_buf_str(&text, "; power was not read for both paths");
-    fact_say(f, "%s", as_buf_get(&text));
+    as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
 }
 
 static void add_unit(const struct products *p, const char *type, const struct signals *s)
 {
     const struct as_cell *const cells[] = {s->above.a, s->above.b, s->older.a, s->older.b, s->power.a, s->power.b};
-    struct as_fact *f = fact_add(p->c, "matrix", "x", "matmul.unit.%s", type);
+    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.unit.%s", type);
     if (!f)
         return;
-    fact_ratio(f, s->above.a, s->above.b);
+    as_fact_ratio(f, s->above.a, s->above.b);
     f->verdict = judge_unit(s);
     say_unit(f, type, s);
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         if (cells[i])
-            fact_evidence(f, cells[i]);
+            as_fact_evidence(f, cells[i]);
 }
 
 static void look_at_unit(const struct products *p, const char *type, const struct as_cell *roof)
@@ -246,15 +246,16 @@ static void add_library(const struct products *p, const char *type)
     char value[96];
     if (!at.a)
         at = largest(p, type, ordinary_paths, type, library_paths);
-    struct as_fact *f = at.a ? fact_add(p->c, "matrix", "x", "matmul.library.%s", type) : NULL;
+    struct as_fact *f = at.a ? as_fact_add(p->c, "matrix", "x", "matmul.library.%s", type) : NULL;
     if (!f)
         return;
-    fact_ratio(f, at.a, at.b);
-    f->verdict = verdict_above(f->ci, RESPECTED);
-    fact_say(f, "Products of %s of %s by path %s run at %s the rate of the library's", type, cell_axis(at.a, "size"),
-             path_of(at.a), fact_value_text(f->value, f->ci, "x", value, sizeof value));
-    fact_evidence(f, at.a);
-    fact_evidence(f, at.b);
+    as_fact_ratio(f, at.a, at.b);
+    f->verdict = as_verdict_above(f->ci, RESPECTED);
+    as_fact_say(f, "Products of %s of %s by path %s run at %s the rate of the library's", type,
+                as_cell_axis(at.a, "size"), path_of(at.a),
+                as_fact_value_text(f->value, f->ci, "x", value, sizeof value));
+    as_fact_evidence(f, at.a);
+    as_fact_evidence(f, at.b);
 }
 
 static void compare_with_wider(const struct products *p, const struct number_type *t)
@@ -271,14 +272,14 @@ static void compare_with_wider(const struct products *p, const struct number_typ
 
 static bool is_burst(const struct as_cell *cell)
 {
-    return cell_is(cell, "hold", "burst");
+    return as_cell_is(cell, "hold", "burst");
 }
 
 /* Bursts first, then what is sustained; other operands go. */
 static void sort_cells(struct products *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (cell_is(p->cells[i], "operands", "random"))
+        if (as_cell_is(p->cells[i], "operands", "random"))
             p->cells[p->all++] = p->cells[i];
     for (size_t i = 0; i < p->all; i++)
         if (is_burst(p->cells[i])) {
@@ -304,7 +305,7 @@ static void sort_by_size(struct products *p)
         return;
     }
     for (size_t i = 0; i < p->n; i++) {
-        const double size = cell_axis_number(p->cells[i], "size");
+        const double size = as_cell_axis_number(p->cells[i], "size");
         if (size > 0)
             p->by_size[p->sizes++] = (struct product){size, p->cells[i]};
     }
@@ -312,11 +313,11 @@ static void sort_by_size(struct products *p)
         qsort(p->by_size, p->sizes, sizeof *p->by_size, by_size);
 }
 
-void rule_matmul(struct rule_context *c)
+void rule_matmul(struct as_rule_context *c)
 {
     const struct as_cell **roofs;
     struct products p = {.c = c};
-    size_t n = cells_of(c, "matmul", &p.cells), roofs_n = cells_of(c, "roofline", &roofs);
+    size_t n = as_cells_of(c, "matmul", &p.cells), roofs_n = as_cells_of(c, "roofline", &roofs);
     sort_cells(&p, n);
     sort_by_size(&p);
     for (size_t t = 0; t < TYPES && p.n; t++) {

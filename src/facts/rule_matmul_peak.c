@@ -1,7 +1,7 @@
 /* Matrix instructions: their peak beside what is documented, the older ones beside the newer, and what operands and the
  * power limit make of it. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,25 +48,25 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++) {
-        const char *name = cell_axis(cells[i], "instruction");
+        const char *name = as_cell_axis(cells[i], "instruction");
         if (is_of(name, format) && !is_sparse(name) && (which == ANY || is_newer(name) == (which == NEWER)) &&
-            cell_is(cells[i], "operands", "random") && (!best || cells[i]->sum.median > ALIKE * best->sum.median))
+            as_cell_is(cells[i], "operands", "random") && (!best || cells[i]->sum.median > ALIKE * best->sum.median))
             best = cells[i];
     }
     return best;
 }
 
-static void add_peak(struct rule_context *c, const struct as_cell *cell, const char *format)
+static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *format)
 {
-    const char *name = cell_axis(cell, "instruction");
-    struct as_fact *f = fact_add(c, "matrix", cell->unit, "matmul.peak.%s", format);
+    const char *name = as_cell_axis(cell, "instruction");
+    struct as_fact *f = as_fact_add(c, "matrix", cell->unit, "matmul.peak.%s", format);
     if (!f)
         return;
-    fact_number(f, cell->sum.median, cell_interval(cell));
-    fact_evidence(f, cell);
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_evidence(f, cell);
     if (!(cell->limit > 0)) {
-        fact_say(f, "%s does %.0f operations per cycle and unit, the maximum measured for %s; none are documented",
-                 name, f->value, format);
+        as_fact_say(f, "%s does %.0f operations per cycle and unit, the maximum measured for %s; none are documented",
+                    name, f->value, format);
         return;
     }
     f->claimed = cell->limit;
@@ -74,32 +74,32 @@ static void add_peak(struct rule_context *c, const struct as_cell *cell, const c
                  : f->ci.hi < REACHED * cell->limit ? AS_REFUTED
                                                     : AS_UNDECIDED;
     if (f->verdict == AS_REFUTED)
-        fact_say(f, "%s does %.0f operations per cycle and unit, NOT the documented %.0f: %.1f%% of them", name,
-                 f->value, f->claimed, 100 * f->value / f->claimed);
+        as_fact_say(f, "%s does %.0f operations per cycle and unit, NOT the documented %.0f: %.1f%% of them", name,
+                    f->value, f->claimed, 100 * f->value / f->claimed);
     else
-        fact_say(f, "%s does %.0f operations per cycle and unit, %.1f%% of the documented %.0f", name, f->value,
-                 100 * f->value / f->claimed, f->claimed);
+        as_fact_say(f, "%s does %.0f operations per cycle and unit, %.1f%% of the documented %.0f", name, f->value,
+                    100 * f->value / f->claimed, f->claimed);
 }
 
-static void add_older(struct rule_context *c, const struct as_cell *older, const struct as_cell *newer,
+static void add_older(struct as_rule_context *c, const struct as_cell *older, const struct as_cell *newer,
                       const char *format)
 {
-    struct as_fact *f = fact_add(c, "matrix", "x", "matmul.older.%s", format);
+    struct as_fact *f = as_fact_add(c, "matrix", "x", "matmul.older.%s", format);
     if (!f)
         return;
-    fact_ratio(f, older, newer);
-    f->verdict = verdict_above(f->ci, REACHED);
-    fact_say(f, "The older path %s the newer one's rate in %s: %s has %.3g of %s's",
-             f->verdict == AS_REFUTED ? "does NOT reach" : "reaches", format, cell_axis(older, "instruction"), f->value,
-             cell_axis(newer, "instruction"));
-    fact_evidence(f, older);
-    fact_evidence(f, newer);
+    as_fact_ratio(f, older, newer);
+    f->verdict = as_verdict_above(f->ci, REACHED);
+    as_fact_say(f, "The older path %s the newer one's rate in %s: %s has %.3g of %s's",
+                f->verdict == AS_REFUTED ? "does NOT reach" : "reaches", format, as_cell_axis(older, "instruction"),
+                f->value, as_cell_axis(newer, "instruction"));
+    as_fact_evidence(f, older);
+    as_fact_evidence(f, newer);
 }
 
-void rule_matmul_peak(struct rule_context *c)
+void rule_matmul_peak(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "matmul_peak", &cells);
+    size_t n = as_cells_of(c, "matmul_peak", &cells);
     for (size_t i = 0; i < FORMATS && n; i++) {
         const struct as_cell *best = best_of(cells, n, formats[i], ANY), *older = best_of(cells, n, formats[i], OLDER),
                              *newer = best_of(cells, n, formats[i], NEWER);
@@ -116,13 +116,13 @@ void rule_matmul_peak(struct rule_context *c)
 /* "1.75 GHz at 690 W"; nothing where neither is known. */
 static void state_of(const struct as_cell *cell, struct as_buf *out)
 {
-    double power = cell_note(cell, "power_w");
+    double power = as_cell_note(cell, "power_w");
     if (cell->clock_hz > 0)
         as_format_value(out, cell->clock_hz, "Hz");
     if (power > 0) {
         as_buf_str(out, cell->clock_hz > 0 ? " at " : "");
         as_format_value(out, power, "W");
-        as_buf_str(out, strcmp(cell_axis(cell, "hold"), "burst") == 0 ? " with its rests" : "");
+        as_buf_str(out, strcmp(as_cell_axis(cell, "hold"), "burst") == 0 ? " with its rests" : "");
     }
 }
 
@@ -131,8 +131,8 @@ static void subject_of(const struct as_cell *cell, const char *apart, struct as_
 {
     static const char *const parts[] = {"instruction", "path", "type", "size"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (cell_axis(cell, parts[i])[0])
-            as_buf_printf(out, "%s%s", out->len ? apart : "", cell_axis(cell, parts[i]));
+        if (as_cell_axis(cell, parts[i])[0])
+            as_buf_printf(out, "%s%s", out->len ? apart : "", as_cell_axis(cell, parts[i]));
 }
 
 struct difference {
@@ -150,14 +150,14 @@ static const struct difference differences[] = {
     {"matmul", "hold", "burst", "sustained", "operands", "random", "matmul.burst", "bursts run", "what is sustained"},
 };
 
-static void add_difference(struct rule_context *c, const struct difference *d, const struct pair *pair)
+static void add_difference(struct as_rule_context *c, const struct difference *d, const struct as_pair *pair)
 {
     struct as_buf id = AS_BUF_INIT, text = AS_BUF_INIT, a = AS_BUF_INIT, b = AS_BUF_INIT;
     subject_of(pair->a, "_", &id);
-    struct as_fact *f = fact_add(c, "matrix", "x", "%s.%s", d->id, as_buf_get(&id));
+    struct as_fact *f = as_fact_add(c, "matrix", "x", "%s.%s", d->id, as_buf_get(&id));
     if (f) {
-        fact_ratio(f, pair->a, pair->b);
-        f->verdict = verdict_above(f->ci, 1);
+        as_fact_ratio(f, pair->a, pair->b);
+        f->verdict = as_verdict_above(f->ci, 1);
         as_buf_clear(&id);
         subject_of(pair->a, " ", &id);
         as_buf_printf(&text, "%s: %s at %.3g times the rate of %s", as_buf_get(&id), d->says, f->value, d->than);
@@ -165,9 +165,9 @@ static void add_difference(struct rule_context *c, const struct difference *d, c
         state_of(pair->b, &b);
         if (a.len && b.len)
             as_buf_printf(&text, ": %s against %s", as_buf_get(&a), as_buf_get(&b));
-        fact_say(f, "%s", as_buf_get(&text));
-        fact_evidence(f, pair->a);
-        fact_evidence(f, pair->b);
+        as_fact_say(f, "%s", as_buf_get(&text));
+        as_fact_evidence(f, pair->a);
+        as_fact_evidence(f, pair->b);
     }
     as_buf_finish(&id);
     as_buf_finish(&text);
@@ -175,14 +175,14 @@ static void add_difference(struct rule_context *c, const struct difference *d, c
     as_buf_finish(&b);
 }
 
-void rule_matmul_power(struct rule_context *c)
+void rule_matmul_power(struct as_rule_context *c)
 {
     for (size_t d = 0; d < sizeof differences / sizeof *differences; d++) {
-        struct pair *pairs;
+        struct as_pair *pairs;
         size_t n;
-        pairs_make(c, differences[d].probe, differences[d].axis, differences[d].a, differences[d].b, &pairs, &n);
+        as_pairs_make(c, differences[d].probe, differences[d].axis, differences[d].a, differences[d].b, &pairs, &n);
         for (size_t i = 0; i < n; i++)
-            if (cell_is(pairs[i].a, differences[d].other, differences[d].word))
+            if (as_cell_is(pairs[i].a, differences[d].other, differences[d].word))
                 add_difference(c, &differences[d], &pairs[i]);
         free(pairs);
     }

@@ -1,6 +1,6 @@
 /* Caches of a device as one thread on it sees them: sizes, latencies, lines, sectors, ways. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static const double MISSES = 1.03;  /* of atomic additions, which differ by less
 /* ---- plateaus: sizes and latencies ---- */
 
 /* What a device says of a level, 0 when nothing. */
-static double claimed_size(const struct rule_context *c, unsigned level)
+static double claimed_size(const struct as_rule_context *c, unsigned level)
 {
     for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
         if (c->info->caches[i].level == level && c->info->caches[i].kind != 'i')
@@ -39,7 +39,7 @@ static const struct path {
 
 struct seen {
     const struct path *path;
-    const struct curve *curve;
+    const struct as_curve *curve;
     const struct as_plateau *plateau;
     size_t level; /* from 1 */
     bool part;    /* a step before the level ends: some of it is nearer than the rest */
@@ -47,7 +47,7 @@ struct seen {
     double local; /* bytes of LOCAL memory that the group held besides */
 };
 
-static void add_latency(struct rule_context *c, const struct seen *s)
+static void add_latency(struct as_rule_context *c, const struct seen *s)
 {
     char text[96];
     double hz = s->curve->cells[s->plateau->first]->clock_hz;
@@ -55,46 +55,46 @@ static void add_latency(struct rule_context *c, const struct seen *s)
     double factor = cycles ? hz * 1e-9 : 1;
     const char *unit = cycles ? "cycles" : "ns";
     struct as_fact *f =
-        fact_add(c, s->name, unit, "onchip.%sL%zu%s.latency", s->path->id, s->level, s->part ? ".part" : "");
+        as_fact_add(c, s->name, unit, "onchip.%sL%zu%s.latency", s->path->id, s->level, s->part ? ".part" : "");
     if (!f)
         return;
-    fact_number(f, s->plateau->level * factor,
-                (struct as_interval){s->plateau->ci.lo * factor, s->plateau->ci.hi * factor});
-    fact_say(f, "%s that hits the %s cache takes %s", s->path->loads, s->name,
-             fact_value_text(f->value, f->ci, unit, text, sizeof text));
-    curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
+    as_fact_number(f, s->plateau->level * factor,
+                   (struct as_interval){s->plateau->ci.lo * factor, s->plateau->ci.hi * factor});
+    as_fact_say(f, "%s that hits the %s cache takes %s", s->path->loads, s->name,
+                as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
+    as_curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
 }
 
 /* A cache that also holds LOCAL memory is as large as the claim less what was taken, which nobody claims. */
-static void judge_claim(struct rule_context *c, const struct seen *s, struct as_fact *f)
+static void judge_claim(struct as_rule_context *c, const struct seen *s, struct as_fact *f)
 {
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
     double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
     char lo[32], hi[32], said[32];
-    fact_value_text(f->ci.lo, NO_INTERVAL, "B", lo, sizeof lo);
-    fact_value_text(f->ci.hi, NO_INTERVAL, "B", hi, sizeof hi);
+    as_fact_value_text(f->ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
+    as_fact_value_text(f->ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
     if (claim > 0) {
         f->claimed = claim;
-        f->verdict = claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
-        fact_value_text(claim, NO_INTERVAL, "B", said, sizeof said);
-        fact_say(f,
-                 f->verdict == AS_SUPPORTED
-                     ? "The %s cache ends between %s and %s, which agrees with its reported size of %s"
-                     : "The %s cache ends between %s and %s, not at its reported size of %s",
-                 s->name, lo, hi, said);
+        f->verdict = as_claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
+        as_fact_value_text(claim, AS_NO_INTERVAL, "B", said, sizeof said);
+        as_fact_say(f,
+                    f->verdict == AS_SUPPORTED
+                        ? "The %s cache ends between %s and %s, which agrees with its reported size of %s"
+                        : "The %s cache ends between %s and %s, not at its reported size of %s",
+                    s->name, lo, hi, said);
     } else if (s->local > 0) {
-        fact_value_text(s->local, NO_INTERVAL, "B", said, sizeof said);
-        fact_say(
+        as_fact_value_text(s->local, AS_NO_INTERVAL, "B", said, sizeof said);
+        as_fact_say(
             f, "The %s cache ends between %s and %s while a group holds %s of %s, with the split that the driver chose",
-            s->name, lo, hi, said, local_name(c));
+            s->name, lo, hi, said, as_local_name(c));
     } else if (s->part) {
-        fact_say(f, "Loads of one unit stay in the L%zu cache, or a part of it, up to between %s and %s", s->level, lo,
-                 hi);
+        as_fact_say(f, "Loads of one unit stay in the L%zu cache, or a part of it, up to between %s and %s", s->level,
+                    lo, hi);
     } else
-        fact_say(f, "The %s cache ends between %s and %s", s->name, lo, hi);
+        as_fact_say(f, "The %s cache ends between %s and %s", s->name, lo, hi);
 }
 
-static void add_size(struct rule_context *c, const struct seen *s)
+static void add_size(struct as_rule_context *c, const struct seen *s)
 {
     char with[40] = "";
     if (!isfinite(s->plateau->knee))
@@ -102,30 +102,30 @@ static void add_size(struct rule_context *c, const struct seen *s)
     if (s->local > 0)
         snprintf(with, sizeof with, ".local%.0f", s->local);
     struct as_fact *f =
-        fact_add(c, s->name, "B", "onchip.%sL%zu%s.size%s", s->path->id, s->level, s->part ? ".part" : "", with);
+        as_fact_add(c, s->name, "B", "onchip.%sL%zu%s.size%s", s->path->id, s->level, s->part ? ".part" : "", with);
     if (!f)
         return;
-    fact_number(f, s->plateau->knee, s->plateau->knee_ci);
+    as_fact_number(f, s->plateau->knee, s->plateau->knee_ci);
     judge_claim(c, s, f);
     size_t past = s->plateau->last + 1 < s->curve->n ? s->plateau->last + 1 : s->plateau->last;
-    curve_evidence(f, s->curve, s->plateau->first, past);
+    as_curve_evidence(f, s->curve, s->plateau->first, past);
 }
 
 /* Which of the paths does the curve show, and is it one with an element in every line? */
-static const struct path *path_of(const struct curve *curve)
+static const struct path *path_of(const struct as_curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
-    if (curve->n < POINTS_MIN || cell_axis_number(cell, "stride") != 64)
+    if (curve->n < POINTS_MIN || as_cell_axis_number(cell, "stride") != 64)
         return NULL;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (cell_is(cell, "what", paths[i].what))
+        if (as_cell_is(cell, "what", paths[i].what))
             return &paths[i];
     return NULL;
 }
 
 /* Which plateau of global memory ends with the second level: the one that ends nearest to where the device says, or the
  * second where it says nothing. What lies between is a part of that level; what lies behind is no cache. */
-static size_t second_level(const struct rule_context *c, const struct as_plateau *p, size_t n)
+static size_t second_level(const struct as_rule_context *c, const struct as_plateau *p, size_t n)
 {
     double claim = claimed_size(c, 2), best_off = INFINITY;
     size_t best = 1;
@@ -139,7 +139,7 @@ static size_t second_level(const struct rule_context *c, const struct as_plateau
     return best;
 }
 
-static void end_between(const struct curve *curve, struct as_plateau *p, size_t last)
+static void end_between(const struct as_curve *curve, struct as_plateau *p, size_t last)
 {
     p->last = last;
     p->knee_ci = (struct as_interval){curve->x[last], curve->x[last + 1]};
@@ -147,7 +147,7 @@ static void end_between(const struct curve *curve, struct as_plateau *p, size_t 
 }
 
 /* Where the grid ends before the curve is flat again, the last plateau ends before the first point that is past it. */
-static void end_last(const struct curve *curve, struct as_plateau *p)
+static void end_last(const struct as_curve *curve, struct as_plateau *p)
 {
     if (!isfinite(p->knee) && p->last + 1 < curve->n && curve->ci[p->last + 1].lo > STEP_UP * p->level)
         end_between(curve, p, p->last);
@@ -155,7 +155,7 @@ static void end_last(const struct curve *curve, struct as_plateau *p)
 
 /* Atomic additions take the same time wherever in the cache the line lies, so the first that take longer for good miss.
  */
-static size_t whole_plateau(const struct curve *curve, struct as_plateau *out)
+static size_t whole_plateau(const struct as_curve *curve, struct as_plateau *out)
 {
     size_t past = curve->n;
     double level = as_median(curve->y, curve->n < 3 ? curve->n : 3);
@@ -178,7 +178,7 @@ static void name_level(struct seen *s)
 
 /* Behind the first level, of several plateaus only the one over most octaves: where loads find ever less of what they
  * need, the curve has short ones that are no level. */
-static size_t keep_widest(const struct curve *curve, struct as_plateau *p, size_t n)
+static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, size_t n)
 {
     double most = 0;
     for (size_t i = 1; i < n; i++) {
@@ -193,7 +193,8 @@ static size_t keep_widest(const struct curve *curve, struct as_plateau *p, size_
 
 /* With LOCAL memory held only the first level is another. whole_known: another path tells where the second level ends,
  * so all that this one shows of it are parts. */
-static void derive_path(struct rule_context *c, const struct curve *curve, const struct path *path, bool whole_known)
+static void derive_path(struct as_rule_context *c, const struct as_curve *curve, const struct path *path,
+                        bool whole_known)
 {
     struct as_plateau p[LEVELS_MAX];
     size_t n = path == &paths[PATH_ATOMIC] ? whole_plateau(curve, p)
@@ -201,7 +202,7 @@ static void derive_path(struct rule_context *c, const struct curve *curve, const
     bool global = path == &paths[PATH_GLOBAL];
     if (n > 0)
         end_last(curve, &p[n - 1]);
-    double local = cell_axis_number(curve->cells[0], "local");
+    double local = as_cell_axis_number(curve->cells[0], "local");
     if (global && whole_known)
         n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
@@ -220,22 +221,22 @@ static void derive_path(struct rule_context *c, const struct curve *curve, const
 
 /* ---- the line that a tag stands for ---- */
 
-static const struct curve *global_curve(const struct curve *curves, size_t n, double stride)
+static const struct as_curve *global_curve(const struct as_curve *curves, size_t n, double stride)
 {
     for (size_t i = 0; i < n; i++)
-        if (cell_is(curves[i].cells[0], "what", "global") && cell_axis_number(curves[i].cells[0], "local") == 0 &&
-            curves[i].n >= POINTS_MIN && cell_axis_number(curves[i].cells[0], "stride") == stride)
+        if (as_cell_is(curves[i].cells[0], "what", "global") && as_cell_axis_number(curves[i].cells[0], "local") == 0 &&
+            curves[i].n >= POINTS_MIN && as_cell_axis_number(curves[i].cells[0], "stride") == stride)
             return &curves[i];
     return NULL;
 }
 
 /* Elements farther apart than a line leave lines out: the walk then leaves the cache at a larger size, by the stride
  * over the line. */
-static void derive_line(struct rule_context *c, const struct curve *curves, size_t n)
+static void derive_line(struct as_rule_context *c, const struct as_curve *curves, size_t n)
 {
-    const struct curve *dense = global_curve(curves, n, 64);
+    const struct as_curve *dense = global_curve(curves, n, 64);
     for (size_t i = 0; i < n && dense; i++) {
-        double stride = cell_axis_number(curves[i].cells[0], "stride");
+        double stride = as_cell_axis_number(curves[i].cells[0], "stride");
         if (!(stride > 64) || &curves[i] != global_curve(curves, n, stride))
             continue;
         struct as_plateau a[LEVELS_MAX], b[LEVELS_MAX];
@@ -244,53 +245,53 @@ static void derive_line(struct rule_context *c, const struct curve *curves, size
         if (an < 2 || bn < 2 || !(b[0].knee > STEP_UP * a[0].knee))
             continue;
         struct as_interval ratio = as_ratio_interval(a[0].knee, a[0].knee_ci, b[0].knee, b[0].knee_ci);
-        struct as_fact *f = fact_add(c, "L1", "B", "onchip.L1.line.stride%.0f", stride);
+        struct as_fact *f = as_fact_add(c, "L1", "B", "onchip.L1.line.stride%.0f", stride);
         if (!f)
             return;
-        fact_number(f, stride * a[0].knee / b[0].knee, (struct as_interval){stride * ratio.lo, stride * ratio.hi});
+        as_fact_number(f, stride * a[0].knee / b[0].knee, (struct as_interval){stride * ratio.lo, stride * ratio.hi});
         char text[96];
-        fact_say(f, "A line of the L1 cache holds %s (from a chase with a stride of %.0f B)",
-                 fact_value_text(f->value, f->ci, "B", text, sizeof text), stride);
-        curve_evidence(f, dense, a[0].first, a[0].last);
-        curve_evidence(f, &curves[i], b[0].first, b[0].last);
+        as_fact_say(f, "A line of the L1 cache holds %s (from a chase with a stride of %.0f B)",
+                    as_fact_value_text(f->value, f->ci, "B", text, sizeof text), stride);
+        as_curve_evidence(f, dense, a[0].first, a[0].last);
+        as_curve_evidence(f, &curves[i], b[0].first, b[0].last);
     }
 }
 
 /* LOCAL memory has no levels: the smallest block that was walked. */
-static void derive_local(struct rule_context *c)
+static void derive_local(struct as_rule_context *c)
 {
     const struct as_cell **cells, *least = NULL;
-    size_t n = cells_of(c, "onchip", &cells);
+    size_t n = as_cells_of(c, "onchip", &cells);
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", "local") &&
-            (!least || cell_axis_number(cells[i], "size") < cell_axis_number(least, "size")))
+        if (as_cell_is(cells[i], "what", "local") &&
+            (!least || as_cell_axis_number(cells[i], "size") < as_cell_axis_number(least, "size")))
             least = cells[i];
     double hz = least ? least->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
     const char *unit = hz > 0 ? "cycles" : "ns";
-    struct as_fact *f = least ? fact_add(c, "LOCAL", unit, "onchip.local.latency") : NULL;
+    struct as_fact *f = least ? as_fact_add(c, "LOCAL", unit, "onchip.local.latency") : NULL;
     if (f) {
-        struct as_interval ci = cell_interval(least);
+        struct as_interval ci = as_cell_interval(least);
         char text[96];
-        fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
-        fact_say(f, "A dependent load from %s takes %s", local_name(c),
-                 fact_value_text(f->value, f->ci, unit, text, sizeof text));
-        fact_evidence(f, least);
+        as_fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
+        as_fact_say(f, "A dependent load from %s takes %s", as_local_name(c),
+                    as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
+        as_fact_evidence(f, least);
     }
     free(cells);
 }
 
-static bool shows_whole(const struct curve *curve)
+static bool shows_whole(const struct as_curve *curve)
 {
     struct as_plateau p[1];
     return path_of(curve) == &paths[PATH_ATOMIC] && whole_plateau(curve, p) > 0 && isfinite(p[0].knee);
 }
 
-static void derive_sizes(struct rule_context *c)
+static void derive_sizes(struct as_rule_context *c)
 {
-    struct curve *curves;
+    struct as_curve *curves;
     size_t n;
     bool whole_known = false;
-    curves_make(c, "onchip", "size", &curves, &n);
+    as_curves_make(c, "onchip", "size", &curves, &n);
     for (size_t i = 0; i < n; i++)
         whole_known |= shows_whole(&curves[i]);
     for (size_t i = 0; i < n; i++) {
@@ -299,13 +300,13 @@ static void derive_sizes(struct rule_context *c)
             derive_path(c, &curves[i], path, whole_known);
     }
     derive_line(c, curves, n);
-    curves_free(curves, n);
+    as_curves_free(curves, n);
 }
 
 /* ---- sectors and ways ---- */
 
 /* The first point at which the curve has gone half the way from its lowest to its highest; 0: there is none. */
-static size_t first_up(const struct curve *curve)
+static size_t first_up(const struct as_curve *curve)
 {
     double lo = curve->y[0], hi = curve->y[0];
     for (size_t i = 1; i < curve->n; i++) {
@@ -320,60 +321,62 @@ static size_t first_up(const struct curve *curve)
     return 0;
 }
 
-static void add_fetch(struct rule_context *c, const struct curve *curve)
+static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
 {
-    const char *level = cell_axis(curve->cells[0], "level");
+    const char *level = as_cell_axis(curve->cells[0], "level");
     size_t at = first_up(curve);
     if (at == 0)
         return;
-    struct as_fact *f = fact_add(c, level, "B", "onchip.%s.sector", level);
+    struct as_fact *f = as_fact_add(c, level, "B", "onchip.%s.sector", level);
     if (!f)
         return;
-    fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
+    as_fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
     char size[32];
-    fact_value_text(curve->x[at], NO_INTERVAL, "B", size, sizeof size);
-    fact_say(f, "A miss of the %s cache fetches %s: the word that far behind the missing one misses too", level, size);
-    curve_evidence(f, curve, at - 1, at);
+    as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size, sizeof size);
+    as_fact_say(f, "A miss of the %s cache fetches %s: the word that far behind the missing one misses too", level,
+                size);
+    as_curve_evidence(f, curve, at - 1, at);
 }
 
 /* The fewest lines that drive each other out, over all distances: those of one set. */
-static void add_ways(struct rule_context *c, const struct curve *curves, size_t n)
+static void add_ways(struct as_rule_context *c, const struct as_curve *curves, size_t n)
 {
-    const struct curve *best = NULL;
+    const struct as_curve *best = NULL;
     size_t best_at = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t at = cell_is(curves[i].cells[0], "what", "ways") ? first_up(&curves[i]) : 0;
+        size_t at = as_cell_is(curves[i].cells[0], "what", "ways") ? first_up(&curves[i]) : 0;
         if (at > 0 && (!best || curves[i].x[at - 1] < best->x[best_at - 1])) {
             best = &curves[i];
             best_at = at;
         }
     }
-    struct as_fact *f = best ? fact_add(c, "L1", "ways", "onchip.L1.ways") : NULL;
+    struct as_fact *f = best ? as_fact_add(c, "L1", "ways", "onchip.L1.ways") : NULL;
     if (!f)
         return;
     char distance[32];
-    fact_number(f, best->x[best_at - 1], (struct as_interval){best->x[best_at - 1], best->x[best_at] - 1});
-    fact_say(f, "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, the fewest of all distances",
-             fact_value_text(cell_axis_number(best->cells[0], "distance"), NO_INTERVAL, "B", distance, sizeof distance),
-             f->ci.lo, f->ci.hi);
-    curve_evidence(f, best, best_at - 1, best_at);
+    as_fact_number(f, best->x[best_at - 1], (struct as_interval){best->x[best_at - 1], best->x[best_at] - 1});
+    as_fact_say(f, "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, the fewest of all distances",
+                as_fact_value_text(as_cell_axis_number(best->cells[0], "distance"), AS_NO_INTERVAL, "B", distance,
+                                   sizeof distance),
+                f->ci.lo, f->ci.hi);
+    as_curve_evidence(f, best, best_at - 1, best_at);
 }
 
-static void derive_lines(struct rule_context *c)
+static void derive_lines(struct as_rule_context *c)
 {
-    struct curve *curves;
+    struct as_curve *curves;
     size_t n;
-    curves_make(c, "onchip_lines", "distance", &curves, &n);
+    as_curves_make(c, "onchip_lines", "distance", &curves, &n);
     for (size_t i = 0; i < n; i++)
-        if (cell_is(curves[i].cells[0], "what", "fetch") && curves[i].n >= 3)
+        if (as_cell_is(curves[i].cells[0], "what", "fetch") && curves[i].n >= 3)
             add_fetch(c, &curves[i]);
-    curves_free(curves, n);
-    curves_make(c, "onchip_lines", "lines", &curves, &n);
+    as_curves_free(curves, n);
+    as_curves_make(c, "onchip_lines", "lines", &curves, &n);
     add_ways(c, curves, n);
-    curves_free(curves, n);
+    as_curves_free(curves, n);
 }
 
-void rule_onchip(struct rule_context *c)
+void rule_onchip(struct as_rule_context *c)
 {
     derive_sizes(c);
     derive_local(c);

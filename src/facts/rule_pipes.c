@@ -1,6 +1,6 @@
 /* Pipes of a unit: which operations the same part of it does, from what they cost alone and in sequences. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 #include "facts/unit_pipes.h"
 
 #include <stdio.h>
@@ -44,12 +44,12 @@ static size_t members(const struct as_unit_pipes *u, size_t pipe)
     return n;
 }
 
-static void add_pipe(struct rule_context *c, const struct as_unit_pipes *u, size_t pipe)
+static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, size_t pipe)
 {
     const struct as_pipes *p = &u->pipes;
     size_t fastest = p->first[pipe];
     char list[160], cost[96];
-    struct as_fact *f = fact_add(c, "pipes", "cycles", "pipes.%.31s", u->name[p->first[pipe]]);
+    struct as_fact *f = as_fact_add(c, "pipes", "cycles", "pipes.%.31s", u->name[p->first[pipe]]);
     if (!f)
         return;
     for (size_t i = 0; i < u->ops; i++)
@@ -57,16 +57,16 @@ static void add_pipe(struct rule_context *c, const struct as_unit_pipes *u, size
             fastest = i;
     const struct as_cell *cell = u->cells[p->alone_in[fastest]];
     unsigned count = u->s[p->alone_in[fastest]].count[fastest];
-    struct as_interval ci = cell_interval(cell);
-    fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
+    struct as_interval ci = as_cell_interval(cell);
+    as_fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
     say_members(u, pipe, list, sizeof list);
-    fact_say(f, "One pipe of a unit executes %s%s: %s costs %s alone", list,
-             members(u, pipe) > 1 ? "" : " (of no other that is certain)", u->name[fastest],
-             fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
-    fact_evidence(f, cell);
+    as_fact_say(f, "One pipe of a unit executes %s%s: %s costs %s alone", list,
+                members(u, pipe) > 1 ? "" : " (of no other that is certain)", u->name[fastest],
+                as_fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
+    as_fact_evidence(f, cell);
     for (size_t i = 0; i < u->ops; i++)
         if (is_member(u, i, pipe) && i != p->first[pipe])
-            fact_evidence(f, u->cells[p->pair[i][p->first[pipe]].sequence]);
+            as_fact_evidence(f, u->cells[p->pair[i][p->first[pipe]].sequence]);
     judge(f, u);
 }
 
@@ -78,42 +78,42 @@ static const char *const relations[] = {
     [AS_PIPES_SHARED] = "share a pipe",
 };
 
-static void add_pair(struct rule_context *c, const struct as_unit_pipes *u, size_t a, size_t b)
+static void add_pair(struct as_rule_context *c, const struct as_unit_pipes *u, size_t a, size_t b)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_pipes_pair *pair = &p->pair[a][b];
     if (pair->relation == AS_PIPES_UNMEASURED)
         return;
     const struct as_pipes_sequence *s = &u->s[pair->sequence];
-    struct as_fact *f = fact_add(c, "pipes", "x", "pipes.%.26s.%.26s", u->name[a], u->name[b]);
+    struct as_fact *f = as_fact_add(c, "pipes", "x", "pipes.%.26s.%.26s", u->name[a], u->name[b]);
     if (!f)
         return;
     if (isfinite(pair->share))
-        fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
-    fact_say(f, "%s and %s %s: %s costs %.3g cycles, the two alone %.3g and %.3g", u->name[a], u->name[b],
-             relations[pair->relation], cell_axis(u->cells[pair->sequence], "mix"), s->cost, s->count[a] * p->alone[a],
-             s->count[b] * p->alone[b]);
-    fact_evidence(f, u->cells[pair->sequence]);
-    fact_evidence(f, u->cells[p->alone_in[a]]);
-    fact_evidence(f, u->cells[p->alone_in[b]]);
+        as_fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
+    as_fact_say(f, "%s and %s %s: %s costs %.3g cycles, the two alone %.3g and %.3g", u->name[a], u->name[b],
+                relations[pair->relation], as_cell_axis(u->cells[pair->sequence], "mix"), s->cost,
+                s->count[a] * p->alone[a], s->count[b] * p->alone[b]);
+    as_fact_evidence(f, u->cells[pair->sequence]);
+    as_fact_evidence(f, u->cells[p->alone_in[a]]);
+    as_fact_evidence(f, u->cells[p->alone_in[b]]);
     if (pair->relation < AS_PIPES_SEPARATE)
         f->verdict = AS_UNDECIDED;
 }
 
-static void add_issue(struct rule_context *c, const struct as_unit_pipes *u)
+static void add_issue(struct as_rule_context *c, const struct as_unit_pipes *u)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_cell *cell = u->cells[p->issue_in];
-    double share = cell_interval(cell).hi / cell->sum.median;
+    double share = as_cell_interval(cell).hi / cell->sum.median;
     char value[96];
-    struct as_fact *f = fact_add(c, "pipes", "instr/cycle", "pipes.issue");
+    struct as_fact *f = as_fact_add(c, "pipes", "instr/cycle", "pipes.issue");
     if (!f)
         return;
-    fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
-    fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    fact_say(f, "A unit issues %s%s; sequences bound by issue rather than by a pipe: %zu", value,
-             p->issue_bound ? "" : " or more", p->issue_bound);
-    fact_evidence(f, cell);
+    as_fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    as_fact_say(f, "A unit issues %s%s; sequences bound by issue rather than by a pipe: %zu", value,
+                p->issue_bound ? "" : " or more", p->issue_bound);
+    as_fact_evidence(f, cell);
     judge(f, u);
 }
 
@@ -126,29 +126,29 @@ static size_t known(const struct as_unit_pipes *u)
     return n;
 }
 
-static void add_graph(struct rule_context *c, const struct as_unit_pipes *u)
+static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_pipes_fit *fit = &u->fit;
     const size_t others = as_unit_pipes_others(u);
-    struct as_fact *f = fact_add(c, "pipes", "pipes", "pipes");
+    struct as_fact *f = as_fact_add(c, "pipes", "pipes", "pipes");
     if (!f)
         return;
-    fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
-    fact_say(
+    as_fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
+    as_fact_say(
         f,
         "A unit executes %zu operations in %zu pipes and %zu other shared resource%s: the busiest one predicts the "
         "cost of 90%% of %zu sequences within %.1f%%, with %zu loads; in cross-validation %.0f%% are within "
         "%.0f%%; the worst (%s) is off by %.1f%%",
         known(u), p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual, fit->loads,
-        100 * fit->told, 100 * AS_PIPES_TOLD, cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
-    fact_evidence(f, u->cells[fit->worst_in]);
+        100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
+    as_fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
-        fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);
+        as_fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);
     judge(f, u);
 }
 
-static void add_all(struct rule_context *c, const struct as_unit_pipes *u)
+static void add_all(struct as_rule_context *c, const struct as_unit_pipes *u)
 {
     const struct as_pipes *p = &u->pipes;
     add_graph(c, u);
@@ -164,7 +164,7 @@ static void add_all(struct rule_context *c, const struct as_unit_pipes *u)
     }
 }
 
-void rule_pipes(struct rule_context *c)
+void rule_pipes(struct as_rule_context *c)
 {
     if (!as_unit_has_pipes(c->info))
         return;

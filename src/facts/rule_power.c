@@ -1,5 +1,5 @@
 /* Energy of an operation: the slope of power over rate, when more and more units do it. */
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +35,15 @@ static struct line fit(const double *x, const double *y, size_t n)
     return l;
 }
 
-static void add_energy(struct rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
+static void add_energy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     double x[POINTS_MAX], y[POINTS_MAX];
     const struct as_cell *used[POINTS_MAX], *busiest = NULL;
     size_t k = 0;
     for (size_t i = 0; i < n && k < POINTS_MAX; i++) {
-        const double watts = cell_note(cells[i], "power_w");
-        if (strcmp(cell_axis(cells[i], "op"), op) != 0 || cell_axis_number(cells[i], "warps") != 0 || !(watts > 0))
+        const double watts = as_cell_note(cells[i], "power_w");
+        if (strcmp(as_cell_axis(cells[i], "op"), op) != 0 || as_cell_axis_number(cells[i], "warps") != 0 ||
+            !(watts > 0))
             continue;
         busiest = !busiest || cells[i]->sum.median > busiest->sum.median ? cells[i] : busiest;
         used[k] = cells[i];
@@ -53,30 +54,30 @@ static void add_energy(struct rule_context *c, const struct as_cell *const *cell
         return;
     const struct line l = fit(x, y, k);
     struct as_fact *f =
-        isfinite(l.slope) && isfinite(l.error) ? fact_add(c, "power", "pJ", "power.energy.%s", op) : NULL;
+        isfinite(l.slope) && isfinite(l.error) ? as_fact_add(c, "power", "pJ", "power.energy.%s", op) : NULL;
     if (!f)
         return;
     char value[96], rate[96];
     const struct as_interval ci = {1e12 * (l.slope - l.error), 1e12 * (l.slope + l.error)};
-    fact_number(f, 1e12 * l.slope, ci);
+    as_fact_number(f, 1e12 * l.slope, ci);
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
-    fact_say(f, "One more %s takes %s: at %s the card draws %.0f W, and %.0f W extrapolated to idle units", op,
-             fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-             fact_value_text(busiest->sum.median, NO_INTERVAL, busiest->unit, rate, sizeof rate),
-             cell_note(busiest, "power_w"), l.base);
+    as_fact_say(f, "One more %s takes %s: at %s the card draws %.0f W, and %.0f W extrapolated to idle units", op,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+                as_fact_value_text(busiest->sum.median, AS_NO_INTERVAL, busiest->unit, rate, sizeof rate),
+                as_cell_note(busiest, "power_w"), l.base);
     for (size_t i = 0; i < k; i++)
-        fact_evidence(f, used[i]);
+        as_fact_evidence(f, used[i]);
 }
 
-void rule_power(struct rule_context *c)
+void rule_power(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    size_t n = cells_of(c, "power", &cells);
+    size_t n = as_cells_of(c, "power", &cells);
     for (size_t i = 0; i < n; i++) {
-        const char *op = cell_axis(cells[i], "op");
+        const char *op = as_cell_axis(cells[i], "op");
         bool first = true;
         for (size_t k = 0; k < i && first; k++)
-            first = strcmp(cell_axis(cells[k], "op"), op) != 0;
+            first = strcmp(as_cell_axis(cells[k], "op"), op) != 0;
         if (first)
             add_energy(c, cells, n, op);
     }

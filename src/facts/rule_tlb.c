@@ -1,6 +1,6 @@
 /* TLB reach: where a curve that needs many translations leaves one that needs few. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,19 +18,19 @@ struct ratios {
 
 /* How well do these two differ in the TLB only? Huge against base pages is the better pair, since the order of the
  * accesses is the same; 0: not at all. */
-static int pair_kind(const struct curve *many, const struct curve *few)
+static int pair_kind(const struct as_curve *many, const struct as_curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
-    if (!cell_is(a, "pattern", "random") || !cell_is(a, "instrument", "timed") ||
-        allocator_is_huge(cell_axis(a, "allocator")))
+    if (!as_cell_is(a, "pattern", "random") || !as_cell_is(a, "instrument", "timed") ||
+        as_allocator_is_huge(as_cell_axis(a, "allocator")))
         return 0;
-    if (allocator_is_huge(cell_axis(b, "allocator")) && cells_alike(a, b, "allocator"))
+    if (as_allocator_is_huge(as_cell_axis(b, "allocator")) && as_cells_alike(a, b, "allocator"))
         return 2;
-    bool by_page = strcmp(cell_axis(b, "pattern"), "page") == 0;
-    return by_page && cells_alike(a, b, "pattern") ? 1 : 0;
+    bool by_page = strcmp(as_cell_axis(b, "pattern"), "page") == 0;
+    return by_page && as_cells_alike(a, b, "pattern") ? 1 : 0;
 }
 
-static void divide(const struct curve *many, const struct curve *few, struct ratios *r)
+static void divide(const struct as_curve *many, const struct as_curve *few, struct ratios *r)
 {
     r->n = 0;
     for (size_t i = 0, k = 0; i < many->n && k < few->n;) {
@@ -53,59 +53,59 @@ static void divide(const struct curve *many, const struct curve *few, struct rat
     }
 }
 
-static void add_reach(struct rule_context *c, const struct ratios *r, const char *how)
+static void add_reach(struct as_rule_context *c, const struct ratios *r, const char *how)
 {
     struct as_plateau p[4];
     size_t n = as_plateaus(r->x, r->y, r->ci, r->n, p, 4), at = 0;
     /* the knee that counts: from a level near 1 up by a clear step */
     while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level))
         at++;
-    struct as_fact *f = fact_add(c, "TLB", "B", "tlb.reach");
+    struct as_fact *f = as_fact_add(c, "TLB", "B", "tlb.reach");
     if (!f)
         return;
     char lo[32], hi[32];
     if (at + 1 < n) {
-        fact_number(f, p[at].knee, p[at].knee_ci);
-        fact_say(f, "The TLB reaches %s to %s: beyond, loads also wait for translations (%s)",
-                 fact_value_text(p[at].knee_ci.lo, NO_INTERVAL, "B", lo, sizeof lo),
-                 fact_value_text(p[at].knee_ci.hi, NO_INTERVAL, "B", hi, sizeof hi), how);
+        as_fact_number(f, p[at].knee, p[at].knee_ci);
+        as_fact_say(f, "The TLB reaches %s to %s: beyond, loads also wait for translations (%s)",
+                    as_fact_value_text(p[at].knee_ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo),
+                    as_fact_value_text(p[at].knee_ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi), how);
     } else {
-        fact_say(f, "No clear TLB step up to %s (%s)", fact_value_text(r->x[r->n - 1], NO_INTERVAL, "B", hi, sizeof hi),
-                 how);
+        as_fact_say(f, "No clear TLB step up to %s (%s)",
+                    as_fact_value_text(r->x[r->n - 1], AS_NO_INTERVAL, "B", hi, sizeof hi), how);
     }
     size_t middle = at + 1 < n ? p[at].last : r->n - 1, first = middle > 8 ? middle - 8 : 0;
     for (size_t i = first; i < r->n && i <= middle + 8; i++) {
-        fact_evidence(f, r->many[i]);
-        fact_evidence(f, r->few[i]);
+        as_fact_evidence(f, r->many[i]);
+        as_fact_evidence(f, r->few[i]);
     }
 }
 
-static void add_cost(struct rule_context *c, const struct ratios *r, const char *how)
+static void add_cost(struct as_rule_context *c, const struct ratios *r, const char *how)
 {
     size_t last = r->n - 1;
-    struct as_fact *f = fact_add(c, "TLB", "x", "tlb.cost");
+    struct as_fact *f = as_fact_add(c, "TLB", "x", "tlb.cost");
     if (!f)
         return;
-    fact_number(f, r->y[last], r->ci[last]);
+    as_fact_number(f, r->y[last], r->ci[last]);
     if (isnan(r->ci[last].lo) || (r->ci[last].lo <= 1 && r->ci[last].hi >= 1))
         f->verdict = AS_UNDECIDED;
     else if (r->ci[last].hi < 1)
         f->verdict = AS_REFUTED;
     char ratio[96], size[32];
-    fact_say(f, "Over %s, translations make the latency %s (%s)",
-             fact_value_text(r->x[last], NO_INTERVAL, "B", size, sizeof size),
-             fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), how);
-    fact_evidence(f, r->many[last]);
-    fact_evidence(f, r->few[last]);
+    as_fact_say(f, "Over %s, translations make the latency %s (%s)",
+                as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size),
+                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), how);
+    as_fact_evidence(f, r->many[last]);
+    as_fact_evidence(f, r->few[last]);
 }
 
 /* Moves the curves that are long enough to the front. */
-static size_t keep_long(struct curve *curves, size_t n)
+static size_t keep_long(struct as_curve *curves, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (curves[i].n >= POINTS_MIN) {
-            struct curve t = curves[kept];
+            struct as_curve t = curves[kept];
             curves[kept++] = curves[i];
             curves[i] = t;
         }
@@ -113,13 +113,13 @@ static size_t keep_long(struct curve *curves, size_t n)
 }
 
 /* The pair of curves that tells most, and how the two differ. */
-static int choose_pair(const struct curve *curves, size_t n, struct ratios *now, struct ratios *best, char *how,
+static int choose_pair(const struct as_curve *curves, size_t n, struct ratios *now, struct ratios *best, char *how,
                        size_t how_size)
 {
     int best_kind = 0;
     best->n = 0;
     for (size_t i = 0; i < n * n; i++) {
-        const struct curve *many = &curves[i / n], *few = &curves[i % n];
+        const struct as_curve *many = &curves[i / n], *few = &curves[i % n];
         int kind = many == few ? 0 : pair_kind(many, few);
         if (kind == 0 || kind < best_kind)
             continue;
@@ -130,19 +130,19 @@ static int choose_pair(const struct curve *curves, size_t n, struct ratios *now,
         best_kind = kind;
         const char *axis = kind == 2 ? "allocator" : "pattern";
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, "%s against %s", cell_axis(many->cells[0], axis), cell_axis(few->cells[0], axis));
+        as_buf_printf(&text, "%s against %s", as_cell_axis(many->cells[0], axis), as_cell_axis(few->cells[0], axis));
         as_copy_text(how, how_size, as_buf_get(&text));
         as_buf_finish(&text);
     }
     return best_kind;
 }
 
-void rule_tlb(struct rule_context *c)
+void rule_tlb(struct as_rule_context *c)
 {
-    struct curve *curves;
+    struct as_curve *curves;
     size_t n;
     char how[96] = "";
-    curves_make(c, "latency", "size", &curves, &n);
+    as_curves_make(c, "latency", "size", &curves, &n);
     struct ratios *both = malloc(2 * sizeof *both);
     if (!both) {
         c->status = as_nomem(c->err, 2 * sizeof *both, "ratios");
@@ -155,5 +155,5 @@ void rule_tlb(struct rule_context *c)
         }
     }
     free(both);
-    curves_free(curves, n);
+    as_curves_free(curves, n);
 }

@@ -1,6 +1,6 @@
 /* What a unit of a device does and holds: bytes a cycle, banks, the shared cache as it sees it, groups at a time. */
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,31 +16,32 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", what) && cell_is(cells[i], "units", units) &&
+        if (as_cell_is(cells[i], "what", what) && as_cell_is(cells[i], "units", units) &&
             (!best || cells[i]->sum.median > best->sum.median))
             best = cells[i];
     return best;
 }
 
-static void add_bandwidth(struct rule_context *c, const struct as_cell *best, const char *object, const char *id,
+static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best, const char *object, const char *id,
                           const char *from)
 {
-    struct as_fact *f = best ? fact_add(c, object, "B/cycle", "onchip.%s.bandwidth", id) : NULL;
+    struct as_fact *f = best ? as_fact_add(c, object, "B/cycle", "onchip.%s.bandwidth", id) : NULL;
     if (!f)
         return;
     char text[96], size[32], over[40] = "";
-    if (cell_axis_number(best, "size") > 0)
+    if (as_cell_axis_number(best, "size") > 0)
         snprintf(over, sizeof over, ", over %s",
-                 fact_value_text(cell_axis_number(best, "size"), NO_INTERVAL, "B", size, sizeof size));
-    fact_number(f, best->sum.median, cell_interval(best));
-    fact_say(f, "A unit loads %s from %s (%s bits per load%s)",
-             fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, cell_axis(best, "width"), over);
-    fact_evidence(f, best);
+                 as_fact_value_text(as_cell_axis_number(best, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
+    as_fact_number(f, best->sum.median, as_cell_interval(best));
+    as_fact_say(f, "A unit loads %s from %s (%s bits per load%s)",
+                as_fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, as_cell_axis(best, "width"),
+                over);
+    as_fact_evidence(f, best);
 }
 
 /* Neighbours that are as many words apart as there are banks all want the same one: the slowest stride, and of those as
  * slow as it the smallest. */
-static void add_banks(struct rule_context *c, const struct curve *curve)
+static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
 {
     size_t slowest = 0;
     for (size_t i = 1; i < curve->n; i++)
@@ -48,133 +49,135 @@ static void add_banks(struct rule_context *c, const struct curve *curve)
             slowest = i;
     if (curve->x[0] != 1 || slowest == 0 || slowest + 1 >= curve->n || !(curve->y[0] > 1.9 * curve->y[slowest]))
         return;
-    struct as_fact *f = fact_add(c, "LOCAL", "banks", "onchip.local.banks");
+    struct as_fact *f = as_fact_add(c, "LOCAL", "banks", "onchip.local.banks");
     if (!f)
         return;
     double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
-    fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
-    fact_say(
+    as_fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
+    as_fact_say(
         f,
         "A unit's %s has %.0f banks of %.3g B per cycle: an access with a stride of as many words is %.3gx slower, "
         "and one of %.0f words is not",
-        local_name(c), f->value, one, degree, curve->x[slowest + 1]);
+        as_local_name(c), f->value, one, degree, curve->x[slowest + 1]);
     if (!(curve->y[slowest + 1] > 1.5 * curve->y[slowest]))
         f->verdict = AS_UNDECIDED;
-    curve_evidence(f, curve, 0, curve->n - 1);
+    as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
 /* Up to which size one unit reads the shared cache as fast as a small part of it. */
-static void add_reach(struct rule_context *c, const struct curve *curve)
+static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
 {
     struct as_plateau p[LEVELS_MAX];
     size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
     if (n < 2 || curve->n < POINTS_MIN)
         return;
-    struct as_fact *f = fact_add(c, "L2", "B", "onchip.L2.reach_of_unit");
+    struct as_fact *f = as_fact_add(c, "L2", "B", "onchip.L2.reach_of_unit");
     if (!f)
         return;
     char lo[32], hi[32], level[64];
-    fact_number(f, p[0].knee, p[0].knee_ci);
-    fact_say(f, "A single unit reads %s from blocks up to %s to %s, and less from larger ones",
-             fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
-             fact_value_text(f->ci.lo, NO_INTERVAL, "B", lo, sizeof lo),
-             fact_value_text(f->ci.hi, NO_INTERVAL, "B", hi, sizeof hi));
-    curve_evidence(f, curve, p[0].first, p[1].last);
+    as_fact_number(f, p[0].knee, p[0].knee_ci);
+    as_fact_say(f, "A single unit reads %s from blocks up to %s to %s, and less from larger ones",
+                as_fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
+                as_fact_value_text(f->ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo),
+                as_fact_value_text(f->ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi));
+    as_curve_evidence(f, curve, p[0].first, p[1].last);
 }
 
-static void derive_bandwidth(struct rule_context *c)
+static void derive_bandwidth(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    struct curve *curves;
-    size_t n = cells_of(c, "onchip_bandwidth", &cells), curves_n;
+    struct as_curve *curves;
+    size_t n = as_cells_of(c, "onchip_bandwidth", &cells), curves_n;
     add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", "its own cache");
     add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the L2 cache, all units at work");
     add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the L2 cache, alone");
-    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", local_name(c));
+    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", as_local_name(c));
     free(cells);
-    curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
+    as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)
-        if (cell_is(curves[i].cells[0], "what", "local") && cell_is(curves[i].cells[0], "width", "32") &&
+        if (as_cell_is(curves[i].cells[0], "what", "local") && as_cell_is(curves[i].cells[0], "width", "32") &&
             curves[i].n >= POINTS_MIN)
             add_banks(c, &curves[i]);
-    curves_free(curves, curves_n);
-    curves_make(c, "onchip_bandwidth", "size", &curves, &curves_n);
+    as_curves_free(curves, curves_n);
+    as_curves_make(c, "onchip_bandwidth", "size", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)
-        if (cell_is(curves[i].cells[0], "what", "common") && cell_is(curves[i].cells[0], "units", "one") &&
-            cell_is(curves[i].cells[0], "stride", "1"))
+        if (as_cell_is(curves[i].cells[0], "what", "common") && as_cell_is(curves[i].cells[0], "units", "one") &&
+            as_cell_is(curves[i].cells[0], "stride", "1"))
             add_reach(c, &curves[i]);
-    curves_free(curves, curves_n);
+    as_curves_free(curves, curves_n);
 }
 
 /* ---- near and far, found and missed ---- */
 
-static void add_near_far(struct rule_context *c, const struct pair *pair)
+static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
 {
     const struct as_cell *near = pair->a, *far = pair->b;
-    struct as_fact *f = fact_add(c, "L2", "x", "onchip.L2.far.unit%s", cell_axis(near, "unit"));
+    struct as_fact *f = as_fact_add(c, "L2", "x", "onchip.L2.far.unit%s", as_cell_axis(near, "unit"));
     if (!f)
         return;
     char a[96], b[96], share[48] = "";
-    double near_share = cell_note(near, "near_share");
+    double near_share = as_cell_note(near, "near_share");
     if (isfinite(near_share))
         snprintf(share, sizeof share, ", and %.0f%% of its lines are near", 100 * near_share);
-    fact_ratio(f, far, near);
+    as_fact_ratio(f, far, near);
     if (!(f->ci.lo > 1))
         f->verdict = AS_UNDECIDED;
-    fact_say(f, "For unit %s the L2 cache has a near part, %s per load, and a far part, %s%s", cell_axis(near, "unit"),
-             fact_value_text(near->sum.median, cell_interval(near), "ns", a, sizeof a),
-             fact_value_text(far->sum.median, cell_interval(far), "ns", b, sizeof b), share);
-    fact_evidence(f, near);
-    fact_evidence(f, far);
+    as_fact_say(f, "For unit %s the L2 cache has a near part, %s per load, and a far part, %s%s",
+                as_cell_axis(near, "unit"),
+                as_fact_value_text(near->sum.median, as_cell_interval(near), "ns", a, sizeof a),
+                as_fact_value_text(far->sum.median, as_cell_interval(far), "ns", b, sizeof b), share);
+    as_fact_evidence(f, near);
+    as_fact_evidence(f, far);
 }
 
 /* Does a unit find what another one brought in? As far from a miss as from what it brought in itself. */
-static void add_found(struct rule_context *c, const struct as_cell *const *cells, size_t n,
+static void add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                       const struct as_cell *missed)
 {
     size_t others = 0, found = 0;
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", "found") &&
-            cell_axis_number(cells[i], "filler") != cell_axis_number(cells[i], "unit")) {
+        if (as_cell_is(cells[i], "what", "found") &&
+            as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "unit")) {
             others++;
             found += cells[i]->sum.median < missed->sum.median / STEP_UP;
         }
-    struct as_fact *f = others ? fact_add(c, "L2", "units", "onchip.L2.sharing") : NULL;
+    struct as_fact *f = others ? as_fact_add(c, "L2", "units", "onchip.L2.sharing") : NULL;
     if (!f)
         return;
-    fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
+    as_fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
     f->verdict = found == others ? AS_SUPPORTED : AS_REFUTED;
-    fact_say(f, "Unit %s hits L2 lines that %zu of %zu other units loaded", cell_axis(missed, "unit"), found, others);
-    fact_evidence(f, missed);
+    as_fact_say(f, "Unit %s hits L2 lines that %zu of %zu other units loaded", as_cell_axis(missed, "unit"), found,
+                others);
+    as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", "found"))
-            fact_evidence(f, cells[i]);
+        if (as_cell_is(cells[i], "what", "found"))
+            as_fact_evidence(f, cells[i]);
 }
 
-static void add_miss(struct rule_context *c, const struct as_cell *missed)
+static void add_miss(struct as_rule_context *c, const struct as_cell *missed)
 {
-    struct as_fact *f = fact_add(c, "memory", missed->unit, "onchip.memory.latency");
+    struct as_fact *f = as_fact_add(c, "memory", missed->unit, "onchip.memory.latency");
     char text[96];
     if (!f)
         return;
-    fact_number(f, missed->sum.median, cell_interval(missed));
-    fact_say(f, "A load of unit %s that misses the L2 cache takes %s", cell_axis(missed, "unit"),
-             fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
-    fact_evidence(f, missed);
+    as_fact_number(f, missed->sum.median, as_cell_interval(missed));
+    as_fact_say(f, "A load of unit %s that misses the L2 cache takes %s", as_cell_axis(missed, "unit"),
+                as_fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
+    as_fact_evidence(f, missed);
 }
 
-static void derive_units(struct rule_context *c)
+static void derive_units(struct as_rule_context *c)
 {
     const struct as_cell **cells;
-    struct pair *pairs;
+    struct as_pair *pairs;
     size_t n, pairs_n;
-    pairs_make(c, "onchip_units", "what", "near", "far", &pairs, &pairs_n);
+    as_pairs_make(c, "onchip_units", "what", "near", "far", &pairs, &pairs_n);
     for (size_t i = 0; i < pairs_n; i++)
         add_near_far(c, &pairs[i]);
     free(pairs);
-    n = cells_of(c, "onchip_units", &cells);
+    n = as_cells_of(c, "onchip_units", &cells);
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", "missed")) {
+        if (as_cell_is(cells[i], "what", "missed")) {
             add_miss(c, cells[i]);
             add_found(c, cells, n, cells[i]);
             break;
@@ -253,68 +256,68 @@ static struct room widest_room(const struct shares *s, double besides_max, doubl
 static const char *amount(double v, const char *unit, char *out, size_t size)
 {
     if (unit[0])
-        return fact_value_text(v, NO_INTERVAL, unit, out, size);
+        return as_fact_value_text(v, AS_NO_INTERVAL, unit, out, size);
     snprintf(out, size, "%.0f", v);
     return out;
 }
 
-static void add_room(struct rule_context *c, const struct shares *s, const char *object, const char *unit,
+static void add_room(struct as_rule_context *c, const struct shares *s, const char *object, const char *unit,
                      const char *id, const char *what, double claim, double besides_max)
 {
     double least, most;
     struct room r = widest_room(s, besides_max, &least, &most);
-    struct as_fact *f = r.lo_cell && r.hi_cell ? fact_add(c, object, unit, "onchip.%s", id) : NULL;
+    struct as_fact *f = r.lo_cell && r.hi_cell ? as_fact_add(c, object, unit, "onchip.%s", id) : NULL;
     if (!f)
         return;
     char lo[32], hi[32], text[32], said[64] = "", besides[96] = "";
-    fact_number(f, r.lo, (struct as_interval){r.lo, r.hi});
+    as_fact_number(f, r.lo, (struct as_interval){r.lo, r.hi});
     if (claim > 0) {
         f->claimed = claim;
-        f->verdict = claim_fits(claim, f->ci, 0.02) ? AS_SUPPORTED : AS_REFUTED;
+        f->verdict = as_claim_fits(claim, f->ci, 0.02) ? AS_SUPPORTED : AS_REFUTED;
         snprintf(said, sizeof said, "; the driver says %s", amount(claim, unit, text, sizeof text));
     }
     if (least > 0)
         snprintf(besides, sizeof besides, ", if each group takes %.0f to %.0f beyond its request", least, most);
-    fact_say(f, "A unit has at least %s and less than %s %s%s%s", amount(r.lo, unit, lo, sizeof lo),
-             amount(r.hi, unit, hi, sizeof hi), what, besides, said);
-    fact_evidence(f, r.lo_cell);
-    fact_evidence(f, r.hi_cell);
+    as_fact_say(f, "A unit has at least %s and less than %s %s%s%s", amount(r.lo, unit, lo, sizeof lo),
+                amount(r.hi, unit, hi, sizeof hi), what, besides, said);
+    as_fact_evidence(f, r.lo_cell);
+    as_fact_evidence(f, r.hi_cell);
 }
 
 /* Groups that a unit holds when they take next to nothing, with so many threads each. */
 static double groups_unhindered(const struct as_cell *const *cells, size_t n, double threads)
 {
     for (size_t i = 0; i < n; i++)
-        if (cell_axis_number(cells[i], "threads") == threads && cell_axis_number(cells[i], "values") == 0 &&
-            cell_axis_number(cells[i], "local") == 0)
+        if (as_cell_axis_number(cells[i], "threads") == threads && as_cell_axis_number(cells[i], "values") == 0 &&
+            as_cell_axis_number(cells[i], "local") == 0)
             return cells[i]->sum.median;
     return 0;
 }
 
-static void derive_groups(struct rule_context *c)
+static void derive_groups(struct as_rule_context *c)
 {
     enum { REGISTERS, LOCAL, THREADS, KINDS };
     const double besides_max = 4096; /* bytes of a group that a device keeps for itself */
     const struct as_cell **cells;
     struct shares s[KINDS] = {0};
-    size_t n = cells_of(c, "onchip_groups", &cells);
+    size_t n = as_cells_of(c, "onchip_groups", &cells);
     struct share *all = n ? calloc(KINDS * n, sizeof *all) : NULL;
     if (n && !all)
         c->status = as_nomem(c->err, KINDS * n * sizeof *all, "groups");
     for (size_t i = 0; i < KINDS && all; i++)
         s[i].v = all + i * n;
     for (size_t i = 0; i < n && all; i++) {
-        double each = cell_axis_number(cells[i], "threads"), most = groups_unhindered(cells, n, each);
-        if (cell_axis_number(cells[i], "local") > 0)
-            add_share(&s[LOCAL], cells[i], cell_axis_number(cells[i], "local"), most);
-        else if (cell_axis_number(cells[i], "values") > 0 && !(cell_note(cells[i], "spilled_bytes") > 0))
-            add_share(&s[REGISTERS], cells[i], each * cell_note(cells[i], "registers"), most);
-        else if (cell_axis_number(cells[i], "values") == 0)
+        double each = as_cell_axis_number(cells[i], "threads"), most = groups_unhindered(cells, n, each);
+        if (as_cell_axis_number(cells[i], "local") > 0)
+            add_share(&s[LOCAL], cells[i], as_cell_axis_number(cells[i], "local"), most);
+        else if (as_cell_axis_number(cells[i], "values") > 0 && !(as_cell_note(cells[i], "spilled_bytes") > 0))
+            add_share(&s[REGISTERS], cells[i], each * as_cell_note(cells[i], "registers"), most);
+        else if (as_cell_axis_number(cells[i], "values") == 0)
             add_share(&s[THREADS], cells[i], each, INFINITY);
     }
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
     char of_local[40];
-    snprintf(of_local, sizeof of_local, "of %s", local_name(c));
+    snprintf(of_local, sizeof of_local, "of %s", as_local_name(c));
     add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "registers of 32 bits", info->unit_registers, 0);
     add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->unit_local, besides_max);
     add_room(c, &s[THREADS], "core", "", "unit.threads", "threads at a time", info->unit_threads, 0);
@@ -322,7 +325,7 @@ static void derive_groups(struct rule_context *c)
     free(cells);
 }
 
-void rule_onchip_units(struct rule_context *c)
+void rule_onchip_units(struct as_rule_context *c)
 {
     derive_bandwidth(c);
     derive_units(c);

@@ -1,7 +1,7 @@
 #include "facts/unit_pipes.h"
 
 #include "base/text.h"
-#include "facts/rules.h"
+#include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,12 +53,12 @@ static bool read_mix(struct as_unit_pipes *u, const char *mix, struct as_pipes_s
 /* Of cells of the same sequence (in other forms) the fastest. */
 static void add_cell(struct as_unit_pipes *u, const struct as_cell *cell)
 {
-    struct as_interval ci = cell_interval(cell);
+    struct as_interval ci = as_cell_interval(cell);
     struct as_pipes_sequence s = {.cost = cell->sum.median,
-                                  .issued = cell_note(cell, "instructions_each"),
+                                  .issued = as_cell_note(cell, "instructions_each"),
                                   .error = (ci.hi - ci.lo) / 2 / cell->sum.median};
     size_t at = 0;
-    if (strcmp(cell->unit, "cycles") != 0 || !read_mix(u, cell_axis(cell, "mix"), &s))
+    if (strcmp(cell->unit, "cycles") != 0 || !read_mix(u, as_cell_axis(cell, "mix"), &s))
         return;
     while (at < u->n && memcmp(u->s[at].count, s.count, sizeof s.count) != 0)
         at++;
