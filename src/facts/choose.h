@@ -3,7 +3,7 @@
 #define AS_FACTS_CHOOSE_H
 
 #include "facts/advice.h"
-#include "facts/rule.h"
+#include "facts/engine.h"
 
 enum { CHOICES_MAX = 32 };
 #define ADVICE_ALIKE 0.02 /* a difference that would change nobody's choice */

@@ -210,34 +210,6 @@ size_t as_cells_of(struct as_rule_context *c, const char *probe, const struct as
     return n;
 }
 
-void as_names_add(struct as_names *names, const char *name)
-{
-    struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "\n%s\n", name);
-    if (!strstr(as_buf_get(&names->all), as_buf_get(&line))) {
-        as_buf_str(&names->all, as_buf_get(&line));
-        if (names->text.len + strlen(name) < names->room)
-            as_buf_printf(&names->text, "%s%s", names->text.len ? ", " : "", name);
-        else
-            names->more++;
-    }
-    as_buf_finish(&line);
-}
-
-const char *as_names_text(struct as_names *names)
-{
-    if (names->more)
-        as_buf_printf(&names->text, " and %zu more", names->more);
-    names->more = 0;
-    return as_buf_get(&names->text);
-}
-
-void as_names_finish(struct as_names *names)
-{
-    as_buf_finish(&names->text);
-    as_buf_finish(&names->all);
-}
-
 /* A cell with what it is sorted by. */
 struct keyed {
     const struct as_cell *cell;
@@ -360,7 +332,58 @@ void as_curves_free(struct as_curve *curves, size_t n)
     free(curves);
 }
 
+const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n, const char *axis, const char *text)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(as_cell_axis(cells[i], axis), text) == 0 && (!best || as_cell_is_better(cells[i], best)))
+            best = cells[i];
+    return best;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct as_interval as_spread_interval(double *v, size_t n)
+{
+    qsort(v, n, sizeof *v, by_value);
+    return n < 6 ? (struct as_interval){v[0], v[n - 1]} : as_median_interval(v, n, 0.95);
+}
+
+double as_warp_of(const struct as_rule_context *c)
+{
+    return c->info && c->info->warp > 1 && !c->info->is_host_cpu && !c->info->vector_bytes ? c->info->warp : NAN;
+}
+
 const char *as_local_name(const struct as_rule_context *c)
 {
     return as_dialect_local_name(c->info ? c->info->dialect : "");
+}
+
+bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const char *type)
+{
+    if (!b)
+        return true;
+    const bool own_a = strcmp(as_cell_axis(a, "type"), type) == 0, own_b = strcmp(as_cell_axis(b, "type"), type) == 0;
+    return own_a != own_b ? own_a : a->sum.median > b->sum.median;
+}
+
+bool as_cell_works(const struct as_cell *cell, const char *threads)
+{
+    return as_cell_axis_number(cell, threads) > 0;
+}
+
+bool as_cell_both_work(const struct as_cell *cell)
+{
+    return as_cell_works(cell, "cpu_threads") && as_cell_works(cell, "device_threads");
+}
+
+const char *as_array_text(const struct as_cell *cell, char out[64])
+{
+    const char *n = as_cell_axis(cell, "elements");
+    snprintf(out, 64, "%.20s element%s of %.8s", n, strcmp(n, "1") == 0 ? "" : "s", as_cell_axis(cell, "type"));
+    return out;
 }

@@ -1,4 +1,5 @@
-/* The rule contract: what a rule is, and what rules share. A rule reads the valid cells of one device and adds facts. */
+/* The rule contract: what a rule is, and what rules share. A rule reads the valid cells of one device and adds facts.
+ */
 #ifndef AS_FACTS_RULE_H
 #define AS_FACTS_RULE_H
 
@@ -33,13 +34,11 @@ struct as_rule {
     const char *refuted_by;
 };
 
-extern const struct as_rule fact_rules[];
-extern const size_t fact_rules_n;
-
-/* Visits the devices of a run, those without a usable cell too, in the order of the run's list. */
-typedef enum as_status (*as_device_fn)(struct as_rule_context *c, void *user);
-enum as_status as_facts_each_device(const struct as_fact_input *in, as_device_fn visit, void *user,
-                                    struct as_error *err);
+/* The rules of a probe are `const struct as_rule as_rules_<name>[]` in its rule.c, those that join probes
+ * `as_rules_joint_<what>[]` in src/facts/joint_<what>.c; each table ends with a NULL name. The build finds the files
+ * and makes this table of tables: those of probes in the order of the report, then the joint ones, which may read the
+ * facts of the device that are in c->facts by then. Ends with NULL. */
+extern const struct as_rule *const as_rule_tables[];
 
 /* Adds a fact and returns it, with the device, rule and NANs filled in; NULL when out of memory (noted in c). Valid
  * until the next is added. The id may hold text of axes: what is no letter, digit, dot, dash or underscore becomes "_".
@@ -100,6 +99,26 @@ struct as_pair {
 /* All pairs in which the axis is a_text in one and b_text in the other; *pairs is the caller's (free). */
 void as_pairs_make(struct as_rule_context *c, const char *probe, const char *axis, const char *a_text,
                    const char *b_text, struct as_pair **pairs, size_t *n);
+/* The best of the cells that have this value of an axis; NULL: none has. */
+const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n, const char *axis, const char *text);
+/* Keeps of the cells those that no other one of the same kind surpasses; kind: the axes by which kinds differ, ends
+ * with NULL. Returns how many. */
+size_t as_cells_keep_best(const struct as_cell **cells, size_t n, const char *const *kind,
+                          bool (*surpasses)(const struct as_cell *a, const struct as_cell *b));
+bool as_cell_is_larger(const struct as_cell *a, const struct as_cell *b); /* by the axis size */
+bool as_cell_is_faster(const struct as_cell *a, const struct as_cell *b); /* by the median */
+double as_cell_size(const struct as_cell *cell);                          /* 0 without the axis */
+/* Sorts v. The interval of its median; of fewer than six values their range. */
+struct as_interval as_spread_interval(double *v, size_t n);
+
+/* A sentence with the names of those cells that `is` takes; NULL where there are none. */
+typedef bool (*as_takes_fn)(const struct as_cell *cell, const void *what);
+struct as_fact *as_fact_list(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                             void (*name_of)(const struct as_cell *cell, struct as_buf *out), const void *what,
+                             as_takes_fn is, const char *id, const char *sentence);
+/* Of a cell of a matrix instruction. */
+void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
+
 /* Does the allocator's name say pages larger than the base page? */
 bool as_allocator_is_huge(const char *name);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", for the object of fact_add. */
@@ -120,54 +139,21 @@ enum as_fact_verdict as_verdict_above(struct as_interval ci, double bound);
 /* Does a claim lie in the interval, give or take a share of it? */
 bool as_claim_fits(double claimed, struct as_interval ci, double share);
 
-/* Passes over the data from which copying it first takes less time than direct access, by the bandwidths of the copy,
- * of direct access and of the device's own memory. False where direct access is as fast as the device's own memory, or
- * may be. */
-bool as_passes_to_pay(const struct as_cell *copy, const struct as_cell *direct, const struct as_cell *own,
-                      double *passes, struct as_interval *ci);
+/* Threads that go together; NAN on a CPU, and where what is called a unit may be two to a core. */
+double as_warp_of(const struct as_rule_context *c);
+/* Of cells whose array CPU and device update: does this side have threads, do both? */
+bool as_cell_works(const struct as_cell *cell, const char *threads);
+bool as_cell_both_work(const struct as_cell *cell);
+const char *as_array_text(const struct as_cell *cell, char out[64]); /* "1024 elements of u64" */
+
+/* What the driver says that the bus carries, in GB/s, in the directions of the cell; 0: not known. */
+double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cell);
 /* Can a copy between host and device have gone over the bus that the driver tells of? */
 bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy);
-
-/* The rules, by file */
-void rule_cache_levels(struct as_rule_context *c);
-void rule_tlb(struct as_rule_context *c);
-void rule_instruments(struct as_rule_context *c);
-void rule_memory_bandwidth(struct as_rule_context *c);
-void rule_cache_bandwidth(struct as_rule_context *c);
-void rule_nontemporal(struct as_rule_context *c);
-void rule_clock(struct as_rule_context *c);
-void rule_first_touch(struct as_rule_context *c);
-void rule_allocators(struct as_rule_context *c);
-void rule_core_to_core(struct as_rule_context *c);
-void rule_launch(struct as_rule_context *c);
-void rule_concurrency(struct as_rule_context *c);
-void rule_copy(struct as_rule_context *c);
-void rule_direct_access(struct as_rule_context *c);
-void rule_link(struct as_rule_context *c);
-void rule_link_latency(struct as_rule_context *c);
-void rule_roofline(struct as_rule_context *c);
-void rule_alu(struct as_rule_context *c);
-void rule_alu_code(struct as_rule_context *c);
-void rule_alu_each(struct as_rule_context *c);
-void rule_power(struct as_rule_context *c);
-void rule_pipes(struct as_rule_context *c);
-void rule_atomics(struct as_rule_context *c);
-void rule_atomics_lost(struct as_rule_context *c);
-void rule_codegen(struct as_rule_context *c);
-void rule_matmul(struct as_rule_context *c);
-void rule_matmul_peak(struct as_rule_context *c);
-void rule_matmul_power(struct as_rule_context *c);
-void rule_fusion(struct as_rule_context *c);
-void rule_attention(struct as_rule_context *c);
-void rule_clockstate(struct as_rule_context *c);
-void rule_numerics(struct as_rule_context *c);
-void rule_layout(struct as_rule_context *c);
-void rule_onchip(struct as_rule_context *c);
-void rule_onchip_units(struct as_rule_context *c);
-void rule_listed(struct as_rule_context *c);
-void rule_fault(struct as_rule_context *c);
-void rule_accounting(struct as_rule_context *c);
-void rule_translation(struct as_rule_context *c);
-void rule_page_events(struct as_rule_context *c);
+/* The other end of a link: "device 3", "the host", "the host's memory node 1", "all other devices together". */
+const char *as_peer_text(const struct as_cell *cell, char *out, size_t size);
+/* as_fact_add for the link of the cell: "ID.PEER.WHAT". */
+struct as_fact *as_fact_add_peer(struct as_rule_context *c, const struct as_cell *cell, const char *id,
+                                 const char *what);
 
 #endif

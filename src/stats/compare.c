@@ -15,6 +15,11 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
     return (struct as_interval){a / b * exp(-down), a / b * exp(up)};
 }
 
+struct as_interval as_difference_interval(double a, struct as_interval ca, double b, struct as_interval cb)
+{
+    return (struct as_interval){a - b - hypot(a - ca.lo, cb.hi - b), a - b + hypot(ca.hi - a, b - cb.lo)};
+}
+
 /* Hundreds of cells are compared at a time: at 95% several of them would be called different by chance alone. */
 static const double SHOWN = 0.95, TO_DIFFER = 0.99;
 

@@ -40,6 +40,8 @@ struct as_interval as_median_interval(const double *sorted, size_t n, double con
 /* Interval of the ratio a/b of two numbers with intervals, on the logarithms (MOVER: Zou and Donner 2008). NAN when a
  * number or an end is not above 0. */
 struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, struct as_interval cb);
+/* Of the difference a - b, by the same method. */
+struct as_interval as_difference_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
 /* Comparison of two cells by their medians and intervals. lower_is_better: smaller values are better. tolerance: the
  * ratio within [1/(1+t), 1+t] is "same"; not a number: nothing can be told. Verdict is about b against a. */

@@ -1,0 +1,46 @@
+/* Operations: after how many cycles their results can be used. */
+#include "facts/rule.h"
+
+#include <stdlib.h>
+
+static void add_wait(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
+{
+    const struct as_cell *cell = as_cells_best(cells, n, "op", op);
+    struct as_fact *f = cell ? as_fact_add(c, "operations", cell->unit, "alu.latency.%s", op) : NULL;
+    if (!f)
+        return;
+    char value[96];
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_say(f, "The result of %s can be used after %s", op,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    as_fact_evidence(f, cell);
+}
+
+/* Of links there is none in these. */
+static const char *const told[] = {"ffma32", "ffma64", "ffma16", "ffma2_f16", "fadd32",
+                                   "fmul32", "iadd32", "imul32", "imad32",    "xor32"};
+
+/* Of scalars; elsewhere than on a CPU there is no other width. */
+static bool is_scalar(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "width", "scalar");
+}
+
+static void derive_waits(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "alu_latency", &cells), kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_scalar(cells[i]))
+            cells[kept++] = cells[i];
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        add_wait(c, cells, kept, told[i]);
+    free(cells);
+}
+
+const struct as_rule as_rules_alu_latency[] = {
+    {"operations", derive_waits,
+     "the best valid cell of an operation: its rate with any number of chains and warps, its latency with one chain",
+     "a faster chain of the same operation that passes the same gates"},
+    {0},
+};

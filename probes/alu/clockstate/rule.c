@@ -1,0 +1,70 @@
+/* The clock that single launches see: one rate or two, and when it is steady. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <math.h>
+
+static void add_launches(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const struct as_cell *first = curve->cells[0], *slowest = NULL, *two = NULL;
+    double latest = 0, spread = 0;
+    size_t unsteady = 0;
+    for (size_t i = 0; i < curve->n; i++) {
+        const struct as_cell *cell = curve->cells[i];
+        double s = as_cell_note(cell, "steady_s"), wide = as_cell_note(cell, "p95") / as_cell_note(cell, "p5");
+        unsteady += !isfinite(s);
+        spread = wide > spread ? wide : spread;
+        if (s >= latest) {
+            latest = s;
+            slowest = cell;
+        }
+        if (as_cell_note(cell, "modes") == 2)
+            two = cell;
+    }
+    if (!(spread > 0)) /* cells without notes tell nothing of single launches */
+        return;
+    struct as_fact *f =
+        as_fact_add(c, "matrix", "x", "clockstate.%s.%s", as_cell_axis(first, "path"), as_cell_axis(first, "type"));
+    if (!f)
+        return;
+    as_fact_number(f, spread, AS_NO_INTERVAL);
+    f->verdict = two ? AS_REFUTED : AS_SUPPORTED;
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "Single launches (%s, %s) ", as_cell_axis(first, "path"), as_cell_axis(first, "type"));
+    if (two) {
+        as_buf_printf(&text, "of size %s do NOT run at one rate: ", as_cell_axis(two, "size"));
+        as_format_value(&text, as_cell_note(two, "mode_low"), two->unit);
+        as_buf_printf(&text, " (%.0f%% of them) and ", 100 * as_cell_note(two, "mode_share"));
+        as_format_value(&text, as_cell_note(two, "mode_high"), two->unit);
+    } else {
+        as_buf_printf(&text, "run at one rate at %zu size%s, nine of ten within a factor of %.3g", curve->n,
+                      curve->n == 1 ? "" : "s", spread);
+    }
+    if (unsteady)
+        as_buf_printf(&text, "; not steady after 300 launches at %zu of %zu", unsteady, curve->n);
+    else if (slowest && latest > 0)
+        as_buf_printf(&text, "; steady after %.2g s at the latest (size %s)", latest, as_cell_axis(slowest, "size"));
+    else
+        as_buf_str(&text, "; steady from the first ten on");
+    as_fact_say(f, "%s", as_buf_get(&text));
+    as_buf_finish(&text);
+    as_curve_evidence(f, curve, 0, curve->n - 1);
+}
+
+static void derive_clockstate(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "clockstate", "size", &curves, &n);
+    for (size_t i = 0; i < n; i++)
+        add_launches(c, &curves[i]);
+    as_curves_free(curves, n);
+}
+
+const struct as_rule as_rules_clockstate[] = {
+    {"single launches", derive_clockstate,
+     "series of 300 launches after a pause: two rates where the dip test is significant; steady once no ten launches "
+     "differ by more than 2% from the last third",
+     "a longer series, or a longer pause, with other rates"},
+    {0},
+};

@@ -1,0 +1,89 @@
+/* Whether attention in one kernel beats separate GEMMs and softmax. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_length(const void *pa, const void *pb)
+{
+    double a = as_cell_axis_number(((const struct as_pair *)pa)->a, "length"),
+           b = as_cell_axis_number(((const struct as_pair *)pb)->a, "length");
+    return (a > b) - (a < b);
+}
+
+/* Pairs of one number of heads, from the shortest on. */
+static void add_attention(struct as_rule_context *c, const char *path, const struct as_pair *pairs, size_t n)
+{
+    const struct as_pair *longest = &pairs[n - 1];
+    const char *heads = as_cell_axis(longest->a, "heads");
+    size_t wins = 0;
+    double from = NAN;
+    for (size_t i = 0; i < n; i++)
+        if (as_verdict_above(as_cells_ratio(pairs[i].a, pairs[i].b), 1) == AS_SUPPORTED) {
+            wins++;
+            from = from > 0 ? from : as_cell_axis_number(pairs[i].a, "length");
+        }
+    struct as_fact *f = as_fact_add(c, "matrix", "x", "attention.%s.%s_heads", path, heads);
+    char value[96];
+    if (!f)
+        return;
+    as_fact_ratio(f, longest->a, longest->b);
+    f->verdict = as_verdict_above(f->ci, 1);
+    as_fact_value_text(f->value, f->ci, "x", value, sizeof value);
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "Attention by path %s %s separate GEMMs and softmax: %s the rate at length %s, %s heads", path,
+                  f->verdict == AS_SUPPORTED ? "beats"
+                  : f->verdict == AS_REFUTED ? "does NOT beat"
+                                             : "is statistically tied with",
+                  value, as_cell_axis(longest->a, "length"), heads);
+    if (wins)
+        as_buf_printf(&text, "; faster at %zu of %zu lengths, the least of them %.0f", wins, n, from);
+    else
+        as_buf_printf(&text, "; faster at none of %zu lengths", n);
+    as_fact_say(f, "%s", as_buf_get(&text));
+    as_buf_finish(&text);
+    for (size_t i = 0; i < n; i++) {
+        as_fact_evidence(f, pairs[i].a);
+        as_fact_evidence(f, pairs[i].b);
+    }
+}
+
+static void look_at_path(struct as_rule_context *c, const char *path)
+{
+    struct as_pair *pairs, *same;
+    size_t n;
+    as_pairs_make(c, "attention", "path", path, "decomposed", &pairs, &n);
+    same = n ? malloc(n * sizeof *same) : NULL;
+    if (n && !same)
+        c->status = as_nomem(c->err, n * sizeof *same, "cells");
+    for (size_t i = 0; same && i < n; i++) {
+        size_t of = 0, before = 0;
+        for (size_t k = 0; k < n; k++)
+            if (as_cells_same(pairs[k].a, pairs[i].a, "heads")) {
+                before += k < i;
+                same[of++] = pairs[k];
+            }
+        if (before)
+            continue;
+        qsort(same, of, sizeof *same, by_length);
+        add_attention(c, path, same, of);
+    }
+    free(same);
+    free(pairs);
+}
+
+static void derive_attention(struct as_rule_context *c)
+{
+    static const char *const paths[] = {"flash", "split", "flash_wgmma", "split_wgmma", "scalar"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        look_at_path(c, paths[i]);
+}
+
+const struct as_rule as_rules_attention[] = {
+    {"attention", derive_attention,
+     "the rate of one kernel over that of separate GEMMs and softmax, same length and heads; the verdict is that of "
+     "the longest",
+     "a faster kernel of either kind that passes the same gates"},
+    {0},
+};

@@ -1,0 +1,63 @@
+/* Whether an epilogue fused into a GEMM pays. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+/* A fused kernel is one more to write and to test: from this gain on the published study of Apple's tensor path ships
+ * one. */
+static const double WORTH = 1.10;
+
+static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const struct as_cell *first = curve->cells[0];
+    size_t most = 0, worth = 0;
+    double last_worth = 0;
+    char value[96];
+    for (size_t i = 0; i < curve->n; i++) {
+        most = curve->y[i] > curve->y[most] ? i : most;
+        if (curve->ci[i].lo > WORTH) {
+            worth++;
+            last_worth = curve->x[i];
+        }
+    }
+    struct as_fact *f = as_fact_add(c, "matrix", "x", "fusion.%s.%s.%s", as_cell_axis(first, "operation"),
+                                    as_cell_axis(first, "path"), as_cell_axis(first, "type"));
+    if (!f)
+        return;
+    as_fact_number(f, curve->y[most], curve->ci[most]);
+    f->verdict = as_verdict_above(f->ci, 1);
+    as_fact_value_text(f->value, f->ci, "x", value, sizeof value);
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "%s in the epilogue of %s (%s) %s: separate kernels take %s the time at %.0f",
+                  as_cell_axis(first, "operation"), as_cell_axis(first, "path"), as_cell_axis(first, "type"),
+                  f->verdict == AS_SUPPORTED ? "pays"
+                  : f->verdict == AS_REFUTED ? "does NOT pay"
+                                             : "makes no significant difference",
+                  value, curve->x[most]);
+    if (curve->n > 1)
+        as_buf_printf(&text, ", %.3g at %.0f", curve->y[curve->n - 1], curve->x[curve->n - 1]);
+    if (worth)
+        as_buf_printf(&text, "; more than %.2f times up to %.0f", WORTH, last_worth);
+    else
+        as_buf_printf(&text, "; nowhere more than %.2f times", WORTH);
+    as_fact_say(f, "%s", as_buf_get(&text));
+    as_buf_finish(&text);
+    as_curve_evidence(f, curve, 0, curve->n - 1);
+}
+
+static void derive_fusion(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "fusion", "size", &curves, &n);
+    for (size_t i = 0; i < n; i++)
+        add_fusion(c, &curves[i]);
+    as_curves_free(curves, n);
+}
+
+const struct as_rule as_rules_fusion[] = {
+    {"fused epilogues", derive_fusion,
+     "time of the GEMM and the kernels after it, divided by that of one fused kernel, over the size; worth a fused "
+     "kernel from 1.10 times on",
+     "a separate kernel that is faster and passes the same gates"},
+    {0},
+};

@@ -1,0 +1,52 @@
+/* How fast copies run, by kinds of memory and by copy method. */
+#include "facts/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+
+/* "host" is plain memory of the process. */
+static const char *memory_text(const char *allocator)
+{
+    return strcmp(allocator, "host") == 0 ? "plain host memory" : allocator;
+}
+
+static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
+{
+    const char *how = as_cell_axis(cell, "how");
+    bool both = strcmp(as_cell_axis(cell, "direction"), "both") == 0;
+    struct as_fact *f = as_fact_add(c, "copy", cell->unit, "copy.%s%s.%.40s.%.40s", how, both ? ".both" : "",
+                                    as_cell_axis(cell, "from"), as_cell_axis(cell, "to"));
+    char value[96], size[32];
+    if (!f)
+        return;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    const bool within =
+        strcmp(as_cell_axis(cell, "from"), as_cell_axis(cell, "to")) == 0 || !as_copy_crosses_bus(c, cell);
+    as_fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s with %s%s",
+                as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size),
+                both ? "between" : "from", memory_text(as_cell_axis(cell, "from")), both ? "and" : "to",
+                memory_text(as_cell_axis(cell, "to")),
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+                strcmp(how, "kernel") == 0 ? "a copy kernel" : "the API's copy",
+                within ? ", counting each byte once, not its read and its write" : "");
+    as_fact_evidence(f, cell);
+}
+
+static void derive_copies(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"from", "to", "direction", "how", NULL};
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "copy", &cells);
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_larger);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+        add_copy(c, cells[i]);
+    free(cells);
+}
+
+const struct as_rule as_rules_copy[] = {
+    {"copies", derive_copies, "the largest measured copy, by kinds of memory and by copy method",
+     "a copy between the same kinds of memory that is faster and passes the same gates"},
+    {0},
+};

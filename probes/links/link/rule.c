@@ -1,0 +1,57 @@
+/* What a link between two devices, or a device and the host, carries. */
+#include "facts/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+
+/* To the host goes the bus that the driver tells of. */
+static void claim_bus(const struct as_rule_context *c, const struct as_cell *cell, struct as_fact *f)
+{
+    const double bus = as_claimed_bus(c, cell);
+    if (bus > 0 && strcmp(as_cell_axis(cell, "peer"), "host") == 0)
+        f->claimed = bus;
+}
+
+/* What a kernel carries is not what the link can, where nothing is known of the engine that is made for it. */
+static bool is_known_by_engine(const struct as_rule_context *c, const struct as_cell *like)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->cells[i]->probe, "link") == 0 && as_cell_is(c->cells[i], "how", "engine") &&
+            as_cells_same(c->cells[i], like, "peer") && as_cells_same(c->cells[i], like, "node") &&
+            as_cells_same(c->cells[i], like, "direction"))
+            return true;
+    return false;
+}
+
+static void derive_links(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"peer", "node", "direction", NULL};
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "link", &cells);
+    n = as_cells_keep_best(cells, n, kind, as_cell_is_faster);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
+        const char *direction = as_cell_axis(cells[i], "direction");
+        char value[96], peer[64];
+        struct as_fact *f = as_fact_add_peer(c, cells[i], "link", direction);
+        if (!f)
+            break;
+        as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
+        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        claim_bus(c, cells[i], f);
+        as_fact_say(f, "The link %s %s carries %s, by %s", strcmp(direction, "both") == 0 ? "to and from" : direction,
+                    as_peer_text(cells[i], peer, sizeof peer), value,
+                    !as_cell_is(cells[i], "how", "kernel") ? "the copy engine"
+                    : is_known_by_engine(c, cells[i])      ? "a kernel"
+                                                           : "a kernel; no number by the copy engine is valid");
+        as_fact_evidence(f, cells[i]);
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_link[] = {
+    {"links", derive_links, "the fastest valid copy over the link, by direction, of any size and method",
+     "a faster copy over the same link that passes the same gates"},
+    {0},
+};

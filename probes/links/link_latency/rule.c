@@ -1,0 +1,41 @@
+/* What a load from the memory of another device takes, and an atomic addition in it. */
+#include "facts/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+
+static bool is_smaller_or_slower(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_cell_size(a) < as_cell_size(b) || (as_cell_size(a) == as_cell_size(b) && a->sum.median > b->sum.median);
+}
+
+static void derive_latencies(struct as_rule_context *c)
+{
+    static const char *const kind[] = {"peer", "node", "what", NULL};
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "link_latency", &cells);
+    n = as_cells_keep_best(cells, n, kind, is_smaller_or_slower);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
+        const char *what = as_cell_axis(cells[i], "what");
+        char value[96], peer[64];
+        struct as_fact *f = as_fact_add_peer(c, cells[i], "link.latency", what);
+        if (!f)
+            break;
+        as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
+        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        as_fact_say(f, "%s memory of %s takes %s",
+                    strcmp(what, "atomic") == 0 ? "An atomic addition in" : "A load from",
+                    as_peer_text(cells[i], peer, sizeof peer), value);
+        as_fact_evidence(f, cells[i]);
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_link_latency[] = {
+    {"link latency", derive_latencies,
+     "median time of a dependent load or atomic addition in the smallest buffer measured",
+     "the same pointer chase by another tool with another result"},
+    {0},
+};

@@ -1,0 +1,335 @@
+/* GEMMs: which types are accelerated, which only save memory, which units do them, and how near our own
+ * kernels come to the vendor's library. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From so many times the rate of the next wider type on a type counts as accelerated. Half the width lets twice as many
+ * multipliers stand on the same area and moves half the bytes: hardware made for it comes near 2. What only reads fewer
+ * bytes, or saves some instructions around the same multipliers, stays well below 1.5 in products that are bound by
+ * arithmetic; so 1.5 lies between the two, and is the bar of the published study of Apple's tensor path too. */
+static const double ACCELERATED = 1.5;
+/* The older path does the same work on the same units where the newer one gains less than that. */
+static const double SAME_UNIT = 1.5;
+/* Own kernels below this share of the library would say more of themselves than of the device. */
+static const double RESPECTED = 0.9;
+
+enum { WIDER = 2 };
+static const struct number_type {
+    const char *word;
+    unsigned bytes;           /* of an operand */
+    const char *wider[WIDER]; /* the next one, or the one after where that was not measured */
+} types[] = {
+    {"e4m3", 1, {"f16", "bf16"}}, {"e5m2", 1, {"f16", "bf16"}}, {"s8", 1, {"f16", "bf16"}}, {"f16", 2, {"tf32", "f32"}},
+    {"bf16", 2, {"tf32", "f32"}}, {"tf32", 4, {"f32", NULL}},   {"f32", 4, {"f64", NULL}},  {"f64", 8, {NULL, NULL}},
+};
+enum { TYPES = sizeof types / sizeof *types };
+static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
+                         *const new_paths[] = {"wgmma", "wgmma_pair", NULL}, *const old_paths[] = {"mma", NULL},
+                         *const library_paths[] = {"library", NULL},
+                         *const ordinary_paths[] = {"dot", "tiled", "naive", NULL};
+
+/* ---- the cells ---- */
+
+struct product {
+    double size;
+    const struct as_cell *cell;
+};
+struct products {
+    struct as_rule_context *c;
+    const struct as_cell **cells; /* of random operands: n in bursts, then those that are sustained, up to all */
+    size_t n, all;
+    struct product *by_size; /* those in bursts that have a size */
+    size_t sizes;
+};
+
+static bool is_in(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* The fastest of a type by one of the paths (NULL: by any) among products of one size. */
+static const struct as_cell *best_of(const struct product *first, size_t n, const char *type, const char *const *paths)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(as_cell_axis(first[i].cell, "type"), type) == 0 &&
+            (!paths || is_in(as_cell_axis(first[i].cell, "path"), paths)) &&
+            (!best || first[i].cell->sum.median > best->sum.median))
+            best = first[i].cell;
+    return best;
+}
+
+struct both {
+    const struct as_cell *a, *b;
+};
+
+/* The fastest of both at the largest size that both have. */
+static struct both largest(const struct products *p, const char *type_a, const char *const *paths_a, const char *type_b,
+                           const char *const *paths_b)
+{
+    for (size_t end = p->sizes, from; end > 0; end = from) {
+        for (from = end - 1; from > 0 && p->by_size[from - 1].size == p->by_size[end - 1].size; from--)
+            ;
+        struct both at = {best_of(p->by_size + from, end - from, type_a, paths_a),
+                          best_of(p->by_size + from, end - from, type_b, paths_b)};
+        if (at.a && at.b)
+            return at;
+    }
+    return (struct both){NULL, NULL};
+}
+
+static const char *path_of(const struct as_cell *cell)
+{
+    return as_cell_axis(cell, "path");
+}
+
+/* ---- accelerated, or a matter of memory ---- */
+
+static const struct number_type *type_find(const char *word)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        if (strcmp(types[i].word, word) == 0)
+            return &types[i];
+    return NULL;
+}
+
+static void add_accelerated(const struct products *p, const struct number_type *t, const char *wider, struct both at)
+{
+    static const char *const says[] = {[AS_SUPPORTED] = "is accelerated",
+                                       [AS_REFUTED] = "is NOT accelerated",
+                                       [AS_UNDECIDED] = "may be accelerated or not"};
+    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.accelerated.%s", t->word);
+    if (!f)
+        return;
+    as_fact_ratio(f, at.a, at.b);
+    f->verdict = as_verdict_above(f->ci, ACCELERATED);
+    bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
+    as_fact_say(f, "%s %s: GEMMs of size %s reach %.3g times the rate of %s (%s%s%s)", t->word, says[f->verdict],
+                as_cell_axis(at.a, "size"), f->value, wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
+                path_of(at.b));
+    as_fact_evidence(f, at.a);
+    as_fact_evidence(f, at.b);
+}
+
+static void add_footprint(const struct products *p, const struct number_type *t, const char *wider, struct both at)
+{
+    const struct number_type *w = type_find(wider);
+    if (!w || t->bytes >= w->bytes)
+        return;
+    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.footprint.%s", t->word);
+    if (!f)
+        return;
+    double bytes = (double)t->bytes / w->bytes, rate = at.a->sum.median / at.b->sum.median;
+    enum as_fact_verdict fast = as_verdict_above(as_cells_ratio(at.a, at.b), ACCELERATED);
+    as_fact_number(f, bytes, AS_NO_INTERVAL);
+    f->verdict = fast == AS_SUPPORTED ? AS_REFUTED : fast == AS_REFUTED ? AS_SUPPORTED : AS_UNDECIDED;
+    if (fast == AS_SUPPORTED)
+        as_fact_say(f, "%s is NOT merely a memory-footprint feature: %.2g of the bytes of %s and %.3g times its rate",
+                    t->word, bytes, wider, rate);
+    else
+        as_fact_say(f, "%s is a memory-footprint feature: %.2g of the bytes of %s at %.3g times its rate", t->word,
+                    bytes, wider, rate);
+    as_fact_evidence(f, at.a);
+    as_fact_evidence(f, at.b);
+}
+
+/* ---- which unit ---- */
+
+static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t n, const char *type)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        best = as_is_higher_roof(roofs[i], best, type) ? roofs[i] : best;
+    return best;
+}
+
+/* The fastest of a type by one of the paths, of those that were sustained while a sensor read the power: in bursts it
+ * sees their rests too. */
+static const struct as_cell *best_with_power(const struct products *p, const char *type, const char *const *paths)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = p->n; i < p->all; i++)
+        if (strcmp(as_cell_axis(p->cells[i], "type"), type) == 0 && is_in(as_cell_axis(p->cells[i], "path"), paths) &&
+            as_cell_note(p->cells[i], "power_w") > 0 && (!best || p->cells[i]->sum.median > best->sum.median))
+            best = p->cells[i];
+    return best;
+}
+
+/* Energy of an operation by one over that by the other. */
+static double energy_ratio(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_cell_note(a, "power_w") / a->sum.median / (as_cell_note(b, "power_w") / b->sum.median);
+}
+
+struct signals {
+    struct both above, older, power;
+    double energy;
+};
+
+/* A unit of its own where more is done than ordinary arithmetic can; ordinary arithmetic where less is, and the older
+ * path is not far behind. */
+static enum as_fact_verdict judge_unit(const struct signals *s)
+{
+    enum as_fact_verdict above = as_verdict_above(as_cells_ratio(s->above.a, s->above.b), 1);
+    if (above != AS_REFUTED)
+        return above;
+    bool newer_gains = s->older.a && as_verdict_above(as_cells_ratio(s->older.a, s->older.b), SAME_UNIT) != AS_REFUTED;
+    return newer_gains ? AS_UNDECIDED : AS_REFUTED;
+}
+
+static void say_unit(struct as_fact *f, const char *type, const struct signals *s)
+{
+    static const char *const says[] = {[AS_SUPPORTED] = "run on a matrix unit",
+                                       [AS_REFUTED] = "do NOT need a matrix unit",
+                                       [AS_UNDECIDED] = "may run on a matrix unit or not"};
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3g times the peak of the vector ALU (%s)", type,
+                  says[f->verdict], path_of(s->above.a), f->value, as_cell_axis(s->above.b, "type"));
+    if (s->older.a)
+        as_buf_printf(&text, "; %.3g times the older path (%s over %s)",
+                      s->older.a->sum.median / s->older.b->sum.median, path_of(s->older.a), path_of(s->older.b));
+    if (s->energy > 0)
+        as_buf_printf(&text, "; %.2g of the energy per operation of %s", s->energy, path_of(s->power.b));
+    else
+        as_buf_str(&text, "; power was not read for both paths");
+    as_fact_say(f, "%s", as_buf_get(&text));
+    as_buf_finish(&text);
+}
+
+static void add_unit(const struct products *p, const char *type, const struct signals *s)
+{
+    const struct as_cell *const cells[] = {s->above.a, s->above.b, s->older.a, s->older.b, s->power.a, s->power.b};
+    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.unit.%s", type);
+    if (!f)
+        return;
+    as_fact_ratio(f, s->above.a, s->above.b);
+    f->verdict = judge_unit(s);
+    say_unit(f, type, s);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        if (cells[i])
+            as_fact_evidence(f, cells[i]);
+}
+
+static void look_at_unit(const struct products *p, const char *type, const struct as_cell *roof)
+{
+    struct signals s = {.older = largest(p, type, new_paths, type, old_paths),
+                        .power = {best_with_power(p, type, own_paths), best_with_power(p, type, ordinary_paths)},
+                        .energy = NAN};
+    struct both same = largest(p, type, NULL, type, NULL);
+    if (!same.a || !roof)
+        return;
+    s.above = (struct both){same.a, roof};
+    if (s.power.a && s.power.b)
+        s.energy = energy_ratio(s.power.a, s.power.b);
+    else
+        s.power = (struct both){NULL, NULL};
+    add_unit(p, type, &s);
+}
+
+/* ---- beside the library ---- */
+
+static void add_library(const struct products *p, const char *type)
+{
+    struct both at = largest(p, type, own_paths, type, library_paths);
+    char value[96];
+    if (!at.a)
+        at = largest(p, type, ordinary_paths, type, library_paths);
+    struct as_fact *f = at.a ? as_fact_add(p->c, "matrix", "x", "matmul.library.%s", type) : NULL;
+    if (!f)
+        return;
+    as_fact_ratio(f, at.a, at.b);
+    f->verdict = as_verdict_above(f->ci, RESPECTED);
+    as_fact_say(f, "Products of %s of %s by path %s run at %s the rate of the library's", type,
+                as_cell_axis(at.a, "size"), path_of(at.a),
+                as_fact_value_text(f->value, f->ci, "x", value, sizeof value));
+    as_fact_evidence(f, at.a);
+    as_fact_evidence(f, at.b);
+}
+
+static void compare_with_wider(const struct products *p, const struct number_type *t)
+{
+    for (size_t w = 0; w < WIDER && t->wider[w]; w++) {
+        struct both at = largest(p, t->word, NULL, t->wider[w], NULL);
+        if (!at.a)
+            continue;
+        add_accelerated(p, t, t->wider[w], at);
+        add_footprint(p, t, t->wider[w], at);
+        return;
+    }
+}
+
+static bool is_burst(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "hold", "burst");
+}
+
+/* Bursts first, then what is sustained; other operands go. */
+static void sort_cells(struct products *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(p->cells[i], "operands", "random"))
+            p->cells[p->all++] = p->cells[i];
+    for (size_t i = 0; i < p->all; i++)
+        if (is_burst(p->cells[i])) {
+            const struct as_cell *burst = p->cells[i];
+            p->cells[i] = p->cells[p->n];
+            p->cells[p->n++] = burst;
+        }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct product *p = a, *q = b;
+    if (p->size != q->size)
+        return p->size < q->size ? -1 : 1;
+    return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
+}
+
+static void sort_by_size(struct products *p)
+{
+    p->by_size = calloc(p->n + 1, sizeof *p->by_size);
+    if (!p->by_size) {
+        p->c->status = as_nomem(p->c->err, p->n * sizeof *p->by_size, "products");
+        return;
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        const double size = as_cell_axis_number(p->cells[i], "size");
+        if (size > 0)
+            p->by_size[p->sizes++] = (struct product){size, p->cells[i]};
+    }
+    if (p->sizes > 1)
+        qsort(p->by_size, p->sizes, sizeof *p->by_size, by_size);
+}
+
+static void derive_matmul(struct as_rule_context *c)
+{
+    const struct as_cell **roofs;
+    struct products p = {.c = c};
+    size_t n = as_cells_of(c, "matmul", &p.cells), roofs_n = as_cells_of(c, "roofline", &roofs);
+    sort_cells(&p, n);
+    sort_by_size(&p);
+    for (size_t t = 0; t < TYPES && p.n; t++) {
+        compare_with_wider(&p, &types[t]);
+        look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, types[t].word));
+        add_library(&p, types[t].word);
+    }
+    free(roofs);
+    free(p.by_size);
+    free(p.cells);
+}
+
+const struct as_rule as_rules_matmul[] = {
+    {"matrix multiplication", derive_matmul,
+     "the fastest valid GEMM of random operands in bursts, at the largest common size: a type is accelerated from 1.5 "
+     "times the next wider type's rate on; it has a matrix unit where that is above the peak of the vector ALU, and "
+     "none where it is below and the older path is within 1.5 times; energy from the device's sensor; own kernels "
+     "compared with the library's",
+     "a faster GEMM of the wider type, or on the vector ALU, that passes the same gates"},
+    {0},
+};

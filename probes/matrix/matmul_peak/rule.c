@@ -1,0 +1,116 @@
+/* Matrix instructions: their peak beside what is documented, and the older ones beside the newer. */
+#include "facts/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a documented rate: what is left for the rounding of published clocks and units. */
+static const double REACHED = 0.98;
+/* Of instructions that are as fast as this the first of the table stands for all. */
+static const double ALIKE = 1.001;
+
+/* Words of the formats of factors, as they stand in names of instructions. */
+static const char *const formats[] = {"f64", "f32",      "tf32",     "bf16", "f16", "e4m3", "e5m2",
+                                      "s8",  "e4m3fnuz", "e5m2fnuz", "u8",   "s4",  "u4",   "b1"};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* Is the first format in the name of the instruction this one? "mma_m16n8k16_f16_f32": f16. */
+static bool is_of(const char *instruction, const char *format)
+{
+    for (const char *at = strchr(instruction, '_'); at; at = strchr(at + 1, '_')) {
+        const char *word = at + 1;
+        size_t len = strcspn(word, "_");
+        for (size_t i = 0; i < FORMATS; i++)
+            if (strlen(formats[i]) == len && strncmp(formats[i], word, len) == 0)
+                return strcmp(formats[i], format) == 0;
+    }
+    return false;
+}
+
+static bool is_sparse(const char *instruction)
+{
+    return strstr(instruction, "_sp_") != NULL;
+}
+
+static bool is_newer(const char *instruction)
+{
+    return strncmp(instruction, "wgmma", strlen("wgmma")) == 0;
+}
+
+enum which { ANY, NEWER, OLDER };
+
+/* The fastest dense instruction of the format, on random operands. */
+static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *format, enum which which)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = as_cell_axis(cells[i], "instruction");
+        if (is_of(name, format) && !is_sparse(name) && (which == ANY || is_newer(name) == (which == NEWER)) &&
+            as_cell_is(cells[i], "operands", "random") && (!best || cells[i]->sum.median > ALIKE * best->sum.median))
+            best = cells[i];
+    }
+    return best;
+}
+
+static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *format)
+{
+    const char *name = as_cell_axis(cell, "instruction");
+    struct as_fact *f = as_fact_add(c, "matrix", cell->unit, "matmul.peak.%s", format);
+    if (!f)
+        return;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_evidence(f, cell);
+    if (!(cell->limit > 0)) {
+        as_fact_say(f, "%s does %.0f operations per cycle and unit, the maximum measured for %s; none are documented",
+                    name, f->value, format);
+        return;
+    }
+    f->claimed = cell->limit;
+    f->verdict = f->ci.lo >= REACHED * cell->limit  ? AS_SUPPORTED
+                 : f->ci.hi < REACHED * cell->limit ? AS_REFUTED
+                                                    : AS_UNDECIDED;
+    if (f->verdict == AS_REFUTED)
+        as_fact_say(f, "%s does %.0f operations per cycle and unit, NOT the documented %.0f: %.1f%% of them", name,
+                    f->value, f->claimed, 100 * f->value / f->claimed);
+    else
+        as_fact_say(f, "%s does %.0f operations per cycle and unit, %.1f%% of the documented %.0f", name, f->value,
+                    100 * f->value / f->claimed, f->claimed);
+}
+
+static void add_older(struct as_rule_context *c, const struct as_cell *older, const struct as_cell *newer,
+                      const char *format)
+{
+    struct as_fact *f = as_fact_add(c, "matrix", "x", "matmul.older.%s", format);
+    if (!f)
+        return;
+    as_fact_ratio(f, older, newer);
+    f->verdict = as_verdict_above(f->ci, REACHED);
+    as_fact_say(f, "The older path %s the newer one's rate in %s: %s has %.3g of %s's",
+                f->verdict == AS_REFUTED ? "does NOT reach" : "reaches", format, as_cell_axis(older, "instruction"),
+                f->value, as_cell_axis(newer, "instruction"));
+    as_fact_evidence(f, older);
+    as_fact_evidence(f, newer);
+}
+
+static void derive_peaks(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "matmul_peak", &cells);
+    for (size_t i = 0; i < FORMATS && n; i++) {
+        const struct as_cell *best = best_of(cells, n, formats[i], ANY), *older = best_of(cells, n, formats[i], OLDER),
+                             *newer = best_of(cells, n, formats[i], NEWER);
+        if (best)
+            add_peak(c, best, formats[i]);
+        if (older && newer)
+            add_older(c, older, newer, formats[i]);
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_matmul_peak[] = {
+    {"peaks of matrix instructions", derive_peaks,
+     "the fastest valid cell of a dense instruction, by the format of its first operand, compared with the documented "
+     "rate of the architecture; reached from 98% on",
+     "a chain of the same instruction with another rate in cycles that passes the same gates"},
+    {0},
+};

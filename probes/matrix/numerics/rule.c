@@ -1,0 +1,93 @@
+/* How matrix instructions compute: widths of accumulators, one fact each; what they have in common, a sentence
+ * for each answer with the instructions of which it holds. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+
+static void add_accumulator(struct as_rule_context *c, const struct as_cell *cell)
+{
+    double bits = cell->sum.median, room = as_cell_note(cell, "format_bits");
+    struct as_buf name = AS_BUF_INIT;
+    if (!(room > 0))
+        return;
+    as_instruction_name(cell, &name);
+    struct as_fact *f = as_fact_add(c, "core", "bits", "numerics.accumulator.%s", as_buf_get(&name));
+    if (f) {
+        as_fact_number(f, bits, AS_NO_INTERVAL);
+        as_fact_evidence(f, cell);
+        f->claimed = room;
+        f->verdict = bits >= room ? AS_SUPPORTED : AS_REFUTED;
+        if (bits >= room)
+            as_fact_say(f, "%s accumulates in all %.0f bits of its result's format", as_buf_get(&name), room);
+        else
+            as_fact_say(
+                f,
+                "%s accumulates in %.0f significant bits, NOT in the %.0f of its result's format: long sums lose "
+                "accuracy",
+                as_buf_get(&name), bits, room);
+    }
+    as_buf_finish(&name);
+}
+
+static const struct sort {
+    const char *property;
+    double value;
+    enum as_fact_verdict verdict;
+    const char *id, *sentence;
+} sorts[] = {
+    {"rounding", 1, AS_REFUTED, "numerics.rounding.zero",
+     "Sums are rounded toward zero, NOT to nearest as IEEE 754 does by itself"},
+    {"rounding", 2, AS_SUPPORTED, "numerics.rounding.nearest",
+     "Sums are rounded to nearest, halves to even, as IEEE 754 does by itself"},
+    {"cut", 1, AS_SUPPORTED, "numerics.cut", "Summands are truncated to the kept digits before they are added"},
+    {"overflow", 1, AS_SUPPORTED, "numerics.overflow.infinity", "Overflow gives infinity"},
+    {"overflow", 2, AS_SUPPORTED, "numerics.overflow.saturates", "Overflow saturates to the largest number"},
+    {"overflow", 3, AS_SUPPORTED, "numerics.overflow.nan", "Overflow gives NaN"},
+    {"overflow", 4, AS_SUPPORTED, "numerics.overflow.wraps", "Integer overflow wraps around"},
+    {"subnormal", 4, AS_SUPPORTED, "numerics.subnormal",
+     "Subnormal numbers are kept in factors, accumulator and result"},
+    {"nan", 1, AS_SUPPORTED, "numerics.nan", "NaN results have one bit pattern, whatever the operands"},
+    {"explained", 100, AS_SUPPORTED, "numerics.explained",
+     "A model of these findings reproduces every result of random problems bit for bit"},
+};
+
+static bool is_of_sort(const struct as_cell *cell, const void *what)
+{
+    const struct sort *s = what;
+    return as_cell_is(cell, "property", s->property) && cell->sum.median == s->value;
+}
+
+static bool is_unexplained(const struct as_cell *cell, const void *what)
+{
+    (void)what;
+    return as_cell_is(cell, "property", "explained") && cell->sum.median < 100;
+}
+
+static void derive_numerics(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "numerics", &cells);
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "property", "accumulator"))
+            add_accumulator(c, cells[i]);
+    for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++) {
+        struct as_fact *f =
+            as_fact_list(c, cells, n, as_instruction_name, &sorts[s], is_of_sort, sorts[s].id, sorts[s].sentence);
+        if (f)
+            f->verdict = sorts[s].verdict;
+    }
+    struct as_fact *f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_unexplained, "numerics.unexplained",
+                                     "The findings do NOT explain every result bit for bit");
+    if (f)
+        f->verdict = AS_REFUTED;
+    free(cells);
+}
+
+const struct as_rule as_rules_numerics[] = {
+    {"arithmetic of matrix instructions", derive_numerics,
+     "sums of a few exact numbers of which one is lost, or results that match one rounding mode; confirmed by a model "
+     "of all findings, which must reproduce the results of random problems bit for bit",
+     "operands for which instruction and model differ"},
+    {0},
+};

@@ -1,0 +1,160 @@
+/* Atomic updates: how many per second by whom, and what CPU and device keep of that where both are at work. */
+#include "facts/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 64 }; /* of one rule */
+
+static bool by_cpu(const struct as_cell *cell)
+{
+    return strcmp(as_cell_axis(cell, "agent"), "cpu") == 0;
+}
+
+static const char *own_threads(const struct as_cell *cell)
+{
+    return by_cpu(cell) ? "cpu_threads" : "device_threads";
+}
+
+/* ---- alone ---- */
+
+static void add_rate(struct as_rule_context *c, const struct as_cell *cell)
+{
+    char value[96], array[64];
+    const char *agent = as_cell_axis(cell, "agent");
+    struct as_fact *f = as_fact_add(c, "atomics", cell->unit, "atomics.%s.%s.%s", agent, as_cell_axis(cell, "elements"),
+                                    as_cell_axis(cell, "type"));
+    if (!f)
+        return;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    as_fact_say(f, "The %s makes up to %s atomic updates in %s (%s threads, '%s')", by_cpu(cell) ? "CPU" : "device",
+                value, as_array_text(cell, array), as_cell_axis(cell, own_threads(cell)),
+                as_cell_axis(cell, "allocator"));
+    as_fact_evidence(f, cell);
+}
+
+static bool is_same_array(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_cells_same(a, b, "agent") && as_cells_same(a, b, "elements") && as_cells_same(a, b, "type");
+}
+
+/* Is it the first of its kind, and which of its kind is best? */
+static const struct as_cell *best_alone(const struct as_cell *const *cells, size_t n, size_t at)
+{
+    const struct as_cell *best = cells[at];
+    if (as_cell_both_work(best))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (as_cell_both_work(cells[i]) || !is_same_array(cells[i], cells[at]))
+            continue;
+        if (i < at)
+            return NULL;
+        best = cells[i]->sum.median > best->sum.median ? cells[i] : best;
+    }
+    return best;
+}
+
+/* ---- together ---- */
+
+/* The agent alone, all else the same; a CPU has no scope. */
+static const struct as_cell *alone_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!as_cell_both_work(cells[i]) && is_same_array(cells[i], cell) && as_cells_same(cells[i], cell, "order") &&
+            as_cells_same(cells[i], cell, "allocator") && as_cells_same(cells[i], cell, own_threads(cell)) &&
+            (by_cpu(cell) || as_cells_same(cells[i], cell, "scope")))
+            return cells[i];
+    return NULL;
+}
+
+struct kept {
+    const struct as_cell *cell, *alone;
+    double share, most; /* the least that is kept, and the most */
+    size_t n;
+};
+
+static void look_at_shared(const struct as_cell *const *cells, size_t n, const struct as_cell *like, struct kept *k)
+{
+    *k = (struct kept){.share = INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        if (!as_cell_both_work(cells[i]) || !is_same_array(cells[i], like) ||
+            !as_cells_same(cells[i], like, "allocator"))
+            continue;
+        const struct as_cell *alone = alone_of(cells, n, cells[i]);
+        if (!alone)
+            continue;
+        double share = cells[i]->sum.median / alone->sum.median;
+        k->n++;
+        k->most = fmax(k->most, share);
+        if (share < k->share) {
+            k->share = share;
+            k->cell = cells[i];
+            k->alone = alone;
+        }
+    }
+}
+
+static void add_kept(struct as_rule_context *c, const struct kept *k)
+{
+    const struct as_cell *cell = k->cell;
+    char array[64], range[48] = "";
+    struct as_fact *f =
+        as_fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", as_cell_axis(cell, "agent"),
+                    as_cell_axis(cell, "elements"), as_cell_axis(cell, "type"), as_cell_axis(cell, "allocator"));
+    if (!f)
+        return;
+    as_fact_ratio(f, cell, k->alone);
+    if (k->n > 1)
+        snprintf(range, sizeof range, ", the least of %zu, at most %.0f%%", k->n, 100 * k->most);
+    as_fact_say(
+        f,
+        "While the %s updates the same %s ('%s'), the %s keeps %.0f%% of its rate alone (%s threads of the CPU, %s "
+        "of the device%s)",
+        by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
+        by_cpu(cell) ? "CPU" : "device", 100 * k->share, as_cell_axis(cell, "cpu_threads"),
+        as_cell_axis(cell, "device_threads"), range);
+    as_fact_evidence(f, cell);
+    as_fact_evidence(f, k->alone);
+}
+
+static bool shared_before(const struct as_cell *const *cells, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (as_cell_both_work(cells[i]) && is_same_array(cells[i], cells[at]) &&
+            as_cells_same(cells[i], cells[at], "allocator"))
+            return true;
+    return false;
+}
+
+static void derive_atomics(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "atomics", &cells), added = 0;
+    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+        const struct as_cell *best = best_alone(cells, n, i);
+        if (best)
+            add_rate(c, best);
+        added += best != NULL;
+    }
+    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+        struct kept k;
+        if (!as_cell_both_work(cells[i]) || shared_before(cells, i))
+            continue;
+        look_at_shared(cells, n, cells[i], &k);
+        if (k.cell)
+            add_kept(c, &k);
+        added += k.cell != NULL;
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_atomics[] = {
+    {"atomic updates", derive_atomics,
+     "the best valid cell of an agent alone, by elements and type; the fraction it keeps is the minimum ratio of a "
+     "valid cell with the other agent active to the one without, all else equal",
+     "a faster cell, or a pair of concurrent agents that keeps less"},
+    {0},
+};

@@ -1,0 +1,166 @@
+/* Whether atomic updates are lost: a sentence for each memory and who updates it. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 64 }; /* of one rule */
+
+static const char *sides_id(const struct as_cell *cell)
+{
+    return as_cell_both_work(cell) ? "both" : as_cell_works(cell, "cpu_threads") ? "cpu" : "device";
+}
+
+static const char *sides_text(const struct as_cell *cell)
+{
+    return as_cell_both_work(cell)              ? "CPU and device at the same time"
+           : as_cell_works(cell, "cpu_threads") ? "threads of the CPU"
+                                                : "threads of the device";
+}
+
+static bool is_plain(const struct as_cell *cell)
+{
+    return strcmp(as_cell_axis(cell, "op"), "plain") == 0;
+}
+
+static bool lost_any(const struct as_cell *cell)
+{
+    return cell->sum.max > 0;
+}
+
+/* Cells of one sentence: the same memory and sides; where updates are lost also the same type and scope. */
+static bool is_one_story(const struct as_cell *a, const struct as_cell *b)
+{
+    if (is_plain(a) != is_plain(b) || lost_any(a) != lost_any(b) || !as_cells_same(a, b, "allocator") ||
+        strcmp(sides_id(a), sides_id(b)) != 0)
+        return false;
+    return is_plain(a) || !lost_any(a) || (as_cells_same(a, b, "type") && as_cells_same(a, b, "scope"));
+}
+
+static bool lost_elsewhere(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_plain(cells[i]) && lost_any(cells[i]) && as_cells_same(cells[i], cell, "allocator") &&
+            strcmp(sides_id(cells[i]), sides_id(cell)) == 0)
+            return true;
+    return false;
+}
+
+/* The types and scopes of the cells of a story, each once: "u32 system, u64 device". */
+static void list_kinds(const struct as_cell *const *cells, size_t n, size_t at, struct as_buf *out)
+{
+    for (size_t i = at; i < n; i++) {
+        bool seen = !is_one_story(cells[i], cells[at]);
+        for (size_t k = at; k < i && !seen; k++)
+            seen = is_one_story(cells[k], cells[at]) && as_cells_same(cells[k], cells[i], "type") &&
+                   as_cells_same(cells[k], cells[i], "scope");
+        if (!seen)
+            as_buf_printf(out, "%s%s %s", out->len ? ", " : "", as_cell_axis(cells[i], "type"),
+                          as_cell_axis(cells[i], "scope"));
+    }
+}
+
+/* Where the same memory loses updates of another type or scope, those that are not lost are named. */
+static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size_t n, size_t at, size_t many,
+                     double updates)
+{
+    struct as_buf kinds = AS_BUF_INIT;
+    bool some = lost_elsewhere(cells, n, cells[at]);
+    if (some)
+        list_kinds(cells, n, at, &kinds);
+    as_fact_say(f, "%s '%s' by %s: every one of %.0f is in the sum, in %zu cell%s%s%s%s",
+                some ? "Some kinds of atomic update are not lost in" : "No atomic update is lost in",
+                as_cell_axis(cells[at], "allocator"), sides_text(cells[at]), updates, many, many == 1 ? "" : "s",
+                some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
+    as_buf_finish(&kinds);
+}
+
+static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t n, size_t at, size_t *many,
+                                      double *updates)
+{
+    const struct as_cell *worst = cells[at];
+    *many = 0;
+    *updates = 0;
+    for (size_t i = at; i < n; i++) {
+        if (!is_one_story(cells[i], cells[at]))
+            continue;
+        double made = as_cell_note(cells[i], "updates_by_cpu") + as_cell_note(cells[i], "updates_by_device");
+        ++*many;
+        *updates += made > 0 ? made * (double)cells[i]->sum.n : 0;
+        worst = cells[i]->sum.max > worst->sum.max ? cells[i] : worst;
+    }
+    return worst;
+}
+
+static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many)
+{
+    double made = as_cell_note(worst, "updates_by_cpu") + as_cell_note(worst, "updates_by_device");
+    char share[48] = "", array[64];
+    if (made > 0)
+        snprintf(share, sizeof share, " of %.0f", made);
+    if (is_plain(worst)) {
+        f->verdict = AS_SUPPORTED;
+        as_fact_say(f, "The control: without atomics %s lose updates in '%s', up to %.0f%s, so losses are detected",
+                    sides_text(worst), as_cell_axis(worst, "allocator"), worst->sum.max, share);
+        return;
+    }
+    f->verdict = AS_REFUTED;
+    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f%s, in %zu cell%s",
+                as_cell_axis(worst, "allocator"), sides_text(worst), as_array_text(worst, array),
+                as_cell_axis(worst, "scope"), worst->sum.max, share, many, many == 1 ? "" : "s");
+}
+
+static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)
+{
+    size_t many;
+    double updates;
+    const struct as_cell *worst = worst_of(cells, n, at, &many, &updates);
+    bool lost = lost_any(worst), plain = is_plain(worst);
+    const char *allocator = as_cell_axis(worst, "allocator");
+    struct as_fact *f = lost && !plain
+                            ? as_fact_add(c, "atomics", worst->unit, "lost.%s.%s.%s.%s", sides_id(worst), allocator,
+                                          as_cell_axis(worst, "type"), as_cell_axis(worst, "scope"))
+                            : as_fact_add(c, "atomics", worst->unit, "%s.%s.%s", plain ? "lost.control" : "lost",
+                                          sides_id(worst), allocator);
+    if (!f)
+        return;
+    as_fact_number(f, worst->sum.max, AS_NO_INTERVAL);
+    if (lost)
+        say_lost(f, worst, many);
+    else if (plain) {
+        f->verdict = AS_UNDECIDED;
+        as_fact_say(
+            f, "The control: even without atomics %s lost no update in '%s', so the absence of losses proves little",
+            sides_text(worst), allocator);
+    } else
+        say_kept(f, cells, n, at, many, updates);
+    for (size_t i = at; i < n; i++)
+        if (is_one_story(cells[i], cells[at]))
+            as_fact_evidence(f, cells[i]);
+}
+
+static void derive_lost(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "atomics_lost", &cells), added = 0;
+    for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
+        size_t before = 0;
+        while (before < i && !is_one_story(cells[before], cells[i]))
+            before++;
+        if (before < i)
+            continue;
+        add_story(c, cells, n, i);
+        added++;
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_atomics_lost[] = {
+    {"lost updates", derive_lost,
+     "a fixed number of additions of 1 compared with the sum of the array: a single lost one is enough",
+     "a run with the same memory, type and scope in which an update is lost; for a verdict of lost, runs without any "
+     "loss"},
+    {0},
+};

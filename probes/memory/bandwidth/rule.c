@@ -1,0 +1,229 @@
+/* Bandwidth of memory and of each cache, and whether non-temporal stores pay. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const ops[] = {"read", "copy", "triad"};
+enum { OPS = sizeof ops / sizeof *ops };
+
+/* One thread, and as many as serve best. */
+enum team { ONE, MANY, TEAMS };
+static const char *const team_words[] = {[ONE] = "1", [MANY] = "all"};
+
+/* NAN for a device, which always works with all it has. */
+static double threads_of(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    double t = as_cell_axis_number(cell, "threads");
+    bool host = !c->info || (c->info->capabilities & AS_CAP_HOST_KERNELS);
+    return host && t >= 1 ? t : NAN;
+}
+
+static bool in_team(const struct as_rule_context *c, const struct as_cell *cell, enum team team)
+{
+    double t = threads_of(c, cell);
+    return team == ONE ? t == 1 : !(t == 1);
+}
+
+static double working_set(const struct as_cell *cell)
+{
+    double size = as_cell_axis_number(cell, "size");
+    return cell->footprint > 0 ? (double)cell->footprint : isfinite(size) ? size : 0;
+}
+
+/* Only what was measured as memory: a sweep far above the last cache still finds a part of it there. */
+static bool is_memory(const struct as_cell *cell)
+{
+    const struct as_axis_value *level = as_axes_get(&cell->axes, "level");
+    return level && strcmp(level->text, "memory") == 0;
+}
+
+static const struct as_cell *
+best_of(const struct as_cell *const *cells, size_t n, const char *op, enum team team, const struct as_rule_context *c,
+        bool (*belongs)(const struct as_rule_context *c, const struct as_cell *cell, const void *what),
+        const void *what)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (in_team(c, cells[i], team) && strcmp(as_cell_axis(cells[i], "op"), op) == 0 && belongs(c, cells[i], what) &&
+            (!best || cells[i]->sum.median > best->sum.median))
+            best = cells[i];
+    return best;
+}
+
+/* "1 thread", "8 threads", "" where the device has no such choice */
+static const char *team_text(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
+{
+    struct as_buf text = AS_BUF_INIT;
+    double t = threads_of(c, cell);
+    if (t >= 1)
+        as_buf_printf(&text, ", %.0f thread%s", t, t == 1 ? "" : "s");
+    as_copy_text(out, size, as_buf_get(&text));
+    as_buf_finish(&text);
+    return out;
+}
+
+static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_cell *cell, const char *object,
+                                     const char *id, const char *op, enum team team)
+{
+    struct as_fact *f = as_fact_add(c, object, cell->unit, "%s.%s.%s", id, op, team_words[team]);
+    if (!f)
+        return NULL;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_evidence(f, cell);
+    char value[96], threads[32], over[48] = "", size[32];
+    const char *store = as_cell_axis(cell, "store");
+    const double bytes = as_cell_axis_number(cell, "size");
+    if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
+        snprintf(over, sizeof over, " over %s", as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));
+    as_fact_say(f, "%s delivers %s to %s%s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, over,
+                team_text(c, cell, threads, sizeof threads),
+                strcmp(op, "read") == 0    ? ""
+                : strcmp(store, "nt") == 0 ? ", non-temporal stores"
+                                           : "");
+    return f;
+}
+
+static bool belongs_to_memory(const struct as_rule_context *c, const struct as_cell *cell, const void *unused)
+{
+    (void)c, (void)unused;
+    return is_memory(cell);
+}
+
+static void derive_memory_bandwidth(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "bandwidth", &cells);
+    for (enum team team = ONE; team < TEAMS; team++)
+        for (size_t o = 0; o < OPS; o++) {
+            const struct as_cell *best = best_of(cells, n, ops[o], team, c, belongs_to_memory, NULL);
+            if (!best)
+                continue;
+            struct as_fact *f = add_bandwidth(c, best, "memory", "bandwidth.memory", ops[o], team);
+            if (f && team == MANY && c->info && c->info->peak_bandwidth > 0 && strcmp(f->unit, "GB/s") == 0)
+                f->claimed = c->info->peak_bandwidth * 1e-9;
+        }
+    free(cells);
+}
+
+/* The working sets that surely lie in a cache, and surely not in the one before. Threads may sit on caches of their own
+ * or share one: the bounds hold either way. A cache of which nobody says who shares it may be the only one. */
+struct window {
+    const struct as_cache *cache;
+    double before; /* bytes of the next smaller cache */
+};
+
+/* Units of a card have caches that no driver tells of, in one memory with their LOCAL memory. The ways among which
+ * "best" chooses read past them; the others find there what a unit has read before. */
+static double untold_cache(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    bool card = !c->info->is_host_memory && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
+    return card && strcmp(as_cell_axis(cell, "width"), "best") != 0 ? (double)c->info->unit_local : 0;
+}
+
+static bool belongs_to_cache(const struct as_rule_context *c, const struct as_cell *cell, const void *what)
+{
+    const struct window *w = what;
+    double threads = threads_of(c, cell), units = c->info->units ? c->info->units : 1;
+    double many = threads >= 1 ? threads : units;
+    double instances = w->cache->shared ? fmax(1, floor(many / w->cache->shared)) : 1;
+    double set = working_set(cell), before = fmax(w->before, untold_cache(c, cell));
+    return !is_memory(cell) && set > 0 && set >= 2 * before * many && set <= 0.75 * (double)w->cache->size * instances;
+}
+
+static void derive_cache_bandwidth(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = c->info ? as_cells_of(c, "bandwidth", &cells) : 0;
+    if (n == 0)
+        return;
+    for (size_t k = 0; k < c->info->caches_n && k < AS_CACHES_MAX; k++) {
+        struct window w = {.cache = &c->info->caches[k]};
+        if (w.cache->kind == 'i' || w.cache->size == 0)
+            continue;
+        for (size_t i = 0; i < c->info->caches_n && i < AS_CACHES_MAX; i++)
+            if (c->info->caches[i].kind != 'i' && c->info->caches[i].level < w.cache->level)
+                w.before = fmax(w.before, (double)c->info->caches[i].size);
+        struct as_buf names[2] = {AS_BUF_INIT, AS_BUF_INIT};
+        as_buf_printf(&names[0], "L%u", w.cache->level);
+        as_buf_printf(&names[1], "bandwidth.L%u", w.cache->level);
+        for (enum team team = ONE; team < TEAMS; team++)
+            for (size_t o = 0; o < OPS; o++) {
+                const struct as_cell *best = best_of(cells, n, ops[o], team, c, belongs_to_cache, &w);
+                if (best)
+                    add_bandwidth(c, best, as_buf_get(&names[0]), as_buf_get(&names[1]), ops[o], team);
+            }
+        as_buf_finish(&names[0]);
+        as_buf_finish(&names[1]);
+    }
+    free(cells);
+}
+
+/* Of all pairs of one operation that differ in the store only, the one with the fastest cell. */
+static const struct as_pair *best_pair(const struct as_rule_context *c, const struct as_pair *pairs, size_t n,
+                                       const char *op, enum team team)
+{
+    const struct as_pair *best = NULL;
+    double fastest = 0;
+    for (size_t i = 0; i < n; i++) {
+        double fast = fmax(pairs[i].a->sum.median, pairs[i].b->sum.median);
+        if (fast > fastest && in_team(c, pairs[i].a, team) && is_memory(pairs[i].a) &&
+            strcmp(as_cell_axis(pairs[i].a, "op"), op) == 0) {
+            best = &pairs[i];
+            fastest = fast;
+        }
+    }
+    return best;
+}
+
+static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, const char *op, enum team team)
+{
+    static const char *const what[] = {
+        [AS_SUPPORTED] = "pay", [AS_REFUTED] = "do not pay", [AS_UNDECIDED] = "make no clear difference"};
+    const struct as_cell *nt = p->a, *regular = p->b;
+    struct as_fact *f = as_fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", op, team_words[team]);
+    if (!f)
+        return;
+    as_fact_ratio(f, nt, regular);
+    f->verdict = as_verdict_above(f->ci, 1);
+    char ratio[96], threads[32];
+    as_fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s", what[f->verdict],
+                op, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
+                team_text(c, nt, threads, sizeof threads));
+    as_fact_evidence(f, regular);
+    as_fact_evidence(f, nt);
+}
+
+static void derive_nontemporal(struct as_rule_context *c)
+{
+    static const char *const writers[] = {"copy", "triad", "write"};
+    struct as_pair *pairs;
+    size_t n;
+    as_pairs_make(c, "bandwidth", "store", "nt", "regular", &pairs, &n);
+    for (enum team team = ONE; team < TEAMS; team++)
+        for (size_t o = 0; o < sizeof writers / sizeof *writers; o++) {
+            const struct as_pair *p = best_pair(c, pairs, n, writers[o], team);
+            if (p)
+                add_nontemporal(c, p, writers[o], team);
+        }
+    free(pairs);
+}
+
+const struct as_rule as_rules_bandwidth[] = {
+    {"memory bandwidth", derive_memory_bandwidth,
+     "the best valid cell of the operation in memory, checked by the footprint gate",
+     "a faster cell that passes the same gates"},
+    {"cache bandwidth", derive_cache_bandwidth,
+     "the best valid cell of the operation whose working set lies between the previous cache and three quarters of "
+     "this one; on a GPU, one that bypasses the units' own caches (width best)",
+     "a faster cell that passes the same gates, whose working set lies in the same cache and in none before it"},
+    {"non-temporal stores", derive_nontemporal,
+     "ratio of two cells that differ in the kind of store only, with the interval from both cells' intervals; they pay "
+     "when all of it lies above 1",
+     "an interleaved comparison in one run with the opposite result"},
+    {0},
+};

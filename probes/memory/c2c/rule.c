@@ -1,0 +1,126 @@
+/* What it takes to hand a cache line over: between cores, between a core and the device, between units. */
+#include "facts/rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Who hands lines to whom: the axis `peer`, what a fact of it is about, its name, and the words. */
+struct pair_kind {
+    const char *peer, *object, *id, *between;
+    const char *one; /* of the pair; NULL: the nearest and the farthest are not told apart */
+};
+static const struct pair_kind pair_kinds[] = {
+    {"cpu", "link:cpu-cpu", "c2c", "two cores", "CPU"},
+    {"device", "link:cpu-device", "c2c.device", "a core and the device", NULL},
+    {"unit", "units", "c2c.unit", "two units of the device", "unit"},
+};
+
+/* How the line was handed over, and how many pairs may be as near or as far. */
+static const char *how_text(const struct as_cell *cell, size_t alike, char *out, size_t size)
+{
+    const char *op = as_cell_axis(cell, "op");
+    const int n = snprintf(out, size, "%s%.16s", op[0] ? ", by " : "", op);
+    if (alike && n >= 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; %zu other%s statistically tied with it", alike, alike == 1 ? "" : "s");
+    return out;
+}
+
+static size_t count_alike(const struct as_cell *const *pairs, size_t n, const struct as_cell *like)
+{
+    const struct as_interval of = as_cell_interval(like);
+    size_t alike = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_interval ci = as_cell_interval(pairs[i]);
+        alike += pairs[i] != like && ci.lo <= of.hi && of.lo <= ci.hi;
+    }
+    return alike;
+}
+
+static void add_pair(struct as_rule_context *c, const struct as_cell *cell, const struct pair_kind *kind,
+                     const char *end, const char *which, size_t alike)
+{
+    struct as_fact *f = as_fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end);
+    char value[96], how[80];
+    if (!f)
+        return;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_say(f, "The %s pair, %s %s and %s, transfers a cache line in %s%s", which, kind->one,
+                as_cell_axis(cell, "from"), as_cell_axis(cell, "to"),
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+                how_text(cell, alike, how, sizeof how));
+    as_fact_evidence(f, cell);
+}
+
+static void add_median_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
+                            const struct pair_kind *kind)
+{
+    double *v = malloc(n * sizeof *v);
+    struct as_fact *f = v ? as_fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
+    char value[96];
+    if (!v)
+        c->status = as_nomem(c->err, n * sizeof *v, "pairs");
+    if (f) {
+        for (size_t i = 0; i < n; i++)
+            v[i] = pairs[i]->sum.median;
+        double median = as_median(v, n);
+        as_fact_number(f, median, n == 1 ? as_cell_interval(pairs[0]) : as_spread_interval(v, n));
+        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+        const char *op = as_cell_axis(pairs[0], "op"), *allocator = as_cell_axis(pairs[0], "allocator");
+        as_fact_say(f, "A one-way transfer of a cache line between %s takes %s (median of %zu pair%s%s%s%s%.40s)",
+                    kind->between, value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op, allocator[0] ? ", " : "",
+                    allocator);
+        for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
+            as_fact_evidence(f, pairs[i]);
+    }
+    free(v);
+}
+
+/* One kind of waiting in one kind of memory, so that all pairs are alike: those of the first cell. */
+static bool is_alike(const struct as_cell *cell, const struct as_cell *first)
+{
+    return as_cells_same(cell, first, "op") && as_cells_same(cell, first, "allocator");
+}
+
+static void core_to_core(struct as_rule_context *c, const struct as_cell **cells, size_t n,
+                         const struct pair_kind *kind)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = cells[i];
+        if (strcmp(as_cell_axis(cell, "peer"), kind->peer) != 0 || as_cell_axis(cell, "from")[0] == '\0' ||
+            (kept && !is_alike(cell, cells[0])))
+            continue;
+        cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kinds of peer */
+        cells[kept++] = cell;
+    }
+    if (kept == 0)
+        return;
+    add_median_pair(c, cells, kept, kind);
+    const struct as_cell *near = cells[0], *far = cells[0];
+    for (size_t i = 1; i < kept; i++) {
+        near = cells[i]->sum.median < near->sum.median ? cells[i] : near;
+        far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
+    }
+    if (kept > 1 && kind->one) {
+        add_pair(c, near, kind, "min", "nearest", count_alike(cells, kept, near));
+        add_pair(c, far, kind, "max", "farthest", count_alike(cells, kept, far));
+    }
+}
+
+static void derive_core_to_core(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "c2c", &cells);
+    for (size_t i = 0; i < sizeof pair_kinds / sizeof *pair_kinds; i++)
+        core_to_core(c, cells, n, &pair_kinds[i]);
+    free(cells);
+}
+
+const struct as_rule as_rules_c2c[] = {
+    {"core-to-core latency", derive_core_to_core,
+     "one-way transfer time of a cache line between two cores, over all pairs measured with one operation in one "
+     "memory: median, fastest and slowest pair",
+     "unmeasured pairs outside that range"},
+    {0},
+};

@@ -1,0 +1,383 @@
+/* Cache levels from the latency curve: size, latency, latency in cycles; and whether two instruments agree. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- cache levels ---- */
+
+/* Elements farther apart than a line leave sets of the cache unused: such a curve shows too large a cache. */
+enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6, LINE_MAX_BYTES = 256 };
+
+/* The curve that shows the caches best: random order over all, large pages (so that the TLB is out of it), and among
+ * those the longest. Large pages do not win against a curve more than twice as long. */
+static const struct as_curve *choose_curve(const struct as_curve *curves, size_t n)
+{
+    const struct as_curve *best = NULL;
+    double best_score = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = curves[i].cells[0];
+        if (!as_cell_is(cell, "pattern", "random") || !as_cell_is(cell, "instrument", "timed") ||
+            curves[i].n < POINTS_MIN || as_cell_axis_number(cell, "stride") > LINE_MAX_BYTES)
+            continue;
+        double score = (double)curves[i].n * (as_allocator_is_huge(as_cell_axis(cell, "allocator")) ? 2 : 1);
+        if (score > best_score) {
+            best_score = score;
+            best = &curves[i];
+        }
+    }
+    return best;
+}
+
+/* Absurdly many sizes are thinned: the search for plateaus takes the square of their number. */
+static size_t thin(const struct as_curve *in, struct as_curve *out)
+{
+    size_t step = (in->n + CURVE_MAX - 1) / CURVE_MAX;
+    for (size_t i = 0; i < in->n; i += step) {
+        out->cells[out->n] = in->cells[i];
+        out->x[out->n] = in->x[i];
+        out->y[out->n] = in->y[i];
+        out->ci[out->n++] = in->ci[i];
+    }
+    return out->n;
+}
+
+struct level {
+    const struct as_plateau *plateau;
+    const struct as_cache *cache; /* what the OS or driver says of it, NULL */
+    char name[16];                /* "L1", ..., "memory" */
+    bool hole;                    /* sizes are missing or rejected behind it: where it ends is not known */
+};
+
+/* Is there a hole of more than an octave and a half between the plateau and the next? */
+static bool hole_behind(const struct as_curve *curve, const struct as_plateau *p, size_t next_first)
+{
+    for (size_t i = p->last; i < next_first && i + 1 < curve->n; i++)
+        if (curve->x[i + 1] > 3 * curve->x[i])
+            return true;
+    return false;
+}
+
+/* Near its size the last cache, which others share, no longer holds all of a working set. */
+static const double SURELY_INSIDE = 0.8;
+
+/* Without a knee only the sizes that the plateau holds say which cache it is. */
+static const struct as_cache *cache_of_sizes(const struct as_cache *const *caches, size_t n, double first, double last)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((double)caches[i]->size * (i + 1 == n && n > 1 ? SURELY_INSIDE : 1.05) >= last)
+            return i == 0 || first > (double)caches[i - 1]->size * 0.9 ? caches[i] : NULL;
+    return NULL;
+}
+
+static size_t data_caches(const struct as_device_info *info, const struct as_cache **out)
+{
+    size_t n = 0;
+    for (size_t i = 0; info && i < info->caches_n && i < AS_CACHES_MAX; i++)
+        if (info->caches[i].kind != 'i' && info->caches[i].size > 0)
+            out[n++] = &info->caches[i];
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && out[k]->size < out[k - 1]->size; k--) {
+            const struct as_cache *t = out[k];
+            out[k] = out[k - 1];
+            out[k - 1] = t;
+        }
+    return n;
+}
+
+/* Gives each knee a cache, both in rising order, so that the sizes agree best: the least sum of distances on the log
+ * axis over all ways of pairing as many as there can be. Returns that sum; cache[i] is SIZE_MAX where none is left. */
+static double pair_up(const double *knee, size_t knees, const struct as_cache *const *caches, size_t caches_n,
+                      size_t *cache)
+{
+    if (knees == 0 || caches_n == 0) {
+        for (size_t i = 0; i < knees; i++)
+            cache[i] = SIZE_MAX;
+        return 0;
+    }
+    size_t rest[LEVELS_MAX];
+    double best = INFINITY;
+    if (knees >= caches_n) { /* the last knee may be none of the caches */
+        for (size_t drop = 0; drop < 2; drop++) {
+            if (drop && knees == caches_n)
+                break;
+            double cost = pair_up(knee, knees - 1, caches, caches_n - !drop, rest);
+            cost += drop ? 0 : fabs(log2(knee[knees - 1] / (double)caches[caches_n - 1]->size));
+            if (cost < best) {
+                best = cost;
+                memcpy(cache, rest, (knees - 1) * sizeof *cache);
+                cache[knees - 1] = drop ? SIZE_MAX : caches_n - 1;
+            }
+        }
+        return best;
+    }
+    for (size_t last = knees; last <= caches_n; last++) {
+        double cost = pair_up(knee, knees - 1, caches, last - 1, rest);
+        cost += fabs(log2(knee[knees - 1] / (double)caches[last - 1]->size));
+        if (cost < best) {
+            best = cost;
+            memcpy(cache, rest, (knees - 1) * sizeof *cache);
+            cache[knees - 1] = last - 1;
+        }
+    }
+    return best;
+}
+
+/* Names the plateaus. The last one is memory when the curve goes well beyond the largest cache. */
+static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
+{
+    const struct as_cache *caches[AS_CACHES_MAX];
+    double knee[LEVELS_MAX];
+    size_t pair[LEVELS_MAX], caches_n = data_caches(c->info, caches);
+    for (size_t i = 0; i + 1 < n; i++) {
+        knee[i] = levels[i].plateau->knee;
+        pair[i] = SIZE_MAX; /* stays so where no sum of distances is finite */
+    }
+    pair_up(knee, n - 1, caches, caches_n, pair);
+    for (size_t i = 0; i + 1 < n; i++) {
+        const struct as_plateau *p = levels[i].plateau;
+        levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
+        levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
+        if (levels[i].hole || (i > 0 && levels[i - 1].hole))
+            levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
+        if (levels[i].cache)
+            snprintf(levels[i].name, sizeof levels[i].name, "L%u", levels[i].cache->level);
+        else if (levels[i].hole || (i > 0 && levels[i - 1].hole))
+            levels[i].name[0] = 0;
+        else
+            snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "step %zu" : "L%zu", i + 1);
+    }
+    struct level *last = &levels[n - 1];
+    /* Where cells in between are missing or rejected, what stands last need not be memory. */
+    struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
+    bool hole = hole_behind(curve, &whole, last->plateau->last);
+    double end = curve->x[last->plateau->last];
+    const double surely_memory = 0x1p26; /* for a device that says nothing of its caches */
+    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 2;
+    bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
+    if (end >= 2 * largest && (beyond || !hole)) {
+        as_copy_text(last->name, sizeof last->name, "memory");
+        return;
+    }
+    size_t next = 0; /* after the caches that have a knee */
+    for (size_t i = 0; i + 1 < n; i++)
+        next = pair[i] == SIZE_MAX ? next : pair[i] + 1;
+    for (size_t i = next; i < caches_n && !last->cache; i++)
+        if ((double)caches[i]->size >= curve->x[last->plateau->first])
+            last->cache = caches[i];
+    bool outgrown =
+        caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
+    if (hole || outgrown)
+        last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
+    if (last->cache)
+        snprintf(last->name, sizeof last->name, "L%u", last->cache->level);
+    else if (hole || outgrown)
+        last->name[0] = 0; /* what it is cannot be told: no fact */
+    else
+        snprintf(last->name, sizeof last->name, caches_n ? "step %zu" : "L%zu", n);
+}
+
+/* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
+ * level ends before the first size that is half the way to twice its time: a third more was seen inside an L2. */
+static bool end_of(const struct as_curve *curve, const struct level *level, double *end, struct as_interval *ci)
+{
+    const struct as_plateau *p = level->plateau;
+    *end = p->knee;
+    *ci = p->knee_ci;
+    if (!level->hole)
+        return isfinite(p->knee);
+    const double clearly = sqrt(2);
+    if (!level->cache || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
+        return false;
+    *ci = (struct as_interval){curve->x[p->last], curve->x[p->last + 1]};
+    *end = sqrt(ci->lo * ci->hi);
+    return true;
+}
+
+/* One unit of a device walks, and the cache that its units share may be in parts, of which one is its own. */
+static bool is_shared_by_units(const struct as_rule_context *c, const struct as_cache *cache)
+{
+    return cache && c->info->units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS) &&
+           cache->size == as_info_last_cache(c->info);
+}
+
+/* An end that is known to no better than this decides nothing. */
+static const double WIDE = 5;
+
+static void add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
+{
+    const struct as_plateau *p = level->plateau;
+    struct as_interval ci;
+    double end;
+    if (!end_of(curve, level, &end, &ci))
+        return;
+    struct as_fact *f = as_fact_add(c, level->name, "B", "cache.%s.size", level->name);
+    if (!f)
+        return;
+    as_fact_number(f, end, ci);
+    char lo[32], hi[32], claim[32] = "";
+    as_fact_value_text(ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
+    as_fact_value_text(ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
+    double claimed = level->cache ? (double)level->cache->size : 0;
+    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim);
+    bool part = is_shared_by_units(c, level->cache) && ci.hi < claimed;
+    if (level->cache && !part) {
+        f->claimed = claimed;
+        f->verdict = as_claim_fits(f->claimed, ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
+    }
+    const bool wide = ci.hi > WIDE * ci.lo;
+    if (wide && f->verdict == AS_SUPPORTED)
+        f->verdict = AS_UNDECIDED;
+    if (part)
+        as_fact_say(f, "Loads of one unit stay in %s up to between %s and %s of its reported %s", level->name, lo, hi,
+                    claim);
+    else if (!level->cache)
+        as_fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
+    else if (f->verdict == AS_SUPPORTED)
+        as_fact_say(f, "%s ends between %s and %s, which agrees with its reported size of %s", level->name, lo, hi,
+                    claim);
+    else if (f->verdict == AS_UNDECIDED)
+        as_fact_say(f, "%s ends between %s and %s; too few sizes are valid to confirm its reported size of %s",
+                    level->name, lo, hi, claim);
+    else
+        as_fact_say(f, "%s ends between %s and %s, not at its reported size of %s", level->name, lo, hi, claim);
+    size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
+    as_curve_evidence(f, curve, p->first, past);
+}
+
+/* Median of latency x clock over the plateau, where the cells know their clock. */
+static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, const struct level *level,
+                       const char *what)
+{
+    const struct as_plateau *p = level->plateau;
+    double cycles[CURVE_MAX];
+    size_t n = 0;
+    for (size_t i = p->first; i <= p->last; i++) {
+        double hz = curve->cells[i]->clock_hz;
+        if (isfinite(hz) && hz > 0)
+            cycles[n++] = curve->y[i] * hz * 1e-9;
+    }
+    if (n == 0)
+        return;
+    struct as_fact *f = as_fact_add(c, level->name, "cycles", "%s.latency_cycles", what);
+    if (!f)
+        return;
+    double median = as_median(cycles, n);
+    as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
+    char text[96];
+    as_fact_say(f, "A dependent load that hits %s takes %s of the core's clock", level->name,
+                as_fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
+    as_curve_evidence(f, curve, p->first, p->last);
+}
+
+static void add_latency(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
+{
+    const struct as_plateau *p = level->plateau;
+    bool memory = strcmp(level->name, "memory") == 0;
+    char what[32], text[96], reach[32];
+    snprintf(what, sizeof what, memory ? "%s" : "cache.%s", level->name);
+    struct as_fact *f = as_fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
+    if (!f)
+        return;
+    as_fact_number(f, p->level, p->ci);
+    as_fact_value_text(p->level, p->ci, f->unit, text, sizeof text);
+    if (memory)
+        as_fact_say(f, "A dependent load from memory takes %s (%s, random order over up to %s)", text,
+                    as_cell_axis(curve->cells[p->first], "allocator"),
+                    as_fact_value_text(curve->x[p->last], AS_NO_INTERVAL, "B", reach, sizeof reach));
+    else
+        as_fact_say(f, "A dependent load that hits %s takes %s", level->name, text);
+    as_curve_evidence(f, curve, p->first, p->last);
+    add_cycles(c, curve, level, what);
+}
+
+static void derive_levels(struct as_rule_context *c)
+{
+    struct as_curve *curves, thinned = {0};
+    size_t n;
+    as_curves_make(c, "latency", "size", &curves, &n);
+    const struct as_curve *chosen = choose_curve(curves, n);
+    if (!chosen)
+        goto done;
+    /* room for what thin() keeps lies in the chosen curve itself: it only moves points to the front */
+    thinned = (struct as_curve){chosen->cells, chosen->x, chosen->y, chosen->ci, 0};
+    thin(chosen, &thinned);
+    struct as_plateau plateaus[LEVELS_MAX];
+    struct level levels[LEVELS_MAX] = {0};
+    size_t found = as_plateaus(thinned.x, thinned.y, thinned.ci, thinned.n, plateaus, LEVELS_MAX);
+    if (found == 0)
+        goto done;
+    for (size_t i = 0; i < found; i++)
+        levels[i].plateau = &plateaus[i];
+    name_levels(c, &thinned, levels, found);
+    for (size_t i = 0; i < found; i++) {
+        if (!levels[i].name[0])
+            continue;
+        add_size(c, &thinned, &levels[i]);
+        add_latency(c, &thinned, &levels[i]);
+    }
+done:
+    as_curves_free(curves, n);
+}
+
+/* ---- two instruments ---- */
+
+static const double AGREE_WITHIN = 0.02;
+
+/* All sizes together: the pair that is farthest apart is the number; one that differs for certain refutes. */
+static void derive_instruments(struct as_rule_context *c)
+{
+    struct as_pair *pairs;
+    size_t n, agree = 0, differ = 0, worst = 0;
+    double farthest = -1;
+    as_pairs_make(c, "latency", "instrument", "timed", "persistent", &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        double ratio = pairs[i].b->sum.median / pairs[i].a->sum.median;
+        struct as_interval ci = as_cells_ratio(pairs[i].b, pairs[i].a);
+        agree += ci.lo >= 1 / (1 + AGREE_WITHIN) && ci.hi <= 1 + AGREE_WITHIN;
+        differ += ci.lo > 1 + AGREE_WITHIN || ci.hi < 1 / (1 + AGREE_WITHIN);
+        if (fabs(log(ratio)) > farthest) {
+            farthest = fabs(log(ratio));
+            worst = i;
+        }
+    }
+    struct as_fact *f = n ? as_fact_add(c, "core", "x", "latency.instruments") : NULL;
+    if (f) {
+        const struct as_pair *p = &pairs[worst];
+        const size_t open = n - agree - differ;
+        char ratio[96], size[32], others[96] = "", undecided[96] = "";
+        if (differ)
+            snprintf(others, sizeof others, ", differ by more in %zu", differ);
+        if (open)
+            snprintf(undecided, sizeof undecided, ", and are undecided in %zu", open);
+        as_fact_ratio(f, p->b, p->a);
+        f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
+        as_fact_say(f,
+                    "Pointer chases timed as a whole and by a cycle counter inside agree within 2%% in %zu of %zu "
+                    "cells%s%s; the largest difference is %s, over %s",
+                    agree, n, others, undecided, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
+                    as_fact_value_text(as_cell_axis_number(p->a, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
+        for (size_t i = 0; i < n; i++) {
+            as_fact_evidence(f, pairs[i].a);
+            as_fact_evidence(f, pairs[i].b);
+        }
+    }
+    free(pairs);
+}
+
+const struct as_rule as_rules_latency[] = {
+    {"cache levels", derive_levels,
+     "plateaus of the random-chase latency over the size of the working set, on the largest pages measured; a level "
+     "ends where the curve is half-way to the next plateau (on log axes), within the interval of the neighbouring "
+     "points",
+     "a curve on other pages or in another order whose knees lie outside the intervals"},
+    {"instruments", derive_instruments,
+     "ratio of two cells that differ in the instrument only, with an interval from both: they agree when all of it "
+     "lies within 2% of 1, and differ when none of it does",
+     "cells of the two instruments, interleaved in one run, with another ratio"},
+    {0},
+};

@@ -1,0 +1,55 @@
+/* Peak rates of arithmetic. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const types[] = {"f64", "f32", "f16"};
+
+/* The bound holds at the highest clock; this is what it would be at the cell's. */
+static double bound_at_clock(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    bool known = c->info && c->info->clock_max_hz > 0 && cell->clock_hz > 0 && cell->limit > 0;
+    return known && isfinite(cell->clock_hz) ? cell->limit * cell->clock_hz / c->info->clock_max_hz : NAN;
+}
+
+static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *type)
+{
+    struct as_fact *f = as_fact_add(c, "arithmetic", cell->unit, "arithmetic.peak.%.16s", type);
+    char value[96], clock[32], share[80] = "";
+    if (!f)
+        return;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    f->claimed = bound_at_clock(c, cell);
+    if (isfinite(f->claimed)) {
+        as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock);
+        struct as_buf text = AS_BUF_INIT;
+        as_buf_printf(&text, ", %.1f%% of the units' peak at the cell's %s", 100 * f->value / f->claimed, clock);
+        as_copy_text(share, sizeof share, as_buf_get(&text));
+        as_buf_finish(&text);
+    }
+    as_fact_say(f, "Fused multiply-adds of %.16s reach %s%s", type,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), share);
+    as_fact_evidence(f, cell);
+}
+
+static void derive_peaks(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    size_t n = as_cells_of(c, "roofline", &cells);
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const struct as_cell *best = as_cells_best(cells, n, "type", types[t]);
+        if (best)
+            add_peak(c, best, types[t]);
+    }
+    free(cells);
+}
+
+const struct as_rule as_rules_roofline[] = {
+    {"arithmetic", derive_peaks,
+     "the fastest valid chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth of "
+     "memory or of a cache, all threads",
+     "a program that exceeds the ridge's rate with fewer operations per byte"},
+    {0},
+};

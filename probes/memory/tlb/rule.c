@@ -1,0 +1,406 @@
+/* TLB reach, where a curve that needs many translations leaves one that needs few; and what translations cost, from
+ * chases over pages less chases over as many elements side by side. */
+#include "facts/rule.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reach, from latency over sizes ---- */
+
+enum { RATIOS_MIN = 5, RATIOS_MAX = 512, CURVES_MAX = 64 };
+static const double clear_step = 1.10; /* less than a tenth is not told from other differences of two allocations */
+
+struct ratios {
+    size_t n;
+    double x[RATIOS_MAX], y[RATIOS_MAX];
+    struct as_interval ci[RATIOS_MAX];
+    const struct as_cell *many[RATIOS_MAX], *few[RATIOS_MAX];
+};
+
+/* How well do these two differ in the TLB only? Huge against base pages is the better pair, since the order of the
+ * accesses is the same; 0: not at all. */
+static int pair_kind(const struct as_curve *many, const struct as_curve *few)
+{
+    const struct as_cell *a = many->cells[0], *b = few->cells[0];
+    if (!as_cell_is(a, "pattern", "random") || !as_cell_is(a, "instrument", "timed") ||
+        as_allocator_is_huge(as_cell_axis(a, "allocator")))
+        return 0;
+    if (as_allocator_is_huge(as_cell_axis(b, "allocator")) && as_cells_alike(a, b, "allocator"))
+        return 2;
+    bool by_page = strcmp(as_cell_axis(b, "pattern"), "page") == 0;
+    return by_page && as_cells_alike(a, b, "pattern") ? 1 : 0;
+}
+
+static void divide(const struct as_curve *many, const struct as_curve *few, struct ratios *r)
+{
+    r->n = 0;
+    for (size_t i = 0, k = 0; i < many->n && k < few->n;) {
+        if (many->x[i] != few->x[k]) {
+            if (many->x[i] < few->x[k])
+                i++;
+            else
+                k++;
+            continue;
+        }
+        if (r->n < RATIOS_MAX) {
+            size_t at = r->n++;
+            r->x[at] = many->x[i];
+            r->y[at] = many->y[i] / few->y[k];
+            r->ci[at] = as_ratio_interval(many->y[i], many->ci[i], few->y[k], few->ci[k]);
+            r->many[at] = many->cells[i];
+            r->few[at] = few->cells[k];
+        }
+        i++, k++;
+    }
+}
+
+static void add_ratio_reach(struct as_rule_context *c, const struct ratios *r, const char *how)
+{
+    struct as_plateau p[4];
+    size_t n = as_plateaus(r->x, r->y, r->ci, r->n, p, 4), at = 0;
+    /* the knee that counts: from a level near 1 up by a clear step */
+    while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level))
+        at++;
+    struct as_fact *f = as_fact_add(c, "TLB", "B", "tlb.reach");
+    if (!f)
+        return;
+    char lo[32], hi[32];
+    if (at + 1 < n) {
+        as_fact_number(f, p[at].knee, p[at].knee_ci);
+        as_fact_say(f, "The TLB reaches %s to %s: beyond, loads also wait for translations (%s)",
+                    as_fact_value_text(p[at].knee_ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo),
+                    as_fact_value_text(p[at].knee_ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi), how);
+    } else {
+        as_fact_say(f, "No clear TLB step up to %s (%s)",
+                    as_fact_value_text(r->x[r->n - 1], AS_NO_INTERVAL, "B", hi, sizeof hi), how);
+    }
+    size_t middle = at + 1 < n ? p[at].last : r->n - 1, first = middle > 8 ? middle - 8 : 0;
+    for (size_t i = first; i < r->n && i <= middle + 8; i++) {
+        as_fact_evidence(f, r->many[i]);
+        as_fact_evidence(f, r->few[i]);
+    }
+}
+
+static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, const char *how)
+{
+    size_t last = r->n - 1;
+    struct as_fact *f = as_fact_add(c, "TLB", "x", "tlb.cost");
+    if (!f)
+        return;
+    as_fact_number(f, r->y[last], r->ci[last]);
+    if (isnan(r->ci[last].lo) || (r->ci[last].lo <= 1 && r->ci[last].hi >= 1))
+        f->verdict = AS_UNDECIDED;
+    else if (r->ci[last].hi < 1)
+        f->verdict = AS_REFUTED;
+    char ratio[96], size[32];
+    as_fact_say(f, "Over %s, translations make the latency %s (%s)",
+                as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size),
+                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), how);
+    as_fact_evidence(f, r->many[last]);
+    as_fact_evidence(f, r->few[last]);
+}
+
+/* Moves the curves that are long enough to the front. */
+static size_t keep_long(struct as_curve *curves, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (curves[i].n >= RATIOS_MIN) {
+            struct as_curve t = curves[kept];
+            curves[kept++] = curves[i];
+            curves[i] = t;
+        }
+    return kept;
+}
+
+/* The pair of curves that tells most, and how the two differ. */
+static int choose_pair(const struct as_curve *curves, size_t n, struct ratios *now, struct ratios *best, char *how,
+                       size_t how_size)
+{
+    int best_kind = 0;
+    best->n = 0;
+    for (size_t i = 0; i < n * n; i++) {
+        const struct as_curve *many = &curves[i / n], *few = &curves[i % n];
+        int kind = many == few ? 0 : pair_kind(many, few);
+        if (kind == 0 || kind < best_kind)
+            continue;
+        divide(many, few, now);
+        if (now->n < RATIOS_MIN || (kind == best_kind && now->n <= best->n))
+            continue;
+        *best = *now;
+        best_kind = kind;
+        const char *axis = kind == 2 ? "allocator" : "pattern";
+        struct as_buf text = AS_BUF_INIT;
+        as_buf_printf(&text, "%s against %s", as_cell_axis(many->cells[0], axis), as_cell_axis(few->cells[0], axis));
+        as_copy_text(how, how_size, as_buf_get(&text));
+        as_buf_finish(&text);
+    }
+    return best_kind;
+}
+
+static void derive_reach(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    char how[96] = "";
+    as_curves_make(c, "latency", "size", &curves, &n);
+    struct ratios *both = malloc(2 * sizeof *both);
+    if (!both) {
+        c->status = as_nomem(c->err, 2 * sizeof *both, "ratios");
+    } else {
+        size_t longs = keep_long(curves, n);
+        struct ratios *best = both + 1;
+        if (choose_pair(curves, longs < CURVES_MAX ? longs : CURVES_MAX, both, best, how, sizeof how)) {
+            add_ratio_reach(c, best, how);
+            add_ratio_cost(c, best, how);
+        }
+    }
+    free(both);
+    as_curves_free(curves, n);
+}
+
+/* ---- cost, from latency over pages ---- */
+
+enum { POINTS_MIN = 3, POINTS_MAX = 256, LEVELS_MAX = 6, FACTS_MAX = 32, AROUND = 6 };
+static const double CLEAR = 0.10; /* of the control: less is not told from other differences of two allocations */
+
+struct costs {
+    size_t n;
+    double x[POINTS_MAX], cost[POINTS_MAX], control[POINTS_MAX];
+    struct as_interval ci[POINTS_MAX];
+    const struct as_cell *pages[POINTS_MAX], *packed[POINTS_MAX];
+};
+
+static bool is_packed(const struct as_cell *cell)
+{
+    return as_cell_axis_number(cell, "stride") == 0;
+}
+
+static void subtract(const struct as_curve *pages, const struct as_curve *packed, struct costs *out)
+{
+    out->n = 0;
+    for (size_t i = 0, k = 0; i < pages->n && k < packed->n && out->n < POINTS_MAX;) {
+        if (pages->x[i] < packed->x[k])
+            i++;
+        else if (pages->x[i] > packed->x[k])
+            k++;
+        else {
+            size_t at = out->n++;
+            out->x[at] = pages->x[i];
+            out->cost[at] = pages->y[i] - packed->y[k];
+            out->control[at] = packed->y[k];
+            out->ci[at] = as_difference_interval(pages->y[i], pages->ci[i], packed->y[k], packed->ci[k]);
+            out->pages[at] = pages->cells[i++];
+            out->packed[at] = packed->cells[k++];
+        }
+    }
+}
+
+/* The control that has most sizes in common; of two alike the one on huge pages, which needs the fewest translations
+ * itself, and else the one from the same allocator. */
+static void choose_control(const struct as_curve *curves, size_t n, const struct as_curve *pages, struct costs *now,
+                           struct costs *best)
+{
+    int best_rank = -1;
+    best->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = curves[i].cells[0];
+        if (!is_packed(cell))
+            continue;
+        const bool own = as_cells_same(cell, pages->cells[0], "allocator");
+        const int rank = as_allocator_is_huge(as_cell_axis(cell, "allocator")) ? 2 : own;
+        subtract(pages, &curves[i], now);
+        if (now->n > best->n || (now->n == best->n && rank > best_rank)) {
+            *best = *now;
+            best_rank = rank;
+        }
+    }
+}
+
+/* "mmap, a page every 4 KiB" */
+static const char *what(const struct as_cell *cell, char *out, size_t size)
+{
+    char stride[32];
+    as_fact_value_text(as_cell_axis_number(cell, "stride"), AS_NO_INTERVAL, "B", stride, sizeof stride);
+    snprintf(out, size, "%s, a page every %s", as_cell_axis(cell, "allocator"), stride);
+    return out;
+}
+
+static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell, const char *unit, const char *kind)
+{
+    return as_fact_add(c, "TLB", unit, "tlb.%s.%s.%s", kind, as_cell_axis(cell, "allocator"),
+                       as_cell_axis(cell, "stride"));
+}
+
+static void add_evidence(struct as_fact *f, const struct costs *costs, size_t at)
+{
+    const size_t first = at > AROUND / 2 ? at - AROUND / 2 : 0;
+    for (size_t i = first; i < costs->n && i < first + AROUND; i++) {
+        as_fact_evidence(f, costs->pages[i]);
+        as_fact_evidence(f, costs->packed[i]);
+    }
+}
+
+/* One step: so many pages, which are so many bytes, and what a load takes more beyond. */
+static void add_reach(struct as_rule_context *c, const struct costs *costs, const struct as_plateau *before,
+                      double step, int level)
+{
+    const struct as_cell *cell = costs->pages[0];
+    const double stride = as_cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
+    const struct as_interval knee = before->knee_ci;
+    char kind[24], ns[32], cycles[48] = "", text[96], reach[96];
+    as_fact_value_text(step, AS_NO_INTERVAL, "ns", ns, sizeof ns);
+    what(cell, text, sizeof text);
+    if (clock > 0)
+        snprintf(cycles, sizeof cycles, ", %.0f cycles", step * clock / 1e9);
+    snprintf(kind, sizeof kind, "reach%d", level);
+    struct as_fact *f = add(c, cell, "pages", kind);
+    if (!f)
+        return;
+    as_fact_number(f, before->knee, knee);
+    as_fact_say(f, "The TLB holds %.0f to %.0f pages at level %d: beyond them a load waits %s%s longer (%s)", knee.lo,
+                knee.hi, level, ns, cycles, text);
+    add_evidence(f, costs, before->last);
+    snprintf(kind, sizeof kind, "reach%d.bytes", level);
+    f = add(c, cell, "B", kind);
+    if (!f)
+        return;
+    as_fact_number(f, before->knee * stride, (struct as_interval){knee.lo * stride, knee.hi * stride});
+    as_fact_value_text(f->value, f->ci, "B", reach, sizeof reach);
+    as_fact_say(f, "Level %d of address translation reaches %s (%s)", level, reach, text);
+    add_evidence(f, costs, before->last);
+}
+
+/* Steps in what translations cost, seen on top of a load of the control's shortest walk, so that logarithms can be
+ * taken of it; below zero there is no cost. */
+static void add_steps(struct as_rule_context *c, const struct costs *costs)
+{
+    struct as_plateau p[LEVELS_MAX];
+    double y[POINTS_MAX];
+    struct as_interval ci[POINTS_MAX];
+    const double base = costs->control[0];
+    for (size_t i = 0; i < costs->n; i++) {
+        y[i] = base + fmax(costs->cost[i], 0);
+        ci[i] = (struct as_interval){base + fmax(costs->ci[i].lo, 0), base + fmax(costs->ci[i].hi, 0)};
+    }
+    const size_t n = as_plateaus(costs->x, y, ci, costs->n, p, LEVELS_MAX);
+    int level = 1;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const double step = p[i + 1].level - p[i].level;
+        if (step >= CLEAR * costs->control[p[i + 1].first])
+            add_reach(c, costs, &p[i], step, level++);
+    }
+    if (level > 1)
+        return;
+    struct as_fact *f = add(c, costs->pages[0], "pages", "reach1");
+    char text[96];
+    if (!f)
+        return;
+    as_fact_say(f, "No step in the cost of translations up to %.0f pages (%s)", costs->x[costs->n - 1],
+                what(costs->pages[0], text, sizeof text));
+    add_evidence(f, costs, costs->n - 1);
+}
+
+static void add_miss(struct as_rule_context *c, const struct costs *costs)
+{
+    const size_t last = costs->n - 1;
+    const struct as_cell *cell = costs->pages[last];
+    char value[96], cycles[48] = "", text[96];
+    struct as_fact *f = add(c, cell, "ns", "cost");
+    if (!f)
+        return;
+    as_fact_number(f, costs->cost[last], costs->ci[last]);
+    f->verdict = as_verdict_above(f->ci, 0);
+    if (cell->clock_hz > 0)
+        snprintf(cycles, sizeof cycles, ", %.0f cycles,", f->value * cell->clock_hz / 1e9);
+    as_fact_value_text(f->value, f->ci, "ns", value, sizeof value);
+    what(cell, text, sizeof text);
+    if (f->verdict == AS_SUPPORTED)
+        as_fact_say(f, "Over %.0f pages translations add %s%s to each load (%s)", costs->x[last], value, cycles, text);
+    else
+        as_fact_say(f, "Over %.0f pages translations do not show in the latency of a load: %s (%s)", costs->x[last],
+                    value, text);
+    as_fact_evidence(f, cell);
+    as_fact_evidence(f, costs->packed[last]);
+}
+
+/* ---- what huge pages gain ---- */
+
+static void add_gain(struct as_rule_context *c, const struct as_pair *p)
+{
+    char ratio[96], text[96];
+    struct as_fact *f = add(c, p->b, "x", "gain");
+    if (!f)
+        return;
+    as_fact_ratio(f, p->a, p->b);
+    f->verdict = as_verdict_above(f->ci, 1);
+    as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio);
+    what(p->b, text, sizeof text);
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED ? "Huge pages make loads from %.0f pages %s as fast as base pages (%s)"
+                                           : "Huge pages do not make loads from %.0f pages faster: %s (%s)",
+                as_cell_axis_number(p->a, "pages"), ratio, text);
+    as_fact_evidence(f, p->a);
+    as_fact_evidence(f, p->b);
+}
+
+/* Of each stride the pair with the most pages. */
+static void gains(struct as_rule_context *c, const char *huge)
+{
+    struct as_pair *pairs;
+    size_t n, kept = 0;
+    as_pairs_make(c, "tlb", "allocator", "mmap", huge, &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        if (is_packed(pairs[i].a))
+            continue;
+        while (k < kept && !as_cells_same(pairs[k].b, pairs[i].b, "stride"))
+            k++;
+        if (k == kept || as_cell_axis_number(pairs[i].b, "pages") > as_cell_axis_number(pairs[k].b, "pages"))
+            pairs[k] = pairs[i];
+        kept += k == kept;
+    }
+    for (size_t k = 0; k < kept && k < FACTS_MAX; k++)
+        add_gain(c, &pairs[k]);
+    free(pairs);
+}
+
+static void derive_translation(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "tlb", "pages", &curves, &n);
+    struct costs *both = malloc(2 * sizeof *both);
+    if (!both)
+        c->status = as_nomem(c->err, 2 * sizeof *both, "costs");
+    for (size_t i = 0, added = 0; both && i < n && added < FACTS_MAX; i++) {
+        struct costs *best = &both[1];
+        if (is_packed(curves[i].cells[0]))
+            continue;
+        choose_control(curves, n, &curves[i], &both[0], best);
+        if (best->n < POINTS_MIN)
+            continue;
+        add_steps(c, best);
+        add_miss(c, best);
+        added++;
+    }
+    free(both);
+    as_curves_free(curves, n);
+    gains(c, "thp");
+    gains(c, "hugetlb");
+}
+
+const struct as_rule as_rules_tlb[] = {
+    {"TLB reach", derive_reach,
+     "the first knee of the ratio of two latency curves over the same sizes that differ in the TLB only: base pages "
+     "over huge pages, or random over all over random within a page",
+     "a count of TLB misses that rises at another size"},
+    {"address translation", derive_translation,
+     "latency of a pointer chase with one load per page minus that over as many adjacent cache lines; steps of the "
+     "difference over the number of pages, of at least a tenth of the control",
+     "a count of TLB misses that rises at another number of pages, or another control of the same footprint"},
+    {0},
+};

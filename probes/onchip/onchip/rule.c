@@ -1,0 +1,316 @@
+/* Caches of a device as one thread on it sees them: sizes, latencies, lines. */
+#include "facts/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
+static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
+static const double MISSES = 1.03;  /* of atomic additions, which differ by less than 1% in a cache */
+
+/* ---- plateaus: sizes and latencies ---- */
+
+/* What a device says of a level, 0 when nothing. */
+static double claimed_size(const struct as_rule_context *c, unsigned level)
+{
+    for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
+        if (c->info->caches[i].level == level && c->info->caches[i].kind != 'i')
+            return (double)c->info->caches[i].size;
+    return 0;
+}
+
+/* One path to memory: its cells' `what`, how its levels are called, what ids begin with, and where it begins. Atomic
+ * additions are done in the cache that all units share, where a line has its one place: they see the whole of it, while
+ * loads may keep a line of a far part in the near one too. */
+enum path_index { PATH_GLOBAL, PATH_READONLY, PATH_CONSTANT, PATH_CODE, PATH_ATOMIC, PATHS };
+static const struct path {
+    const char *what, *id, *kind, *loads;
+    size_t first; /* level of its first plateau */
+} paths[PATHS] = {
+    [PATH_GLOBAL] = {"global", "", "", "A dependent load", 1},
+    [PATH_READONLY] = {"readonly", "readonly.", "read-only ", "A dependent load through the read-only path", 1},
+    [PATH_CONSTANT] = {"constant", "constant.", "constant ", "A dependent load from constant memory", 1},
+    [PATH_CODE] = {"code", "code.", "instruction ", "An instruction of one warp", 1},
+    [PATH_ATOMIC] = {"atomic", "whole.", "", "A dependent atomic addition", 2},
+};
+
+struct seen {
+    const struct path *path;
+    const struct as_curve *curve;
+    const struct as_plateau *plateau;
+    size_t level; /* from 1 */
+    bool part;    /* a step before the level ends: some of it is nearer than the rest */
+    char name[32];
+    double local; /* bytes of LOCAL memory that the group held besides */
+};
+
+static void add_latency(struct as_rule_context *c, const struct seen *s)
+{
+    char text[96];
+    double hz = s->curve->cells[s->plateau->first]->clock_hz;
+    bool cycles = hz > 0;
+    double factor = cycles ? hz * 1e-9 : 1;
+    const char *unit = cycles ? "cycles" : "ns";
+    struct as_fact *f =
+        as_fact_add(c, s->name, unit, "onchip.%sL%zu%s.latency", s->path->id, s->level, s->part ? ".part" : "");
+    if (!f)
+        return;
+    as_fact_number(f, s->plateau->level * factor,
+                   (struct as_interval){s->plateau->ci.lo * factor, s->plateau->ci.hi * factor});
+    as_fact_say(f, "%s that hits the %s cache takes %s", s->path->loads, s->name,
+                as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
+    as_curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
+}
+
+/* A cache that also holds LOCAL memory is as large as the claim less what was taken, which nobody claims. */
+static void judge_claim(struct as_rule_context *c, const struct seen *s, struct as_fact *f)
+{
+    bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
+    double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
+    char lo[32], hi[32], said[32];
+    as_fact_value_text(f->ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
+    as_fact_value_text(f->ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
+    if (claim > 0) {
+        f->claimed = claim;
+        f->verdict = as_claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
+        as_fact_value_text(claim, AS_NO_INTERVAL, "B", said, sizeof said);
+        as_fact_say(f,
+                    f->verdict == AS_SUPPORTED
+                        ? "The %s cache ends between %s and %s, which agrees with its reported size of %s"
+                        : "The %s cache ends between %s and %s, not at its reported size of %s",
+                    s->name, lo, hi, said);
+    } else if (s->local > 0) {
+        as_fact_value_text(s->local, AS_NO_INTERVAL, "B", said, sizeof said);
+        as_fact_say(
+            f, "The %s cache ends between %s and %s while a group holds %s of %s, with the split that the driver chose",
+            s->name, lo, hi, said, as_local_name(c));
+    } else if (s->part) {
+        as_fact_say(f, "Loads of one unit stay in the L%zu cache, or a part of it, up to between %s and %s", s->level,
+                    lo, hi);
+    } else
+        as_fact_say(f, "The %s cache ends between %s and %s", s->name, lo, hi);
+}
+
+static void add_size(struct as_rule_context *c, const struct seen *s)
+{
+    char with[40] = "";
+    if (!isfinite(s->plateau->knee))
+        return;
+    if (s->local > 0)
+        snprintf(with, sizeof with, ".local%.0f", s->local);
+    struct as_fact *f =
+        as_fact_add(c, s->name, "B", "onchip.%sL%zu%s.size%s", s->path->id, s->level, s->part ? ".part" : "", with);
+    if (!f)
+        return;
+    as_fact_number(f, s->plateau->knee, s->plateau->knee_ci);
+    judge_claim(c, s, f);
+    size_t past = s->plateau->last + 1 < s->curve->n ? s->plateau->last + 1 : s->plateau->last;
+    as_curve_evidence(f, s->curve, s->plateau->first, past);
+}
+
+/* Which of the paths does the curve show, and is it one with an element in every line? */
+static const struct path *path_of(const struct as_curve *curve)
+{
+    const struct as_cell *cell = curve->cells[0];
+    if (curve->n < POINTS_MIN || as_cell_axis_number(cell, "stride") != 64)
+        return NULL;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (as_cell_is(cell, "what", paths[i].what))
+            return &paths[i];
+    return NULL;
+}
+
+/* Which plateau of global memory ends with the second level: the one that ends nearest to where the device says, or the
+ * second where it says nothing. What lies between is a part of that level; what lies behind is no cache. */
+static size_t second_level(const struct as_rule_context *c, const struct as_plateau *p, size_t n)
+{
+    double claim = claimed_size(c, 2), best_off = INFINITY;
+    size_t best = 1;
+    for (size_t i = 1; i < n && claim > 0; i++) {
+        double off = fabs(log2(p[i].knee / claim));
+        if (off < best_off) {
+            best_off = off;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void end_between(const struct as_curve *curve, struct as_plateau *p, size_t last)
+{
+    p->last = last;
+    p->knee_ci = (struct as_interval){curve->x[last], curve->x[last + 1]};
+    p->knee = sqrt(p->knee_ci.lo * p->knee_ci.hi);
+}
+
+/* Where the grid ends before the curve is flat again, the last plateau ends before the first point that is past it. */
+static void end_last(const struct as_curve *curve, struct as_plateau *p)
+{
+    if (!isfinite(p->knee) && p->last + 1 < curve->n && curve->ci[p->last + 1].lo > STEP_UP * p->level)
+        end_between(curve, p, p->last);
+}
+
+/* Atomic additions take the same time wherever in the cache the line lies, so the first that take longer for good miss.
+ */
+static size_t whole_plateau(const struct as_curve *curve, struct as_plateau *out)
+{
+    size_t past = curve->n;
+    double level = as_median(curve->y, curve->n < 3 ? curve->n : 3);
+    while (past > 0 && curve->ci[past - 1].lo > MISSES * level)
+        past--;
+    if (past < 2)
+        return 0;
+    *out = (struct as_plateau){.first = 0, .last = past - 1, .level = level, .ci = curve->ci[0], .knee = NAN};
+    for (size_t i = 1; i < past; i++)
+        out->ci = (struct as_interval){fmin(out->ci.lo, curve->ci[i].lo), fmax(out->ci.hi, curve->ci[i].hi)};
+    if (past < curve->n)
+        end_between(curve, out, past - 1);
+    return 1;
+}
+
+static void name_level(struct seen *s)
+{
+    snprintf(s->name, sizeof s->name, s->part ? "%sL%zu (part)" : "%sL%zu", s->path->kind, s->level);
+}
+
+/* Behind the first level, of several plateaus only the one over most octaves: where loads find ever less of what they
+ * need, the curve has short ones that are no level. */
+static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, size_t n)
+{
+    double most = 0;
+    for (size_t i = 1; i < n; i++) {
+        double octaves = log2(curve->x[p[i].last] / curve->x[p[i].first]);
+        if (octaves <= most)
+            continue;
+        most = octaves;
+        p[1] = p[i];
+    }
+    return n < 2 ? n : 2;
+}
+
+/* With LOCAL memory held only the first level is another. whole_known: another path tells where the second level ends,
+ * so all that this one shows of it are parts. */
+static void derive_path(struct as_rule_context *c, const struct as_curve *curve, const struct path *path,
+                        bool whole_known)
+{
+    struct as_plateau p[LEVELS_MAX];
+    size_t n = path == &paths[PATH_ATOMIC] ? whole_plateau(curve, p)
+                                           : as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
+    bool global = path == &paths[PATH_GLOBAL];
+    if (n > 0)
+        end_last(curve, &p[n - 1]);
+    double local = as_cell_axis_number(curve->cells[0], "local");
+    if (global && whole_known)
+        n = keep_widest(curve, p, n);
+    size_t second = global ? second_level(c, p, n) : n;
+    for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
+        struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .local = local};
+        s.part = global && i > 0 && (i < second || whole_known);
+        s.level = global && i > 0 ? 2 : s.level;
+        name_level(&s);
+        add_size(c, &s);
+        s.part &= !whole_known; /* how long the part takes that one unit reaches is how long the level takes */
+        name_level(&s);
+        if (local == 0 && (isfinite(p[i].knee) || n == 1))
+            add_latency(c, &s);
+    }
+}
+
+/* ---- the line that a tag stands for ---- */
+
+static const struct as_curve *global_curve(const struct as_curve *curves, size_t n, double stride)
+{
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(curves[i].cells[0], "what", "global") && as_cell_axis_number(curves[i].cells[0], "local") == 0 &&
+            curves[i].n >= POINTS_MIN && as_cell_axis_number(curves[i].cells[0], "stride") == stride)
+            return &curves[i];
+    return NULL;
+}
+
+/* Elements farther apart than a line leave lines out: the walk then leaves the cache at a larger size, by the stride
+ * over the line. */
+static void derive_line(struct as_rule_context *c, const struct as_curve *curves, size_t n)
+{
+    const struct as_curve *dense = global_curve(curves, n, 64);
+    for (size_t i = 0; i < n && dense; i++) {
+        double stride = as_cell_axis_number(curves[i].cells[0], "stride");
+        if (!(stride > 64) || &curves[i] != global_curve(curves, n, stride))
+            continue;
+        struct as_plateau a[LEVELS_MAX], b[LEVELS_MAX];
+        size_t an = as_plateaus(dense->x, dense->y, dense->ci, dense->n, a, LEVELS_MAX);
+        size_t bn = as_plateaus(curves[i].x, curves[i].y, curves[i].ci, curves[i].n, b, LEVELS_MAX);
+        if (an < 2 || bn < 2 || !(b[0].knee > STEP_UP * a[0].knee))
+            continue;
+        struct as_interval ratio = as_ratio_interval(a[0].knee, a[0].knee_ci, b[0].knee, b[0].knee_ci);
+        struct as_fact *f = as_fact_add(c, "L1", "B", "onchip.L1.line.stride%.0f", stride);
+        if (!f)
+            return;
+        as_fact_number(f, stride * a[0].knee / b[0].knee, (struct as_interval){stride * ratio.lo, stride * ratio.hi});
+        char text[96];
+        as_fact_say(f, "A line of the L1 cache holds %s (from a chase with a stride of %.0f B)",
+                    as_fact_value_text(f->value, f->ci, "B", text, sizeof text), stride);
+        as_curve_evidence(f, dense, a[0].first, a[0].last);
+        as_curve_evidence(f, &curves[i], b[0].first, b[0].last);
+    }
+}
+
+/* LOCAL memory has no levels: the smallest block that was walked. */
+static void derive_local(struct as_rule_context *c)
+{
+    const struct as_cell **cells, *least = NULL;
+    size_t n = as_cells_of(c, "onchip", &cells);
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "what", "local") &&
+            (!least || as_cell_axis_number(cells[i], "size") < as_cell_axis_number(least, "size")))
+            least = cells[i];
+    double hz = least ? least->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
+    const char *unit = hz > 0 ? "cycles" : "ns";
+    struct as_fact *f = least ? as_fact_add(c, "LOCAL", unit, "onchip.local.latency") : NULL;
+    if (f) {
+        struct as_interval ci = as_cell_interval(least);
+        char text[96];
+        as_fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
+        as_fact_say(f, "A dependent load from %s takes %s", as_local_name(c),
+                    as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
+        as_fact_evidence(f, least);
+    }
+    free(cells);
+}
+
+static bool shows_whole(const struct as_curve *curve)
+{
+    struct as_plateau p[1];
+    return path_of(curve) == &paths[PATH_ATOMIC] && whole_plateau(curve, p) > 0 && isfinite(p[0].knee);
+}
+
+static void derive_sizes(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    bool whole_known = false;
+    as_curves_make(c, "onchip", "size", &curves, &n);
+    for (size_t i = 0; i < n; i++)
+        whole_known |= shows_whole(&curves[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct path *path = path_of(&curves[i]);
+        if (path)
+            derive_path(c, &curves[i], path, whole_known);
+    }
+    derive_line(c, curves, n);
+    as_curves_free(curves, n);
+}
+
+static void derive_onchip(struct as_rule_context *c)
+{
+    derive_sizes(c);
+    derive_local(c);
+}
+
+const struct as_rule as_rules_onchip[] = {
+    {"on-chip caches", derive_onchip,
+     "plateaus and knees of load latency over the working set, by path; the bytes per miss from the distance at which "
+     "the next load misses too; ways from the smallest number of lines that evict each other",
+     "a chase in another order whose knees lie outside the intervals; published figures of the same chip that differ"},
+    {0},
+};

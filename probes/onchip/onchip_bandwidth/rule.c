@@ -1,0 +1,110 @@
+/* Bytes per cycle that a unit loads from its caches and its LOCAL memory, and the banks of that. */
+#include "facts/rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
+
+static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *what, const char *units)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "what", what) && as_cell_is(cells[i], "units", units) &&
+            (!best || cells[i]->sum.median > best->sum.median))
+            best = cells[i];
+    return best;
+}
+
+static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best, const char *object, const char *id,
+                          const char *from)
+{
+    struct as_fact *f = best ? as_fact_add(c, object, "B/cycle", "onchip.%s.bandwidth", id) : NULL;
+    if (!f)
+        return;
+    char text[96], size[32], over[40] = "";
+    if (as_cell_axis_number(best, "size") > 0)
+        snprintf(over, sizeof over, ", over %s",
+                 as_fact_value_text(as_cell_axis_number(best, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
+    as_fact_number(f, best->sum.median, as_cell_interval(best));
+    as_fact_say(f, "A unit loads %s from %s (%s bits per load%s)",
+                as_fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, as_cell_axis(best, "width"),
+                over);
+    as_fact_evidence(f, best);
+}
+
+/* Neighbours that are as many words apart as there are banks all want the same one: the slowest stride, and of those as
+ * slow as it the smallest. */
+static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
+{
+    size_t slowest = 0;
+    for (size_t i = 1; i < curve->n; i++)
+        if (curve->y[i] < 0.98 * curve->y[slowest])
+            slowest = i;
+    if (curve->x[0] != 1 || slowest == 0 || slowest + 1 >= curve->n || !(curve->y[0] > 1.9 * curve->y[slowest]))
+        return;
+    struct as_fact *f = as_fact_add(c, "LOCAL", "banks", "onchip.local.banks");
+    if (!f)
+        return;
+    double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
+    as_fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
+    as_fact_say(
+        f,
+        "A unit's %s has %.0f banks of %.3g B per cycle: an access with a stride of as many words is %.3gx slower, "
+        "and one of %.0f words is not",
+        as_local_name(c), f->value, one, degree, curve->x[slowest + 1]);
+    if (!(curve->y[slowest + 1] > 1.5 * curve->y[slowest]))
+        f->verdict = AS_UNDECIDED;
+    as_curve_evidence(f, curve, 0, curve->n - 1);
+}
+
+/* Up to which size one unit reads the shared cache as fast as a small part of it. */
+static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
+{
+    struct as_plateau p[LEVELS_MAX];
+    size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
+    if (n < 2 || curve->n < POINTS_MIN)
+        return;
+    struct as_fact *f = as_fact_add(c, "L2", "B", "onchip.L2.reach_of_unit");
+    if (!f)
+        return;
+    char lo[32], hi[32], level[64];
+    as_fact_number(f, p[0].knee, p[0].knee_ci);
+    as_fact_say(f, "A single unit reads %s from blocks up to %s to %s, and less from larger ones",
+                as_fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
+                as_fact_value_text(f->ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo),
+                as_fact_value_text(f->ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi));
+    as_curve_evidence(f, curve, p[0].first, p[1].last);
+}
+
+static void derive_bandwidth(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    struct as_curve *curves;
+    size_t n = as_cells_of(c, "onchip_bandwidth", &cells), curves_n;
+    add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", "its own cache");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the L2 cache, all units at work");
+    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the L2 cache, alone");
+    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", as_local_name(c));
+    free(cells);
+    as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
+    for (size_t i = 0; i < curves_n; i++)
+        if (as_cell_is(curves[i].cells[0], "what", "local") && as_cell_is(curves[i].cells[0], "width", "32") &&
+            curves[i].n >= POINTS_MIN)
+            add_banks(c, &curves[i]);
+    as_curves_free(curves, curves_n);
+    as_curves_make(c, "onchip_bandwidth", "size", &curves, &curves_n);
+    for (size_t i = 0; i < curves_n; i++)
+        if (as_cell_is(curves[i].cells[0], "what", "common") && as_cell_is(curves[i].cells[0], "units", "one") &&
+            as_cell_is(curves[i].cells[0], "stride", "1"))
+            add_reach(c, &curves[i]);
+    as_curves_free(curves, curves_n);
+}
+
+const struct as_rule as_rules_onchip_bandwidth[] = {
+    {"units", derive_bandwidth,
+     "bytes per cycle of the best valid cell; misses from loads of uncached data; banks from the slowest stride; near "
+     "and far from their ratio; the resources of a unit from the number of resident groups",
+     "a faster cell, another stride, or one more group that passes the same gates"},
+    {0},
+};

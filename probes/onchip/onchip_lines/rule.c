@@ -1,0 +1,85 @@
+/* What a cache brings in for a miss, and how many lines of a set it keeps. */
+#include "facts/rule.h"
+
+#include <math.h>
+
+static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
+
+/* The first point at which the curve has gone half the way from its lowest to its highest; 0: there is none. */
+static size_t first_up(const struct as_curve *curve)
+{
+    double lo = curve->y[0], hi = curve->y[0];
+    for (size_t i = 1; i < curve->n; i++) {
+        lo = fmin(lo, curve->y[i]);
+        hi = fmax(hi, curve->y[i]);
+    }
+    if (!(hi > STEP_UP * lo))
+        return 0;
+    for (size_t i = 1; i < curve->n; i++)
+        if (curve->y[i] > sqrt(lo * hi))
+            return i;
+    return 0;
+}
+
+static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const char *level = as_cell_axis(curve->cells[0], "level");
+    size_t at = first_up(curve);
+    if (at == 0)
+        return;
+    struct as_fact *f = as_fact_add(c, level, "B", "onchip.%s.sector", level);
+    if (!f)
+        return;
+    as_fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
+    char size[32];
+    as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size, sizeof size);
+    as_fact_say(f, "A miss of the %s cache fetches %s: the word that far behind the missing one misses too", level,
+                size);
+    as_curve_evidence(f, curve, at - 1, at);
+}
+
+/* The fewest lines that drive each other out, over all distances: those of one set. */
+static void add_ways(struct as_rule_context *c, const struct as_curve *curves, size_t n)
+{
+    const struct as_curve *best = NULL;
+    size_t best_at = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = as_cell_is(curves[i].cells[0], "what", "ways") ? first_up(&curves[i]) : 0;
+        if (at > 0 && (!best || curves[i].x[at - 1] < best->x[best_at - 1])) {
+            best = &curves[i];
+            best_at = at;
+        }
+    }
+    struct as_fact *f = best ? as_fact_add(c, "L1", "ways", "onchip.L1.ways") : NULL;
+    if (!f)
+        return;
+    char distance[32];
+    as_fact_number(f, best->x[best_at - 1], (struct as_interval){best->x[best_at - 1], best->x[best_at] - 1});
+    as_fact_say(f, "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, the fewest of all distances",
+                as_fact_value_text(as_cell_axis_number(best->cells[0], "distance"), AS_NO_INTERVAL, "B", distance,
+                                   sizeof distance),
+                f->ci.lo, f->ci.hi);
+    as_curve_evidence(f, best, best_at - 1, best_at);
+}
+
+static void derive_lines(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "onchip_lines", "distance", &curves, &n);
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(curves[i].cells[0], "what", "fetch") && curves[i].n >= 3)
+            add_fetch(c, &curves[i]);
+    as_curves_free(curves, n);
+    as_curves_make(c, "onchip_lines", "lines", &curves, &n);
+    add_ways(c, curves, n);
+    as_curves_free(curves, n);
+}
+
+const struct as_rule as_rules_onchip_lines[] = {
+    {"on-chip caches", derive_lines,
+     "plateaus and knees of load latency over the working set, by path; the bytes per miss from the distance at which "
+     "the next load misses too; ways from the smallest number of lines that evict each other",
+     "a chase in another order whose knees lie outside the intervals; published figures of the same chip that differ"},
+    {0},
+};

@@ -1,0 +1,92 @@
+/* The shared cache as a unit sees it: near and far, found and missed. */
+#include "facts/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
+
+static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
+{
+    const struct as_cell *near = pair->a, *far = pair->b;
+    struct as_fact *f = as_fact_add(c, "L2", "x", "onchip.L2.far.unit%s", as_cell_axis(near, "unit"));
+    if (!f)
+        return;
+    char a[96], b[96], share[48] = "";
+    double near_share = as_cell_note(near, "near_share");
+    if (isfinite(near_share))
+        snprintf(share, sizeof share, ", and %.0f%% of its lines are near", 100 * near_share);
+    as_fact_ratio(f, far, near);
+    if (!(f->ci.lo > 1))
+        f->verdict = AS_UNDECIDED;
+    as_fact_say(f, "For unit %s the L2 cache has a near part, %s per load, and a far part, %s%s",
+                as_cell_axis(near, "unit"),
+                as_fact_value_text(near->sum.median, as_cell_interval(near), "ns", a, sizeof a),
+                as_fact_value_text(far->sum.median, as_cell_interval(far), "ns", b, sizeof b), share);
+    as_fact_evidence(f, near);
+    as_fact_evidence(f, far);
+}
+
+/* Does a unit find what another one brought in? As far from a miss as from what it brought in itself. */
+static void add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                      const struct as_cell *missed)
+{
+    size_t others = 0, found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "what", "found") &&
+            as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "unit")) {
+            others++;
+            found += cells[i]->sum.median < missed->sum.median / STEP_UP;
+        }
+    struct as_fact *f = others ? as_fact_add(c, "L2", "units", "onchip.L2.sharing") : NULL;
+    if (!f)
+        return;
+    as_fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
+    f->verdict = found == others ? AS_SUPPORTED : AS_REFUTED;
+    as_fact_say(f, "Unit %s hits L2 lines that %zu of %zu other units loaded", as_cell_axis(missed, "unit"), found,
+                others);
+    as_fact_evidence(f, missed);
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "what", "found"))
+            as_fact_evidence(f, cells[i]);
+}
+
+static void add_miss(struct as_rule_context *c, const struct as_cell *missed)
+{
+    struct as_fact *f = as_fact_add(c, "memory", missed->unit, "onchip.memory.latency");
+    char text[96];
+    if (!f)
+        return;
+    as_fact_number(f, missed->sum.median, as_cell_interval(missed));
+    as_fact_say(f, "A load of unit %s that misses the L2 cache takes %s", as_cell_axis(missed, "unit"),
+                as_fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
+    as_fact_evidence(f, missed);
+}
+
+static void derive_units(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    struct as_pair *pairs;
+    size_t n, pairs_n;
+    as_pairs_make(c, "onchip_units", "what", "near", "far", &pairs, &pairs_n);
+    for (size_t i = 0; i < pairs_n; i++)
+        add_near_far(c, &pairs[i]);
+    free(pairs);
+    n = as_cells_of(c, "onchip_units", &cells);
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "what", "missed")) {
+            add_miss(c, cells[i]);
+            add_found(c, cells, n, cells[i]);
+            break;
+        }
+    free(cells);
+}
+
+const struct as_rule as_rules_onchip_units[] = {
+    {"units", derive_units,
+     "bytes per cycle of the best valid cell; misses from loads of uncached data; banks from the slowest stride; near "
+     "and far from their ratio; the resources of a unit from the number of resident groups",
+     "a faster cell, another stride, or one more group that passes the same gates"},
+    {0},
+};

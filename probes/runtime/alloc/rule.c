@@ -1,0 +1,117 @@
+/* What it costs to allocate, to free, and to touch fresh memory. */
+#include "facts/rule.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
+
+static void add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
+                           const char *id, const char *what, const char *nothing)
+{
+    const char *allocator = as_cell_axis(more, "allocator");
+    char object[64], value[96], size[32];
+    as_allocator_object(allocator, object, sizeof object);
+    struct as_fact *f = as_fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
+    if (!f)
+        return;
+    as_fact_number(
+        f, more->sum.median - less->sum.median,
+        as_difference_interval(more->sum.median, as_cell_interval(more), less->sum.median, as_cell_interval(less)));
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    as_fact_value_text(as_cell_axis_number(more, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
+    f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
+    if (f->verdict == AS_SUPPORTED)
+        as_fact_say(f, "%s %s per page (%s, blocks of %s)", what, value, allocator, size);
+    else
+        as_fact_say(f, "%s: the difference is %s per page (%s, blocks of %s)", nothing, value, allocator, size);
+    as_fact_evidence(f, more);
+    as_fact_evidence(f, less);
+}
+
+static const char *allocator_of(const struct as_pair *p)
+{
+    return as_cell_axis(p->a, "allocator");
+}
+
+static double size_of(const struct as_pair *p)
+{
+    double size = as_cell_axis_number(p->a, "size");
+    return isfinite(size) ? size : 0;
+}
+
+/* For each allocator the pair of cells at the largest size that both have. */
+static void differences(struct as_rule_context *c, const char *more, const char *less, const char *id, const char *what,
+                        const char *nothing)
+{
+    struct as_pair *pairs;
+    size_t n, kept = 0;
+    as_pairs_make(c, "alloc", "op", more, less, &pairs, &n);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < kept && strcmp(allocator_of(&pairs[k]), allocator_of(&pairs[i])) != 0)
+            k++;
+        if (k == FACTS_MAX)
+            continue;
+        if (k == kept || size_of(&pairs[i]) > size_of(&pairs[k]))
+            pairs[k] = pairs[i];
+        kept += k == kept;
+    }
+    for (size_t k = 0; k < kept; k++)
+        add_difference(c, pairs[k].a, pairs[k].b, id, what, nothing);
+    free(pairs);
+}
+
+static void derive_first_touch(struct as_rule_context *c)
+{
+    differences(c, "first-touch", "touch-again", "memory.host_backing", "The host backs untouched memory at a cost of",
+                "No cost of host backing is visible");
+    differences(c, "touch-again", "touch-mapped", "memory.fault", "A page fault costs",
+                "No cost of a page fault is visible");
+}
+
+static void add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)
+{
+    const struct as_cell *cell = curve->cells[at];
+    const char *allocator = as_cell_axis(cell, "allocator"), *op = as_cell_axis(cell, "op");
+    char object[64], value[96], size[32];
+    as_allocator_object(allocator, object, sizeof object);
+    as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size,
+                       sizeof size); /* in the name: which sizes are valid differs by run */
+    struct as_fact *f =
+        as_fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
+    if (!f)
+        return;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_say(f, "%s: %s of %s takes %s", allocator, op, size,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    as_fact_evidence(f, cell);
+}
+
+static void derive_allocators(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "alloc", "size", &curves, &n);
+    for (size_t i = 0, added = 0; i < n && added < FACTS_MAX; i++) {
+        const char *op = as_cell_axis(curves[i].cells[0], "op");
+        if (strcmp(op, "alloc") != 0 && strcmp(op, "free") != 0)
+            continue;
+        add_allocator(c, &curves[i], 0);
+        if (curves[i].n > 1)
+            add_allocator(c, &curves[i], curves[i].n - 1);
+        added += 2;
+    }
+    as_curves_free(curves, n);
+}
+
+const struct as_rule as_rules_alloc[] = {
+    {"first touch", derive_first_touch,
+     "first touch of fresh memory compared with that of reused memory of the same kind: the host backs fresh memory",
+     "a machine whose memory is fully backed from the start and shows the same difference"},
+    {"allocation cost", derive_allocators,
+     "median time of one call, memory untouched, at the smallest and largest size",
+     "the same call timed alone in a loop of another length"},
+    {0},
+};

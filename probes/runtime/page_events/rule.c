@@ -1,0 +1,77 @@
+/* What is counted of pages: from how many on loads miss the TLB, and how many faults a pass over memory takes. */
+#include "facts/rule.h"
+
+#include <string.h>
+
+enum { FACTS_MAX = 64 };
+static const double SEEN = 0.1; /* of the loads */
+
+static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const struct as_cell *cell = curve->cells[0];
+    const double loads = as_cell_note(cell, "loads");
+    size_t i = 0;
+    if (!(loads > 0))
+        return;
+    while (i < curve->n && curve->y[i] < SEEN * loads)
+        i++;
+    struct as_fact *f = as_fact_add(c, "TLB", "pages", "tlb.misses.%s.%s", as_cell_axis(cell, "allocator"),
+                                    as_cell_axis(cell, "stride"));
+    if (!f)
+        return;
+    const size_t last = curve->n - 1;
+    if (i == curve->n)
+        as_fact_say(f,
+                    "Fewer than one load in ten misses the TLB up to %.0f pages (%s, a page every %s bytes; counted)",
+                    curve->x[last], as_cell_axis(cell, "allocator"), as_cell_axis(cell, "stride"));
+    else {
+        as_fact_number(f, curve->x[i], (struct as_interval){i ? curve->x[i - 1] : 1, curve->x[i]});
+        as_fact_say(
+            f,
+            "From %.0f pages on at least one load in ten misses the TLB, over %.0f pages %.0f%% (%s, a page every %s "
+            "bytes; counted)",
+            curve->x[i], curve->x[last], 100 * curve->y[last] / loads, as_cell_axis(cell, "allocator"),
+            as_cell_axis(cell, "stride"));
+    }
+    as_curve_evidence(f, curve, 0, last);
+}
+
+/* Of the most pages. */
+static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const size_t last = curve->n - 1;
+    const struct as_cell *cell = curve->cells[last];
+    const bool device = strcmp(as_cell_axis(cell, "touch"), "device") == 0;
+    char object[64];
+    as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
+    struct as_fact *f = as_fact_add(c, object, "events", "page_events.faults.%s.%s", as_cell_axis(cell, "allocator"),
+                                    as_cell_axis(cell, "touch"));
+    if (!f)
+        return;
+    as_fact_number(f, curve->y[last], curve->ci[last]);
+    as_fact_say(f, "A CPU that reads %.0f pages of '%s', %s, takes %.0f minor faults: %.3g per page", curve->x[last],
+                as_cell_axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first",
+                f->value, f->value / curve->x[last]);
+    as_fact_evidence(f, cell);
+}
+
+static void derive_page_events(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "page_events", "pages", &curves, &n);
+    for (size_t i = 0; i < n && i < FACTS_MAX; i++)
+        if (as_cell_is(curves[i].cells[0], "what", "misses"))
+            add_misses(c, &curves[i]);
+        else
+            add_faults(c, &curves[i]);
+    as_curves_free(curves, n);
+}
+
+const struct as_rule as_rules_page_events[] = {
+    {"page faults and migrations", derive_page_events,
+     "the CPU's count of data TLB misses, significant from a tenth of the loads on; the system's count of minor faults "
+     "per page that was read",
+     "another counter of the same events with another count"},
+    {0},
+};

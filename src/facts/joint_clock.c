@@ -1,0 +1,60 @@
+/* The core clock, as all cells saw it. */
+#include "facts/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY_CELLS = 20 }; /* of so many it is worth saying what nine of ten do */
+
+static void derive_clock(struct as_rule_context *c)
+{
+    double *hz = malloc(c->n * sizeof *hz);
+    size_t n = 0;
+    if (!hz) {
+        c->status = as_nomem(c->err, c->n * sizeof *hz, "clocks");
+        return;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0)
+            hz[n++] = c->cells[i]->clock_hz;
+    struct as_fact *f = n ? as_fact_add(c, "core", "Hz", "clock.core") : NULL;
+    if (f) {
+        double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);
+        as_fact_number(f, median, as_spread_interval(hz, n));
+        char value[96], claim[32], lo[32], hi[32];
+        as_fact_value_text(median, AS_NO_INTERVAL, "Hz", value, sizeof value);
+        as_fact_value_text(low, AS_NO_INTERVAL, "Hz", lo, sizeof lo);
+        as_fact_value_text(high, AS_NO_INTERVAL, "Hz", hi, sizeof hi);
+        if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
+            f->claimed = c->info->clock_max_hz;
+        as_fact_value_text(f->claimed, AS_NO_INTERVAL, "Hz", claim, sizeof claim);
+        char range[72] = "", seen_in[128];
+        if (strcmp(lo, hi) != 0)
+            snprintf(range, sizeof range, "%s to %s ", lo, hi);
+        if (n < MANY_CELLS)
+            snprintf(seen_in, sizeof seen_in, "%sin %zu valid cell%s", range, n, n == 1 ? "" : "s");
+        else
+            snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
+        if (f->claimed > 0 && median > 1.02 * f->claimed) {
+            f->verdict = AS_REFUTED;
+            as_fact_say(f, "The core runs at %s, above its reported maximum of %s (%s)", value, claim, seen_in);
+        } else {
+            as_fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
+                        f->claimed > 0 ? ", within its reported maximum of " : "", f->claimed > 0 ? claim : "");
+        }
+        for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
+            if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && seen++ % step == 0)
+                as_fact_evidence(f, c->cells[i]);
+    }
+    free(hz);
+}
+
+const struct as_rule as_rules_joint_clock[] = {
+    {"core clock", derive_clock,
+     "median of the clocks read by cycle counters or calibrated add chains in the cells; compared with the maximum "
+     "clock that the OS or driver reports",
+     "a cycle counter at another rate than the core, or a clock that changed within the cells"},
+    {0},
+};

@@ -1,0 +1,75 @@
+/* Links: the best cell of each kind, the bus that the driver tells of, and the device or host at the other end. */
+#include "facts/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+double as_cell_size(const struct as_cell *cell)
+{
+    double size = as_cell_axis_number(cell, "size");
+    return isfinite(size) ? size : 0;
+}
+
+size_t as_cells_keep_best(const struct as_cell **cells, size_t n, const char *const *kind,
+                          bool (*surpasses)(const struct as_cell *a, const struct as_cell *b))
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        for (bool same = false; k < kept && !same; k += !same) {
+            same = true;
+            for (size_t x = 0; kind[x] && same; x++)
+                same = as_cells_same(cells[k], cells[i], kind[x]);
+        }
+        if (k == kept)
+            cells[kept++] = cells[i];
+        else if (surpasses(cells[i], cells[k]))
+            cells[k] = cells[i];
+    }
+    return kept;
+}
+
+bool as_cell_is_larger(const struct as_cell *a, const struct as_cell *b)
+{
+    return as_cell_size(a) > as_cell_size(b);
+}
+
+bool as_cell_is_faster(const struct as_cell *a, const struct as_cell *b)
+{
+    return a->sum.median > b->sum.median;
+}
+
+double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    return c->info ? c->info->bus_bandwidth * 1e-9 * (strcmp(as_cell_axis(cell, "direction"), "both") == 0 ? 2 : 1) : 0;
+}
+
+/* A copy that is faster than the bus did not go over it: memory that moves lay on the device already. Where no bus is
+ * known there may be none. */
+bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy)
+{
+    const double bus = as_claimed_bus(c, copy);
+    return !(bus > 0) || copy->sum.median <= bus;
+}
+
+const char *as_peer_text(const struct as_cell *cell, char *out, size_t size)
+{
+    const char *peer = as_cell_axis(cell, "peer"), *node = as_cell_axis(cell, "node");
+    if (strcmp(peer, "host") == 0)
+        snprintf(out, size, strcmp(node, "0") == 0 ? "the host" : "the host's memory node %.8s", node);
+    else
+        snprintf(out, size, strcmp(peer, "every") == 0 ? "all other devices together" : "device %.8s", peer);
+    return out;
+}
+
+struct as_fact *as_fact_add_peer(struct as_rule_context *c, const struct as_cell *cell, const char *id,
+                                 const char *what)
+{
+    const char *peer = as_cell_axis(cell, "peer");
+    char object[48];
+    bool host = strcmp(peer, "host") == 0;
+    snprintf(object, sizeof object, "link:%.8s%s%.8s", peer, host ? "-" : "", host ? as_cell_axis(cell, "node") : "");
+    return as_fact_add(c, object, cell->unit, "%s.%.8s%s%.8s.%.16s", id, peer, host ? "-" : "",
+                       host ? as_cell_axis(cell, "node") : "", what);
+}
