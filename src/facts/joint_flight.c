@@ -78,8 +78,7 @@ static void derive_flight(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_flight[] = {
     {"units at work", derive_flight,
-     "the best valid cell of a multiply-add: a peak is two operations each, times clock and units; warps in flight are "
-     "rate times latency (Little's law)",
-     "a faster chain that passes the same gates; a cell with one chain per thread that is more than 10% off the law"},
+     "the best valid rate of a multiply-add times its latency: warps in flight (Little's law)",
+     "a cell with one chain per thread that is more than 10% off the law"},
     {0},
 };

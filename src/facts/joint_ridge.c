@@ -97,9 +97,9 @@ static void derive_ridges(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_joint_ridge[] = {
-    {"arithmetic", derive_ridges,
-     "the fastest valid chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth of "
-     "memory or of a cache, all threads",
+    {"ridge points", derive_ridges,
+     "the rate of the fastest valid chains of fused multiply-adds over the best bandwidth of memory or of a cache, all "
+     "threads",
      "a program that exceeds the ridge's rate with fewer operations per byte"},
     {0},
 };

@@ -128,16 +128,15 @@ static void derive_rates(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_alu[] = {
-    {"units at work", derive_peaks,
-     "the best valid cell of a multiply-add: a peak is two operations each, times clock and units; warps in flight are "
-     "rate times latency (Little's law)",
-     "a faster chain that passes the same gates; a cell with one chain per thread that is more than 10% off the law"},
+    {"peaks of operations", derive_peaks,
+     "the best valid cell of a multiply-add: two operations each, times clock and units",
+     "a faster chain that passes the same gates"},
     {"code of operations", derive_code,
      "instructions per step, from the difference of a longer and a shorter body, minus the link that turns a result "
      "into an operand",
      "a disassembly with another number of instructions"},
-    {"operations", derive_rates,
-     "the best valid cell of an operation: its rate with any number of chains and warps, its latency with one chain",
+    {"rates of operations", derive_rates,
+     "the best valid cell of an operation: its rate with any number of chains and warps",
      "a faster chain of the same operation that passes the same gates"},
     {0},
 };

@@ -39,8 +39,7 @@ static void derive_waits(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_alu_latency[] = {
-    {"operations", derive_waits,
-     "the best valid cell of an operation: its rate with any number of chains and warps, its latency with one chain",
+    {"latencies of operations", derive_waits, "the best valid cell of an operation: its latency with one chain",
      "a faster chain of the same operation that passes the same gates"},
     {0},
 };

@@ -47,9 +47,7 @@ static void derive_peaks(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_roofline[] = {
-    {"arithmetic", derive_peaks,
-     "the fastest valid chains of fused multiply-adds of a type; a ridge point is that rate over the best bandwidth of "
-     "memory or of a cache, all threads",
-     "a program that exceeds the ridge's rate with fewer operations per byte"},
+    {"peaks of arithmetic", derive_peaks, "the fastest valid chains of fused multiply-adds of a type",
+     "a faster chain that passes the same gates"},
     {0},
 };

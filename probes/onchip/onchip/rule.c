@@ -308,9 +308,7 @@ static void derive_onchip(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_onchip[] = {
-    {"on-chip caches", derive_onchip,
-     "plateaus and knees of load latency over the working set, by path; the bytes per miss from the distance at which "
-     "the next load misses too; ways from the smallest number of lines that evict each other",
+    {"on-chip caches", derive_onchip, "plateaus and knees of load latency over the working set, by path",
      "a chase in another order whose knees lie outside the intervals; published figures of the same chip that differ"},
     {0},
 };

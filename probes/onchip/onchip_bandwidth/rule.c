@@ -102,9 +102,7 @@ static void derive_bandwidth(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_onchip_bandwidth[] = {
-    {"units", derive_bandwidth,
-     "bytes per cycle of the best valid cell; misses from loads of uncached data; banks from the slowest stride; near "
-     "and far from their ratio; the resources of a unit from the number of resident groups",
-     "a faster cell, another stride, or one more group that passes the same gates"},
+    {"bandwidth on the chip", derive_bandwidth, "bytes per cycle of the best valid cell; banks from the slowest stride",
+     "a faster cell or another stride that passes the same gates"},
     {0},
 };

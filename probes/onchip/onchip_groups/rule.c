@@ -144,9 +144,7 @@ static void derive_groups(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_onchip_groups[] = {
-    {"units", derive_groups,
-     "bytes per cycle of the best valid cell; misses from loads of uncached data; banks from the slowest stride; near "
-     "and far from their ratio; the resources of a unit from the number of resident groups",
-     "a faster cell, another stride, or one more group that passes the same gates"},
+    {"resources of a unit", derive_groups, "the resources of a unit from the number of resident groups",
+     "one more group that passes the same gates"},
     {0},
 };

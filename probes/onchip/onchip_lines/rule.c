@@ -77,9 +77,9 @@ static void derive_lines(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_onchip_lines[] = {
-    {"on-chip caches", derive_lines,
-     "plateaus and knees of load latency over the working set, by path; the bytes per miss from the distance at which "
-     "the next load misses too; ways from the smallest number of lines that evict each other",
-     "a chase in another order whose knees lie outside the intervals; published figures of the same chip that differ"},
+    {"sectors and ways", derive_lines,
+     "the bytes per miss from the distance at which the next load misses too; ways from the smallest number of lines "
+     "that evict each other",
+     "a chase over other distances or lines with another result; published figures of the same chip that differ"},
     {0},
 };

@@ -84,9 +84,7 @@ static void derive_units(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_onchip_units[] = {
-    {"units", derive_units,
-     "bytes per cycle of the best valid cell; misses from loads of uncached data; banks from the slowest stride; near "
-     "and far from their ratio; the resources of a unit from the number of resident groups",
-     "a faster cell, another stride, or one more group that passes the same gates"},
+    {"near and far", derive_units, "misses from loads of uncached data; near and far from their ratio",
+     "a faster cell that passes the same gates, or another ratio"},
     {0},
 };
