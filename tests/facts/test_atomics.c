@@ -110,9 +110,27 @@ static void test_rejected_cells_say_nothing(void **unused)
     made_end(&m);
 }
 
+/* 85% by the medians, and perhaps all of it. */
+static void test_what_is_kept_may_be_all(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    m.share = 0.15;
+    rate(&m, 1e8, "cpu", 1, 0, "system");
+    rate(&m, 8.5e7, "cpu", 1, 64, "system");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.85, 1e-9);
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "the CPU's rate is statistically tied with its rate alone, 0.85");
+    assert_null(strstr(f->sentence, "keeps"));
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_kept_may_be_all),
         cmocka_unit_test(test_rates_and_what_is_kept),
         cmocka_unit_test(test_lost_updates),
         cmocka_unit_test(test_rejected_cells_say_nothing),

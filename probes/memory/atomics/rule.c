@@ -100,22 +100,25 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
 static void add_kept(struct as_rule_context *c, const struct kept *k)
 {
     const struct as_cell *cell = k->cell;
-    char array[64], range[48] = "";
+    char array[64], range[48] = "", ratio[96], kept[160];
     struct as_fact *f =
         as_fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", as_cell_axis(cell, "agent"),
                     as_cell_axis(cell, "elements"), as_cell_axis(cell, "type"), as_cell_axis(cell, "allocator"));
     if (!f)
         return;
     as_fact_ratio(f, cell, k->alone);
+    if (as_verdict_above(f->ci, 1) == AS_UNDECIDED) {
+        f->verdict = AS_UNDECIDED;
+        snprintf(kept, sizeof kept, "'s rate is statistically tied with its rate alone, %s",
+                 as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));
+    } else
+        snprintf(kept, sizeof kept, " keeps %.0f%% of its rate alone", 100 * k->share);
     if (k->n > 1)
         snprintf(range, sizeof range, ", the least of %zu, at most %.0f%%", k->n, 100 * k->most);
-    as_fact_say(
-        f,
-        "While the %s updates the same %s ('%s'), the %s keeps %.0f%% of its rate alone (%s threads of the CPU, %s "
-        "of the device%s)",
-        by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
-        by_cpu(cell) ? "CPU" : "device", 100 * k->share, as_cell_axis(cell, "cpu_threads"),
-        as_cell_axis(cell, "device_threads"), range);
+    as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s (%s threads of the CPU, %s of the device%s)",
+                by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
+                by_cpu(cell) ? "CPU" : "device", kept, as_cell_axis(cell, "cpu_threads"),
+                as_cell_axis(cell, "device_threads"), range);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, k->alone);
 }
