@@ -204,11 +204,45 @@ static void test_queues(void **unused)
     made_end(&m);
 }
 
+/* By the medians all is a little faster; the intervals hold 1. */
+static void test_queues_that_may_give_nothing(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    m.share = 0.1;
+    made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 380e3, "what=busy queues=16 priority=same");
+    made_add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 1900, "what=rate queues=16 priority=same");
+    made_add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 2.9e6, "what=behind queues=1 priority=high");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "concurrency.kernels", 400 / 380.0, 1e-9);
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "Whether single-thread kernels run concurrently is undecided");
+    f = made_get(&m, "concurrency.rate");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "statistically tied");
+    f = made_get(&m, "concurrency.priority");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "no significant difference");
+    m.cells[1].sum.median = 25.6e3; /* nearly all 16, or not */
+    m.cells[1].sum.ci = (struct as_interval){24e3, 40e3};
+    made_derive(&m);
+    assert_null(strstr(made_get(&m, "concurrency.kernels")->sentence, "the most measured"));
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),           cmocka_unit_test(test_copy_or_direct), cmocka_unit_test(test_links),
-        cmocka_unit_test(test_peaks_and_ridges), cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_queues_that_may_give_nothing),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copy_or_direct),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_peaks_and_ridges),
+        cmocka_unit_test(test_queues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,11 +40,19 @@ static void add_at_once(struct as_rule_context *c, const struct as_curve *v)
     if (!f)
         return;
     as_fact_ratio(f, one, most);
-    if (f->value > NEARLY_ALL * v->x[v->n - 1])
+    f->verdict = as_verdict_above(f->ci, 1);
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    if (f->ci.lo > NEARLY_ALL * v->x[v->n - 1])
         say_all(f, queues, f->ci);
+    else if (f->verdict == AS_SUPPORTED)
+        as_fact_say(f, "%s single-thread kernels run concurrently, from %g queues", value, queues);
     else
-        as_fact_say(f, "%s single-thread kernels run concurrently, from %g queues",
-                    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queues);
+        as_fact_say(f,
+                    f->verdict == AS_REFUTED
+                        ? "Single-thread kernels do not run concurrently: %s at a time in %g queues"
+                        : "Whether single-thread kernels run concurrently is undecided: %s at a "
+                          "time in %g queues",
+                    value, queues);
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -57,8 +65,14 @@ static void add_rate(struct as_rule_context *c, const struct as_curve *v)
     if (!f)
         return;
     as_fact_ratio(f, one, most);
-    as_fact_say(f, "Empty kernels round-robin in %g queues reach %s the rate of one queue", queues,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    f->verdict = as_verdict_above(f->ci, 1);
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
+    as_fact_say(f,
+                f->verdict == AS_UNDECIDED
+                    ? "The rate of empty kernels round-robin in %g queues is statistically tied with that of one "
+                      "queue: %s"
+                    : "Empty kernels round-robin in %g queues reach %s the rate of one queue",
+                queues, value);
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -71,8 +85,16 @@ static void add_priority(struct as_rule_context *c)
     struct as_fact *f = n ? as_fact_add(c, "concurrency", "x", "concurrency.priority") : NULL;
     if (f) {
         as_fact_ratio(f, pairs[0].a, pairs[0].b);
-        as_fact_say(f, "A kernel behind work that fills the device ends %s as early when its queue has priority",
-                    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+        f->verdict = as_verdict_above(f->ci, 1);
+        as_fact_say(
+            f,
+            f->verdict == AS_SUPPORTED
+                ? "A kernel behind work that fills the device ends %s as early when its queue has priority"
+            : f->verdict == AS_REFUTED
+                ? "Priority of its queue does not let a kernel behind work that fills the device end earlier: %s"
+                : "Priority of its queue makes no significant difference to a kernel behind work that fills the "
+                  "device: %s",
+            as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
         as_fact_evidence(f, pairs[0].a);
         as_fact_evidence(f, pairs[0].b);
     }
