@@ -152,9 +152,40 @@ static void test_events(void **unused)
               "which the device touched first, takes 1002 minor faults: 1 per page");
 }
 
+/* By the medians there is a step, a cost and a gain; the intervals hold none. */
+static void test_wide_intervals(void **unused)
+{
+    (void)unused;
+    m.share = 0.3;
+    for (double pages = 16; pages <= 16384; pages *= 2)
+        for (int huge = 0; huge < 2; huge++)
+            for (int packed = 0; packed < 2; packed++) {
+                char axes[96];
+                snprintf(axes, sizeof axes, "pages=%.0f;stride=%d;allocator=%s", pages, packed ? 0 : 4096,
+                         huge ? "thp" : "mmap");
+                made_add(&m, "tlb", "ns", pages > 512 && !packed && !huge ? 120 : 100, axes);
+            }
+    for (double size = 4096; size <= 1 << 24; size *= 2)
+        for (int huge = 0; huge < 2; huge++) {
+            char axes[96];
+            snprintf(axes, sizeof axes, "size=%.0f;pattern=random;allocator=%s;stride=64", size, huge ? "thp" : "mmap");
+            made_add(&m, "latency", "ns", size > 1 << 18 && !huge ? 13 : 10, axes);
+        }
+    made_derive(&m);
+    assert_true(isnan(made_get(&m, "tlb.reach1.mmap.4096")->value));
+    assert_true(isnan(made_get(&m, "tlb.reach")->value));
+    const struct as_fact *f = made_get(&m, "tlb.gain.thp.4096");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "make no significant difference");
+    f = made_get(&m, "tlb.cost");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "no significant difference");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_wide_intervals, start, clean),
         cmocka_unit_test_setup_teardown(test_levels, start, clean),
         cmocka_unit_test_setup_teardown(test_none, start, clean),
         cmocka_unit_test_setup_teardown(test_small_step, start, clean),

@@ -8,9 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RATIOS_MAX = 512 };
+
+/* Is the next plateau higher by the intervals of the points, of which half lie above, half below? That of a plateau's
+ * level says how its points differ, not how well each is known. */
+static bool rises(const struct as_interval *ci, const struct as_plateau p[2])
+{
+    double hi[RATIOS_MAX], lo[RATIOS_MAX];
+    for (size_t i = p[0].first; i <= p[0].last; i++)
+        hi[i - p[0].first] = ci[i].hi;
+    for (size_t i = p[1].first; i <= p[1].last; i++)
+        lo[i - p[1].first] = ci[i].lo;
+    return as_median(lo, p[1].last - p[1].first + 1) > as_median(hi, p[0].last - p[0].first + 1);
+}
+
 /* ---- reach, from latency over sizes ---- */
 
-enum { RATIOS_MIN = 5, RATIOS_MAX = 512, CURVES_MAX = 64 };
+enum { RATIOS_MIN = 5, CURVES_MAX = 64 };
 static const double clear_step = 1.10; /* less than a tenth is not told from other differences of two allocations */
 
 struct ratios {
@@ -61,8 +75,8 @@ static void add_ratio_reach(struct as_rule_context *c, const struct ratios *r, c
 {
     struct as_plateau p[4];
     size_t n = as_plateaus(r->x, r->y, r->ci, r->n, p, 4), at = 0;
-    /* the knee that counts: from a level near 1 up by a clear step */
-    while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level))
+    /* the knee that counts: from a level near 1 up by a clear step, which is a step by the intervals too */
+    while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level && rises(r->ci, &p[at])))
         at++;
     struct as_fact *f = as_fact_add(c, "TLB", "B", "tlb.reach");
     if (!f)
@@ -91,12 +105,12 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
     if (!f)
         return;
     as_fact_number(f, r->y[last], r->ci[last]);
-    if (isnan(r->ci[last].lo) || (r->ci[last].lo <= 1 && r->ci[last].hi >= 1))
-        f->verdict = AS_UNDECIDED;
-    else if (r->ci[last].hi < 1)
-        f->verdict = AS_REFUTED;
+    f->verdict = as_verdict_above(f->ci, 1);
     char ratio[96], size[32];
-    as_fact_say(f, "Over %s, translations make the latency %s (%s)",
+    as_fact_say(f,
+                f->verdict == AS_UNDECIDED
+                    ? "Over %s, translations make no significant difference to the latency: %s (%s)"
+                    : "Over %s, translations make the latency %s (%s)",
                 as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size),
                 as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), how);
     as_fact_evidence(f, r->many[last]);
@@ -290,7 +304,7 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     int level = 1;
     for (size_t i = 0; i + 1 < n; i++) {
         const double step = p[i + 1].level - p[i].level;
-        if (step >= CLEAR * costs->control[p[i + 1].first])
+        if (step >= CLEAR * costs->control[p[i + 1].first] && rises(ci, &p[i]))
             add_reach(c, costs, &p[i], step, level++);
     }
     if (level > 1)
@@ -341,7 +355,9 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
     what(p->b, text, sizeof text);
     as_fact_say(f,
                 f->verdict == AS_SUPPORTED ? "Huge pages make loads from %.0f pages %s as fast as base pages (%s)"
-                                           : "Huge pages do not make loads from %.0f pages faster: %s (%s)",
+                : f->verdict == AS_REFUTED
+                    ? "Huge pages do not make loads from %.0f pages faster: %s (%s)"
+                    : "Huge pages make no significant difference to loads from %.0f pages: %s (%s)",
                 as_cell_axis_number(p->a, "pages"), ratio, text);
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
