@@ -127,9 +127,28 @@ static void test_what_is_kept_may_be_all(void **unused)
     made_end(&m);
 }
 
+/* The least by the medians may be all; what another pair keeps is less for certain. */
+static void test_what_is_kept_for_certain_goes_first(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    rate(&m, 1e8, "cpu", 1, 0, "system");
+    rate(&m, 6e7, "cpu", 1, 64, "system");
+    rate(&m, 1e7, "cpu", 1, 64, "device");
+    m.cells[2].sum.ci = (struct as_interval){1e6, 3e8};
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.6, 1e-9);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    made_says(f, "keeps 60%");
+    made_says(f, "the least of 2 that is significant");
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_kept_for_certain_goes_first),
         cmocka_unit_test(test_what_is_kept_may_be_all),
         cmocka_unit_test(test_rates_and_what_is_kept),
         cmocka_unit_test(test_lost_updates),

@@ -72,13 +72,14 @@ static const struct as_cell *alone_of(const struct as_cell *const *cells, size_t
 
 struct kept {
     const struct as_cell *cell, *alone;
-    double share, most; /* the least that is kept, and the most */
+    double share, least, most; /* what is kept by the cell; by any, at least and at most */
+    bool sure;                 /* less than all is kept: such a pair goes before one that may keep all */
     size_t n;
 };
 
 static void look_at_shared(const struct as_cell *const *cells, size_t n, const struct as_cell *like, struct kept *k)
 {
-    *k = (struct kept){.share = INFINITY};
+    *k = (struct kept){.share = INFINITY, .least = INFINITY};
     for (size_t i = 0; i < n; i++) {
         if (!as_cell_both_work(cells[i]) || !is_same_array(cells[i], like) ||
             !as_cells_same(cells[i], like, "allocator"))
@@ -88,8 +89,11 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
             continue;
         double share = cells[i]->sum.median / alone->sum.median;
         k->n++;
+        k->least = fmin(k->least, share);
         k->most = fmax(k->most, share);
-        if (share < k->share) {
+        const bool sure = as_verdict_above(as_cells_ratio(cells[i], alone), 1) == AS_REFUTED;
+        if (sure == k->sure ? share < k->share : sure) {
+            k->sure = sure;
             k->share = share;
             k->cell = cells[i];
             k->alone = alone;
@@ -100,7 +104,7 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
 static void add_kept(struct as_rule_context *c, const struct kept *k)
 {
     const struct as_cell *cell = k->cell;
-    char array[64], range[48] = "", ratio[96], kept[160];
+    char array[64], range[96] = "", ratio[96], kept[160];
     struct as_fact *f =
         as_fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", as_cell_axis(cell, "agent"),
                     as_cell_axis(cell, "elements"), as_cell_axis(cell, "type"), as_cell_axis(cell, "allocator"));
@@ -114,7 +118,8 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
     } else
         snprintf(kept, sizeof kept, " keeps %.0f%% of its rate alone", 100 * k->share);
     if (k->n > 1)
-        snprintf(range, sizeof range, ", the least of %zu, at most %.0f%%", k->n, 100 * k->most);
+        snprintf(range, sizeof range, ", the least of %zu%s, at most %.0f%%", k->n,
+                 k->share > k->least ? " that is significant" : "", 100 * k->most);
     as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s (%s threads of the CPU, %s of the device%s)",
                 by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
                 by_cpu(cell) ? "CPU" : "device", kept, as_cell_axis(cell, "cpu_threads"),
