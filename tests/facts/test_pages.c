@@ -105,9 +105,58 @@ static void test_who_counts(void **unused)
     assert_true(isnan(made_get(&m, "accounting.malloc")->value));
 }
 
+/* Better by the medians, and perhaps not at all. */
+static void test_tied(void **unused)
+{
+    static const char *const ids[] = {"fault.huge_pages.cpu-one.thp", "fault.threads.cpu-all.mmap",
+                                      "fault.host_backing.cpu-one.mmap", "fault.prefault.device-minor.shared"};
+    (void)unused;
+    m.share = 0.1;
+    fault("cpu-one", "fault", "mmap", 10000, 1000);
+    fault("cpu-one", "fault", "thp", 10000, 950);
+    fault("cpu-all", "fault", "mmap", 10000, 1050);
+    fault("cpu-one", "first", "mmap", 10000, 1050);
+    fault("device-major", "fault", "shared", 10000, 100);
+    fault("device-minor", "fault", "shared", 10000, 105);
+    made_derive(&m);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        const struct as_fact *f = made_get(&m, ids[i]);
+        assert_int_equal(f->verdict, AS_UNDECIDED);
+        made_says(f, "statistically tied");
+    }
+    m.share = 0.01;
+}
+
+/* A size whose interval goes beyond a tenth more is not nearly at the highest rate for certain. */
+static void test_ceiling(void **unused)
+{
+    (void)unused;
+    fault("cpu-one", "fault", "mmap", 1000, 1050)->sum.ci = (struct as_interval){950, 1200};
+    fault("cpu-one", "fault", "mmap", 10000, 1040);
+    fault("cpu-one", "fault", "mmap", 100000, 1000);
+    made_derive(&m);
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "from 10000 pages on");
+}
+
+static void test_events_that_may_be_few(void **unused)
+{
+    (void)unused;
+    struct as_cell *c =
+        made_add(&m, "page_events", "events", 7000, "what=misses;pages=1024;stride=4096;allocator=mmap;touch=cpu");
+    c->detail = strdup("{\"loads\": 65536}");
+    c->sum.ci = (struct as_interval){5000, 9000};
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "tlb.misses.mmap.4096");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "is undecided");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_tied, clean),
+        cmocka_unit_test_teardown(test_ceiling, clean),
+        cmocka_unit_test_teardown(test_events_that_may_be_few, clean),
         cmocka_unit_test_teardown(test_curve, clean),
         cmocka_unit_test_teardown(test_gains, clean),
         cmocka_unit_test_teardown(test_who_counts, clean),

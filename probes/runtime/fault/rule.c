@@ -53,7 +53,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     size_t best = 0, from = 0;
     for (size_t i = 1; i < curve->n; i++)
         best = curve->y[i] < curve->y[best] ? i : best;
-    while (curve->y[from] > AT_CEILING * curve->y[best])
+    while (from < best && curve->ci[from].hi > AT_CEILING * curve->y[best])
         from++;
     const struct as_cell *cell = curve->cells[best];
     char value[96], text[96];
@@ -91,17 +91,21 @@ static void curves(struct as_rule_context *c)
 static const struct comparison {
     const char *axis, *a, *b;
     const char *id, *says, *then;
-    const char *not_so;
+    const char *not_so, *tied;
 } comparisons[] = {
     {"allocator", "mmap", "thp", "huge_pages", "Transparent huge pages make first touches ", " as fast",
-     "Transparent huge pages do not make first touches faster: "},
+     "Transparent huge pages do not make first touches faster: ",
+     "First touches of transparent huge pages and of base pages are statistically tied: "},
     {"scenario", "cpu-one", "cpu-all", "threads", "All threads of the CPU are served ", " the faults of one",
-     "All threads of the CPU together are served no more faults than one: "},
+     "All threads of the CPU together are served no more faults than one: ",
+     "The faults served to all threads of the CPU and to one are statistically tied: "},
     {"scenario", "device-major", "device-minor", "prefault",
      "Where the CPU touched first, the device's own first touch is ", " as fast",
-     "That the CPU touched first does not make the device's own first touch faster: "},
+     "That the CPU touched first does not make the device's own first touch faster: ",
+     "The device's own first touch is statistically tied with that after a touch by the CPU: "},
     {"what", "first", "fault", "host_backing", "Fresh memory takes ",
-     " the time of reused pages, since the host backs it", "Fresh memory takes no longer than reused pages: "},
+     " the time of reused pages, since the host backs it",
+     "Fresh memory takes no longer than reused pages: ", "Fresh memory and reused pages are statistically tied: "},
 };
 
 static double pages_of(const struct as_pair *p)
@@ -120,8 +124,8 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio);
     who(p->b, text, sizeof text);
     const bool so = f->verdict == AS_SUPPORTED;
-    as_fact_say(f, "%s%s%s (%s, %.0f pages)", so ? how->says : how->not_so, ratio, so ? how->then : "", text,
-                pages_of(p));
+    const char *says = so ? how->says : f->verdict == AS_REFUTED ? how->not_so : how->tied;
+    as_fact_say(f, "%s%s%s (%s, %.0f pages)", says, ratio, so ? how->then : "", text, pages_of(p));
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
 }

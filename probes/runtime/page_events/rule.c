@@ -11,16 +11,22 @@ static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
     const struct as_cell *cell = curve->cells[0];
     const double loads = as_cell_note(cell, "loads");
     size_t i = 0;
+    bool few = true; /* below that for certain, at each number of pages so far */
     if (!(loads > 0))
         return;
-    while (i < curve->n && curve->y[i] < SEEN * loads)
-        i++;
+    while (i < curve->n && curve->ci[i].lo < SEEN * loads)
+        few = few && curve->ci[i++].hi < SEEN * loads;
     struct as_fact *f = as_fact_add(c, "TLB", "pages", "tlb.misses.%s.%s", as_cell_axis(cell, "allocator"),
                                     as_cell_axis(cell, "stride"));
     if (!f)
         return;
     const size_t last = curve->n - 1;
-    if (i == curve->n)
+    if (i == curve->n && !few)
+        as_fact_say(
+            f,
+            "Whether one load in ten misses the TLB up to %.0f pages is undecided (%s, a page every %s bytes; counted)",
+            curve->x[last], as_cell_axis(cell, "allocator"), as_cell_axis(cell, "stride"));
+    else if (i == curve->n)
         as_fact_say(f,
                     "Fewer than one load in ten misses the TLB up to %.0f pages (%s, a page every %s bytes; counted)",
                     curve->x[last], as_cell_axis(cell, "allocator"), as_cell_axis(cell, "stride"));
