@@ -220,3 +220,25 @@ done:
     free(c.index);
     return found;
 }
+
+static struct as_interval points_interval(const struct as_interval *ci, const struct as_plateau *p)
+{
+    const size_t n = p->last - p->first + 1;
+    double *ends = malloc(2 * n * sizeof *ends);
+    struct as_interval out = {NAN, NAN};
+    if (!ends)
+        return out;
+    for (size_t i = 0; i < n; i++) {
+        ends[i] = ci[p->first + i].lo;
+        ends[n + i] = ci[p->first + i].hi;
+    }
+    out = (struct as_interval){as_median(ends, n), as_median(ends + n, n)};
+    free(ends);
+    return out;
+}
+
+enum as_step as_plateau_step(const struct as_interval *y_ci, const struct as_plateau p[2])
+{
+    const struct as_interval a = points_interval(y_ci, &p[0]), b = points_interval(y_ci, &p[1]);
+    return b.lo > a.hi ? AS_STEP_UP : b.hi < a.lo ? AS_STEP_DOWN : AS_STEP_NONE;
+}

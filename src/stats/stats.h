@@ -76,6 +76,10 @@ struct as_plateau {
     double knee; /* x at which the curve leaves this plateau (half the rise to the next, in log y); NAN for the last */
     struct as_interval knee_ci; /* from the bracket of measured points and the spread of y */
 };
+/* Does the curve go up or down from p[0] to p[1] by the intervals of the points (half lie above, half below)? The
+ * interval of a level says how its points differ, not how well each is known. */
+enum as_step { AS_STEP_NONE, AS_STEP_UP, AS_STEP_DOWN };
+enum as_step as_plateau_step(const struct as_interval *y_ci, const struct as_plateau p[2]);
 size_t as_plateaus(const double *x, const double *y, const struct as_interval *y_ci, size_t n, struct as_plateau *out,
                    size_t max);
 

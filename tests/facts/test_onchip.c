@@ -228,6 +228,7 @@ static void test_units(void **state)
     const struct as_fact *sharing = made_get(m, "onchip.L2.sharing");
     assert_true(sharing->verdict == AS_SUPPORTED && sharing->value == 2);
     m->cells[4].sum.median = 379;
+    m->cells[4].sum.ci = (struct as_interval){378, 380};
     made_derive(m);
     assert_int_equal(made_get(m, "onchip.L2.sharing")->verdict, AS_REFUTED);
     end(m);
@@ -391,9 +392,42 @@ static void test_hostile(void **state)
     end(m);
 }
 
+/* By the medians there are far lines, shared ones, sectors, banks and a reach; the intervals hold none of them. */
+static void test_wide_intervals(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    char axes[96];
+    m->share = 0.4;
+    made_add(m, "onchip_units", "ns", 100, "what=near unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 150, "what=missed unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 110, "what=found unit=3 filler=1");
+    for (int i = 0; i < 8; i++) {
+        snprintf(axes, sizeof axes, "what=fetch level=L2 distance=%d", 8 << i);
+        made_add(m, "onchip_lines", "ns", i < 3 ? 100 : 130, axes);
+        snprintf(axes, sizeof axes, "what=local units=every width=32 stride=%d", 1 << i);
+        made_add(m, "onchip_bandwidth", "B/cycle", i == 5 ? 50 : 100, axes);
+        snprintf(axes, sizeof axes, "what=common units=one width=128 stride=1 size=%d", 1 << (20 + i));
+        made_add(m, "onchip_bandwidth", "B/cycle", i < 4 ? 60 : 50, axes);
+    }
+    made_derive(m);
+    const struct as_fact *f = made_get(m, "onchip.L2.far.unit3");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "are statistically tied with the near ones");
+    f = made_get(m, "onchip.L2.sharing");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "0 of 1 other units loaded; 1 are undecided");
+    assert_null(made_find(m, "onchip.L2.sector"));
+    assert_null(made_find(m, "onchip.local.banks"));
+    assert_null(made_find(m, "onchip.L2.reach_of_unit"));
+    end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wide_intervals),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_part),
         cmocka_unit_test(test_whole),

@@ -8,23 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATIOS_MAX = 512 };
-
-/* Is the next plateau higher by the intervals of the points, of which half lie above, half below? That of a plateau's
- * level says how its points differ, not how well each is known. */
-static bool rises(const struct as_interval *ci, const struct as_plateau p[2])
-{
-    double hi[RATIOS_MAX], lo[RATIOS_MAX];
-    for (size_t i = p[0].first; i <= p[0].last; i++)
-        hi[i - p[0].first] = ci[i].hi;
-    for (size_t i = p[1].first; i <= p[1].last; i++)
-        lo[i - p[1].first] = ci[i].lo;
-    return as_median(lo, p[1].last - p[1].first + 1) > as_median(hi, p[0].last - p[0].first + 1);
-}
-
 /* ---- reach, from latency over sizes ---- */
 
-enum { RATIOS_MIN = 5, CURVES_MAX = 64 };
+enum { RATIOS_MIN = 5, RATIOS_MAX = 512, CURVES_MAX = 64 };
 static const double clear_step = 1.10; /* less than a tenth is not told from other differences of two allocations */
 
 struct ratios {
@@ -76,7 +62,7 @@ static void add_ratio_reach(struct as_rule_context *c, const struct ratios *r, c
     struct as_plateau p[4];
     size_t n = as_plateaus(r->x, r->y, r->ci, r->n, p, 4), at = 0;
     /* the knee that counts: from a level near 1 up by a clear step, which is a step by the intervals too */
-    while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level && rises(r->ci, &p[at])))
+    while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level && as_plateau_step(r->ci, &p[at]) == AS_STEP_UP))
         at++;
     struct as_fact *f = as_fact_add(c, "TLB", "B", "tlb.reach");
     if (!f)
@@ -304,7 +290,7 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     int level = 1;
     for (size_t i = 0; i + 1 < n; i++) {
         const double step = p[i + 1].level - p[i].level;
-        if (step >= CLEAR * costs->control[p[i + 1].first] && rises(ci, &p[i]))
+        if (step >= CLEAR * costs->control[p[i + 1].first] && as_plateau_step(ci, &p[i]) == AS_STEP_UP)
             add_reach(c, costs, &p[i], step, level++);
     }
     if (level > 1)

@@ -33,6 +33,15 @@ static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best,
     as_fact_evidence(f, best);
 }
 
+/* Lanes of two banks take turns at one; what is called free of conflicts is at least so many times as fast. */
+static const double CONFLICT = 1.9, NO_CONFLICT = 1.5;
+
+/* Of one point over another. */
+static struct as_interval ratio_to(const struct as_curve *curve, size_t under, size_t over)
+{
+    return as_ratio_interval(curve->y[over], curve->ci[over], curve->y[under], curve->ci[under]);
+}
+
 /* Neighbours that are as many words apart as there are banks all want the same one: the slowest stride, and of those as
  * slow as it the smallest. */
 static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
@@ -41,20 +50,23 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
     for (size_t i = 1; i < curve->n; i++)
         if (curve->y[i] < 0.98 * curve->y[slowest])
             slowest = i;
-    if (curve->x[0] != 1 || slowest == 0 || slowest + 1 >= curve->n || !(curve->y[0] > 1.9 * curve->y[slowest]))
+    if (curve->x[0] != 1 || slowest == 0 || slowest + 1 >= curve->n || !(ratio_to(curve, slowest, 0).lo > CONFLICT))
         return;
     struct as_fact *f = as_fact_add(c, "LOCAL", "banks", "onchip.local.banks");
     if (!f)
         return;
     double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
     as_fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
+    if (!(ratio_to(curve, slowest, slowest + 1).lo > NO_CONFLICT))
+        f->verdict = AS_UNDECIDED;
     as_fact_say(
         f,
-        "A unit's %s has %.0f banks of %.3g B per cycle: an access with a stride of as many words is %.3gx slower, "
-        "and one of %.0f words is not",
+        f->verdict == AS_SUPPORTED
+            ? "A unit's %s has %.0f banks of %.3g B per cycle: an access with a stride of as many words is "
+              "%.3gx slower, and one of %.0f words is not"
+            : "A unit's %s may have %.0f banks of %.3g B per cycle: an access with a stride of as many words is "
+              "%.3gx slower; whether one of %.0f words is faster than that is undecided",
         as_local_name(c), f->value, one, degree, curve->x[slowest + 1]);
-    if (!(curve->y[slowest + 1] > 1.5 * curve->y[slowest]))
-        f->verdict = AS_UNDECIDED;
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
@@ -63,7 +75,7 @@ static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
 {
     struct as_plateau p[LEVELS_MAX];
     size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
-    if (n < 2 || curve->n < POINTS_MIN)
+    if (n < 2 || curve->n < POINTS_MIN || as_plateau_step(curve->ci, p) != AS_STEP_DOWN)
         return;
     struct as_fact *f = as_fact_add(c, "L2", "B", "onchip.L2.reach_of_unit");
     if (!f)

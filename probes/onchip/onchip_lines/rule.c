@@ -8,15 +8,16 @@ static const double STEP_UP = 1.15; /* less is not told from what else differs b
 /* The first point at which the curve has gone half the way from its lowest to its highest; 0: there is none. */
 static size_t first_up(const struct as_curve *curve)
 {
-    double lo = curve->y[0], hi = curve->y[0];
+    size_t lo = 0, hi = 0;
     for (size_t i = 1; i < curve->n; i++) {
-        lo = fmin(lo, curve->y[i]);
-        hi = fmax(hi, curve->y[i]);
+        lo = curve->y[i] < curve->y[lo] ? i : lo;
+        hi = curve->y[i] > curve->y[hi] ? i : hi;
     }
-    if (!(hi > STEP_UP * lo))
+    const struct as_interval step = as_ratio_interval(curve->y[hi], curve->ci[hi], curve->y[lo], curve->ci[lo]);
+    if (!(curve->y[hi] > STEP_UP * curve->y[lo] && step.lo > 1))
         return 0;
     for (size_t i = 1; i < curve->n; i++)
-        if (curve->y[i] > sqrt(lo * hi))
+        if (curve->y[i] > sqrt(curve->y[lo] * curve->y[hi]))
             return i;
     return 0;
 }

@@ -18,12 +18,18 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
     if (isfinite(near_share))
         snprintf(share, sizeof share, ", and %.0f%% of its lines are near", 100 * near_share);
     as_fact_ratio(f, far, near);
-    if (!(f->ci.lo > 1))
-        f->verdict = AS_UNDECIDED;
-    as_fact_say(f, "For unit %s the L2 cache has a near part, %s per load, and a far part, %s%s",
-                as_cell_axis(near, "unit"),
-                as_fact_value_text(near->sum.median, as_cell_interval(near), "ns", a, sizeof a),
-                as_fact_value_text(far->sum.median, as_cell_interval(far), "ns", b, sizeof b), share);
+    f->verdict = as_verdict_above(f->ci, 1);
+    as_fact_value_text(near->sum.median, as_cell_interval(near), "ns", a, sizeof a);
+    as_fact_value_text(far->sum.median, as_cell_interval(far), "ns", b, sizeof b);
+    if (f->verdict == AS_SUPPORTED)
+        as_fact_say(f, "For unit %s the L2 cache has a near part, %s per load, and a far part, %s%s",
+                    as_cell_axis(near, "unit"), a, b, share);
+    else
+        as_fact_say(f, "For unit %s the lines of the L2 cache that looked far %s: %s and %s per load",
+                    as_cell_axis(near, "unit"),
+                    f->verdict == AS_REFUTED ? "are no slower than the near ones"
+                                             : "are statistically tied with the near ones",
+                    b, a);
     as_fact_evidence(f, near);
     as_fact_evidence(f, far);
 }
@@ -32,20 +38,25 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
 static void add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                       const struct as_cell *missed)
 {
-    size_t others = 0, found = 0;
+    size_t others = 0, found = 0, open = 0;
+    char undecided[48] = "";
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found") &&
             as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "unit")) {
+            const enum as_fact_verdict hit = as_verdict_above(as_cells_ratio(missed, cells[i]), STEP_UP);
             others++;
-            found += cells[i]->sum.median < missed->sum.median / STEP_UP;
+            found += hit == AS_SUPPORTED;
+            open += hit == AS_UNDECIDED;
         }
     struct as_fact *f = others ? as_fact_add(c, "L2", "units", "onchip.L2.sharing") : NULL;
     if (!f)
         return;
     as_fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
-    f->verdict = found == others ? AS_SUPPORTED : AS_REFUTED;
-    as_fact_say(f, "Unit %s hits L2 lines that %zu of %zu other units loaded", as_cell_axis(missed, "unit"), found,
-                others);
+    f->verdict = found == others ? AS_SUPPORTED : found + open == others ? AS_UNDECIDED : AS_REFUTED;
+    if (open)
+        snprintf(undecided, sizeof undecided, "; %zu are undecided", open);
+    as_fact_say(f, "Unit %s hits L2 lines that %zu of %zu other units loaded%s", as_cell_axis(missed, "unit"), found,
+                others, undecided);
     as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found"))
