@@ -8,6 +8,9 @@
 
 enum { MANY_CELLS = 20 }; /* of so many it is worth saying what nine of ten do */
 
+/* A clock counts as above the maximum from here on: reported ones are rounded. */
+static const double ABOVE = 1.02;
+
 static void derive_clock(struct as_rule_context *c)
 {
     double *hz = malloc(c->n * sizeof *hz);
@@ -37,12 +40,19 @@ static void derive_clock(struct as_rule_context *c)
             snprintf(seen_in, sizeof seen_in, "%sin %zu valid cell%s", range, n, n == 1 ? "" : "s");
         else
             snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
-        if (f->claimed > 0 && median > 1.02 * f->claimed) {
-            f->verdict = AS_REFUTED;
+        if (f->claimed > 0)
+            f->verdict = f->ci.lo > ABOVE * f->claimed    ? AS_REFUTED
+                         : f->ci.hi <= ABOVE * f->claimed ? AS_SUPPORTED
+                                                          : AS_UNDECIDED;
+        if (f->verdict == AS_REFUTED) {
             as_fact_say(f, "The core runs at %s, above its reported maximum of %s (%s)", value, claim, seen_in);
         } else {
             as_fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
-                        f->claimed > 0 ? ", within its reported maximum of " : "", f->claimed > 0 ? claim : "");
+                        f->claimed > 0 ? f->verdict == AS_SUPPORTED
+                                             ? ", within its reported maximum of "
+                                             : "; whether within its reported maximum is undecided: "
+                                       : "",
+                        f->claimed > 0 ? claim : "");
         }
         for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
             if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && seen++ % step == 0)

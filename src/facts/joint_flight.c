@@ -11,30 +11,42 @@ struct operations {
     size_t rates_n, waits_n;
 };
 
-/* Threads that have one chain each fill a unit as Little's law says, or not: the farthest that a cell with one chain is
- * from it, 0 where there is none; *worst is that cell. */
-static double farthest(const struct operations *o, const char *op, double wait, double rate, double warp,
-                       const struct as_cell **worst)
+/* Threads that have one chain each fill a unit as Little's law says, or not. */
+struct law {
+    const struct as_cell *worst; /* the farthest from it; NULL: no cell has one chain */
+    double far;
+    size_t agree, differ, n; /* cells: all of the interval within the bound, none of it, all cells */
+};
+
+static struct law compare(const struct operations *o, const struct as_cell *rate, const struct as_cell *wait,
+                          double warp)
 {
-    double most = 0;
-    *worst = NULL;
+    static const double AGREES = 0.1;
+    struct law law = {0};
+    const char *op = as_cell_axis(rate, "op");
+    const struct as_interval r = as_cell_interval(rate), w = as_cell_interval(wait);
     for (size_t i = 0; i < o->rates_n; i++) {
         const struct as_cell *cell = o->rates[i];
         const double warps = as_cell_axis_number(cell, "warps");
         if (strcmp(as_cell_axis(cell, "op"), op) != 0 || as_cell_axis_number(cell, "ilp") != 1 || !(warps > 0))
             continue;
-        const double far = fabs(cell->sum.median / fmin(rate, warps * warp / wait) - 1);
-        if (!*worst || far > most) {
-            most = far;
-            *worst = cell;
+        const double filled = warps * warp, by_law = fmin(rate->sum.median, filled / wait->sum.median);
+        const struct as_interval bounds = {fmin(r.lo, filled / w.hi), fmin(r.hi, filled / w.lo)};
+        const struct as_interval ratio = as_ratio_interval(cell->sum.median, as_cell_interval(cell), by_law, bounds);
+        const double far = fabs(cell->sum.median / by_law - 1);
+        law.n++;
+        law.agree += ratio.lo >= 1 - AGREES && ratio.hi <= 1 + AGREES;
+        law.differ += ratio.hi < 1 - AGREES || ratio.lo > 1 + AGREES;
+        if (!law.worst || far > law.far) {
+            law.far = far;
+            law.worst = cell;
         }
     }
-    return most;
+    return law;
 }
 
 static void add_flight(struct as_rule_context *c, const struct operations *o, const char *op)
 {
-    static const double AGREES = 0.1;
     const struct as_cell *rate = as_cells_best(o->rates, o->rates_n, "op", op),
                          *wait = as_cells_best(o->waits, o->waits_n, "op", op);
     const double warp = as_warp_of(c);
@@ -44,21 +56,21 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
     if (!f)
         return;
     const struct as_interval r = as_cell_interval(rate), w = as_cell_interval(wait);
-    const struct as_cell *worst;
+    const struct law law = compare(o, rate, wait, warp);
     const double flight = rate->sum.median * wait->sum.median;
-    const double far = farthest(o, op, wait->sum.median, rate->sum.median, warp, &worst);
-    char value[96], curve[96] = "";
+    char value[96], curve[128] = "";
     as_fact_number(f, flight / warp, (struct as_interval){r.lo * w.lo / warp, r.hi * w.hi / warp});
+    f->verdict = law.differ ? AS_REFUTED : law.agree == law.n ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_evidence(f, rate);
     as_fact_evidence(f, wait);
-    if (worst) {
+    if (law.worst) {
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, "; what was measured with one chain is within %.1f%% of that", 100 * far);
+        as_buf_printf(&text, "; what was measured with one chain is within %.1f%% of that%s", 100 * law.far,
+                      f->verdict == AS_UNDECIDED ? " by its median, with too wide an interval to decide" : "");
         as_copy_text(curve, sizeof curve, as_buf_get(&text));
         as_buf_finish(&text);
-        as_fact_evidence(f, worst);
+        as_fact_evidence(f, law.worst);
     }
-    f->verdict = far > AGREES ? AS_REFUTED : AS_SUPPORTED;
     as_fact_say(f, "By Little's law %s of one chain per thread keep a unit busy with %s, %.0f in flight%s",
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, flight, curve);
 }

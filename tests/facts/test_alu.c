@@ -165,12 +165,29 @@ static void test_many(void **unused)
     made_says(f, " more");
 }
 
+/* Off the law by the medians, and perhaps not at all. */
+static void test_flight_of_wide_intervals(void **unused)
+{
+    (void)unused;
+    m.share = 0.3;
+    one_chain(96);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "alu.flight.ffma32");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "too wide an interval to decide");
+    m.share = 0.01;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_each, clean),    cmocka_unit_test_teardown(test_peak, clean),
-        cmocka_unit_test_teardown(test_widths, clean),  cmocka_unit_test_teardown(test_flight, clean),
-        cmocka_unit_test_teardown(test_several, clean), cmocka_unit_test_teardown(test_no_several, clean),
+        cmocka_unit_test_teardown(test_flight_of_wide_intervals, clean),
+        cmocka_unit_test_teardown(test_each, clean),
+        cmocka_unit_test_teardown(test_peak, clean),
+        cmocka_unit_test_teardown(test_widths, clean),
+        cmocka_unit_test_teardown(test_flight, clean),
+        cmocka_unit_test_teardown(test_several, clean),
+        cmocka_unit_test_teardown(test_no_several, clean),
         cmocka_unit_test_teardown(test_many, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,9 +417,32 @@ static void test_many(void **state)
     made_end(&m);
 }
 
+/* Above the maximum by the median of clocks, and steps between levels by medians of latencies: no interval says so. */
+static void test_undecided_by_medians(void **state)
+{
+    (void)state;
+    struct made m;
+    start(&m);
+    m.share = 0.6;
+    add_curve(&m, "thp", "random", INFINITY, 2);
+    for (size_t i = 0; i < m.n; i++) {
+        m.cells[i].sum.median = m.cells[i].sum.median > 20 ? 12 : 10;
+        m.cells[i].clock_hz = i % 2 ? 2.2e9 : 2.6e9;
+        m.cells[i].sum.ci = (struct as_interval){6, 16};
+    }
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "clock.core");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "whether within its reported maximum is undecided");
+    for (size_t i = 0; i < m.facts_n; i++)
+        assert_null(strstr(m.facts[i].id, ".size"));
+    made_end(&m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cache),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_undecided_by_medians),
+                                       cmocka_unit_test(test_cache),
                                        cmocka_unit_test(test_cache_claims),
                                        cmocka_unit_test(test_cache_with_hole),
                                        cmocka_unit_test(test_cache_with_wide_hole),

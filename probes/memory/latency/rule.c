@@ -189,7 +189,7 @@ static bool end_of(const struct as_curve *curve, const struct level *level, doub
     *end = p->knee;
     *ci = p->knee_ci;
     if (!level->hole)
-        return isfinite(p->knee);
+        return isfinite(p->knee) && as_plateau_step(curve->ci, p) == AS_STEP_UP;
     const double clearly = sqrt(2);
     if (!level->cache || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
         return false;
