@@ -45,6 +45,7 @@ static const struct difference differences[] = {
 static void add_difference(struct as_rule_context *c, const struct difference *d, const struct as_pair *pair)
 {
     struct as_buf id = AS_BUF_INIT, text = AS_BUF_INIT, a = AS_BUF_INIT, b = AS_BUF_INIT;
+    char value[96];
     subject_of(pair->a, "_", &id);
     struct as_fact *f = as_fact_add(c, "matrix", "x", "%s.%s", d->id, as_buf_get(&id));
     if (f) {
@@ -52,7 +53,12 @@ static void add_difference(struct as_rule_context *c, const struct difference *d
         f->verdict = as_verdict_above(f->ci, 1);
         as_buf_clear(&id);
         subject_of(pair->a, " ", &id);
-        as_buf_printf(&text, "%s: %s at %.3g times the rate of %s", as_buf_get(&id), d->says, f->value, d->than);
+        as_fact_value_text(f->value, f->ci, "x", value, sizeof value);
+        if (f->verdict == AS_UNDECIDED)
+            as_buf_printf(&text, "%s: %s at a rate statistically tied with that of %s, %s", as_buf_get(&id), d->says,
+                          d->than, value);
+        else
+            as_buf_printf(&text, "%s: %s at %s the rate of %s", as_buf_get(&id), d->says, value, d->than);
         state_of(pair->a, &a);
         state_of(pair->b, &b);
         if (a.len && b.len)

@@ -248,13 +248,41 @@ static void test_launches(void **unused)
     assert_null(made_find(&m, "clockstate.wgmma.s8")); /* nothing of them was noted */
 }
 
+/* Ratios that may be 1, or on either side of what counts: no difference is stated. */
+static void test_tied(void **unused)
+{
+    char axes[128];
+    (void)unused;
+    m.share = 0.1;
+    product("mma", "f16", 2048, 98);
+    product("library", "f16", 2048, 100);
+    product("tiled", "f32", 2048, 65);
+    for (int i = 0; i < 2; i++) {
+        snprintf(axes, sizeof axes, "instruction=%s;operands=random",
+                 i ? "wgmma_m64n256k16_f16_f32" : "mma_m16n8k16_f16_f32");
+        made_add(&m, "matmul_peak", "ops/cycle", 1000, axes);
+        snprintf(axes, sizeof axes, "path=mma;type=f16;size=2048;operands=%s;hold=sustained", i ? "zero" : "random");
+        made_add(&m, "matmul", "ops/s", i ? 101e12 : 100e12, axes);
+    }
+    made_derive(&m);
+    m.share = 0.01;
+    assert_verdict("matmul.older.f16", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.older.f16"), "may or may not reach");
+    made_says(made_get(&m, "matmul.library.f16"), "statistically tied with the library's: 0.98");
+    assert_verdict("matmul.footprint.f16", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.footprint.f16"), "may be merely a memory-footprint feature");
+    assert_verdict("matmul.zeros.mma_f16_2048", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.zeros.mma_f16_2048"), "statistically tied with that of random numbers, sustained");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_emulated, clean),  cmocka_unit_test_teardown(test_matrix_unit, clean),
-        cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_peaks, clean),
-        cmocka_unit_test_teardown(test_power, clean),     cmocka_unit_test_teardown(test_fusion, clean),
-        cmocka_unit_test_teardown(test_attention, clean), cmocka_unit_test_teardown(test_launches, clean),
+        cmocka_unit_test_teardown(test_tied, clean),        cmocka_unit_test_teardown(test_emulated, clean),
+        cmocka_unit_test_teardown(test_matrix_unit, clean), cmocka_unit_test_teardown(test_undecided, clean),
+        cmocka_unit_test_teardown(test_peaks, clean),       cmocka_unit_test_teardown(test_power, clean),
+        cmocka_unit_test_teardown(test_fusion, clean),      cmocka_unit_test_teardown(test_attention, clean),
+        cmocka_unit_test_teardown(test_launches, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,8 +133,8 @@ static void add_footprint(const struct products *p, const struct number_type *t,
         as_fact_say(f, "%s is NOT merely a memory-footprint feature: %.2g of the bytes of %s and %.3g times its rate",
                     t->word, bytes, wider, rate);
     else
-        as_fact_say(f, "%s is a memory-footprint feature: %.2g of the bytes of %s at %.3g times its rate", t->word,
-                    bytes, wider, rate);
+        as_fact_say(f, "%s %s a memory-footprint feature: %.2g of the bytes of %s at %.3g times its rate", t->word,
+                    fast == AS_REFUTED ? "is" : "may be merely", bytes, wider, rate);
     as_fact_evidence(f, at.a);
     as_fact_evidence(f, at.b);
 }
@@ -245,8 +245,11 @@ static void add_library(const struct products *p, const char *type)
         return;
     as_fact_ratio(f, at.a, at.b);
     f->verdict = as_verdict_above(f->ci, RESPECTED);
-    as_fact_say(f, "Products of %s of %s by path %s run at %s the rate of the library's", type,
-                as_cell_axis(at.a, "size"), path_of(at.a),
+    as_fact_say(f,
+                as_verdict_above(f->ci, 1) == AS_UNDECIDED
+                    ? "Products of %s of %s by path %s are statistically tied with the library's: %s of its rate"
+                    : "Products of %s of %s by path %s run at %s the rate of the library's",
+                type, as_cell_axis(at.a, "size"), path_of(at.a),
                 as_fact_value_text(f->value, f->ci, "x", value, sizeof value));
     as_fact_evidence(f, at.a);
     as_fact_evidence(f, at.b);

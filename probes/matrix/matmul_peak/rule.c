@@ -86,8 +86,10 @@ static void add_older(struct as_rule_context *c, const struct as_cell *older, co
     as_fact_ratio(f, older, newer);
     f->verdict = as_verdict_above(f->ci, REACHED);
     as_fact_say(f, "The older path %s the newer one's rate in %s: %s has %.3g of %s's",
-                f->verdict == AS_REFUTED ? "does NOT reach" : "reaches", format, as_cell_axis(older, "instruction"),
-                f->value, as_cell_axis(newer, "instruction"));
+                f->verdict == AS_REFUTED     ? "does NOT reach"
+                : f->verdict == AS_SUPPORTED ? "reaches"
+                                             : "may or may not reach",
+                format, as_cell_axis(older, "instruction"), f->value, as_cell_axis(newer, "instruction"));
     as_fact_evidence(f, older);
     as_fact_evidence(f, newer);
 }
