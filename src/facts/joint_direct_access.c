@@ -67,7 +67,7 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
         as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays %s", from,
                     reads, copies, from_on);
     } else {
-        const bool slower = direct->sum.median < own->sum.median;
+        const bool slower = as_cells_ratio(direct, own).lo < 1; /* perhaps */
         f->verdict = slower ? AS_UNDECIDED : AS_REFUTED;
         as_fact_say(f, "A kernel reads %.40s directly at %s, %s", from, reads,
                     slower ? "and may be as fast as in its own memory: whether copying it first pays is not known"

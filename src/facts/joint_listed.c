@@ -29,19 +29,24 @@ static bool is_known(const struct as_rule_context *c, const char *place, bool ba
 }
 
 /* A dependent load in memory, nanoseconds; NAN where nobody knows. */
-static double memory_latency(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n)
+struct known {
+    double value;
+    struct as_interval ci;
+};
+
+static struct known memory_latency(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         if (strcmp(f->device, c->device) == 0 && strcmp(f->object, "memory") == 0 && ends_with(f->id, ".latency") &&
             strcmp(f->unit, "ns") == 0)
-            return f->value;
+            return (struct known){f->value, f->ci};
     }
     for (size_t i = 0; i < n; i++)
         if (strcmp(as_cell_axis(cells[i], "place"), "memory") == 0 &&
             strcmp(as_cell_axis(cells[i], "what"), "latency") == 0 && strcmp(cells[i]->unit, "ns") == 0)
-            return cells[i]->sum.median;
-    return NAN;
+            return (struct known){cells[i]->sum.median, as_cell_interval(cells[i])};
+    return (struct known){NAN, AS_NO_INTERVAL};
 }
 
 /* Behind it there is only memory. */
@@ -55,22 +60,35 @@ static bool is_last_cache(const struct as_cell *const *cells, size_t n, const ch
     return place[0] == 'L';
 }
 
-static void say_missed(struct as_fact *f, const char *place, const char *value, double memory)
+/* Does it take as long as a load from memory? Supported and undecided: whether it hits is not known. */
+static enum as_fact_verdict takes_as_long(const struct as_cell *cell, const struct known *memory, bool last)
 {
-    char text[40];
+    if (isnan(memory->value))
+        return last ? AS_UNDECIDED : AS_REFUTED;
+    return as_verdict_above(as_ratio_interval(cell->sum.median, as_cell_interval(cell), memory->value, memory->ci),
+                            CACHE_MOST);
+}
+
+static void say_missed(struct as_fact *f, const char *place, const char *value, const struct known *memory, bool surely)
+{
+    char text[96];
     f->verdict = AS_UNDECIDED;
-    if (isnan(memory)) {
+    if (isnan(memory->value)) {
         as_fact_say(f, "Loads within the listed size of %s take %s; it is unknown whether they hit it, %s", place,
                     value, "since there is no valid memory latency to compare");
         return;
     }
-    as_fact_value_text(memory, AS_NO_INTERVAL, f->unit, text, sizeof text);
-    as_fact_say(f, "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s", place, value,
-                text, "most of them miss, as when a hypervisor gives a guest only part of a cache");
+    as_fact_value_text(memory->value, surely ? AS_NO_INTERVAL : memory->ci, f->unit, text, sizeof text);
+    as_fact_say(f,
+                surely ? "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s"
+                       : "Loads within the listed size of %s take %s, those from memory %s; %s",
+                place, value, text,
+                surely ? "most of them miss, as when a hypervisor gives a guest only part of a cache"
+                       : "whether most of them hit is undecided");
 }
 
 static void add_level(struct as_rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
-                      double memory, bool last)
+                      const struct known *memory, bool last)
 {
     struct as_fact *f = as_fact_add(c, place, cell->unit, "listed.%.16s.%s", place, bandwidth ? "read" : "latency");
     char value[96];
@@ -80,8 +98,10 @@ static void add_level(struct as_rule_context *c, const struct as_cell *cell, con
     as_fact_number(f, cell->sum.median, ci);
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     as_fact_evidence(f, cell);
-    if (!bandwidth && strcmp(place, "memory") != 0 && (ci.lo > CACHE_MOST * memory || (last && isnan(memory)))) {
-        say_missed(f, place, value, memory);
+    const bool cache = !bandwidth && strcmp(place, "memory") != 0;
+    const enum as_fact_verdict missed = cache ? takes_as_long(cell, memory, last) : AS_REFUTED;
+    if (missed != AS_REFUTED) {
+        say_missed(f, place, value, memory, missed == AS_SUPPORTED);
         return;
     }
     as_fact_say(f, bandwidth ? "Sequential reads inside %s run at %s%s" : "A dependent load inside %s takes %s%s",
@@ -95,12 +115,12 @@ static void derive_listed(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "topology", &cells);
-    const double memory = memory_latency(c, cells, n);
+    const struct known memory = memory_latency(c, cells, n);
     for (size_t i = 0; i < n; i++) {
         const char *place = as_cell_axis(cells[i], "place"), *what = as_cell_axis(cells[i], "what");
         bool bandwidth = strcmp(what, "bandwidth") == 0;
         if (place[0] && strcmp(cells[i]->unit, bandwidth ? "GB/s" : "ns") == 0 && !is_known(c, place, bandwidth))
-            add_level(c, cells[i], place, bandwidth, memory, is_last_cache(cells, n, place));
+            add_level(c, cells[i], place, bandwidth, &memory, is_last_cache(cells, n, place));
     }
     free(cells);
 }
@@ -108,8 +128,8 @@ static void derive_listed(struct as_rule_context *c)
 const struct as_rule as_rules_joint_listed[] = {
     {"levels as listed", derive_listed,
      "median within half of a level that the system lists, or in four times the last-level cache for memory, where "
-     "neither a curve nor another kernel shows more; undecided where a load inside a cache takes more than four fifths "
-     "of the memory latency, or, inside the last-level cache, where that latency is unknown",
+     "neither a curve nor another kernel shows more; undecided unless a load inside a cache takes less than four "
+     "fifths of the memory latency, and inside the last-level cache where that latency is unknown",
      "a curve over the size with another plateau at that size"},
     {0},
 };

@@ -87,6 +87,10 @@ static void test_copy_or_direct(void **unused)
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(isnan(f->value));
     made_says(f, "does not pay");
+    direct->sum.median = 4010; /* faster by the medians, and perhaps slower */
+    direct->sum.ci = (struct as_interval){3900, 4100};
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "copy.pays.pinned")->verdict, AS_UNDECIDED);
     direct->sum.median = 3990; /* slower by the medians, and perhaps not at all */
     direct->sum.ci = (struct as_interval){3900, 4100};
     made_derive(&m);

@@ -424,9 +424,25 @@ static void test_wide_intervals(void **state)
     end(m);
 }
 
+/* Below four fifths of the memory latency by the medians, and perhaps not. */
+static void test_listed_may_be_missed(void **state)
+{
+    (void)state;
+    struct made *m = start();
+    m->share = 0.2;
+    made_add(m, "topology", "ns", 90, "place=L3 what=latency");
+    made_add(m, "topology", "ns", 126, "place=memory what=latency");
+    made_derive(m);
+    const struct as_fact *f = made_get(m, "listed.L3.latency");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "whether most of them hit is undecided");
+    end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_listed_may_be_missed),
         cmocka_unit_test(test_wide_intervals),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_part),
