@@ -1,10 +1,46 @@
-"""Writes the registry of probes: registry.py OUT.c NAME [NAME ...]"""
+"""The probes of this build, by their folders: each FAMILY/NAME under probes/ that has a section.json.
+
+registry.py list PROBES prints the folders in the order of the report; registry.py write OUT.c PROBES writes the registry.
+section.json is {"heading": under which the report groups the probe, "place": a number by which probes are sorted}."""
+import glob
+import json
+import os
 import sys
 
-out, names = sys.argv[1], sys.argv[2:]
-with open(out, "w", encoding="ascii") as f:
-    f.write('#include "probe/probe.h"\n')
-    f.write("".join(f"extern const struct as_probe as_probe_{n};\n" for n in names))
-    f.write("const struct as_probe *const as_probes[] = {\n")
-    f.write("".join(f"    &as_probe_{n},\n" for n in names))
-    f.write("    NULL};\n")
+
+def read_sections(top):
+    """(place, heading, folder) of each, sorted."""
+    found = []
+    for path in glob.glob(os.path.join(top, "*", "*", "section.json")):
+        folder = os.path.relpath(os.path.dirname(path), top)
+        with open(path, encoding="utf-8") as f:
+            section = json.load(f)
+        if set(section) != {"heading", "place"} or not isinstance(section["place"], int) or not section["heading"].isascii():
+            sys.exit(f"{path}: needs an ASCII \"heading\" and a whole number \"place\", nothing else")
+        found.append((section["place"], section["heading"], folder))
+    found.sort()
+    for before, after in zip(found, found[1:]):
+        if before[0] == after[0]:
+            sys.exit(f"probes/{before[2]} and probes/{after[2]} have one place, {after[0]}")
+        if before[1] != after[1] and after[1] in (s[1] for s in found if s[0] < before[0]):
+            sys.exit(f"probes/{after[2]}: its place separates it from the others under '{after[1]}'")
+    return found
+
+
+def write(out, sections):
+    names = [os.path.basename(folder) for _, _, folder in sections]
+    with open(out, "w", encoding="ascii") as f:
+        f.write('#include "probe/probe.h"\n')
+        f.write("".join(f"extern const struct as_probe as_probe_{n};\n" for n in names))
+        f.write("const struct as_probe *const as_probes[] = {\n")
+        f.write("".join(f"    &as_probe_{n},\n" for n in names))
+        f.write("    NULL};\nconst char *const as_probe_headings[] = {\n")
+        f.write("".join(f"    {json.dumps(heading)},\n" for _, heading, _ in sections))
+        f.write("    NULL};\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "list":
+        print(*(folder for _, _, folder in read_sections(sys.argv[2])), sep="\n")
+    else:
+        write(sys.argv[2], read_sections(sys.argv[3]))

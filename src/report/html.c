@@ -151,6 +151,26 @@ static void header(struct as_page *p)
     as_buf_str(b, "</header>\n");
 }
 
+static const char *heading_of(const char *probe)
+{
+    for (size_t i = 0; as_probes[i]; i++)
+        if (strcmp(as_probes[i]->name, probe) == 0)
+            return as_probe_headings[i];
+    return "Other probes";
+}
+
+/* Where another heading begins it is written; returns that of the probe. */
+static const char *nav_heading(struct as_buf *b, const char *probe, const char *before)
+{
+    const char *heading = heading_of(probe);
+    if (before && strcmp(heading, before) == 0)
+        return heading;
+    as_buf_str(b, "<li class=\"heading\">");
+    as_buf_html(b, heading);
+    as_buf_str(b, "</li>");
+    return heading;
+}
+
 static void nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
@@ -168,8 +188,10 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
         as_buf_str(b, "<li><a href=\"#pipes\">Pipes</a></li>");
     if (as_page_has_matrix(p))
         as_buf_str(b, "<li><a href=\"#matrix\">Matrix path</a></li>");
+    const char *heading = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct as_probe *probe = as_probe_find(probes[i]);
+        heading = nav_heading(b, probes[i], heading);
         as_buf_str(b, "<li class=\"probe\"><a href=\"#probe-");
         as_page_slug(b, probes[i]);
         as_buf_str(b, "\">");

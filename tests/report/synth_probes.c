@@ -163,6 +163,9 @@ const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &s
                                             &synth_alloc,   &synth_roofline,  &synth_alu, &synth_alu_latency,
                                             &synth_mix,     &sentinel,        NULL};
 
+const char *const as_probe_headings[] = {"Memory",     "Memory",     "Memory",     "Runtime", "Runtime", "Arithmetic",
+                                         "Arithmetic", "Arithmetic", "Arithmetic", "Memory",  NULL};
+
 const struct as_probe *as_probe_find(const char *name)
 {
     for (size_t i = 0; as_probes[i]; i++)
