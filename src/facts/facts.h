@@ -18,6 +18,7 @@ struct as_fact {
     char device[32]; /* whose fact */
     char object[64]; /* the part of the machine it belongs to, for the map: "core", "L1", "L2", "L3", "memory", "TLB",
                         "launch", "allocator:malloc", "link:cpu-cpu", ... */
+    const char *matter; /* what many such facts are counted under where not all are shown; NULL: the object */
     char sentence[320];
     enum as_fact_verdict verdict;
     double value; /* NAN when the fact is no number */

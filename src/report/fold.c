@@ -5,20 +5,9 @@
 /* Folding one or two would save nothing. */
 enum { STAND = 6, MANY = 9 };
 
-/* One matter each, whatever the allocators' names; and updates that are lost are not hidden behind rates of updates. */
-static const struct {
-    const char *id, *matter;
-} matters[] = {{"alloc.", "the cost of allocators"},
-               {"page_events.", "page faults and migrations"},
-               {"accounting.", "memory accounting"},
-               {"lost.", "lost updates"}};
-
 static const char *matter_of(const struct as_fact *f)
 {
-    for (size_t i = 0; i < sizeof matters / sizeof *matters; i++)
-        if (strncmp(f->id, matters[i].id, strlen(matters[i].id)) == 0)
-            return matters[i].matter;
-    return f->object;
+    return f->matter ? f->matter : f->object;
 }
 
 static bool is_alike(const struct as_fact *a, const struct as_fact *b)

@@ -43,7 +43,7 @@ static void all_allocators_are_one_matter(void **state)
     (void)state;
     for (size_t i = 0; i < 20; i++) {
         snprintf(facts[i].object, sizeof facts[i].object, "allocator:%zu", i);
-        snprintf(facts[i].id, sizeof facts[i].id, "alloc.%zu", i);
+        facts[i].matter = "the cost of allocators";
     }
     assert_int_equal(as_folded_text(facts, 20, NULL, &text), 14);
     assert_string_equal(as_buf_get(&text), "14 more on the cost of allocators");
@@ -58,7 +58,7 @@ static void lost_updates_stand_beside_rates(void **state)
     (void)state;
     for (size_t i = 0; i < 24; i++) {
         as_copy_text(facts[i].object, sizeof facts[i].object, "atomics");
-        snprintf(facts[i].id, sizeof facts[i].id, i < 12 ? "atomics.cpu.%zu" : "lost.both.%zu", i);
+        facts[i].matter = i < 12 ? NULL : "lost updates";
         facts[i].verdict = i < 12 ? AS_SUPPORTED : AS_REFUTED;
     }
     for (size_t i = 0; i < 24; i++)

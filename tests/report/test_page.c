@@ -76,6 +76,19 @@ static void every_scenario_has_the_sections_in_order(void **state)
     }
 }
 
+/* Probes of one heading stand together, each heading once. */
+static void contents_are_grouped_by_heading(void **state)
+{
+    (void)state;
+    struct as_buf page = page_of("plain");
+    const char *memory = strstr(as_buf_get(&page), "<li class=\"heading\">Memory</li>"),
+               *latency = strstr(as_buf_get(&page), "<a href=\"#probe-latency\">"),
+               *runtime = strstr(as_buf_get(&page), "<li class=\"heading\">Runtime</li>");
+    assert_true(memory && latency && runtime && memory < latency && latency < runtime);
+    assert_null(strstr(memory + 1, "<li class=\"heading\">Memory</li>"));
+    as_buf_finish(&page);
+}
+
 static void policy_allows_nothing_but_the_built_in_texts(void **state)
 {
     (void)state;
@@ -413,6 +426,7 @@ int main(void)
     static char two[] = "two", operations[] = "operations";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_scenario_has_the_sections_in_order),
+        cmocka_unit_test(contents_are_grouped_by_heading),
         cmocka_unit_test(policy_allows_nothing_but_the_built_in_texts),
         cmocka_unit_test(nothing_is_fetched),
         cmocka_unit_test(headings_never_skip_a_level),

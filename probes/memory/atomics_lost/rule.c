@@ -126,6 +126,7 @@ static void add_story(struct as_rule_context *c, const struct as_cell *const *ce
                                           sides_id(worst), allocator);
     if (!f)
         return;
+    f->matter = "lost updates"; /* not hidden behind rates of updates, which are of one object with them */
     as_fact_number(f, worst->sum.max, AS_NO_INTERVAL);
     if (lost)
         say_lost(f, worst, many);

@@ -102,6 +102,7 @@ static void add(struct as_rule_context *c, const struct table *t, const char *al
     struct as_fact *f = text.len ? as_fact_add(c, object, "", "accounting.%s", allocator) : NULL;
     if (f) {
         f->verdict = AS_SUPPORTED;
+        f->matter = "memory accounting";
         as_fact_say(f, "%s is counted %s", allocator, as_buf_get(&text));
         for (size_t k = 0; k < COUNTERS; k++)
             for (size_t m = 0; m < MOMENTS; m++)

@@ -83,6 +83,7 @@ static void add_allocator(struct as_rule_context *c, const struct as_curve *curv
         as_fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
     if (!f)
         return;
+    f->matter = "the cost of allocators";
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_say(f, "%s: %s of %s takes %s", allocator, op, size,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));

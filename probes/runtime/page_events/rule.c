@@ -54,6 +54,7 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
                                     as_cell_axis(cell, "touch"));
     if (!f)
         return;
+    f->matter = "page faults and migrations";
     as_fact_number(f, curve->y[last], curve->ci[last]);
     as_fact_say(f, "A CPU that reads %.0f pages of '%s', %s, takes %.0f minor faults: %.3g per page", curve->x[last],
                 as_cell_axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first",
