@@ -15,7 +15,8 @@ def read_sections(top):
         folder = os.path.relpath(os.path.dirname(path), top)
         with open(path, encoding="utf-8") as f:
             section = json.load(f)
-        if set(section) != {"heading", "place"} or not isinstance(section["place"], int) or not section["heading"].isascii():
+        if set(section) != {"heading", "place"} or not isinstance(section["place"], int) or \
+                not section["heading"] or not section["heading"].isascii():
             sys.exit(f"{path}: needs an ASCII \"heading\" and a whole number \"place\", nothing else")
         found.append((section["place"], section["heading"], folder))
     found.sort()
