@@ -28,6 +28,7 @@ enum as_capability {
     AS_CAP_FREE_COUNT = 1u << 14, /* memory_free is what the driver itself counts */
     AS_CAP_QUEUES = 1u << 15,     /* has further queues, whose launches do not wait for one another */
     AS_CAP_DOT_4X8 = 1u << 16,    /* kernels have DOT_4X8_S8 */
+    AS_CAP_PEERS = 1u << 17,      /* memory may be of another device of the backend */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as stores have it; NULL for an unknown bit */
 /* What the bits stand for, for people: "a compiler for kernels, copy engines". */

@@ -152,8 +152,8 @@ static void capability_words(void **state)
     (void)state;
     assert_string_equal(as_capability_word(AS_CAP_SVM_ATOMICS), "svm atomics");
     assert_string_equal(as_capability_word(AS_CAP_SCRIPTED), "scripted");
-    assert_string_equal(as_capability_word(AS_CAP_DOT_4X8), "dot 4x8");
-    assert_null(as_capability_word(AS_CAP_DOT_4X8 << 1));
+    assert_string_equal(as_capability_word(AS_CAP_PEERS), "peers");
+    assert_null(as_capability_word(AS_CAP_PEERS << 1));
     assert_null(as_capability_word(0));
     assert_null(as_capability_word(3));
     struct as_buf b = AS_BUF_INIT;

@@ -350,6 +350,6 @@ enum as_status as_null_script_read(const char *text, const char *place, struct a
     as_copy_text(info->id, sizeof info->id, "null");
     as_copy_text(info->backend, sizeof info->backend, "null");
     info->capabilities |= AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS |
-                          AS_CAP_ASYNC | AS_CAP_SCRIPTED | (script->has_code ? AS_CAP_CODE : 0);
+                          AS_CAP_ASYNC | AS_CAP_SCRIPTED | AS_CAP_PEERS | (script->has_code ? AS_CAP_CODE : 0);
     return s;
 }
