@@ -22,7 +22,7 @@ static const struct curve *choose_curve(const struct curve *curves, size_t n)
         if (!cell_is(cell, "pattern", "random") || !cell_is(cell, "instrument", "timed") || curves[i].n < POINTS_MIN ||
             cell_axis_number(cell, "stride") > LINE_MAX_BYTES)
             continue;
-        double score = (double)curves[i].n * (allocator_is_huge(cell_axis(cell, "allocator")) ? 2 : 1);
+        double score = (double)curves[i].n * (cell_on_huge_pages(cell) ? 2 : 1);
         if (score > best_score) {
             best_score = score;
             best = &curves[i];

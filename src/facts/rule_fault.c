@@ -92,7 +92,7 @@ static const struct comparison {
     const char *id, *says, *then;
     const char *not_so;
 } comparisons[] = {
-    {"allocator", "mmap", "thp", "huge_pages", "Transparent huge pages make first touches ", " as fast",
+    {"allocator", "base_pages", "huge_pages", "huge_pages", "Transparent huge pages make first touches ", " as fast",
      "Transparent huge pages do not make first touches faster: "},
     {"scenario", "cpu-one", "cpu-all", "threads", "All threads of the CPU are served ", " the faults of one",
      "All threads of the CPU together are served no more faults than one: "},

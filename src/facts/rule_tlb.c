@@ -21,10 +21,9 @@ struct ratios {
 static int pair_kind(const struct curve *many, const struct curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
-    if (!cell_is(a, "pattern", "random") || !cell_is(a, "instrument", "timed") ||
-        allocator_is_huge(cell_axis(a, "allocator")))
+    if (!cell_is(a, "pattern", "random") || !cell_is(a, "instrument", "timed") || cell_on_huge_pages(a))
         return 0;
-    if (allocator_is_huge(cell_axis(b, "allocator")) && cells_alike(a, b, "allocator"))
+    if (cell_on_huge_pages(b) && cells_alike(a, b, "allocator"))
         return 2;
     bool by_page = strcmp(cell_axis(b, "pattern"), "page") == 0;
     return by_page && cells_alike(a, b, "pattern") ? 1 : 0;

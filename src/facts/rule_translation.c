@@ -59,7 +59,7 @@ static void choose_control(const struct curve *curves, size_t n, const struct cu
         if (!is_packed(cell))
             continue;
         const bool own = cells_same(cell, pages->cells[0], "allocator");
-        const int rank = allocator_is_huge(cell_axis(cell, "allocator")) ? 2 : own;
+        const int rank = cell_on_huge_pages(cell) ? 2 : own;
         subtract(pages, &curves[i], now);
         if (now->n > best->n || (now->n == best->n && rank > best_rank)) {
             *best = *now;
@@ -199,7 +199,7 @@ static void gains(struct rule_context *c, const char *huge)
 {
     struct pair *pairs;
     size_t n, kept = 0;
-    pairs_make(c, "tlb", "allocator", "mmap", huge, &pairs, &n);
+    pairs_make(c, "tlb", "allocator", "base_pages", huge, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
         if (is_packed(pairs[i].a))
@@ -236,6 +236,6 @@ void rule_translation(struct rule_context *c)
     }
     free(both);
     curves_free(curves, n);
-    gains(c, "thp");
-    gains(c, "hugetlb");
+    gains(c, "huge_pages");
+    gains(c, "reserved_huge_pages");
 }

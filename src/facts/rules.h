@@ -95,12 +95,13 @@ void names_finish(struct names *names);
 struct pair {
     const struct as_cell *a, *b;
 };
-/* All pairs in which the axis is a_text in one and b_text in the other; *pairs is the caller's (free). */
+/* All pairs in which the axis is a_text in one and b_text in the other, of an allocator its role; *pairs is the
+ * caller's (free). */
 void pairs_make(struct rule_context *c, const char *probe, const char *axis, const char *a_text, const char *b_text,
                 struct pair **pairs, size_t *n);
-/* Does the allocator's name say pages larger than the base page? */
-bool allocator_is_huge(const char *name);
-/* What a fact about an allocator is about: "allocator:cuMemAlloc", for the object of fact_add. */
+/* Is its allocator one whose pages are larger than the base page? */
+bool cell_on_huge_pages(const struct as_cell *cell);
+/* What a fact about an allocator is about: "allocator:malloc", for the object of fact_add. */
 void allocator_object(const char *allocator, char *out, size_t size);
 /* How the documents of the device's API call the LOCAL memory of a group. */
 const char *local_name(const struct rule_context *c);
