@@ -33,11 +33,17 @@ static enum as_applies pair_applies(const struct as_device_info *info, unsigned 
 {
     unsigned own = as_peer_index(info->id), n = info->siblings ? info->siblings : 1;
     unsigned distance = peer > own ? peer - own : own - peer;
-    if (n == 1 && peer == (own == 0)) {
-        as_fail(err, AS_UNSUPPORTED, "backend '%s' has one device only: there is no pair to measure", info->backend);
+    const bool reaches = (info->capabilities & AS_CAP_PEERS) != 0;
+    if ((n == 1 || !reaches) && peer == (own == 0)) { /* said of one pair */
+        if (n == 1)
+            as_fail(err, AS_UNSUPPORTED, "backend '%s' has one device only: there is no pair to measure",
+                    info->backend);
+        else
+            as_fail(err, AS_UNSUPPORTED, "a device of backend '%s' does not reach the memory of another one",
+                    info->backend);
         return AS_INAPPLICABLE;
     }
-    if (peer >= n || distance == 0)
+    if (!reaches || peer >= n || distance == 0)
         return AS_PRUNED;
     return n <= PAIRS_ALL_DEVICES || (distance & (distance - 1)) == 0 ? AS_APPLIES : AS_PRUNED;
 }
@@ -47,8 +53,10 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
     const char *peer = as_axes_text(a, "peer"), *allocator = as_axes_text(a, "allocator");
     double node = as_axes_number(a, "node");
     bool own_kind = info->allocators_n && strcmp(info->allocators[0].name, allocator) == 0;
-    if ((info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_COPY))
-        return AS_PRUNED; /* a CPU is at no link to itself */
+    if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_COPY))) {
+        as_fail(err, AS_UNSUPPORTED, "a CPU is at no link to itself");
+        return AS_PRUNED;
+    }
     if (strcmp(peer, "host") == 0) {
         const struct as_allocator *kind = as_info_allocator(info, allocator);
         return !own_kind && kind && kind->host_access && node < as_host_nodes() ? AS_APPLIES : AS_PRUNED;
@@ -56,7 +64,7 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
     if (node != 0)
         return AS_PRUNED;
     if (strcmp(peer, "every") == 0)
-        return info->siblings > 2 ? AS_APPLIES : AS_PRUNED;
+        return info->siblings > 2 && info->capabilities & AS_CAP_PEERS ? AS_APPLIES : AS_PRUNED;
     return pair_applies(info, peer_of(a), err);
 }
 

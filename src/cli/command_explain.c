@@ -31,7 +31,7 @@ static void axis_words(const struct as_probe *p, const struct as_axis *a, bool a
 /* The values that an axis may take, in words. */
 static void axis_range(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
 {
-    static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] = "allocators of the device",
+    static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] = "allocators or their roles",
                                           [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
                                           [AS_DOMAIN_CPU] = "logical CPUs"};
     if (a->domain != AS_DOMAIN_NONE) {
@@ -54,6 +54,21 @@ static void axis_range(const struct as_probe *p, const struct as_axis *a, bool a
     }
 }
 
+static void allocator_roles(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
+{
+    const struct as_axis *a = p->axes;
+    while (a->name && a->domain != AS_DOMAIN_ALLOCATOR)
+        a++;
+    if (!a->name)
+        return;
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_str(&text, "Roles of allocators, by API in 'assay list roles': ");
+    for (int role = AS_ROLE_UNKNOWN + 1; role < AS_ROLES_N; role++)
+        as_buf_printf(&text, "%s%s", role > AS_ROLE_UNKNOWN + 1 ? ", " : "", as_role_word((enum as_role)role));
+    as_text_fill(out, as_buf_get(&text), style->width, 2, 0);
+    as_buf_finish(&text);
+}
+
 static enum as_status probe_axes(const struct as_probe *p, bool all, const struct as_table_style *style,
                                  struct as_buf *out, struct as_error *err)
 {
@@ -72,6 +87,7 @@ static enum as_status probe_axes(const struct as_probe *p, bool all, const struc
     }
     as_text_title(out, "Axes", style);
     enum as_status st = as_table_write(&t, style, out, err);
+    allocator_roles(p, style, out);
     as_table_finish(&t);
     as_buf_finish(&range);
     return st;

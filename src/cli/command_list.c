@@ -330,12 +330,12 @@ static const struct {
     enum as_status (*list)(const struct as_listing *l, struct as_error *err);
 } lists[] = {
     {"probes", list_probes}, {"suites", list_suites}, {"runs", list_runs}, {"devices", list_devices},
-    {"gates", list_gates},   {"refs", as_list_refs},  {"ops", list_ops},
+    {"gates", list_gates},   {"refs", as_list_refs},  {"ops", list_ops},   {"roles", as_list_roles},
 };
 
 static int run_listing(const struct as_command *command, const struct as_args *args, const char *what)
 {
-    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", "refs", "ops", NULL};
+    static const char *const names[] = {"probes", "suites", "runs", "devices", "gates", "refs", "ops", "roles", NULL};
     struct as_table_style style;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
@@ -346,9 +346,10 @@ static int run_listing(const struct as_command *command, const struct as_args *a
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st && i == sizeof lists / sizeof *lists) {
         const char *near = as_nearest(what, names);
-        st = as_fail(&err, AS_USAGE, "there is no list of '%s'%s%s%s", what,
-                     near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates, refs and ops",
-                     near ? near : "", near ? "'?" : "");
+        st =
+            as_fail(&err, AS_USAGE, "there is no list of '%s'%s%s%s", what,
+                    near ? "; did you mean '" : "; there are probes, suites, runs, devices, gates, refs, ops and roles",
+                    near ? near : "", near ? "'?" : "");
     }
     if (!st && as_args_word(args, 1) && lists[i].list != as_list_refs)
         st = as_fail(&err, AS_USAGE, "'list %s' takes no argument, and '%s' was given; only 'list refs' takes a name",
@@ -379,15 +380,17 @@ static const struct as_option list_options[] = {
 };
 const struct as_command as_command_list = {
     .name = "list",
-    .args = "probes|suites|runs|devices|gates|refs|ops [NAME]",
-    .summary = "list probes, suites, runs, devices, gates, refs or ops",
+    .args = "probes|suites|runs|devices|gates|refs|ops|roles [NAME]",
+    .summary = "list probes, suites, runs, devices, gates, refs, ops or roles",
     .about =
         "Probes and suites are those of this build, runs those of the store, devices those of this machine. Gates are "
         "the checks that a number must pass to be valid; the list also has the causes of width, the reasons why an "
         "interval is wider than requested. Refs are published figures of other machines, which facts and reports show "
         "beside the measured numbers (--refs); with NAME, one of them or a CSV file, its figures are listed. Ops are "
-        "the operations of the probes alu and alu_latency; 'assay explain alu/OP' describes one.",
-    .example = "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops",
+        "the operations of the probes alu and alu_latency; 'assay explain alu/OP' describes one. Roles say what "
+        "allocators are for, with each API's own names; an axis of allocators takes either.",
+    .example =
+        "assay list runs\nassay list probes --json\nassay list refs metal_benchmarks\nassay list ops\nassay list roles",
     .options = list_options,
     .min_args = 1,
     .max_args = 2,

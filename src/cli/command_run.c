@@ -94,7 +94,10 @@ static const struct as_option run_options[] = {
      "devices as 'assay devices' lists them: cpu,opencl:0; 'all'; or 'each', every piece of hardware once (default: "
      "the suite's)",
      false},
-    {"set", 's', "AXIS=VALUES", "values of an axis: size=1KiB..1GiB x4, op=triad,copy or latency.size=64KiB", true},
+    {"set", 's', "AXIS=VALUES",
+     "values of an axis: size=1KiB..1GiB x4, op=triad,copy, latency.size=64KiB, or allocator=pinned, a role or a name "
+     "of 'assay list roles'",
+     true},
     {"precision", 0, "P",
      "requested width of the 95% interval, relative to the median, 0.01% to 100% (default: the suite's, which may "
      "differ between probes; see 'assay list suites')",

@@ -16,5 +16,7 @@ struct as_listing {
 void as_list_json_line(struct as_buf *line, struct as_buf *out);
 /* Published figures: the sets of them, or the figures of the one that is named behind. */
 enum as_status as_list_refs(const struct as_listing *l, struct as_error *err);
+/* Roles of allocators, with the name that each backend has for them. */
+enum as_status as_list_roles(const struct as_listing *l, struct as_error *err);
 
 #endif

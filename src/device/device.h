@@ -281,14 +281,19 @@ struct as_backend {
      * that measures. build puts the machine code where that one's build finds it (code_cache.h) and ends with
      * AS_UNSUPPORTED, as does all else that needs a device. */
     enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
-    bool portable;       /* its API is not the devices' own: another backend may drive the same ones */
-    const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
+    const struct as_role_name *roles; /* of its allocators, also of a backend that is not built in */
+    bool portable;                    /* its API is not the devices' own: another backend may drive the same ones */
+    const char *unbuilt;              /* NULL; else why this backend is not built in, and all slots are NULL */
 };
 
 /* All backends that this build knows, in the order in which devices are listed. Ends with NULL. */
 extern const struct as_backend *const as_backends[];
 /* The backend of a device ("cuda:0") or of this name ("cuda"); NULL when there is none. */
 const struct as_backend *as_backend_find(const char *id);
+/* The role of an allocator of a device ("cuda:0") or backend ("cuda") by its name, also of a description without roles;
+ * and the first allocator of a role, "" when the backend has none. */
+enum as_role as_allocator_role(const char *id, const char *allocator);
+const char *as_role_allocator(const char *id, enum as_role role);
 /* AS_FAILED naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);

@@ -27,6 +27,7 @@ static const struct {
     {"free count", "a driver that counts free memory"},
     {"queues", "several queues at a time"},
     {"dot 4x8", "sums of four products of packed bytes by one operation"},
+    {"peers", "access to the memory of other devices"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

@@ -28,6 +28,7 @@ enum as_capability {
     AS_CAP_FREE_COUNT = 1u << 14, /* memory_free is what the driver itself counts */
     AS_CAP_QUEUES = 1u << 15,     /* has further queues, whose launches do not wait for one another */
     AS_CAP_DOT_4X8 = 1u << 16,    /* kernels have DOT_4X8_S8 */
+    AS_CAP_PEERS = 1u << 17,      /* memory may be of another device of the backend */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as stores have it; NULL for an unknown bit */
 /* What the bits stand for, for people: "a compiler for kernels, copy engines". */
@@ -38,6 +39,45 @@ void as_capability_phrases(unsigned bits, struct as_buf *out);
  * "atomic.global" that compare and swap, "any" all but those that do nothing. Ends with NULL. */
 extern const char *const as_operation_words[];
 
+/* What an allocator is for, the same word for equivalent allocators of different APIs: suites and rules choose by it.
+ * Help and words: roles.c. */
+enum as_role {
+    AS_ROLE_UNKNOWN, /* of a description that is older than roles */
+    AS_ROLE_DEVICE,
+    AS_ROLE_DEVICE_POOL,
+    AS_ROLE_DEVICE_MAPPED,
+    AS_ROLE_DEVICE_FINE,
+    AS_ROLE_MANAGED,
+    AS_ROLE_MANAGED_DEVICE,
+    AS_ROLE_MANAGED_HOST,
+    AS_ROLE_MANAGED_READ_MOSTLY,
+    AS_ROLE_MANAGED_ACCESSED,
+    AS_ROLE_MANAGED_PREFETCH,
+    AS_ROLE_MANAGED_STATIC,
+    AS_ROLE_SHARED_COARSE,
+    AS_ROLE_SHARED_FINE,
+    AS_ROLE_PINNED,
+    AS_ROLE_PINNED_WC,
+    AS_ROLE_PINNED_COHERENT,
+    AS_ROLE_PINNED_NONCOHERENT,
+    AS_ROLE_REGISTERED,
+    AS_ROLE_PAGEABLE,
+    AS_ROLE_BASE_PAGES,
+    AS_ROLE_HUGE_PAGES,
+    AS_ROLE_RESERVED_HUGE_PAGES,
+    AS_ROLES_N
+};
+/* The role of an allocator by the API's own name: each backend has one table, which ends with a NULL allocator. */
+struct as_role_name {
+    enum as_role role;
+    const char *allocator;
+};
+const char *as_role_word(enum as_role role); /* "pinned", as people and suites write it; "" for AS_ROLE_UNKNOWN */
+const char *as_role_help(enum as_role role); /* what it is, in one line */
+enum as_role as_role_find(const char *word); /* AS_ROLE_UNKNOWN when there is none */
+/* Of an allocator in a backend's table (NULL: it has none); AS_ROLE_UNKNOWN when it is not there. */
+enum as_role as_role_in(const struct as_role_name *table, const char *allocator);
+
 struct as_allocator {
     char name[40];        /* by the API's own name: "malloc", "clSVMAlloc fine", ... */
     char why_not[160];    /* empty: can be used; else why it cannot on this device */
@@ -47,6 +87,7 @@ struct as_allocator {
     char no_sharing[160]; /* empty: the host and a running kernel may use atomics there at once; else why they may not
                            */
     uint64_t most;        /* bytes that it gives at most, as seen when the device was opened; 0: as much as is free */
+    enum as_role role;    /* what it is for */
 };
 
 struct as_cache {

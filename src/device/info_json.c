@@ -123,6 +123,8 @@ void as_info_to_json(const struct as_device_info *info, struct as_buf *out)
     as_buf_str(out, "],\"allocators\":[");
     for (size_t i = 0; i < info->allocators_n; i++) {
         as_buf_str(out, i ? ",{" : "{");
+        if (info->allocators[i].role)
+            as_buf_printf(out, "\"role\":\"%s\",", as_role_word(info->allocators[i].role));
         put_fields(allocator_fields, COUNT(allocator_fields), &info->allocators[i], out);
         as_buf_char(out, '}');
     }
@@ -213,6 +215,11 @@ static enum as_status get_allocator(const json_t *object, void *record, struct a
 {
     struct as_allocator *a = record;
     enum as_status s = get_fields(allocator_fields, COUNT(allocator_fields), object, a, err);
+    const json_t *role = json_object_get(object, "role");
+    if (!s && role && !json_is_string(role))
+        s = as_fail(err, AS_FORMAT, "device information: the \"role\" of an allocator is no text");
+    else if (!s && role) /* that of a later build is unknown here */
+        a->role = as_role_find(json_string_value(role));
     if (!s && !a->name[0])
         s = as_fail(err, AS_FORMAT, "device information: an allocator has no \"name\"");
     return s;

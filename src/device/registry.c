@@ -101,6 +101,21 @@ const struct as_backend *as_backend_find(const char *id)
     return NULL;
 }
 
+enum as_role as_allocator_role(const char *id, const char *allocator)
+{
+    const struct as_backend *backend = as_backend_find(id);
+    return as_role_in(backend ? backend->roles : NULL, allocator);
+}
+
+const char *as_role_allocator(const char *id, enum as_role role)
+{
+    const struct as_backend *backend = as_backend_find(id);
+    for (const struct as_role_name *r = backend ? backend->roles : NULL; r && r->allocator; r++)
+        if (r->role == role)
+            return r->allocator;
+    return "";
+}
+
 static enum as_status fail_unknown(const char *id, struct as_error *err)
 {
     enum { NAMES_MAX = 16 };

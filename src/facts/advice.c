@@ -58,7 +58,7 @@ static const struct topic topics[] = {
      .of = OF_CPU,
      .advise = advise_prefault_cpu,
      .lacks = "page faults of one thread and of all, or of two page sizes",
-     .run = "fault --set scenario=cpu-one,cpu-all --set allocator=mmap,thp --set pages=10000"},
+     .run = "fault --set scenario=cpu-one,cpu-all --set allocator=base_pages,huge_pages --set pages=10000"},
     {.name = "pre-fault",
      .question = "Does it pay to touch pages on the CPU before the device does?",
      .of = OF_DEVICE,

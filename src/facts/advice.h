@@ -10,7 +10,7 @@ enum { AS_ADVICE_NUMBERS_MAX = 32 };
 /* A number that an advice rests on. */
 struct as_advice_number {
     int64_t cell;
-    char what[96]; /* "bandwidth, 'hipMalloc'" */
+    char what[96]; /* "bandwidth, 'malloc'" */
     double value;
     struct as_interval ci;
     char unit[16];

@@ -95,7 +95,8 @@ static const struct {
     const char *do_it, *leave_it;
 } cheaper[] = {
     {"scenario", "cpu-one", "cpu-all", "Touch large blocks with all threads", "More threads do not help a first touch"},
-    {"allocator", "mmap", "thp", "Ask for transparent huge pages", "Transparent huge pages do not help a first touch"},
+    {"allocator", "base_pages", "huge_pages", "Ask for transparent huge pages",
+     "Transparent huge pages do not help a first touch"},
 };
 
 bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struct as_advice *a)

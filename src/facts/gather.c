@@ -185,9 +185,18 @@ bool as_cells_alike(const struct as_cell *a, const struct as_cell *b, const char
     return true;
 }
 
-bool as_allocator_is_huge(const char *name)
+bool as_cell_on_huge_pages(const struct as_cell *cell)
 {
-    return strcasestr(name, "huge") || strcasestr(name, "thp");
+    const enum as_role role = as_allocator_role(cell->device, as_cell_axis(cell, "allocator"));
+    return role == AS_ROLE_HUGE_PAGES || role == AS_ROLE_RESERVED_HUGE_PAGES;
+}
+
+/* What cells have for a value of an axis: of allocators the rules name the role. */
+static const char *text_in_cells(const struct as_rule_context *c, const char *axis, const char *text)
+{
+    const enum as_role role = strcmp(axis, "allocator") == 0 ? as_role_find(text) : AS_ROLE_UNKNOWN;
+    const char *name = role ? as_role_allocator(c->device, role) : "";
+    return name[0] ? name : text;
 }
 
 size_t as_cells_of(struct as_rule_context *c, const char *probe, const struct as_cell ***out)
@@ -248,6 +257,8 @@ void as_pairs_make(struct as_rule_context *c, const char *probe, const char *axi
     struct keyed *keyed = malloc((have + 1) * sizeof *keyed);
     *pairs = malloc((have + 1) * sizeof **pairs);
     *n = 0;
+    a_text = text_in_cells(c, axis, a_text);
+    b_text = text_in_cells(c, axis, b_text);
     if (!keyed || !*pairs)
         c->status = as_nomem(c->err, have * sizeof *keyed, "pairs of cells");
     for (size_t i = 0; keyed && i < have; i++) {

@@ -46,7 +46,7 @@ bool as_ref_is_of_side(const struct as_ref *ref, const char *device);
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
 /* "57 ns", "100 ns to 108 ns", "at least 1.17 cycles": all digits, as a published figure is not ours to round. */
 void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out);
-/* "bandwidth, hipMalloc", "raw latency, op=ffma32 warps=4" */
+/* "bandwidth, malloc", "raw latency, op=ffma32 warps=4" */
 void as_ref_what(const struct as_ref *ref, struct as_buf *out);
 /* A JSON object of refs->v[i], with the facts that it stands beside; and the array of all of them. */
 void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out);

@@ -96,7 +96,7 @@ void as_names_finish(struct as_names *names);
 struct as_pair {
     const struct as_cell *a, *b;
 };
-/* All pairs in which the axis is a_text in one and b_text in the other; *pairs is the caller's (free). */
+/* All pairs in which the axis is a_text in one and b_text in the other, of an allocator its role; *pairs is the caller's (free). */
 void as_pairs_make(struct as_rule_context *c, const char *probe, const char *axis, const char *a_text,
                    const char *b_text, struct as_pair **pairs, size_t *n);
 /* The best of the cells that have this value of an axis; NULL: none has. */
@@ -119,8 +119,8 @@ struct as_fact *as_fact_list(struct as_rule_context *c, const struct as_cell *co
 /* Of a cell of a matrix instruction. */
 void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
 
-/* Does the allocator's name say pages larger than the base page? */
-bool as_allocator_is_huge(const char *name);
+/* Is its allocator one whose pages are larger than the base page? */
+bool as_cell_on_huge_pages(const struct as_cell *cell);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", for the object of fact_add. */
 void as_allocator_object(const char *allocator, char *out, size_t size);
 /* How the documents of the device's API call the LOCAL memory of a group. */

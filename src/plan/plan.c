@@ -235,7 +235,8 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
     }
     for (size_t i = 0; i < suite->grids_n && !s; i++) {
         p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
-        if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info))
+        if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info) &&
+            in_device_list(suite->grids[i].devices, info))
             s = add_grid(&p, &suite->grids[i], sets, sets_n);
     }
     free(p.seen.slot);
@@ -246,34 +247,6 @@ void as_plan_finish(struct as_plan *plan)
 {
     as_cells_free(plan->cells, plan->n);
     *plan = (struct as_plan){0};
-}
-
-static enum as_status check_allocators(const struct as_axis *axis, const char *expr, const struct as_device_info *infos,
-                                       size_t infos_n, struct as_error *err)
-{
-    const char *names[64] = {"all", "first"};
-    size_t n = 2;
-    for (size_t i = 0; axis->words && axis->words[i] && n < 63; i++)
-        names[n++] = axis->words[i];
-    for (size_t i = 0; i < infos_n; i++)
-        for (size_t j = 0; j < infos[i].allocators_n && n < 63; j++)
-            names[n++] = infos[i].allocators[j].name;
-    names[n] = NULL;
-    while (*expr) {
-        size_t len = strcspn(expr, ","), i = 0;
-        while (names[i] && (strlen(names[i]) != len || strncmp(names[i], expr, len) != 0))
-            i++;
-        if (!names[i]) {
-            char word[64];
-            snprintf(word, sizeof word, "%.*s", (int)len, expr);
-            const char *near = as_nearest(word, names);
-            return as_fail(err, AS_USAGE, "no device has an allocator '%s'%s%s%s", word,
-                           near ? "; did you mean '" : "; see assay devices", near ? near : "", near ? "'?" : "");
-        }
-        expr += len;
-        expr += *expr == ',';
-    }
-    return AS_OK;
 }
 
 /* Finds an axis by name in the probes of the suites; near gets the nearest name when there is none. */
@@ -341,7 +314,7 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         enum as_status s = check_once(sets, i, err);
         if (!s && axis->domain == AS_DOMAIN_ALLOCATOR)
-            s = check_allocators(axis, eq + 1, infos, infos_n, err);
+            s = as_plan_check_allocators(axis, eq + 1, infos, infos_n, err);
         if (s)
             return s;
     }

@@ -14,6 +14,7 @@ struct as_grid_axis {
 struct as_grid {
     const struct as_probe *probe;
     double precision; /* asked of its cells; 0: the suite's */
+    char devices[64]; /* it is for these only, whatever its section says; "" all */
     size_t n;
     struct as_grid_axis axis[AS_AXES_MAX];
 };
@@ -69,6 +70,11 @@ const char *const *as_probe_names(void);
  * has, an allocator that none of the devices knows. */
 enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
                                   size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err);
+
+/* Of one such expression: an unknown name is refused with the nearest one, and so are roles alone of which no device
+ * has an allocator, with what there is. */
+enum as_status as_plan_check_allocators(const struct as_axis *axis, const char *expr,
+                                        const struct as_device_info *infos, size_t infos_n, struct as_error *err);
 
 /* Does this point of a probe's grid apply to the device, with all that it needs? err: why not, where that is known. */
 enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,

@@ -64,7 +64,8 @@ static const char *next_assignment(const char *s, size_t *name_len)
     return NULL;
 }
 
-/* "size=1KiB..4LLC x2 op=triad,copy": an expression may hold blanks, it ends where the next name= starts. */
+/* "size=1KiB..4LLC x2 op=triad,copy": an expression may hold blanks, it ends where the next name= starts. devices= is
+ * the list of those that the grid is for, as in a section of a suite. */
 static enum as_status grid_from_text(struct as_grid *grid, const char *text, struct as_error *err)
 {
     size_t len = 0, next_len = 0;
@@ -84,7 +85,10 @@ static enum as_status grid_from_text(struct as_grid *grid, const char *text, str
         name[len] = 0;
         memcpy(expr, value, n);
         expr[n] = 0;
-        s = as_grid_set(grid, name, expr, err);
+        if (strcmp(name, "devices") == 0)
+            as_copy_text(grid->devices, sizeof grid->devices, expr);
+        else
+            s = as_grid_set(grid, name, expr, err);
         at = next;
         len = next_len;
     }

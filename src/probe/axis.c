@@ -235,12 +235,14 @@ static enum as_status add_number_item(struct parser *p, char *item)
     return add_range(p, item, a, b, steps);
 }
 
+/* By name, by role, the first usable one or all of them. A name that is also a role is the name. */
 static enum as_status add_allocator(struct parser *p, const char *item)
 {
-    int all = strcmp(item, "all") == 0, first = strcmp(item, "first") == 0;
+    const bool all = strcmp(item, "all") == 0, first = strcmp(item, "first") == 0;
+    const enum as_role role = as_info_allocator(p->info, item) ? AS_ROLE_UNKNOWN : as_role_find(item);
     for (size_t i = 0; i < p->info->allocators_n; i++) {
         const struct as_allocator *a = &p->info->allocators[i];
-        if (((all || first) && a->why_not[0] == 0) || strcmp(a->name, item) == 0) {
+        if (((all || first) && a->why_not[0] == 0) || (role && a->role == role) || strcmp(a->name, item) == 0) {
             enum as_status s = add_value(p, a->name, NAN);
             if (s || first)
                 return s;

@@ -106,7 +106,7 @@ struct as_probe {
     bool own_power;              /* what is asked is what a device does with its power: its clock may move by itself */
     const struct as_axis *axes;  /* ends with a NULL name */
     const struct as_word *about; /* (optional) what words of its axes are; ends with a NULL name */
-    const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy"; ends with NULL */
+    const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy", devices=LIST for some; ends with NULL */
     const char *const *full;
     /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
     enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);

@@ -88,7 +88,7 @@ REFUSED = [
     (["list", "prbes"], 2, ["did you mean 'probes'?"]),
     (["list", "refs", "mi300b"], 2, ["did you mean 'mi300a'?"]),
     (["list", "gates", "mi300a"], 2, ["takes no argument", "'mi300a'"]),
-    (["list", "everything"], 2, ["probes, suites, runs, devices, gates, refs and ops"]),
+    (["list", "everything"], 2, ["probes, suites, runs, devices, gates, refs, ops and roles"]),
     (["devices", "cpu"], 2, ["does not take 'cpu'"]),
     (["doctor", "--store", ""], 2, ["--store needs"]),
     (["doctor", "--fix"], 2, ["no option '--fix'"]),

@@ -27,8 +27,8 @@ static const struct as_device_info full = {
     .caches_n = 3,
     .caches = {{1, 'd', 32768, 64, 8, 1}, {1, 'i', 65536, 64, 4, 1}, {3, 'u', 1u << 30, 128, (unsigned)-1, 96}},
     .allocators_n = 2,
-    .allocators = {{"malloc", "", true, true, false, "", 1u << 30},
-                   {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0}},
+    .allocators = {{"malloc", "", true, true, false, "", 1u << 30, AS_ROLE_PAGEABLE},
+                   {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0, AS_ROLE_UNKNOWN}},
 };
 
 static void round_trip(void **state)
@@ -52,8 +52,44 @@ static void round_trip(void **state)
     assert_true(back.is_host_memory && !back.allocators[1].on_demand);
     assert_true(back.allocators[1].coherent && !back.allocators[0].coherent);
     assert_true(back.allocators[0].most == 1u << 30 && back.allocators[1].most == 0);
+    assert_int_equal(back.allocators[0].role, AS_ROLE_PAGEABLE);
+    assert_int_equal(back.allocators[1].role, AS_ROLE_UNKNOWN);
     as_buf_finish(&a);
     as_buf_finish(&b);
+}
+
+static enum as_status read_role(const char *role, enum as_role *out, struct as_error *err)
+{
+    char json[128];
+    struct as_device_info info;
+    snprintf(json, sizeof json, "{\"allocators\": [{\"name\": \"malloc\"%s}]}", role);
+    enum as_status s = as_info_from_json(json, &info, err);
+    *out = info.allocators[0].role;
+    return s;
+}
+
+/* Descriptions that are older than roles, or have one of a later build, are read without. */
+static void roles(void **state)
+{
+    enum as_role role;
+    struct as_error err = {0};
+    (void)state;
+    check_ok(read_role(", \"role\": \"pinned_wc\"", &role, &err), &err);
+    assert_int_equal(role, AS_ROLE_PINNED_WC);
+    check_ok(read_role("", &role, &err), &err);
+    assert_int_equal(role, AS_ROLE_UNKNOWN);
+    check_ok(read_role(", \"role\": \"of a later build\"", &role, &err), &err);
+    assert_int_equal(role, AS_ROLE_UNKNOWN);
+    check_fails(read_role(", \"role\": 3", &role, &err), AS_FORMAT, &err, "\"role\" of an allocator is no text");
+    assert_int_equal(as_role_find(""), AS_ROLE_UNKNOWN);
+    for (int i = AS_ROLE_UNKNOWN + 1; i < AS_ROLES_N; i++) {
+        assert_int_equal(as_role_find(as_role_word((enum as_role)i)), i);
+        assert_true(strlen(as_role_help((enum as_role)i)) > 10);
+    }
+    static const struct as_role_name table[] = {{AS_ROLE_DEVICE, "own"}, {AS_ROLE_UNKNOWN, NULL}};
+    assert_int_equal(as_role_in(table, "own"), AS_ROLE_DEVICE);
+    assert_int_equal(as_role_in(table, "other"), AS_ROLE_UNKNOWN);
+    assert_int_equal(as_role_in(NULL, "own"), AS_ROLE_UNKNOWN);
 }
 
 static void numbers_that_json_does_not_have(void **state)
@@ -152,8 +188,8 @@ static void capability_words(void **state)
     (void)state;
     assert_string_equal(as_capability_word(AS_CAP_SVM_ATOMICS), "svm atomics");
     assert_string_equal(as_capability_word(AS_CAP_SCRIPTED), "scripted");
-    assert_string_equal(as_capability_word(AS_CAP_DOT_4X8), "dot 4x8");
-    assert_null(as_capability_word(AS_CAP_DOT_4X8 << 1));
+    assert_string_equal(as_capability_word(AS_CAP_PEERS), "peers");
+    assert_null(as_capability_word(AS_CAP_PEERS << 1));
     assert_null(as_capability_word(0));
     assert_null(as_capability_word(3));
     struct as_buf b = AS_BUF_INIT;
@@ -248,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip),
+        cmocka_unit_test(roles),
         cmocka_unit_test(numbers_that_json_does_not_have),
         cmocka_unit_test(unknown_ignored_missing_zero),
         cmocka_unit_test(hostile_json_is_refused),

@@ -21,6 +21,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {"size=1KiB..8KiB op=all", "threads=all op=triad", NULL};
+static const char *const full[] = {"size=64", "size=128 devices=opencl op=triad", "size=256 devices=cuda,cpu", NULL};
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     (void)info;
@@ -43,7 +44,7 @@ static const struct as_probe probe_a = {.abi = AS_PROBE_ABI,
                                         .counts = "c",
                                         .axes = axes,
                                         .quick = quick,
-                                        .full = quick,
+                                        .full = full,
                                         .applies = applies};
 static const struct as_probe probe_b = {.abi = AS_PROBE_ABI,
                                         .name = "beta",
@@ -270,6 +271,10 @@ static void test_devices_before_a_preset(void **state)
     struct as_plan plan = {0};
     plan_of("[alpha]\ndevices = opencl\ngrids = quick\n[alpha.here]\nsize = 64\n", &plan);
     assert_int_equal(plan.n, 1);
+    plan_of("[alpha]\ndevices = cuda\ngrids = full\n", &plan);
+    assert_int_equal(plan.n, 1);
+    plan_of("[alpha]\ngrids = full\nprecision = 3%\n", &plan); /* of whose grids each has a list */
+    assert_int_equal(plan.n, 2);
     as_plan_finish(&plan);
 }
 

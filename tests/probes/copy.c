@@ -41,6 +41,13 @@ static void test_which_cells(void **unused)
     scripted_open(&s, "{" INFO "}");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[i].axes, &err), cells[i].want);
+    strcpy(s.dev->info.allocators[0].name, "zone"); /* names have no say in it */
+    assert_int_equal(
+        scripted_applies(&s, &as_probe_copy, "from=zone to=pinned direction=both how=engine size=64", &err),
+        AS_APPLIES);
+    assert_int_equal(
+        scripted_applies(&s, &as_probe_copy, "from=pinned to=zone direction=both how=engine size=64", &err), AS_PRUNED);
+    strcpy(s.dev->info.allocators[0].name, "own");
     s.dev->info.capabilities = AS_CAP_SOURCE;
     assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[4].axes, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "the backend has no copies from memory to memory of its own");

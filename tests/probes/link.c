@@ -60,6 +60,16 @@ static void test_which_pairs(void **unused)
         pairs += link_applies(&s, peer, to_own) == AS_APPLIES;
     }
     assert_int_equal(pairs, 4); /* at 1, 2, 4 and 8 */
+    s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS;
+    assert_int_equal(link_applies(&s, "2", to_own), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
+    assert_int_equal(scripted_applies(&s, &as_probe_link_latency,
+                                      "peer=1 node=0 allocator=own what=load size=2097152 stride=128", &err),
+                     AS_INAPPLICABLE); /* said once */
+    assert_string_equal(err.text, "a device of backend 'null' does not reach the memory of another one");
+    assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_APPLIES);
+    s.dev->info.is_host_cpu = true;
+    assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_PRUNED);
     scripted_close(&s);
 }
 

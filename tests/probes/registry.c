@@ -101,6 +101,9 @@ static void make_infos(struct as_device_info infos[DEVICES])
     snprintf(infos[2].allocators[0].name, sizeof infos[2].allocators[0].name, "cuMemAlloc");
     snprintf(infos[2].allocators[1].name, sizeof infos[2].allocators[1].name, "cuMemHostAlloc");
     infos[2].allocators[1].host_access = true;
+    for (int i = 0; i < DEVICES; i++)
+        for (size_t k = 0; k < infos[i].allocators_n; k++)
+            infos[i].allocators[k].role = as_allocator_role(infos[i].backend, infos[i].allocators[k].name);
 }
 
 static size_t plan_suite(const struct as_suite *suite, size_t by_device[DEVICES])

@@ -47,29 +47,36 @@ static const struct as_axis axes[] = {
 };
 #define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
 static const char *const quick[] = {
-    "from=host to=cuMemAlloc size=64MiB",
-    "from=cuMemAlloc to=host size=64MiB",
-    "from=cuMemAlloc to=cuMemAlloc how=all size=256MiB",
-    "from=cuMemHostAlloc to=cuMemAlloc how=all size=4KiB,64MiB",
-    "from=cuMemAlloc to=cuMemHostAlloc how=all size=64MiB",
-    "from=cuMemAlloc to=cuMemHostAlloc direction=both size=64MiB",
+    "from=host to=device size=64MiB",
+    "from=device to=host size=64MiB",
+    "from=device to=device how=all size=256MiB",
+    "from=pinned to=device how=all size=4KiB,64MiB",
+    "from=device to=pinned how=all size=64MiB",
+    "from=device to=pinned direction=both size=64MiB",
     NULL,
 };
 static const char *const full[] = {
     "from=all to=first how=all size=64MiB",
     "from=first to=all how=engine size=64MiB",
-    "from=cuMemAlloc to=cuMemAlloc,cuMemAllocAsync,cuMemCreate,cuMemAllocManaged,cuMemHostAlloc how=kernel size=64MiB",
-    "from=cuMemAlloc,cuMemHostAlloc to=cuMemAlloc,cuMemHostAlloc size=1GiB",
+    "from=device to=device,device_pool,device_mapped,managed,pinned how=kernel size=64MiB",
+    "from=device,pinned to=device,pinned size=1GiB",
     "from=host,first to=host,first " SIZES,
     "from=first to=first how=kernel " SIZES,
-    "from=cuMemHostAlloc to=cuMemAlloc how=all " SIZES,
-    "from=cuMemAlloc to=cuMemHostAlloc how=all " SIZES,
-    "from=cuMemAlloc to=cuMemAlloc,cuMemHostAlloc direction=both how=all size=1MiB,64MiB,256MiB",
-    "from=cuMemHostAlloc to=cuMemHostAlloc how=all size=64MiB",
-    "from=clCreateBuffer ALLOC_HOST_PTR to=clCreateBuffer " SIZES,
-    "from=clCreateBuffer to=clCreateBuffer ALLOC_HOST_PTR " SIZES,
+    "from=pinned to=device how=all " SIZES,
+    "from=device to=pinned how=all " SIZES,
+    "from=device to=device,pinned direction=both how=all size=1MiB,64MiB,256MiB",
+    "from=pinned to=pinned how=all size=64MiB",
     NULL,
 };
+
+/* Two copies at a time are the same two with from and to exchanged: of these the one that starts at the allocator that
+ * the device lists first. */
+static bool is_exchanged(const struct as_device_info *info, const struct as_axes *a)
+{
+    const struct as_allocator *from = as_info_allocator(info, as_axes_text(a, "from")),
+                              *to = as_info_allocator(info, as_axes_text(a, "to"));
+    return from && to && from > to;
+}
 
 /* A CPU has no copy API: its own copies are the bandwidth probe's. */
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -83,8 +90,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if ((plain_from || plain_to) && (kernel || both))
         return AS_PRUNED;
-    if (both && strcmp(as_axes_text(a, "from"), as_axes_text(a, "to")) > 0)
-        return AS_PRUNED; /* the same two copies as with from and to exchanged */
+    if (both && is_exchanged(info, a))
+        return AS_PRUNED;
     if (kernel || has_copies || plain_from || plain_to)
         return AS_APPLIES;
     as_fail(err, AS_UNSUPPORTED, "the backend has no copies from memory to memory of its own");

@@ -31,14 +31,14 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "peer=host allocator=cuMemHostAlloc direction=to,from how=engine",
-    "peer=all allocator=cuMemAlloc node=0 direction=to how=engine size=256MiB",
-    "peer=all allocator=cuMemAlloc node=0 direction=from how=kernel size=256MiB",
+    "peer=host allocator=pinned direction=to,from how=engine",
+    "peer=all allocator=device node=0 direction=to how=engine size=256MiB",
+    "peer=all allocator=device node=0 direction=from how=kernel size=256MiB",
     NULL,
 };
 static const char *const full[] = {
-    "peer=host allocator=cuMemHostAlloc direction=all how=all size=1MiB,64MiB,512MiB",
-    "peer=all allocator=cuMemAlloc node=0 direction=all how=all size=1MiB,64MiB,512MiB",
+    "peer=host allocator=pinned direction=all how=all size=1MiB,64MiB,512MiB",
+    "peer=all allocator=device node=0 direction=all how=all size=1MiB,64MiB,512MiB",
     NULL,
 };
 

@@ -35,10 +35,10 @@ static const struct as_axis axes[] = {
      .def = "128"},
     {0},
 };
-static const char *const quick[] = {"peer=host allocator=cuMemHostAlloc what=all",
-                                    "peer=all allocator=cuMemAlloc node=0 what=all", NULL};
-static const char *const full[] = {"peer=host allocator=cuMemHostAlloc what=all size=2MiB,64MiB stride=64,128",
-                                   "peer=all allocator=cuMemAlloc node=0 what=all size=2MiB,64MiB stride=64,128", NULL};
+static const char *const quick[] = {"peer=host allocator=pinned what=all", "peer=all allocator=device node=0 what=all",
+                                    NULL};
+static const char *const full[] = {"peer=host allocator=pinned what=all size=2MiB,64MiB stride=64,128",
+                                   "peer=all allocator=device node=0 what=all size=2MiB,64MiB stride=64,128", NULL};
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {

@@ -18,14 +18,13 @@ static const struct as_axis axes[] = {
 };
 static const char *const quick[] = {
     "agent=cpu elements=1,1024,1048576 type=u64,f64 cpu_threads=1,2,4,16 device_threads=0 allocator=first",
-    "agent=cpu elements=1024 type=u64 cpu_threads=1,2,4,16 device_threads=0 allocator=cuMemHostAlloc,cuMemAllocManaged,"
-    "clSVMAlloc fine",
+    "agent=cpu elements=1024 type=u64 cpu_threads=1,2,4,16 device_threads=0 allocator=pinned,managed,shared_fine",
     "agent=device elements=1,1024,1048576 type=u64,f64 cpu_threads=0 device_threads=64,128,4096,65536 "
     "scope=device,system allocator=first",
     "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=64,128,4096,65536 scope=device,system "
-    "allocator=cuMemHostAlloc,cuMemAllocManaged,clSVMAlloc fine",
+    "allocator=pinned,managed,shared_fine",
     "agent=cpu,device elements=1024 type=u64 cpu_threads=1,2,4,16 device_threads=64,128,4096,65536 scope=device,system "
-    "allocator=cuMemHostAlloc,cuMemAllocManaged,clSVMAlloc fine",
+    "allocator=pinned,managed,shared_fine",
     NULL,
 };
 #define CPU_THREADS "1,2,3,4,6,8,12,16,24,32,48,64,96,128"

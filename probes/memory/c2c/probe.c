@@ -49,19 +49,19 @@ static const struct as_axis axes[] = {
      .help = "where the lines lie: of a device; a CPU's are in the first kind that it has",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first,cuMemHostAlloc,clSVMAlloc fine"},
+     .def = "first,pinned,shared_fine"},
     {0},
 };
 static const char *const quick[] = {
     "peer=cpu from=all to=all op=cas pairs=some allocator=first",
-    "peer=device from=all to=0 op=load pairs=some allocator=cuMemHostAlloc,clSVMAlloc fine",
+    "peer=device from=all to=0 op=load pairs=some allocator=pinned,shared_fine",
     "peer=unit from=0 to=1,2,16,64 op=load pairs=every allocator=first",
     NULL,
 };
 static const char *const full[] = {
     "peer=cpu from=all to=all op=cas pairs=every allocator=first",
     "peer=cpu from=all to=all op=all pairs=some allocator=first",
-    "peer=device from=all to=0 op=load pairs=every allocator=cuMemHostAlloc,clSVMAlloc fine",
+    "peer=device from=all to=0 op=load pairs=every allocator=pinned,shared_fine",
     "peer=device from=all to=0 op=all pairs=some allocator=all",
     "peer=unit from=0,1 to=1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128 op=load pairs=every allocator=first",
     "peer=unit from=0 to=1,64 op=all pairs=every allocator=all",

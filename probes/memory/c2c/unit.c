@@ -16,8 +16,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     double from = as_axes_number(a, "from"), to = as_axes_number(a, "to");
     if ((info->capabilities & AS_CAP_HOST_KERNELS) || !(info->capabilities & AS_CAP_SOURCE))
         return AS_PRUNED;
-    if (!(from < to) || to >= info->units || as_word_is(a, "pairs", "some"))
+    if (!(from < to) || as_word_is(a, "pairs", "some"))
         return AS_PRUNED;
+    if (to >= info->units) {
+        as_fail(err, AS_UNSUPPORTED, "the device has %u units", info->units);
+        return AS_PRUNED;
+    }
     if (!(info->capabilities & AS_CAP_CYCLES) && (from != 0 || to != 1))
         return AS_PRUNED;
     if (!as_word_is(a, "op", "load") && (!as_word_is(a, "op", "relaxed") || info->is_host_cpu))

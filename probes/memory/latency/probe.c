@@ -35,18 +35,18 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* On the CPU base pages and huge pages are both walked: their difference is the TLB's. */
-static const char *const quick[] = {"size=1KiB..4LLC allocator=thp",
-                                    "size=64KiB..LLC allocator=mmap",
-                                    "size=4LLC allocator=mmap pattern=random,page",
-                                    "size=1KiB..2LLC allocator=clCreateBuffer",
+static const char *const quick[] = {"size=1KiB..4LLC allocator=huge_pages",
+                                    "size=64KiB..LLC allocator=base_pages",
+                                    "size=4LLC allocator=base_pages pattern=random,page",
+                                    "size=1KiB..2LLC allocator=device devices=opencl",
                                     "size=4KiB..64KiB allocator=first",
                                     NULL};
 static const char *const full[] = {
-    "size=1KiB..4LLC x4 allocator=mmap,thp,hugetlb", "size=1KiB..4GiB x1 allocator=malloc pattern=random",
-    "size=1KiB..4LLC x2 allocator=mmap pattern=page", "size=1KiB..4LLC x1 allocator=thp pattern=page,stride",
-    "size=1KiB..1GiB x2 allocator=clCreateBuffer", "size=1KiB..1GiB x2 allocator=cuMemAlloc",
-    "size=4GiB allocator=cuMemAlloc", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
-    "size=4KiB..64MiB x2 stride=4KiB allocator=mmap,thp",
+    "size=1KiB..4LLC x4 allocator=base_pages,huge_pages,reserved_huge_pages",
+    "size=1KiB..4GiB x1 allocator=pageable pattern=random", "size=1KiB..4LLC x2 allocator=base_pages pattern=page",
+    "size=1KiB..4LLC x1 allocator=huge_pages pattern=page,stride", "size=1KiB..1GiB x2 allocator=device",
+    "size=4GiB allocator=device", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
+    "size=4KiB..64MiB x2 stride=4KiB allocator=base_pages,huge_pages",
 
     /* inside levels: at an edge the pages that one gets differ more than the instruments */
     "size=16KiB,512KiB,8MiB,256MiB allocator=first instrument=timed,persistent", NULL};

@@ -24,7 +24,7 @@ static const struct as_curve *choose_curve(const struct as_curve *curves, size_t
         if (!as_cell_is(cell, "pattern", "random") || !as_cell_is(cell, "instrument", "timed") ||
             curves[i].n < POINTS_MIN || as_cell_axis_number(cell, "stride") > LINE_MAX_BYTES)
             continue;
-        double score = (double)curves[i].n * (as_allocator_is_huge(as_cell_axis(cell, "allocator")) ? 2 : 1);
+        double score = (double)curves[i].n * (as_cell_on_huge_pages(cell) ? 2 : 1);
         if (score > best_score) {
             best_score = score;
             best = &curves[i];

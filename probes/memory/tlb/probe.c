@@ -27,23 +27,24 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* The control of the CPU lies on huge pages, so that it needs few translations however long it is. */
-static const char *const quick[] = {"pages=16..16384 x1 stride=4KiB allocator=mmap",
-                                    "pages=64,1024,16384 stride=4KiB allocator=thp",
-                                    "pages=16..16384 x1 stride=0 allocator=thp",
-                                    "pages=16..512 x1 stride=2MiB allocator=thp",
-                                    "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=clCreateBuffer",
-                                    "pages=16..16384 x1 stride=0,2MiB allocator=cuMemAlloc,hipMalloc",
+static const char *const quick[] = {"pages=16..16384 x1 stride=4KiB allocator=base_pages",
+                                    "pages=64,1024,16384 stride=4KiB allocator=huge_pages",
+                                    "pages=16..16384 x1 stride=0 allocator=huge_pages",
+                                    "pages=16..512 x1 stride=2MiB allocator=huge_pages",
+                                    "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=device",
+                                    "pages=16..16384 x1 stride=0,2MiB allocator=device",
                                     NULL};
-static const char *const full[] = {"pages=16..1048576 x2 stride=4KiB allocator=mmap",
-                                   "pages=16..1048576 x2 stride=0 allocator=thp,hugetlb",
-                                   "pages=16..1048576 x1 stride=4KiB allocator=thp,hugetlb,malloc",
-                                   "pages=16..65536 x1 stride=64KiB allocator=mmap,thp,hugetlb",
-                                   "pages=16..16384 x2 stride=2MiB allocator=mmap,thp,hugetlb",
-                                   "pages=16..1048576 x1 stride=0,4KiB allocator=clCreateBuffer,cuMemAlloc,hipMalloc",
-                                   "pages=16..262144 x1 stride=64KiB allocator=clCreateBuffer,cuMemAlloc,hipMalloc",
-                                   "pages=16..65536 x2 stride=2MiB allocator=clCreateBuffer,cuMemAlloc,hipMalloc",
-                                   "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=all",
-                                   NULL};
+static const char *const full[] = {
+    "pages=16..1048576 x2 stride=4KiB allocator=base_pages",
+    "pages=16..1048576 x2 stride=0 allocator=huge_pages,reserved_huge_pages",
+    "pages=16..1048576 x1 stride=4KiB allocator=huge_pages,reserved_huge_pages,pageable",
+    "pages=16..65536 x1 stride=64KiB allocator=base_pages,huge_pages,reserved_huge_pages",
+    "pages=16..16384 x2 stride=2MiB allocator=base_pages,huge_pages,reserved_huge_pages",
+    "pages=16..1048576 x1 stride=0,4KiB allocator=device",
+    "pages=16..262144 x1 stride=64KiB allocator=device",
+    "pages=16..65536 x2 stride=2MiB allocator=device",
+    "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=all",
+    NULL};
 
 /* Of the longest line that any cache of the device has: packed and spread elements then share none. */
 static uint64_t line_of(const struct as_device_info *info)

@@ -26,9 +26,9 @@ static int pair_kind(const struct as_curve *many, const struct as_curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
     if (!as_cell_is(a, "pattern", "random") || !as_cell_is(a, "instrument", "timed") ||
-        as_allocator_is_huge(as_cell_axis(a, "allocator")))
+        as_cell_on_huge_pages(a))
         return 0;
-    if (as_allocator_is_huge(as_cell_axis(b, "allocator")) && as_cells_alike(a, b, "allocator"))
+    if (as_cell_on_huge_pages(b) && as_cells_alike(a, b, "allocator"))
         return 2;
     bool by_page = strcmp(as_cell_axis(b, "pattern"), "page") == 0;
     return by_page && as_cells_alike(a, b, "pattern") ? 1 : 0;
@@ -211,7 +211,7 @@ static void choose_control(const struct as_curve *curves, size_t n, const struct
         if (!is_packed(cell))
             continue;
         const bool own = as_cells_same(cell, pages->cells[0], "allocator");
-        const int rank = as_allocator_is_huge(as_cell_axis(cell, "allocator")) ? 2 : own;
+        const int rank = as_cell_on_huge_pages(cell) ? 2 : own;
         subtract(pages, &curves[i], now);
         if (now->n > best->n || (now->n == best->n && rank > best_rank)) {
             *best = *now;
@@ -354,7 +354,7 @@ static void gains(struct as_rule_context *c, const char *huge)
 {
     struct as_pair *pairs;
     size_t n, kept = 0;
-    as_pairs_make(c, "tlb", "allocator", "mmap", huge, &pairs, &n);
+    as_pairs_make(c, "tlb", "allocator", "base_pages", huge, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
         if (is_packed(pairs[i].a))
@@ -391,8 +391,8 @@ static void derive_translation(struct as_rule_context *c)
     }
     free(both);
     as_curves_free(curves, n);
-    gains(c, "thp");
-    gains(c, "hugetlb");
+    gains(c, "huge_pages");
+    gains(c, "reserved_huge_pages");
 }
 
 const struct as_rule as_rules_tlb[] = {

@@ -89,9 +89,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (walks && fmod(stride, 8) != 0)
         return refuse(err, "a stride that is not a multiple of 8 bytes");
     double most = (double)info->group_local;
-    if ((what == ONCHIP_LOCAL && size > most) || local > most)
-        return AS_PRUNED;
-    return AS_APPLIES;
+    if ((what != ONCHIP_LOCAL || size <= most) && local <= most)
+        return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED, "a group has %.0f B of local memory", most);
+    return AS_PRUNED;
 }
 
 /* A driver compiles the kernel at first, and a megabyte of code takes long. */

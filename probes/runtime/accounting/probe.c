@@ -40,8 +40,8 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "allocator=malloc,mmap,thp counter=MemAvailable,VmRSS,driver moment=allocated,cpu-touched",
-    "allocator=clCreateBuffer,clSVMAlloc fine,cuMemAlloc,cuMemAllocManaged,cuMemHostAlloc "
+    "allocator=pageable,base_pages,huge_pages counter=MemAvailable,VmRSS,driver moment=allocated,cpu-touched",
+    "allocator=device,shared_fine,managed,pinned "
     "counter=MemAvailable,VmRSS,driver moment=allocated,cpu-touched,device-touched",
     NULL};
 static const char *const full[] = {"allocator=all counter=all moment=all size=256MiB", NULL};

@@ -43,29 +43,28 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "scenario=cpu-one what=fault allocator=mmap,thp,hugetlb pages=1,10000",
-    "scenario=cpu-all what=fault allocator=mmap,thp pages=10000",
-    "scenario=cpu-one,cpu-all what=control allocator=mmap pages=10000",
-    "scenario=cpu-one what=first allocator=mmap pages=10000",
-    ("scenario=cpu-one,device-major,device-minor allocator=clSVMAlloc fine,cuMemAllocManaged,hipMallocManaged XNACK "
+    "scenario=cpu-one what=fault allocator=base_pages,huge_pages,reserved_huge_pages pages=1,10000",
+    "scenario=cpu-all what=fault allocator=base_pages,huge_pages pages=10000",
+    "scenario=cpu-one,cpu-all what=control allocator=base_pages pages=10000",
+    "scenario=cpu-one what=first allocator=base_pages pages=10000",
+    ("scenario=cpu-one,device-major,device-minor allocator=shared_fine,managed "
      "pages=1,10000"),
-    "scenario=device-major what=control allocator=clSVMAlloc fine,cuMemAllocManaged,hipMallocManaged XNACK pages=10000",
-    "scenario=device-major what=control allocator=cuMemAllocManaged prefetch pages=10000",
+    "scenario=device-major what=control allocator=shared_fine,managed pages=10000",
+    "scenario=device-major what=control allocator=managed_prefetch pages=10000",
     NULL};
 #define DECADES "pages=1,10,100,1000,10000,100000,262144,1000000,10000000"
 static const char *const full[] = {
-    ("scenario=cpu-one,cpu-all what=fault,control allocator=mmap,thp,hugetlb,malloc " DECADES),
-    "scenario=cpu-one what=fault allocator=mmap,thp pages=1,10000 access=load",
-    "scenario=cpu-one,cpu-all what=first allocator=mmap,thp pages=10000,100000",
-    ("scenario=all what=fault,control allocator=clSVMAlloc fine,clSVMAlloc coarse,clCreateBuffer "
-     "USE_HOST_PTR " DECADES),
-    ("scenario=all what=fault,control allocator=cuMemAllocManaged,hipMallocManaged XNACK,malloc " DECADES),
-    "scenario=all allocator=cuMemAllocManaged prefer device,cuMemAllocManaged prefer host pages=1,10000,262144",
-    "scenario=all allocator=cuMemAllocManaged accessed by device pages=1,10000,262144",
-    "scenario=device-major what=control allocator=cuMemAlloc,cuMemAllocManaged prefetch pages=1,100,10000,262144",
-    "scenario=device-major what=control allocator=cuMemHostAlloc,cuMemHostRegister malloc pages=1,100,10000,262144",
-    "scenario=device-major what=control allocator=hipMalloc,hipHostMalloc pages=1,100,10000,262144",
-    ("scenario=device-major,device-minor allocator=clSVMAlloc fine,cuMemAllocManaged,hipMallocManaged XNACK,malloc "
+    ("scenario=cpu-one,cpu-all what=fault,control "
+     "allocator=base_pages,huge_pages,reserved_huge_pages,pageable " DECADES),
+    "scenario=cpu-one what=fault allocator=base_pages,huge_pages pages=1,10000 access=load",
+    "scenario=cpu-one,cpu-all what=first allocator=base_pages,huge_pages pages=10000,100000",
+    ("scenario=all what=fault,control allocator=shared_fine,shared_coarse,managed,pageable " DECADES),
+    ("scenario=all what=fault,control allocator=registered devices=opencl " DECADES),
+    "scenario=all allocator=managed_device,managed_host pages=1,10000,262144",
+    "scenario=all allocator=managed_accessed pages=1,10000,262144",
+    "scenario=device-major what=control allocator=device,managed_prefetch pages=1,100,10000,262144",
+    "scenario=device-major what=control allocator=pinned,registered pages=1,100,10000,262144",
+    ("scenario=device-major,device-minor allocator=shared_fine,managed,pageable "
      "pages=1,10000 access=load"),
     NULL};
 

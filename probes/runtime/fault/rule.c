@@ -93,7 +93,7 @@ static const struct comparison {
     const char *id, *says, *then;
     const char *not_so, *tied;
 } comparisons[] = {
-    {"allocator", "mmap", "thp", "huge_pages", "Transparent huge pages make first touches ", " as fast",
+    {"allocator", "base_pages", "huge_pages", "huge_pages", "Transparent huge pages make first touches ", " as fast",
      "Transparent huge pages do not make first touches faster: ",
      "First touches of transparent huge pages and of base pages are statistically tied: "},
     {"scenario", "cpu-one", "cpu-all", "threads", "All threads of the CPU are served ", " the faults of one",

@@ -45,11 +45,12 @@ static const struct as_axis axes[] = {
      .def = "cpu"},
     {0},
 };
-static const char *const quick[] = {"what=misses pages=16,1024,16384 allocator=mmap,thp",
+static const char *const quick[] = {"what=misses pages=16,1024,16384 allocator=base_pages,huge_pages",
                                     "what=faults pages=16384 allocator=all touch=all", NULL};
-static const char *const full[] = {"what=misses pages=16..262144 x1 allocator=mmap,thp,hugetlb",
-                                   "what=misses pages=16..4096 x1 stride=2MiB allocator=thp,hugetlb",
-                                   "what=faults pages=16384,65536 allocator=all touch=all", NULL};
+static const char *const full[] = {
+    "what=misses pages=16..262144 x1 allocator=base_pages,huge_pages,reserved_huge_pages",
+    "what=misses pages=16..4096 x1 stride=2MiB allocator=huge_pages,reserved_huge_pages",
+    "what=faults pages=16384,65536 allocator=all touch=all", NULL};
 
 struct state {
     struct as_trial_context *vc;

@@ -1,5 +1,6 @@
 /* The CPU backend: one device, the CPUs that this process may use. */
 #include "device/cpu/cpu.h"
+#include "device/cpu/roles.h"
 
 #include "base/host.h"
 
@@ -131,6 +132,7 @@ const struct as_backend as_backend_cpu = {
     .abi = AS_DEVICE_ABI,
     .name = "cpu",
     .title = "CPU, native kernels on pinned threads",
+    .roles = as_cpu_roles,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

@@ -2,6 +2,7 @@
 #include "base/host.h"
 #include "base/text.h"
 #include "device/cpu/cpu.h"
+#include "device/cpu/roles.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +76,7 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
     for (size_t i = 0; i < AS_CPU_ALLOCATORS_N; i++) {
         info->allocators[i] = (struct as_allocator){.host_access = true, .on_demand = true, .coherent = true};
         as_copy_text(info->allocators[i].name, sizeof info->allocators[i].name, allocator_names[i]);
+        info->allocators[i].role = as_role_in(as_cpu_roles, allocator_names[i]);
     }
     const char *thp = !pages->huge       ? "the kernel has no transparent huge pages"
                       : pages->thp_never ? "transparent huge pages are switched off (" THP_DIR "enabled is \"never\")"

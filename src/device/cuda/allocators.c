@@ -196,6 +196,7 @@ void as_cu_list_allocators(struct as_device *dev)
                                      .on_demand = a->on_demand && (faults || a->plain),
                                      .coherent = a->coherent};
         as_copy_text(out->name, sizeof out->name, a->name);
+        out->role = as_role_in(as_cu_roles, a->name);
         say_sharing(card, a, out);
         if (a->needs && as_cu_attribute(card, a->needs) <= 0)
             snprintf(out->why_not, sizeof out->why_not, "the device has 0 for %s: %s", a->needs_name, a->why_not);

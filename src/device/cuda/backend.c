@@ -189,6 +189,7 @@ const struct as_backend as_backend_cuda = {
     .abi = AS_DEVICE_ABI,
     .name = "cuda",
     .title = "CUDA, NVIDIA GPUs, by libcuda.so.1",
+    .roles = as_cu_roles,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

@@ -36,6 +36,7 @@ void as_cu_find_target(struct as_gpu *card);
 
 void as_cu_list_allocators(struct as_device *dev);
 extern const struct as_gpu_allocator as_cu_allocators[];
+extern const struct as_role_name as_cu_roles[];
 
 /* ---- gemm.c ---- */
 

@@ -145,6 +145,7 @@ void as_hip_list_allocators(struct as_device *dev)
                                      .on_demand = a->on_demand,
                                      .coherent = a->coherent || (fine && one_memory)};
         as_copy_text(out->name, sizeof out->name, a->name);
+        out->role = as_role_in(as_hip_roles, a->name);
         say_why_not(hip, a, out);
     }
 }

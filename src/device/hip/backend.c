@@ -133,6 +133,7 @@ const struct as_backend as_backend_hip = {
     .abi = AS_DEVICE_ABI,
     .name = "hip",
     .title = "HIP, AMD GPUs, by libamdhip64",
+    .roles = as_hip_roles,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

@@ -214,6 +214,7 @@ const struct as_backend as_backend_null = {
     .abi = AS_DEVICE_ABI,
     .name = "null",
     .title = "scripted device, for tests",
+    .roles = as_null_roles,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

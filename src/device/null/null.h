@@ -112,6 +112,7 @@ struct as_null_script {
     uint64_t code[AS_NULL_OPERATIONS_MAX]; /* in the order of as_operation_words */
 };
 
+extern const struct as_role_name as_null_roles[];
 /* Sets script and info from the text; everything not named gets its default. place is used in messages. */
 enum as_status as_null_script_read(const char *json, const char *place, struct as_null_script *script,
                                    struct as_device_info *info, struct as_error *err);

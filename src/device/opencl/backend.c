@@ -1,5 +1,6 @@
 /* The OpenCL backend: platforms and devices, opened and closed. */
 #include "device/opencl/opencl.h"
+#include "device/opencl/roles.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,7 @@ const struct as_backend as_backend_opencl = {
     .name = "opencl",
     .title = "OpenCL, any vendor, by libOpenCL.so.1",
     .portable = true,
+    .roles = as_cl_roles,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

@@ -1,5 +1,6 @@
 /* Memory of an OpenCL device: buffers and shared virtual memory. */
 #include "device/opencl/opencl.h"
+#include "device/opencl/roles.h"
 
 #include "base/clock.h"
 #include "base/host.h"
@@ -43,6 +44,7 @@ void as_cl_list_allocators(struct as_device *dev)
                                      .on_demand = (cl->type & CL_DEVICE_TYPE_CPU) != 0,
                                      .coherent = a->way == SVM_FINE && (cl->svm & CL_DEVICE_SVM_ATOMICS)};
         as_copy_text(out->name, sizeof out->name, a->name);
+        out->role = as_role_in(as_cl_roles, a->name);
         if (a->way != SVM_FINE)
             as_copy_text(out->no_sharing, sizeof out->no_sharing,
                          "the host has it only while it is mapped, and no kernel may use it then");

@@ -1,0 +1,9 @@
+/* Apart from the backend's own header, since a build without the backend has the table too. */
+#ifndef AS_DEVICE_CPU_ROLES_H
+#define AS_DEVICE_CPU_ROLES_H
+
+#include "device/info.h"
+
+extern const struct as_role_name as_cpu_roles[];
+
+#endif

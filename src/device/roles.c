@@ -1,0 +1,58 @@
+/* Roles of allocators: words and help. Which allocator has which role is said by each backend's own table. */
+#include "device/info.h"
+
+#include <string.h>
+
+static const struct {
+    const char *word, *help;
+} roles[AS_ROLES_N] = {
+    [AS_ROLE_UNKNOWN] = {"", "not known"},
+    [AS_ROLE_DEVICE] = {"device", "memory of the device, by the API's plain call"},
+    [AS_ROLE_DEVICE_POOL] = {"device_pool", "memory of the device from a pool, allocated in stream order"},
+    [AS_ROLE_DEVICE_MAPPED] = {"device_mapped", "memory of the device, mapped to a reserved address range"},
+    [AS_ROLE_DEVICE_FINE] = {"device_fine", "fine-grained memory of the device, coherent while a kernel runs"},
+    [AS_ROLE_MANAGED] = {"managed", "one address for host and device; the driver moves or maps its pages"},
+    [AS_ROLE_MANAGED_DEVICE] = {"managed_device", "managed, with the device as the preferred location"},
+    [AS_ROLE_MANAGED_HOST] = {"managed_host", "managed, with the host as the preferred location"},
+    [AS_ROLE_MANAGED_READ_MOSTLY] = {"managed_read_mostly", "managed, advised as mostly read: pages are duplicated"},
+    [AS_ROLE_MANAGED_ACCESSED] = {"managed_accessed", "managed, advised as accessed by the device: pages are mapped"},
+    [AS_ROLE_MANAGED_PREFETCH] = {"managed_prefetch", "managed, prefetched to the device"},
+    [AS_ROLE_MANAGED_STATIC] = {"managed_static", "a managed static variable of a module"},
+    [AS_ROLE_SHARED_COARSE] = {"shared_coarse", "coarse-grained shared virtual memory: the host maps it"},
+    [AS_ROLE_SHARED_FINE] = {"shared_fine", "fine-grained shared virtual memory: used in place by both"},
+    [AS_ROLE_PINNED] = {"pinned", "page-locked host memory, allocated by the driver"},
+    [AS_ROLE_PINNED_WC] = {"pinned_wc", "page-locked host memory, write-combined for the host"},
+    [AS_ROLE_PINNED_COHERENT] = {"pinned_coherent", "page-locked host memory, explicitly coherent"},
+    [AS_ROLE_PINNED_NONCOHERENT] = {"pinned_noncoherent", "page-locked host memory that the device may cache"},
+    [AS_ROLE_REGISTERED] = {"registered", "memory of the process, made known to the driver"},
+    [AS_ROLE_PAGEABLE] = {"pageable", "plain memory of the process"},
+    [AS_ROLE_BASE_PAGES] = {"base_pages", "memory of the process on pages of the base size"},
+    [AS_ROLE_HUGE_PAGES] = {"huge_pages", "memory of the process with transparent huge pages requested"},
+    [AS_ROLE_RESERVED_HUGE_PAGES] = {"reserved_huge_pages", "memory of the process from the pool of huge pages"},
+};
+
+const char *as_role_word(enum as_role role)
+{
+    return role < AS_ROLES_N ? roles[role].word : "";
+}
+
+const char *as_role_help(enum as_role role)
+{
+    return role < AS_ROLES_N ? roles[role].help : "";
+}
+
+enum as_role as_role_find(const char *word)
+{
+    for (int role = AS_ROLE_UNKNOWN + 1; role < AS_ROLES_N; role++)
+        if (strcmp(roles[role].word, word) == 0)
+            return (enum as_role)role;
+    return AS_ROLE_UNKNOWN;
+}
+
+enum as_role as_role_in(const struct as_role_name *table, const char *allocator)
+{
+    for (; table && table->allocator; table++)
+        if (strcmp(table->allocator, allocator) == 0)
+            return table->role;
+    return AS_ROLE_UNKNOWN;
+}

@@ -1,0 +1,122 @@
+/* Roles of allocators in expressions: which allocators they stand for, and what is said where there is none. */
+#include "base/text.h"
+#include "plan/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct as_device_info machine(void)
+{
+    struct as_device_info i = {.id = "cpu",
+                               .backend = "cpu",
+                               .threads = 2,
+                               .capabilities = AS_CAP_HOST_KERNELS,
+                               .memory_bytes = 16ull << 30,
+                               .memory_free = 8ull << 30,
+                               .allocators_n = 3,
+                               .allocators = {{.name = "malloc", .role = AS_ROLE_PAGEABLE},
+                                              {.name = "thp", .role = AS_ROLE_HUGE_PAGES},
+                                              {.name = "other", .role = AS_ROLE_HUGE_PAGES}}};
+    as_copy_text(i.allocators[2].why_not, sizeof i.allocators[2].why_not, "not today");
+    return i;
+}
+
+/* The values of an expression as one string. */
+static const char *values(const char *expr, const struct as_device_info *info)
+{
+    static char out[256];
+    struct as_axis_values v;
+    struct as_error err = {0};
+    if (as_axis_parse(as_probe_axis(as_probe_find("tlb"), "allocator"), expr, info, &v, &err))
+        fail_msg("%s", err.text);
+    out[0] = 0;
+    for (size_t i = 0; i < v.n; i++)
+        snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s", i ? " " : "", v.v[i].text);
+    as_axis_values_finish(&v);
+    return out;
+}
+
+/* All allocators of a role by name, also one that cannot be used; none where the device has none. */
+static void test_expressions(void **unused)
+{
+    struct as_device_info info = machine();
+    (void)unused;
+    assert_string_equal(values("pageable", &info), "malloc");
+    assert_string_equal(values("huge_pages", &info), "thp other");
+    assert_string_equal(values("other, huge_pages,malloc", &info), "other thp malloc");
+    assert_string_equal(values("pinned", &info), "");
+    assert_string_equal(values("pinned,pageable,device", &info), "malloc");
+    assert_string_equal(values("all", &info), "malloc thp");
+    as_copy_text(info.allocators[1].name, sizeof info.allocators[1].name, "pageable");
+    assert_string_equal(values("pageable", &info), "pageable"); /* a name comes before a role */
+    info.allocators[1].role = AS_ROLE_UNKNOWN;                  /* of an older description */
+    assert_string_equal(values("huge_pages", &info), "other");
+}
+
+static enum as_status check(const char *set, struct as_error *err)
+{
+    const struct as_device_info info = machine();
+    struct as_suite suite;
+    assert_int_equal(as_suite_find("probe:tlb", &suite, err), AS_OK);
+    enum as_status s = as_plan_check_sets(&suite, 1, &info, 1, &set, 1, err);
+    as_suite_finish(&suite);
+    return s;
+}
+
+/* A role that no device has is said, unless there are others beside it. */
+static void test_requests(void **unused)
+{
+    static const struct {
+        const char *set, *why;
+    } wrong[] = {{"allocator=pinned", "role 'pinned'; there are: pageable, huge_pages"},
+                 {"allocator=pinned,device", "role 'pinned,device'; there are: pageable, huge_pages"},
+                 {"allocator=pined", "did you mean 'pinned'?"},
+                 {"allocator=pageable,maloc", "did you mean 'malloc'?"}};
+    struct as_error err = {0};
+    (void)unused;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(check(wrong[i].set, &err), AS_USAGE);
+        if (!strstr(err.text, wrong[i].why))
+            fail_msg("'%s' does not say '%s'", err.text, wrong[i].why);
+    }
+    assert_int_equal(check("allocator=pageable", &err), AS_OK);
+    assert_int_equal(check("allocator=pinned,huge_pages", &err), AS_OK);
+    assert_int_equal(check("allocator=pinned,first", &err), AS_OK);
+}
+
+/* Cells have the API's name, whoever asks by role, and a stored cell is never of a role. */
+static void test_cells(void **unused)
+{
+    const struct as_device_info info = machine();
+    struct as_suite suite;
+    struct as_plan plan = {0};
+    struct as_error err = {0};
+    (void)unused;
+    assert_int_equal(as_suite_parse("x", "[tlb]\npages = 64\nallocator = pinned, pageable\n", &suite, &err), AS_OK);
+    assert_int_equal(as_plan_add(&plan, &suite, &info, NULL, 0, &err), AS_OK);
+    assert_int_equal(plan.n, 1);
+    assert_string_equal(as_axes_text(&plan.cells[0].axes, "allocator"), "malloc");
+    assert_int_equal(as_plan_check_cell(&plan.cells[0], &info, &err), AS_OK);
+    for (size_t i = 0; i < plan.cells[0].axes.n; i++)
+        if (strcmp(plan.cells[0].axes.v[i].name, "allocator") == 0)
+            as_copy_text(plan.cells[0].axes.v[i].text, sizeof plan.cells[0].axes.v[i].text, "pageable");
+    assert_int_equal(as_plan_check_cell(&plan.cells[0], &info, &err), AS_USAGE);
+    assert_non_null(strstr(err.text, "'pageable' is not one of its values"));
+    as_plan_finish(&plan);
+    as_suite_finish(&suite);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_cells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
