@@ -131,6 +131,7 @@ const struct as_backend as_backend_cpu = {
     .abi = AS_DEVICE_ABI,
     .name = "cpu",
     .title = "CPU, native kernels on pinned threads",
+    .single = true,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

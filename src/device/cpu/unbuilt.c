@@ -6,5 +6,6 @@ const struct as_backend as_backend_cpu = {
     .abi = AS_DEVICE_ABI,
     .name = "cpu",
     .title = "CPU, native kernels on pinned threads",
+    .single = true,
     .unbuilt = "the cpu backend is not built in: " AS_CPU_UNBUILT,
 };
