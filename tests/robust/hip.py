@@ -104,6 +104,7 @@ def of_sections(cells):
             yield name, [c for c in cells if c["probe"] == name.split(".")[0] and is_of(suite[name], c)]
 
 
+@harness.thorough
 def test_suite_upm(assay):
     """All of it, made small: every section gives cells, each a number or a true reason why there is none."""
     small_suite(assay.path("upm.ini"))
