@@ -3,8 +3,9 @@ BUILD = build
 
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
-	@echo "make test    set up, build in several ways, run every test"
-	@echo "make lint    layout, static analysis, compiling for aarch64 and for other GPUs"
+	@echo "make test    set up, build, run the unit, command line, robustness and browser tests (5 minutes at most)"
+	@echo "make check   what a change has to pass besides: sanitizers, fuzzers, kernels for all GPUs, lint (20 minutes at most)"
+	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64: a part of make check"
 	@echo "make fuzz    hours of fuzzing, injected failures, interleavings and kills (tests/robust/README.md)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
@@ -19,14 +20,18 @@ run: setup
 
 test:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py gcc asan tsan kernels
+	@python3 tools/run_tests.py test
+
+check:
+	@tools/setup.sh check
+	@python3 tools/run_tests.py check
 
 lint:
-	@tools/setup.sh test
-	@python3 tools/run_tests.py format clocks tidy aarch64 all-kernels
+	@tools/setup.sh check
+	@python3 tools/run_tests.py lint
 
 fuzz:
-	@tools/setup.sh test
+	@tools/setup.sh check
 	@python3 tools/fuzz.py $(FUZZ)
 
 bench: setup
@@ -36,4 +41,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test lint fuzz bench clean
+.PHONY: help setup run test check lint fuzz bench clean

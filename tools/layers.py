@@ -2,7 +2,7 @@
 
 layers.py TOP prints each include that the table does not allow, and fails where there is one. A row of the table is
 | `folder/` | what is in it | folders that it may include |; a folder may always include itself, and the row with the longest matching
-name holds. `<api>` stands for each folder at that place. "all above" is every folder of the rows before."""
+name holds, so that a folder inside another is allowed only where it is named itself. `<api>` stands for each folder at that place. "all above" is every folder of the rows before."""
 import os
 import re
 import subprocess
@@ -66,7 +66,8 @@ def check(top, paths):
             theirs = row_of(rows, target)
             if mine is None or theirs is None:
                 wrong.append(f"{path}: '{target if mine else path}' is in no row of the table of modules")
-            elif theirs is not mine and not any(re.match(f, target) for f in mine.may):
+            elif theirs is not mine and not set(theirs.folders) & set(mine.may) and not any(
+                    re.fullmatch(f, target) for f in mine.may):
                 wrong.append(f"{path} includes {target}")
             elif theirs is mine and os.path.dirname(path) != os.path.dirname(target) and any("[^/]+" in f for f in mine.folders):
                 wrong.append(f"{path} includes {target}, of another of its kind")

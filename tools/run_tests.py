@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Builds assay in several ways, runs every test in each, and ends with one line: N passed, N failed, N skipped.
+"""Builds assay, runs its tests and checks, and ends with one line: N passed, N failed, N skipped.
 
-run_tests.py [PART]...   parts: gcc asan tsan kernels, which are tests, aarch64 clocks format tidy all-kernels, which are checks
-of the sources (all when none is named)
+run_tests.py [PART]...   parts, all when none is named:
+  test     gcc: one build and its tests, those that repeat much or play random choices in brief
+  check    thorough: those tests in full; asan, tsan: under sanitizers, with fuzzers; kernels, all-kernels: compiled for
+           each generation of GPUs; and lint
+  lint     checks of the sources: format, clocks, layers, words, tidy, aarch64
 Every unit test inside a test program counts by itself; a build that fails counts as one failed test.
 """
 import glob
@@ -32,6 +35,7 @@ SANITIZED = PLAIN + ["-Dc_args=-g1 -fno-sanitize-recover=all -fno-sanitize=null,
 BUILDS = {
     # name: (compiler, meson options, arguments of meson test)
     "gcc": ("gcc", PLAIN, ["--no-suite", "compiles"]),
+    "thorough": ("gcc", PLAIN, ["--suite", "repetitions"]),
     "asan": ("clang", SANITIZED + ["-Doptimization=1", "-Dfuzzing=true", "-Db_sanitize=address,undefined"],
              ["--no-suite", "browser", "--no-suite", "simulation", "--no-suite", "compiles", "--no-suite", "verdicts"]),
     "tsan": ("clang", SANITIZED + ["-Doptimization=0", "-Db_sanitize=thread"],
@@ -40,17 +44,19 @@ BUILDS = {
     "kernels": ("gcc", PLAIN, ["--suite", "compiles", "--no-suite", "generations"]),
     "all-kernels": ("gcc", PLAIN, ["--suite", "generations"]),
 }
-FOLDERS = {"kernels": "gcc", "all-kernels": "gcc"}  # the same build as another's
+FOLDERS = {"thorough": "gcc", "kernels": "gcc", "all-kernels": "gcc"}  # the same build as another's
+LINT = ["format", "clocks", "layers", "words", "tidy", "aarch64"]
+GROUPS = {"test": ["gcc"], "lint": LINT, "check": ["thorough", "asan", "tsan", "kernels", "all-kernels", *LINT]}
 # Tests that are not run but behind all others: no time is too long for them, and each takes a processor for itself.
 BEHIND = ["kernels", "all-kernels"]
+# Tests of suite "repetitions" repeat less: what they prove is proven by a part of it.
+BRIEF = {"ASSAY_BRIEF": "1", "ASSAY_KILLS": "6", "ASSAY_FUZZ": "2"}
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:allocator_may_return_null=1",
     "LSAN_OPTIONS": f"print_suppressions=0:suppressions='{os.path.join(TOP, 'tools', 'lsan.supp')}'",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
-    "ASSAY_KILLS": "6",
-    "ASSAY_FUZZ": "2",
-    "ASSAY_BRIEF": "1",
+    **BRIEF,
 }
 
 # LeakSanitizer looks at the process from a thread of its own. Where a driver's libraries were loaded and unloaded that of
@@ -196,12 +202,13 @@ def count_tap(name, output, tally):
 
 
 def main():
-    known = list(BUILDS) + ["aarch64", "clocks", "format", "tidy"]
-    parts = sys.argv[1:] or known
-    for part in parts:
-        if part not in known:
-            print(f"run_tests.py: no part '{part}'; there are {' '.join(known)}", file=sys.stderr)
+    known = [*BUILDS, *LINT]
+    named = sys.argv[1:] or known
+    for part in named:
+        if part not in known and part not in GROUPS:
+            print(f"run_tests.py: no part '{part}'; there are {' '.join([*GROUPS, *known])}", file=sys.stderr)
             return 2
+    parts = list(dict.fromkeys(p for part in named for p in GROUPS.get(part, [part])))
     began, strangers = time.monotonic(), untracked()
     with tempfile.TemporaryDirectory(prefix="assay-test-") as home:
         env = dict(os.environ, XDG_DATA_HOME=home, XDG_CONFIG_HOME=home, POCL_CACHE_DIR=os.path.join(home, "pocl"))
@@ -230,7 +237,8 @@ def run_parts(parts, env):
     tallies = {part: Tally() for part in parts}
     builds = [part for part in parts if part in BUILDS]
     sanitized = {part for part in builds if any("b_sanitize" in option for option in BUILDS[part][1])}
-    envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part in sanitized else {})) for part in builds}
+    envs = {part: dict(env, **(SANITIZER_ENVIRONMENT if part in sanitized else BRIEF if part == "gcc" else {}))
+            for part in builds}
 
     in_folder = {build_folder(part): threading.Lock() for part in builds}
     before = [part for part in builds if part not in BEHIND]

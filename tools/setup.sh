@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs what is missing to build and run assay (setup.sh run) and to test it (setup.sh test), and nothing else.
+# Installs what is missing to build and run assay (setup.sh run), to test it (test) and to check a change (check).
 # Says each step before it is done. When nothing is missing it needs no network and changes nothing.
 set -u
 goal=${1:-run}
-case $goal in run | test) ;; *)
-    echo "usage: tools/setup.sh run|test" >&2
+case $goal in run | test | check) ;; *)
+    echo "usage: tools/setup.sh run|test|check" >&2
     exit 2
     ;;
 esac
@@ -16,34 +16,34 @@ trap 'rm -rf "$work"' EXIT
 # goal need check Debian Fedora Arch Homebrew what-for; "-" where there is no package
 parts() {
     cat <<'PARTS'
-run  need cc               gcc                   gcc                  gcc           gcc          compiles assay
-run  need header:stdio.h   libc6-dev             glibc-devel          glibc         -            C library headers
-run  need cmd:python3      python3               python3              python        python       build steps
-run  need cmd:meson        meson                 meson                meson         meson        build
-run  need cmd:ninja        ninja-build           ninja-build          ninja         ninja        build
-run  need cmd:pkg-config   pkg-config            pkgconf              pkgconf       pkgconf      finds libraries
-run  need pc:hwloc         libhwloc-dev          hwloc-devel          hwloc         hwloc        CPU topology and binding
-run  need pc:sqlite3       libsqlite3-dev        sqlite-devel         sqlite        sqlite       the store
-run  need pc:jansson       libjansson-dev        jansson-devel        jansson       jansson      JSON
-run  need pc:inih          libinih-dev           inih-devel           libinih       inih         suite files
-run  need pc:libxxhash     libxxhash-dev         xxhash-devel         xxhash        xxhash       hashes
-run  want header:CL/cl.h   opencl-c-headers      opencl-headers       opencl-headers opencl-headers the OpenCL backend
-run  want lib:libOpenCL.so.1 ocl-icd-libopencl1  ocl-icd              ocl-icd       -            finds OpenCL drivers
-run  want icd              pocl-opencl-icd       pocl                 pocl          pocl         OpenCL on the CPU
-run  want cmd:node         nodejs                nodejs               nodejs        node         charts in the report
-run  want cmd:npm          npm                   nodejs-npm           npm           node         charts in the report
-test need pc:cmocka        libcmocka-dev         libcmocka-devel      cmocka        cmocka       unit tests
-test need cmd:clang        clang                 clang                clang         llvm         second compiler, sanitizers
-test need sanitizer        libclang-rt-dev       compiler-rt          compiler-rt   llvm         sanitizers and fuzzing
-test want cmd:clang-format clang-format          clang-tools-extra    clang         clang-format layout check
-test want cmd:clang-tidy   clang-tidy            clang-tools-extra    clang         llvm         static analysis
-test want cmd:chromium     chromium              chromium             chromium      chromium     browser test
-test want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc - compiles for aarch64
-test want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
-test want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
-test want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library
-test want cmd:localedef    libc-bin              glibc-common         glibc         -            test with decimal commas
-test want file:/usr/share/i18n/locales/de_DE locales glibc-locale-source glibc      -            test with decimal commas
+run   need cc               gcc                   gcc                  gcc           gcc          compiles assay
+run   need header:stdio.h   libc6-dev             glibc-devel          glibc         -            C library headers
+run   need cmd:python3      python3               python3              python        python       build steps
+run   need cmd:meson        meson                 meson                meson         meson        build
+run   need cmd:ninja        ninja-build           ninja-build          ninja         ninja        build
+run   need cmd:pkg-config   pkg-config            pkgconf              pkgconf       pkgconf      finds libraries
+run   need pc:hwloc         libhwloc-dev          hwloc-devel          hwloc         hwloc        CPU topology and binding
+run   need pc:sqlite3       libsqlite3-dev        sqlite-devel         sqlite        sqlite       the store
+run   need pc:jansson       libjansson-dev        jansson-devel        jansson       jansson      JSON
+run   need pc:inih          libinih-dev           inih-devel           libinih       inih         suite files
+run   need pc:libxxhash     libxxhash-dev         xxhash-devel         xxhash        xxhash       hashes
+run   want header:CL/cl.h   opencl-c-headers      opencl-headers       opencl-headers opencl-headers the OpenCL backend
+run   want lib:libOpenCL.so.1 ocl-icd-libopencl1  ocl-icd              ocl-icd       -            finds OpenCL drivers
+run   want icd              pocl-opencl-icd       pocl                 pocl          pocl         OpenCL on the CPU
+run   want cmd:node         nodejs                nodejs               nodejs        node         charts in the report
+run   want cmd:npm          npm                   nodejs-npm           npm           node         charts in the report
+test  need pc:cmocka        libcmocka-dev         libcmocka-devel      cmocka        cmocka       unit tests
+test  want cmd:chromium     chromium              chromium             chromium      chromium     browser test
+test  want cmd:localedef    libc-bin              glibc-common         glibc         -            test with decimal commas
+test  want file:/usr/share/i18n/locales/de_DE locales glibc-locale-source glibc      -            test with decimal commas
+check need cmd:clang        clang                 clang                clang         llvm         second compiler, sanitizers
+check need sanitizer        libclang-rt-dev       compiler-rt          compiler-rt   llvm         sanitizers and fuzzing
+check want cmd:clang-format clang-format          clang-tools-extra    clang         clang-format layout check
+check want cmd:clang-tidy   clang-tidy            clang-tools-extra    clang         llvm         static analysis
+check want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc - compiles for aarch64
+check want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
+check want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
+check want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library
 PARTS
 }
 
@@ -78,7 +78,7 @@ has() {
 # Lines of parts() that are missing for the goal.
 missing() {
     parts | while read -r part need check rest; do
-        if [ "$part" = test ] && [ "$goal" = run ]; then continue; fi
+        case "$goal $part" in "run test" | "run check" | "test check") continue ;; esac
         has "$check" || echo "$part $need $check $rest"
     done
 }

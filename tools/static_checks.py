@@ -1,8 +1,9 @@
-"""Checks that run no test program: layout, static analysis, compiling for aarch64."""
+"""Checks that run no test program: layout, words, includes, static analysis, compiling for aarch64."""
 import json
 import os
 import re
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from behind import run
@@ -22,8 +23,8 @@ def sources(top, endings):
     listed = run(["git", "ls-files", "-z"], cwd=top)
     names = listed.stdout.split("\0") if listed.returncode == 0 else [
         os.path.relpath(os.path.join(folder, f), top)
-        for room in ("src", "include", "probes", "tests", "bench")
-        for folder, _, files in os.walk(os.path.join(top, room)) for f in files]
+        for part in ("src", "lib", "include", "probes", "tests", "bench")
+        for folder, _, files in os.walk(os.path.join(top, part)) for f in files]
     return sorted(n for n in names if n.endswith(endings) and os.path.exists(os.path.join(top, n)))
 
 
@@ -66,6 +67,24 @@ def clocks(top, tally):
         tally.ok("clocks")
 
 
+def by_script(name):
+    """A check that is a program of its own in this folder, and needs git's list of files."""
+    def check(top, tally):
+        if run(["git", "ls-files"], cwd=top).returncode:
+            tally.skip(name, "no checkout of git")
+            return
+        say(f"{name}: tools/{name}.py")
+        done = run([sys.executable, os.path.join(top, "tools", name + ".py"), top], cwd=top)
+        if done.returncode:
+            tally.fail(name, done.stdout)
+        else:
+            tally.ok(name)
+    return check
+
+
+layers, words = by_script("layers"), by_script("words")
+
+
 def tidy(top, tally):
     folder = os.path.join(top, "build-tidy")
     if not shutil.which("clang-tidy") or not shutil.which("clang"):
@@ -78,8 +97,8 @@ def tidy(top, tally):
             return
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as f:
         files = {os.path.normpath(os.path.join(e["directory"], e["file"])) for e in json.load(f)}
-    rooms = tuple(os.path.join(top, room) + os.sep for room in ("src", "probes"))
-    files = sorted(f for f in files if f.startswith(rooms))
+    ours = tuple(os.path.join(top, part) + os.sep for part in ("src", "lib", "probes"))
+    files = sorted(f for f in files if f.startswith(ours))
     say(f"tidy: clang-tidy over {len(files)} files")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda f: run(["clang-tidy", "--quiet", "-p", folder] + ANALYZER + [f],

@@ -28,7 +28,7 @@ static bool is_a_cell(const struct as_device_info *info, const struct as_axes *a
 {
     uint64_t cpu = as_axes_u64(a, "cpu_threads"), device = as_axes_u64(a, "device_threads");
     bool of_cpu = as_word_is(a, "agent", "cpu"), is_cpu = info->capabilities & AS_CAP_HOST_KERNELS;
-    if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)get_nprocs() || (info->capabilities & AS_CAP_SCRIPTED))
+    if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)get_nprocs() || (info->capabilities & AS_CAP_SIMULATED))
         return false;
     if (device == 0) /* a CPU has no scopes */
         return as_word_is(a, "scope", "system");

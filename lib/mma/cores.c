@@ -55,8 +55,8 @@ enum as_applies as_core_applies(const struct as_matrix *m, const struct as_devic
 {
     char missing[200];
     const struct as_core *core = m->dialect == AS_DIALECT_HOST ? as_core_find(m->name) : NULL;
-    if (info->capabilities & AS_CAP_SCRIPTED) {
-        as_fail(err, AS_UNSUPPORTED, "this device's times are a script, and instructions of a core are none of it");
+    if (info->capabilities & AS_CAP_SIMULATED) {
+        as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, and the instructions of a core are not");
         return is_first_of_cpus(m) ? AS_INAPPLICABLE : AS_PRUNED;
     }
     if (!as_cores[0].name) {

@@ -80,8 +80,8 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
                                 struct as_error *err)
 {
     char missing[120];
-    if (info->capabilities & AS_CAP_SCRIPTED) {
-        as_fail(err, AS_UNSUPPORTED, "this device's times are a script, and cycles of a core are none of it");
+    if (info->capabilities & AS_CAP_SIMULATED) {
+        as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, and the cycles of a core are not");
         return AS_INAPPLICABLE;
     }
     const struct as_native *n = as_native_find(desc->op->name, desc->width);

@@ -331,9 +331,9 @@ static enum as_status run_place(struct as_stream *s, uint64_t reps, double *seco
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
 {
     enum as_status st = AS_OK;
-    /* Another scalar each time, so that results of the sample before do not pass for this one's. A scripted device may
-     * leave out launches that it has seen. */
-    if (!(s->dev->info.capabilities & AS_CAP_SCRIPTED))
+    /* Another scalar each time, so that results of the sample before do not pass for this one's. A simulated
+     * device may leave out launches that it has run before. */
+    if (!(s->dev->info.capabilities & AS_CAP_SIMULATED))
         s->scalar = 1 + (double)(s->samples++ % 7);
     *seconds = 0;
     for (size_t i = 0; i < s->places_n && !st; i++) {

@@ -14,6 +14,7 @@
 #define AS_DEVICE_ABI 1u /* grows with the first change of a struct here after a release */
 
 struct as_device;
+struct as_sensor;
 struct as_memory;
 struct as_program;
 struct as_kernel;
@@ -66,7 +67,7 @@ struct as_arg {
     } u;
 };
 
-/* What one repetition does, in numbers: for limits, reports and the scripted device. */
+/* What one repetition does, in numbers: for limits, reports and simulated devices. */
 struct as_work {
     double bytes;     /* moved, as the probe counts them */
     double accesses;  /* dependent accesses one after the other */
@@ -282,8 +283,11 @@ struct as_backend {
      * AS_UNSUPPORTED, as does all else that needs a device. */
     enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
     const struct as_role_name *roles; /* of its allocators, also of a backend that is not built in */
+    const struct as_sensor *sensor;   /* (optional) of its devices, which no other sensor serves then (sensor.h) */
     bool portable;                    /* its API is not the devices' own: another backend may drive the same ones */
-    const char *unbuilt;              /* NULL; else why this backend is not built in, and all slots are NULL */
+    bool on_request;     /* its devices are used only where they are asked for by name, and named to nobody else */
+    bool single;         /* it has one device at most, whose id is the backend's name */
+    const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
 };
 
 /* All backends that this build knows, in the order in which devices are listed. Ends with NULL. */

@@ -19,7 +19,7 @@ static const struct {
     {"svm atomics", "atomics of host and device on the same memory at the same time"},
     {"async", "work that goes on while the host does other things"},
     {"events", "time stamps of its own"},
-    {"scripted", "scripted times"},
+    {"simulated", "simulated times"},
     {"copy", "copy engines"},
     {"graphs", "launches recorded as a graph"},
     {"code", "machine code whose instructions can be counted"},

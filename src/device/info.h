@@ -20,7 +20,8 @@ enum as_capability {
     AS_CAP_SVM_ATOMICS = 1u << 6, /* host and device may use atomics on the same memory at the same time */
     AS_CAP_ASYNC = 1u << 7,       /* submit and wait are apart */
     AS_CAP_EVENTS = 1u << 8,      /* has device time stamps */
-    AS_CAP_SCRIPTED = 1u << 9,    /* timings are scripted: the null device */
+    AS_CAP_SIMULATED = 1u << 9,   /* times and code are those of another machine, of which this host's clocks, counters
+                                    and   faults say nothing; a launch that ran before may be left out */
     AS_CAP_COPY = 1u << 10,       /* has copy engines */
     AS_CAP_GRAPHS = 1u << 11,     /* launches can be recorded once and submitted as one */
     AS_CAP_CODE = 1u << 12,       /* counts the instructions of its machine code */

@@ -190,8 +190,10 @@ static enum as_status get_capabilities(const json_t *array, unsigned *out, struc
     {
         if (!json_is_string(item))
             return as_fail(err, AS_FORMAT, "device information: element %zu of \"capabilities\" is no text", i);
+        const char *word = strcmp(json_string_value(item), "scripted") == 0 ? "simulated" /* in stores of version 0.1 */
+                                                                            : json_string_value(item);
         for (unsigned bit = 1; as_capability_word(bit); bit <<= 1)
-            if (strcmp(as_capability_word(bit), json_string_value(item)) == 0)
+            if (strcmp(as_capability_word(bit), word) == 0)
                 bits |= bit;
     }
     *out = bits;

@@ -8,8 +8,14 @@
 
 bool as_is_device_id(const char *word)
 {
-    const bool counted = strchr(word, ':') != NULL; /* backends that have one device need no number */
-    return (counted || strcmp(word, "cpu") == 0 || strcmp(word, "null") == 0) && as_backend_find(word);
+    const struct as_backend *backend = as_backend_find(word);
+    return backend && (backend->single || strchr(word, ':'));
+}
+
+bool as_is_on_request(const char *name)
+{
+    const struct as_backend *backend = as_backend_find(name);
+    return backend && backend->on_request;
 }
 
 /* One wrong letter in three is another word ("gpu" is not "cpu"): a name is suggested when one is the beginning of the
@@ -26,7 +32,7 @@ static bool surely_meant(const char *word, const char *name)
 
 static bool usable(const struct as_found_device *d)
 {
-    return !d->why[0] && !(d->info.capabilities & AS_CAP_SCRIPTED);
+    return !d->why[0] && !as_is_on_request(d->info.backend);
 }
 
 /* "cpu, opencl:0 (Name of it)" */
@@ -62,7 +68,7 @@ enum as_status as_unknown_device(const char *word, const struct as_found_device 
             why = found[i].why;
         if (!meant && (surely_meant(word, found[i].info.id) || surely_meant(word, found[i].info.backend)))
             meant = surely_meant(word, found[i].info.id) ? found[i].info.id : found[i].info.backend;
-        others |= found[i].why[0] && strcmp(found[i].info.backend, "null") != 0; /* which is for tests */
+        others |= found[i].why[0] && !as_is_on_request(found[i].info.backend);
     }
     if (why)
         as_buf_printf(&text, "no device '%.64s' can be used: %s", word, why);

@@ -6,6 +6,8 @@
 
 /* "cpu" and "opencl:1" are devices of a backend of this build; "opencl", "all" and "gpu:0" have to be looked up. */
 bool as_is_device_id(const char *word);
+/* Devices of this backend are used only where they are asked for by name. */
+bool as_is_on_request(const char *backend);
 /* Fails with why a word means no device: the reason of its backend, and the devices that there are. */
 enum as_status as_unknown_device(const char *word, const struct as_found_device *found, size_t n, struct as_error *err);
 

@@ -226,7 +226,7 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
 bool as_engine_needs_lock(const struct as_slot *slots, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!(slots[i].info.capabilities & AS_CAP_SCRIPTED))
+        if (!(slots[i].info.capabilities & AS_CAP_SIMULATED))
             return true;
     return false;
 }

@@ -200,7 +200,7 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     return s;
 }
 
-static int is_portable(const struct as_device_info *info)
+static bool is_portable(const struct as_device_info *info)
 {
     const struct as_backend *backend = as_backend_find(info->backend);
     return backend && backend->portable;
@@ -208,7 +208,8 @@ static int is_portable(const struct as_device_info *info)
 
 static int is_accelerator(const struct as_found_device *d)
 {
-    return !d->why[0] && !(d->info.capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SCRIPTED)) && !d->info.is_host_cpu;
+    return !d->why[0] && !(d->info.capabilities & AS_CAP_HOST_KERNELS) && !d->info.is_host_cpu &&
+           !as_is_on_request(d->info.backend);
 }
 
 /* The device's own API drives it too: NULL, or by which name. The CPU as a device is worth a look where there is no
@@ -246,8 +247,7 @@ static enum as_status add_word(const char *word, const struct as_found_device *f
         return add_slot(slots, n, word, program, stop, err);
     for (size_t i = 0; i < found_n && !s; i++) {
         int match = strcmp(found[i].info.id, word) == 0 || strcmp(found[i].info.backend, word) == 0;
-        /* The scripted device is there for tests: only who asks for it by name gets it. */
-        if (found[i].why[0] || !(match || (all && !(found[i].info.capabilities & AS_CAP_SCRIPTED))))
+        if (found[i].why[0] || !(match || (all && !as_is_on_request(found[i].info.backend))))
             continue;
         const char *same = each ? same_as(&found[i], found, found_n) : NULL;
         if (same) {

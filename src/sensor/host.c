@@ -224,7 +224,7 @@ static double throttle_events(const struct host *h)
 
 static bool serves(const struct as_device_info *info)
 {
-    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SCRIPTED);
+    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SIMULATED);
 }
 
 enum as_status as_host_open_at(const char *root, void **ctx, struct as_buf *why_not, struct as_error *err)

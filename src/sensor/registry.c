@@ -6,9 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct as_sensor as_sensor_nvml, as_sensor_amdgpu, as_sensor_host, as_sensor_script;
-const struct as_sensor *const as_sensors[] = {&as_sensor_nvml, &as_sensor_amdgpu, &as_sensor_host, &as_sensor_script,
-                                              NULL};
+extern const struct as_sensor as_sensor_nvml, as_sensor_amdgpu, as_sensor_host;
+const struct as_sensor *const as_sensors[] = {&as_sensor_nvml, &as_sensor_amdgpu, &as_sensor_host, NULL};
+
+const struct as_sensor *as_sensor_of(const struct as_device_info *info)
+{
+    const struct as_backend *backend = as_backend_find(info->backend);
+    size_t i = 0;
+    if (backend && backend->sensor)
+        return backend->sensor;
+    while (as_sensors[i] && !as_sensors[i]->serves(info))
+        i++;
+    return as_sensors[i];
+}
 
 void as_sensor_reading_clear(struct as_sensor_reading *r)
 {
@@ -66,16 +76,14 @@ void as_sensing_open(const struct as_device_info *info, struct as_sensing *out)
     *out = (struct as_sensing){.read_s = NAN};
     struct as_buf why_not = AS_BUF_INIT;
     struct as_error err = {0};
-    size_t i = 0;
-    while (as_sensors[i] && !as_sensors[i]->serves(info))
-        i++;
-    if (!as_sensors[i])
+    const struct as_sensor *sensor = as_sensor_of(info);
+    if (!sensor)
         as_copy_text(out->why_not, sizeof out->why_not, "no sensor knows devices of this kind");
-    else if (as_sensors[i]->open(info, &out->ctx, &why_not, &err)) {
-        as_fail_in(&err, as_sensors[i]->name);
+    else if (sensor->open(info, &out->ctx, &why_not, &err)) {
+        as_fail_in(&err, sensor->name);
         as_copy_text(out->why_not, sizeof out->why_not, err.text);
     } else {
-        out->sensor = as_sensors[i];
+        out->sensor = sensor;
         as_copy_text(out->why_not, sizeof out->why_not, as_buf_get(&why_not));
         out->read_s = cost_of_reading(out);
     }

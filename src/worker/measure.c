@@ -59,10 +59,10 @@ static void read_clock(struct sampler *m)
     m->clock_at = as_now();
 }
 
-/* A scripted device has the time of its script, not of this core. */
+/* A simulated device's time is not that of this core. */
 static bool reads_reference(const struct sampler *m)
 {
-    return m->vc.host_work && !(m->dev->info.capabilities & AS_CAP_SCRIPTED);
+    return m->vc.host_work && !(m->dev->info.capabilities & AS_CAP_SIMULATED);
 }
 
 static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct as_error *err)

@@ -12,7 +12,7 @@ static const struct as_device_info full = {
     .driver = "1.2\\3",
     .uuid = "u-1",
     .bus_id = "0000:01:00.0",
-    .capabilities = AS_CAP_SOURCE | AS_CAP_SCRIPTED,
+    .capabilities = AS_CAP_SOURCE | AS_CAP_SIMULATED,
     .units = 132,
     .threads = 1024,
     .warp = 32,
@@ -183,11 +183,19 @@ static void look_ups(void **state)
     assert_int_equal(as_info_cache(&only_code, 1), 0);
 }
 
+static void a_capability_of_an_older_store_is_read(void **state)
+{
+    (void)state;
+    struct as_device_info info = {0};
+    assert_int_equal(as_info_from_json("{\"capabilities\":[\"scripted\",\"pin\",\"unheard of\"]}", &info, NULL), AS_OK);
+    assert_int_equal(info.capabilities, AS_CAP_SIMULATED | AS_CAP_PIN);
+}
+
 static void capability_words(void **state)
 {
     (void)state;
     assert_string_equal(as_capability_word(AS_CAP_SVM_ATOMICS), "svm atomics");
-    assert_string_equal(as_capability_word(AS_CAP_SCRIPTED), "scripted");
+    assert_string_equal(as_capability_word(AS_CAP_SIMULATED), "simulated");
     assert_string_equal(as_capability_word(AS_CAP_PEERS), "peers");
     assert_null(as_capability_word(AS_CAP_PEERS << 1));
     assert_null(as_capability_word(0));
@@ -289,6 +297,7 @@ int main(void)
         cmocka_unit_test(unknown_ignored_missing_zero),
         cmocka_unit_test(hostile_json_is_refused),
         cmocka_unit_test(look_ups),
+        cmocka_unit_test(a_capability_of_an_older_store_is_read),
         cmocka_unit_test(capability_words),
         cmocka_unit_test(seconds_of_a_timing),
         cmocka_unit_test(names_of_instructions),

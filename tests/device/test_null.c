@@ -364,7 +364,7 @@ static void device_is_as_scripted(void **state)
     const struct as_device_info *i = &b->d->info;
     assert_string_equal(i->id, "null");
     assert_string_equal(i->name, "<script>\x1b[2J");
-    assert_true(i->capabilities & AS_CAP_SCRIPTED && i->capabilities & AS_CAP_HOST_KERNELS);
+    assert_true(i->capabilities & AS_CAP_SIMULATED && i->capabilities & AS_CAP_HOST_KERNELS);
     assert_int_equal(as_info_last_cache(i), 1 << 20);
     assert_true(near(clock_of(b), 3e9, 0.01));
     struct as_timing t;

@@ -109,7 +109,7 @@ static void all_records_of_this_build_are_whole(void **state)
     size_t n = 0;
     for (; as_backends[n]; n++)
         check_ok(as_backend_check(as_backends[n], &err), &err);
-    assert_true(n >= 3);
+    assert_true(n > 0);
     assert_string_equal(as_backends[0]->name, "cpu");
 }
 

@@ -197,7 +197,7 @@ static void test_which_cells(void **unused)
     gpu.dev.info.capabilities = AS_CAP_SOURCE;
     assert_int_equal(toy_applies(&gpu, &as_probe_codegen, rows[0].axes, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, AS_CODE_NOT_COUNTED));
-    cpu.dev.info.capabilities |= AS_CAP_SCRIPTED;
+    cpu.dev.info.capabilities |= AS_CAP_SIMULATED;
     assert_int_equal(toy_applies(&cpu, &as_probe_codegen, rows[0].axes, &err), AS_INAPPLICABLE);
 }
 

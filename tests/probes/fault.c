@@ -171,7 +171,7 @@ static void test_kept_pages_are_seen(void **unused)
     assert_true(
         trial(&t, "scenario=cpu-one what=control allocator=toy pages=100 access=store", 3, &s, why, sizeof why));
     assert_true(s.value > 0);
-    t.dev.info.capabilities |= AS_CAP_SCRIPTED;
+    t.dev.info.capabilities |= AS_CAP_SIMULATED;
     assert_true(trial(&t, CPU_AXES, 3, &s, why, sizeof why));
 }
 

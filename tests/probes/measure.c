@@ -222,7 +222,7 @@ static void test_no_core_of_a_script(void **unused)
 {
     (void)unused;
     always = false;
-    struct as_trial v = alloc_trial(AS_CAP_SOURCE | AS_CAP_SCRIPTED, false);
+    struct as_trial v = alloc_trial(AS_CAP_SOURCE | AS_CAP_SIMULATED, false);
     assert_null(v.core_hz);
     assert_null(v.weight);
     as_trial_finish(&v);

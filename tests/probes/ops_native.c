@@ -59,8 +59,8 @@ static void test_table(void **state)
         print_message("skipped: no native kernels for this kind of CPU\n");
         skip();
     }
-    assert_true(scalar >= 40);
-    assert_true(vectors >= 20);
+    assert_true(scalar > 0);
+    assert_true(vectors > 0);
 }
 
 /* What people are told of them is of the same rows. */
@@ -228,10 +228,10 @@ static void test_which_cells(void **state)
     assert_non_null(strstr(err.text, "no instruction for it"));
     d.width = AS_NATIVE_256; /* said once */
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
-    cpu.capabilities |= AS_CAP_SCRIPTED;
+    cpu.capabilities |= AS_CAP_SIMULATED;
     d.width = AS_NATIVE_SCALAR;
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "script"));
+    assert_non_null(strstr(err.text, "simulated"));
 }
 
 /* An add takes a cycle by definition of the clock, a division some tens, and a core does a few adds in one: in cycles,

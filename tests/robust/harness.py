@@ -31,6 +31,21 @@ LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1"]
 SHORT = ["--visits", "1", "--precision", "100%"]
 
 
+# `make test` tries a part of what `make check` tries.
+BRIEF = bool(os.environ.get("ASSAY_BRIEF"))
+
+
+def some(cases, every, first=0):
+    """All of the cases, in brief one of so many."""
+    return cases[first % every::every] if BRIEF else cases
+
+
+def thorough(test):
+    """A test that `make test` leaves out."""
+    test.thorough = True
+    return test
+
+
 class Skip(Exception):
     pass
 
@@ -210,7 +225,7 @@ def main(names):
     # 'nohup' and shells that start something in the background leave signals ignored, and a run would inherit that.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    tests = [(n, f) for n, f in names.items() if n.startswith("test_")]
+    tests = [(n, f) for n, f in names.items() if n.startswith("test_") and not (BRIEF and hasattr(f, "thorough"))]
     wanted = sys.argv[2:]
     tests = [(n, f) for n, f in tests if not wanted or n in wanted]
     print(f"1..{len(tests)}", flush=True)

@@ -1,4 +1,4 @@
-"""Runs that are resumed, repaired and deleted."""
+"""Runs that are resumed while they are measured, repaired and deleted. tests/run has what one process shows."""
 import json
 import sqlite3
 
@@ -6,7 +6,6 @@ import harness
 from harness import FAILED, LONG, MEASURED, USAGE, expect, expect_refused
 
 CELLS = ["latency", "--set", "size=1KiB..1MiB x2", "--device", "null", "--budget", "0"]
-ALONE = 1000000  # visits by --isolate are numbered from here
 
 
 def visits(assay, columns, where="1"):
@@ -78,23 +77,6 @@ def test_delete(assay):
            "and no trials of others")
     expect_refused(assay.run("delete", "1"), USAGE, "is not in the store")
     expect(assay.run("doctor").code == harness.OK, "the store is sound")
-
-
-def test_interrupted_while_alone(assay):
-    """What was measured alone before is kept, and the rest comes after it."""
-    few = ["latency", "--set", "size=1KiB..64KiB", "--device", "null", "--budget", "0"]
-    process = assay.start("run", *few, "--visits", "1", "--isolate", env=assay.script(LONG), start_new_session=True)
-    harness.wait_for(lambda: visits(assay, "id", f"number >= {ALONE}"), "a visit alone", process)
-    harness.interrupt(assay, process)
-    before = visits(assay, "id, samples", f"number >= {ALONE}")
-    done = assay.run("resume")
-    expect(done.code in MEASURED, "resumed", done)
-    alone = visits(assay, "cell_id", f"number >= {ALONE}")
-    valid = [c for c in assay.cells() if c["status"] in ("ok", "wide")]  # of others nothing is compared
-    expect(len(alone) == len(set(alone)) == len(valid) > 0, "each valid cell alone once", alone)
-    expect(set(before) <= set(visits(assay, "id, samples", f"number >= {ALONE}")), "those from before are as they were")
-    expect(all(worker > 0 for worker, in visits(assay, "worker")), "who measured is known")
-    expect(all("isolated" in (c["detail"] or {}) for c in valid), "and all are compared")
 
 
 if __name__ == "__main__":

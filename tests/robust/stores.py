@@ -95,6 +95,9 @@ def test_store_through_a_pipe(assay):
     expect(done.code == OK, "by its name it can be compared", done)
 
 
+TOO_MANY = 3000  # more than any run may have (AS_RUN_DEVICES_MAX, AS_RUN_PROBES_MAX)
+
+
 def multiply(path, devices, of_cells, probes):
     """Makes the run in the store one of so many devices in its description and in its cells, or so many probes."""
     store = sqlite3.connect(path)
@@ -114,7 +117,7 @@ def multiply(path, devices, of_cells, probes):
 def test_absurdly_many_devices_and_probes(assay):
     """What compares each with all others says at once that no run can be of so many."""
     measured(assay)
-    for name, sizes in (("devices", (20000, 1, 1)), ("of_cells", (1, 20000, 1)), ("probes", (1, 1, 20000))):
+    for name, sizes in (("devices", (TOO_MANY, 1, 1)), ("of_cells", (1, TOO_MANY, 1)), ("probes", (1, 1, TOO_MANY))):
         store = assay.path(name + ".db")
         shutil.copy(assay.store, store)
         multiply(store, *sizes)
@@ -123,13 +126,13 @@ def test_absurdly_many_devices_and_probes(assay):
             done = assay.run(*command, "--store", store)
             if command == ["show"] and done.code == OK:  # which compares nothing
                 continue
-            expect_refused(done, FAILED, store, "20000 " + ("probes" if name == "probes" else "devices"))
+            expect_refused(done, FAILED, store, f"{TOO_MANY} " + ("probes" if name == "probes" else "devices"))
     export = assay.export()
-    export["run"]["devices"] *= 20000
+    export["run"]["devices"] *= TOO_MANY
     with open(assay.path("run.json"), "w", encoding="ascii") as f:
         json.dump(export, f)
     done = assay.run("import", assay.path("run.json"), "--store", assay.path("new.db"))
-    expect_refused(done, FAILED, "20000 devices")
+    expect_refused(done, FAILED, f"{TOO_MANY} devices")
     expect(not assay.run("list", "runs", "--store", assay.path("new.db")).out.strip(), "it is refused whole", done)
     multiply(assay.store, 100, 100, 1)
     expect(assay.run("show").code == OK, "what can be is shown")
@@ -226,7 +229,7 @@ def test_damaged_store(assay):
     with open(assay.store, "rb") as f:
         whole = f.read()
     rng = random.Random(7)
-    for _ in range(12):
+    for _ in range(2 if harness.BRIEF else 12):
         damaged = bytearray(whole)
         for _ in range(rng.choice((1, 8, 200))):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
@@ -276,7 +279,6 @@ def test_doctor_checks_the_store(assay):
 
 def test_hostile_values_in_a_store(assay):
     """A store that is well formed but whose values lie."""
-    brief = 3 if os.environ.get("ASSAY_BRIEF") else 1  # where each command takes long: another third for each column
     measured(assay)
     with open(assay.store, "rb") as f:
         whole = f.read()
@@ -286,7 +288,7 @@ def test_hostile_values_in_a_store(assay):
     db.close()
     lies = ("x" * 100000, -1, 1e308, "\x1b[31m<script>", b"\xff\xfe", None)
     for number, (table, column) in enumerate(columns):
-        for value in lies[number % brief::brief]:
+        for value in harness.some(lies, 6, number):
             with open(assay.store, "wb") as f:
                 f.write(whole)
             db = sqlite3.connect(assay.store)

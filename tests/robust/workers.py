@@ -121,25 +121,5 @@ def test_worker_started_by_hand(assay):
     expect_refused(done, harness.FAILED, "parent")
 
 
-def test_scripted_crash_in_a_cell(assay):
-    """The driver itself crashes in the middle of a launch."""
-    for what, status, word in (("crash", "crashed", "signal 11"), ("exit", "crashed", "exit code 1"),
-                               ("fail", "failed", "script"), ("oom", "unsupported", "memory")):
-        fault = {"do": what, "min_footprint": 16384, "max_footprint": 16384, "launch": 3}
-        done = assay.null(dict(harness.FAST, faults=[fault]), "latency", "--set", "size=1KiB..64KiB")
-        expect(done.code in MEASURED, f"{what}: the run goes on", done)
-        hit = {c["axes"]["size"]: c for c in assay.cells() if c["status"] == status}
-        expect(list(hit) == [16384] and word in hit[16384]["reason"], f"{what} costs its cell, and no other", done)
-
-
-def test_scripted_hang_in_a_cell(assay):
-    """A launch that never comes back."""
-    fault = {"do": "hang", "min_footprint": 16384, "max_footprint": 16384, "launch": 3}
-    done = assay.null(dict(harness.FAST, faults=[fault]), "latency", "--set", "size=1KiB..64KiB")
-    expect(done.code in MEASURED, "the run goes on", done)
-    hit = [c["axes"]["size"] for c in assay.cells() if c["status"] == "timeout"]
-    expect(hit == [16384], "it costs its cell, and no other", done)
-
-
 if __name__ == "__main__":
     harness.main(globals())

@@ -62,7 +62,6 @@ static void a_backend_says_why_it_cannot_be_used(void **state)
     struct as_found_device found[] = {device("cpu", "cpu", "EPYC", ""),
                                       device("cuda", "cuda", "", "libcuda.so.1: cannot open"),
                                       device("null", "null", "scripted", "")};
-    found[2].info.capabilities = AS_CAP_SCRIPTED;
     check("cuda", found, 3, AS_UNSUPPORTED,
           "no device 'cuda' can be used: libcuda.so.1: cannot open; devices here: cpu");
     check("gpu", found, 3, AS_NOTFOUND,

@@ -83,18 +83,15 @@ static void test_who_serves(void **state)
         {{.backend = "cuda", .vendor = ""}, "nvml"},
         {{.backend = "opencl", .vendor = "NVIDIA Corporation"}, "nvml"},
         {{.backend = "cpu", .vendor = "GenuineIntel", .capabilities = AS_CAP_HOST_KERNELS}, "host"},
-        {{.backend = "null", .capabilities = AS_CAP_HOST_KERNELS | AS_CAP_SCRIPTED}, "script"},
+        {{.backend = "null", .capabilities = AS_CAP_HOST_KERNELS | AS_CAP_SIMULATED}, "script"},
         {{.backend = "opencl", .vendor = "AuthenticAMD", .is_host_memory = true}, NULL},
     };
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        const char *found = NULL;
-        for (size_t k = 0; as_sensors[k] && !found; k++)
-            if (as_sensors[k]->serves(&devices[i].info))
-                found = as_sensors[k]->name;
+        const struct as_sensor *found = as_sensor_of(&devices[i].info);
         if (!devices[i].sensor)
             assert_null(found);
         else
-            assert_string_equal(found, devices[i].sensor);
+            assert_string_equal(found->name, devices[i].sensor);
     }
     struct as_sensing s;
     as_sensing_open(&devices[4].info, &s);

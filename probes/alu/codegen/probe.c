@@ -81,7 +81,7 @@ struct state {
 
 static bool is_cpu(const struct as_device_info *info)
 {
-    return (info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SCRIPTED)) == AS_CAP_HOST_KERNELS;
+    return (info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SIMULATED)) == AS_CAP_HOST_KERNELS;
 }
 
 static struct codegen_case case_of(const struct as_axes *a)
@@ -114,8 +114,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (cpu && c.v3 && !codegen_native_of(&c, true))
         as_fail(err, AS_UNSUPPORTED, "x86-64-v3 is no target of this CPU's compiler");
-    else if (!cpu && (info->capabilities & AS_CAP_SCRIPTED))
-        as_fail(err, AS_UNSUPPORTED, "a scripted device has no machine code");
+    else if (!cpu && (info->capabilities & AS_CAP_SIMULATED))
+        as_fail(err, AS_UNSUPPORTED, "a simulated device has no machine code");
     else if (!cpu && !(info->capabilities & AS_CAP_CODE))
         as_fail(err, AS_UNSUPPORTED, AS_CODE_NOT_COUNTED);
     else if (!cpu && !ops[c.op].in_dialect)

@@ -54,8 +54,8 @@ static const char *const full[] = {
 /* Why the host cannot read the counter of a walk that runs on, NULL where it can. */
 static const char *why_not_persistent(const struct as_device_info *info)
 {
-    if (info->capabilities & AS_CAP_SCRIPTED)
-        return "the device's times are scripted, and the host reads its own clock";
+    if (info->capabilities & AS_CAP_SIMULATED)
+        return "the device's times are simulated, and the host reads its own clock";
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return as_chase_shared_allocator(info) ? NULL : AS_CHASE_NOT_SHARED;
     return info->threads > 1 ? NULL : "one thread walks and another reads, and this process may use one CPU only";

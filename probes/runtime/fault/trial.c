@@ -181,7 +181,7 @@ static enum as_status hold(struct trials *t, struct as_error *err)
 static bool is_kept(const struct trials *t, double faults)
 {
     return t->what == FAULT_AGAIN && t->by_device && t->dev->info.is_host_cpu && !(faults > 0) &&
-           t->kept.n < KEPT_BLOCKS && !(t->dev->info.capabilities & AS_CAP_SCRIPTED);
+           t->kept.n < KEPT_BLOCKS && !(t->dev->info.capabilities & AS_CAP_SIMULATED);
 }
 
 static enum as_status touch_new(struct trials *t, double *ns, double *faults, struct as_error *err)
@@ -260,7 +260,7 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
     double least = 0.9 * (double)t->n * floor(fmax(1, pages)), most = 0.1 * (double)t->n * (double)t->pages;
     if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_cpu)
         return true;
-    if (info->capabilities & AS_CAP_SCRIPTED || t->n == KEPT_MAX || !isfinite(t->faults))
+    if (info->capabilities & AS_CAP_SIMULATED || t->n == KEPT_MAX || !isfinite(t->faults))
         return true;
     snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", t->faults, t->n,
              (unsigned long long)t->pages);

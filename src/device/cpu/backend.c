@@ -133,6 +133,7 @@ const struct as_backend as_backend_cpu = {
     .name = "cpu",
     .title = "CPU, native kernels on pinned threads",
     .roles = as_cpu_roles,
+    .single = true,
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,

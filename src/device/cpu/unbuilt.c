@@ -8,5 +8,6 @@ const struct as_backend as_backend_cpu = {
     .name = "cpu",
     .title = "CPU, native kernels on pinned threads",
     .roles = as_cpu_roles,
+    .single = true,
     .unbuilt = "the cpu backend is not built in: " AS_CPU_UNBUILT,
 };

@@ -219,4 +219,7 @@ const struct as_backend as_backend_null = {
     .close = backend_close,
     .count = backend_count,
     .open_device = open_device,
+    .sensor = &as_null_sensor,
+    .on_request = true,
+    .single = true,
 };

@@ -48,6 +48,7 @@
 
 #include "base/clock.h"
 #include "device/device.h"
+#include "device/sensor.h"
 
 enum as_null_action {
     AS_NULL_CRASH,
@@ -85,8 +86,8 @@ struct as_null_fault {
     double factor;
     uint64_t seen; /* launches that matched so far, in this trial or worker */
 };
-/* Of the sensor room: what its scripted sensor says. */
-struct as_null_sensor {
+/* What its sensor says. */
+struct as_null_sensor_script {
     bool there;
     char why_not[160], cannot[160];
     char throttle[64];
@@ -107,7 +108,7 @@ struct as_null_script {
     struct as_null_level levels[AS_NULL_LEVELS_MAX];
     struct as_null_mode modes[AS_NULL_MODES_MAX];
     struct as_null_fault faults[AS_NULL_FAULTS_MAX];
-    struct as_null_sensor sensor;
+    struct as_null_sensor_script sensor;
     bool has_code;
     uint64_t code[AS_NULL_OPERATIONS_MAX]; /* in the order of as_operation_words */
 };
@@ -155,6 +156,7 @@ struct as_kernel {
 };
 void *as_null_address(const struct as_memory *mem);
 
+extern const struct as_sensor as_null_sensor;
 extern const struct as_memory_ops as_null_memory_ops;
 extern const struct as_queue_ops as_null_queue_ops;
 

@@ -22,7 +22,7 @@ struct member {
     }
 #define S(type, name, field) MEMBER(as_null_script, type, name, field)
 #define F(type, field) MEMBER(as_null_fault, type, #field, field)
-#define N(type, field) MEMBER(as_null_sensor, type, #field, field)
+#define N(type, field) MEMBER(as_null_sensor_script, type, #field, field)
 
 static const struct member script_members[] = {
     S(TEXT, "why_not", why_not),
@@ -353,6 +353,6 @@ enum as_status as_null_script_read(const char *text, const char *place, struct a
     as_copy_text(info->id, sizeof info->id, "null");
     as_copy_text(info->backend, sizeof info->backend, "null");
     info->capabilities |= AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS |
-                          AS_CAP_ASYNC | AS_CAP_SCRIPTED | AS_CAP_PEERS | (script->has_code ? AS_CAP_CODE : 0);
+                          AS_CAP_ASYNC | AS_CAP_SIMULATED | AS_CAP_PEERS | (script->has_code ? AS_CAP_CODE : 0);
     return s;
 }

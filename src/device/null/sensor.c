@@ -1,7 +1,7 @@
 /* The sensor of the scripted device: says what the script says, so that what is made of readings can be tested. */
+#include "device/sensor.h"
 #include "base/text.h"
 #include "device/null/null.h"
-#include "sensor/sensor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,15 +10,10 @@
 enum { SCRIPT_MAX = 1 << 20 };
 
 struct scripted {
-    struct as_null_sensor says;
+    struct as_null_sensor_script says;
     int throttle;
     double uncorrected;
 };
-
-static bool serves(const struct as_device_info *info)
-{
-    return (info->capabilities & AS_CAP_SCRIPTED) != 0;
-}
 
 static enum as_status read_script(struct scripted *s, struct as_error *err)
 {
@@ -72,12 +67,10 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
         out->ecc_uncorrected = s->uncorrected += s->says.ecc_uncorrected;
 }
 
-extern const struct as_sensor as_sensor_script;
-const struct as_sensor as_sensor_script = {
+const struct as_sensor as_null_sensor = {
     .name = "script",
     .title = "the scripted device's own, for tests",
     .background = true,
-    .serves = serves,
     .open = open_script,
     .read = read_now,
     .close = free,
