@@ -137,7 +137,7 @@ void atomics_finish(struct atomics *s)
     atomics_array_finish(&s->array);
 }
 
-/* ---- concurrently ---- */
+/* ---- both sides ---- */
 
 static uint64_t count_cpu(const struct atomics *s)
 {

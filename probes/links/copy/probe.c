@@ -104,7 +104,7 @@ static struct as_transfer_end end_of(const struct as_axes *a, const char *axis)
                                     .node = -1};
 }
 
-/* Device-local memory: not host-accessible, or the backend's first allocator. */
+/* Device memory: not host-accessible, or the backend's first allocator. */
 static bool is_own(const struct as_device_info *info, const char *allocator)
 {
     const struct as_allocator *a = as_info_allocator(info, allocator);

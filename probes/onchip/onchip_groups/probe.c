@@ -10,7 +10,7 @@ extern const char as_kernel_onchip_groups[];
 
 static const struct as_axis axes[] = {
     {.name = "threads",
-     .help = "of a group",
+     .help = "threads per workgroup",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_THREADS,
      .min = 1,
