@@ -15,7 +15,7 @@ const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "
 const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
                                              "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
-enum { NAIVE_GROUPS = 32 /* threads per compute unit */ };
+enum { NAIVE_GROUPS = 32 /* workgroups per compute unit */ };
 /* A multiply-add counts as two: what takes longer than some seconds is left out. */
 static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10, SLOW_CORES_MATRIX = 2e12;
 

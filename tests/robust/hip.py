@@ -31,7 +31,7 @@ UNSUPPORTED = (
     ("tlb", "XNACK is on in this process", "hipMallocManaged"),
     ("alloc", "'__managed__' is not allocated", "__managed__"),
     ("codegen", "this is for another chip", ""),
-    ("codegen", "have no word for this operation", ""),
+    ("codegen", "the kernel dialect has no such operation", ""),
 )
 
 

@@ -231,8 +231,8 @@ const struct as_probe as_probe_launch = {
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "one empty kernel: from the call until the host knows its end (roundtrip), enqueue call alone (submit), "
-              "per launch of 100 (batch) or per node of a graph (graph-N)",
+    .counts = "one empty kernel: until the host knows its end (roundtrip), enqueue call alone (submit), per launch of "
+              "100 (batch), per graph node (graph-N)",
     .axes = axes,
     .quick = quick,
     .full = full,
