@@ -1,4 +1,4 @@
-/* What the two probes of atomics share: a histogram in one array by threads of the CPU, of a device, or of both. */
+/* Shared by the two atomics probes: a histogram in one array by threads of the CPU, of a device, or of both. */
 #ifndef AS_LIB_ATOMICS_ATOMICS_H
 #define AS_LIB_ATOMICS_ATOMICS_H
 
@@ -14,7 +14,7 @@ extern const char *const atomics_order_words[];
 extern const char *const atomics_agent_words[];
 size_t atomics_type_bytes(enum atomics_type type);
 
-/* ---- atomics_draw.c: which element is next ---- */
+/* ---- atomics_draw.c: drawing elements ---- */
 
 /* Marsaglia's xorwow, as in the kernel. */
 struct atomics_draw {
@@ -38,25 +38,25 @@ static inline uint64_t atomics_draw_next(struct atomics_draw *r, uint64_t elemen
 
 /* ---- atomics_array.c: the array between two guards ---- */
 
-enum { ATOMICS_GUARD = 4096 }; /* bytes on either side that nobody may write */
+enum { ATOMICS_GUARD = 4096 }; /* guard bytes on either side */
 
 struct atomics_array {
     struct as_device *dev;
     struct as_memory *memory;
     enum atomics_type type;
     uint64_t elements, bytes; /* bytes without the guards */
-    unsigned char *piece;     /* what is written or read at a time */
+    unsigned char *piece;     /* bytes transferred per call */
 };
 enum as_status atomics_array_create(struct atomics_array *a, struct as_device *dev, const char *allocator,
                                     enum atomics_type type, uint64_t elements, struct as_error *err);
 void atomics_array_finish(struct atomics_array *a);
-/* All elements 0, the guards full of a pattern. */
+/* Clears the elements and fills the guards with a pattern. */
 enum as_status atomics_array_clear(struct atomics_array *a, struct as_error *err);
-/* What is in all elements together: integers modulo 2^32 or 2^64; AS_FAILED for a floating element that is no count. */
+/* Sum of all elements: integers modulo 2^32 or 2^64; AS_FAILED for a float that is no count. */
 enum as_status atomics_array_sum(struct atomics_array *a, uint64_t *sum, struct as_error *err);
-/* AS_FAILED when a guard was written. */
+/* AS_FAILED if a guard was overwritten. */
 enum as_status atomics_array_guards(struct atomics_array *a, struct as_error *err);
-/* AS_FAILED naming the first element that holds more than `most` says. *short_by: by how much all of them fall short.
+/* AS_FAILED naming the first element above its bound in `most`. *short_by: by how much all fall short.
  */
 enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *most, uint64_t *short_by,
                                      struct as_error *err);
@@ -68,17 +68,17 @@ struct atomics_line {
 };
 struct atomics_cpu;
 struct atomics_cpu_desc {
-    void *elements; /* where the first one is */
+    void *elements; /* the first one's address */
     enum atomics_type type;
     bool plain, seq_cst;
     uint64_t n; /* elements */
     unsigned threads;
 };
-/* dev: where the probe runs, which is the CPU itself or a device beside which the CPU is opened. */
+/* dev: the probe's device, the CPU itself or one beside which the CPU is opened. */
 enum as_status atomics_cpu_create(struct as_device *dev, const struct atomics_cpu_desc *desc, struct atomics_cpu **out,
                                   struct as_error *err);
-void atomics_cpu_destroy(struct atomics_cpu *c); /* takes NULL */
-/* Threads wait for atomics_cpu_go, then make `each` updates and end, or earlier when they are stopped. */
+void atomics_cpu_destroy(struct atomics_cpu *c); /* accepts NULL */
+/* Threads wait for atomics_cpu_go, then make `each` updates, or fewer if stopped. */
 enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err);
 void atomics_cpu_go(struct atomics_cpu *c);
 void atomics_cpu_stop(struct atomics_cpu *c);
@@ -92,19 +92,19 @@ struct atomics_device_desc {
     const struct atomics_array *array;
     bool plain, seq_cst, system;
     size_t threads;
-    bool watched; /* its count is read while it runs, and it can be stopped */
+    bool watched; /* counts are readable and the kernel stoppable while it runs */
 };
 enum as_status atomics_device_create(struct as_trial_context *vc, const struct atomics_device_desc *desc,
                                      struct atomics_device **out, struct as_error *err);
-void atomics_device_destroy(struct atomics_device *g); /* takes NULL */
-/* So many updates of each thread, or a few less, make whole batches; at least 1. */
+void atomics_device_destroy(struct atomics_device *g); /* accepts NULL */
+/* Rounds updates per thread down to whole batches; at least 1. */
 uint64_t atomics_device_whole(const struct atomics_device *g, uint64_t each);
-/* `each` updates of each thread, a number that makes whole batches; UINT64_MAX: until it is stopped. */
+/* `each` updates per thread, in whole batches; UINT64_MAX: until stopped. */
 enum as_status atomics_device_start(struct atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err);
 void atomics_device_stop(struct atomics_device *g);
 enum as_status atomics_device_wait(struct atomics_device *g, struct as_error *err);
-uint64_t atomics_device_count(const struct atomics_device *g); /* watched: at any time; else after it was waited for */
-uint64_t atomics_device_groups_seen(const struct atomics_device *g); /* that did anything */
+uint64_t atomics_device_count(const struct atomics_device *g);       /* watched: at any time; else after the wait */
+uint64_t atomics_device_groups_seen(const struct atomics_device *g); /* workgroups that did anything */
 
 /* ---- atomics_both.c: the sides together ---- */
 
@@ -115,7 +115,7 @@ struct atomics {
     struct atomics_device *device;
     unsigned cpu_threads;
     size_t device_threads;
-    bool of_cpu; /* whose rate is wanted */
+    bool of_cpu; /* the side to be measured */
     uint64_t seed;
     struct atomics_counts {
         uint64_t cpu, device;
@@ -124,52 +124,52 @@ struct atomics {
 enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, bool plain, bool watched,
                                struct as_error *err);
 void atomics_finish(struct atomics *s);
-/* All sides run for a while; rates in updates a second. */
+/* Runs all sides for a while; rates in updates per second. */
 struct atomics_rates {
     double cpu, device, seconds;
 };
 enum as_status atomics_rate(struct atomics *s, double window_s, struct atomics_rates *out, struct as_error *err);
-/* Each side makes so many updates with each of its threads; *seconds until all are done. */
+/* Each thread of a side makes so many updates; *seconds until all are done. */
 enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device_each, double *seconds,
                            struct as_error *err);
 
-/* Axes that both probes have. */
+/* Axes of both probes. */
 #define ATOMICS_AXES(agents)                                                                                           \
     {.name = "agent", .help = agents, .type = AS_AXIS_WORD, .def = "all", .words = atomics_agent_words},               \
         {.name = "elements",                                                                                           \
-         .help = "of the array",                                                                                       \
+         .help = "elements of the array",                                                                              \
          .type = AS_AXIS_COUNT,                                                                                        \
          .min = 1,                                                                                                     \
          .max = UINT64_C(1) << 32,                                                                                     \
          .def = "1,1024,1048576"},                                                                                     \
-        {.name = "type", .help = "of an element", .type = AS_AXIS_WORD, .def = "u64", .words = atomics_type_words},    \
+        {.name = "type", .help = "element type", .type = AS_AXIS_WORD, .def = "u64", .words = atomics_type_words},     \
         {.name = "cpu_threads",                                                                                        \
-         .help = "threads of the CPU that update the array",                                                           \
+         .help = "CPU threads that update the array",                                                                  \
          .type = AS_AXIS_COUNT,                                                                                        \
          .max = 4096,                                                                                                  \
          .def = "0,1,2",                                                                                               \
          .zero = "none"},                                                                                              \
         {.name = "device_threads",                                                                                     \
-         .help = "threads of the device that do",                                                                      \
+         .help = "device threads that update the array",                                                               \
          .type = AS_AXIS_COUNT,                                                                                        \
          .max = UINT64_C(1) << 24,                                                                                     \
          .def = "0,64",                                                                                                \
          .zero = "none"},                                                                                              \
         {.name = "scope",                                                                                              \
-         .help = "among whom the device's updates are atomic: its own threads, or all of the system",                  \
+         .help = "scope of the device's atomics: device or system",                                                    \
          .type = AS_AXIS_WORD,                                                                                         \
          .def = "system",                                                                                              \
          .words = atomics_scope_words},                                                                                \
         {.name = "order",                                                                                              \
-         .help = "of an update with other memory",                                                                     \
+         .help = "memory order of an update",                                                                          \
          .type = AS_AXIS_WORD,                                                                                         \
          .def = "relaxed",                                                                                             \
          .words = atomics_order_words},                                                                                \
     {                                                                                                                  \
-        .name = "allocator", .help = "where the array lies", .type = AS_AXIS_WORD, .domain = AS_DOMAIN_ALLOCATOR,      \
-        .def = "first"                                                                                                 \
+        .name = "allocator", .help = "how the array is allocated", .type = AS_AXIS_WORD,                               \
+        .domain = AS_DOMAIN_ALLOCATOR, .def = "first"                                                                  \
     }
-/* watched: counts are read while a kernel runs; lossy: memory that both reach but may not share is what is looked for
+/* watched: counts are read while a kernel runs; lossy: also memory that both reach without mutual atomics
  */
 enum as_applies atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
                                 struct as_error *err);

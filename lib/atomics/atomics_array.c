@@ -1,5 +1,5 @@
-/* The array that is updated, between two guards. It is written and read by the device's copies, so that it may lie
- * where the host cannot see it. */
+/* The array between two guards. Device copies write and read it, so that it may lie in memory that the host cannot
+ * access. */
 #include "atomics.h"
 
 #include <math.h>
@@ -62,11 +62,11 @@ enum as_status atomics_array_guards(struct atomics_array *a, struct as_error *er
     enum as_status s = AS_OK;
     bool before = guard_is_whole(a, 0, &s, err), after = guard_is_whole(a, ATOMICS_GUARD + a->bytes, &s, err);
     if (!s && !(before && after))
-        return as_fail(err, AS_FAILED, "memory %s the array was written", before ? "behind" : "in front of");
+        return as_fail(err, AS_FAILED, "memory %s the array was written", before ? "behind" : "before");
     return s;
 }
 
-/* false: it holds no whole number of updates */
+/* false: it is no whole number of updates */
 static bool value_at(const struct atomics_array *a, size_t i, uint64_t *out)
 {
     const unsigned char *at = a->piece + i * atomics_type_bytes(a->type);
@@ -105,7 +105,7 @@ static enum as_status walk(struct atomics_array *a, void (*see)(void *user, uint
             return s;
         for (size_t i = 0; i < now / size; i++) {
             if (!value_at(a, i, &value))
-                return as_fail(err, AS_FAILED, "element %llu holds no number of updates",
+                return as_fail(err, AS_FAILED, "element %llu is no whole number of updates",
                                (unsigned long long)(done / size + i));
             see(user, done / size + i, value);
         }
@@ -128,7 +128,7 @@ enum as_status atomics_array_sum(struct atomics_array *a, uint64_t *sum, struct 
 
 struct comparison {
     const uint32_t *most;
-    uint64_t short_by, wrong, wrong_value; /* wrong: 1 + the first element that holds too much */
+    uint64_t short_by, wrong, wrong_value; /* wrong: 1 + the first element above its bound */
 };
 
 static void compare_one(void *user, uint64_t i, uint64_t value)
@@ -149,7 +149,7 @@ enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *mo
     enum as_status s = walk(a, compare_one, &c, err);
     *short_by = c.short_by;
     if (!s && c.wrong)
-        return as_fail(err, AS_FAILED, "element %llu holds %llu, and %u updates of it were drawn",
+        return as_fail(err, AS_FAILED, "element %llu holds %llu, but %u updates of it were drawn",
                        (unsigned long long)(c.wrong - 1), (unsigned long long)c.wrong_value, most[c.wrong - 1]);
     return s;
 }

@@ -1,4 +1,4 @@
-/* The CPU's threads and the device's, alone or together on one array. */
+/* CPU and device threads, alone or concurrently on one array. */
 #include "atomics.h"
 
 #include "lib/chase/chase.h"
@@ -7,14 +7,14 @@
 #include <sys/sysinfo.h>
 
 static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
-/* A device that has not started by then is waited for with pauses: some start only where the host leaves a core. */
+/* After this the host waits with pauses: some devices start only when the host leaves a core. */
 static const double START_S = 10e-3;
 
-/* ---- which cells there are ---- */
+/* ---- which cells ---- */
 
 enum { GROUP_THREADS = 64, UNIT_THREADS = 2048 };
 
-/* Groups of 64, and no more of them than run at the same time. */
+/* Workgroups of 64, no more than are resident at once. */
 static bool device_threads_make_sense(const struct as_device_info *info, uint64_t threads)
 {
     uint64_t holds = (uint64_t)(info->units ? info->units : 1) * (info->unit_threads  ? info->unit_threads
@@ -23,14 +23,14 @@ static bool device_threads_make_sense(const struct as_device_info *info, uint64_
     return (threads < GROUP_THREADS || threads % GROUP_THREADS == 0) && threads <= holds;
 }
 
-/* Does this row of axes stand for one cell, and not for one that another row stands for too? */
+/* Is this row of axes a cell, and not a duplicate of another row? */
 static bool is_a_cell(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t cpu = as_axes_u64(a, "cpu_threads"), device = as_axes_u64(a, "device_threads");
     bool of_cpu = as_word_is(a, "agent", "cpu"), is_cpu = info->capabilities & AS_CAP_HOST_KERNELS;
     if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)get_nprocs() || (info->capabilities & AS_CAP_SIMULATED))
         return false;
-    if (device == 0) /* a CPU has no scopes */
+    if (device == 0) /* CPU atomics have no scope */
         return as_word_is(a, "scope", "system");
     return !is_cpu && device_threads_make_sense(info, device);
 }
@@ -43,11 +43,11 @@ static bool sides_can(const struct as_device_info *info, const struct as_axes *a
     if (memory->why_not[0])
         as_fail(err, AS_UNSUPPORTED, "%s", memory->why_not);
     else if (cpu && !is_cpu && !memory->host_access)
-        as_fail(err, AS_UNSUPPORTED, "the CPU reaches '%s' only by a copy", memory->name);
+        as_fail(err, AS_UNSUPPORTED, "the CPU accesses '%s' only by copies", memory->name);
     else if (cpu && device && memory->no_sharing[0] && !(lossy && memory->coherent))
         as_fail(err, AS_UNSUPPORTED, "'%s': %s", memory->name, memory->no_sharing);
     else if (device && !(info->capabilities & AS_CAP_ASYNC))
-        as_fail(err, AS_UNSUPPORTED, "a launch on this device returns only when the kernel has ended");
+        as_fail(err, AS_UNSUPPORTED, "launches on this device are synchronous");
     else if (device && (watched || cpu) && !as_chase_shared_allocator(info))
         as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
     else if (device && as_word_is(a, "type", "f64") && !(info->capabilities & AS_CAP_FP64))
@@ -70,7 +70,7 @@ enum as_applies atomics_applies(const struct as_device_info *info, const struct 
                : AS_INAPPLICABLE;
 }
 
-/* A driver compiles the kernel at first; the array is written once, in 4 MiB at a time. */
+/* The driver compiles the kernel first; the array is written once, 4 MiB at a time. */
 double atomics_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     return (info->capabilities & AS_CAP_HOST_KERNELS ? 10 : 40) + as_axes_number(a, "elements") * 8 / 200e6;
@@ -105,7 +105,7 @@ enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, b
                           .of_cpu = as_word_is(a, "agent", "cpu"),
                           .seed = vc->seed};
     if (type >= ATOMICS_TYPES)
-        return as_fail(err, AS_USAGE, "there is no type '%s'", as_axes_text(a, "type"));
+        return as_fail(err, AS_USAGE, "unknown type '%s'", as_axes_text(a, "type"));
     enum as_status st = atomics_array_create(&s->array, vc->dev, as_axes_text(a, "allocator"), (enum atomics_type)type,
                                              as_axes_u64(a, "elements"), err);
     if (!st)
@@ -121,7 +121,7 @@ enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, b
     if (!st && s->device_threads)
         st = atomics_device_create(vc, &device, &s->device, err);
     if (!st)
-        st = atomics_array_clear(&s->array, err); /* what the choice of the batch left */
+        st = atomics_array_clear(&s->array, err); /* leftovers of the choice of the batch */
     vc->footprint = s->array.bytes;
     vc->host_work = s->cpu != NULL;
     vc->min_reps = vc->max_reps = 1;
@@ -137,7 +137,7 @@ void atomics_finish(struct atomics *s)
     atomics_array_finish(&s->array);
 }
 
-/* ---- together ---- */
+/* ---- both sides ---- */
 
 static uint64_t count_cpu(const struct atomics *s)
 {
@@ -149,7 +149,7 @@ static uint64_t count_device(const struct atomics *s)
     return s->device ? atomics_device_count(s->device) : 0;
 }
 
-/* The device starts first, since it takes longer; then the CPU's threads, which stand ready, are let go. */
+/* The device starts first, since it takes longer; then the waiting CPU threads are released. */
 static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t device_each, struct as_error *err)
 {
     enum as_status st = s->cpu ? atomics_cpu_start(s->cpu, s->seed, cpu_each, err) : AS_OK;
@@ -159,7 +159,7 @@ static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t devic
     double asked = as_now();
     while (!st && s->device && s->cpu && count_device(s) == 0)
         if (as_now() > asked + PATIENCE_S)
-            st = as_fail(err, AS_UNSUPPORTED, "the device does not start while the host waits for it");
+            st = as_fail(err, AS_UNSUPPORTED, "the device does not start while the host waits");
         else if (as_now() > asked + START_S)
             as_sleep(20e-6);
     if (s->cpu && st)
@@ -169,7 +169,7 @@ static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t devic
     return st;
 }
 
-/* Waits for all sides, whatever happened before; the first failure counts. */
+/* Waits for all sides in any case; reports the first failure. */
 static enum as_status finish_run(struct atomics *s, enum as_status before, bool stop, struct as_error *err)
 {
     struct as_error later;
@@ -184,7 +184,7 @@ static enum as_status finish_run(struct atomics *s, enum as_status before, bool 
     return before ? before : device;
 }
 
-/* Each side's count and when it was read. */
+/* Each side's count and its timestamp. */
 struct reading {
     uint64_t cpu, device;
     double cpu_at, device_at;
@@ -208,7 +208,7 @@ static enum as_status await_sides(const struct atomics *s, struct as_error *err)
     double end = as_now() + PATIENCE_S;
     while ((s->cpu && !count_cpu(s)) || (s->device && !count_device(s))) {
         if (as_now() > end)
-            return as_fail(err, AS_UNSUPPORTED, "no update of %s is seen while it runs",
+            return as_fail(err, AS_UNSUPPORTED, "no update of %s is visible while it runs",
                            s->cpu && !count_cpu(s) ? "the CPU" : "the device");
         as_sleep(20e-6);
     }

@@ -1,11 +1,11 @@
-/* Threads of the CPU that update the array. They belong to the CPU's own device, which places them: to the one that is
- * measured, or to one that is opened beside it. */
+/* CPU threads that update the array. They belong to the CPU device, which places them: the measured one, or one opened
+ * beside it. */
 #include "atomics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Updates between two looks at whether to stop; looks at whether to go before a thread leaves its core between them. */
+/* Updates between polls of the stop flag; polls of the start flag before a thread yields. */
 enum { BATCH = 64, LOOKS = 1 << 18 };
 static const double BETWEEN_LOOKS_S = 50e-6;
 
@@ -25,7 +25,7 @@ struct atomics_cpu {
 /* ---- one batch, by type and kind of update ---- */
 
 #define ADD_INTEGER(p, order) ((void)__atomic_fetch_add(p, 1, order))
-/* No CPU that is known adds floating numbers in memory. */
+/* No known CPU has atomic float additions. */
 #define ADD_FLOATING(p, order)                                                                                         \
     do {                                                                                                               \
         __typeof__(*(p)) seen_, sum_;                                                                                  \
@@ -34,7 +34,7 @@ struct atomics_cpu {
             sum_ = seen_ + 1;                                                                                          \
         while (!__atomic_compare_exchange(p, &seen_, &sum_, 1, order, __ATOMIC_RELAXED));                              \
     } while (0)
-/* The control: a load, an addition, a store. It races, and is there to. */
+/* The control: a load, an addition, a store. It races on purpose. */
 #define ADD_PLAIN(p, order) (*(volatile __typeof__(*(p)) *)(p) = *(volatile __typeof__(*(p)) *)(p) + 1)
 
 #define DEFINE_BATCH(name, type, add, order, attribute)                                                                \
@@ -62,7 +62,7 @@ static void (*const batches[ATOMICS_TYPES][KINDS])(void *, uint64_t, uint64_t, s
     [ATOMICS_F32] = {relaxed_f32, seq_cst_f32, plain_f32},
     [ATOMICS_F64] = {relaxed_f64, seq_cst_f64, plain_f64}};
 
-/* args: 0 the struct atomics_cpu as a number */
+/* args: 0 the address of the struct atomics_cpu */
 static void host_histogram(const struct as_host_call *call)
 {
     struct atomics_cpu *c;

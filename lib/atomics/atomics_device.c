@@ -1,5 +1,5 @@
-/* Threads of a device that update the array. What a group has done stands on a line of its own, which the host reads
- * while the kernel runs where both see the same memory. */
+/* Device threads that update the array. Each workgroup counts in its own cache line, which the host reads while the
+ * kernel runs if both access the memory. */
 #include "atomics.h"
 
 #include "lib/chase/chase.h"
@@ -11,10 +11,10 @@
 extern const char as_kernel_atomics[];
 
 enum { GROUP_THREADS = 64, WORDS = 16, FIRST_BATCH = 16, MOST_BATCH = 1 << 20, ABLE_WORDS = 4 };
-/* A group looks at whether to stop after each batch, by a load from the host's memory as a rule: so few looks in a
- * second that neither the group nor the link notices, and so many that a count is young when it is read. */
+/* A workgroup polls the stop flag after each batch, usually in host memory: rarely enough not to load the link, often
+ * enough for fresh counts. */
 static const double LOOKS = 2e6, BATCH_LEAST_S = 50e-6, BATCH_MOST_S = 1e-3;
-static const double ALONE_S = 5; /* a kernel that is not stopped ends by itself after about that */
+static const double ALONE_S = 5; /* an unstopped kernel ends after about this */
 
 struct atomics_device {
     struct as_device *dev;
@@ -22,12 +22,12 @@ struct atomics_device {
     struct as_program *program;
     struct as_kernel *able, *kernel;
     struct as_memory *control;
-    uint32_t *lines; /* of control as it is after a run that was not watched */
+    uint32_t *lines; /* copy of control after an unwatched run */
     size_t groups, group_size;
     bool watched;
-    uint32_t batch;         /* updates of a thread between two looks */
-    uint32_t used, batches; /* of the run: batch and how many */
-    uint32_t forever;       /* batches until a kernel ends that nobody stops */
+    uint32_t batch;         /* updates per thread between polls */
+    uint32_t used, batches; /* of the run: batch and number of batches */
+    uint32_t forever;       /* batches until an unstopped kernel ends */
 };
 
 static const char *scope_of(bool system)
@@ -52,7 +52,7 @@ static void make_defines(const struct atomics_device_desc *d, char *out, size_t 
              d->seq_cst, d->system, WORDS, d->watched ? "SCOPE_SYSTEM" : "SCOPE_DEVICE");
 }
 
-/* ---- what the device's kernels can do at all ---- */
+/* ---- capabilities of the device's kernels ---- */
 
 static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct atomics_device_desc *d,
                                  struct as_error *err)
@@ -60,11 +60,10 @@ static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct a
     const struct {
         bool lacks;
         const char *what;
-    } rows[] = {
-        {!able[0], "addition of this type"},
-        {(d->seq_cst || d->system) && !able[1], "order and scope of their own: they are relaxed, in the device"},
-        {d->seq_cst && !able[2], "order seq_cst"},
-        {d->system && !able[3], "scope of the whole system"}};
+    } rows[] = {{!able[0], "addition of this type"},
+                {(d->seq_cst || d->system) && !able[1], "orders and scopes: they are relaxed, at device scope"},
+                {d->seq_cst && !able[2], "order seq_cst"},
+                {d->system && !able[3], "system scope"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].lacks)
             return as_fail(err, AS_UNSUPPORTED, "atomics of this device's kernels have no %s", rows[i].what);
@@ -74,7 +73,7 @@ static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct a
 static enum as_status look_at_able(struct atomics_device *g, struct as_trial_context *vc,
                                    const struct atomics_device_desc *d, struct as_error *err)
 {
-    uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* where nothing runs the kernel below is asked for */
+    uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* without a device only the existence of the kernel is checked */
     struct as_timing unused;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = g->control}};
     struct as_launch l = {.args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1};
@@ -89,7 +88,7 @@ static enum as_status look_at_able(struct atomics_device *g, struct as_trial_con
     if (!s)
         s = judge_able(able, d, err);
     if (!s && !d->plain)
-        as_note(vc, "device_addition", able[0] == 1 ? "by an operation of the API" : "by compare-and-swap in a loop");
+        as_note(vc, "device_addition", able[0] == 1 ? "by an atomic of the API" : "by a compare-and-swap loop");
     return s;
 }
 
@@ -144,7 +143,7 @@ static enum as_status time_batch(struct atomics_device *g, uint32_t batch, doubl
     return s;
 }
 
-/* A batch lasts so long that looks are rare. The first launches have what only they have. */
+/* A batch lasts long against a poll. The first launches have extra costs. */
 static enum as_status choose_batch(struct atomics_device *g, struct as_error *err)
 {
     const double wanted = fmin(fmax((double)g->groups / LOOKS, BATCH_LEAST_S), BATCH_MOST_S);
@@ -163,7 +162,7 @@ static enum as_status choose_batch(struct atomics_device *g, struct as_error *er
     return s;
 }
 
-/* Few updates are made in eight batches or some more, so that it is seen when the first are done. */
+/* Few updates are split into at least eight batches, so that their start is visible. */
 static uint32_t batch_for(const struct atomics_device *g, uint64_t each)
 {
     return each / 8 == 0 ? 1 : each / 8 < g->batch ? (uint32_t)(each / 8) : g->batch;
@@ -246,7 +245,7 @@ enum as_status atomics_device_create(struct as_trial_context *vc, const struct a
     struct as_device *dev = vc->dev;
     struct atomics_device *g = *out = calloc(1, sizeof *g);
     if (!g)
-        return as_nomem(err, sizeof *g, "threads of a device");
+        return as_nomem(err, sizeof *g, "device threads");
     g->dev = dev;
     g->array = desc->array;
     g->watched = desc->watched;

@@ -1,13 +1,12 @@
-/* A chase over one trial: the buffer, the walks, and whether they end where they must. */
+/* A chase over one trial: the buffer, the runs, and the check of their ends. */
 #include "chase_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A cycle up to so many lines is walked once before its time starts. At 64 bytes they are eight times the largest first
- * cache there is: in a longer cycle a line is replaced long before it is met again, so a walk beforehand brings
- * nothing, and at hundreds of nanoseconds a step it would take many times as long as the sample. One repetition it is
- * then, which brings the code. */
+/* Cycles up to so many lines are chased once as a warm-up. At 64 bytes this is eight times the largest L1: in longer
+ * cycles lines are evicted before they repeat, so a warm-up gains nothing and takes longer than the sample. There one
+ * repetition warms the instruction cache. */
 enum { WARM_LINES = 1 << 15, TRIES = 3 };
 
 static const struct as_chase_way *const ways[2][2] = {{&as_chase_device, &as_chase_device_persistent},
@@ -21,7 +20,7 @@ static enum as_status walk_once(struct as_chase *c, uint64_t reps, struct as_cha
     if (s)
         return s;
     c->walked = (c->walked + w->timed + w->untimed) % c->cycle.lines;
-    /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
+    /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
     uint64_t expected = as_cycle_at(&c->cycle, c->walked);
     c->lost |= w->line != expected;
     c->at = expected;
@@ -103,7 +102,7 @@ enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, doub
     }
     if (!s && w.timed == 0)
         return as_fail(err, AS_FAILED,
-                       "the thread that reads the walk's counter did not run while the walk did, %d times in a row; "
+                       "the thread that reads the counter did not run concurrently with the chase, %d times in a row; "
                        "leave a CPU free for it",
                        (int)TRIES);
     *seconds = w.seconds;
@@ -113,9 +112,7 @@ enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, doub
 
 bool as_chase_check(const struct as_chase *c, char *why, size_t size)
 {
-    snprintf(why, size,
-             c->lost ? "the walk did not end at the line where it had to"
-                     : "every walk ended at the line where it had to");
+    snprintf(why, size, c->lost ? "the chase ended at an unexpected line" : "every chase ended at the expected line");
     return !c->lost;
 }
 

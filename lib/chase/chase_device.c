@@ -1,5 +1,4 @@
-/* Chases by a device's kernel. A launch may start with empty caches: the walk warms them itself before its clock
- * starts. */
+/* Chases by a device's kernel. A launch may start with empty caches: the chase warms them before its clock starts. */
 #include "chase_internal.h"
 
 #include <stdlib.h>
@@ -8,10 +7,9 @@
 extern const char as_kernel_latency[];
 
 static const uint64_t PIECE = UINT64_C(16) << 20;
-/* What is read last drives out what was read before where a cache cannot hold all: once is not enough for the state
- * that stays. */
+/* Late reads evict early ones where a cache cannot hold all: one pass does not reach the steady state. */
 enum { SWEEPS = 3, LAPS = 4 };
-/* Elements of a list, 256 KiB of places, and threads that share them. */
+/* Elements of a list, 256 KiB of positions, and threads that share them. */
 enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
 
 static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
@@ -58,7 +56,7 @@ enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, s
     return s;
 }
 
-/* Only the device knows where it sees the buffer, so it makes addresses of the indices. */
+/* Only the device knows its addresses, so it converts the indices. */
 static enum as_status relocate(struct as_chase *c, struct as_error *err)
 {
     const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
@@ -69,8 +67,7 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
     return as_timed_once(&c->timed, "relocate", args, 3, 8 * units, most < 64 ? most : 64, err);
 }
 
-/* Spread elements lie apart, and what is between them stays as it is: the device puts each of a dense list to its
- * place.
+/* Spread elements are far apart, and nothing between them is written: the device scatters a dense list.
  */
 static enum as_status place(struct as_chase *c, struct as_error *err)
 {
@@ -98,8 +95,8 @@ static enum as_status place(struct as_chase *c, struct as_error *err)
     return s;
 }
 
-/* Once around the cycle is too much for one thread in a trial: 64 MiB are a third of a second. So many threads of the
- * unit share the elements, in the order of the walk, and take their places from a list that is short against the cache.
+/* A whole lap takes one thread too long: a third of a second for 64 MiB. So many threads of the compute unit share the
+ * elements, in chase order, with positions from a list much smaller than the cache.
  */
 static enum as_status go_around(struct as_chase *c, struct as_memory *list, const uint64_t *places,
                                 struct as_error *err)
@@ -142,12 +139,10 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
     return s;
 }
 
-/* What a last cache holds when the first walk begins must be what it holds while one walks on, and a trial is too short
- * for a walk to see to that. A buffer of twice the cache or more: the cache keeps what was written last, and on an H200
- * a tenth of the loads of 512 MiB hit its 60 MiB and came out 4% too short, so something else is read. One that the
- * cache holds: the first load of each line brings it nearer to the unit, which took 164 ns in 8 MiB there and 143 from
- * then on, so the unit reads all. One that it holds in part: which part hangs on the order, 157 ns over 32 MiB after a
- * reading in the order of addresses and 200 after long walks, so the unit reads it in the order of the walk. */
+/* Brings the last-level cache into the steady state of a long chase, which a trial is too short to reach (method.md of
+ * latency). A buffer of twice the cache or more: evicts what was written last. One that fits: the compute unit reads
+ * all, which copies far lines into the near partition. One that fits in part: reads it in chase order, since the order
+ * decides what stays. */
 static enum as_status settle(struct as_chase *c, struct as_error *err)
 {
     const struct as_device_info *info = &c->dev->info;
@@ -169,7 +164,7 @@ enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
     return s ? s : settle(c, err);
 }
 
-/* The launch that only warms up is the control: its time is taken off where the kernel has no clock. */
+/* A launch with only the warm-up is the control: its time is subtracted if the kernel has no clock. */
 static enum as_status fill(struct as_chase *c, struct as_error *err)
 {
     struct as_arg args[6];
@@ -194,6 +189,6 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     return AS_OK;
 }
 
-/* The walk beforehand and the timed one are two loops. */
+/* The warm-up and the timed chase are two loops. */
 const struct as_chase_way as_chase_device = {
     .steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .warms = true, .build = build, .fill = fill, .walk = walk};

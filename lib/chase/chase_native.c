@@ -1,4 +1,4 @@
-/* Chases by the CPU's own kernels: the walk as machine code, and the cycle written by those who will walk it. */
+/* Chases by native CPU kernels: the loads in assembly, and the cycle, written by the thread that chases. */
 #include "chase_internal.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 #include <immintrin.h>
 #endif
 
-/* Bytes from which it pays to write with all threads. */
+/* Bytes from which writing with all threads pays. */
 enum { FILL_TOGETHER = 8 << 20 };
-/* Steps that are linked at first, and how many times the cache the lines are of a cycle that is not linked whole:
- * there 2% of its loads would hit after many rounds, fewer than differ from trial to trial. */
+/* Steps linked at first, and the multiple of the cache from which a cycle is not linked whole: there 2% of the loads
+ * would hit in steady state, less than the variation between trials. */
 enum { LINKED = 1 << 17, CACHES = 4, LINE = 64, STORED = 16 /* bytes, on some CPUs */ };
 
 #define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
@@ -38,7 +38,7 @@ static void host_walk(const struct as_host_call *call)
     *(uint64_t *)call->args[0] = (uint64_t)((char *)p - base) / stride;
 }
 
-/* args: 0 buffer, 1 the chase as a number. Each thread writes a piece of the cycle. */
+/* args: 0 buffer, 1 the address of the chase. Each thread writes a piece of the cycle. */
 void as_chase_host_fill(const struct as_host_call *call)
 {
     const struct as_chase *c;
@@ -52,7 +52,7 @@ void as_chase_host_fill(const struct as_host_call *call)
     }
 }
 
-/* Past the caches where the CPU can: a line that was linked is to be as far away as one that was not. */
+/* Bypasses the caches where the CPU can: linked lines must be as cold as others. */
 static void store_past(void *to, void *target)
 {
 #if defined(__x86_64__)
@@ -64,7 +64,7 @@ static void store_past(void *to, void *target)
 #endif
 }
 
-/* args: 0 buffer, 1 the chase as a number, 2 how many steps more. Each thread writes a piece of them. */
+/* args: 0 buffer, 1 the address of the chase, 2 further steps. Each thread writes a piece of them. */
 void as_chase_host_link(const struct as_host_call *call)
 {
     const struct as_chase *c;
@@ -87,7 +87,7 @@ void as_chase_host_link(const struct as_host_call *call)
 static const struct as_host_kernel host_kernels[] = {
     {"walk", host_walk}, {"fill", as_chase_host_fill}, {"link", as_chase_host_link}, {NULL, NULL}};
 
-/* The thread that walks touches the memory first, so that it is near; where all of it is equally near, all help. */
+/* The chasing thread touches the memory first, for NUMA locality; on one node all threads help. */
 static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64_t steps, struct as_error *err)
 {
     struct as_kernel *fill = NULL;
@@ -110,7 +110,7 @@ static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64
     return s;
 }
 
-/* Of elements side by side the next is what a prefetcher brings, whatever the cache holds. */
+/* Contiguous elements are prefetched, whatever the cache holds. */
 static bool is_linked_whole(const struct as_chase *c)
 {
     const uint64_t line = c->stride < LINE ? c->stride : LINE;
@@ -124,7 +124,7 @@ enum as_status as_chase_link_native(struct as_chase *c, uint64_t steps, struct a
     if (left == 0 || c->walked + steps <= c->linked)
         return AS_OK;
     uint64_t more = c->walked + steps - c->linked;
-    /* As many again: writing leaves page tables in the caches, and the loads after it take up to a third less. */
+    /* As many again: linking caches page tables, which makes the next loads up to a third faster. */
     const uint64_t least = c->linked > LINKED ? c->linked : LINKED;
     more = more < least ? least : more;
     more = more < left ? more : left;
@@ -147,7 +147,7 @@ enum as_status as_chase_fill_native(struct as_chase *c, struct as_error *err)
     }
     if (s)
         return s;
-    return c->dev->memory->map(c->dev, c->memory, err); /* now that it is backed, its page size is known */
+    return c->dev->memory->map(c->dev, c->memory, err); /* known once it is backed */
 }
 
 static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)

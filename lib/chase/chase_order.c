@@ -1,7 +1,7 @@
-/* The order in which a chase trials its lines. */
+/* The order of a chase. */
 #include "chase.h"
 
-/* Inverse of an odd number modulo 2^64 by Newton's iteration: each step doubles the number of right bits. */
+/* Inverse of an odd number modulo 2^64 by Newton's iteration: each step doubles the correct bits. */
 static uint64_t inverse_of(uint64_t odd)
 {
     uint64_t x = odd;
@@ -66,7 +66,7 @@ void as_cycle_init(struct as_cycle *c, enum as_pattern pattern, uint64_t lines, 
 {
     uint64_t per_page = page / stride;
     *c = (struct as_cycle){.lines = lines, .per_page = lines, .pattern = pattern};
-    /* Less than two pages, or lines that are pages themselves, leave nothing to keep together. */
+    /* Less than two pages, or lines as large as pages, have nothing to keep together. */
     if (pattern == AS_PATTERN_PAGE && per_page > 1 && lines >= 2 * per_page) {
         c->per_page = per_page;
         c->lines = lines - lines % per_page;
@@ -75,7 +75,7 @@ void as_cycle_init(struct as_cycle *c, enum as_pattern pattern, uint64_t lines, 
     as_bijection_init(&c->line, c->per_page, seed);
 }
 
-/* Lines of each page start at another place of the order, so that pages do not look alike. */
+/* Each page starts at another point of the order, so that pages differ. */
 static uint64_t turn(const struct as_cycle *c, uint64_t page)
 {
     return (page * UINT64_C(0x9e3779b97f4a7c15) >> 20) % c->per_page;

@@ -1,6 +1,5 @@
-/* The persistent chase: a kernel walks on and on and counts every 200 accesses in memory that a thread of the host
- * reads against its own clock meanwhile. It rests on no launch's time and no clock in the kernel, so that it can tell
- * whether those are right. */
+/* The persistent chase: a running kernel increments a counter every 200 accesses, and a host thread times the counts
+ * with its own clock. It validates launch times and device clocks, since it uses neither. */
 #include "chase_internal.h"
 
 #include <math.h>
@@ -9,23 +8,22 @@
 
 extern const char as_kernel_latency[];
 
-/* What the walk and the reader share. Count and stop lie on lines of their own; the kernel for devices knows where. */
+/* Shared by chase and reader. Count and stop are in separate cache lines; the device kernel knows the layout. */
 struct shared {
     _Atomic uint32_t count;
     char pad[252];
     _Atomic uint32_t stop;
     char pad_too[252];
-    /* a CPU's kernel; a device's has its record */
+    /* of a CPU kernel; a device's has its record */
     uint64_t line, counted;
     struct reading {
-        enum { READ, MISSED, STILL } outcome; /* MISSED: the walk was over before; STILL: nothing was counted */
+        enum { READ, MISSED, STILL } outcome; /* MISSED: the chase had ended; STILL: nothing was counted */
         uint64_t counts;
         double seconds;
     } reading;
 };
 
-/* So many counts pass before the time starts, and so many are timed. The walk ends by itself after `most`, whoever does
- * not stop it. */
+/* Counts before the time starts, and timed counts. The chase ends by itself after `most`. */
 struct plan {
     uint32_t before, timed, most;
 };
@@ -33,13 +31,13 @@ static const double PATIENCE_S = 2;
 
 static struct plan make_plan(const struct as_chase *c, uint64_t reps)
 {
-    /* A reader that has to wait for a CPU may come when a short walk is over: then the next one is longer. */
+    /* A reader that waits for a CPU may miss a short chase: then the next one is longer. */
     const uint64_t slack = UINT64_C(4096) << 4 * c->missed;
     return (struct plan){
         .before = (uint32_t)c->before, .timed = (uint32_t)reps, .most = (uint32_t)(c->before + 4 * reps + slack)};
 }
 
-/* Waits until the counter is at `least`, as long as it moves. *at: when it was seen there. */
+/* Waits until the counter reaches `least`, as long as it moves. *at: when it was seen there. */
 static bool await(struct shared *s, uint32_t least, uint32_t *count, double *at)
 {
     uint32_t last = 0;
@@ -57,8 +55,8 @@ static bool await(struct shared *s, uint32_t least, uint32_t *count, double *at)
     }
 }
 
-/* From one count to another; both are seen to come, so that what a count takes until it is seen is not in the time. A
- * count that came last of all may be old when it is seen. */
+/* From one observed count to another, so that visibility latency cancels. The very last count may be old when it is
+ * seen. */
 static struct reading read_counter(struct shared *s, const struct plan *p)
 {
     struct reading r = {.outcome = STILL};
@@ -77,7 +75,7 @@ static enum as_status judge(const struct reading *r, uint64_t counted, struct as
                             struct as_error *err)
 {
     if (r->outcome == STILL)
-        return as_fail(err, AS_UNSUPPORTED, "the walk's counter is not seen to move while the walk runs");
+        return as_fail(err, AS_UNSUPPORTED, "the counter does not move while the chase runs");
     *out = (struct as_chase_walked){.line = out->line,
                                     .seconds = r->seconds,
                                     .timed = r->counts * AS_CHASE_COUNTED,
@@ -99,7 +97,7 @@ static struct shared *begin(struct as_chase *c)
     return s;
 }
 
-/* ---- a CPU: thread 0 walks, thread 1 reads ---- */
+/* ---- a CPU: thread 0 chases, thread 1 reads ---- */
 
 #define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
 #define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
@@ -124,7 +122,7 @@ static void *walk_on(struct shared *s, void *p, uint32_t most)
     return p;
 }
 
-/* args: 0 shared, 1 buffer, 2 start line (u64), 3 stride (u64), 4 the plan as a number */
+/* args: 0 shared, 1 buffer, 2 start line (u64), 3 stride (u64), 4 the address of the plan */
 static void host_persist(const struct as_host_call *call)
 {
     struct shared *s = call->args[0];
@@ -189,7 +187,7 @@ const struct as_chase_way as_chase_native_persistent = {.steps = AS_CHASE_COUNTE
                                                         .most = most_native,
                                                         .walk = walk_native};
 
-/* ---- a device: its kernel walks, this thread reads ---- */
+/* ---- a device: its kernel chases, this thread reads ---- */
 
 static enum as_status build_device(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
@@ -245,7 +243,7 @@ static enum as_status walk_device(struct as_chase *c, uint64_t reps, struct as_c
     return as_timed_gave_up(&c->timed, err);
 }
 
-/* 40 steps are written out. */
+/* Unrolled 40 times. */
 const struct as_chase_way as_chase_device_persistent = {.steps = AS_CHASE_COUNTED,
                                                         .loads = AS_CHASE_COUNTED / 5,
                                                         .warms = true,

@@ -1,7 +1,6 @@
-/* Products of matrices by the matrix instructions of a CPU. Both operands are packed into images of the instruction's
- * registers first, by all threads; then each thread multiplies blocks: as many images of A by as many of B as the
- * registers hold, along parts of K, from panels of B that a core's second cache holds. Whatever the instruction is, its
- * layout says where a word goes, and its block (cores.py) does the rest. */
+/* GEMM by a CPU's matrix instructions. All threads first pack both operands into register images of the instruction;
+ * then each thread multiplies register blocks along parts of K, from panels of B that fit L2. The instruction's layout
+ * places the words, and its micro-kernel (cores.py) does the rest. */
 #include "cores_internal.h"
 
 #include "base/text.h"
@@ -19,14 +18,14 @@
 #endif
 
 enum {
-    PART_BYTES = 1024,    /* of K, that a block is multiplied along at a time */
-    CACHED = 512 << 10,   /* of panels of B: half of a core's second cache, or less */
-    PACKED_STEPS = 16,    /* that are packed at a time: as many words as a cache line has, of vectors */
-    OFFSET = 128,         /* what unsigned factors have more than the signed numbers they stand for */
-    SPIN_NS = 200 * 1000, /* about as long as packing takes */
+    PART_BYTES = 1024,    /* bytes of K per block step */
+    CACHED = 512 << 10,   /* of panels of B: at most half of L2 */
+    PACKED_STEPS = 16,    /* steps packed at a time: a cache line of words, for vectors */
+    OFFSET = 128,         /* bias of unsigned operands */
+    SPIN_NS = 200 * 1000, /* approximate cost of packing */
 };
 
-/* The best first. Unsigned factors are numbers with OFFSET added, whose products with it are taken off again. */
+/* The best first. Unsigned operands are signed ones plus OFFSET, whose contribution is subtracted afterwards. */
 static const struct choice {
     enum as_product_type type;
     const char *name;
@@ -75,10 +74,10 @@ enum as_applies as_product_cores_apply(const struct as_product_desc *d, struct a
     struct as_buf text = AS_BUF_INIT;
     write_missing(d, &text);
     if (text.len)
-        as_fail(err, AS_UNSUPPORTED, "path mma has %s by what this CPU does not have: %s",
-                as_product_type_words[d->type], as_buf_get(&text));
+        as_fail(err, AS_UNSUPPORTED, "path mma for %s needs what this CPU lacks: %s", as_product_type_words[d->type],
+                as_buf_get(&text));
     else
-        as_fail(err, AS_UNSUPPORTED, "this kind of CPU has no matrix instruction of %s",
+        as_fail(err, AS_UNSUPPORTED, "this CPU architecture has no matrix instruction for %s",
                 as_product_type_words[d->type]);
     as_buf_finish(&text);
     return AS_INAPPLICABLE;
@@ -86,7 +85,7 @@ enum as_applies as_product_cores_apply(const struct as_product_desc *d, struct a
 
 /* ---- preparation ---- */
 
-/* Lines lie along K: where each of their words goes. */
+/* Lines run along K: the position of each of their words. */
 static bool place_words(struct as_packing *p, const struct as_matrix *m, enum as_matrix_operand which)
 {
     const unsigned per = 32 / as_matrix_format(m, which)->bits, words = m->k / per;
@@ -107,7 +106,7 @@ static bool place_words(struct as_packing *p, const struct as_matrix *m, enum as
     return true;
 }
 
-/* Sums lie row by row. */
+/* Accumulators are row-major. */
 static bool sums_in_rows(const struct as_matrix *m)
 {
     struct as_layout layout;
@@ -124,7 +123,7 @@ static uint64_t panels_of(const struct as_packing *p)
     return lines ? (p->lines + lines - 1) / lines : 0;
 }
 
-/* Words of a panel's step. */
+/* Words per panel step. */
 static uint64_t step_of(const struct as_packing *p)
 {
     return (uint64_t)p->images * p->image_words;
@@ -161,7 +160,8 @@ enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *e
         return as_nomem(err, sizeof *c, "a product");
     if (!choice) {
         free(c);
-        return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction of %s", as_product_type_words[d->type]);
+        return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction for %s",
+                       as_product_type_words[d->type]);
     }
     const struct as_matrix *m = as_matrix_find(choice->name);
     const unsigned bytes = as_product_formats[d->type].in_bytes;
@@ -173,7 +173,7 @@ enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *e
     c->a = (struct as_packing){.lines = d->m, .images = c->core->rows, .flip = choice->offset ? 0x80808080 : 0};
     c->b = (struct as_packing){.lines = d->n, .images = c->core->columns};
     if (!place_words(&c->a, m, AS_MATRIX_A) || !place_words(&c->b, m, AS_MATRIX_B) || !sums_in_rows(m))
-        return as_fail(err, AS_FAILED, "operands of %s are not made of words along K", m->name);
+        return as_fail(err, AS_FAILED, "operands of %s are not words along K", m->name);
     c->step_words = m->k * bytes / (unsigned)sizeof(uint32_t);
     c->words = d->k * bytes / sizeof(uint32_t);
     c->steps = (c->words + c->step_words - 1) / c->step_words;
@@ -196,7 +196,7 @@ const char *as_product_cores_name(const struct as_product *p)
     return p->cores->core->name;
 }
 
-/* Is the block made of the instruction, each of its sums by one of them? */
+/* Does the micro-kernel have one instruction per accumulator? */
 enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text, size_t size)
 {
     const struct as_core *core = p->cores->core;
@@ -204,7 +204,7 @@ enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text,
     if (!as_core_counted(core->symbol, "_block", &list, text, size))
         return AS_GATE_NA;
     uint64_t n = as_code_count(&list, p->cores->matrix->code), want = (uint64_t)core->rows * core->columns;
-    snprintf(text, size, "%llu of %s in a step of K, wanted are %llu", (unsigned long long)n, p->cores->matrix->code,
+    snprintf(text, size, "%llu of %s per step of K, expected %llu", (unsigned long long)n, p->cores->matrix->code,
              (unsigned long long)want);
     return n == want ? AS_GATE_PASS : AS_GATE_FAIL;
 }
@@ -215,8 +215,7 @@ struct share {
     uint64_t from, to;
 };
 
-/* Of one line's words those of n steps, each to its place in the image of its step; past the line's end, and of a line
- * that is none (NULL), 0. */
+/* Packs n steps of one line into the images; zeros past the line's end, and for a missing line (NULL). */
 static void pack_line(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *line,
                       const unsigned *place, struct share steps, uint32_t *image)
 {
@@ -228,7 +227,7 @@ static void pack_line(const struct as_product_cores *c, const struct as_packing 
             image[place[w]] = (at < end ? line[at] : 0) ^ p->flip;
 }
 
-/* One panel; some steps of all lines at a time, so that what is read and written stays near. */
+/* One panel; some steps of all lines at a time, for locality. */
 static void pack(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *from, uint64_t panel,
                  uint32_t *to)
 {
@@ -246,7 +245,7 @@ static int32_t excess(const uint32_t *column, uint64_t words)
 {
     uint64_t sum = 0;
     for (uint64_t w = 0; w < words; w++) {
-        uint32_t bytes = column[w] ^ 0x80808080; /* each 128 more */
+        uint32_t bytes = column[w] ^ 0x80808080; /* each plus 128 */
         uint32_t pairs = (bytes & 0xff00ff) + (bytes >> 8 & 0xff00ff);
         sum += (pairs & 0xffff) + (pairs >> 16);
     }
@@ -278,7 +277,7 @@ static void pack_all(const struct as_product_cores *c, const struct as_host_call
 typedef uint32_t u32x4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef uint16_t u16x4 __attribute__((vector_size(8), aligned(2), may_alias));
 
-/* Halves to even; sums are finite. */
+/* Round to nearest even; sums are finite. */
 static u16x4 as_bf16(u32x4 sum)
 {
     return __builtin_convertvector((sum + 0x7fff + (sum >> 16 & 1)) >> 16, u16x4);
@@ -300,7 +299,7 @@ static uint16_t as_f16(uint32_t sum)
 }
 #endif
 
-/* A row of an image's sums, n of them, into d from `at` on. */
+/* Stores n accumulators of an image's row to d from `at` on. */
 static void store_row(const struct as_product_cores *c, const uint32_t *sums, unsigned n, const int32_t *more, void *d,
                       uint64_t at)
 {
@@ -319,7 +318,7 @@ static void store_row(const struct as_product_cores *c, const uint32_t *sums, un
         to[i] = c->type == AS_PRODUCT_F16 ? as_f16(sums[i]) : as_bf16((u32x4){sums[i]})[0];
 }
 
-/* One block's sums. more: what unsigned factors added to each column, zeros else. */
+/* Stores one block. more: the offset of unsigned operands per column, else zeros. */
 static void store(const struct as_product_cores *c, const uint32_t *tile, uint64_t ia, uint64_t jb, const int32_t *more,
                   void *d)
 {
@@ -338,7 +337,7 @@ static void store(const struct as_product_cores *c, const uint32_t *tile, uint64
 
 /* ---- blocks ---- */
 
-/* A thread's panels of A and of B: so many threads side by side that the one with the most has the least. */
+/* A thread's panels of A and B: the split that minimises the largest share. */
 static void divide(const struct as_product_cores *c, const struct as_host_call *call, struct share *rows,
                    struct share *columns)
 {
@@ -357,7 +356,7 @@ static void divide(const struct as_product_cores *c, const struct as_host_call *
     *columns = share_of(b, call->thread % beside, beside);
 }
 
-/* All of a thread's blocks along one part of K, panels of B `cached` at a time. */
+/* All of a thread's blocks along one part of K, `cached` panels of B at a time. */
 static void multiply_part(const struct as_product_cores *c, const struct as_host_call *call, const struct share *rows,
                           const struct share *columns, uint64_t step)
 {

@@ -1,4 +1,4 @@
-/* What path mma on a CPU knows of a product: see cores.c. */
+/* State of path mma on a CPU: see cores.c. */
 #ifndef AS_LIB_GEMM_CORES_INTERNAL_H
 #define AS_LIB_GEMM_CORES_INTERNAL_H
 
@@ -6,15 +6,15 @@
 #include "gemm.h"
 #include "lib/mma/cores.h"
 
-/* Of an image: its rows of A or columns of B, and words of K in each of them. */
+/* Of an image: rows of A or columns of B, and words of K in each. */
 enum { AS_PACKED_LINES = 16, AS_PACKED_WORDS = 16 };
 
-/* One operand as it is packed: panels, one after the other; in each, step of K after step, images of all its lines. */
+/* One packed operand: consecutive panels; in each, step by step of K, the images of all its lines. */
 struct as_packing {
     uint64_t lines; /* rows of A, columns of B */
     unsigned images, image_lines, image_words;
-    unsigned place[AS_PACKED_LINES][AS_PACKED_WORDS]; /* the word of an image for a word of a line */
-    uint32_t flip;                                    /* of each word: makes signed bytes unsigned ones, 128 more */
+    unsigned place[AS_PACKED_LINES][AS_PACKED_WORDS]; /* position in the image of a word of a line */
+    uint32_t flip;                                    /* per word: turns signed bytes into unsigned ones, plus 128 */
 };
 struct as_product_cores {
     struct as_meet meet;
@@ -22,9 +22,9 @@ struct as_product_cores {
     const struct as_matrix *matrix;
     enum as_product_type type;
     struct as_packing a, b;
-    unsigned step_words;  /* of K in a step */
+    unsigned step_words;  /* bytes of K per step */
     uint64_t words;       /* of K */
-    uint64_t steps, part; /* of all of K, of a part of it */
+    uint64_t steps, part; /* steps of all of K, of a part of it */
     size_t tile_bytes;
 };
 

@@ -15,21 +15,21 @@ const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "
 const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
                                              "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
-enum { NAIVE_GROUPS = 32 /* of a unit */ };
-/* Multiply-adds twice: what takes longer than some seconds is left out. */
+enum { NAIVE_GROUPS = 32 /* workgroups per compute unit */ };
+/* A multiply-add counts as two: what takes longer than some seconds is left out. */
 static const double SLOW_NAIVE = 3e11, SLOW_CORES = 2e10, SLOW_CORES_MATRIX = 2e12;
 
 /* ---- the kernels ---- */
 
 struct made {
     const char *name, *source;
-    unsigned m, n, k_bytes; /* what it makes of d at a time, from so many bytes of K; 0: whatever */
+    unsigned m, n, k_bytes; /* tile of d and bytes of K per step; 0: any */
     unsigned types;         /* that it has */
-    unsigned arch;          /* the least of CUDA's; 0: any device */
-    bool only;              /* and no later one */
+    unsigned arch;          /* minimum CUDA architecture; 0: any device */
+    bool only;              /* and no later ones */
     unsigned cluster, group_size;
     uint64_t local_bytes;
-    unsigned matrix; /* instructions of the matrix unit that its loop has */
+    unsigned matrix; /* matrix instructions in its loop */
 };
 #define BIT(t) (1u << AS_PRODUCT_##t)
 #define HALVES (BIT(BF16) | BIT(F16))
@@ -81,7 +81,7 @@ uint64_t as_product_bytes(const struct as_product_desc *d)
 
 /* ---- what applies ---- */
 
-/* Paths that are written for one API. */
+/* Paths for one API only. */
 static enum as_applies own_applies(const struct as_device_info *info, const struct as_product_desc *d,
                                    struct as_error *err)
 {
@@ -92,15 +92,14 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
     if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
         least = 89;
     if (strcmp(info->dialect, as_dialect_word(dot ? AS_DIALECT_OPENCL : AS_DIALECT_CUDA)) != 0)
-        as_fail(err, AS_UNSUPPORTED, "path %s is written for kernels of %s, and those of this device are %s", path,
+        as_fail(err, AS_UNSUPPORTED, "path %s needs kernels of %s, and this device's are %s", path,
                 dot ? "OpenCL" : "CUDA", info->dialect[0] ? info->dialect : "none");
     else if (dot && !(info->capabilities & AS_CAP_DOT_4X8))
-        as_fail(err, AS_UNSUPPORTED,
-                "the device does not announce cl_khr_integer_dot_product, which path dot is about");
+        as_fail(err, AS_UNSUPPORTED, "the device does not announce cl_khr_integer_dot_product");
     else if (arch < least)
         as_fail(err, AS_UNSUPPORTED, "path %s has %s from sm_%u on, this is %s", path, type, least, info->arch);
     else if (k->only && arch != least)
-        as_fail(err, AS_UNSUPPORTED, "sm_%ua alone has the instructions of path %s, this is %s", least, path,
+        as_fail(err, AS_UNSUPPORTED, "only sm_%ua has the instructions of path %s, this is %s", least, path,
                 info->arch);
     else
         return AS_APPLIES;
@@ -132,13 +131,12 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
     uint64_t tile[3];
     find_tile(d, is_native(info), tile);
     if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
-        as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 numbers or more");
+        as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 elements or more");
     else if ((matrix || d->path >= AS_PRODUCT_DOT) && as_product_flop(d) > slow)
-        as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one product of this size", path);
+        as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one GEMM of this size", path);
     else if (d->m % tile[0] || d->n % tile[1] || d->k % tile[2])
-        as_fail(err, AS_UNSUPPORTED,
-                "path %s makes tiles of %llu x %llu from steps of %llu, and the size is no multiple", path,
-                (unsigned long long)tile[0], (unsigned long long)tile[1], (unsigned long long)tile[2]);
+        as_fail(err, AS_UNSUPPORTED, "the size is no multiple of the tiles of path %s: %llu x %llu, steps of %llu",
+                path, (unsigned long long)tile[0], (unsigned long long)tile[1], (unsigned long long)tile[2]);
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -210,7 +208,7 @@ static enum as_status build_cores(struct as_product *p, struct as_error *err)
     return s ? s : p->dev->program->build(p->dev, &desc, &p->program, err);
 }
 
-/* CPUs have no kernel but those of the paths themselves. What takes longest to compile is first: see own_code. */
+/* CPUs have only the kernels of the paths. The slowest to compile is first: see own_code. */
 static enum as_status build(struct as_product *p, struct as_error *err)
 {
     const enum as_product_path path = p->desc.path;
@@ -277,7 +275,7 @@ static void set_cores(struct as_product *p)
     const struct as_arg args[] = {as_memory_arg(p->a),         as_memory_arg(p->b),         as_memory_arg(p->d),
                                   as_pointer_arg(p->cores),    as_memory_arg(p->packed[0]), as_memory_arg(p->packed[1]),
                                   as_memory_arg(p->packed[2]), as_memory_arg(p->packed[3])};
-    _Static_assert(sizeof args == sizeof p->args, "as many as there are");
+    _Static_assert(sizeof args == sizeof p->args, "all");
     memcpy(p->args, args, sizeof args);
     p->launch.args_n = sizeof args / sizeof *args;
 }
@@ -318,8 +316,7 @@ static enum as_status create_library(struct as_product *p, struct as_error *err)
                                       .b = p->b,
                                       .d = p->d};
     if (!p->dev->gemm)
-        return as_fail(err, AS_UNSUPPORTED, "backend '%s' knows no library for products of matrices",
-                       p->dev->info.backend);
+        return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no GEMM library", p->dev->info.backend);
     enum as_status s = p->dev->gemm->create(p->dev, &desc, &p->library, err);
     return s ? s : as_product_spoil(p, err);
 }

@@ -1,4 +1,4 @@
-/* Products of matrices by a CPU's own instructions. */
+/* GEMM by native CPU kernels. */
 #include "gemm.h"
 
 struct sizes {
@@ -52,7 +52,7 @@ static struct sizes sizes_of(const struct as_host_call *call)
 #endif
 #undef TYPE
 
-/* The widest that this CPU has. */
+/* The widest of this CPU. */
 #if defined(__x86_64__)
 #define TILED(type)                                                                                                    \
     static void type##_tiled(const struct as_host_call *call)                                                          \

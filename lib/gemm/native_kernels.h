@@ -1,6 +1,5 @@
-/* Products of matrices on a CPU for one type and one width of its vectors, included once for each: TYPE, LANES,
- * NAME(x), TARGET, FMA(a, b, c). Rows of a and b are multiplied as they lie, along K: four rows of a by two of b at
- * once, from blocks of b that a core's second cache holds. */
+/* GEMM on a CPU for one type and vector width, included once for each: TYPE, LANES, NAME(x), TARGET, FMA(a, b, c).
+ * Unpacked rows of a and b are multiplied along K: four rows of a by two of b at once, from blocks of b that fit L2. */
 typedef TYPE NAME(vec) __attribute__((vector_size(LANES * sizeof(TYPE)), aligned(sizeof(TYPE)), may_alias));
 
 TARGET static TYPE NAME(sum)(NAME(vec) v)
@@ -11,7 +10,7 @@ TARGET static TYPE NAME(sum)(NAME(vec) v)
     return s;
 }
 
-/* to[i][j] += a[i] . b[j] over `n` numbers of K. */
+/* to[i][j] += a[i] . b[j] over `n` elements of K. */
 TARGET static void NAME(block)(const TYPE *a, const TYPE *b, TYPE *to, uint64_t k, uint64_t n, uint64_t columns,
                                bool first)
 {

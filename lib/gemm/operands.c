@@ -1,4 +1,4 @@
-/* Operands that device and host draw alike, and the comparison of results with them. */
+/* Operands that device and host generate alike, and the check of results. */
 #include "gemm.h"
 
 #include "base/clock.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits of sums in matrix units: of 8-bit floats those of Hopper keep about 14 (DeepSeek-V3's report, 2024,
- * section 3.3.2); others are held to 22, as it is not written down how they round. */
+/* Accumulator bits of matrix units: about 14 for 8-bit floats on Hopper (DeepSeek-V3's report, 2024, section 3.3.2); 22
+ * for others, whose rounding is undocumented. */
 const struct as_product_format as_product_formats[AS_PRODUCT_TYPES] = {
     [AS_PRODUCT_F64] = {"f64", "IN_F64", "f64", "f64", "f64", 8, 8, 53, 52, 4},
     [AS_PRODUCT_F32] = {"f32", "IN_F32", "f32", "f32", "f32", 4, 4, 24, 22, 1},
@@ -32,7 +32,7 @@ uint32_t as_product_index(uint64_t place, uint32_t seed)
     return (x ^ x >> 16) >> 22;
 }
 
-/* Between -1 and 1, of 8-bit integers all of them, each as its format has it. */
+/* Between -1 and 1, for 8-bit integers all values, in the format's encoding. */
 void as_product_draw(struct as_product *p)
 {
     const struct as_number_format *f = as_number_format(as_product_formats[p->desc.type].in);
@@ -177,9 +177,9 @@ enum as_status as_product_operands(struct as_product *p, struct as_error *err)
 
 /* ---- the check ---- */
 
-enum { LOOKED_AT = 1024, ALL = 1 << 24 /* multiply-adds: so few that every result is looked at */ };
+enum { LOOKED_AT = 1024, ALL = 1 << 24 /* multiply-adds: up to this every result is checked */ };
 
-/* One result as it should be, and how far it may be from that. */
+/* One expected result, and its tolerance. */
 struct wanted {
     double value, room;
 };
@@ -194,8 +194,8 @@ static bool by_unit(const struct as_product_desc *d)
     return d->path <= AS_PRODUCT_MMA && d->type != AS_PRODUCT_F32;
 }
 
-/* Sums are rounded, or cut, once a step in the last digit that the largest of them leaves; products within a step may
- * be too, with signs that mostly cancel. */
+/* Sums are rounded or truncated once per step, to an ulp of the largest; products within a step too, with errors that
+ * mostly cancel. */
 static double room_of(const struct as_product *p, double largest, double value)
 {
     const struct as_product_format *f = &as_product_formats[p->desc.type];
@@ -229,8 +229,8 @@ static struct wanted want(const struct as_product *p, const double *row, uint64_
 struct look {
     const struct as_product *p;
     double *row;           /* of a */
-    unsigned char *result; /* the same of d, as it lies in memory */
-    uint64_t of;           /* which row, + 1 */
+    unsigned char *result; /* a row of d, as stored */
+    uint64_t of;           /* row + 1 */
     size_t seen, wrong;
     uint64_t r, c; /* the first wrong one */
     double got;
@@ -300,10 +300,10 @@ bool as_product_check(const struct as_product *p, char *why, size_t size)
     if (s)
         snprintf(why, size, "%s", err.text);
     else if (l.wrong)
-        snprintf(
-            why, size, "%zu of %zu results are wrong, the first in row %llu, column %llu: %.6g instead of %.6g +- %.1g",
-            l.wrong, l.seen, (unsigned long long)l.r, (unsigned long long)l.c, l.got, l.wanted.value, l.wanted.room);
+        snprintf(why, size, "%zu of %zu results are wrong, the first in row %llu, column %llu: %.6g, not %.6g +- %.1g",
+                 l.wrong, l.seen, (unsigned long long)l.r, (unsigned long long)l.c, l.got, l.wanted.value,
+                 l.wanted.room);
     else
-        snprintf(why, size, "%zu results agree with sums in f64", l.seen);
+        snprintf(why, size, "%zu results agree with f64", l.seen);
     return !s && !l.wrong;
 }

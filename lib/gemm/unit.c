@@ -1,4 +1,4 @@
-/* Products of matrices by the instruction of AMD's matrix units that the table has for a chip and a type. */
+/* GEMM by AMD's matrix instruction from the table, per chip and type. */
 #include "gemm.h"
 
 #include "device/dialect/dialect.h"
@@ -10,7 +10,7 @@ extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[];
 
 enum { PART = 64, SIDE = 128, ROW = 64, THREADS = 256 }; /* see unit.kernel */
 
-/* The one that makes most of d at a time: each number that is loaded takes part in most products. */
+/* The one with the largest tile of d, for the highest reuse of loaded elements. */
 const struct as_matrix *as_product_unit(const struct as_device_info *info, enum as_product_type type)
 {
     const struct as_product_format *f = &as_product_formats[type];
@@ -39,8 +39,8 @@ enum as_applies as_product_unit_applies(const struct as_device_info *info, const
     const struct as_product_format *f = &as_product_formats[d->type];
     if (as_product_unit(info, d->type))
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "no matrix instruction that is known of %s multiplies %s and sums to %s",
-            info->arch[0] ? info->arch : "a chip without a name", f->in, f->sum);
+    as_fail(err, AS_UNSUPPORTED, "no known matrix instruction of %s multiplies %s and accumulates in %s",
+            info->arch[0] ? info->arch : "an unknown chip", f->in, f->sum);
     return AS_INAPPLICABLE;
 }
 

@@ -56,19 +56,19 @@ enum as_applies as_core_applies(const struct as_matrix *m, const struct as_devic
     char missing[200];
     const struct as_core *core = m->dialect == AS_DIALECT_HOST ? as_core_find(m->name) : NULL;
     if (info->capabilities & AS_CAP_SIMULATED) {
-        as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, and the instructions of a core are not");
+        as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, without core instructions");
         return is_first_of_cpus(m) ? AS_INAPPLICABLE : AS_PRUNED;
     }
     if (!as_cores[0].name) {
-        as_fail(err, AS_UNSUPPORTED, "this build has no kernels of matrix instructions for this kind of CPU");
+        as_fail(err, AS_UNSUPPORTED, "this build has no matrix kernels for this CPU architecture");
         return is_first_of_cpus(m) ? AS_INAPPLICABLE : AS_PRUNED;
     }
     if (!core) {
-        as_fail(err, AS_UNSUPPORTED, "%s is no instruction of this kind of CPU", m->name);
+        as_fail(err, AS_UNSUPPORTED, "%s is no instruction of this CPU architecture", m->name);
         return AS_PRUNED;
     }
     if (!as_cpu_has(core->needs, missing, sizeof missing)) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU does not have %s", missing);
+        as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
@@ -78,11 +78,12 @@ bool as_core_counted(const char *symbol, const char *which, struct as_instructio
 {
     bool counted = as_native_counted(symbol, which, out);
     if (!counted)
-        snprintf(why, size, "%s", as_native_codes_why[0] ? as_native_codes_why : "these kernels were not counted");
+        snprintf(why, size, "%s",
+                 as_native_codes_why[0] ? as_native_codes_why : "these kernels' instructions were not counted");
     return counted;
 }
 
-/* No compiler was in between, so there are neither more nor fewer. */
+/* No compiler was involved, so the count is exact. */
 enum as_gate_state as_core_code_gate(const struct as_matrix *m, const struct as_core_body *body, double *each,
                                      char *text, size_t size)
 {
@@ -104,8 +105,8 @@ static void multiply(const struct as_host_call *call)
     core->multiply(call->args[0], call->args[1], call->args[2], *(const uint32_t *)call->args[3]);
 }
 
-/* The turns in parts, each beside a chain of adds that says what a cycle is in ticks: who takes the core away in one
- * part does not change the quickest. */
+/* The turns in parts, each beside a chain of additions that calibrates cycles in ticks: preemption in one part does not
+ * change the fastest. */
 enum { PARTS = 8, ADD_TURNS = 512 };
 
 struct part {
@@ -119,7 +120,7 @@ static uint64_t ticks_of(as_native_run *run, struct as_native_operands *x)
     return as_ticks() - start;
 }
 
-/* Cycles of all turns, from the quickest of each; at least 1. */
+/* Cycles of all turns, from the fastest of each; at least 1. */
 static double cycles_of(const struct part *parts, unsigned n, uint64_t turns, double adds)
 {
     double work = 1e30, half = 1e30, whole = 1e30;
@@ -187,8 +188,8 @@ enum as_status as_core_prepare(const struct as_core *core, struct as_timed *time
     char missing[200];
     if (!core)
         return as_fail(err, AS_UNSUPPORTED,
-                       "this build has no kernels of this matrix instruction for this kind of CPU");
+                       "this build has no kernels of this matrix instruction for this CPU architecture");
     if (!as_cpu_has(core->needs, missing, sizeof missing))
-        return as_fail(err, AS_UNSUPPORTED, "this CPU does not have %s", missing);
+        return as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
     return as_timed_prepare_host(timed, dev, core->name, as_core_kernels, groups, err);
 }

@@ -1,5 +1,5 @@
-/* Sums through a matrix unit. One problem takes as many as it has rows and columns, along a diagonal that wanders from
- * problem to problem, so that no place of the unit is left out. */
+/* Dot products through a matrix unit. A problem takes as many as it has rows and columns, along a diagonal that shifts
+ * from problem to problem, so that every place of the unit is used. */
 #include "dots.h"
 
 #include <math.h>
@@ -85,7 +85,7 @@ void dots_put(struct dots *s, size_t dot, unsigned leaf, double digits, int expo
             dots_put_c(s, dot, a);
         return;
     }
-    /* The two share the exponent as evenly as they can. */
+    /* The factors share the exponent as evenly as possible. */
     int half = exponent / 2, far = ilogb(as_number_largest(u->a)) - ilogb(as_number_smallest(u->a)) +
                                    ilogb(as_number_largest(u->b)) - ilogb(as_number_smallest(u->b));
     for (int off = 0; off <= far; off++)
@@ -100,11 +100,11 @@ void dots_put(struct dots *s, size_t dot, unsigned leaf, double digits, int expo
     s->lost = true;
 }
 
-/* ---- the way through the unit ---- */
+/* ---- through the unit ---- */
 
 struct places {
     uint64_t *a, *b, *c, *d;
-    size_t problems, each; /* sums of a problem */
+    size_t problems, each; /* sums per problem */
 };
 
 static void place_of(const struct as_matrix_unit *u, const struct places *p, size_t dot, size_t *problem, size_t *row,

@@ -1,5 +1,4 @@
-/* The experiments in their order, and what bears them out: a model made of what was found has to give the unit's
- * results bit for bit. */
+/* The experiments in order, and their verification: the model found must reproduce the unit's results bit for bit. */
 #include "find_internal.h"
 
 #include <math.h>
@@ -11,26 +10,24 @@
 enum { CONSISTENT_PROBLEMS = 8, RESULTS_MOST = 8192 };
 
 const struct as_property_info as_properties[AS_PROPERTIES] = {
-    {"product", "digits of a product", "fraction bits of a product that arrive"},
-    {"accumulator", "width of the accumulator", "significant bits of the accumulator, the first digit among them"},
-    {"kept", "digits beside a larger summand",
-     "fraction bits of a summand that are kept below the first digit of the largest"},
-    {"cut", "what becomes of a summand's lower digits",
-     "1: cut off, 2: rounded to nearest even, 3: to nearest, halves away from zero, 4: down, 5: up, 6: otherwise"},
-    {"aligned", "what a product is aligned by",
-     "1: its first digit, 2: the exponents of its factors, however large their product is"},
-    {"step", "products of one step", "products that are added at once; 1: one after another"},
-    {"sums", "partial sums", "sums that take the products by turns and are added afterwards; 1: all products to one"},
-    {"start", "when the accumulator is added",
+    {"product", "product width", "fraction bits of a product that survive"},
+    {"accumulator", "accumulator width", "significant bits of the accumulator, including the leading one"},
+    {"kept", "alignment width", "fraction bits of a summand kept below the leading bit of the largest"},
+    {"cut", "rounding of aligned summands",
+     "1: truncated, 2: rounded to nearest even, 3: to nearest, halves away from zero, 4: down, 5: up, 6: otherwise"},
+    {"aligned", "alignment of a product", "1: by its leading bit, 2: by the sum of its factors' exponents"},
+    {"step", "products per step", "products that are added at once; 1: one after another"},
+    {"sums", "partial sums", "partial sums that take the products in turn and are added afterwards; 1: a single sum"},
+    {"start", "position of the accumulator",
      "1: with the first products, 2: to each step's sum, 3: last, 4: otherwise"},
     {"rounding", "rounding of a sum",
      "1: toward zero, 2: to nearest even, 3: to nearest, halves away from zero, 4: down, 5: up, 6: otherwise"},
-    {"subnormal", "subnormal numbers", "places of a, b, accumulator and result where subnormal numbers are kept"},
-    {"overflow", "past the range", "1: infinity, 2: largest finite number, 3: NaN, 4: wraps, 5: otherwise"},
-    {"special", "infinities and NaNs", "cases of infinities and NaNs that come out as IEEE 754 has them"},
-    {"nan", "code of a NaN", "1: one code whatever went in, 2: the accumulator's as it went in"},
-    {"zero", "sign of zero", "1: as IEEE 754 has it, 2: always +0, 3: otherwise"},
-    {"explained", "results that the model of what was found gives bit for bit", "% of results of random problems"},
+    {"subnormal", "subnormal numbers", "how many of a, b, accumulator and result keep subnormals"},
+    {"overflow", "overflow", "1: infinity, 2: largest finite number, 3: NaN, 4: wraps, 5: otherwise"},
+    {"special", "infinities and NaNs", "cases of infinities and NaNs as in IEEE 754"},
+    {"nan", "code of a NaN", "1: canonical, 2: the accumulator's"},
+    {"zero", "sign of zero", "1: as in IEEE 754, 2: always +0, 3: otherwise"},
+    {"explained", "results that the model found reproduces bit for bit", "% of results of random problems"},
 };
 
 void found_number(struct finder *f, enum as_property what, double value, double at_most, const char *fmt, ...)
@@ -53,12 +50,12 @@ void found_unseen(struct finder *f, enum as_property what, const char *fmt, ...)
     f->out->property[what] = p;
 }
 
-/* ---- problems of whole matrices ---- */
+/* ---- whole matrices ---- */
 
 struct problems {
     size_t n;
     uint64_t *a, *b, *c, *d, *e;
-    size_t of_a, of_b, of_c; /* numbers of all problems */
+    size_t of_a, of_b, of_c; /* elements of all problems */
 };
 
 static enum as_status problems_start(struct problems *p, const struct as_matrix_unit *u, size_t n, struct as_error *err)
@@ -75,7 +72,7 @@ static enum as_status problems_start(struct problems *p, const struct as_matrix_
     return AS_OK;
 }
 
-/* Small integers, whose sums of products have few digits: exact in any accumulator. */
+/* Small integers, whose dot products are exact in any accumulator. */
 static double small_integer(const struct as_number_format *f, struct as_rng *rng)
 {
     uint64_t r = as_rng_u64(rng);
@@ -121,9 +118,9 @@ enum as_status find_consistent(struct finder *f, struct as_rng *rng, struct as_e
     return st;
 }
 
-/* ---- what bears it out ---- */
+/* ---- verification ---- */
 
-/* Numbers within some powers of two of 1 with random digits, so that sums cancel and carry; integers of any size. */
+/* Random values within some powers of two of 1, so that sums cancel and carry; integers of any size. */
 static uint64_t random_code(const struct as_number_format *f, int spread, struct as_rng *rng)
 {
     uint64_t r = as_rng_u64(rng);
@@ -153,7 +150,7 @@ static void compare(struct finder *f, const struct problems *p)
     }
 }
 
-/* What the model of what was found makes of the problems, beside what the unit made of them. */
+/* Compares the model's results with the unit's. */
 static enum as_status run_model(struct finder *f, struct problems *p, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
@@ -167,15 +164,15 @@ static enum as_status run_model(struct finder *f, struct problems *p, struct as_
     return st;
 }
 
-/* Experiments with powers of two do not see by what a product is aligned; random problems do, since of the two models
- * only one can give them all. The better one stays. */
+/* Powers of two do not reveal a product's alignment; random problems do, since at most one of the two models explains
+ * them all. The better one is kept. */
 static enum as_status find_aligned(struct finder *f, struct problems *p, struct as_error *err)
 {
     struct as_matrix_found *out = f->out;
     enum as_status st = run_model(f, p, err);
     const struct as_matrix_found by_digit = *out;
     if (st || out->how.kept == AS_KEPT_ALL || f->unit->c->kind != AS_NUMBER_FLOAT) {
-        found_unseen(f, AS_PROPERTY_ALIGNED, "no digit of a summand is lost");
+        found_unseen(f, AS_PROPERTY_ALIGNED, "no bit of a summand is lost");
         return st;
     }
     out->how.by_factors = true;
@@ -185,11 +182,11 @@ static enum as_status find_aligned(struct finder *f, struct problems *p, struct 
     if (digit <= factors)
         *out = by_digit;
     if (digit == factors)
-        found_unseen(f, AS_PROPERTY_ALIGNED, "both ways give as many of the results");
+        found_unseen(f, AS_PROPERTY_ALIGNED, "both alignments explain equally many results");
     else
         found_number(f, AS_PROPERTY_ALIGNED, factors < digit ? AS_ALIGNED_BY_FACTORS : AS_ALIGNED_BY_DIGIT, NAN,
-                     "aligned by %s: so %llu of %llu results of random problems differ, the other way %llu",
-                     factors < digit ? "the exponents of the factors" : "its first digit",
+                     "aligned by %s: %llu of %llu results of random problems differ, with the other alignment %llu",
+                     factors < digit ? "the exponents of the factors" : "its leading bit",
                      (unsigned long long)(factors < digit ? factors : digit), (unsigned long long)out->compared,
                      (unsigned long long)(factors < digit ? digit : factors));
     return AS_OK;
@@ -238,9 +235,9 @@ enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t se
 {
     *found = (struct as_matrix_found){.how = as_arithmetic_of_fma(unit->c)};
     if (unit->k + 1 > LEAVES_MOST || unit->k < 2)
-        return as_fail(err, AS_UNSUPPORTED, "sums of %u products are not looked into, only of 2 to %d", unit->k,
+        return as_fail(err, AS_UNSUPPORTED, "sums of %u products are not examined, only of 2 to %d", unit->k,
                        LEAVES_MOST - 1);
-    /* Integers lose nothing on the way: they are added up first, whatever the order. */
+    /* Integer sums are exact in any order. */
     if (unit->c->kind != AS_NUMBER_FLOAT)
         found->how.step = unit->k;
     struct finder *f = calloc(1, sizeof *f);

@@ -1,4 +1,4 @@
-/* How a matrix unit computes, found by experiments that see nothing of it but its results. */
+/* Infers the arithmetic of a matrix unit from its results alone. */
 #ifndef AS_LIB_MMA_FIND_H
 #define AS_LIB_MMA_FIND_H
 
@@ -22,9 +22,9 @@ enum as_property {
     AS_PROPERTY_EXPLAINED,
     AS_PROPERTIES
 };
-/* Values of those that are no numbers of something. */
+/* Values of the properties that are no counts. */
 enum as_property_value {
-    AS_CUT_TOWARD_ZERO = 1, /* of cut and rounding: 1 + the place in as_roundings */
+    AS_CUT_TOWARD_ZERO = 1, /* for cut and rounding: 1 + index in as_roundings */
     AS_CUT_NEAREST_EVEN,
     AS_CUT_NEAREST_AWAY,
     AS_CUT_DOWN,
@@ -48,24 +48,24 @@ enum as_property_value {
     AS_ZERO_VALUE_OTHER,
 };
 struct as_property_info {
-    const char *word, *title, *counts; /* "kept", ..., what its value is */
+    const char *word, *title, *counts; /* "kept", ..., meaning of its value */
 };
 extern const struct as_property_info as_properties[AS_PROPERTIES];
 
 struct as_property_found {
-    bool seen;    /* else text says why it cannot be */
+    bool seen;    /* else text has the reason */
     double value; /* a number, or one of as_property_value */
-    /* of numbers: what the experiment could have found; equal to the value: that or more; NAN: no end */
+    /* for counts: the experiment's maximum; if equal to the value: that or more; NAN: no maximum */
     double at_most;
     char text[200]; /* in words */
 };
 struct as_matrix_found {
     struct as_property_found property[AS_PROPERTIES];
-    struct as_arithmetic how;   /* what a model needs; what cannot be seen is as in as_arithmetic_of_fma */
-    uint64_t compared, unequal; /* results of random problems, by the unit and by that model */
-    char first[160];            /* the first that differs */
+    struct as_arithmetic how;   /* the model's parameters; invisible ones as in as_arithmetic_of_fma */
+    uint64_t compared, unequal; /* results of random problems, compared and explained */
+    char first[160];            /* the first difference */
 };
-/* AS_FAILED where the unit does not multiply matrices: small integers, which no arithmetic rounds, come out wrong. */
+/* AS_FAILED if the unit does not multiply matrices: small integers give wrong results. */
 enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t seed, struct as_matrix_found *found,
                                   struct as_error *err);
 

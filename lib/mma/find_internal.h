@@ -1,4 +1,4 @@
-/* What the experiments share. */
+/* Shared by the experiments. */
 #ifndef AS_LIB_MMA_FIND_INTERNAL_H
 #define AS_LIB_MMA_FIND_INTERNAL_H
 
@@ -13,11 +13,11 @@ struct finder {
     struct as_matrix_found *out;
     struct dots dots;
     bool subnormal_results;
-    /* The tree of additions: summands below the place at which leaf i meets leaf j. The accumulator is leaf k. */
+    /* The tree of additions: summands below the node where leaf i meets leaf j. The accumulator is leaf k. */
     uint16_t size[LEAVES_MOST][LEAVES_MOST];
-    uint16_t own[LEAVES_MOST]; /* summands below the place at which a leaf is added */
+    uint16_t own[LEAVES_MOST]; /* summands below the node where a leaf is added */
     bool tree;                 /* size is known */
-    bool fused;                /* three summands or more are added at once */
+    bool fused;                /* three or more summands are added at once */
 };
 
 void found_number(struct finder *f, enum as_property what, double value, double at_most, const char *fmt, ...)
@@ -32,16 +32,16 @@ enum as_status find_rounding(struct finder *f, struct as_error *err);
 enum as_status find_limits(struct finder *f, struct as_error *err);
 enum as_status find_explained(struct finder *f, struct as_rng *rng, struct as_error *err);
 
-/* Three leaves of which the first two meet no later than the third: a large number, a small one beside it, and what
- * takes the large one away. False: there are none for this small one. */
+/* Three leaves of which the first two meet no later than the third: a large number, a small one, and the negated large
+ * one. False: none for this small one. */
 struct triple {
     unsigned large, small, minus;
     bool at_once; /* all three are */
 };
 bool find_triple(const struct finder *f, unsigned small, struct triple *out);
-/* The least exponent of a leaf: the accumulator's numbers may be smaller than products. */
+/* The minimum exponent of a leaf: accumulators may be smaller than products. */
 int find_low(const struct finder *f, const struct dots_range *range, unsigned leaf);
-/* Up to `most` leaves that are added at once, the accumulator first where it is one of them. */
+/* Up to `most` leaves added at once, the accumulator first if included. */
 unsigned find_together(const struct finder *f, unsigned *leaves, unsigned most);
 
 #endif

@@ -1,4 +1,4 @@
-/* The ends of the range: subnormal numbers, overflow, infinities and NaNs, the sign of zero. */
+/* The ends of the range: subnormals, overflow, infinities and NaNs, the sign of zero. */
 #include "find_internal.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static enum outcome outcome_of(const struct finder *f, size_t dot, double kept, 
     return d == kept ? KEPT : d == flushed ? FLUSHED : OTHERWISE;
 }
 
-/* A subnormal operand of a product that is none. */
+/* A subnormal operand of a normal product. */
 static enum as_status try_operand(struct finder *f, enum place place, enum outcome *out, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
@@ -41,7 +41,7 @@ static enum as_status try_operand(struct finder *f, enum place place, enum outco
     return st;
 }
 
-/* The accumulator alone, and with a product as small: that tells what goes in from what comes out. */
+/* The accumulator alone, and with an equally small product, to separate input from output flushing. */
 static enum as_status try_accumulator(struct finder *f, enum outcome *in, enum outcome *out, struct as_error *err)
 {
     const struct as_number_format *c = f->unit->c;
@@ -96,7 +96,7 @@ enum as_status find_subnormal(struct finder *f, struct as_error *err)
         kept += o[i] == KEPT;
     }
     if (tried == 0)
-        found_unseen(f, AS_PROPERTY_SUBNORMAL, "the formats have no subnormal numbers");
+        found_unseen(f, AS_PROPERTY_SUBNORMAL, "the formats have no subnormals");
     else
         found_number(f, AS_PROPERTY_SUBNORMAL, kept, tried, "a %s, b %s, accumulator %s, result %s", words[o[PLACE_A]],
                      words[o[PLACE_B]], words[o[PLACE_C]], words[o[PLACE_D]]);
@@ -135,7 +135,7 @@ static enum as_status find_overflow(struct finder *f, struct as_error *err)
     bool integer = u->c->kind != AS_NUMBER_FLOAT;
     int top = ilogb(largest), product = ilogb(as_number_largest(u->a)) + ilogb(as_number_largest(u->b));
     if (!integer && product < top - (int)u->c->fraction + 1) {
-        found_unseen(f, AS_PROPERTY_OVERFLOW, "no product is so large that it moves the largest accumulator");
+        found_unseen(f, AS_PROPERTY_OVERFLOW, "no product is large enough to change the largest accumulator");
         return AS_OK;
     }
     dots_clear(&f->dots);
@@ -148,16 +148,16 @@ static enum as_status find_overflow(struct finder *f, struct as_error *err)
     }
     enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
     if (st || f->dots.lost) {
-        found_unseen(f, AS_PROPERTY_OVERFLOW, "the operands have no codes for a number that is large enough");
+        found_unseen(f, AS_PROPERTY_OVERFLOW, "the operands cannot represent large enough numbers");
         return st;
     }
     unsigned above = overflow_of(dots_result(&f->dots, 0), largest, false, integer);
-    /* Operands without sign reach one end only. */
+    /* Unsigned operands reach one end only. */
     bool one_end = integer && u->a->kind == AS_NUMBER_UNSIGNED;
     unsigned below = one_end ? above : overflow_of(dots_result(&f->dots, 1), largest, true, integer);
     enum as_property_value value = above == below ? overflows[above].value : AS_OVERFLOW_VALUE_OTHER;
     found_number(f, AS_PROPERTY_OVERFLOW, value, NAN, "above the range comes %s, below it %s", overflows[above].text,
-                 one_end ? "nothing, the operands having no sign" : overflows[below].text);
+                 one_end ? "nothing (unsigned operands)" : overflows[below].text);
     f->out->how.overflow = value == AS_OVERFLOW_VALUE_LARGEST    ? AS_OVERFLOW_CLAMP
                            : value == AS_OVERFLOW_VALUE_INFINITY ? AS_OVERFLOW_INFINITY
                                                                  : AS_OVERFLOW_FORMAT;
@@ -201,7 +201,7 @@ static uint64_t payload(const struct as_number_format *c, uint64_t which)
     return as_number_nearest(c, NAN) | which << c->unused;
 }
 
-/* How many of the specials that the formats have come out as they should, and what the first NaN is. */
+/* Counts the special cases that match IEEE 754; finds the first NaN. */
 static void judge_specials(struct finder *f, const size_t *dot, const bool *none)
 {
     struct as_arithmetic *how = &f->out->how;
@@ -215,7 +215,7 @@ static void judge_specials(struct finder *f, const size_t *dot, const bool *none
                                                      : isinf(d) && (d < 0) == (specials[i].expect == EXPECT_MINUS_INF);
         tried++;
         right += good;
-        /* The largest number only where a sum is rounded to it: infinities stay. */
+        /* The largest number only if a sum is rounded to it: infinities stay. */
         if (how->overflow == AS_OVERFLOW_CLAMP && isinf(d))
             how->overflow = AS_OVERFLOW_FORMAT;
         if (isnan(d) && nans++ == 0)
@@ -224,15 +224,14 @@ static void judge_specials(struct finder *f, const size_t *dot, const bool *none
         if (!good)
             snprintf(wrong + len, sizeof wrong - len, "%s%s is %g", len ? ", " : "", specials[i].name, d);
     }
-    found_number(f, AS_PROPERTY_SPECIAL, right, tried, "%s%s",
-                 wrong[0] ? "not as IEEE 754 has it: " : "all as IEEE 754 has it", wrong);
+    found_number(f, AS_PROPERTY_SPECIAL, right, tried, "%s%s", wrong[0] ? "unlike IEEE 754: " : "all as in IEEE 754",
+                 wrong);
     if (nans == 0 && !how->payload)
         found_unseen(f, AS_PROPERTY_NAN, "no NaN came out");
     else
         found_number(f, AS_PROPERTY_NAN, how->payload ? AS_NAN_VALUE_PAYLOAD : AS_NAN_VALUE_CANONICAL, NAN,
                      "%s; of a product's it is 0x%llx",
-                     how->payload ? "the accumulator's NaN comes out as it went in" : "one code whatever went in",
-                     (unsigned long long)how->nan);
+                     how->payload ? "the accumulator's NaN propagates" : "canonical NaN", (unsigned long long)how->nan);
 }
 
 static enum as_status find_special(struct finder *f, struct as_error *err)
@@ -285,11 +284,11 @@ static enum as_status find_zero(struct finder *f, struct as_error *err)
     bool m_all = signbit(dots_result(&f->dots, all)), m_some = signbit(dots_result(&f->dots, some)),
          m_gone = signbit(dots_result(&f->dots, gone));
     const bool plus = !m_all && !m_some && !m_gone;
-    /* Partial sums begin at +0, which is a summand: that is reason enough. */
+    /* Partial sums start at +0, a summand, which suffices as the reason. */
     f->out->how.zero_plus = plus && f->out->how.sums <= 1;
     enum as_property_value v = plus ? AS_ZERO_VALUE_PLUS : m_some || m_gone ? AS_ZERO_VALUE_OTHER : AS_ZERO_VALUE_IEEE;
-    found_number(f, AS_PROPERTY_ZERO, v, NAN, "-0 from -0 only is %s0, -0 and +0 make %s0, 1 - 1 is %s0",
-                 m_all ? "-" : "+", m_some ? "-" : "+", m_gone ? "-" : "+");
+    found_number(f, AS_PROPERTY_ZERO, v, NAN, "sum of -0 only: %s0, of -0 and +0: %s0, 1 - 1: %s0", m_all ? "-" : "+",
+                 m_some ? "-" : "+", m_gone ? "-" : "+");
     return AS_OK;
 }
 

@@ -1,7 +1,6 @@
-/* In which order a unit adds, after the way of FPRev (Xie, Gao, Xue 2024): a number M that swallows 1 stands in one
- * summand, -M in another, 1 in all others. Those that are added to M before -M takes it away are lost; so the result
- * counts the summands outside of the place where the two meet, and all pairs of places give the whole tree. Here more
- * than two may meet in one place: then each of them meets each other there. */
+/* The order of additions, after FPRev (Xie, Gao, Xue 2024): one summand is M, which absorbs 1, another -M, all
+ * others 1. Those added to M before -M cancels it are lost; so the result counts the summands outside the node where
+ * the two meet, and all pairs give the whole tree. Nodes may have more than two inputs. */
 #include "find_internal.h"
 
 #include <math.h>
@@ -9,8 +8,8 @@
 
 enum { SPREAD_MOST = 120, UNIT_LEAST = -60 };
 
-/* A sum that is not rounded to nearest swallows numbers of one sign only, and that may depend on M's: so each pair is
- * tried with both signs of both. One that was swallowed is not counted, one that was not may count for more than one.
+/* Directed rounding absorbs numbers of one sign only, possibly depending on M's: so each pair is tested with both signs
+ * of both. An absorbed 1 is not counted, others may count more than once.
  */
 enum { VARIANTS = 4 };
 
@@ -39,7 +38,7 @@ static void put_all(struct finder *f, unsigned leaves, int one, int large)
             }
 }
 
-/* false: a result is no count of summands. */
+/* False: a result is no count of summands. */
 static bool take_sizes(struct finder *f, unsigned leaves, int one)
 {
     for (unsigned i = 0; i < leaves; i++) {
@@ -59,7 +58,7 @@ static bool take_sizes(struct finder *f, unsigned leaves, int one)
     return true;
 }
 
-/* Of any three places in a tree the two nearest to each other are equally far from the third. */
+/* Of any three leaves in a tree the closest two are equally far from the third. */
 static bool is_tree(const struct finder *f, unsigned leaves)
 {
     for (unsigned i = 0; i < leaves; i++)
@@ -82,7 +81,7 @@ static void take_own(struct finder *f, unsigned leaves)
     }
 }
 
-/* Are two leaves added in the same place? */
+/* Are two leaves added at the same node? */
 static bool beside(const struct finder *f, unsigned i, unsigned j)
 {
     return f->own[i] == f->own[j] && f->size[i][j] == f->own[i];
@@ -129,9 +128,9 @@ unsigned find_together(const struct finder *f, unsigned *leaves, unsigned most)
     return n;
 }
 
-/* ---- what the tree is called ---- */
+/* ---- naming the tree ---- */
 
-/* Products that meet all others of their step two by two, and the accumulator only afterwards. */
+/* Products that meet the others of their step pairwise, and the accumulator only afterwards. */
 static unsigned pairs_of(const struct finder *f)
 {
     unsigned k = f->unit->k, least = k + 1;
@@ -141,7 +140,7 @@ static unsigned pairs_of(const struct finder *f)
         if (f->size[p][k] < least)
             least = f->size[p][k];
     }
-    /* In a step, which holds products only, all sizes are powers of two. */
+    /* In a step of products only, all sizes are powers of two. */
     for (unsigned p = 0; p < k; p++)
         for (unsigned q = 0; q < k; q++)
             if (f->size[p][q] < least && (f->size[p][q] & (f->size[p][q] - 1)))
@@ -157,7 +156,7 @@ static bool same_counts(const struct finder *f, unsigned from, unsigned count)
     return true;
 }
 
-/* The number of the step that each product is added in: sums grow from step to step. */
+/* The step in which each product is added: sums grow from step to step. */
 static void take_steps(struct finder *f, bool last)
 {
     unsigned k = f->unit->k, step = f->out->how.step;
@@ -176,8 +175,8 @@ static void take_steps(struct finder *f, bool last)
         memset(f->out->how.of_step, 0, sizeof f->out->how.of_step);
 }
 
-/* Partial sums that take the products by turns, each `step` at once, and are added in pairs: so many summands lie below
- * the place where two products meet. */
+/* Partial sums that take the products in turn, `step` at once, and are added pairwise: the number of summands below the
+ * node where two products meet. */
 static unsigned meet_of_sums(unsigned k, unsigned sums, unsigned step, unsigned p, unsigned q)
 {
     unsigned later = (p > q ? p : q) / sums, width = 1;
@@ -217,7 +216,7 @@ static bool name_sums(struct finder *f)
     return false;
 }
 
-/* false: none of the orders that a model knows. */
+/* False: no order of the model. */
 static bool name_order(struct finder *f)
 {
     struct as_arithmetic *how = &f->out->how;
@@ -241,7 +240,7 @@ static bool name_order(struct finder *f)
     } else if (same_counts(f, 0, first) && k % first == 0) {
         how->step = first;
         how->start = c_beside ? AS_START_TOGETHER : c_last && k > first ? AS_START_LAST : AS_START_EACH;
-        /* Where each step's products are added among themselves, all such sums are of one size. */
+        /* If each step's products are summed first, all such sums have one size. */
         if (how->start == AS_START_LAST && f->own[k - 1] == first && f->own[0] == first)
             return false;
     } else
@@ -251,8 +250,8 @@ static bool name_order(struct finder *f)
 }
 
 static const char *const start_texts[] = {
-    [AS_START_TOGETHER] = "the accumulator is one of the summands of the first step",
-    [AS_START_EACH] = "the products of a step are added first, then their sum to the accumulator",
+    [AS_START_TOGETHER] = "the accumulator is a summand of the first step",
+    [AS_START_EACH] = "the products of a step are summed first, then added to the accumulator",
     [AS_START_LAST] = "the accumulator is added after all products",
 };
 
@@ -268,14 +267,14 @@ static void say_order(struct finder *f)
                      shuffled ? ", not in the order of k" : "");
     else
         found_number(f, AS_PROPERTY_STEP, how->step, k, "%u products %s%s%s", how->step,
-                     how->inside == AS_SUM_PAIRS ? "in pairs, and their sums in pairs" : "at once",
-                     how->step < k ? ", step after step" : "", shuffled ? ", not in the order of k" : "");
+                     how->inside == AS_SUM_PAIRS ? "pairwise" : "at once", how->step < k ? ", step after step" : "",
+                     shuffled ? ", not in the order of k" : "");
     if (how->sums > 1)
         found_number(f, AS_PROPERTY_SUMS, how->sums, k,
-                     "%u partial sums from 0, which take the products by turns; then they are added%s", how->sums,
-                     how->sums > 2 ? " in pairs" : "");
+                     "%u partial sums from 0, which take the products in turn and are then added%s", how->sums,
+                     how->sums > 2 ? " pairwise" : "");
     else
-        found_number(f, AS_PROPERTY_SUMS, 1, k, "all products to one sum");
+        found_number(f, AS_PROPERTY_SUMS, 1, k, "a single sum");
     found_number(f, AS_PROPERTY_START, AS_START_VALUE_TOGETHER + (double)how->start, NAN, "%s",
                  start_texts[how->start]);
 }
@@ -287,7 +286,7 @@ static void say_other(struct finder *f, const char *why)
     found_unseen(f, AS_PROPERTY_START, "%s", why);
 }
 
-/* Where nothing is lost the order cannot be told, and does not matter. */
+/* If nothing is lost the order cannot be determined, and does not matter. */
 static void take_lossless(struct finder *f, unsigned leaves)
 {
     static const char text[] = "no product of these formats is lost beside another, as if all were added at once";
@@ -313,19 +312,19 @@ enum as_status find_order(struct finder *f, struct as_error *err)
     struct dots_range r = dots_range(&f->dots, f->subnormal_results);
     int one = r.low > UNIT_LEAST ? r.low : UNIT_LEAST, large = one + SPREAD_MOST < r.high ? one + SPREAD_MOST : r.high;
     if (leaves < 3 || large <= one) {
-        say_other(f, "the numbers of this format lie too near to each other to swallow one another");
+        say_other(f, "the range of this format is too small for numbers to absorb each other");
         return AS_OK;
     }
     put_all(f, leaves, one, large);
     if (f->dots.lost) {
-        say_other(f, "the formats have no codes for numbers that swallow one another");
+        say_other(f, "the formats cannot represent numbers that absorb each other");
         return AS_OK;
     }
     enum as_status st = dots_run(&f->dots, err);
     if (st)
         return st;
     if (!take_sizes(f, leaves, one) || !is_tree(f, leaves)) {
-        say_other(f, "what is lost beside a large number fits no order of additions");
+        say_other(f, "what is lost beside a large number matches no order of additions");
         return AS_OK;
     }
     take_own(f, leaves);
@@ -341,7 +340,7 @@ enum as_status find_order(struct finder *f, struct as_error *err)
     if (name_order(f))
         say_order(f);
     else
-        say_other(f, "the tree of additions is none of those that have a name here");
+        say_other(f, "the tree of additions has no name here");
     unsigned three[3];
     f->fused = find_together(f, three, 3) == 3;
     return AS_OK;

@@ -1,5 +1,5 @@
-/* What becomes of digits that have no room: of a summand beside a larger one, and of a sum. Quarters of the last digit
- * that is kept are added to both signs of a large number; each way of rounding answers in a pattern of its own. */
+/* The rounding of aligned summands and of sums. Quarter ulps are added to both signs of a large number; each rounding
+ * mode has its own pattern. */
 #include "find_internal.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static void pattern_at(unsigned i, int *sign, int *small)
     *small = quarters[i / (SIGNS * SIGNS)] * (i & 2 ? -1 : 1);
 }
 
-/* Of what `got` holds, in units of the last digit, less the large number: the way that rounds so, or AS_ROUNDINGS. */
+/* The rounding mode of the results `got`, in ulp, less the large number; or AS_ROUNDINGS. */
 static unsigned way_of(const double *got, const bool *in, bool whole_sum)
 {
     for (unsigned w = 0; w < AS_ROUNDINGS; w++) {
@@ -38,7 +38,7 @@ int find_low(const struct finder *f, const struct dots_range *range, unsigned le
     return ilogb(f->subnormal_results ? as_number_smallest(c) : as_number_smallest_normal(c));
 }
 
-/* 1.5, quarters of the last digit that is kept beside it, and -1.5. */
+/* 1.5, quarter ulps beside it, and -1.5. */
 static enum as_status find_cut(struct finder *f, const struct dots_range *r, bool *whole_sum, unsigned *way,
                                struct as_error *err)
 {
@@ -52,7 +52,7 @@ static enum as_status find_cut(struct finder *f, const struct dots_range *r, boo
     for (unsigned p = 0; p <= f->unit->k && !found; p++)
         found = find_triple(f, p, &t) && t.at_once == f->fused && large - bits - 2 >= find_low(f, r, p);
     if (!kept->seen || !found || kept->value == kept->at_most) {
-        found_unseen(f, AS_PROPERTY_CUT, "no number of these formats is so small that it is cut off");
+        found_unseen(f, AS_PROPERTY_CUT, "no number of these formats is small enough to be truncated");
         return AS_OK;
     }
     dots_clear(&f->dots);
@@ -67,24 +67,24 @@ static enum as_status find_cut(struct finder *f, const struct dots_range *r, boo
     }
     enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
     if (st || f->dots.lost) {
-        found_unseen(f, AS_PROPERTY_CUT, "the formats have no codes for the numbers that show it");
+        found_unseen(f, AS_PROPERTY_CUT, "the formats cannot represent the numbers that show it");
         return st;
     }
     for (unsigned i = 0; i < PATTERN; i++)
         got[i] = ldexp(dots_result(&f->dots, i), bits - large);
     unsigned each = way_of(got, in, false), sum = way_of(got, in, true);
-    /* Some ways round a summand as they would round the sum: then it is the sum where two are added at a time. */
+    /* Some modes round a summand as they would the sum: then it is the sum if two are added at a time. */
     *whole_sum = sum < AS_ROUNDINGS && (each == AS_ROUNDINGS || !f->fused);
     *way = *whole_sum ? sum : each;
     if (*way == AS_ROUNDINGS)
-        found_number(f, AS_PROPERTY_CUT, AS_CUT_OTHER, NAN, "in no way that has a name");
+        found_number(f, AS_PROPERTY_CUT, AS_CUT_OTHER, NAN, "in no known rounding mode");
     else
         found_number(f, AS_PROPERTY_CUT, AS_CUT_TOWARD_ZERO + *way, NAN, "%s, %s", as_roundings[*way].text,
                      *whole_sum ? "the sum of two as a whole" : "each summand by itself");
     return AS_OK;
 }
 
-/* Two or four times 1.5, whose sum has a first digit one or two places above theirs, and something below its last. */
+/* Two or four times 1.5, whose sum has a leading bit one or two places higher, and a remainder below its ulp. */
 struct carry {
     unsigned leaves[5], n, places;
     int large;
@@ -107,7 +107,7 @@ static size_t put_carry(struct finder *f, const struct carry *c, int sign, doubl
     return dot;
 }
 
-/* Fraction bits of a sum that needs no rounding when it is stored; 0: more than can be had. */
+/* Fraction bits of a sum that is stored without rounding; 0: unreachable. */
 static enum as_status find_digits(struct finder *f, const struct dots_range *r, const struct carry *c, unsigned kept,
                                   unsigned *digits, struct as_error *err)
 {
@@ -140,7 +140,7 @@ static enum as_status find_result(struct finder *f, const struct dots_range *r, 
     }
     st = find_digits(f, r, &c, kept, &digits, err);
     if (!st && (digits == 0 || digits > kept)) {
-        found_unseen(f, AS_PROPERTY_ROUNDING, "the sum has no more digits than are stored");
+        found_unseen(f, AS_PROPERTY_ROUNDING, "the sum has no more bits than are stored");
         return st;
     }
     int last = c.large + (int)c.places - (int)digits;
@@ -155,7 +155,7 @@ static enum as_status find_result(struct finder *f, const struct dots_range *r, 
     if (!st && !f->dots.lost)
         st = dots_run(&f->dots, err);
     if (st || f->dots.lost) {
-        found_unseen(f, AS_PROPERTY_ROUNDING, "the formats have no codes for the numbers that show it");
+        found_unseen(f, AS_PROPERTY_ROUNDING, "the formats cannot represent the numbers that show it");
         return st;
     }
     for (unsigned i = 0; i < PATTERN; i++)
@@ -164,7 +164,7 @@ static enum as_status find_result(struct finder *f, const struct dots_range *r, 
     if (digits < f->unit->c->fraction)
         f->out->how.digits = digits;
     if (way == AS_ROUNDINGS) {
-        found_number(f, AS_PROPERTY_ROUNDING, AS_CUT_OTHER, NAN, "in no way that has a name");
+        found_number(f, AS_PROPERTY_ROUNDING, AS_CUT_OTHER, NAN, "in no known rounding mode");
         return AS_OK;
     }
     f->out->how.result = as_roundings[way].rounding;
@@ -173,8 +173,8 @@ static enum as_status find_result(struct finder *f, const struct dots_range *r, 
     return AS_OK;
 }
 
-/* Where two are added at a time: how far below the last digit of their sum one of them still counts. *depth: its
- * fraction bits, AS_KEPT_ALL where every digit that could be tried counted. */
+/* If two are added at a time: how far below the sum's ulp a summand still counts. *depth: its fraction bits,
+ * AS_KEPT_ALL if every bit tested counted. */
 static enum as_status find_depth(struct finder *f, const struct dots_range *r, enum as_rounding rounding,
                                  unsigned *depth, struct as_error *err)
 {
@@ -195,7 +195,7 @@ static enum as_status find_depth(struct finder *f, const struct dots_range *r, e
     dots_clear(&f->dots);
     for (int j = 1; j <= most; j++) {
         size_t dot = dots_add(&f->dots);
-        /* A half and a little more goes up; of the others a little alone makes all the difference. */
+        /* A half and a little more rounds up; for other modes the little alone decides. */
         double small = nearest ? 1 + ldexp(1, -j) : sign;
         dots_put(&f->dots, dot, t.large, 1.5, large);
         dots_put(&f->dots, dot, t.small, small, large - bits - (nearest ? 1 : j));
@@ -210,13 +210,13 @@ static enum as_status find_depth(struct finder *f, const struct dots_range *r, e
     return AS_OK;
 }
 
-/* Of a unit that adds two at a time: a sum that is rounded, or a summand that is cut off before. */
+/* For units that add two at a time: rounding of the sum, or truncation of a summand before. */
 static enum as_status take_two(struct finder *f, const struct dots_range *r, bool whole_sum, unsigned way,
                                struct as_error *err)
 {
     struct as_arithmetic *how = &f->out->how;
     unsigned kept = (unsigned)f->out->property[AS_PROPERTY_KEPT].value;
-    const char *why = "the sum has no more digits than are stored";
+    const char *why = "the sum has no more bits than are stored";
     if (way == AS_ROUNDINGS || !whole_sum) {
         found_unseen(f, AS_PROPERTY_ROUNDING, "%s", way == AS_ROUNDINGS ? f->out->property[AS_PROPERTY_CUT].text : why);
         how->kept = way == AS_ROUNDINGS ? AS_KEPT_ALL : kept;

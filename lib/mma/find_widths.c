@@ -1,10 +1,10 @@
-/* How many digits there are: of products, of what stands beside a larger summand, of the accumulator. Every width is
- * tried, from the narrowest on, in every place; the first that is not exact ends it. */
+/* Widths of products, aligned summands and the accumulator. Every width is tested, from the narrowest, in every place,
+ * until one is inexact. */
 #include "find_internal.h"
 
 #include <math.h>
 
-/* So many of the sums from `first` on are what they should be: large + 2^-j at j = 1, 2, ... */
+/* Counts the exact sums from `first` on: large + 2^-j at j = 1, 2, ... */
 static unsigned exact_until(const struct finder *f, size_t first, unsigned most, double base, int exponent)
 {
     for (unsigned j = 1; j <= most; j++)
@@ -20,7 +20,7 @@ static int near_one(int low, int high)
 
 struct widths {
     unsigned least, most;
-    unsigned at; /* the leaf of the least */
+    unsigned at; /* the leaf with the minimum */
     unsigned places;
 };
 
@@ -35,7 +35,7 @@ static void take_width(struct widths *w, unsigned leaf, unsigned bits)
     w->places++;
 }
 
-/* The accumulator is 1, one product is 2^-j: the result holds both, or the product is lost. */
+/* The accumulator is 1, one product is 2^-j: the result has both, or the product is lost. */
 static enum as_status find_accumulator(struct finder *f, const struct dots_range *r, struct as_error *err)
 {
     unsigned k = f->unit->k, most = f->unit->c->fraction;
@@ -51,7 +51,7 @@ static enum as_status find_accumulator(struct finder *f, const struct dots_range
         }
     enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
     if (st || f->dots.lost) {
-        found_unseen(f, AS_PROPERTY_ACCUMULATOR, "the operands have no codes for numbers so small");
+        found_unseen(f, AS_PROPERTY_ACCUMULATOR, "the operands cannot represent such small numbers");
         return st;
     }
     struct widths w = {0};
@@ -65,14 +65,13 @@ static enum as_status find_accumulator(struct finder *f, const struct dots_range
     else
         found_number(f, AS_PROPERTY_ACCUMULATOR, w.least + 1, most + 1, "%u significant bits of the %u of %s",
                      w.least + 1, f->unit->c->fraction + 1, f->unit->c->word);
-    /* No result has more digits than its format, so that what fills it is the end of the scale. */
+    /* No result has more bits than its format, which ends the scale. */
     if (most == f->unit->c->fraction)
         found->at_most = NAN;
     return AS_OK;
 }
 
-/* 1 and 2^-j and -1, in places where 1 and 2^-j meet before the other or all three at once; of the leaves from first to
- * last in the place of 2^-j. */
+/* 1, 2^-j and -1, where 1 and 2^-j meet before the third or all at once; with each leaf from first to last as 2^-j. */
 static enum as_status find_kept_of(struct finder *f, unsigned first, unsigned last, int low, int high, unsigned *most,
                                    struct widths *w, struct as_error *err)
 {
@@ -106,7 +105,7 @@ static enum as_status find_kept(struct finder *f, const struct dots_range *r, st
     unsigned k = f->unit->k, most = 0, most_of_c = 0;
     struct widths w = {0}, of_c = {0};
     enum as_status st = find_kept_of(f, 0, k - 1, r->low, r->high, &most, &w, err);
-    /* Products that are not small enough leave the accumulator, whose numbers are. */
+    /* If products are not small enough, the accumulator is. */
     if (!st && w.places && w.least == most)
         st = find_kept_of(f, k, k, find_low(f, r, k), r->high, &most_of_c, &of_c, err);
     if (of_c.places && of_c.least > w.least) {
@@ -120,11 +119,11 @@ static enum as_status find_kept(struct finder *f, const struct dots_range *r, st
     else
         found_number(f, AS_PROPERTY_KEPT, w.least, most, "%u fraction bits%s below a larger summand, %s", w.least,
                      w.least == most ? " at least" : "",
-                     f->fused ? "all that are added at once being aligned to the largest" : "which is the sum's width");
+                     f->fused ? "summands aligned to the largest" : "the width of the sum");
     return st;
 }
 
-/* (1 + 2^-j) x (1 + 2^-j) less what of it is larger than its last digit; the largest significands at the end. */
+/* (1 + 2^-j) x (1 + 2^-j) less all but its last bit; the largest significands at the end. */
 static void put_squares(struct finder *f, unsigned fraction, unsigned product, unsigned minus, int scale)
 {
     for (unsigned j = 1; j <= fraction + 1; j++) {
@@ -144,17 +143,17 @@ static enum as_status find_product(struct finder *f, const struct dots_range *r,
 {
     const struct as_matrix_unit *u = f->unit;
     unsigned fraction = u->a->fraction < u->b->fraction ? u->a->fraction : u->b->fraction, bits = 0;
-    /* The product's last digit has to have a code in the result. */
+    /* The product's last bit must be representable in the result. */
     int scale = r->low > -2 * (int)fraction ? (r->low + 2 * (int)fraction + 1) / 2 : 0;
     if (u->c->fraction < fraction || 2 * scale + 1 > r->high) {
-        found_unseen(f, AS_PROPERTY_PRODUCT, "the accumulator cannot hold what is to be taken from a product");
+        found_unseen(f, AS_PROPERTY_PRODUCT, "the accumulator cannot represent the subtrahend");
         return AS_OK;
     }
     dots_clear(&f->dots);
     put_squares(f, fraction, 0, u->k, scale);
     enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
     if (st || f->dots.lost) {
-        found_unseen(f, AS_PROPERTY_PRODUCT, "the formats have no codes for the numbers that show it");
+        found_unseen(f, AS_PROPERTY_PRODUCT, "the formats cannot represent the numbers that show it");
         return st;
     }
     for (unsigned j = 1; j <= fraction + 1; j++) {
@@ -167,7 +166,7 @@ static enum as_status find_product(struct finder *f, const struct dots_range *r,
     const struct as_property_found *kept = &f->out->property[AS_PROPERTY_KEPT];
     if (bits < 2 * fraction && bits + 2 <= u->c->fraction && kept->seen && kept->value >= bits + 2)
         f->out->how.product = bits;
-    found_number(f, AS_PROPERTY_PRODUCT, bits, NAN, "%s: %u fraction bits of the %u that it has arrive",
+    found_number(f, AS_PROPERTY_PRODUCT, bits, NAN, "%s: %u of its %u fraction bits survive",
                  exact ? "exact" : "not exact", bits, 2 * fraction);
     return AS_OK;
 }
@@ -177,14 +176,14 @@ enum as_status find_widths(struct finder *f, struct as_error *err)
     struct dots_range r = dots_range(&f->dots, f->subnormal_results);
     if (f->unit->c->kind != AS_NUMBER_FLOAT) {
         for (enum as_property p = AS_PROPERTY_PRODUCT; p <= AS_PROPERTY_KEPT; p++)
-            found_unseen(f, p, "integers have no digits that are lost, but those past the range");
+            found_unseen(f, p, "integers lose only bits past the range");
         return AS_OK;
     }
     enum as_status st = find_accumulator(f, &r, err);
     if (!st && f->tree)
         st = find_kept(f, &r, err);
     else if (!st)
-        found_unseen(f, AS_PROPERTY_KEPT, "the order of additions is not known");
+        found_unseen(f, AS_PROPERTY_KEPT, "the order of additions is unknown");
     if (!st)
         st = find_product(f, &r, err);
     return st;

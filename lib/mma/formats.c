@@ -1,4 +1,4 @@
-/* Codes of numbers and their values. */
+/* Encoding and decoding of formats. */
 #include "formats.h"
 
 #include <math.h>
@@ -8,22 +8,22 @@
 const struct as_number_format as_number_formats[] = {
     {"f64", "binary64", AS_NUMBER_FLOAT, 64, 11, 52, 1023, 0, AS_SPECIAL_IEEE},
     {"f32", "binary32", AS_NUMBER_FLOAT, 32, 8, 23, 127, 0, AS_SPECIAL_IEEE},
-    {"tf32", "binary32 with 10 bits of fraction", AS_NUMBER_FLOAT, 32, 8, 10, 127, 13, AS_SPECIAL_IEEE},
-    {"bf16", "binary32 without its lower half", AS_NUMBER_FLOAT, 16, 8, 7, 127, 0, AS_SPECIAL_IEEE},
+    {"tf32", "binary32 with 10 fraction bits", AS_NUMBER_FLOAT, 32, 8, 10, 127, 13, AS_SPECIAL_IEEE},
+    {"bf16", "upper half of binary32", AS_NUMBER_FLOAT, 16, 8, 7, 127, 0, AS_SPECIAL_IEEE},
     {"f16", "binary16", AS_NUMBER_FLOAT, 16, 5, 10, 15, 0, AS_SPECIAL_IEEE},
-    {"e4m3", "8 bits, 3 of fraction (OCP)", AS_NUMBER_FLOAT, 8, 4, 3, 7, 0, AS_SPECIAL_NAN},
-    {"e5m2", "8 bits, 2 of fraction (OCP)", AS_NUMBER_FLOAT, 8, 5, 2, 15, 0, AS_SPECIAL_IEEE},
-    {"e4m3fnuz", "8 bits, 3 of fraction, NaN in the place of -0", AS_NUMBER_FLOAT, 8, 4, 3, 8, 0, AS_SPECIAL_MINUS},
-    {"e5m2fnuz", "8 bits, 2 of fraction, NaN in the place of -0", AS_NUMBER_FLOAT, 8, 5, 2, 16, 0, AS_SPECIAL_MINUS},
-    {"e3m2", "6 bits, 2 of fraction (OCP)", AS_NUMBER_FLOAT, 6, 3, 2, 3, 0, AS_SPECIAL_NONE},
-    {"e2m3", "6 bits, 3 of fraction (OCP)", AS_NUMBER_FLOAT, 6, 2, 3, 1, 0, AS_SPECIAL_NONE},
-    {"e2m1", "4 bits, 1 of fraction (OCP)", AS_NUMBER_FLOAT, 4, 2, 1, 1, 0, AS_SPECIAL_NONE},
-    {"s32", "integers of 32 bits", AS_NUMBER_SIGNED, 32, 0, 0, 0, 0, AS_SPECIAL_NONE},
-    {"s16", "integers of 16 bits", AS_NUMBER_SIGNED, 16, 0, 0, 0, 0, AS_SPECIAL_NONE},
-    {"s8", "integers of 8 bits", AS_NUMBER_SIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
-    {"u8", "integers of 8 bits without sign", AS_NUMBER_UNSIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
-    {"s4", "integers of 4 bits", AS_NUMBER_SIGNED, 4, 0, 0, 0, 0, AS_SPECIAL_NONE},
-    {"u4", "integers of 4 bits without sign", AS_NUMBER_UNSIGNED, 4, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"e4m3", "8 bits, 3 fraction bits (OCP)", AS_NUMBER_FLOAT, 8, 4, 3, 7, 0, AS_SPECIAL_NAN},
+    {"e5m2", "8 bits, 2 fraction bits (OCP)", AS_NUMBER_FLOAT, 8, 5, 2, 15, 0, AS_SPECIAL_IEEE},
+    {"e4m3fnuz", "8 bits, 3 fraction bits, NaN instead of -0", AS_NUMBER_FLOAT, 8, 4, 3, 8, 0, AS_SPECIAL_MINUS},
+    {"e5m2fnuz", "8 bits, 2 fraction bits, NaN instead of -0", AS_NUMBER_FLOAT, 8, 5, 2, 16, 0, AS_SPECIAL_MINUS},
+    {"e3m2", "6 bits, 2 fraction bits (OCP)", AS_NUMBER_FLOAT, 6, 3, 2, 3, 0, AS_SPECIAL_NONE},
+    {"e2m3", "6 bits, 3 fraction bits (OCP)", AS_NUMBER_FLOAT, 6, 2, 3, 1, 0, AS_SPECIAL_NONE},
+    {"e2m1", "4 bits, 1 fraction bit (OCP)", AS_NUMBER_FLOAT, 4, 2, 1, 1, 0, AS_SPECIAL_NONE},
+    {"s32", "32-bit integers", AS_NUMBER_SIGNED, 32, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"s16", "16-bit integers", AS_NUMBER_SIGNED, 16, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"s8", "8-bit integers", AS_NUMBER_SIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"u8", "unsigned 8-bit integers", AS_NUMBER_UNSIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"s4", "4-bit integers", AS_NUMBER_SIGNED, 4, 0, 0, 0, 0, AS_SPECIAL_NONE},
+    {"u4", "unsigned 4-bit integers", AS_NUMBER_UNSIGNED, 4, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {"b1", "single bits", AS_NUMBER_UNSIGNED, 1, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {NULL, NULL, AS_NUMBER_FLOAT, 0, 0, 0, 0, 0, AS_SPECIAL_NONE},
 };
@@ -41,7 +41,7 @@ static uint64_t ones(unsigned bits)
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-/* Codes of magnitudes are in order of their values, sign and unused bits left out: what follows counts in them. */
+/* Without sign and unused bits, codes are ordered by value: the functions below count in them. */
 static uint64_t sign_of(const struct as_number_format *f)
 {
     return UINT64_C(1) << (f->exponent + f->fraction);
@@ -154,7 +154,7 @@ static uint64_t encode_integer(const struct as_number_format *f, double value, e
     return (uint64_t)(wrapped < 0 ? wrapped + modulus : wrapped);
 }
 
-/* What lies below the last digit that is kept, as a share of it: none, below a half, a half, above it. */
+/* The remainder below the last kept bit: none, below a half, a half, above. */
 static double rest_of(uint64_t digits, int dropped)
 {
     if (dropped <= 0 || digits == 0)
@@ -165,7 +165,7 @@ static double rest_of(uint64_t digits, int dropped)
     return low == 0 ? 0 : low < half ? 0.25 : low == half ? 0.5 : 0.75;
 }
 
-/* The code of a magnitude above 0, past the largest where it is past the range. */
+/* The code of a magnitude above 0, beyond the largest on overflow. */
 static uint64_t round_magnitude(const struct as_number_format *f, uint64_t digits, int exponent,
                                 enum as_rounding rounding, bool negative)
 {
@@ -177,7 +177,7 @@ static uint64_t round_magnitude(const struct as_number_format *f, uint64_t digit
     int dropped = top - (int)f->fraction - exponent;
     uint64_t whole = dropped >= 64 ? 0 : dropped > 0 ? digits >> dropped : digits << -dropped;
     bool up = as_rounds_up(rounding, negative, whole & 1, rest_of(digits, dropped));
-    /* A digit that is carried ends in the exponent, as it should. */
+    /* A carry correctly increments the exponent. */
     return ((uint64_t)(top - least) << f->fraction) + whole + (up ? 1 : 0);
 }
 
@@ -193,7 +193,7 @@ static uint64_t overflowed(const struct as_number_format *f, enum as_rounding ro
     return f->special == AS_SPECIAL_IEEE ? largest_code(f) + 1 : nan_code(f);
 }
 
-/* Where the code of -0 is NaN's there is no -0, and NaN has that sign already. */
+/* If the code of -0 is NaN there is no -0, and NaN has that sign already. */
 static uint64_t with_sign(const struct as_number_format *f, bool negative, uint64_t code)
 {
     bool bare = f->special == AS_SPECIAL_MINUS && (code == 0 || code == nan_code(f));

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Problems of a launch: as many as are worth one, in blocks of memory that are nowhere too large. */
+/* Problems per launch: enough to amortise it, in blocks of bounded size. */
 enum { BATCH_MAX = 1024, BLOCK_MAX = 16 << 20 };
 
 enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_error *err)
@@ -43,7 +43,7 @@ static enum as_status multiply_some(struct as_fragments *f, size_t count, const 
     return s;
 }
 
-/* Where a sparse factor has no place for a number, it can only be 0. */
+/* Elements that a sparse operand does not store must be 0. */
 static enum as_status check_places(const struct as_fragments *f, size_t count, const uint64_t *a, struct as_error *err)
 {
     const struct as_number_format *format = f->unit.a;
@@ -53,8 +53,8 @@ static enum as_status check_places(const struct as_fragments *f, size_t count, c
                 continue;
             for (size_t i = 0; i < count; i++)
                 if (as_number_decode(format, a[(i * f->matrix->m + row) * f->matrix->k + column]) != 0)
-                    return as_fail(err, AS_USAGE, "%s has no place for a number in column %u of its first factor",
-                                   f->matrix->name, column);
+                    return as_fail(err, AS_USAGE, "%s does not store column %u of its sparse operand", f->matrix->name,
+                                   column);
         }
     return AS_OK;
 }

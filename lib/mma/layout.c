@@ -127,15 +127,14 @@ static uint64_t get(const unsigned char *image, size_t bit, unsigned bits)
     return number;
 }
 
-/* Bytes of a line of LOCAL memory that one operand takes. */
+/* Bytes per shared memory line that one operand takes. */
 static unsigned line_bytes(const struct as_matrix *m, enum as_matrix_operand which)
 {
     unsigned bytes = m->k * as_matrix_format(m, which)->bits / 8;
     return which == AS_MATRIX_A && m->sparse ? bytes / 2 : bytes;
 }
 
-/* Where a number lies in the image, in bits; false where it has no place. Of numbers that several lanes hold: copy says
- * which of them. */
+/* Bit position of an element in the image; false if it has no place. copy: which of several lanes that hold it. */
 static bool find(const struct as_matrix *m, enum as_matrix_operand which, const struct as_layout *layout, unsigned n,
                  unsigned set, unsigned row, unsigned column, size_t *bit)
 {
@@ -166,7 +165,7 @@ static bool find(const struct as_matrix *m, enum as_matrix_operand which, const 
     return true;
 }
 
-/* Bits of the lane that a layout does not name. */
+/* Lane bits that a layout does not name. */
 static unsigned free_lanes(const struct as_matrix *m, const struct as_layout *layout)
 {
     unsigned named = 0;
@@ -203,7 +202,7 @@ void as_image_pack(const struct as_matrix *m, enum as_matrix_operand which, unsi
             unsigned copy = 0;
             do {
                 put(image, at + (size_t)copy * held->register_bits, bits, numbers[(size_t)row * columns + column]);
-                copy = (copy - copies) & copies; /* the next choice of those bits */
+                copy = (copy - copies) & copies; /* the next combination of those bits */
             } while (copy);
         }
 }

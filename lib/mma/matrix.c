@@ -21,7 +21,7 @@ bool as_matrix_columns(const struct as_matrix *m, unsigned n)
     return m->columns && n < m->n && (n % m->columns == 0 || n == 8 || n == 24);
 }
 
-/* Is the architecture one of those whose names begin so? "sm_90" is not one of "sm_9". */
+/* Does the architecture match one of these prefixes? "sm_90" is not one of "sm_9". */
 static bool is_one_of(const char *arch, const char *list)
 {
     size_t n = 0;
@@ -33,19 +33,18 @@ static bool is_one_of(const char *arch, const char *list)
     return !list;
 }
 
-/* Kernels of one API have words for the instructions of its vendor. Of a device that has none of them, one cell says
- * so. */
+/* A dialect has its vendor's instructions only. For devices without any, one cell says so. */
 enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err)
 {
     enum as_dialect dialect = as_dialect_find(info->dialect);
     if (as_core_runs(info))
         return as_core_applies(m, info, err);
     if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no words for matrix instructions");
+        as_fail(err, AS_UNSUPPORTED, "this device's dialect has no matrix instructions");
         return m == as_matrices ? AS_INAPPLICABLE : AS_PRUNED;
     }
     if (dialect != m->dialect) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", m->name);
+        as_fail(err, AS_UNSUPPORTED, "this device's dialect has no %s", m->name);
         return AS_PRUNED;
     }
     if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < m->least) {
@@ -95,7 +94,7 @@ unsigned as_matrix_registers(const struct as_matrix *m, enum as_matrix_operand w
 
 static const char letters[] = "abc";
 
-/* How assembly sees a register of the operand, and its C type. */
+/* Assembly constraint and C type of an operand register. */
 struct kind {
     const char *constraint, *type;
 };
@@ -214,7 +213,7 @@ static void add_loading(const struct as_matrix *m, enum as_matrix_operand which,
     as_buf_str(out, store ? ", \"l\"(at) : \"memory\")\n" : " : \"l\"(at) : \"memory\")\n");
 }
 
-/* Bits of lane and register that follow one another are taken at once: "((l) >> 2 & 7u) << 0 | ((r) >> 0 & 1u) << 3".
+/* Consecutive bits of lane and register are combined: "((l) >> 2 & 7u) << 0 | ((r) >> 0 & 1u) << 3".
  */
 static void add_line(const struct as_layout_line *line, struct as_buf *out)
 {

@@ -1,4 +1,4 @@
-/* Matrix units in software. A summand is an integer of 128 bits and an exponent: products of f64 lie in it whole. */
+/* Software models of matrix units. A summand is a 128-bit integer and an exponent: exact for products of f64. */
 #include "model.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@ __extension__ typedef __int128 i128;
 
 enum {
     SUMMANDS_MOST = AS_MATRIX_K_MOST + 1,
-    WIDE = 116,  /* fraction bits where all are kept; more than 106 of a product, and room to carry above */
-    ROUNDED = 62 /* digits that rounding gets to see; the last one says whether there were more */
+    WIDE = 116,  /* fraction bits if all are kept: more than 106 of a product, with carry bits */
+    ROUNDED = 62 /* bits available to rounding; the last one is sticky */
 };
 
 enum summand_kind { IS_FINITE, IS_INFINITE, IS_NAN };
@@ -19,8 +19,8 @@ struct summand {
     enum summand_kind kind;
     bool negative;
     u128 digits;
-    int exponent; /* of the last digit */
-    int lead;     /* exponent by which it is aligned, where that is not its first digit's; of digits that are not 0 */
+    int exponent; /* of the last bit */
+    int lead;     /* exponent by which it is aligned, if not its leading bit's; for nonzero digits */
 };
 
 static int top_of(u128 v)
@@ -37,7 +37,7 @@ static struct summand of_number(const struct as_number_format *f, uint64_t code,
         s.kind = isnan(value) ? IS_NAN : IS_INFINITE;
         return s;
     }
-    if (value == 0) /* most numbers of most experiments */
+    if (value == 0) /* most values of most experiments */
         return s;
     const double least = as_number_smallest_normal(f);
     if (flush && fabs(value) < least)
@@ -68,7 +68,7 @@ static struct summand product_of(const struct summand *a, const struct summand *
     return p;
 }
 
-/* As a share of one whole digit. */
+/* As a fraction of one unit. */
 static double share_of(u128 rest, u128 half)
 {
     return rest == 0 ? 0 : rest < half ? 0.25 : rest == half ? 0.5 : 0.75;
@@ -93,7 +93,7 @@ static i128 aligned(const struct summand *s, int last, bool all, enum as_roundin
     return s->negative ? -(i128)v : (i128)v;
 }
 
-/* Infinities and NaNs; false where there are none among the summands. */
+/* Infinities and NaNs; false if no summand is one. */
 static bool add_special(const struct summand *s, size_t n, struct summand *sum)
 {
     bool plus = false, minus = false, nan = false;
@@ -177,7 +177,7 @@ struct adder {
     const struct as_arithmetic *how;
 };
 
-/* A sum that is rounded, as the summand of the next. */
+/* A rounded sum, as the next summand. */
 static struct summand rounded(const struct adder *r, const struct summand *s, size_t n)
 {
     struct summand sum = add_at_once(r->how, s, n);
@@ -192,7 +192,7 @@ static struct summand in_pairs(const struct adder *r, struct summand *s, size_t 
     return s[0];
 }
 
-/* The products of one step with what came before at their end. */
+/* The products of one step, followed by the previous sum. */
 static struct summand add_step(const struct adder *r, struct summand *s, size_t n, const struct summand *before)
 {
     bool pairs = r->how->inside == AS_SUM_PAIRS;
@@ -212,7 +212,7 @@ static unsigned sums_of(const struct as_arithmetic *how)
     return how->sums > 1 ? how->sums : 1;
 }
 
-/* Which step each k is added in, so many of them. */
+/* The step of each k; returns the number of steps. */
 static unsigned steps_of(const struct as_matrix_model *m, uint8_t *at)
 {
     unsigned k = m->unit.k, most = 0;
@@ -231,8 +231,7 @@ struct steps {
     uint8_t at[AS_MATRIX_K_MOST];
 };
 
-/* The products of every k of a sum, `first` the first of them, step after step, to what came before.
- * a: k of a row, b: k of a column, n apart. */
+/* Adds the products of every k from `first` on, step by step, to the previous sum. a: a row, b: a column, n apart. */
 static struct summand add_products(const struct as_matrix_model *m, const struct steps *steps, const struct summand *a,
                                    const struct summand *b, unsigned first, const struct summand *before)
 {
@@ -311,7 +310,7 @@ enum as_status as_matrix_model_start(struct as_matrix_model *model, const char *
 {
     const struct as_number_format *fa = as_number_format(a), *fb = as_number_format(b), *fc = as_number_format(c);
     if (!fa || !fb || !fc)
-        return as_fail(err, AS_USAGE, "'%s', '%s' or '%s' is no format of numbers", a, b, c);
+        return as_fail(err, AS_USAGE, "'%s', '%s' or '%s' is no numeric format", a, b, c);
     if (k > AS_MATRIX_K_MOST)
         return as_fail(err, AS_UNSUPPORTED, "a model adds %d products at most, not %u", AS_MATRIX_K_MOST, k);
     if (how->step == 0)

@@ -9,18 +9,18 @@
 
 enum {
     CHAINS = 4,       /* usual */
-    CHAIN_ROOM = 128, /* registers that they may take */
-    LANE_ROOM = 224,  /* the most: what is left for operands and addresses */
+    CHAIN_ROOM = 128, /* registers available for accumulators */
+    LANE_ROOM = 224,  /* maximum, leaving operands and addresses */
     WARPS = 16,       /* usual */
-    WARPS_WAIT = 8,   /* two teams, of which one begins while the other is waited for */
+    WARPS_WAIT = 8,   /* two warpgroups, of which one issues while the other waits */
     BODY = 128,       /* instructions of the long body */
     BODY_WIDE = 16,   /* of those with the most columns */
-    LONGER = 8,       /* so many times, where a rate is asked for: the matrix unit is waited for at the end of a body */
+    LONGER = 8,       /* factor for rates: each body ends with a wait */
     STEPS_LEAST = 8,
     STEPS_MOST = 64,
     GROUP_MAX = 1024,
-    LEAST_TURNS = 512, /* of a CPU: so many that its counter of ticks sees each part of them */
-    MANY_WORDS = 48,   /* of a lane: with more of them compilers take over 128 registers, and fewer warps fit */
+    LEAST_TURNS = 512, /* on a CPU: enough for the tick counter to resolve each part */
+    MANY_WORDS = 48,   /* per lane: beyond this compilers use over 128 registers, and fewer warps fit */
 };
 
 static bool waits(const struct as_matrix *m)
@@ -39,7 +39,7 @@ static unsigned accumulator_words(const struct as_peak_desc *d)
     return words_of(d, AS_MATRIX_C);
 }
 
-/* So many of its words does a lane hold at a time: two fragments of each factor, and all accumulators. */
+/* Words per lane: two fragments of each operand, and all accumulators. */
 static unsigned lane_words(const struct as_peak_desc *d)
 {
     return 2 * (words_of(d, AS_MATRIX_A) + words_of(d, AS_MATRIX_B)) + d->chains * accumulator_words(d);
@@ -63,7 +63,7 @@ void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
     d->warps = d->warps ? d->warps : warps > team ? warps : team;
 }
 
-/* A core has one thread of kernels, and bodies of some numbers of chains. */
+/* A core has one kernel thread, and bodies for some numbers of chains. */
 static enum as_applies core_applies(const struct as_peak_desc *d, struct as_error *err)
 {
     const struct as_core *core = as_core_find(d->matrix->name);
@@ -91,7 +91,7 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
     if (as_core_runs(info))
         return core_applies(&d, err);
     if (as_matrix_emulated(d.matrix, info->arch)) {
-        as_fail(err, AS_UNSUPPORTED, "%s has no machine instruction for %s, compilers make others of it", info->arch,
+        as_fail(err, AS_UNSUPPORTED, "%s has no machine instruction for %s, compilers emulate it", info->arch,
                 d.matrix->name);
         return AS_INAPPLICABLE;
     }
@@ -105,12 +105,12 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
         return AS_INAPPLICABLE;
     }
     if (threads > GROUP_MAX || threads > info->threads) {
-        as_fail(err, AS_UNSUPPORTED, "a group has at most %u threads, %u warps are %zu",
+        as_fail(err, AS_UNSUPPORTED, "a workgroup has at most %u threads, %u warps are %zu",
                 info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
         return AS_INAPPLICABLE;
     }
     if (!(info->capabilities & AS_CAP_CYCLES)) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no cycle counter");
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
@@ -131,7 +131,7 @@ static double draw(const struct as_peak *p, const struct as_number_format *f, en
     }
     if (f->kind == AS_NUMBER_FLOAT)
         return (as_rng_u64(rng) & 1 ? -1 : 1) * (0.5 + 1.5 * as_rng_double(rng));
-    double most = as_number_largest(f); /* as far down as up, so that it can be negated */
+    double most = as_number_largest(f); /* symmetric, so that it can be negated */
     return least * most + (double)as_rng_below(rng, (uint64_t)(most - least * most) + 1);
 }
 
@@ -141,7 +141,7 @@ static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum a
     const struct as_number_format *f = as_matrix_format(m, which);
     size_t n = as_matrix_count(p->desc.matrix, which, p->desc.n);
     unsigned columns = as_matrix_cols(m, which, p->desc.n);
-    /* Unsigned numbers have no negative: their sums wrap. */
+    /* Unsigned values cannot be negated: their sums wrap. */
     bool mirror = which == AS_MATRIX_A && how == AS_PEAK_RANDOM && f->kind != AS_NUMBER_UNSIGNED;
     for (int set = 0; set < 2; set++)
         for (size_t v = 0; v < AS_MATRIX_VARIANTS; v++)
@@ -155,7 +155,7 @@ static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum a
             }
 }
 
-/* In registers each variant has two images, one after the other; in LOCAL memory all share one that holds both. */
+/* In registers each variant has two consecutive images; in shared memory all share one that holds both. */
 static enum as_status write_factor(struct as_peak *p, enum as_matrix_operand which, struct as_error *err)
 {
     const struct as_matrix *m = p->desc.matrix;
@@ -249,8 +249,8 @@ static enum as_status build(struct as_peak *p, struct as_device *dev, struct as_
     return s;
 }
 
-/* Registers, as the compiler gave them: a group that has too few of them cannot be launched, and one that keeps
- * accumulators in memory measures that. */
+/* Checks the compiler's register allocation: too many registers prevent the launch, and spilled accumulators would be
+ * measured. */
 static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context *vc, struct as_error *err)
 {
     struct as_device *dev = p->timed.dev;
@@ -260,15 +260,15 @@ static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context 
         return AS_OK;
     as_note_number(vc, "registers", info.registers);
     if (info.private_bytes)
-        return as_fail(err, AS_UNSUPPORTED, "the compiler keeps %llu bytes of each lane's accumulators in memory",
+        return as_fail(err, AS_UNSUPPORTED, "the compiler spills %llu bytes of accumulators per lane",
                        (unsigned long long)info.private_bytes);
     if (info.max_threads && info.max_threads < p->group_size)
-        return as_fail(err, AS_UNSUPPORTED, "with %u registers of each a unit holds %u threads, not %zu",
+        return as_fail(err, AS_UNSUPPORTED, "with %u registers per thread a compute unit holds %u threads, not %zu",
                        info.registers, info.max_threads, p->group_size);
     return AS_OK;
 }
 
-/* Machine code is counted where its instructions have names. */
+/* Machine code is counted if its instructions have names. */
 static void expect_code(struct as_peak *p, struct as_trial_context *vc)
 {
     struct as_device *dev = p->timed.dev;
@@ -367,8 +367,9 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
         if (*cycles > 0)
             return AS_OK;
     }
-    return as_fail(err, AS_UNSUPPORTED,
-                   "groups do not spread evenly over the units; let this process use the whole device");
+    return as_fail(
+        err, AS_UNSUPPORTED,
+        "workgroups are not distributed evenly over the compute units; let this process use the whole device");
 }
 
 enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak_time *out, struct as_error *err)
@@ -383,7 +384,7 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
             return s;
     }
     if (whole <= half)
-        return as_fail(err, AS_UNSUPPORTED, "%u turns of %u steps take no longer than of half of them", turns,
+        return as_fail(err, AS_UNSUPPORTED, "%u turns of %u steps take no longer than those of half of them", turns,
                        p->body.steps);
     double operations = 2.0 * m->m * p->desc.n * m->k * p->body.chains * (double)p->teams;
     *out = (struct as_peak_time){.seconds = half_s + whole_s,

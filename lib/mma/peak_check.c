@@ -1,4 +1,4 @@
-/* Were the steps done right: exact sums of whole operands, and possible ones of random operands. */
+/* The check: exact sums of integers, and plausible ones of random operands. */
 #include "peak_internal.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static double factor_sum(const struct as_peak *p, enum as_matrix_operand which, 
            as_number_decode(f, p->numbers[which][1][variant * n + at]);
 }
 
-/* Of four steps: (0, 0), (1, 1), (0, 1), (1, 0) are both of A times both of B. In LOCAL memory all teams have the first
+/* Four steps, (0, 0), (1, 1), (0, 1), (1, 0), are both of A times both of B. In shared memory all warps have the first
  * variant. */
 static void reference(const struct as_peak *p, size_t variant, double *sums)
 {
@@ -36,7 +36,7 @@ static enum as_status read_ends(struct as_peak *p, struct as_error *err)
     return p->timed.dev->memory->read(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, err);
 }
 
-/* An accumulator of a team of a group. */
+/* An accumulator of a warp of a workgroup. */
 struct end {
     size_t group, team, chain;
 };
@@ -46,7 +46,7 @@ static size_t end_at(const struct as_peak *p, const struct end *e)
            as_image_bytes(p->desc.matrix, AS_MATRIX_C, p->desc.n);
 }
 
-/* One accumulator, number by number: false, and words, where one is not what it should be. */
+/* Compares one accumulator element by element; false with the reason on a difference. */
 static bool compare_one(const struct as_peak *p, const struct end *e, const double *sums, double scale, uint64_t *codes,
                         char *why, size_t size)
 {
@@ -59,14 +59,14 @@ static bool compare_one(const struct as_peak *p, const struct end *e, const doub
             double got = as_number_decode(f, codes[i]);
             if (got == scale * sums[i])
                 continue;
-            snprintf(why, size, "row %u, column %u of accumulator %zu of team %zu of group %zu is %g, not %g", row,
+            snprintf(why, size, "row %u, column %u of accumulator %zu of warp %zu of workgroup %zu is %g, not %g", row,
                      column, e->chain, e->team, e->group, got, scale * sums[i]);
             return false;
         }
     return true;
 }
 
-/* All accumulators of a variant in a group; number by number only those whose bits are others, as zeros may be. */
+/* All accumulators of a variant in a workgroup; element by element only if their bits differ, as zeros may. */
 static bool compare_group(const struct as_peak *p, size_t group, size_t variant, const unsigned char *want,
                           const double *sums, double scale, uint64_t *codes, char *why, size_t size)
 {
@@ -100,7 +100,7 @@ static bool compare(const struct as_peak *p, double scale, double *sums, uint64_
     return good;
 }
 
-/* What a group ended with after random operands; integers wrap. */
+/* A workgroup's final accumulators after random operands; integers wrap. */
 static bool check_possible(const struct as_peak *p, uint64_t *codes, char *why, size_t size)
 {
     const struct as_matrix *m = p->desc.matrix;
@@ -112,7 +112,7 @@ static bool check_possible(const struct as_peak *p, uint64_t *codes, char *why, 
             double got = as_number_decode(f, codes[i]);
             if (fabs(got) <= p->bound)
                 continue;
-            snprintf(why, size, "an accumulator holds %g, of operands whose sums stay below %u", got, p->bound);
+            snprintf(why, size, "an accumulator holds %g, but sums stay below %u", got, p->bound);
             return false;
         }
     }
@@ -151,7 +151,7 @@ bool as_peak_check(struct as_peak *p, char *why, size_t size)
         snprintf(why, size, "%s", err.text[0] ? err.text : "no memory for the host's sums");
     good = good && check_possible(p, codes, why, size) && check_whole(p, sums, codes, why, size);
     if (good)
-        snprintf(why, size, "all %zu accumulators end with the host's sums, exactly",
+        snprintf(why, size, "all %zu accumulators equal the host's exactly",
                  p->groups * p->teams * p->body.chains * numbers);
     free(sums);
     free(codes);

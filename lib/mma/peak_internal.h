@@ -1,12 +1,12 @@
-/* What the files of peak.h share. */
+/* Shared by the files of peak.h. */
 #ifndef AS_LIB_MMA_PEAK_INTERNAL_H
 #define AS_LIB_MMA_PEAK_INTERNAL_H
 
 #include "peak.h"
 
-/* Draws operands and writes them where the kernels take them. */
+/* Draws operands and packs them for the kernels. */
 enum as_status as_peak_write(struct as_peak *p, enum as_peak_operands how, struct as_error *err);
-/* Runs a kernel; its cycles on the slowest unit, and seconds. */
+/* Runs a kernel; cycles on the slowest compute unit, and seconds. */
 enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, double *cycles, double *seconds,
                               struct as_error *err);
 

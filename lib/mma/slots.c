@@ -1,5 +1,5 @@
-/* One number of A and all of B: the row of the result in which something appears is A's row. With the slots of B
- * numbered in binary, one digit a problem, each of those results says which slot of B it was multiplied by. */
+/* With one nonzero slot of A and all of B, the nonzero row of the result is A's row. With the slots of B numbered in
+ * binary, one bit per problem, each result reveals the slot of B it was multiplied by. */
 #include "slots.h"
 
 #include <stdio.h>
@@ -12,11 +12,11 @@ struct search {
     const struct as_slot_unit *unit;
     struct as_slots *out;
     uint64_t one_a, one_b;
-    uint64_t *a, *b, *d; /* of a batch of problems */
+    uint64_t *a, *b, *d; /* bytes of a batch of problems */
     size_t batch;
-    uint16_t *live; /* slots of A that a product uses */
+    uint16_t *live; /* used slots of A */
     size_t live_n;
-    uint16_t *partner; /* by live slot of A and slot of C: the slot of B, AS_SLOT_NONE where there is no product */
+    uint16_t *partner; /* by live slot of A and slot of C: the slot of B, AS_SLOT_NONE without a product */
 };
 
 static unsigned digits_of(size_t n)
@@ -27,14 +27,14 @@ static unsigned digits_of(size_t n)
     return digits;
 }
 
-/* Which numbers of B are 1 in a problem: all, or those whose slot has this binary digit. */
+/* Elements of B that are 1 in a problem: all, or those whose slot has this bit. */
 static void put_b(const struct search *s, uint64_t *b, unsigned digit, bool all)
 {
     for (size_t i = 0; i < s->unit->slots_b; i++)
         b[i] = all || i >> digit & 1 ? s->one_b : 0;
 }
 
-/* false: a result is neither 0 nor 1. */
+/* False: a result is neither 0 nor 1. */
 static bool read_d(const struct search *s, const uint64_t *d, size_t slot, bool *is_one)
 {
     double v = as_number_decode(s->unit->c, d[slot]);
@@ -47,7 +47,7 @@ static enum as_status run(struct search *s, size_t count, struct as_error *err)
     return s->unit->multiply(s->unit->ctx, count, s->a, s->b, s->d, err);
 }
 
-/* Slots of A with which any result appears. */
+/* Slots of A that give any result. */
 static enum as_status find_live(struct search *s, struct as_error *err)
 {
     const struct as_slot_unit *u = s->unit;
@@ -65,8 +65,8 @@ static enum as_status find_live(struct search *s, struct as_error *err)
             bool any = false, one;
             for (size_t d = 0; d < u->slots_c; d++) {
                 if (!read_d(s, s->d + i * u->slots_c, d, &one))
-                    return as_fail(err, AS_FAILED,
-                                   "a product of one number in place %zu of A with ones is neither 0 nor 1", first + i);
+                    return as_fail(err, AS_FAILED, "the product of place %zu of A with ones is neither 0 nor 1",
+                                   first + i);
                 any |= one;
             }
             if (any)
@@ -76,7 +76,7 @@ static enum as_status find_live(struct search *s, struct as_error *err)
     return AS_OK;
 }
 
-/* Problem q of the second round: live slot q / (digits + 1), all of B or one digit of it. */
+/* Problem q of the second round: live slot q / (digits + 1), all of B or one bit of it. */
 static void put_problem(struct search *s, size_t i, size_t q, unsigned digits)
 {
     const struct as_slot_unit *u = s->unit;
@@ -119,9 +119,9 @@ static enum as_status find_partners(struct search *s, struct as_error *err)
     return AS_OK;
 }
 
-/* ---- what belongs together ---- */
+/* ---- rows, columns and k ---- */
 
-/* Notes a slot's number, or finds that it has another already. */
+/* Sets a slot's number, or finds a contradiction. */
 static bool note(uint16_t *at, uint16_t number)
 {
     if (*at == AS_SLOT_NONE)
@@ -134,8 +134,8 @@ static enum as_status contradiction(const char *operand, size_t slot, const char
     return as_fail(err, AS_FAILED, "place %zu of %s belongs to two %s", slot, operand, what);
 }
 
-/* A live slot of A, its row and its k known or new: all results that it reaches have its row, all slots of B that it
- * meets its k, and each of those results the column of that slot of B. */
+/* A live slot of A with known or new row and k: all results it reaches have its row, all slots of B it meets have its
+ * k, and each result has the column of its slot of B. */
 static enum as_status number_one(struct search *s, size_t i, uint16_t row, uint16_t k, struct as_error *err)
 {
     const struct as_slot_unit *u = s->unit;
@@ -147,7 +147,7 @@ static enum as_status number_one(struct search *s, size_t i, uint16_t row, uint1
         if (partner[d] == AS_SLOT_NONE)
             continue;
         if (partner[d] >= u->slots_b)
-            return as_fail(err, AS_FAILED, "place %zu of the result changes from problem to problem", d);
+            return as_fail(err, AS_FAILED, "place %zu of the result varies between problems", d);
         struct as_slot *b = &o->b[partner[d]], *c = &o->c[d];
         if (b->column == AS_SLOT_NONE && c->column == AS_SLOT_NONE)
             b->column = (uint16_t)o->n++;
@@ -155,19 +155,18 @@ static enum as_status number_one(struct search *s, size_t i, uint16_t row, uint1
         if (!note(&c->row, row))
             return contradiction("the result", d, "rows", err);
         if (!note(&b->row, k))
-            return contradiction("B", partner[d], "numbers of k", err);
+            return contradiction("B", partner[d], "k indices", err);
         if (!note(&b->column, column) || !note(&c->column, column))
             return contradiction("the result", d, "columns", err);
         met++;
     }
     if (met != u->n)
-        return as_fail(err, AS_FAILED, "a number in place %u of A appears in %zu columns, not in %u", s->live[i], met,
-                       u->n);
+        return as_fail(err, AS_FAILED, "place %u of A appears in %zu columns, not %u", s->live[i], met, u->n);
     return AS_OK;
 }
 
-/* Rows: slots of A that reach the same results. k: slots of A that meet the same slots of B. The first slot begins;
- * each further one is taken when its row or its k is known, so that its columns have numbers already. */
+/* Rows: slots of A that reach the same results. k: slots of A that meet the same slots of B. After the first slot, each
+ * is taken once its row or its k is known, so that its columns are numbered. */
 static enum as_status number_all(struct search *s, struct as_error *err)
 {
     const struct as_slot_unit *u = s->unit;
@@ -195,7 +194,7 @@ static enum as_status number_all(struct search *s, struct as_error *err)
         }
     }
     if (!st && (o->m != u->m || o->n != u->n || o->k != u->k || done != s->live_n))
-        st = as_fail(err, AS_FAILED, "%zu places of A make %u x %u x %u, not %u x %u x %u", done, o->m, o->n, o->k,
+        st = as_fail(err, AS_FAILED, "%zu places of A form %u x %u x %u, not %u x %u x %u", done, o->m, o->n, o->k,
                      u->m, u->n, u->k);
     return st;
 }
@@ -213,7 +212,7 @@ static enum as_status start(struct search *s, struct as_error *err)
     const struct as_slot_unit *u = s->unit;
     size_t each = (u->slots_a + u->slots_b + u->slots_c) * sizeof *s->a, live = (size_t)u->m * u->k;
     if (u->slots_a >= AS_SLOT_NONE || u->slots_b >= AS_SLOT_NONE || u->slots_c >= AS_SLOT_NONE)
-        return as_fail(err, AS_UNSUPPORTED, "operands of more than %d places are not looked into", AS_SLOT_NONE - 1);
+        return as_fail(err, AS_UNSUPPORTED, "operands of more than %d places are not examined", AS_SLOT_NONE - 1);
     s->batch = BATCH_BYTES / each + 1;
     s->a = malloc(s->batch * u->slots_a * sizeof *s->a);
     s->b = malloc(s->batch * u->slots_b * sizeof *s->b);
@@ -237,8 +236,7 @@ enum as_status as_slots_find(const struct as_slot_unit *unit, struct as_slots *o
     if (!st)
         st = find_live(&s, err);
     if (!st && s.live_n != (size_t)unit->m * unit->k)
-        st = as_fail(err, AS_FAILED, "numbers are taken from %zu places of A, which has %u", s.live_n,
-                     unit->m * unit->k);
+        st = as_fail(err, AS_FAILED, "%zu places of A are used, which has %u elements", s.live_n, unit->m * unit->k);
     if (!st)
         st = find_partners(&s, err);
     if (!st)
@@ -261,9 +259,9 @@ void as_slots_finish(struct as_slots *slots)
     *slots = (struct as_slots){.a = NULL};
 }
 
-/* ---- beside what is documented ---- */
+/* ---- comparison with the documentation ---- */
 
-/* Numbers of the one by numbers of the other. */
+/* Maps numbers of one to numbers of the other. */
 struct names {
     uint16_t *rows, *columns, *k;
 };
@@ -278,7 +276,7 @@ static bool take_names(struct names *names, const struct as_slots *found, const 
         names->rows[i] = AS_SLOT_NONE;
     names->columns = names->rows + found->m;
     names->k = names->columns + found->n;
-    /* The first slot that has a number says what it is called. */
+    /* The first numbered slot determines the name. */
     for (size_t i = 0; i < found->slots_a && i < doc->slots_a; i++)
         if (found->a[i].row != AS_SLOT_NONE && doc->a[i].row != AS_SLOT_NONE) {
             note(&names->rows[found->a[i].row], doc->a[i].row);
@@ -301,7 +299,7 @@ static void compare(const char *operand, struct as_slot *found, const struct as_
         (*unequal)++;
         if (!out->first[0])
             snprintf(out->first, sizeof out->first,
-                     "place %zu of %s holds row %d, column %d, documented are row %d, column %d", i, operand,
+                     "place %zu of %s holds row %d, column %d, documented: row %d, column %d", i, operand,
                      found[i].row == AS_SLOT_NONE ? -1 : found[i].row,
                      found[i].column == AS_SLOT_NONE ? -1 : found[i].column,
                      doc[i].row == AS_SLOT_NONE ? -1 : doc[i].row, doc[i].column == AS_SLOT_NONE ? -1 : doc[i].column);
@@ -315,9 +313,9 @@ enum as_status as_slots_compare(struct as_slots *found, const struct as_slots *d
     *out = (struct as_slots_difference){{0}, ""};
     if (found->slots_a != documented->slots_a || found->slots_b != documented->slots_b ||
         found->slots_c != documented->slots_c)
-        return as_fail(err, AS_FAILED, "the two have not as many places");
+        return as_fail(err, AS_FAILED, "the numbers of places differ");
     if (!take_names(&names, found, documented))
-        return as_nomem(err, ((size_t)found->m + found->n + found->k) * sizeof *names.rows, "numbers of rows");
+        return as_nomem(err, ((size_t)found->m + found->n + found->k) * sizeof *names.rows, "row indices");
     compare("A", found->a, documented->a, found->slots_a, names.rows, names.k, &out->unequal[0], out);
     compare("B", found->b, documented->b, found->slots_b, names.k, names.columns, &out->unequal[1], out);
     compare("the result", found->c, documented->c, found->slots_c, names.rows, names.columns, &out->unequal[2], out);

@@ -28,13 +28,13 @@ bool as_peak_desc(const struct as_axes *axes, struct as_peak_desc *out)
 void as_peak_limit(struct as_trial_context *vc, double documented)
 {
     vc->limit = documented;
-    snprintf(vc->limit_why, sizeof vc->limit_why, "documented rate of a unit of %s", vc->dev->info.arch);
+    snprintf(vc->limit_why, sizeof vc->limit_why, "documented rate per compute unit of %s", vc->dev->info.arch);
 }
 
 double as_peak_patience(const struct as_device_info *info, const struct as_axes *axes)
 {
     (void)info, (void)axes;
-    return 30; /* a driver compiles the kernels at first */
+    return 30; /* the driver compiles the kernels first */
 }
 
 enum as_applies as_peak_trial_applies(const struct as_device_info *info, const struct as_axes *axes,

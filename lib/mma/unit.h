@@ -1,5 +1,5 @@
-/* What every experiment on a matrix unit sees of it: one small multiply-accumulate, many problems at a time.
- * A device's instruction and a model in software look alike through it. */
+/* The interface of all experiments on a matrix unit: batches of one small multiply-accumulate, by a device's
+ * instruction or a software model. */
 #ifndef AS_LIB_MMA_UNIT_H
 #define AS_LIB_MMA_UNIT_H
 
@@ -7,10 +7,10 @@
 #include "formats.h"
 
 struct as_matrix_unit {
-    const struct as_number_format *a, *b, *c; /* operands; accumulator and result */
+    const struct as_number_format *a, *b, *c; /* formats of operands, of accumulator and result */
     unsigned m, n, k;
-    /* d = a x b + c of `count` problems that know nothing of each other. Row by row a[m][k], b[k][n], c[m][n] and
-     * d[m][n] of one problem after the other, each number as the bits of its format. */
+    /* d = a x b + c for `count` independent problems. Row-major a[m][k], b[k][n], c[m][n] and d[m][n], problem by
+     * problem, each element as a code of its format. */
     enum as_status (*multiply)(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, const uint64_t *c,
                                uint64_t *d, struct as_error *err);
     void *ctx;

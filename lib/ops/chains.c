@@ -9,9 +9,9 @@
 enum {
     BODY = 768, /* instructions of the long body */
     MOST_CORE = 96,
-    BODY_CORE = 24, /* of a CPU, whose compilers take long over a long one */
-    LEAST = 24,     /* steps of it, as the short one has half and steps come in twelves */
-    LOOP = 16,      /* of a loop's own instructions, at most */
+    BODY_CORE = 24, /* on a CPU, where long bodies compile slowly */
+    LEAST = 24,     /* steps per body: the short one has half, and steps come in twelves */
+    LOOP = 16,      /* maximum loop overhead in instructions */
     GROUP_MAX = 1024,
 };
 
@@ -47,13 +47,13 @@ static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type
     return false;
 }
 
-/* AS_UNSUPPORTED with what of the operation the device has not. */
+/* AS_UNSUPPORTED with what the device lacks for the operation. */
 static enum as_status has_operation(const struct as_device_info *info, const struct as_op *op, struct as_error *err)
 {
     enum as_dialect dialect = dialect_of(info);
     unsigned warp = as_chains_warp(info);
     if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
-        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no word for %s", op->name);
+        return as_fail(err, AS_UNSUPPORTED, "this device's dialect has no %s", op->name);
     if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
     if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
@@ -62,10 +62,9 @@ static enum as_status has_operation(const struct as_device_info *info, const str
         return as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name,
                        op->cuda_least, info->arch);
     if (dialect == AS_DIALECT_HIP && !as_op_on_amd(op, info->arch))
-        return as_fail(err, AS_UNSUPPORTED, "of AMD's chips those of %s have %s, this is %s", op->amd_chips, op->name,
-                       info->arch);
+        return as_fail(err, AS_UNSUPPORTED, "only AMD's %s have %s, this is %s", op->amd_chips, op->name, info->arch);
     if (op->group_reference && (warp > AS_OP_GROUP_MOST || (warp & (warp - 1))))
-        return as_fail(err, AS_UNSUPPORTED, "%s is of a power of two of lanes, up to %d; here %u go together", op->name,
+        return as_fail(err, AS_UNSUPPORTED, "%s needs a power of two of lanes, up to %d; this device has %u", op->name,
                        (int)AS_OP_GROUP_MOST, warp);
     return AS_OK;
 }
@@ -96,7 +95,7 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     if (as_chains_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
         return AS_PRUNED;
     if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no cycle counter");
         return AS_INAPPLICABLE;
     }
     for (size_t i = 0; i < desc->sequence.n && applies == AS_APPLIES; i++)
@@ -104,14 +103,14 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     if (applies != AS_APPLIES)
         return applies;
     if (desc->threads > 2 * as_chains_full(info) || (info->unit_threads && desc->threads > info->unit_threads)) {
-        as_fail(err, AS_UNSUPPORTED, "a unit does not hold %u threads at a time", desc->threads);
+        as_fail(err, AS_UNSUPPORTED, "a compute unit does not hold %u threads", desc->threads);
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
 }
 
-/* A unit of NVIDIA's has four schedulers, each of which issues one instruction of a warp in a cycle, since sm_70: those
- * before have two, or such as issue two instructions. 0: not published. */
+/* Since sm_70 an SM has four schedulers that issue one warp instruction per cycle; earlier ones differ. 0: not
+ * published. */
 static unsigned schedulers(const struct as_device_info *info)
 {
     enum { SCHEDULERS = 4 };
@@ -120,7 +119,7 @@ static unsigned schedulers(const struct as_device_info *info)
 
 static void say_issue(struct as_trial_context *vc, unsigned each)
 {
-    snprintf(vc->limit_why, sizeof vc->limit_why, "%u instructions of a warp in a cycle", each);
+    snprintf(vc->limit_why, sizeof vc->limit_why, "%u warp instructions per cycle", each);
 }
 
 void as_limit_issue(struct as_trial_context *vc, const struct as_chains_desc *desc)
@@ -160,7 +159,7 @@ static void draw_block(enum as_op_domain domain, enum as_op_type type, struct as
     }
 }
 
-/* Of all operations: the operand that is their first, second or third. */
+/* The first, second or third operand of all operations. */
 static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng, struct as_memory **out,
                            struct as_error *err)
 {
@@ -182,7 +181,7 @@ static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng
     return status;
 }
 
-/* The words that links take. */
+/* Operands of the links. */
 static enum as_status fill_words(struct as_chains *c, struct as_rng *rng, struct as_error *err)
 {
     const struct as_op_sequence *s = &c->desc.sequence;
@@ -228,7 +227,7 @@ static enum as_status build(struct as_chains *c, struct as_device *dev, struct a
     return s;
 }
 
-/* One group of a unit where it can be as large, else two. */
+/* One workgroup per compute unit if it can be as large, else two. */
 static void shape(struct as_chains *c, const struct as_device_info *info)
 {
     unsigned full = as_chains_full(info);
@@ -239,7 +238,7 @@ static void shape(struct as_chains *c, const struct as_device_info *info)
     c->groups = c->unit_groups * (units ? units : 1);
 }
 
-/* Where machine code has no names, it must at least be as long as its steps. */
+/* Without instruction names the code must at least be as long as its steps. */
 static void expect_code(struct as_chains *c, struct as_trial_context *vc)
 {
     struct as_device *dev = c->timed.dev;
@@ -292,7 +291,7 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *v
         expect_code(c, vc);
     if (!s)
         s = add_tick(c, vc, err);
-    /* Some drivers compile at the first launch, which is no part of a sample. */
+    /* Some drivers compile at the first launch, outside any sample. */
     double unused;
     return s ? s : as_chains_launch(c, AS_CHAINS_WHOLE, 1, &unused, err);
 }
@@ -331,7 +330,7 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
 
 enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
 
-/* Cycles of a launch of the kernel, or its seconds where nothing counts cycles. */
+/* Cycles of a launch, or its seconds without a cycle counter. */
 static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
                           double *seconds, struct as_error *err)
 {
@@ -344,9 +343,9 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
         if (*cycles > 0)
             return AS_OK;
     }
-    return as_fail(err, AS_UNSUPPORTED,
-                   "groups do not spread evenly over the units; let this process use the whole "
-                   "device");
+    return as_fail(
+        err, AS_UNSUPPORTED,
+        "workgroups are not distributed evenly over the compute units; let this process use the whole device");
 }
 
 static double results_of(const struct as_chains *c)
@@ -365,7 +364,7 @@ static double sequences_of(const struct as_chains *c)
     return (double)c->unit_groups * (double)c->group_size / as_chains_warp(&c->timed.dev->info) * c->desc.ilp;
 }
 
-/* Of a body and of one twice as long. A host that took the core away from the shorter one makes it the longer. */
+/* Times a body and one twice as long. Preemption may make the shorter one take longer. */
 static enum as_status pair(struct as_chains *c, uint32_t turns, double *half, double *whole, double *seconds,
                            struct as_error *err)
 {
@@ -380,28 +379,28 @@ static enum as_status pair(struct as_chains *c, uint32_t turns, double *half, do
         if (*whole > *half)
             return AS_OK;
     }
-    return as_fail(err, AS_UNSUPPORTED,
-                   "%u turns of a body of %u steps take no longer than of half of it, by the clock "
-                   "of this device",
-                   turns, c->desc.steps);
+    return as_fail(
+        err, AS_UNSUPPORTED,
+        "%u turns of a body of %u steps take no longer than those of half of it, by the clock of this device", turns,
+        c->desc.steps);
 }
 
-/* The clock of a CPU by a chain of adds, one a cycle. */
+/* The clock of a CPU by a chain of additions, one per cycle. */
 static enum as_status tick_hz(struct as_chains *c, uint32_t turns, double *hz, struct as_error *err)
 {
     struct as_chains *t = c->tick ? c->tick : c;
     double whole, half, unused;
     *hz = NAN;
     if (!t->timed.dev->info.is_host_cpu)
-        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no counter of cycles");
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no cycle counter");
     enum as_status s = pair(t, turns, &half, &whole, &unused, err);
     if (!s)
         *hz = (double)turns * (t->desc.steps / 2) / (whole - half);
     return s;
 }
 
-/* Cycles of a turn's steps. A turn of the long body and one of the short one differ by half of them, but only where a
- * compiler made the same of both: the loop is a few instructions, and what it does not explain is such a difference. */
+/* Cycles per turn. Long and short body differ by half of the steps, if the compiler generated equivalent code: the loop
+ * is a few instructions, and a larger discrepancy means that it did not. */
 static double without_loop(const struct as_chains *c, double whole, double half)
 {
     double body = (double)c->desc.ilp * c->desc.steps * as_op_sequence_weight(&c->desc.sequence);

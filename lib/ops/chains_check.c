@@ -1,4 +1,4 @@
-/* Are chains what they say: each operation once against the host, and their ends against single steps. */
+/* The check of chains: each operation once against the host, and their ends against single steps. */
 #include "chains_internal.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { ONCE = AS_CHAINS_STARTS, ONCE_GROUP = AS_OP_GROUP_MOST };
 
-/* Each operation once on each of the operands that there are; the operands and results of all. */
+/* Each operation once on all operands; returns operands and results. */
 static enum as_status run_once(struct as_chains *c, char *values[4], struct as_error *err)
 {
     struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
@@ -72,7 +72,7 @@ static bool check_once(struct as_chains *c, char *why, size_t size)
     return good;
 }
 
-/* What chains end with after so many turns of a body. */
+/* Ends of the chains after so many turns of a body. */
 static enum as_status ends_of(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, void *end,
                               struct as_error *err)
 {
@@ -101,7 +101,7 @@ static bool check_ends(struct as_chains *c, char *why, size_t size)
             return false;
         }
         if (memcmp(c->end[0], c->end[1], c->ends_bytes) != 0) {
-            snprintf(why, size, "chains of the %s body do not end where %u steps one by one end", bodies[i].name,
+            snprintf(why, size, "chains of the %s body do not end where %u single steps end", bodies[i].name,
                      TURNS * bodies[i].steps);
             return false;
         }
@@ -113,7 +113,7 @@ bool as_chains_check(struct as_chains *c, char *why, size_t size)
 {
     if (!check_once(c, why, size) || !check_ends(c, why, size))
         return false;
-    snprintf(why, size, "%zu results are the host's, and all chains end where their steps one by one end",
+    snprintf(why, size, "%zu results equal the host's, and all chains end where single steps end",
              c->desc.sequence.n * ONCE);
     return true;
 }

@@ -39,14 +39,14 @@ uint64_t as_code_count(const struct as_instructions *list, const char *names)
     return n;
 }
 
-/* Around its steps a compiler computes addresses with the same instructions, in a short body in other ways: a few, and
- * more where there are more numbers to load. */
+/* Address computations around the steps use the same instructions and differ between the bodies: a few, and more with
+ * more operands to load. */
 enum { STRAY = 2, LOADS_STRAY = 2 };
 
-/* A tenth of an instruction: what copies registers now and then is not of the operation. */
+/* A tenth of an instruction: occasional register moves do not belong to the operation. */
 static const double LEAST = 0.1;
 
-/* The most frequent ones, as far as there is room for what is wanted besides; nothing where none is left. */
+/* The most frequent ones, as far as they fit with the expectation; nothing if none is left. */
 enum { PARTS_LONG = 100 };
 static void write_parts(const struct part *parts, size_t n, struct as_buf *out)
 {
@@ -73,8 +73,8 @@ static size_t wants_of(const struct as_op_sequence *sequence, enum as_dialect di
     return n;
 }
 
-/* Operations may do with the same instructions, and one instruction is of one of them only. There are enough for all
- * when each choice of wants together finds as many as it needs (Hall's theorem). */
+/* Several operations may accept the same instruction, which counts for one of them only. There are enough if every
+ * subset of requirements finds as many as it needs (Hall's theorem). */
 static bool enough(const struct part *parts, size_t n, const struct as_code_want *wants, size_t wants_n, unsigned steps,
                    unsigned stray)
 {
@@ -97,7 +97,7 @@ static bool enough(const struct part *parts, size_t n, const struct as_code_want
 static void write_wants(const struct as_code_want *wants, size_t n, struct as_buf *out)
 {
     for (size_t w = 0; w < n; w++)
-        as_buf_printf(out, "%s%u %s", w ? ", " : ", wanted is ", wants[w].count,
+        as_buf_printf(out, "%s%u %s", w ? ", " : ", expected ", wants[w].count,
                       wants[w].names ? wants[w].names : "of any kind");
 }
 
@@ -118,7 +118,7 @@ bool as_code_agrees(const struct as_instructions *half, const struct as_instruct
     bool good = enough(parts, whole->n, wants, wants_n, steps, stray);
     write_parts(parts, whole->n, &made);
     if (!made.len)
-        as_buf_str(&made, "the compiler left nothing of the steps");
+        as_buf_str(&made, "the compiler removed the steps");
     else if (!good)
         write_wants(wants, wants_n, &made);
     as_copy_text(text, size, as_buf_get(&made));

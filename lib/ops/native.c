@@ -37,7 +37,7 @@ const struct as_native_body *as_native_body(const struct as_native *n, unsigned 
 
 /* ---- what applies ---- */
 
-/* Is there an instruction in any width? */
+/* Does any width have an instruction? */
 static bool is_known(const char *op)
 {
     for (unsigned w = 0; w < AS_NATIVE_WIDTHS; w++)
@@ -46,10 +46,10 @@ static bool is_known(const char *op)
     return false;
 }
 
-/* Refused before the operation is looked at: what no body has is no lack of the CPU. */
+/* Refused before looking at the operation: it is no deficiency of the CPU. */
 static bool any_body_has(unsigned chains, struct as_error *err)
 {
-    unsigned seen = 1; /* bit 0: the usual body */
+    unsigned seen = 1; /* bit 0: the default body */
     struct as_buf counts = AS_BUF_INIT;
     for (const struct as_native *n = as_natives; n->op; n++)
         for (const struct as_native_body *b = n->bodies; b < n->bodies + AS_NATIVE_BODIES && b->name; b++)
@@ -64,15 +64,15 @@ static bool any_body_has(unsigned chains, struct as_error *err)
     return has;
 }
 
-/* What kinds of CPUs lack is said once an operation; which widths there are shows by itself. */
+/* What an architecture lacks is reported once per operation; missing widths are evident. */
 static enum as_applies none(const struct as_native_desc *d, struct as_error *err)
 {
     if (d->width != AS_NATIVE_SCALAR)
         return AS_PRUNED;
     as_fail(err, AS_UNSUPPORTED, "%s",
-            !as_natives[0].op       ? "this build has no native kernels of operations for this kind of CPU"
-            : is_known(d->op->name) ? "this kind of CPU has instructions for it only on vectors"
-                                    : "this kind of CPU has no instruction for it");
+            !as_natives[0].op       ? "this build has no native kernels of operations for this CPU architecture"
+            : is_known(d->op->name) ? "this CPU architecture has only vector instructions for it"
+                                    : "this CPU architecture has no instruction for it");
     return AS_INAPPLICABLE;
 }
 
@@ -81,7 +81,7 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
 {
     char missing[120];
     if (info->capabilities & AS_CAP_SIMULATED) {
-        as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, and the cycles of a core are not");
+        as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, without core cycles");
         return AS_INAPPLICABLE;
     }
     const struct as_native *n = as_native_find(desc->op->name, desc->width);
@@ -92,7 +92,7 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
     if (!as_native_body(n, desc->chains))
         return AS_PRUNED;
     if (!as_cpu_has(n->needs, missing, sizeof missing)) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU does not have %s", missing);
+        as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
@@ -125,7 +125,8 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
 {
     struct as_instructions half, whole;
     if (!as_native_counted(body->name, "_half", &half) || !as_native_counted(body->name, "_whole", &whole)) {
-        snprintf(text, size, "%s", as_native_codes_why[0] ? as_native_codes_why : "these kernels were not counted");
+        snprintf(text, size, "%s",
+                 as_native_codes_why[0] ? as_native_codes_why : "these kernels' instructions were not counted");
         return AS_GATE_NA;
     }
     unsigned steps = body->chains * (body->steps - body->steps / 2);
@@ -134,19 +135,19 @@ enum as_gate_state as_native_code_gate(const struct as_native *native, const str
     const struct as_op_sequence alone = as_op_alone(&op, 3);
     if (!as_op_code_agrees(&half, &whole, steps, &alone, AS_DIALECT_HOST, &each, text, size))
         return AS_GATE_FAIL;
-    if (fabs(each - body->instructions) < 1e-6) /* no compiler was in between, so there are neither more nor fewer */
+    if (fabs(each - body->instructions) < 1e-6) /* no compiler was involved, so the count is exact */
         return AS_GATE_PASS;
-    snprintf(text, size, "each step is %.3g instructions, %u are written", each, body->instructions);
+    snprintf(text, size, "each step is %.3g instructions, not %u", each, body->instructions);
     return AS_GATE_FAIL;
 }
 
 /* ---- a measurement ---- */
 
-/* By turns, so that all see the same clock of the core. LEAST_TURNS: so many that the counter sees them. */
+/* Interleaved, so that all see the same core clock. LEAST_TURNS: enough for the counter to resolve. */
 enum { ROUNDS = 9, TIMED = 4, LEAST_TURNS = 256, TRIES = 4 };
 enum { HALF, WHOLE, TICK_HALF, TICK_WHOLE };
 
-/* args: 0 ticks (ROUNDS times TIMED of u64), 1 the trial as a number. reps: turns of a body. */
+/* args: 0 ticks (ROUNDS times TIMED of u64), 1 the address of the trial. reps: turns of a body. */
 static void time_rounds(const struct as_host_call *call)
 {
     const struct as_native_trial *v;
@@ -156,7 +157,7 @@ static void time_rounds(const struct as_host_call *call)
     as_native_run *const runs[TIMED] = {v->body->half, v->body->whole, v->tick->half, v->tick->whole};
     for (int r = 0; r < ROUNDS; r++)
         for (int i = 0; i < TIMED; i++) {
-            x = v->start; /* a result may be no operand */
+            x = v->start; /* a result may not be a valid operand */
             uint64_t start = as_ticks();
             runs[i](i < TICK_HALF ? x.states : adds.states, x.others, call->reps);
             ticks[r * TIMED + i] = as_ticks() - start;
@@ -173,7 +174,7 @@ static double quickest(const uint64_t *ticks, int body)
     return (double)least;
 }
 
-/* Cycles of a step of all chains: an add of the clock's chain takes one. What comes between only makes a round longer.
+/* Cycles per step of all chains: a chained addition takes one. Interruptions only make a round longer.
  */
 static enum as_status evaluate(const struct as_native_trial *v, const uint64_t *ticks, uint64_t turns,
                                struct as_chains_time *out, struct as_error *err)
@@ -183,7 +184,7 @@ static enum as_status evaluate(const struct as_native_trial *v, const uint64_t *
     double one = (quickest(ticks, TICK_WHOLE) - quickest(ticks, TICK_HALF)) / tick_steps;
     if (!(one > 0) || !(step > 0))
         return as_fail(err, AS_UNSUPPORTED,
-                       "%llu turns of a body take no longer than of half of it by the tick counter of this CPU",
+                       "%llu turns of a body take no longer than those of half of it by the tick counter of this CPU",
                        (unsigned long long)turns);
     out->cycles = step / one;
     out->raw = whole / v->body->steps / one;
@@ -206,7 +207,7 @@ static enum as_status sample(struct as_native_trial *v, uint64_t turns, struct a
     return s ? s : evaluate(v, ticks, turns, out, err);
 }
 
-/* A host that takes the core away from all rounds of the shorter body makes it the longer one. */
+/* Preemption of all rounds of the shorter body makes it the longer one. */
 enum as_status as_native_measure(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
                                  struct as_error *err)
 {

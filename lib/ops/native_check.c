@@ -1,5 +1,4 @@
-/* Are the native kernels what they are called? Each operation against the host's reference, each body against as many
- * single steps. */
+/* The check of native kernels: each operation against the host's reference, each body against single steps. */
 #include "native.h"
 
 #include <stdio.h>
@@ -55,7 +54,7 @@ static bool check_once(const struct as_native *n, const struct as_op *op, struct
     return true;
 }
 
-/* What chain k is after so many steps one by one. */
+/* Chain k after so many single steps. */
 static void walk(const struct as_native *n, const struct as_native_operands *x, unsigned k, unsigned steps,
                  unsigned char *state)
 {
@@ -85,7 +84,7 @@ static bool check_ends(const struct as_native *n, const struct as_op *op, const 
             walk(n, &x, k, TURNS * steps, want);
         }
         if (memcmp(want, end.states[k], bytes) != 0) {
-            snprintf(why, size, "chain %u of the %s body of %s does not end where %u steps one by one end", k,
+            snprintf(why, size, "chain %u of the %s body of %s does not end where %u single steps end", k,
                      whole ? "long" : "short", op->name, TURNS * steps);
             return false;
         }
@@ -101,7 +100,7 @@ bool as_native_check(const struct as_native *n, const struct as_op *op, const st
     if (!check_once(n, op, &rng, why, size) || !check_ends(n, op, body, false, &rng, why, size) ||
         !check_ends(n, op, body, true, &rng, why, size))
         return false;
-    snprintf(why, size, "%d results are the host's, and all %s", (int)DRAWN,
-             body->apart ? "registers hold that of their operands" : "chains end where their steps one by one end");
+    snprintf(why, size, "%d results equal the host's, and all %s", (int)DRAWN,
+             body->apart ? "registers hold the result of their operands" : "chains end where single steps end");
     return true;
 }

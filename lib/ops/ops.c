@@ -59,7 +59,7 @@ static double real_of(enum as_op_domain domain, enum as_op_type type, unsigned t
     case AS_OP_HALF:
         return 0.25 + random / 2;
     case AS_OP_OPPOSITE:
-        return (turn % 2 ? -1 : 1) * 0.75; /* the same size in all turns, so that sums stay where they began */
+        return (turn % 2 ? -1 : 1) * 0.75; /* the same magnitude in all turns, so that sums stay bounded */
     case AS_OP_INVERSE:
         return turn % 2 ? 1 / 1.375 : 1.375;
     case AS_OP_WHOLE:
@@ -81,7 +81,7 @@ static void set_real(enum as_op_type type, double x, union as_op_value *out)
         as_op_set_bf16(out, 0, x);
 }
 
-/* A domain of integers: `n` of them from `first` on, or any with the bits of `fixed` as in `value`. */
+/* A domain of integers: `n` of them from `first` on, or any with the `fixed` bits of `value`. */
 static const struct {
     uint64_t first, n, fixed, value;
 } wholes[] = {
@@ -148,7 +148,7 @@ static double number_of(enum as_op_type type, const union as_op_value *v, unsign
     return type == AS_OP_F16 || type == AS_OP_F16X2 ? as_op_get_f16(v, lane) : as_op_get_bf16(v, lane);
 }
 
-/* Distance of a number to the next one of its type. */
+/* The ulp of a number in its type. */
 static double unit_of(enum as_op_type type, double x)
 {
     static const int mantissa[AS_OP_TYPES] = {

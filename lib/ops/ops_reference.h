@@ -1,4 +1,4 @@
-/* What the generated host functions use: operands as numbers, results rounded once. */
+/* Used by the generated host functions: operands as numbers, results rounded once. */
 #ifndef AS_LIB_OPS_OPS_REFERENCE_H
 #define AS_LIB_OPS_OPS_REFERENCE_H
 
@@ -33,11 +33,11 @@ uint64_t as_op_reverse(uint64_t x, unsigned bits);
 uint64_t as_op_high(uint64_t a, uint64_t b); /* of their product */
 uint32_t as_op_permute(uint32_t a, uint32_t b, uint32_t choice);
 uint32_t as_op_permute_bytes(uint32_t a, uint32_t b, uint32_t choice); /* a choice in each byte */
-/* Of unsigned numbers of so many bits that lie side by side, c added: products, absolute differences. */
+/* Packed unsigned values of so many bits, c added: products, absolute differences. */
 uint32_t as_op_dot(uint32_t a, uint32_t b, uint32_t c, unsigned bits);
 uint32_t as_op_sad(uint32_t a, uint32_t b, uint32_t c, unsigned bits);
-double as_op_fraction(double x); /* of its exponent: 0.5 to 1 */
-/* Bits of a under a mask, pushed together at the low end, and apart again. */
+double as_op_fraction(double x); /* mantissa: 0.5 to 1 */
+/* Bits of a under a mask, extracted to the low end, and deposited. */
 uint64_t as_op_gather(uint64_t a, uint64_t mask);
 uint64_t as_op_scatter(uint64_t a, uint64_t mask);
 /* The same bits as another type. */
@@ -46,15 +46,15 @@ uint64_t as_op_bits64(double x);
 float as_op_f32(uint32_t x);
 double as_op_f64(uint64_t x);
 double as_op_sinpi(double x);
-float as_op_rounded(float x); /* as it is stored: no compiler makes one operation of it and another */
-/* The second in the low half. Past the range: infinity, the largest number where they are rounded towards zero or have
- * 8 bits. format: a word of as_number_format. */
+float as_op_rounded(float x); /* stored: compilers cannot fuse it with another operation */
+/* The second in the low half. On overflow: infinity, or the largest number with rounding towards zero or 8 bits.
+ * format: a word of as_number_format. */
 uint32_t as_op_pair16(double high, double low);
 uint32_t as_op_pair16_cut(double high, double low); /* rounded towards zero */
 uint16_t as_op_pair8(double high, double low, const char *format);
-/* Of lanes that go together; v[i][0] is the first operand of lane i. ballot: a bit for each that is odd (o), less than
- * its second operand (<), the same as this lane's (=). fold: + < > & | ^. butterfly: f32, + or *, exchanges with the
- * lane that is `farthest` away, then half as far, to the next one. */
+/* Subgroup operations; v[i][0] is the first operand of lane i. ballot: a bit for each that is odd (o), less than its
+ * second operand (<), equal to this lane's (=). fold: + < > & | ^. butterfly: f32, + or *, exchanges with the lane
+ * `farthest` away, then half as far, down to the neighbour. */
 uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how);
 uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned lanes, char how);
 uint32_t as_op_prefix(const union as_op_value (*v)[3], unsigned lane);

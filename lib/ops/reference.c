@@ -1,4 +1,4 @@
-/* Numbers of fewer bits than the host computes with, and what C has no operator for. */
+/* Short formats, and operations that C lacks. */
 #include "ops_reference.h"
 
 #include "lib/mma/formats.h"
@@ -165,7 +165,7 @@ float as_op_rounded(float x)
     return stored;
 }
 
-/* ---- lanes that go together ---- */
+/* ---- subgroups ---- */
 
 uint32_t as_op_ballot(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, char how)
 {

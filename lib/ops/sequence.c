@@ -9,7 +9,7 @@ extern const char as_kernel_ops[], as_kernel_part[];
 
 enum { TWELVE = 12, STATES = 3 /* of a chain that weaves */, NAME = 48 };
 
-/* ---- what stands in it ---- */
+/* ---- parsing ---- */
 
 static unsigned usual(const struct as_op *op)
 {
@@ -23,17 +23,17 @@ struct as_op_sequence as_op_alone(const struct as_op *op, unsigned operands)
     return s;
 }
 
-/* The same operation again is one more of it. */
+/* A repeated operation increments its count. */
 static enum as_status add(struct as_op_sequence *s, unsigned long count, const char *name, struct as_error *err)
 {
     const struct as_op *op = as_op_find(name);
     size_t i = 0;
     if (!op)
-        return as_fail(err, AS_UNSUPPORTED, "kernels of no device have a word for %s", name);
+        return as_fail(err, AS_UNSUPPORTED, "no dialect has %s", name);
     while (i < s->n && s->part[i].op != op)
         i++;
     if (i == AS_OP_PARTS || count == 0 || count > AS_OP_CHAINS - as_op_sequence_count(s))
-        return as_fail(err, AS_USAGE, "a sequence has up to %d operations, and up to %d of them differ", AS_OP_CHAINS,
+        return as_fail(err, AS_USAGE, "a sequence has up to %d operations, up to %d of them different", AS_OP_CHAINS,
                        AS_OP_PARTS);
     s->n += i == s->n;
     s->part[i] = (struct as_op_part){op, s->part[i].count + (unsigned)count, usual(op)};
@@ -86,7 +86,7 @@ unsigned as_op_sequence_slots(const struct as_op_sequence *s, unsigned ilp)
 
 /* ---- the program ---- */
 
-/* A text about one operation with its number in the place of each $. */
+/* Text of one operation with its number in place of each $. */
 static void write_numbered(struct as_buf *out, const char *text, size_t number)
 {
     for (const char *at = text; *at;) {
@@ -114,7 +114,7 @@ static void write_parts(const struct as_op_sequence *s, unsigned ilp, struct as_
     as_buf_printf(out, "#define SLOTS %u\n", slot);
 }
 
-/* "NAME0END(0) NAME1END(0) NAME1END(1)": for every chain, the operations by turns as far as there are more of them. */
+/* "NAME0END(0) NAME1END(0) NAME1END(1)": for every chain, the operations interleaved. */
 static void write_chains(const struct as_op_sequence *s, unsigned ilp, const char *name, const char *end,
                          struct as_buf *out)
 {

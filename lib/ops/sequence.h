@@ -1,11 +1,10 @@
-/* Operations that follow each other in one program: "imul32+3*ffma32". Each of them, as often as it stands there, is in
- * chains of its own. */
+/* Sequences of operations in one program: "imul32+3*ffma32". Each occurrence of an operation has its own chains. */
 #ifndef AS_LIB_OPS_SEQUENCE_H
 #define AS_LIB_OPS_SEQUENCE_H
 
 #include "ops.h"
 
-enum { AS_OP_PARTS = 6, AS_OP_CHAINS = 16 }; /* operations of a sequence; chains of a thread */
+enum { AS_OP_PARTS = 6, AS_OP_CHAINS = 16 }; /* operations of a sequence; chains per thread */
 
 struct as_op_part {
     const struct as_op *op;
@@ -19,17 +18,17 @@ struct as_op_sequence {
 
 /* One operation alone; its usual form with operands 0. */
 struct as_op_sequence as_op_alone(const struct as_op *op, unsigned operands);
-/* Of text, each in its usual form. AS_UNSUPPORTED with the word where there is no such operation. */
+/* Parses text, each in its usual form. AS_UNSUPPORTED with the word for an unknown operation. */
 enum as_status as_op_sequence_parse(const char *text, struct as_op_sequence *out, struct as_error *err);
-/* Operations of one turn through it, and about how many instructions those are. */
+/* Operations per pass, and their approximate instruction count. */
 unsigned as_op_sequence_count(const struct as_op_sequence *s);
 unsigned as_op_sequence_weight(const struct as_op_sequence *s);
-/* Numbers of 64 bits that a thread ends with. */
+/* 64-bit results per thread. */
 unsigned as_op_sequence_slots(const struct as_op_sequence *s, unsigned ilp);
 
-/* The program, behind timed.kernel: chains, and each operation once. ilp: chains for each operation that stands in the
- * sequence. whole: steps of a chain in the long body, a multiple of 24. one_kernel: all of it is a kernel "chains",
- * else there are "walk", "half_body", "whole_body" and "once". */
+/* The program, after timed.kernel: chains, and each operation once. ilp: chains per operation of the sequence. whole:
+ * steps per chain in the long body, a multiple of 24. one_kernel: a single kernel "chains", else "walk", "half_body",
+ * "whole_body" and "once". */
 void as_op_source(const struct as_op_sequence *s, unsigned ilp, unsigned whole, bool one_kernel, struct as_buf *out);
 
 #endif

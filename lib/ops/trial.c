@@ -17,7 +17,7 @@ struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struc
     return d;
 }
 
-/* What belongs to each step besides. */
+/* Additional parts of each step. */
 static void note_links(struct as_trial_context *vc, const struct as_op_sequence *s)
 {
     struct as_buf links = AS_BUF_INIT;
@@ -47,7 +47,7 @@ static enum as_applies left_out(struct as_error *err, const char *why)
     return AS_PRUNED;
 }
 
-/* A device has one number in each lane; a CPU has bodies of fixed steps whose operands all differ. */
+/* A device has one value per lane; a CPU has bodies of fixed length whose operands all differ. */
 enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_axes *axes,
                              const struct as_chains_desc *desc, struct as_error *err)
 {
@@ -57,22 +57,22 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
     if (is_native(info)) {
         bool usual = as_axes_u64(axes, "operands") % 3 == 0 && desc->steps == 0;
         return usual ? as_native_apply(info, &native, err)
-                     : left_out(err, "axes 'operands' and 'steps': a CPU's own instructions have 0 in both");
+                     : left_out(err, "axes 'operands' and 'steps': native CPU instructions have 0 in both");
     }
     if (native.width != AS_NATIVE_SCALAR)
-        return left_out(err, "axis 'width': only a CPU's own instructions have others than scalar");
+        return left_out(err, "axis 'width': only native CPU instructions have vectors");
     if (desc->ilp == 0)
-        return left_out(err, "axis 'ilp': only a CPU's own instructions have 0");
+        return left_out(err, "axis 'ilp': only native CPU instructions have 0");
     for (size_t i = 0; i < desc->sequence.n; i++)
         if (!desc->sequence.part[i].op->dialects)
-            return left_out(err, "this operation is one of a CPU's own instructions, not of kernels");
+            return left_out(err, "this operation is a native CPU instruction, not one of kernels");
     return as_chains_apply(info, desc, err);
 }
 
 static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_context *vc,
                                      const struct as_chains_desc *desc, struct as_error *err)
 {
-    vc->min_reps = vc->dev->info.is_host_cpu ? CORE_TURNS : 1; /* where a clock of launches has to see the difference */
+    vc->min_reps = vc->dev->info.is_host_cpu ? CORE_TURNS : 1; /* where launch times must resolve the difference */
     vc->max_reps = UINT32_MAX / 2048;                          /* turns of a body, which the check counts in steps */
     vc->host_work = vc->dev->info.is_host_cpu;
     enum as_status s = as_chains_prepare(&v->chains, vc, desc, err);
@@ -129,5 +129,5 @@ void as_ops_finish(void *state)
 double as_ops_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 30; /* a driver compiles the kernels at first */
+    return 30; /* the driver compiles the kernels first */
 }

@@ -38,7 +38,7 @@ void as_blocks_finish(struct as_blocks *b)
     *b = (struct as_blocks){0};
 }
 
-/* "VmHWM" and the like of this process, in bytes; 0 when it cannot be read */
+/* "VmHWM" and the like of this process, in bytes; 0 if unreadable */
 static uint64_t own_memory(const char *field)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -62,7 +62,7 @@ static enum as_status take_ballast(struct as_blocks *b, struct as_trial_context 
         return AS_OK;
     if (bytes > free_bytes / 4)
         return as_fail(err, AS_UNSUPPORTED,
-                       "this process had %llu MiB before; going beyond them takes more than a quarter of the free "
+                       "the peak size of this process is %llu MiB; exceeding it takes more than a quarter of the free "
                        "memory (measure this probe alone)",
                        (unsigned long long)(bytes >> 20));
     const struct as_memory_desc want = {
@@ -95,6 +95,6 @@ enum as_status as_blocks_never_had(struct as_blocks *b, struct as_trial_context 
 enum as_status as_blocks_add_never_had(struct as_blocks *b, struct as_error *err)
 {
     if (b->limit < (b->n + 1) * b->bytes)
-        return as_fail(err, AS_TIMEOUT, "no memory is left that this process never had: %zu blocks are held", b->n);
+        return as_fail(err, AS_TIMEOUT, "no memory new to this process is left: %zu blocks are allocated", b->n);
     return as_blocks_add(b, err);
 }

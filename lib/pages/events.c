@@ -13,7 +13,7 @@ static const struct {
     uint32_t type;
     uint64_t config;
 } kinds[] = {
-    [AS_EVENT_TLB_MISSES] = {"misses of the data TLB", PERF_TYPE_HW_CACHE,
+    [AS_EVENT_TLB_MISSES] = {"data TLB misses", PERF_TYPE_HW_CACHE,
                              PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 |
                                  PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
     [AS_EVENT_MINOR_FAULTS] = {"minor faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
@@ -28,8 +28,7 @@ static enum as_status refused(enum as_event event, int code, struct as_error *er
     const char *name = kinds[event].name;
     if (code == EACCES || code == EPERM)
         return as_fail(err, AS_UNSUPPORTED,
-                       "the system does not let this process count %s; kernel.perf_event_paranoid=2 or less allows it",
-                       name);
+                       "this process may not count %s; kernel.perf_event_paranoid=2 or less allows it", name);
     if (code == ENOENT || code == EOPNOTSUPP || code == ENODEV || code == EINVAL)
         return as_fail(err, AS_UNSUPPORTED, "this CPU, or the virtual machine around it, has no counter for %s", name);
     return as_fail(err, AS_UNSUPPORTED, "%s cannot be counted: %s", name, strerror(code));
@@ -44,7 +43,7 @@ static enum as_status add_thread(struct as_events *e, enum as_event event, int t
                                 .exclude_hv = 1,
                                 .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING};
     if (e->n == AS_EVENT_THREADS_MAX)
-        return as_fail(err, AS_UNSUPPORTED, "the process has more than %d threads to count in", AS_EVENT_THREADS_MAX);
+        return as_fail(err, AS_UNSUPPORTED, "the process has more than %d threads", AS_EVENT_THREADS_MAX);
     long fd = syscall(SYS_perf_event_open, &a, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd >= 0)
         e->fd[e->n++] = (int)fd;
@@ -82,7 +81,7 @@ enum as_status as_events_read(const struct as_events *e, uint64_t *count, struct
             return as_fail(err, AS_UNSUPPORTED, "an event counter cannot be read: %s", strerror(errno));
         if (r.running < r.enabled)
             return as_fail(err, AS_UNSUPPORTED,
-                           "the event counters are shared with another program; end what else counts events");
+                           "the event counters are multiplexed with another program; end other profilers");
         *count += r.value;
     }
     return AS_OK;

@@ -1,4 +1,4 @@
-/* Events of this process as the kernel's performance counters tell them, over all of its threads. */
+/* Events of this process from perf counters, over all of its threads. */
 #ifndef AS_LIB_PAGES_EVENTS_H
 #define AS_LIB_PAGES_EVENTS_H
 
@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 enum as_event {
-    AS_EVENT_TLB_MISSES,   /* loads whose translation was in no TLB */
-    AS_EVENT_MINOR_FAULTS, /* pages that came without reading a disk; counted by the kernel itself */
+    AS_EVENT_TLB_MISSES,   /* loads that missed the TLB */
+    AS_EVENT_MINOR_FAULTS, /* faults without I/O; counted by the kernel itself */
 };
 enum { AS_EVENT_THREADS_MAX = 1024 };
 struct as_events {
     int fd[AS_EVENT_THREADS_MAX];
     size_t n;
 };
-/* Counts in every thread that the process has now, in user code. AS_UNSUPPORTED says who does not let it. */
+/* Counts in all current threads, in user code. AS_UNSUPPORTED names what prevents it. */
 enum as_status as_events_open(struct as_events *e, enum as_event event, struct as_error *err);
-/* *count: since it was opened. AS_UNSUPPORTED where the counters were lent to others meanwhile. */
+/* *count: since it was opened. AS_UNSUPPORTED if the counters were multiplexed. */
 enum as_status as_events_read(const struct as_events *e, uint64_t *count, struct as_error *err);
 void as_events_close(struct as_events *e);
 

@@ -119,7 +119,7 @@ enum as_status as_pages_touch(struct as_pages *p, const struct as_span *span, do
     struct as_timing timing;
     shape(p, span, &launch);
     if (p->threads && !span->memory->host)
-        return as_fail(err, AS_UNSUPPORTED, "the CPU does not see this memory");
+        return as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     enum as_status s = p->agent->queue->launch(p->agent, &launch, &timing, err);
     *seconds = s ? NAN : timing.host_s;
     return s;
@@ -167,7 +167,7 @@ bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *w
     for (uint64_t i = 0; i < span->pages; i++) {
         if (*(volatile const uint64_t *)word(p, span, i) == span->mark + i)
             continue;
-        snprintf(why, why_size, "page %llu of %llu does not hold what was written", (unsigned long long)i,
+        snprintf(why, why_size, "page %llu of %llu does not hold the value written", (unsigned long long)i,
                  (unsigned long long)span->pages);
         return false;
     }

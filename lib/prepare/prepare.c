@@ -35,10 +35,10 @@ enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t lar
     if (s)
         return s;
     if (bytes > free_bytes / 2)
-        return as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and only half of the free %llu MiB may be used",
+        return as_fail(err, AS_UNSUPPORTED, "%llu MiB requested, but only half of the free %llu MiB may be used",
                        (unsigned long long)(bytes >> 20), (unsigned long long)(free_bytes >> 20));
     if (dev->info.max_alloc && largest_block > dev->info.max_alloc)
-        return as_fail(err, AS_UNSUPPORTED, "%llu MiB are asked for, and the largest allocation is %llu MiB",
+        return as_fail(err, AS_UNSUPPORTED, "%llu MiB requested, but the largest allocation is %llu MiB",
                        (unsigned long long)(largest_block >> 20), (unsigned long long)(dev->info.max_alloc >> 20));
     return AS_OK;
 }
@@ -48,13 +48,13 @@ enum as_status as_check_block(const struct as_device_info *info, const char *all
 {
     const struct as_allocator *a = as_info_allocator(info, allocator);
     if (bytes > (double)info->memory_free / 2)
-        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB are asked for, and only half of the free %.0f MiB may be used",
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but only half of the free %.0f MiB may be used",
                        bytes / 0x1p20, (double)info->memory_free / 0x1p20);
     if (a && a->most && bytes > (double)a->most)
-        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB are asked for, and '%s' gives at most %.0f MiB", bytes / 0x1p20,
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but '%s' gives at most %.0f MiB", bytes / 0x1p20,
                        allocator, (double)a->most / 0x1p20);
     if (info->max_alloc && bytes > (double)info->max_alloc)
-        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB are asked for, and the largest allocation is %.0f MiB",
+        return as_fail(err, AS_UNSUPPORTED, "%.0f MiB requested, but the largest allocation is %.0f MiB",
                        bytes / 0x1p20, (double)info->max_alloc / 0x1p20);
     return AS_OK;
 }
@@ -64,7 +64,7 @@ void as_limit_one_cycle(struct as_trial_context *vc, double hz)
     if (!(hz > 0))
         return;
     vc->limit = 1e9 / hz;
-    snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: a load that waits for another takes at least that");
+    snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: the minimum of a dependent load");
 }
 
 void as_limit_own_cycle(struct as_trial_context *vc)

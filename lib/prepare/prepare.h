@@ -1,27 +1,26 @@
-/* What many probes do alike before they measure: read the words of axes, see that memory suffices, set a bound. */
+/* Common preparation of probes: axis words, memory checks, bounds. */
 #ifndef AS_LIB_PREPARE_PREPARE_H
 #define AS_LIB_PREPARE_PREPARE_H
 
 #include "probe/probe.h"
 
-/* Which of the words (they end with NULL) the axis has; their number when it is none of them. */
+/* Index of the axis's word among words (NULL-terminated); their number if it is none of them. */
 size_t as_word_index(const struct as_axes *a, const char *axis, const char *const *words);
 bool as_word_is(const struct as_axes *a, const char *axis, const char *word);
 
-/* The number in the name of the device's architecture, 90 of "sm_90"; 0 where it has none. */
+/* The number in the device's architecture name, 90 for "sm_90"; 0 without one. */
 unsigned as_arch_number(const struct as_device_info *info);
-/* Is what runs there run by the host's cores, by whichever API? */
+/* Does the device run on the host's cores, by any API? */
 bool as_runs_on_host(const struct as_device_info *info);
 
-/* AS_UNSUPPORTED unless all bytes together take at most half of what is free now and the largest block can be had. */
+/* AS_UNSUPPORTED unless the bytes take at most half of the free memory and the largest block can be allocated. */
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err);
 
-/* AS_UNSUPPORTED unless a block of so many bytes takes at most half of what was free when the device was looked at, and
- * the allocator gives as much: for rules that have no open device. */
+/* The same by the stored device information and the allocator's maximum, for rules without an open device. */
 enum as_status as_check_block(const struct as_device_info *info, const char *allocator, double bytes,
                               struct as_error *err);
 
-/* Bound of a load that waits for the one before it: one cycle. None where the clock is not known (NAN or 0). */
+/* Bound of a dependent load: one cycle. None if the clock is unknown (NAN or 0). */
 void as_limit_one_cycle(struct as_trial_context *vc, double hz);
 void as_limit_own_cycle(struct as_trial_context *vc); /* of the clock that the device reports */
 

@@ -1,4 +1,4 @@
-/* A stream: its arrays, what is built for it, and one sample. */
+/* A stream: its arrays, its kernels, and one sample. */
 #include "stream.h"
 
 #include "base/text.h"
@@ -8,7 +8,7 @@
 
 extern const char as_kernel_bandwidth[];
 
-enum { STAGGER = 80, PLACE_MIN = 2 << 20 /* bytes; a page of a card, so that no two places share one */ };
+enum { STAGGER = 80, PLACE_MIN = 2 << 20 /* bytes; a GPU page, so that no two blocks share one */ };
 static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256;
 static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
@@ -19,8 +19,8 @@ double as_stream_bytes(const struct as_stream *s)
     return (double)(as_stream_shape_of(s)->reads + as_stream_shape_of(s)->writes) * 8 * (double)s->n;
 }
 
-/* Arrays follow each other without a gap where they are to fit a cache together. Large ones start at pages, each some
- * lines further into its page than the one before, so that they do not fall on the same banks of memory all the time.
+/* Small arrays are contiguous, to fit a cache together. Large ones start on pages, each some lines further into its
+ * page than the previous one, to avoid DRAM bank conflicts.
  */
 static void lay_out(struct as_stream *s)
 {
@@ -29,7 +29,7 @@ static void lay_out(struct as_stream *s)
     s->footprint = s->n * 8 * as_stream_shape_of(s)->arrays;
 }
 
-/* Room for a sum of every thread of the largest grid, which is also the first choice. */
+/* Space for a sum per thread of the largest grid, which is also the first choice. */
 static void choose_room(struct as_stream *s)
 {
     struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
@@ -50,7 +50,7 @@ static size_t places(const struct as_stream *s)
     return depends ? AS_STREAM_PLACES : 1;
 }
 
-/* On several memory nodes each thread touches what it will work on. */
+/* On several NUMA nodes each thread touches its own slice. */
 static uint64_t touch_of(const struct as_stream *s)
 {
     if (s->dev->info.numa_nodes <= 1)
@@ -92,7 +92,7 @@ static enum as_status get_memory(struct as_stream *s, struct as_error *err)
     return st ? st : m->write(s->dev, s->table, 0, s->data, sizeof *s->data, err);
 }
 
-/* A kernel for each way of a card that is tried. */
+/* A kernel per way of a GPU to be tested. */
 static enum as_status build_ways(struct as_stream *s, struct as_error *err)
 {
     struct as_stream_grid grids[AS_STREAM_GRIDS_MAX];
@@ -134,7 +134,7 @@ static enum as_status build(struct as_stream *s, struct as_error *err)
     return st || !s->card ? st : build_ways(s, err);
 }
 
-/* The host fills a device's arrays in pieces, since it may have less memory than the device. */
+/* The host fills device arrays in pieces, since it may have less memory. */
 static enum as_status fill_from_host(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
     const uint64_t piece = UINT64_C(1) << 20;
@@ -151,7 +151,7 @@ static enum as_status fill_from_host(struct as_stream *s, unsigned arrays, struc
     return st;
 }
 
-/* Vectors are loaded as if they could not lie across lines. */
+/* Vector loads assume alignment. */
 static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
 {
     const struct as_memory_ops *m = s->dev->memory;
@@ -165,7 +165,7 @@ static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
                                    s->desc.allocator);
 }
 
-/* The first `arrays` arrays; outputs come first. In each place the same. */
+/* The first `arrays` arrays, outputs first; the same in each block. */
 static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
     bool here = s->native || s->desc.device_first;
@@ -178,7 +178,7 @@ static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error
     return st;
 }
 
-/* What the pieces under an array are from now on; FILLED those that lie in it as a whole. */
+/* Sets the state of the pieces under an array; FILLED only those entirely inside. */
 static void mark(struct as_stream *s, unsigned array, enum as_piece what)
 {
     const uint64_t from = s->content.offset + array * s->pitch * 8, to = from + s->n * 8;
@@ -189,7 +189,7 @@ static void mark(struct as_stream *s, unsigned array, enum as_piece what)
         s->content.pieces[p] = (uint8_t)what;
 }
 
-/* Fills what memory that was kept does not hold already. An output is only to be backed, unless all of it is checked.
+/* Fills what kept memory does not hold already. Outputs only need to be backed, unless all of them are checked.
  */
 static enum as_status fill_rest(struct as_stream *s, struct as_error *err)
 {
@@ -206,7 +206,7 @@ static enum as_status fill_rest(struct as_stream *s, struct as_error *err)
     return st;
 }
 
-/* What will be checked of an output must not be right before anything ran; a trial of widths may have run over it. */
+/* Checked parts of an output must start wrong; a test of widths may have run over them. */
 static enum as_status reset_output(struct as_stream *s, bool ran, struct as_error *err)
 {
     const struct as_stream_shape *shape = as_stream_shape_of(s);
@@ -232,7 +232,7 @@ static enum as_status check_desc(const struct as_stream *s, struct as_error *err
     if (s->native && d->threads == 0)
         return as_fail(err, AS_USAGE, "a stream on a CPU needs at least one thread");
     if (s->n < (uint64_t)least * AS_STREAM_LINE)
-        return as_fail(err, AS_USAGE, "%llu bytes are less than a cache line of each array for every thread",
+        return as_fail(err, AS_USAGE, "%llu bytes are less than a cache line per array and thread",
                        (unsigned long long)d->size);
     if (s->native && !d->choose_width && !as_stream_kernels(d->width))
         return as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of that width");
@@ -252,7 +252,7 @@ static void draw_blocks(struct as_stream *s)
         s->drawn[i] = i == 0 ? 0 : i == 1 ? blocks - 1 : as_rng_below(&rng, blocks);
 }
 
-/* Operands, and what sums over them come to. */
+/* Operands, and their expected sums. */
 static enum as_status make_data(struct as_stream *s, struct as_error *err)
 {
     s->data = malloc(sizeof *s->data);
@@ -301,7 +301,7 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     return st ? st : reset_output(s, ran, err);
 }
 
-/* At least one of each kind for every array: how many elements an instruction moves is the compiler's choice. */
+/* At least one of each kind per array: the compiler chooses the elements per instruction. */
 void as_stream_expect(struct as_trial_context *vc, const struct as_stream *s)
 {
     bool fused = s->desc.op == AS_STREAM_TRIAD || s->desc.op == AS_STREAM_NSTREAM || s->desc.op == AS_STREAM_DOT;
@@ -331,8 +331,7 @@ static enum as_status run_place(struct as_stream *s, uint64_t reps, double *seco
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
 {
     enum as_status st = AS_OK;
-    /* Another scalar each time, so that results of the sample before do not pass for this one's. A simulated
-     * device may leave out launches that it has run before. */
+    /* A new scalar each time, so that stale results fail. A simulated device may skip launches that it has seen. */
     if (!(s->dev->info.capabilities & AS_CAP_SIMULATED))
         s->scalar = 1 + (double)(s->samples++ % 7);
     *seconds = 0;
@@ -356,9 +355,9 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size)
     if (s->native)
         as_buf_printf(&text, "%s", widths[s->desc.width]);
     else if (s->card)
-        as_buf_printf(&text, "%s: %zu groups of %zu", s->way, s->grid.groups, s->grid.group_size);
+        as_buf_printf(&text, "%s: %zu workgroups of %zu", s->way, s->grid.groups, s->grid.group_size);
     else
-        as_buf_printf(&text, "%zu groups of %zu, %u f64 at once, %s", s->grid.groups, s->grid.group_size,
+        as_buf_printf(&text, "%zu workgroups of %zu, %u f64 at once, %s", s->grid.groups, s->grid.group_size,
                       1u << s->desc.width, s->grid.interleaved ? "interleaved" : "in pieces");
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);

@@ -1,11 +1,10 @@
-/* Streams: the STREAM operations and pure reading and writing, over arrays of f64, on a CPU's threads or on a device.
+/* Streams: the STREAM operations and pure read and write over f64 arrays, on CPU threads or on a device.
  *
- * Operands are whole numbers of few bits, so that every result and every sum is exact in whatever order it is computed,
- * and they are a function of array and index, so that the reference needs no second copy. Outputs start with values
- * that no result can have.
+ * Operands are small integers, so that every result and every sum is exact in any order, and a function of array and
+ * index, so that the reference needs no copy. Outputs start with impossible values.
  *
- * In memory that is kept between trials (arena.h) the operands are a function of the place in it, so that what one
- * trial filled serves the next, whatever its arrays; of an output only what the check will look at is set again. */
+ * In memory kept between trials (arena.h) operands are a function of the position in it, so that later trials reuse
+ * them whatever their arrays; of an output only the checked parts are reset. */
 #ifndef AS_LIB_STREAM_STREAM_H
 #define AS_LIB_STREAM_STREAM_H
 
@@ -25,8 +24,8 @@ enum as_stream_op {
 };
 struct as_stream_shape {
     const char *name;
-    unsigned reads, writes; /* words of each element, as the field counts them: a line's fetch before a write is not */
-    unsigned out, x, y;     /* which array is which; the same number where there is none of its own */
+    unsigned reads, writes; /* words per element by STREAM's rules: write-allocate is not counted */
+    unsigned out, x, y;     /* index of each array; equal if it has none of its own */
     unsigned arrays;
 };
 extern const struct as_stream_shape as_stream_shapes[AS_STREAM_OPS];
@@ -42,12 +41,12 @@ union as_stream_sum {
 typedef union as_stream_sum (*as_stream_fn)(double *out, const double *x, const double *y, uint64_t n, double s,
                                             uint64_t reps);
 struct as_stream_kernels {
-    as_stream_fn of[AS_STREAM_OPS][2]; /* [1]: non-temporal stores; NULL where nothing is stored */
+    as_stream_fn of[AS_STREAM_OPS][2]; /* [1]: non-temporal stores; NULL without stores */
 };
-/* NULL where this CPU cannot run them. out, x and y lie at multiples of 64 bytes. */
+/* NULL if this CPU cannot run them. out, x and y are aligned to 64 bytes. */
 const struct as_stream_kernels *as_stream_kernels(enum as_stream_width width);
 
-/* Elements of thread t: [first, first + count), cut at cache lines, and at pages where there are many. */
+/* Elements of thread t: [first, first + count), cut at cache lines, and at pages in large arrays. */
 void as_stream_slice(uint64_t n, unsigned threads, unsigned t, uint64_t *first, uint64_t *count);
 
 /* ---- operands and reference ---- */
@@ -59,19 +58,19 @@ struct as_stream_data {
     struct {
         unsigned array;
         uint64_t first;
-    } at[AS_STREAM_ARRAYS]; /* element i of an array holds what element first + i of that one does; kernels of devices
-                               know of arrays themselves only */
+    } at[AS_STREAM_ARRAYS]; /* offset: element i of an array equals element first + i of the pattern; device kernels
+                               always use 0 */
 };
 void as_stream_data_init(struct as_stream_data *d, uint64_t seed);
-/* Where in the table block b of an array starts. */
+/* Start of block b of an array in the table. */
 uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block);
-/* What an array holds before anything ran. Outputs lie between whole numbers. */
+/* Initial content of an array. Outputs are fractional. */
 double as_stream_value(const struct as_stream_data *d, unsigned array, bool output, uint64_t i);
 /* Writes elements [first, first + count) of an array to p. */
 void as_stream_fill(const struct as_stream_data *d, unsigned array, bool output, uint64_t first, uint64_t count,
                     double *p);
-/* What elements [first, first + count) of the output must be after `reps` repetitions whose scalars sum to `scalars`;
- * s is the scalar of the last. */
+/* Expected elements [first, first + count) of the output after `reps` repetitions whose scalars sum to `scalars`; s is
+ * the last scalar. */
 struct as_stream_done {
     double s, reps, scalars;
 };
@@ -86,13 +85,13 @@ uint64_t as_stream_expected_bits(const struct as_stream_data *d, enum as_stream_
 struct as_stream_desc {
     enum as_stream_op op;
     const char *allocator;
-    uint64_t size;     /* bytes of all arrays together */
+    uint64_t size;     /* total bytes of all arrays */
     unsigned threads;  /* CPU; 0 on a device, which chooses its grid */
     bool nontemporal;  /* CPU */
-    bool choose_width; /* by a short trial; else width */
+    bool choose_width; /* by a short test; else width */
     enum as_stream_width width;
-    bool barrier;      /* repetitions one after the other: threads meet; on a device each is a launch */
-    unsigned way;      /* of a card (as_stream_way_words), 0: the fastest in a short trial */
+    bool barrier;      /* barrier between repetitions; on a device each is a launch */
+    unsigned way;      /* of a discrete GPU (as_stream_way_words), 0: the fastest in a short test */
     bool device_first; /* the device touches the memory first, else the host */
     bool whole_check;
     uint64_t seed;
@@ -100,53 +99,53 @@ struct as_stream_desc {
 enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16, AS_STREAM_DRAWN = 64 };
 struct as_stream_grid { /* of a device */
     size_t groups, group_size;
-    bool interleaved; /* neighbouring threads take neighbouring elements; else each thread a piece of its own */
-    const char *way;  /* of a card: its name */
-    unsigned unroll;  /* of a card with memory of its own: pairs of f64 that a thread has under way; else 0 */
+    bool interleaved; /* neighbouring threads take neighbouring elements; else each thread its own piece */
+    const char *way;  /* of a discrete GPU: its name */
+    unsigned unroll;  /* of a discrete GPU: pairs of f64 in flight per thread; else 0 */
     unsigned cache;   /* likewise, CACHE of the kernel */
 };
-/* The ways of a card by name, "best" first; ends with NULL. */
+/* The ways of a discrete GPU by name, "best" first; NULL-terminated. */
 extern const char *const as_stream_way_words[];
 struct as_stream {
     struct as_device *dev;
     struct as_stream_desc desc;
     struct as_stream_data *data;
-    /* What a card's cache in parts delivers hangs on where the arrays lie: a repetition goes over several blocks. */
+    /* Bandwidth of a partitioned L2 depends on placement: a repetition covers several blocks. */
     struct as_memory *places[AS_STREAM_PLACES];
     size_t places_n;
-    struct as_memory *memory, *result, *table; /* memory: the place at hand */
+    struct as_memory *memory, *result, *table; /* memory: the current block */
     struct as_program *program;
     struct as_kernel *kernel, *fill;
     uint64_t n, pitch; /* elements of an array; from array to array */
     size_t results;    /* words of results */
     bool native, card;
-    struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* of a card, by candidate; kernel is one of them */
+    struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* of a discrete GPU, by candidate; kernel is one of them */
     struct as_program *way_programs[AS_STREAM_GRIDS_MAX];
     struct as_stream_grid grid;
-    const char *way; /* of a card: its name */
+    const char *way; /* of a discrete GPU: its name */
     unsigned samples;
     double scalar, reps, scalars; /* of the last launch; sums over all */
     uint64_t last_reps;
-    double sum;        /* what a repetition must sum up to */
-    uint64_t sum_bits; /* likewise, for reading by a CPU */
+    double sum;        /* expected sum of a repetition */
+    uint64_t sum_bits; /* likewise, for `read` on a CPU */
     bool wrong_sum;
     bool whole_check;
     uint64_t footprint;
-    uint64_t drawn[AS_STREAM_DRAWN]; /* blocks of the output that are checked where not all are */
-    struct as_arena_content content; /* of memory that is kept; pieces NULL: of a block of its own */
+    uint64_t drawn[AS_STREAM_DRAWN]; /* checked blocks of the output, if not all */
+    struct as_arena_content content; /* of kept memory; pieces NULL: of its own block */
 };
-/* Bytes that a repetition moves in one place, as counted. */
+/* Counted bytes per repetition and block. */
 double as_stream_bytes(const struct as_stream *s);
-/* Name of what was chosen: "256", "1024 groups of 64", ... */
+/* Name of the choice: "256", "1024 workgroups of 64", ... */
 void as_stream_variant(const struct as_stream *s, char *out, size_t size);
 enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, const struct as_stream_desc *desc,
                                  struct as_error *err);
 /* For the code gate: loads, stores and arithmetic of the operation. */
 void as_stream_expect(struct as_trial_context *vc, const struct as_stream *s);
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err);
-/* Is what the arrays and sums hold right? Looks at every element when whole_check is set, else at blocks drawn from the
- * seed, and always at the first and the last. */
+/* Are arrays and sums correct? Checks every element if whole_check is set, else blocks drawn from the seed, including
+ * the first and the last. */
 bool as_stream_check(struct as_stream *s, char *why, size_t size);
-void as_stream_finish(struct as_stream *s); /* takes one that prepare left half done */
+void as_stream_finish(struct as_stream *s); /* accepts one that prepare left incomplete */
 
 #endif

@@ -1,4 +1,4 @@
-/* Is what a stream left behind right? */
+/* The check of a stream's results. */
 #include "stream_internal.h"
 
 #include "base/text.h"
@@ -36,7 +36,7 @@ enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err)
     return AS_OK;
 }
 
-/* want: room for as many. */
+/* want: space for as many. */
 static bool check_elements(struct as_stream *s, uint64_t first, uint64_t count, const double *got, double *want,
                            char *why, size_t size)
 {
@@ -46,8 +46,7 @@ static bool check_elements(struct as_stream *s, uint64_t first, uint64_t count, 
         if (got[k] == want[k])
             continue;
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, "element %llu is %.17g and must be %.17g", (unsigned long long)(first + k), got[k],
-                      want[k]);
+        as_buf_printf(&text, "element %llu is %.17g, not %.17g", (unsigned long long)(first + k), got[k], want[k]);
         as_copy_text(why, size, as_buf_get(&text));
         as_buf_finish(&text);
         return false;
@@ -75,13 +74,13 @@ static bool check_output(struct as_stream *s, double *buffer, char *why, size_t 
         for (uint64_t i = 0; i < s->n; i += CHECK_WORDS)
             if (!check_piece(s, i, buffer, CHECK_WORDS, why, size))
                 return false;
-        snprintf(why, size, "all %llu elements and the sums are right", (unsigned long long)s->n);
+        snprintf(why, size, "all %llu elements and the sums are correct", (unsigned long long)s->n);
         return true;
     }
     for (unsigned i = 0; i < AS_STREAM_DRAWN; i++)
         if (!check_piece(s, s->drawn[i] * AS_STREAM_BLOCK, buffer, AS_STREAM_BLOCK, why, size))
             return false;
-    snprintf(why, size, "%d drawn elements and the sums are right", AS_STREAM_DRAWN * AS_STREAM_BLOCK);
+    snprintf(why, size, "%d drawn elements and the sums are correct", AS_STREAM_DRAWN * AS_STREAM_BLOCK);
     return true;
 }
 
@@ -89,12 +88,12 @@ static bool check(struct as_stream *s, char *why, size_t size)
 {
     if (s->wrong_sum) {
         snprintf(why, size,
-                 as_stream_shape_of(s)->writes ? "not every element was done as often as asked"
+                 as_stream_shape_of(s)->writes ? "not every element was processed as often as requested"
                                                : "the sum differs from the reference");
         return false;
     }
     if (!as_stream_shape_of(s)->writes) {
-        snprintf(why, size, "the sum of all %llu elements is right", (unsigned long long)s->n);
+        snprintf(why, size, "the sum of all %llu elements is correct", (unsigned long long)s->n);
         return true;
     }
     double *buffer = malloc(2 * CHECK_WORDS * sizeof *buffer);
@@ -112,7 +111,7 @@ static bool check(struct as_stream *s, char *why, size_t size)
     return right;
 }
 
-/* What was wrong once is no reference for the trials to come. */
+/* Wrong data must not serve later trials. */
 static void forget(struct as_stream *s)
 {
     const uint64_t first = s->content.offset / AS_ARENA_PIECE;

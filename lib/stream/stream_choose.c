@@ -1,4 +1,4 @@
-/* Which width or grid is the fastest? Tried out, since neither the widest nor any other is so on every machine. */
+/* Finds the fastest width or grid by testing, since no single one is fastest on every machine. */
 #include "lib/prepare/choice.h"
 #include "stats/stats.h"
 #include "stream_internal.h"
@@ -10,26 +10,25 @@ enum {
     CANDIDATES = 8, /* at least AS_WIDTHS and AS_STREAM_GRIDS_MAX */
     ROUNDS_FIRST = 3,
     ROUNDS_LATER = 1,
-    ROUNDS_ENOUGH = 8, /* of a CPU, after which the least of them moves no more */
+    ROUNDS_ENOUGH = 8, /* of a CPU, after which the minimum is stable */
     PARTS = 16,
     PIECES_UNIT = 8,
     GROUPS_UNIT = 16,
     GROUP_SIZE = 256,
     GROWS = 4
 };
-_Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "room for all");
-_Static_assert((int)CANDIDATES <= (int)AS_CHOICE_MOST, "room for all");
-/* In caches a trial repeats until it is long against the timer, on a card against the phase in which groups begin. */
+_Static_assert((int)AS_WIDTHS <= (int)CANDIDATES && (int)AS_STREAM_GRIDS_MAX <= (int)CANDIDATES, "space for all");
+_Static_assert((int)CANDIDATES <= (int)AS_CHOICE_MOST, "space for all");
+/* In caches a test repeats until it is long against the timer, on a GPU against the start-up phase of workgroups. */
 static const double TRIAL_S = 50e-6, DEVICE_TRIAL_S = 200e-6, SETTLED_TRIAL_S = 2e-3, GROW_MOST = 1000;
-/* What is tried again after so many rounds: all that take at most `within` times as long as the best. A repetition that
- * goes over several places takes what these take together, and a trial goes over one of them: places differ by more
- * than good ways do, so those that are near the best are tried over more places. */
+/* Retested after so many rounds: candidates within `within` times the best. A repetition covers several blocks, a test
+ * one of them; blocks differ more than good ways do, so candidates near the best are tested on more blocks. */
 static const struct heat {
     int rounds;
     double within;
 } places_heats[] = {{2, 1.1}, {3, 1.05}, {5, 1}};
 enum { PLACES_HEATS = sizeof places_heats / sizeof *places_heats };
-/* Where each access may be a fault a launch takes a second; then the best of those is taken that there was time for. */
+/* If each access faults a launch takes a second; then the best within the time limit wins. */
 static const double TRIALS_S = 2;
 
 static uint64_t key_of(const struct as_stream *s)
@@ -48,8 +47,8 @@ static uint64_t key_of(const struct as_stream *s)
     return as_hash(&k, sizeof k);
 }
 
-/* What disturbs a CPU makes it slower, so the best time is right. Groups of a card may run for a moment in a phase that
- * they do not keep, so there it is the median, and of several places the mean, as they all count. */
+/* Disturbance only slows a CPU down, so its minimum counts. On a GPU workgroups may start in a transient fast phase, so
+ * the median counts, and over several blocks the mean. */
 static double time_of(const struct as_stream *s, const struct as_choice *m, size_t candidate)
 {
     const double *times;
@@ -62,7 +61,7 @@ static double time_of(const struct as_stream *s, const struct as_choice *m, size
     return s->places_n > 1 ? sum / (double)n : as_median(times, n);
 }
 
-/* Leaves in which[] what takes at most `within` times as long as the best; returns how many. */
+/* Keeps in which[] those within `within` times the best; returns their number. */
 static size_t near_best(const struct as_stream *s, const struct as_choice *m, size_t *which, size_t n, double within)
 {
     double best = INFINITY;
@@ -82,8 +81,8 @@ static size_t groups_for(uint64_t items, size_t group_size, uint64_t most)
     return groups ? (size_t)groups : 1;
 }
 
-/* Ways of a card: how many pairs of f64 a thread has under way, whether groups stay (so many a unit) or there is one
- * for each tile (0), and how the memory is accessed. */
+/* Ways of a discrete GPU: pairs of f64 in flight per thread, resident workgroups per compute unit or one per tile (0),
+ * and cache hints. */
 static const struct way {
     const char *name;
     unsigned group_size, unroll, stay, cache;
@@ -95,16 +94,16 @@ static const struct way {
 const char *const as_stream_way_words[] = {
     "best",       "tile-1x256", "tile-1x1024",  "tile-2x256",        "tile-4x256",
     "once-1x512", "once-4x256", "stay-8-4x256", "once-stay-8-4x256", NULL};
-_Static_assert(sizeof ways / sizeof *ways <= AS_STREAM_GRIDS_MAX, "room for all ways");
+_Static_assert(sizeof ways / sizeof *ways <= AS_STREAM_GRIDS_MAX, "space for all ways");
 _Static_assert(sizeof ways / sizeof *ways + 2 == sizeof as_stream_way_words / sizeof *as_stream_way_words,
-               "a word each");
+               "one word each");
 
-/* Repeated in one launch, the groups stay, and what other units have brought near is wanted, not what this one has. */
+/* Sweeps need resident workgroups, and bypass L1. */
 static const struct way near_ways[] = {
     {"shared-stay-8-4x256", 256, 4, 8, 2},   {"shared-stay-4-4x512", 512, 4, 4, 2},
     {"shared-stay-2-8x512", 512, 8, 2, 2},   {"shared-stay-4-8x256", 256, 8, 4, 2},
     {"shared-stay-1-8x1024", 1024, 8, 1, 2}, {"shared-stay-8-2x256", 256, 2, 8, 2},
-    {"shared-stay-8-1x128", 128, 1, 8, 2}, /* a small array for many units */
+    {"shared-stay-8-1x128", 128, 1, 8, 2}, /* a small array for many compute units */
 };
 
 static size_t gpu_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
@@ -138,20 +137,20 @@ static size_t loop_grids(const struct as_stream *s, struct as_stream_grid out[AS
         (struct as_stream_grid){.groups = groups_for(s->n / AS_STREAM_LINE, 1, units * PIECES_UNIT), .group_size = 1};
     out[n++] = (struct as_stream_grid){
         .groups = groups_for(items, size, units * GROUPS_UNIT), .group_size = size, .interleaved = true};
-    /* A thread for each item; not where each has a sum to hand back. */
+    /* One thread per item; not for sums. */
     if (s->desc.barrier && as_stream_shape_of(s)->writes && out[1].groups < items / size)
         out[n++] = (struct as_stream_grid){
             .groups = groups_for(items, size, UINT32_MAX), .group_size = size, .interleaved = true};
     return n;
 }
 
-/* Groups that a unit holds at a time: by the driver, else so many of the largest group as it surely does. */
+/* Occupancy: by the driver, else what a compute unit holds for certain. */
 static size_t unit_groups(const struct as_stream *s, struct as_kernel *kernel, size_t group_size)
 {
     const struct as_device_info *info = &s->dev->info;
     struct as_kernel_info known = {0};
     struct as_error err;
-    if (info->is_host_cpu) /* a thread of the host does one after the other */
+    if (info->is_host_cpu) /* a host thread runs them one after another */
         return 1;
     if (kernel && s->dev->program->kernel_info &&
         s->dev->program->kernel_info(s->dev, kernel, group_size, 0, &known, &err) == AS_OK && known.unit_groups)
@@ -160,8 +159,8 @@ static size_t unit_groups(const struct as_stream *s, struct as_kernel *kernel, s
     return threads > group_size ? threads / group_size : 1;
 }
 
-/* In a sweep each group goes over its part again and again. One that waits for another to end would do so when the
- * other has done all its turns, and what is gone over at a time would be less than the arrays, in a nearer cache. */
+/* In a sweep every workgroup repeats its part. One that waits for another would start after all of that one's passes;
+ * the concurrent working set would be smaller and fit a nearer cache. */
 static void hold_at_once(const struct as_stream *s, struct as_stream_grid *grids, size_t n)
 {
     const uint64_t units = s->dev->info.units ? s->dev->info.units : 1;
@@ -206,7 +205,7 @@ static void take(struct as_stream *s, const struct as_stream_grid *grids, size_t
     }
 }
 
-/* Beyond the caches every trial gets a part of its own, that no other has brought into a cache. */
+/* Beyond the caches every test gets its own, uncached part. */
 static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
 {
     struct as_stream_part p = {.count = s->n, .reps = 1};
@@ -217,8 +216,7 @@ static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
     return p;
 }
 
-/* What a launch takes besides is small against a trial, so a trial is grown until it is long. Into *seconds what a
- * repetition takes; all that was launched is added to *spent. */
+/* Grows a test until launch overhead is negligible. *seconds: per repetition; adds all launches to *spent. */
 static enum as_status try_once(struct as_stream *s, size_t trial, double *seconds, double *spent, struct as_error *err)
 {
     struct as_timing t;
@@ -238,7 +236,7 @@ static enum as_status try_once(struct as_stream *s, size_t trial, double *second
     return st;
 }
 
-/* Of one trial. */
+/* Of one test. */
 struct tried {
     size_t trials;
     double spent_s;
@@ -249,7 +247,7 @@ static enum as_status try_all(struct as_stream *s, struct as_choice *m, const st
 {
     enum as_status st = AS_OK;
     for (int round = 0; round < rounds && !st; round++) {
-        s->memory = s->places[m->rounds++ % s->places_n]; /* another one each time, the same for all */
+        s->memory = s->places[m->rounds++ % s->places_n]; /* new each time, the same for all */
         for (size_t i = 0; i < n && !st && tried->spent_s < TRIALS_S; i++) {
             double seconds;
             take(s, grids, which[i]);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Ten bits and a sign: a product has 20 bits, and 2^31 of them still sum up exactly in 53. */
+/* Ten bits and a sign: a product has 20 bits, and 2^31 of them sum up exactly in 53. */
 enum { VALUE_MAX = 1023 };
 
 const struct as_stream_shape as_stream_shapes[AS_STREAM_OPS] = {
@@ -30,7 +30,7 @@ void as_stream_data_init(struct as_stream_data *d, uint64_t seed)
     }
 }
 
-/* Multiplications and shifts of 32 bits, as every device has them. */
+/* 32-bit multiplications and shifts, available on every device. */
 uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block)
 {
     uint32_t h = ((uint32_t)block + key + array * 0x632be5abu) * 0x9e3779b1u;
@@ -38,7 +38,7 @@ uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block)
     return h >> 20; /* 12 bits: AS_STREAM_TABLE places */
 }
 
-/* From element i of an array to the end of its block: where in the table, and how many. */
+/* From element i of an array to the end of its block: table position and length. */
 static const double *values_from(const struct as_stream_data *d, unsigned array, uint64_t i, uint64_t *n)
 {
     const uint64_t at = d->at[array].first + i;
@@ -103,12 +103,12 @@ void as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, co
     }
 }
 
-/* Whole blocks of an array: the first element of the first and the one behind the last. */
+/* Whole blocks of an array: the first element of the first, and the one after the last. */
 struct blocks {
     uint64_t head, end;
 };
 
-/* Also how many of the whole blocks start at each place of the table: what is then summed is the table, not the array.
+/* Counts the whole blocks per start position, so that the sum runs over the table, not the array.
  */
 static struct blocks count_blocks(const struct as_stream_data *d, unsigned array, uint64_t n,
                                   uint64_t counts[AS_STREAM_TABLE])

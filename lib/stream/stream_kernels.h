@@ -1,12 +1,12 @@
 /* The kernels of one vector width. Included once for each, after these have been defined:
  *   NAME(op)              name of a function
- *   TARGET                attribute that allows the instructions
+ *   TARGET                attribute that enables the instructions
  *   vec, ivec             vector of f64, of u64; may alias
- *   LANES, UNROLL         f64 in a vector; vectors of one turn of a loop, even
+ *   LANES, UNROLL         f64 in a vector; vectors per turn of a loop, even
  *   SPLAT(s)              s in all lanes
  *   FMA(x, s, y)          y + s x
  *   STREAM_PAIR(p, a, b)  non-temporal store of two vectors to p
- *   OPAQUE(v), OPAQUE_INT(v)  the compiler must not see through: no loop becomes a call of memcpy or another width
+ *   OPAQUE(v), OPAQUE_INT(v)  opaque to the compiler: no loop becomes memcpy or changes width
  *   FENCE                 ends the non-temporal stores */
 
 #define STEP (LANES * UNROLL)
@@ -15,7 +15,7 @@
 #else
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
-/* What a repetition read or wrote may be anything by the next. */
+/* Compiler barrier between repetitions. */
 #define REPETITION_END __asm__ volatile("" ::: "memory")
 #define AT(p, i) (*(const vec *)(const void *)((p) + (i)))
 #define PUT(p, v) (*(vec *)(void *)(p) = (v))
@@ -78,7 +78,7 @@ WRITERS(nstream, NSTREAM, NSTREAM_1)
 #define WRITE_1(i) ((void)i, scalar)
 WRITERS(write, WRITE, WRITE_1)
 
-/* Eight sums, so that no add waits for another; named one by one, since gcc leaves an array of them in memory. */
+/* Eight independent sums; scalar variables, since gcc keeps an array of them in memory. */
 #define EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define LANE_SUM(type, total, v)                                                                                       \
     do {                                                                                                               \
@@ -118,7 +118,7 @@ TARGET static union as_stream_sum NAME(dot)(double *restrict out, const double *
 #undef TOTAL
 }
 
-/* Whole-number adds of the bit patterns: they take one cycle and every bit that was loaded counts. */
+/* Integer additions of the bit patterns: one cycle each, and every loaded bit counts. */
 TARGET static union as_stream_sum NAME(read)(double *restrict out, const double *restrict x, const double *restrict y,
                                              uint64_t n, double scalar, uint64_t reps)
 {

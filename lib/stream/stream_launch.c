@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bytes from which it pays to fill with all threads. */
+/* Bytes from which filling with all threads pays. */
 enum { FILL_TOGETHER = 8 << 20 };
 
 /* ---- native ---- */
@@ -56,9 +56,9 @@ static void host_stream(const struct as_host_call *call)
     a.result[(size_t)call->thread * AS_STREAM_STRIDE] = sum.u;
 }
 
-/* Every thread fills what it will work on, all arrays side by side, so that it is the one who touches it first and the
- * caches hold the same part of each. What memory that is kept holds already stays.
- * args: memory, operands, count, pitch, key, arrays, outputs, what is there already (NULL: nothing) */
+/* Every thread fills its slice of all arrays in step, for first touch, and so that the caches hold the same part of
+ * each. Kept data stays. args: memory, operands, count, pitch, key, arrays, outputs, what is there already (NULL:
+ * nothing) */
 struct fill_args {
     double *memory;
     const struct as_stream_data *data;
@@ -118,7 +118,7 @@ static struct as_arg arg_f64(double v)
     return (struct as_arg){.kind = AS_ARG_F64, .u.f64 = v};
 }
 
-/* Whoever uses the memory touches it first, so that it is near; where all of it is equally near, all help. */
+/* The using threads touch the memory first, for NUMA locality; on one node all help. */
 static size_t fill_threads(const struct as_stream *s)
 {
     bool help = s->dev->info.numa_nodes <= 1 && s->footprint >= FILL_TOGETHER;

@@ -6,14 +6,14 @@
 
 extern const char as_kernel_timed[];
 
-enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* of each unit, where all sweep */, SWEEP_THREADS = 256 };
-/* Of each unit in a launch that is for one of them: a device may start them unevenly. */
+enum { OVERHEAD_LAUNCHES = 5, SWEEP_GROUPS = 8 /* per compute unit, in sweeps */, SWEEP_THREADS = 256 };
+/* Workgroups per compute unit in a launch for one of them: a device may distribute them unevenly. */
 enum { CHOICE_GROUPS = 4, CHOICE_WORDS = 4 };
 
 enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err)
 {
     if (dev->info.allocators_n == 0)
-        return as_fail(err, AS_UNSUPPORTED, "the device has no allocator that can be used");
+        return as_fail(err, AS_UNSUPPORTED, "the device has no usable allocator");
     struct as_memory_desc want = {.allocator = dev->info.allocators[0].name, .bytes = bytes, .node = -1};
     return dev->memory->alloc(dev, &want, out, err);
 }
@@ -120,12 +120,12 @@ enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launc
     return as_timed_gave_up(t, err);
 }
 
-/* ---- one unit ---- */
+/* ---- one compute unit ---- */
 
 static const struct as_record no_record;
 static const uint32_t no_choice[CHOICE_WORDS];
 
-/* The launch that asks kernels what they can tell. */
+/* The launch that finds out what kernels can read. */
 static enum as_status ask(struct as_timed *t, struct as_error *err)
 {
     struct as_kernel *tell = NULL;
@@ -184,8 +184,7 @@ bool as_timed_hit(const struct as_timed *t, const struct as_launch *wanted)
 enum as_status as_timed_gave_up(const struct as_timed *t, struct as_error *err)
 {
     return as_fail(err, AS_UNSUPPORTED,
-                   "none of %d launches ran a group on unit %u with all others ended; let this process use the whole "
-                   "device",
+                   "none of %d launches ran a workgroup on unit %u alone; let this process use the whole device",
                    (int)AS_TIMED_TRIES, t->unit - 1);
 }
 
@@ -206,10 +205,10 @@ enum as_status as_timed_need(const struct as_timed *t, unsigned has, struct as_e
     static const struct {
         unsigned bit;
         const char *words;
-    } lacks[] = {{AS_HAS_CYCLES, "kernels of this device have no counter of cycles"},
-                 {AS_HAS_NANOS, "kernels of this device have no clock of nanoseconds"},
-                 {AS_HAS_UNIT, "kernels of this device cannot tell on which unit they run"},
-                 {AS_HAS_LOCAL, "a launch on this device cannot ask for LOCAL memory"}};
+    } lacks[] = {{AS_HAS_CYCLES, "kernels of this device have no cycle counter"},
+                 {AS_HAS_NANOS, "kernels of this device have no nanosecond clock"},
+                 {AS_HAS_UNIT, "kernels of this device have no unit id"},
+                 {AS_HAS_LOCAL, "launches on this device cannot request dynamic shared memory"}};
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
         if (has & lacks[i].bit & ~(unsigned)t->record[0].has)
             return as_fail(err, AS_UNSUPPORTED, "%s", lacks[i].words);
@@ -302,7 +301,7 @@ enum as_status as_timed_sweep_alone(struct as_timed *t, struct as_memory *block,
     return s;
 }
 
-/* Pages of a host that were never written are all the same one; a card's memory is there once it is allocated. */
+/* Untouched host pages all map to the zero page; GPU memory is backed once allocated. */
 static enum as_status back(struct as_device *dev, struct as_memory *block, struct as_error *err)
 {
     enum { PIECE = 16 << 20 };

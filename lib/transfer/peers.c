@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As the system calls name them; the header of libnuma is not needed for two of them. */
+/* Constants of the system calls, to avoid libnuma's header. */
 enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, PAIRS_ALL_DEVICES = 8 };
 
 const char *const as_peer_words[] = {"host", "every", "0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",
@@ -22,7 +22,7 @@ unsigned as_peer_index(const char *id)
     return colon && !as_parse_u64(colon + 1, &index, NULL) ? (unsigned)index : 0;
 }
 
-/* The axis has words, so its values carry no number of their own. */
+/* The axis has words, so its values have no number. */
 static unsigned peer_of(const struct as_axes *a)
 {
     uint64_t index = 0;
@@ -54,7 +54,7 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
     double node = as_axes_number(a, "node");
     bool own_kind = info->allocators_n && strcmp(info->allocators[0].name, allocator) == 0;
     if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_COPY))) {
-        as_fail(err, AS_UNSUPPORTED, "a CPU is at no link to itself");
+        as_fail(err, AS_UNSUPPORTED, "a CPU has no link to itself");
         return AS_PRUNED;
     }
     if (strcmp(peer, "host") == 0) {
@@ -97,7 +97,7 @@ enum as_status as_place_begin(struct as_place *p, const struct as_device_info *i
     mask[(size_t)node / (8 * sizeof *mask)] = 1ul << ((size_t)node % (8 * sizeof *mask));
     if (syscall(SYS_set_mempolicy, POLICY_BIND, mask, (unsigned long)AS_NODES_MAX + 1)) {
         enum as_status s =
-            as_fail(err, AS_UNSUPPORTED, "memory cannot be taken from node %d: %s", node, strerror(errno));
+            as_fail(err, AS_UNSUPPORTED, "memory cannot be allocated on node %d: %s", node, strerror(errno));
         as_place_end(p);
         return s;
     }

@@ -10,13 +10,13 @@
 extern const char as_kernel_copy[];
 
 enum {
-    ITEM = 16,           /* bytes that a thread of the kernel takes at once */
-    PIECE = 8 << 20,     /* bytes that are filled or read back in one call */
-    BLOCK = 4096,        /* bytes that are looked at together */
-    BLOCKS = 64,         /* so many of them where not all are */
-    WHOLE_MAX = 2 << 20, /* up to so many bytes all are */
+    ITEM = 16,           /* bytes per access of a kernel thread */
+    PIECE = 8 << 20,     /* bytes filled or read back per call */
+    BLOCK = 4096,        /* bytes per checked block */
+    BLOCKS = 64,         /* checked blocks, if not all */
+    WHOLE_MAX = 2 << 20, /* up to so many bytes everything is checked */
     ENGINE_LANES = 2,    /* there and back */
-    FIXED_ARGS = 2,      /* of the kernel, behind the lanes */
+    FIXED_ARGS = 2,      /* of the kernel, after the lanes */
     GRIDS_MAX = 6,
     ROUNDS_FIRST = 3,
     ROUNDS_LATER = 1
@@ -24,7 +24,7 @@ enum {
 
 /* ---- the pattern ---- */
 
-/* Random bits from a place (the finalizer of splitmix64: Steele, Lea, Flood 2014). */
+/* Random bits from a position (the finalizer of splitmix64: Steele, Lea, Flood 2014). */
 static uint64_t mixed(uint64_t x)
 {
     x ^= x >> 30;
@@ -39,7 +39,7 @@ static uint64_t pattern(const struct as_transfer *t, unsigned lane, uint64_t i)
     return mixed(t->desc.seed + lane * UINT64_C(0xd1342543de82ef95) + i * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The first and the last word change from sample to sample: what an earlier one left does not pass for this one's. */
+/* The first and the last word change from sample to sample, so that stale data fails. */
 uint64_t as_transfer_word(const struct as_transfer *t, unsigned lane, uint64_t i)
 {
     bool marked = i == 0 || i + 1 == t->desc.bytes / sizeof(uint64_t);
@@ -64,7 +64,7 @@ static enum as_status write_words(struct as_transfer *t, struct as_memory *to, u
     return AS_OK;
 }
 
-/* Sources get the pattern, destinations its complement, which no copy can leave there. */
+/* Sources get the pattern, destinations its complement. */
 static enum as_status fill_lane(struct as_transfer *t, unsigned lane, uint64_t *words, struct as_error *err)
 {
     enum as_status s = AS_OK;
@@ -113,14 +113,14 @@ static enum as_status obtain(struct as_transfer *t, const struct as_transfer_end
     if (end->allocator)
         return t->dev->memory->alloc(t->dev, &desc, out, err);
     if (t->plain)
-        return as_fail(err, AS_USAGE, "a copy has plain memory at one end at most");
+        return as_fail(err, AS_USAGE, "a copy has pageable memory at one end at most");
     t->plain = aligned_alloc(BLOCK, (size_t)((t->desc.bytes + BLOCK - 1) / BLOCK * BLOCK));
-    return t->plain ? AS_OK : as_nomem(err, (size_t)t->desc.bytes, "plain memory for a copy");
+    return t->plain ? AS_OK : as_nomem(err, (size_t)t->desc.bytes, "pageable memory for a copy");
 }
 
 /* ---- running ---- */
 
-/* By the call that takes an address of the process: the only one for memory that the API does not know. */
+/* By the call that takes a host address: the only one for memory unknown to the API. */
 static enum as_status run_calls(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     enum as_status s = AS_OK;
@@ -146,7 +146,7 @@ static enum as_status run_kernel(struct as_transfer *t, uint64_t reps, struct as
 {
     struct as_arg args[2 * AS_TRANSFER_LANES + FIXED_ARGS];
     for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
-        size_t used = l < t->desc.lanes ? l : 0; /* arguments of lanes that are not used must be memory all the same */
+        size_t used = l < t->desc.lanes ? l : 0; /* arguments of unused lanes must be valid memory too */
         args[2 * l] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = t->to[used]};
         args[2 * l + 1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = t->from[used]};
     }
@@ -184,7 +184,7 @@ enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sampl
     return AS_OK;
 }
 
-/* ---- the grid: tried out, since over some links few groups are the fastest and over others many ---- */
+/* ---- the grid: tested, since some links prefer few workgroups and others many ---- */
 
 static uint64_t key_of(const struct as_transfer *t)
 {
@@ -201,7 +201,7 @@ static uint64_t key_of(const struct as_transfer *t)
     return as_hash(parts, sizeof parts);
 }
 
-/* Each lane gets the same number of groups, and no more than it has items for. */
+/* Each lane gets the same number of workgroups, at most one per item. */
 static struct as_transfer_grid grid_of(const struct as_transfer *t, uint64_t groups, size_t group_size)
 {
     const struct as_device_info *info = &t->dev->info;
@@ -214,7 +214,7 @@ static struct as_transfer_grid grid_of(const struct as_transfer *t, uint64_t gro
 static size_t list_grids(const struct as_transfer *t, struct as_transfer_grid out[GRIDS_MAX])
 {
     static const struct {
-        unsigned groups; /* of each unit; 0: a thread for each item */
+        unsigned groups; /* workgroups per compute unit; 0: one thread per item */
         unsigned group_size;
     } shapes[GRIDS_MAX] = {{1, 256}, {1, 1024}, {2, 1024}, {8, 256}, {32, 256}, {0, 256}};
     const struct as_device_info *info = &t->dev->info;
@@ -258,7 +258,7 @@ static enum as_status choose_grid(struct as_transfer *t, struct as_error *err)
     return s;
 }
 
-/* ---- native kernel, for devices that run those: each thread copies a piece of every lane ---- */
+/* ---- native kernel: each thread copies a piece of every lane ---- */
 
 static void host_copy(const struct as_host_call *call)
 {
@@ -280,10 +280,10 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
 {
     *t = (struct as_transfer){.dev = dev, .desc = *desc};
     if (desc->lanes == 0 || desc->lanes > (desc->kernel ? AS_TRANSFER_LANES : ENGINE_LANES))
-        return as_fail(err, AS_USAGE, "%u copies at the same time; a kernel makes 1 to %d, copy engines 1 or 2",
-                       desc->lanes, AS_TRANSFER_LANES);
+        return as_fail(err, AS_USAGE, "%u concurrent copies; a kernel makes 1 to %d, copy engines 1 or 2", desc->lanes,
+                       AS_TRANSFER_LANES);
     if (desc->bytes < ITEM || desc->bytes % ITEM)
-        return as_fail(err, AS_USAGE, "a copy of %llu bytes; give a multiple of %d", (unsigned long long)desc->bytes,
+        return as_fail(err, AS_USAGE, "a copy of %llu bytes is no multiple of %d", (unsigned long long)desc->bytes,
                        ITEM);
     enum as_status s = AS_OK;
     for (unsigned l = 0; l < desc->lanes && !s; l++) {
@@ -292,7 +292,7 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
             s = obtain(t, &desc->lane[l].to, &t->to[l], err);
     }
     if (!s && t->plain && (desc->kernel || desc->lanes > 1))
-        s = as_fail(err, AS_USAGE, "only one call at a time copies plain memory of the process");
+        s = as_fail(err, AS_USAGE, "pageable memory is copied by one call at a time only");
     if (!s)
         s = fill(t, err);
     if (s || !desc->kernel)
@@ -307,7 +307,7 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size)
 {
     if (t->desc.kernel)
-        snprintf(out, size, "%zu groups of %zu", t->grid.groups, t->grid.group_size);
+        snprintf(out, size, "%zu workgroups of %zu", t->grid.groups, t->grid.group_size);
     else
         snprintf(out, size, "%s", !t->plain ? "copy engine" : t->to[0] ? "write call" : "read call");
 }
@@ -359,7 +359,7 @@ bool as_transfer_check(void *transfer, char *why, size_t size)
     bool right = true;
     uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
     if (!words) {
-        snprintf(why, size, "no memory to look at the copy");
+        snprintf(why, size, "no memory to check the copy");
         return false;
     }
     for (unsigned l = 0; l < t->desc.lanes && right; l++)

@@ -1,6 +1,6 @@
-/* Transfers: bytes from memory to memory, by the device's copy engines or by a kernel, in one lane or several at the
- * same time. Sources hold random bits, destinations other ones before; a destination is compared with what the pattern
- * says, not with its source. */
+/* Transfers: copies between memories, by the device's copy engines or by a kernel, in one or several concurrent lanes.
+ * Sources hold random bits, destinations their complement; a destination is compared with the pattern, not with its
+ * source. */
 #ifndef AS_LIB_TRANSFER_TRANSFER_H
 #define AS_LIB_TRANSFER_TRANSFER_H
 
@@ -9,8 +9,8 @@
 enum { AS_TRANSFER_LANES = 8 };
 
 struct as_transfer_end {
-    const char *allocator; /* NULL: plain memory of the process, which only the API's own copy call can take */
-    const char *owner;     /* id of the device on which it lies, NULL own */
+    const char *allocator; /* NULL: pageable memory, for the API's copy call only */
+    const char *owner;     /* id of its device, NULL own */
     int node;              /* NUMA node, -1 local */
 };
 struct as_transfer_lane {
@@ -19,7 +19,7 @@ struct as_transfer_lane {
 struct as_transfer_desc {
     struct as_transfer_lane lane[AS_TRANSFER_LANES];
     unsigned lanes;
-    uint64_t bytes; /* of each lane; a multiple of 16 */
+    uint64_t bytes; /* bytes per lane; a multiple of 16 */
     bool kernel;    /* by a kernel, else by the copy engines (at most two lanes) */
     bool whole_check;
     uint64_t seed;
@@ -35,20 +35,20 @@ struct as_transfer {
     struct as_program *program;
     struct as_kernel *copy;
     struct as_transfer_grid grid;
-    uint64_t sample; /* number of the last; its first and last words are unlike those of the one before */
+    uint64_t sample; /* number of the last; first and last words change per sample */
 };
 
-/* Bytes of all blocks together. */
+/* Total bytes of all blocks. */
 uint64_t as_transfer_footprint(const struct as_transfer_desc *desc);
 enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev, const struct as_transfer_desc *desc,
                                    struct as_error *err);
-/* "132 groups of 512", "copy engine", "write call" */
+/* "132 workgroups of 512", "copy engine", "write call" */
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size);
-void as_transfer_finish(struct as_transfer *t); /* takes one that prepare left half done */
+void as_transfer_finish(struct as_transfer *t); /* accepts one that prepare left incomplete */
 
-/* For the records of probes whose state is a struct as_transfer or begins with one. The value counts each byte of each
- * lane once, in GB/s. Does every lane's destination hold what its source held in the last sample? Looks at every word
- * when whole_check is set or there are few, else at blocks drawn from the seed, and always at the first and the last.
+/* For records of probes whose state is or begins with a struct as_transfer. The value counts each byte of each lane
+ * once, in GB/s. The check compares every word if whole_check is set or there are few, else blocks drawn from the seed,
+ * including the first and the last.
  */
 enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sample *out, struct as_error *err);
 bool as_transfer_check(void *transfer, char *why, size_t size);

@@ -96,7 +96,8 @@ void as_names_finish(struct as_names *names);
 struct as_pair {
     const struct as_cell *a, *b;
 };
-/* All pairs in which the axis is a_text in one and b_text in the other, of an allocator its role; *pairs is the caller's (free). */
+/* All pairs in which the axis is a_text in one and b_text in the other, of an allocator its role; *pairs is the
+ * caller's (free). */
 void as_pairs_make(struct as_rule_context *c, const char *probe, const char *axis, const char *a_text,
                    const char *b_text, struct as_pair **pairs, size_t *n);
 /* The best of the cells that have this value of an axis; NULL: none has. */

@@ -327,11 +327,11 @@ static void trial(const struct trial *v)
     }
     enum as_status s = toy_prepare(&t, probe, v->axes, &made, &err);
     /* Where nothing runs no unit is found, and nothing says that a launch may ask for memory. */
-    bool excused = strstr(err.text, "put a group on unit") || strstr(err.text, "on which unit they run") ||
-                   strstr(err.text, "cannot ask for LOCAL");
+    bool excused = strstr(err.text, "ran a workgroup on unit") || strstr(err.text, "have no unit id") ||
+                   strstr(err.text, "cannot request dynamic shared memory");
     bool is_missing =
         s == AS_NOTFOUND || (s == AS_UNSUPPORTED && (strstr(err.text, "no such operation") ||
-                                                     strstr(err.text, "does not tell how long a kernel's code is")));
+                                                     strstr(err.text, "does not report the size of a kernel's code")));
     if (lacks && !is_missing)
         fail_msg("%s %s can do all it needs in %s", v->probe, v->axes, arch);
     if (s != AS_OK && !lacks && !(s == AS_UNSUPPORTED && excused))

@@ -179,7 +179,7 @@ static void test_which_cells(void **unused)
     expect(&gpu, rate, CELL("cpu", "4096", "0", "system", "toy"), AS_PRUNED, NULL);
     expect(&cpu, rate, CELL("cpu", "1", "0", "system", "toy"), AS_APPLIES, NULL);
     expect(&cpu, rate, CELL("cpu", "1", "64", "system", "toy"), AS_PRUNED, NULL);
-    expect(&gpu, rate, CELL("cpu", "1", "0", "system", "upfront"), AS_INAPPLICABLE, "only by a copy");
+    expect(&gpu, rate, CELL("cpu", "1", "0", "system", "upfront"), AS_INAPPLICABLE, "only by copies");
     as_copy_text(gpu.dev.info.allocators[0].no_sharing, 160, "the link has no atomics");
     expect(&gpu, rate, CELL("cpu", "1", "64", "system", "toy"), AS_INAPPLICABLE, "'toy': the link has no atomics");
     expect(&gpu, lost, LOST_BOTH, AS_APPLIES, NULL); /* both reach it: that is where updates may be lost */
@@ -218,7 +218,7 @@ static void test_nothing_is_lost_alone(void **unused)
     assert_true(o.sample.value == 0);
     if (!o.passed)
         fail_msg("%s", o.why);
-    assert_non_null(strstr(o.why, "none where it was not drawn"));
+    assert_non_null(strstr(o.why, "none in an element that was not drawn"));
     assert_int_equal(t.live, 0);
 }
 

@@ -78,7 +78,7 @@ static void test_counter_that_stands_still(void **unused)
     clock_script(0.01);
     assert_int_equal(as_chase_walk(&p.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
     clock_real();
-    assert_non_null(strstr(err.text, "not seen to move"));
+    assert_non_null(strstr(err.text, "does not move"));
     as_chase_finish(&p.chase);
     assert_int_equal(p.toy.live, 0);
 }

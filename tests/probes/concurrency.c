@@ -122,7 +122,7 @@ static void test_which_cells(void **unused)
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     init(&device);
     assert_int_equal(ask(&cpu, "what=rate queues=1 priority=same", &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "one queue"));
+    assert_non_null(strstr(err.text, "one in-order queue"));
     assert_int_equal(ask(&cpu, "what=rate queues=8 priority=same", &err), AS_PRUNED);
     assert_int_equal(ask(&device, "what=rate queues=8 priority=same", &err), AS_APPLIES);
     assert_int_equal(ask(&device, "what=busy queues=8 priority=high", &err), AS_PRUNED);

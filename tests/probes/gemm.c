@@ -335,7 +335,7 @@ static void test_what_applies(void **state)
     assert_int_equal(as_product_applies(&info, &d, &err), AS_APPLIES);
     snprintf(info.arch, sizeof info.arch, "sm_100");
     assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
-    assert_string_equal(err.text, "sm_90a alone has the instructions of path wgmma, this is sm_100");
+    assert_string_equal(err.text, "only sm_90a has the instructions of path wgmma, this is sm_100");
     d.path = AS_PRODUCT_MMA;
     d.type = AS_PRODUCT_E4M3;
     snprintf(info.arch, sizeof info.arch, "sm_86");
@@ -343,7 +343,7 @@ static void test_what_applies(void **state)
     assert_string_equal(err.text, "path mma has e4m3 from sm_89 on, this is sm_86");
     d = desc_of(AS_PRODUCT_DOT, AS_PRODUCT_S8, 8192);
     assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
-    assert_string_equal(err.text, "path dot is written for kernels of OpenCL, and those of this device are cuda");
+    assert_string_equal(err.text, "path dot needs kernels of OpenCL, and this device's are cuda");
     assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
     d = desc_of(AS_PRODUCT_NAIVE, AS_PRODUCT_F32, 16384);
     assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);

@@ -123,7 +123,7 @@ static void test_numerics(void **unused)
         {"mma_m16n8k16_f16_f32", "step", 8, &hopper, 16, "16 products at once"},
         {"mma_m16n8k16_f16_f32", "product", 8, &hopper, 20, "exact"},
         {"mma_m16n8k16_f16_f32", "rounding", 8, &hopper, AS_CUT_TOWARD_ZERO, "toward zero, to 23 fraction bits"},
-        {"mma_m16n8k16_bf16_f32", "sums", 8, &two_sums, 2, "2 partial sums from 0, which take the products by turns"},
+        {"mma_m16n8k16_bf16_f32", "sums", 8, &two_sums, 2, "2 partial sums from 0, which take the products in turn"},
         {"mma_m16n8k16_bf16_f32", "explained", 8, &two_sums, 100, "0 of "},
         {"mma_m16n8k32_e4m3_f32", "accumulator", 8, &hopper_8, 14, "14 significant bits of the 24 of f32"},
         {"mma_m16n8k32_e4m3_f32", "explained", 8, &hopper_8, 100, "0 of "},
@@ -163,7 +163,7 @@ static void test_faults(void **unused)
     start("mma_m16n8k16_f16_f32", 8, &hopper);
     assert_int_equal(refused("numerics", "instruction=mma_m16n8k16_f16_f32 n=8 property=overflow", &err),
                      AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "no product is so large"));
+    assert_non_null(strstr(err.text, "no product is large enough"));
 }
 
 static void test_applies(void **unused)
@@ -220,7 +220,7 @@ static void test_layout(void **unused)
         {"mma_sp_m16n8k16_f16_f32", "b", "\"bits\":\"e0 0 l1 r0 / l2 l3 l4\"", 8},
         {"mma_sp_m16n8k8_tf32_f32", "a", "\"bits\":\"l2 l3 l4 r0 / 0 l0 l1\"", 8},
         {"wmma_16x16x16_f16_f32", "a", "\"bits\":\"l0 l1 l2 l3 / e0 r0 r1 r2\"", 16},
-        {"wgmma_tf32_f32", "a", "\"held\":\"memory of a group\"", 8},
+        {"wgmma_tf32_f32", "a", "\"held\":\"shared memory\"", 8},
     };
     /* Large units take far longer than the others, by the same code; sanitizers need them not. */
     const uint64_t most = getenv("ASSAY_BRIEF") ? 16 * 8 * 16 : UINT64_MAX;
@@ -246,7 +246,7 @@ static void test_other_layout(void **unused)
     device.swapped = true;
     double a = value_of("layout", "instruction=mma_m16n8k16_f16_f32 n=8 operand=a", detail, sizeof detail);
     assert_true(a > 0);
-    assert_non_null(strstr(detail, "documented are row"));
+    assert_non_null(strstr(detail, "documented: row"));
     start_exact("mma_sp_m16n8k8_tf32_f32", 8);
     device.swapped = true;
     assert_true(value_of("layout", "instruction=mma_sp_m16n8k8_tf32_f32 n=8 operand=a", detail, sizeof detail) > 0);

@@ -197,11 +197,11 @@ static void test_planted_code(void **state)
     body = *as_native_body(adds, 1);
     body.instructions = 2;
     assert_int_equal(as_native_code_gate(adds, &body, text, sizeof text), AS_GATE_FAIL);
-    assert_non_null(strstr(text, "2 are written"));
+    assert_non_null(strstr(text, "not 2"));
     body = *as_native_body(adds, 1);
     other.wanted = "lea";
     assert_int_equal(as_native_code_gate(&other, &body, text, sizeof text), AS_GATE_FAIL);
-    assert_non_null(strstr(text, "wanted is"));
+    assert_non_null(strstr(text, "expected"));
     body.name = "as_native_none";
     assert_int_equal(as_native_code_gate(adds, &body, text, sizeof text), AS_GATE_NA);
 }

@@ -45,7 +45,7 @@ static void test_which_cells(void **unused)
     is(&cpu, "what=faults pages=1000000 stride=4096 allocator=toy touch=cpu", AS_INAPPLICABLE, "half of the free 1024");
     is(&gpu, "what=faults pages=64 stride=4096 allocator=toy touch=device", AS_APPLIES, NULL);
     gpu.dev.info.allocators[0].host_access = false;
-    is(&gpu, "what=faults pages=64 stride=4096 allocator=toy touch=device", AS_INAPPLICABLE, "does not see");
+    is(&gpu, "what=faults pages=64 stride=4096 allocator=toy touch=device", AS_INAPPLICABLE, "cannot access");
 }
 
 static void test_lost_pass_is_seen(void **unused)

@@ -150,7 +150,7 @@ static void test_without_memory(void **unused)
     for (size_t i = 0; i < t.dev.info.allocators_n; i++)
         snprintf(t.dev.info.allocators[i].why_not, sizeof t.dev.info.allocators[i].why_not, "not today");
     assert_int_equal(toy_prepare(&t, &as_probe_sentinel, "what=core", &v, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "no allocator"));
+    assert_non_null(strstr(err.text, "no usable allocator"));
     toy_finish(&as_probe_sentinel, &v);
     assert_int_equal(t.live, 0);
 }

@@ -34,7 +34,7 @@ static void test_which_cells(void **unused)
     refused(&cpu, "pages=1000000 stride=4096 allocator=toy", "half of the free 1024 MiB");
     refused(&cpu, "pages=64 stride=2048 allocator=toy", "power of two");
     refused(&cpu, "pages=64 stride=12288 allocator=toy", "power of two");
-    refused(&plain, "pages=64 stride=4096 allocator=toy", "no kernels");
+    refused(&plain, "pages=64 stride=4096 allocator=toy", "cannot compile kernels");
     snprintf(cpu.dev.info.allocators[0].why_not, sizeof cpu.dev.info.allocators[0].why_not, "none today");
     refused(&cpu, "pages=64 stride=4096 allocator=toy", "none today");
 }

@@ -40,7 +40,7 @@ static void test_which_levels(void **unused)
     assert_int_equal(ask(&t, "place=L1 what=latency", &err), AS_APPLIES);
     assert_int_equal(ask(&t, "place=L2 what=bandwidth", &err), AS_APPLIES);
     assert_int_equal(ask(&t, "place=L3 what=latency", &err), AS_INAPPLICABLE); /* half of it is L2's size */
-    assert_non_null(strstr(err.text, "so little larger"));
+    assert_non_null(strstr(err.text, "too close to the level below"));
     assert_int_equal(ask(&t, "place=L4 what=latency", &err), AS_PRUNED);
     assert_int_equal(ask(&t, "place=memory what=latency", &err), AS_APPLIES);
     t.dev.info.memory_free = 8 << 20;

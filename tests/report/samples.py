@@ -190,8 +190,8 @@ def test_page_of_shared_memory(assay):
     with open(page, encoding="utf-8") as f:
         text = f.read()
     expect(os.path.getsize(page) < 3e6, "a page of less than 3 MB", os.path.getsize(page))
-    for words in ("Advice for ports", "UPDATES ARE LOST", "Allocation and first touch", "Page faults", "Who counts memory",
-                  "Events of pages", "What compilers emit", "Two backends, one device"):
+    for words in ("Advice for ports", "UPDATES ARE LOST", "Allocation and first touch", "Page faults", "Memory accounting",
+                  "Page faults and TLB misses", "What compilers emit", "Two backends, one device"):
         expect(words in text, f"the page says '{words}'")
     expect("L2 delivers" not in text, "nothing was measured of L2")
 

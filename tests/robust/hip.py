@@ -34,7 +34,7 @@ UNSUPPORTED = (
     ("atomics", "XNACK is on in this process", "hipMallocManaged"),
     ("alloc", "'__managed__' is not allocated", "__managed__"),
     ("codegen", "this is for another chip", ""),
-    ("codegen", "have no word for this operation", ""),
+    ("codegen", "the kernel dialect has no such operation", ""),
 )
 
 

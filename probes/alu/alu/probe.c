@@ -1,4 +1,4 @@
-/* alu: how many operations of each kind one unit does in a cycle. See method.md. */
+/* alu: throughput of operations per compute unit and cycle. See method.md. */
 #include "lib/ops/trial.h"
 
 extern const char as_method_alu[];
@@ -6,7 +6,7 @@ extern const char as_method_alu[];
 static const struct as_axis axes[] = {
     AS_OP_AXIS("all"),
     {.name = "ilp",
-     .help = "chains of a thread that do not wait for each other; 0, CPU: as many as its registers hold, 8 or 12",
+     .help = "independent chains per thread; 0, CPU: as many as its registers hold, 8 or 12",
      .type = AS_AXIS_COUNT,
      .max = 16,
      .def = "4",
@@ -59,11 +59,11 @@ const struct as_probe as_probe_alu = {
     .abi = AS_PROBE_ABI,
     .name = "alu",
     .title = "Throughput of operations",
-    .question = "How many operations of each kind does one unit do in a cycle?",
+    .question = "How many operations of each kind does a compute unit do per cycle?",
     .metric = "throughput",
     .unit = "ops/cycle",
-    .counts = "results of a unit's threads a cycle; an operation of several instructions is one, so is a fused "
-              "multiply-add, one on a pair is two; slowest unit, no loop",
+    .counts = "results per cycle of a compute unit; a multi-instruction operation counts one, so does a fused "
+              "multiply-add, a packed one two; slowest compute unit, no loop",
     .needs = 0,
     .own_code = true,
     .axes = axes,

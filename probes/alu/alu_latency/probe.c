@@ -1,4 +1,4 @@
-/* alu_latency: after how many cycles an operation can take the result of the one before it. See method.md. */
+/* alu_latency: latency of operations in dependent chains. See method.md. */
 #include "lib/ops/trial.h"
 
 extern const char as_method_alu_latency[];
@@ -40,12 +40,11 @@ const struct as_probe as_probe_alu_latency = {
     .abi = AS_PROBE_ABI,
     .name = "alu_latency",
     .title = "Latency of operations",
-    .question = "After how many cycles can an operation take the result of the one before it?",
+    .question = "After how many cycles can an operation use the result of another?",
     .metric = "latency",
     .unit = "cycles",
     .lower_is_better = true,
-    .counts = "cycles from one operation of a chain to the next, with the link that makes an operand of a result where "
-              "one is noted; the loop around the chain is not counted",
+    .counts = "cycles per operation of a dependent chain, including the link where one is noted, without loop overhead",
     .needs = 0,
     .own_code = true,
     .axes = axes,

@@ -1,5 +1,5 @@
-/* clockstate: the same product of matrices launched three hundred times one by one after a rest: which rates there are,
- * and how long it takes until it is always the same. See method.md. */
+/* clockstate: one GEMM launched three hundred times after idling: which rates occur, and when the rate becomes steady.
+ * See method.md. */
 #include "lib/gemm/gemm.h"
 #include "series.h"
 
@@ -12,24 +12,24 @@ extern const char as_method_clockstate[];
 
 enum { LAUNCHES = 300 };
 static const double REST_S = 0.2;
-/* Products that take longer than this make a series that lasts too long: some seconds. */
+/* Longer GEMMs make a series last too long: some seconds. */
 static const double LONGEST_S = 10e-3;
-/* Operations a second that any device with a path here reaches, for what is too long before it was measured. */
+/* FLOP/s that any device reaches, to exclude GEMMs that take too long. */
 static const double CORES_RATE = 5e9, DEVICE_RATE = 1e12;
 
 static const struct as_axis axes[] = {
     {.name = "path",
-     .help = "by which kernel the product is made, as of probe matmul",
+     .help = "the GEMM path, see probe matmul",
      .type = AS_AXIS_WORD,
      .words = as_product_path_words,
      .def = "tiled"},
     {.name = "type",
-     .help = "of operands, see probe matmul",
+     .help = "operand type, see probe matmul",
      .type = AS_AXIS_WORD,
      .words = as_product_type_words,
      .def = "f32"},
     {.name = "size",
-     .help = "rows and columns of all three matrices: how long one launch takes",
+     .help = "rows and columns of all three matrices",
      .type = AS_AXIS_COUNT,
      .min = 16,
      .max = 16384,
@@ -53,17 +53,17 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_PRODUCT_DOT ? 100 * DEVICE_RATE : DEVICE_RATE;
     if (can != AS_APPLIES || as_product_flop(&d) <= slowest * LONGEST_S)
         return can;
-    as_fail(err, AS_UNSUPPORTED, "%d products of this size, one by one, would take many seconds", LAUNCHES);
+    as_fail(err, AS_UNSUPPORTED, "%d GEMMs of this size, one by one, would take many seconds", LAUNCHES);
     return AS_INAPPLICABLE;
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 60; /* a library of hundreds of megabytes is loaded, kernels are compiled */
+    return 60; /* a library of hundreds of megabytes is loaded, kernels compile */
 }
 
-/* A rest, then launches that are waited for each by itself. */
+/* Idles, then launches and waits one by one. */
 static enum as_status run_series(struct trial *v, struct as_error *err)
 {
     const double flop = as_product_flop(&v->product.desc);
@@ -121,7 +121,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->min_reps = vc->max_reps = 1;
     enum as_status s = as_product_prepare(&v->product, vc->dev, &d, err);
     struct as_timing unused;
-    if (!s) /* a library chooses, a driver loads the kernel */
+    if (!s) /* the library chooses, the driver loads the kernel */
         s = as_product_run(&v->product, 1, &unused, err);
     if (!s)
         s = run_series(v, err);
@@ -168,11 +168,11 @@ const struct as_probe as_probe_clockstate = {
     .abi = AS_PROBE_ABI,
     .name = "clockstate",
     .title = "Single launches and the clock",
-    .question = "Do single launches after a rest all run at one rate, and how long does it take until they do?",
+    .question = "Do single launches after idling run at one rate, and how long until they do?",
     .metric = "rate of single launches",
     .unit = "ops/s",
-    .counts = "2 x size x size x size operations over the time of a launch that is waited for; of 300 after a rest of "
-              "0.2 s, the median",
+    .counts =
+        "2 x size x size x size operations over the time of one launch and wait; median of 300 after 0.2 s of idling",
     .own_code = true,
     .own_power = true,
     .axes = axes,

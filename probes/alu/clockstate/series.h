@@ -1,4 +1,4 @@
-/* What a series of single launches says of the clock: its levels, and how long until it is steady. */
+/* Clock levels in a series of single launches, and the time until the rate is steady. */
 #ifndef AS_PROBES_ALU_CLOCKSTATE_SERIES_H
 #define AS_PROBES_ALU_CLOCKSTATE_SERIES_H
 
@@ -6,22 +6,22 @@
 
 struct as_series {
     size_t n;
-    double *rate;  /* of each launch, in order */
-    double *ended; /* seconds from the start of the series to the end of each launch */
+    double *rate;  /* per launch, in order */
+    double *ended; /* end of each launch, in seconds from the start */
 };
 struct as_series_found {
     double median;
     struct as_interval ci; /* of the median: distribution-free, 95% */
-    double low, high;      /* what nine of ten launches lie between */
+    double low, high;      /* 5th and 95th percentile */
     double first;          /* rate of the first launch over the median */
     size_t modes;          /* 1 or 2 */
-    double mode[2], share; /* where there are two: their centres, and the share of launches in the lower */
+    double mode[2], share; /* two modes: their centres, and the share of the lower */
     bool settles;
-    size_t launches; /* before it is steady: 0 where it is from the start */
+    size_t launches; /* launches before the rate is steady: 0 if from the start */
     double seconds;  /* until then */
 };
-/* Launches are looked at in tens; steady is what comes before no ten whose median is more than 2% away from that of
- * the last third. False where there are fewer than thirty launches or memory is short. */
+/* Launches are grouped in tens; steady from where no later group's median is more than 2% off that of the last third.
+ * False for fewer than thirty launches, or out of memory. */
 bool as_series_find(const struct as_series *s, struct as_series_found *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a compiler made of an operation: the experiments, what is found in the machine code, and the values that both
- * the machine code and the reference compute with. Inside of the probe only. */
+/* What a compiler emits for an operation: experiments, findings in the machine code, and the values shared with the
+ * reference. */
 #ifndef AS_PROBES_ALU_CODEGEN_CODEGEN_H
 #define AS_PROBES_ALU_CODEGEN_CODEGEN_H
 
@@ -25,16 +25,15 @@ struct codegen_case {
     enum codegen_type type;
     bool atomic;
     bool seq_cst; /* atomics: the order, else relaxed */
-    bool dropped; /* atomics: nobody looks at the value from before */
-    bool v3;      /* CPU: for x86-64-v3, not what the build was made for */
+    bool dropped; /* atomics: the old value is unused */
+    bool v3;      /* CPU: x86-64-v3 instead of the build's target */
 };
 
-/* Each experiment stands in the machine code twice, so often; what the longer has more is the operation's. Odd: an even
- * number of exchanges leaves all as it was. */
+/* Copies in the two functions of an experiment; the difference belongs to the operation. Odd: an even number of
+ * exchanges changes nothing. */
 enum { CODEGEN_FEW = 5, CODEGEN_MANY = 13, CODEGEN_MORE = CODEGEN_MANY - CODEGEN_FEW };
 
-/* Four numbers of the type, side by side: memory that an atomic changes, the value that is handed from copy to copy,
- * and two operands. */
+/* Four values of the type: the memory that an atomic changes, the value passed from copy to copy, and two operands. */
 enum { WORD_MEMORY, WORD_VALUE, WORD_C, WORD_E, CODEGEN_WORDS };
 union codegen_data {
     uint32_t u32[CODEGEN_WORDS];
@@ -44,24 +43,24 @@ union codegen_data {
 };
 size_t codegen_type_bytes(enum codegen_type type);
 void codegen_start(const struct codegen_case *c, union codegen_data *d);
-/* What so many copies must have made of what codegen_start put there. */
+/* The expected data after that many copies. */
 void codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d);
-/* false: *why says which word is another. */
+/* False: *why names the wrong word. */
 bool codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
                   char *why, size_t why_size);
 
-/* All per operation; numbers that the code cannot tell are NAN. */
+/* All per operation; NAN if the code does not show it. */
 struct codegen_found {
-    double instructions; /* of any kind, but those that do nothing */
-    double wanted;       /* those that do the operation by themselves */
+    double instructions; /* all but no-ops */
+    double wanted;       /* native instructions for the operation */
     double swaps;        /* compare-and-swap */
     double calls;
-    char by[64]; /* the wanted one, or what does the work in its place */
+    char by[64]; /* the native one, or what replaces it */
 };
 enum codegen_kind { KIND_NATIVE, KIND_LOOP, KIND_CALL, KIND_EMULATED };
 enum codegen_kind codegen_kind_of(const struct codegen_found *found);
 
-/* One instruction of a CPU, as far as it matters here. */
+/* One CPU instruction, as far as it matters here. */
 enum codegen_class { CLASS_OTHER, CLASS_NOTHING, CLASS_WANTED, CLASS_SWAP, CLASS_CALL };
 struct codegen_instruction {
     enum codegen_class class; /* WANTED: does `op` */
@@ -71,26 +70,26 @@ struct codegen_instruction {
 struct codegen_instruction codegen_decode_x86(const unsigned char *code, size_t bytes);
 struct codegen_instruction codegen_decode_arm(uint32_t word);
 
-/* The native functions: NULL where the build has none for this case. */
+/* The native functions, NULL if the build has none for this case. */
 struct codegen_native {
     void (*run)(union codegen_data *d);
     const unsigned char *start, *stop;
 };
 const struct codegen_native *codegen_native_of(const struct codegen_case *c, bool many);
-/* Runs the function and sets marks[i] where an instruction starts i bytes behind its start. */
+/* Runs the function and sets marks[i] if an instruction starts at byte i. */
 enum { CODEGEN_CODE_MAX = 4096 };
 enum as_status codegen_walk(const struct codegen_native *f, union codegen_data *d,
                             unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err);
-/* Both lengths, run and counted. got: what the longer made of the data. */
+/* Runs and counts both lengths. got: the data after the longer one. */
 enum as_status codegen_cpu(const struct codegen_case *c, struct codegen_found *found, union codegen_data *got,
                            struct as_error *err);
 
-/* The same for a device that counts its code. */
+/* The same for a device that counts its machine code. */
 struct codegen_device;
 enum as_status codegen_device_create(struct as_trial_context *vc, const struct codegen_case *c,
                                      struct codegen_device **out, struct as_error *err);
 enum as_status codegen_device_run(struct codegen_device *g, struct codegen_found *found, union codegen_data *got,
                                   struct as_error *err);
-void codegen_device_destroy(struct codegen_device *g); /* takes NULL */
+void codegen_device_destroy(struct codegen_device *g); /* accepts NULL */
 
 #endif

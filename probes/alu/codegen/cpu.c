@@ -1,4 +1,4 @@
-/* The experiment on the CPU: both functions walked through, and what the longer has more. */
+/* The experiment on the CPU: single-steps both functions and counts the difference. */
 #include "codegen.h"
 
 #include "base/text.h"
@@ -76,8 +76,7 @@ enum as_status codegen_cpu(const struct codegen_case *c, struct codegen_found *f
                                     .wanted = (double)(many.wanted - few.wanted) / CODEGEN_MORE,
                                     .swaps = (double)(many.swaps - few.swaps) / CODEGEN_MORE,
                                     .calls = (double)(many.calls - few.calls) / CODEGEN_MORE};
-    static const char *const others[] = {
-        [KIND_CALL] = "a function that is called", [KIND_EMULATED] = "several other instructions"};
+    static const char *const others[] = {[KIND_CALL] = "a called function", [KIND_EMULATED] = "other instructions"};
     enum codegen_kind kind = codegen_kind_of(found);
     as_copy_text(found->by, sizeof found->by,
                  kind == KIND_LOOP     ? many.swap_name

@@ -1,4 +1,4 @@
-/* An instruction whose start is known, decoded as far as its operation. */
+/* Decodes an instruction at a known address, as far as its operation. */
 #include "codegen.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static bool is_prefix(unsigned char b)
 
 static struct x86 split(const unsigned char *code, size_t n)
 {
-    static const unsigned char repeats[] = {0, 0x66, 0xf3, 0xf2}; /* by the number that VEX and EVEX give them */
+    static const unsigned char repeats[] = {0, 0x66, 0xf3, 0xf2}; /* by their number in VEX and EVEX */
     struct x86 x = {0};
     size_t at = 0;
     for (; at < n && is_prefix(code[at]); at++) {
@@ -101,7 +101,7 @@ struct codegen_instruction codegen_decode_x86(const unsigned char *code, size_t 
     struct x86 x = split(code, bytes);
     for (size_t i = 0; x.complete && i < sizeof x86_rows / sizeof *x86_rows; i++)
         if (matches(&x86_rows[i], &x)) {
-            /* An exchange of two registers is of no memory. */
+            /* Exchanging two registers accesses no memory. */
             bool registers = x86_rows[i].op == OP_ATOMIC_EXCHANGE && x.modrm >= 0xc0;
             return registers ? (struct codegen_instruction){CLASS_OTHER, OPS, NULL}
                              : (struct codegen_instruction){x86_rows[i].class, x86_rows[i].op, x86_rows[i].name};

@@ -1,4 +1,4 @@
-/* The experiment on a device that counts its code: two kernels of one program, counted and run by one thread. */
+/* The experiment on a device that counts its machine code: two kernels of one program, run by one thread. */
 #include "codegen.h"
 
 #include "lib/timed/timed.h"
@@ -20,7 +20,7 @@ struct codegen_device {
     struct as_memory *memory, *data;
 };
 
-/* The words by which a device counts what does an operation alone; NULL: no chip that is known has one. */
+/* Opcodes that a device counts as native; NULL: no known chip has one. */
 static const char *wanted_word(const struct codegen_case *c)
 {
     static const char *const words[OPS][TYPES] = {
@@ -66,7 +66,7 @@ static enum as_status find_kernels(struct codegen_device *g, struct as_error *er
     if (g->dev->program->kernel(g->dev, g->program, "lacking", &lacking, &not_there))
         return s;
     g->dev->program->kernel_destroy(g->dev, lacking);
-    return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no such operation of this type, order and scope");
+    return as_fail(err, AS_UNSUPPORTED, "this device's dialect has no such operation of this type, order and scope");
 }
 
 enum as_status codegen_device_create(struct as_trial_context *vc, const struct codegen_case *c,
@@ -104,7 +104,7 @@ void codegen_device_destroy(struct codegen_device *g)
     free(g);
 }
 
-/* Of one word, what the longer kernel has more, per operation. */
+/* How many more of one opcode the longer kernel has, per operation. */
 static enum as_status count(struct codegen_device *g, const char *word, double *out, struct as_error *err)
 {
     uint64_t few = 0, many = 0;
@@ -126,11 +126,11 @@ static enum as_status count_all(struct codegen_device *g, struct codegen_found *
         s = count(g, "swap.global", &found->swaps, err);
     if (s)
         return s;
-    /* A division that is one instruction has no word, and is one. */
+    /* A single-instruction division has no opcode of its own, and counts as native. */
     if (!word && found->instructions == 1)
         found->wanted = 1;
     static const char *const others[] = {
-        [KIND_LOOP] = "swap.global", [KIND_CALL] = "", [KIND_EMULATED] = "several other instructions"};
+        [KIND_LOOP] = "swap.global", [KIND_CALL] = "", [KIND_EMULATED] = "other instructions"};
     enum codegen_kind kind = codegen_kind_of(found);
     as_copy_text(found->by, sizeof found->by, kind != KIND_NATIVE ? others[kind] : word ? word : "one instruction");
     return AS_OK;
@@ -154,7 +154,7 @@ enum as_status codegen_device_run(struct codegen_device *g, struct codegen_found
         s = g->dev->queue->launch(g->dev, &l, &unused, err);
     if (!s)
         s = g->dev->memory->read(g->dev, g->data, 0, got, CODEGEN_WORDS * bytes, err);
-    if (!s) /* the first word of data is there for the layout only */
+    if (!s) /* the first word of data is padding */
         s = g->dev->memory->read(g->dev, g->memory, 0, got, bytes, err);
     return s;
 }

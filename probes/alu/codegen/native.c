@@ -1,5 +1,5 @@
-/* The operations as this build's compiler makes them for the CPU: each function in a section of its own, of which the
- * linker tells where it starts and stops. */
+/* The operations as this build's compiler emits them: each function in its own section, whose bounds the linker
+ * provides. */
 #include "codegen.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ __extension__ typedef unsigned __int128 wide;
 #define ADD_DROPPED(order) (void)__atomic_fetch_add(p, c, order);
 #define EXCHANGE_KEPT(order) v = __atomic_exchange_n(p, v, order);
 #define EXCHANGE_DROPPED(order) (void)__atomic_exchange_n(p, c, order);
-/* C has no such operation on memory, so it is written as a loop of compare-and-swap. */
+/* C has no such atomic, so it is a compare-and-swap loop. */
 #define BY_SWAP(order, what)                                                                                           \
     __atomic_load(p, &seen, __ATOMIC_RELAXED);                                                                         \
     do                                                                                                                 \
@@ -53,7 +53,7 @@ __extension__ typedef unsigned __int128 wide;
         copies d->word[1] = v;                                                                                         \
     }
 
-/* every function: its name, what it is a case of, and how */
+/* every function: its name, case and variant */
 #define ATOMIC_ORDERS(X, word, type, op, copy)                                                                         \
     X(op##_##word##_relaxed_kept, word, type, , copy##_KEPT, __ATOMIC_RELAXED, op, false, false, false)                \
     X(op##_##word##_relaxed_dropped, word, type, , copy##_DROPPED, __ATOMIC_RELAXED, op, false, true, false)           \

@@ -1,4 +1,4 @@
-/* codegen: what the compilers make of the operations that programs on shared memory use. See method.md. */
+/* codegen: instructions that compilers emit for atomics and arithmetic. See method.md. */
 #include "codegen.h"
 
 #include <math.h>
@@ -52,12 +52,12 @@ static const struct as_axis axes[] = {
      .def = "all",
      .words = scope_words},
     {.name = "result",
-     .help = "whether the value that an atomic found is used",
+     .help = "whether an atomic's old value is used",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = result_words},
     {.name = "target",
-     .help = "CPU: what this build is compiled for, or x86-64-v3",
+     .help = "CPU: this build's target, or x86-64-v3",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = target_words},
@@ -95,7 +95,7 @@ static struct codegen_case case_of(const struct as_axes *a)
                                  .v3 = as_word_is(a, "target", "v3")};
 }
 
-/* Combinations that mean nothing: an order of what is not atomic, a type that has no such operation. */
+/* Meaningless combinations: an order without an atomic, a type without the operation. */
 static bool is_empty(const struct codegen_case *c, const struct as_axes *a, bool cpu)
 {
     bool no_order = as_word_is(a, "order", "none"), no_scope = as_word_is(a, "scope", "none");
@@ -113,15 +113,15 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (is_empty(&c, a, cpu) || (cpu && c.atomic && !as_word_is(a, "scope", "system")))
         return AS_PRUNED;
     if (cpu && c.v3 && !codegen_native_of(&c, true))
-        as_fail(err, AS_UNSUPPORTED, "x86-64-v3 is no target of this CPU's compiler");
+        as_fail(err, AS_UNSUPPORTED, "the compiler does not support x86-64-v3 for this CPU");
     else if (!cpu && (info->capabilities & AS_CAP_SIMULATED))
         as_fail(err, AS_UNSUPPORTED, "a simulated device has no machine code");
     else if (!cpu && !(info->capabilities & AS_CAP_CODE))
         as_fail(err, AS_UNSUPPORTED, AS_CODE_NOT_COUNTED);
     else if (!cpu && !ops[c.op].in_dialect)
-        as_fail(err, AS_UNSUPPORTED, "kernels that are written once for all devices have no word for this operation");
+        as_fail(err, AS_UNSUPPORTED, "the kernel dialect has no such operation");
     else if (!cpu && c.type == TYPE_F64 && !(info->capabilities & AS_CAP_FP64))
-        as_fail(err, AS_UNSUPPORTED, "the device does not compute with f64");
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -205,11 +205,11 @@ const struct as_probe as_probe_codegen = {
     .abi = AS_PROBE_ABI,
     .name = "codegen",
     .title = "What compilers emit",
-    .question = "Which operations are one instruction of the machine code, and which are loops, calls or sequences?",
+    .question = "Which operations are a single machine instruction, and which are loops, calls or sequences?",
     .metric = "instructions",
     .unit = "instructions",
     .lower_is_better = true,
-    .counts = "instructions of the machine code for one operation, all that belongs to it counted",
+    .counts = "machine instructions per operation",
     .axes = axes,
     .quick = quick,
     .full = full,

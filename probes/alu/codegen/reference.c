@@ -1,4 +1,4 @@
-/* What the copies compute, once more in plain arithmetic. */
+/* The copies' computation in plain arithmetic. */
 #include "codegen.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static double get(enum codegen_type type, const union codegen_data *d, size_t i)
     }
 }
 
-/* Values that no copy leaves as they were, and that every type can hold after all copies. */
+/* Values that every copy changes, representable in every type after all copies. */
 static const double starts[OPS][CODEGEN_WORDS] = {
     [OP_ATOMIC_ADD] = {7, 5, 3, 2},       [OP_ATOMIC_MIN] = {7, 5, 3, 2},
     [OP_ATOMIC_MAX] = {7, 8, 9, 2},       [OP_ATOMIC_EXCHANGE] = {7, 5, 3, 2},
@@ -132,7 +132,7 @@ void codegen_expect(const struct codegen_case *c, int copies, union codegen_data
         by_type[c->type](c, d);
 }
 
-/* Integers exactly; floating numbers but for how a division rounds. */
+/* Integers exactly; floats up to the rounding of a division. */
 bool codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
                   char *why, size_t why_size)
 {
@@ -145,7 +145,7 @@ bool codegen_same(const struct codegen_case *c, const union codegen_data *got, c
         bool exact = memcmp((const char *)got + i * bytes, (const char *)want + i * bytes, bytes) == 0;
         if (exact || (!integer && fabs(g - w) <= share * fabs(w)))
             continue;
-        snprintf(why, why_size, "after %d operations the %s is %.17g and not %.17g", (int)CODEGEN_MANY, words[i], g, w);
+        snprintf(why, why_size, "after %d operations the %s is %.17g, not %.17g", (int)CODEGEN_MANY, words[i], g, w);
         return false;
     }
     return true;

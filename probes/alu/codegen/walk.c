@@ -1,6 +1,5 @@
-/* Where the instructions of a function start. Words of 32 bits start at each fourth byte. Those of x86-64 have any
- * length, and who knows it best is the processor: it stops after each one in a single step, and what is noted is where.
- * So nothing is guessed from bytes that may be in the middle of another instruction. */
+/* Where the instructions of a function start. Fixed-length ones start at each fourth byte. x86-64 has variable length,
+ * so the processor runs in single-step mode and the trap addresses are recorded: nothing is guessed from bytes. */
 #include "codegen.h"
 
 #include <signal.h>
@@ -35,7 +34,7 @@ static enum as_status step_through(const struct codegen_native *f, union codegen
     struct sigaction now = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO}, before;
     union codegen_data warm = *d;
     sigset_t trap, mask;
-    f->run(&warm); /* what a call goes to is looked up at its first time */
+    f->run(&warm); /* lazy binding resolves the call target */
     stepping.start = f->start;
     stepping.bytes = (size_t)(f->stop - f->start);
     stepping.marks = marks;
@@ -43,14 +42,13 @@ static enum as_status step_through(const struct codegen_native *f, union codegen
     sigemptyset(&trap);
     sigaddset(&trap, SIGTRAP);
     if (sigaction(SIGTRAP, &now, &before) || pthread_sigmask(SIG_UNBLOCK, &trap, &mask))
-        return as_fail(err, AS_UNSUPPORTED, "the processor's single steps cannot be seen: no handler can be set");
+        return as_fail(err, AS_UNSUPPORTED, "single-step mode is unavailable: no signal handler can be set");
     __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
     f->run(d);
     __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(unsigned long long)TRAP_FLAG);
     (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
     (void)sigaction(SIGTRAP, &before, NULL);
-    return stepping.seen ? AS_OK
-                         : as_fail(err, AS_UNSUPPORTED, "the system does not hand on the processor's single steps");
+    return stepping.seen ? AS_OK : as_fail(err, AS_UNSUPPORTED, "the system does not deliver single-step traps");
 }
 
 #elif defined(__aarch64__)
@@ -71,7 +69,7 @@ static enum as_status step_through(const struct codegen_native *f, union codegen
                                    struct as_error *err)
 {
     (void)f, (void)d, (void)marks;
-    return as_fail(err, AS_UNSUPPORTED, "the instructions of this kind of CPU cannot be told apart");
+    return as_fail(err, AS_UNSUPPORTED, "the instructions of this CPU architecture cannot be decoded");
 }
 
 #endif
@@ -80,7 +78,7 @@ enum as_status codegen_walk(const struct codegen_native *f, union codegen_data *
                             unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err)
 {
     if (f->stop <= f->start || f->stop - f->start > CODEGEN_CODE_MAX)
-        return as_fail(err, AS_UNSUPPORTED, "the function has %td bytes of code, and at most %d can be looked through",
+        return as_fail(err, AS_UNSUPPORTED, "the function has %td bytes of code, more than the limit of %d",
                        f->stop - f->start, (int)CODEGEN_CODE_MAX);
     memset(marks, 0, CODEGEN_CODE_MAX);
     return step_through(f, d, marks, err);

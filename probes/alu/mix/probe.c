@@ -1,4 +1,4 @@
-/* mix: how long one unit takes for operations of several kinds, interleaved. See method.md. */
+/* mix: cost of interleaved operations on a compute unit. See method.md. */
 #include "lib/ops/trial.h"
 
 extern const char as_method_mix[];
@@ -6,12 +6,12 @@ extern const char *const as_mix_words[];
 
 static const struct as_axis axes[] = {
     {.name = "mix",
-     .help = "operations, of each so many: imul32+3*ffma32",
+     .help = "operations with counts: imul32+3*ffma32",
      .type = AS_AXIS_WORD,
      .words = as_mix_words,
      .def = "all"},
     {.name = "ilp",
-     .help = "chains of a thread for each operation of the sequence; 0: two, four where a thread has a core",
+     .help = "chains per thread and operation of the sequence; 0: two, four where a thread has a core",
      .type = AS_AXIS_COUNT,
      .max = 8,
      .def = "0",
@@ -26,7 +26,7 @@ static const char *const quick[] = {"mix=ffma32,iadd32,imad32,xor32,ffma64,recip
                                     "mix=imad32+iadd32,xor32+iadd32,ffma64+iadd32,recip32+4*ffma32", NULL};
 static const char *const full[] = {"mix=all", NULL};
 
-/* As many for an operation in any sequence, so that what it waits for is the same alone and among others. */
+/* The same number in every sequence, so that dependencies are the same alone and in sequences. */
 enum { CHAINS = 2, CHAINS_CORE = 4 };
 
 static enum as_status desc_of(const struct as_device_info *info, const struct as_axes *a, struct as_chains_desc *out,
@@ -56,8 +56,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (d.ilp * as_op_sequence_count(&d.sequence) > AS_OP_CHAINS)
         return AS_PRUNED;
     if (as_chains_warp(info) == 1 && as_axes_u64(a, "warps") > 1) {
-        as_fail(err, AS_UNSUPPORTED,
-                "axis 'warps': a thread of this device has a core for itself, which switches between no warps");
+        as_fail(err, AS_UNSUPPORTED, "axis 'warps': each thread of this device has its own core");
         return AS_INAPPLICABLE;
     }
     return as_chains_apply(info, &d, err);
@@ -88,12 +87,12 @@ const struct as_probe as_probe_mix = {
     .abi = AS_PROBE_ABI,
     .name = "mix",
     .title = "Sequences of operations",
-    .question = "How long does one unit take for operations of several kinds, one after another?",
+    .question = "How long does a compute unit take for a sequence of operations?",
     .metric = "cost",
     .unit = "cycles",
     .lower_is_better = true,
-    .counts = "cycles of a full unit, over its warps and the sequences that each of them did; the slowest unit "
-              "counts, the loop around the chains does not",
+    .counts =
+        "cycles of a fully occupied compute unit per warp and sequence; slowest compute unit, without loop overhead",
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,

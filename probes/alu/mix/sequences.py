@@ -1,4 +1,4 @@
-"""Writes the sequences that probe mix knows: sequences.py OUT.c SEQUENCES.ini
+"""Generates the sequences of probe mix: sequences.py OUT.c SEQUENCES.ini
 
 Every operation that stands in the file alone, then the file's sequences, then each two operations of [pairs].
 """

@@ -1,5 +1,5 @@
-/* power: what operations cost in energy: a long run of one on a part of the units, while the device's sensor reads its
- * power. See method.md. */
+/* power: energy per operation: a long run of one on part of the compute units, while the sensor reads power. See
+ * method.md. */
 #include "lib/ops/trial.h"
 
 extern const char as_method_power[];
@@ -7,7 +7,7 @@ extern const char as_method_power[];
 static const struct as_axis axes[] = {
     AS_OP_AXIS("ffma32"),
     {.name = "share",
-     .help = "percent of the units that work",
+     .help = "percent of the compute units that work",
      .type = AS_AXIS_COUNT,
      .min = 1,
      .max = 100,
@@ -19,7 +19,7 @@ static const char *const quick[] = {"op=ffma32 share=25,50,100", NULL};
 static const char *const full[] = {"op=ffma32,ffma64,ffma2_f16,imad32,and32,recip32 share=25,50,75,100",
                                    "op=ffma32 share=100 warps=4,8,16", NULL};
 
-/* A trial has to last until the sensor has seen nothing but the work for a while. */
+/* A trial outlasts the sensor's lag. */
 static const double SAMPLE_S = 0.4;
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
@@ -37,7 +37,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (!d.sequence.n || (info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
     if (!info->sensor[0] || info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "no sensor tells the power of this device");
+        as_fail(err, AS_UNSUPPORTED, "no sensor reports the power of this device");
         return AS_INAPPLICABLE;
     }
     return as_chains_apply(info, &d, err);
@@ -62,12 +62,11 @@ const struct as_probe as_probe_power = {
     .abi = AS_PROBE_ABI,
     .name = "power",
     .title = "Power of operations",
-    .question = "How much power does a device draw while a part of its units does one operation all the time?",
+    .question = "How much power does a device draw while part of its compute units repeat one operation?",
     .metric = "rate",
     .unit = "ops/s",
-    .counts =
-        "results of all units that work, a second; the power beside it is in the notes and is what the device's own "
-        "sensor says of the whole card",
+    .counts = "results per second of all active compute units; the notes have the power that the sensor reports for "
+              "the whole board",
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,

@@ -5,7 +5,7 @@
 #include "lib/gemm/gemm.h"
 
 enum as_attention_path {
-    AS_ATTENTION_DECOMPOSED, /* two products of matrices and softmax between, through memory */
+    AS_ATTENTION_DECOMPOSED, /* two GEMMs with softmax between, through memory */
     AS_ATTENTION_SCALAR,
     AS_ATTENTION_FLASH,
     AS_ATTENTION_SPLIT,
@@ -42,17 +42,17 @@ enum as_applies as_attention_applies(const struct as_device_info *info, const st
                                      struct as_error *err);
 enum as_status as_attention_prepare(struct as_attention *a, struct as_device *dev, const struct as_attention_desc *d,
                                     struct as_error *err);
-/* Each kernel so often, one after the other. */
+/* Runs each kernel so many times, one after the other. */
 enum as_status as_attention_run(struct as_attention *a, uint64_t reps, double *seconds, struct as_error *err);
-/* Once more in order, and some rows of the result against f64. */
+/* Runs the kernels once more in order, and compares some rows of the result with f64. */
 bool as_attention_check(struct as_attention *a, char *why, size_t size);
 void as_attention_finish(struct as_attention *a);
-/* A kernel more, that runs behind those that there are. */
+/* Appends a kernel to the path. */
 enum as_status as_attention_launch(struct as_attention *a, struct as_program *program, const char *name,
                                    const struct as_arg *args, size_t n, size_t groups, size_t group_size,
                                    struct as_error *err);
 
-/* ---- flash.c: paths of one kernel by a matrix unit ---- */
+/* ---- flash.c: fused paths by matrix units ---- */
 
 enum as_applies as_attention_flash_applies(const struct as_device_info *info, const struct as_attention_desc *d,
                                            struct as_error *err);
@@ -60,7 +60,7 @@ enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_erro
 /* Text and options of the program; its kernel is "flash". */
 enum as_status as_attention_flash_program(const struct as_device_info *info, const struct as_attention_desc *d,
                                           struct as_buf *source, char *defines, size_t size, struct as_error *err);
-/* Instructions of the matrix unit that it has at least. */
+/* Minimum number of matrix instructions in its code. */
 unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path);
 
 #endif

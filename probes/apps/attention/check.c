@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 enum { ROWS = 16 };
-/* Of the root mean square of a row: a block of keys that is left out moves most numbers further than that, scores and
- * weights that are rounded to f16 none. */
+/* Share of a row's root mean square: a missing block of keys exceeds it, rounding of scores and weights to f16 does
+ * not. */
 static const double ROOM = 1.0 / 32;
 
 static double q_at(const struct as_attention *a, uint64_t place)
@@ -17,7 +17,7 @@ static double q_at(const struct as_attention *a, uint64_t place)
     return 4 * a->drawn[as_product_index(place, AS_SEED_A)];
 }
 
-/* One row as it should be; weights has room for all keys. */
+/* The expected row; weights holds all keys. */
 static void want(const struct as_attention *a, uint64_t head, uint64_t row, double *weights, double *out)
 {
     const uint64_t n = a->desc.length, base = head * n * AS_ATTENTION_WIDE;
@@ -40,7 +40,7 @@ static void want(const struct as_attention *a, uint64_t head, uint64_t row, doub
     }
 }
 
-/* True: all right; else why. */
+/* True if correct; else why. */
 static bool check_row(struct as_attention *a, uint64_t head, uint64_t row, double *weights, char *why, size_t size)
 {
     struct as_error err = {0};
@@ -58,7 +58,7 @@ static bool check_row(struct as_attention *a, uint64_t head, uint64_t row, doubl
         double got = as_number_decode(as_number_format("f16"), codes[i]), room = ROOM * sqrt(square);
         if (fabs(got - wanted[i]) <= room)
             continue;
-        snprintf(why, size, "head %llu, row %llu, column %d is %.6g instead of %.6g +- %.1g", (unsigned long long)head,
+        snprintf(why, size, "head %llu, row %llu, column %d is %.6g, not %.6g +- %.1g", (unsigned long long)head,
                  (unsigned long long)row, i, got, wanted[i], room);
         return false;
     }
@@ -72,7 +72,7 @@ bool as_attention_check(struct as_attention *a, char *why, size_t size)
     double unused, *weights = malloc(a->desc.length * sizeof *weights);
     bool good = weights != NULL;
     if (!weights)
-        snprintf(why, size, "no memory to check with");
+        snprintf(why, size, "no memory for the check");
     else if (as_attention_run(a, 1, &unused, &err)) {
         snprintf(why, size, "%s", err.text);
         good = false;

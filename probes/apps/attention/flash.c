@@ -1,4 +1,4 @@
-/* One kernel for all of attention, by a matrix unit: which it is on a device, and its launches. */
+/* Fused attention by matrix units: the device's variant, and its launches. */
 #include "attention.h"
 
 #include "lib/timed/timed.h"
@@ -8,15 +8,15 @@
 
 extern const char as_kernel_flash[], as_kernel_flash_unit[], as_kernel_flash_wgmma[];
 
-enum { ROWS = 128, PARTS_MAX = 16, BYTES = 2, WGMMA_BOX = 64 /* columns: what a swizzle takes */ };
+enum { ROWS = 128, PARTS_MAX = 16, BYTES = 2, WGMMA_BOX = 64 /* columns: the swizzle width */ };
 #define NUMBERS(rows) (AS_ATTENTION_WIDE * BYTES * (rows))
 
 static const struct made {
     const char *source;
-    unsigned keys; /* of a block */
+    unsigned keys; /* keys per block */
     unsigned threads;
     uint64_t local_bytes;
-    unsigned matrix; /* instructions of the matrix unit that it has; 0: see there */
+    unsigned matrix; /* matrix instructions in its code; 0: computed per device */
 } mma = {as_kernel_flash, 64, 256, NUMBERS(ROWS + 2 * 2 * 64), 128},
   wgmma = {as_kernel_flash_wgmma, 128, 384, NUMBERS(ROWS + 2 * 2 * 128) + 1024, 32},
   unit = {as_kernel_flash_unit, 32, 256, 0, 0};
@@ -36,7 +36,7 @@ static const struct made *made_for(const struct as_device_info *info, enum as_at
     return by_wgmma(path) ? &wgmma : as_product_has_units(info) ? &unit : &mma;
 }
 
-/* Has the device the instructions? */
+/* Does the device have the instructions? */
 static bool has_path(const struct as_device_info *info, enum as_attention_path path)
 {
     struct as_error unused;
@@ -54,19 +54,18 @@ enum as_applies as_attention_flash_applies(const struct as_device_info *info, co
 {
     const char *path = as_attention_path_words[d->path];
     if (!has_path(info, d->path) && by_wgmma(d->path))
-        as_fail(err, AS_UNSUPPORTED, "sm_90a alone has the instructions of path %s, this is %s", path,
-                info->arch[0] ? info->arch : "a device without a name of its kind");
+        as_fail(err, AS_UNSUPPORTED, "path %s needs sm_90a, this is %s", path,
+                info->arch[0] ? info->arch : "a device of unknown architecture");
     else if (!has_path(info, d->path))
-        as_fail(err, AS_UNSUPPORTED,
-                "path %s is written for CUDA from sm_80 on and for AMD's chips with MFMA or WMMA of f16", path);
+        as_fail(err, AS_UNSUPPORTED, "path %s needs CUDA from sm_80 on, or an AMD GPU with f16 MFMA or WMMA", path);
     else if (is_split(d->path) && d->length % (2ull * made_for(info, d->path)->keys))
-        as_fail(err, AS_UNSUPPORTED, "the keys are no two parts of whole blocks");
+        as_fail(err, AS_UNSUPPORTED, "the keys cannot be split into two ranges of whole blocks");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }
 
-/* Of any unit of AMD's: scores are so many fragments of keys by as many steps along a head, values a head's by keys'.
+/* For AMD's instructions: fragments of keys times steps along the head for scores, the reverse for values.
  */
 unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path)
 {
@@ -106,7 +105,7 @@ static enum as_status build(struct as_attention *a, struct as_error *err)
     return s;
 }
 
-/* As many ranges of keys as it takes until every unit has work, two at least. */
+/* As many ranges of keys as fill all compute units, at least two. */
 static unsigned choose_parts(const struct as_attention *a, unsigned keys)
 {
     const uint64_t groups = a->desc.heads * a->desc.length / ROWS, units = a->dev->info.units;
@@ -116,7 +115,7 @@ static unsigned choose_parts(const struct as_attention *a, unsigned keys)
     return parts;
 }
 
-/* Rows of q, k and v of all heads, in boxes of which each row is one line of LOCAL memory. */
+/* TMA descriptors of q, k and v of all heads; each row of a box is one line of shared memory. */
 static void set_operands(struct as_attention *a, struct as_arg args[3])
 {
     struct as_memory *const memory[] = {a->q, a->k, a->v};

@@ -1,4 +1,4 @@
-/* attention: by products of matrices through memory, or by one kernel that keeps scores on the chip. See method.md. */
+/* attention: by GEMMs through memory, or by one fused kernel. See method.md. */
 #include "attention.h"
 
 #include <math.h>
@@ -8,20 +8,19 @@ extern const char as_method_attention[];
 
 static const struct as_axis axes[] = {
     {.name = "path",
-     .help =
-         "decomposed: product, softmax, product, through memory; scalar: one kernel of ordinary arithmetic; flash: one "
-         "by the matrix unit (mma.sync; of AMD MFMA and WMMA); split: the same on ranges of keys, which a second "
-         "kernel joins; flash_wgmma, split_wgmma: both by wgmma",
+     .help = "decomposed: GEMM, softmax, GEMM, through memory; scalar: fused, vector ALU; flash: fused, matrix units "
+             "(mma.sync; AMD: MFMA, WMMA); split: flash on ranges of keys, combined by a second kernel; flash_wgmma, "
+             "split_wgmma: both by wgmma",
      .type = AS_AXIS_WORD,
      .words = as_attention_path_words,
      .def = "all"},
     {.name = "length",
-     .help = "queries, and keys, of a head",
+     .help = "queries, and keys, per head",
      .type = AS_AXIS_COUNT,
      .min = 128,
      .max = 65536,
      .def = "512,1024,2048,4096,8192"},
-    {.name = "heads", .help = "of 128 numbers each", .type = AS_AXIS_COUNT, .min = 1, .max = 256, .def = "16"},
+    {.name = "heads", .help = "heads of dimension 128", .type = AS_AXIS_COUNT, .min = 1, .max = 256, .def = "16"},
     {0},
 };
 static const char *const quick[] = {"path=all length=512,4096 heads=16", NULL};
@@ -98,10 +97,10 @@ const struct as_probe as_probe_attention = {
     .abi = AS_PROBE_ABI,
     .name = "attention",
     .title = "Attention",
-    .question = "Does one kernel for attention beat products of matrices with softmax between them?",
+    .question = "How much faster is fused attention than GEMM, softmax, GEMM?",
     .metric = "throughput",
     .unit = "ops/s",
-    .counts = "4 x length x length x 128 operations of each head: those of the two products, none of softmax",
+    .counts = "4 x length x length x 128 operations per head: the two products, without softmax",
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .own_power = true,

@@ -14,7 +14,7 @@ const char *const as_attention_path_words[] = {"decomposed",  "scalar",      "fl
                                                "flash_wgmma", "split_wgmma", NULL};
 
 enum { SCALAR_ROWS = 16, LENGTHS = 128 /* of which they are multiples */, BYTES = 2 };
-/* On a CPU's cores a longer one takes many seconds. */
+/* Longer ones take many seconds on CPU cores. */
 static const double SLOW_CORES = 4e9;
 
 double as_attention_flop(const struct as_attention_desc *d)
@@ -41,7 +41,7 @@ enum as_applies as_attention_applies(const struct as_device_info *info, const st
     if (d->path >= AS_ATTENTION_PATHS)
         return AS_PRUNED;
     if (d->length % LENGTHS || numbers(d) > UINT32_MAX / 2)
-        as_fail(err, AS_UNSUPPORTED, "lengths are multiples of %d, up to 2^31 numbers in all", (int)LENGTHS);
+        as_fail(err, AS_UNSUPPORTED, "lengths are multiples of %d, up to 2^31 elements in all", (int)LENGTHS);
     else if (as_runs_on_host(info) && as_attention_flop(d) > SLOW_CORES)
         as_fail(err, AS_UNSUPPORTED, "this would take many seconds on the host's cores");
     else

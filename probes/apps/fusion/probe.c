@@ -1,5 +1,4 @@
-/* fusion: what it saves to do a bias, or a bias and GELU, in the epilogue of a product of matrices instead of by
- * kernels of their own. See method.md. */
+/* fusion: gain of bias, or bias and GELU, in the epilogue of a GEMM instead of in separate kernels. See method.md. */
 #include "lib/gemm/gemm.h"
 
 #include "base/text.h"
@@ -13,12 +12,12 @@ static const char *const operation_words[] = {"bias", "bias_gelu", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "path",
-     .help = "by which kernel the product is made, as of probe matmul",
+     .help = "the GEMM path, see probe matmul",
      .type = AS_AXIS_WORD,
      .words = as_product_path_words,
      .def = "wgmma_pair,mma,tiled"},
     {.name = "type",
-     .help = "of operands and results, see probe matmul",
+     .help = "type of operands and results, see probe matmul",
      .type = AS_AXIS_WORD,
      .words = as_product_type_words,
      .def = "f16"},
@@ -29,7 +28,7 @@ static const struct as_axis axes[] = {
      .max = 32768,
      .def = "1024,2048,4096,8192"},
     {.name = "operation",
-     .help = "bias: one that is fused; bias_gelu: two, which are two kernels where they are not",
+     .help = "bias: one fused operation; bias_gelu: two, which are two kernels when not fused",
      .type = AS_AXIS_WORD,
      .words = operation_words,
      .def = "all"},
@@ -40,12 +39,12 @@ static const char *const full[] = {
     "path=wgmma_pair,wgmma,mma,tiled type=f16 size=512,1024,2048,4096,8192 operation=all",
     "path=wgmma_pair,mma type=bf16,tf32 size=1024,8192 operation=all", NULL};
 
-enum { SEPARATE = 2, GROUPS = 16 /* of a unit */ };
+enum { SEPARATE = 2, GROUPS = 16 /* per compute unit */ };
 static const double SAMPLE_S = 5e-3;
 
 struct trial {
     struct as_product fused, plain;
-    struct as_kernel *kernels[SEPARATE]; /* the operations by themselves */
+    struct as_kernel *kernels[SEPARATE]; /* the separate operations */
     struct as_arg args[SEPARATE][4];
     struct as_launch launches[SEPARATE];
     size_t n;
@@ -58,7 +57,7 @@ static struct as_product_desc desc_of(const struct as_axes *a)
     return d;
 }
 
-/* Bias and GELU are of floating numbers, in f32. */
+/* Bias and GELU need floats, in f32. */
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_product_desc d = desc_of(a);
@@ -126,7 +125,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return AS_OK;
 }
 
-/* The product by itself, then what follows it; each of them reps times. */
+/* The plain GEMM, then the separate kernels; each reps times. */
 static enum as_status run_separate(struct trial *v, uint64_t reps, double *seconds, struct as_error *err)
 {
     struct as_device *dev = v->plain.dev;
@@ -156,7 +155,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* The operations were done over and over to one result; once more in order, and then it is what it should be. */
+/* The samples applied the operations repeatedly in place; one more run in order gives the expected result. */
 static bool check(void *state, char *why, size_t size)
 {
     struct trial *v = state;
@@ -187,10 +186,10 @@ const struct as_probe as_probe_fusion = {
     .abi = AS_PROBE_ABI,
     .name = "fusion",
     .title = "Fused epilogues",
-    .question = "How much longer does a product of matrices take whose bias and GELU are kernels of their own?",
+    .question = "How much longer does a GEMM take with bias and GELU in separate kernels?",
     .metric = "ratio",
     .unit = "x",
-    .counts = "time of the product and of the kernels after it, over the time of the one kernel that does all of it",
+    .counts = "time of the plain GEMM and of the kernels after it, over the time of the fused kernel",
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .own_power = true,

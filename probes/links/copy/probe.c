@@ -1,4 +1,4 @@
-/* copy: bytes from one kind of memory to another, by the API's copies and by a kernel. See method.md. */
+/* copy: copy bandwidth between kinds of memory, by copy engine and by copy kernel. See method.md. */
 #include "lib/transfer/transfer.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 extern const char as_method_copy[];
 
-/* A smaller copy is over before the host has asked for the next. */
+/* A smaller copy ends before the host has submitted the next. */
 enum { SUBMITTED = 1 << 20 };
 
 static const char *const plain_words[] = {"host", NULL};
@@ -16,24 +16,24 @@ static const char *const how_words[] = {"engine", "kernel", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "from",
-     .help = "memory that is read: an allocator, or host: plain memory of the process",
+     .help = "source: an allocator, or host: pageable memory",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .words = plain_words,
      .def = "host"},
     {.name = "to",
-     .help = "memory that is written",
+     .help = "destination, likewise",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .words = plain_words,
      .def = "first"},
     {.name = "direction",
-     .help = "one; both: a second copy the other way at the same time",
+     .help = "one; both: a concurrent copy in the opposite direction",
      .type = AS_AXIS_WORD,
      .words = direction_words,
      .def = "one"},
     {.name = "how",
-     .help = "by the API's copies (the device's copy engines), or by a kernel",
+     .help = "by copy engine (DMA, the API's copy call) or by copy kernel",
      .type = AS_AXIS_WORD,
      .words = how_words,
      .def = "engine"},
@@ -91,14 +91,14 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if ((plain_from || plain_to) && (kernel || both))
         return AS_PRUNED;
     if (both && is_exchanged(info, a))
-        return AS_PRUNED;
+        return AS_PRUNED; /* the same two copies as with from and to swapped */
     if (kernel || has_copies || plain_from || plain_to)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "the backend has no copies from memory to memory of its own");
+    as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
     return AS_INAPPLICABLE;
 }
 
-/* Both ends are written and compared through the host, some hundred MB/s at the worst; a device may have to build. */
+/* Both ends are written and compared through the host, at some hundred MB/s at worst; a device may compile. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
@@ -111,7 +111,7 @@ static struct as_transfer_end end_of(const struct as_axes *a, const char *axis)
                                     .node = -1};
 }
 
-/* Memory of the device itself: what the host cannot reach, and what the backend gives first. */
+/* Device memory: not host-accessible, or the backend's first allocator. */
 static bool is_own(const struct as_device_info *info, const char *allocator)
 {
     const struct as_allocator *a = as_info_allocator(info, allocator);
@@ -127,7 +127,7 @@ static void set_limit(struct as_trial_context *vc, const struct as_transfer_desc
         !is_own(info, as_axes_text(vc->axes, "to")))
         return;
     vc->limit = info->peak_bandwidth / 2 * 1e-9;
-    snprintf(vc->limit_why, sizeof vc->limit_why, "half of what the memory's interface can carry");
+    snprintf(vc->limit_why, sizeof vc->limit_why, "half of the memory interface's peak");
 }
 
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
@@ -150,13 +150,13 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     if (s)
         return s;
     set_limit(vc, &desc);
-    /* Plain memory is brought to the engine by the host. */
+    /* The host stages pageable memory. */
     if (!from.allocator || !to.allocator || desc.bytes < SUBMITTED)
         as_host_part(vc);
     vc->footprint = as_transfer_footprint(&desc);
     vc->max_reps = 1 << 20;
     vc->sample_s = 1e-2;
-    if (desc.kernel) { /* four copies of an item under way, and the one of the remainder */
+    if (desc.kernel) { /* four copies of an item in flight, and the remainder's */
         as_expect_code(vc, t->copy, "load.global", 5);
         as_expect_code(vc, t->copy, "store.global", 5);
     }
@@ -176,11 +176,11 @@ const struct as_probe as_probe_copy = {
     .abi = AS_PROBE_ABI,
     .name = "copy",
     .title = "Copies",
-    .question = "How many bytes a second go from one kind of memory to another?",
+    .question = "What copy bandwidth do pairs of memory kinds reach?",
     .metric = "bandwidth",
     .unit = "GB/s",
-    .counts = "each byte that is copied, once (not its read and its write); both directions together where two copies "
-              "run; decimal GB",
+    .counts =
+        "each copied byte once (not its read and its write); both directions together if two copies run; decimal GB",
     .axes = axes,
     .quick = quick,
     .full = full,

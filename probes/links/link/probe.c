@@ -1,4 +1,4 @@
-/* link: bytes a second between a device and another device or a memory node of the host. See method.md. */
+/* link: bandwidth between a device and a peer device or a NUMA node of the host. See method.md. */
 #include "lib/transfer/peers.h"
 #include "lib/transfer/transfer.h"
 
@@ -10,15 +10,14 @@ static const char *const direction_words[] = {"to", "from", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
 
 static const struct as_axis axes[] = {
-    AS_PEER_AXES(
-        "the other end: the host, a device of the backend by its number, or every other device at the same time"),
+    AS_PEER_AXES("the other end: the host, a device of the backend by number, or every other device concurrently"),
     {.name = "direction",
-     .help = "to the other end, from it, or both at the same time",
+     .help = "to the other end, from it, or both concurrently",
      .type = AS_AXIS_WORD,
      .words = direction_words,
      .def = "to"},
     {.name = "how",
-     .help = "by the device's copy engines or by a kernel",
+     .help = "by copy engine (DMA) or by copy kernel",
      .type = AS_AXIS_WORD,
      .words = how_words,
      .def = "engine"},
@@ -45,14 +44,14 @@ static const char *const full[] = {
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     bool engine = as_word_is(a, "how", "engine");
-    /* Copy engines are asked for two copies at a time at most, a kernel for as many as there are lanes. */
+    /* At most two copies at a time by copy engine, as many as lanes by kernel. */
     if (as_word_is(a, "peer", "every") && (engine || as_word_is(a, "direction", "both")))
         return AS_PRUNED;
     enum as_applies pair = as_peer_applies(info, a, err);
     if (pair == AS_INAPPLICABLE && !(engine && as_word_is(a, "direction", "to")))
-        return AS_PRUNED; /* that there is no pair is said once */
+        return AS_PRUNED; /* one cell reports that there is no pair */
     if (pair == AS_APPLIES && engine && !(info->capabilities & AS_CAP_COPY)) {
-        as_fail(err, AS_UNSUPPORTED, "the backend has no copies from memory to memory of its own");
+        as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
         return AS_INAPPLICABLE;
     }
     return pair;
@@ -65,12 +64,12 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 struct state {
-    struct as_transfer transfer; /* first: the record's functions take it */
+    struct as_transfer transfer; /* first: the record's functions cast to it */
     struct as_place place;
     char owners[AS_TRANSFER_LANES][32];
 };
 
-/* One lane for each peer, a second one back. */
+/* One lane per peer, a second one for the way back. */
 static void lay_lanes(struct state *s, const struct as_trial_context *vc, size_t peers, struct as_transfer_desc *desc)
 {
     const struct as_transfer_end own = {.allocator = vc->dev->info.allocators[0].name, .node = -1};
@@ -85,7 +84,7 @@ static void lay_lanes(struct state *s, const struct as_trial_context *vc, size_t
     }
 }
 
-/* Where the host's end really lies, as far as the system tells. */
+/* The node of the host's memory, as far as the system reports it. */
 static enum as_status look_at_node(struct as_trial_context *vc, const struct state *s, int node, struct as_error *err)
 {
     const struct as_transfer *t = &s->transfer;
@@ -96,7 +95,7 @@ static enum as_status look_at_node(struct as_trial_context *vc, const struct sta
     if (!st && !was_mapped)
         st = vc->dev->memory->unmap(vc->dev, mem, err);
     if (!st && got >= 0 && got != node)
-        return as_fail(err, AS_UNSUPPORTED, "memory of node %d was asked for, and it lies on node %d", node, got);
+        return as_fail(err, AS_UNSUPPORTED, "memory was requested on node %d, but lies on node %d", node, got);
     if (got >= 0)
         as_note_number(vc, "node", got);
     return st;
@@ -154,11 +153,10 @@ const struct as_probe as_probe_link = {
     .abi = AS_PROBE_ABI,
     .name = "link",
     .title = "Links",
-    .question = "How many bytes a second go between a device and another device or the host?",
+    .question = "What is the bandwidth between a device and another device or the host?",
     .metric = "bandwidth",
     .unit = "GB/s",
-    .counts = "each byte that crosses the link, once; both directions, or all links, together where they run at the "
-              "same time; decimal GB",
+    .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
     .axes = axes,
     .quick = quick,
     .full = full,

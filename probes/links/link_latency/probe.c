@@ -1,4 +1,4 @@
-/* link_latency: how long a device waits for one access to another device's memory or the host's. See method.md. */
+/* link_latency: latency of a device's access to another device's memory or the host's. See method.md. */
 #include "lib/chase/chase.h"
 #include "lib/prepare/prepare.h"
 #include "lib/transfer/peers.h"
@@ -15,20 +15,20 @@ enum { ADDS = 64, OVERHEADS = 5 };
 static const char *const what_words[] = {"load", "atomic", NULL};
 
 static const struct as_axis axes[] = {
-    AS_PEER_AXES("the other end: the host, or a device of the backend by its number"),
+    AS_PEER_AXES("the other end: the host, or a device of the backend by number"),
     {.name = "what",
-     .help = "a load, or an atomic addition, that waits for the one before it",
+     .help = "dependent loads, or dependent atomic additions",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "load"},
     {.name = "size",
-     .help = "bytes of the buffer that is walked (an atomic has one word only)",
+     .help = "bytes of the buffer (an atomic has one word only)",
      .type = AS_AXIS_SIZE,
      .min = 4096,
      .max = UINT64_C(1) << 34,
      .def = "2MiB"},
     {.name = "stride",
-     .help = "bytes from one element to the next, a multiple of 8",
+     .help = "bytes between elements, a multiple of 8",
      .type = AS_AXIS_SIZE,
      .min = 8,
      .max = 1024,
@@ -50,7 +50,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED; /* one word: it has no size */
     enum as_applies pair = as_peer_applies(info, a, err);
     if (pair == AS_INAPPLICABLE && (atomic || as_axes_number(a, "size") != 2 << 20 || stride != 128))
-        return AS_PRUNED; /* that there is no pair is said once */
+        return AS_PRUNED; /* one cell reports that there is no pair */
     if (pair == AS_APPLIES && fmod(stride, 8) != 0) {
         as_fail(err, AS_UNSUPPORTED, "a stride of %.0f bytes is not a multiple of 8", stride);
         return AS_INAPPLICABLE;
@@ -64,13 +64,13 @@ struct state {
     char owner[1][32];
     struct as_chase chase;      /* what=load */
     struct as_timed timed;      /* what=atomic, by a device's kernel */
-    struct as_program *program; /* by the CPU's own */
+    struct as_program *program; /* by a native CPU kernel */
     struct as_memory *result;
     double overhead_s;
     struct as_kernel *add; /* of either */
     struct as_memory *counter;
     bool atomic, native, wrong;
-    uint32_t want, counted, returned; /* of the last sample, or of the first that was wrong */
+    uint32_t want, counted, returned; /* of the last sample, or of the first wrong one */
 };
 
 /* ---- atomics ---- */
@@ -116,7 +116,7 @@ static struct as_launch launch_of(const struct state *s, uint32_t turns, struct 
     return l;
 }
 
-/* What the last addition returned, and the seconds of all. */
+/* The last addition's return value, and the seconds of all. */
 static enum as_status make_adds(struct state *s, uint32_t turns, struct as_sample *out, uint32_t *returned,
                                 struct as_error *err)
 {
@@ -217,7 +217,7 @@ static enum as_status set_up(struct state *s, struct as_trial_context *vc, struc
     s->atomic = as_word_is(vc->axes, "what", "atomic");
     size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owner, 1);
     int node = peers ? -1 : (int)as_axes_u64(vc->axes, "node");
-    vc->sample_s = 5e-3; /* so that what a launch scatters is small against it */
+    vc->sample_s = 5e-3; /* long against the scatter of a launch */
     vc->max_reps = UINT64_C(1) << 24;
     enum as_status st = as_place_begin(&s->place, &vc->dev->info, node, err);
     if (!st)
@@ -245,7 +245,7 @@ static bool check(void *state, char *why, size_t why_size)
     const struct state *s = state;
     if (!s->atomic)
         return as_chase_check(&s->chase, why, why_size);
-    snprintf(why, why_size, "%u additions left %u, and the last one found %u", s->want, s->counted, s->returned);
+    snprintf(why, why_size, "%u additions left %u, and the last one returned %u", s->want, s->counted, s->returned);
     return !s->wrong;
 }
 
@@ -276,11 +276,11 @@ const struct as_probe as_probe_link_latency = {
     .abi = AS_PROBE_ABI,
     .name = "link_latency",
     .title = "Link latency",
-    .question = "How long does a device wait for one access to another device's memory, or to the host's?",
+    .question = "What is the latency of a device's access to another device's memory, or to the host's?",
     .metric = "latency",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "one load, or one atomic addition whose old value comes back, that waits for the one before it",
+    .counts = "one dependent load, or one dependent atomic addition that returns the old value",
     .axes = axes,
     .quick = quick,
     .full = full,

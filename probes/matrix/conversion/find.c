@@ -1,5 +1,5 @@
-/* Every code's value and quarters of the way to the next, both signs, numbers past the range: each way of converting
- * has an answer to all of them, and the one that answers as the conversion does is its. */
+/* Inputs: every code's value, quarters of the way to the next, both signs, numbers past the range. Each model converts
+ * all of them, and the one that matches the instruction is reported. */
 #include "find.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static void put(struct tries *t, double v)
     t->from[t->n++] = bits_of(-v);
 }
 
-/* Numbers, largest first past the range; the three that are none last. */
+/* Numbers, largest first past the range; infinity and NaN last. */
 static enum as_status choose(const struct as_number_format *f, struct tries *t, struct as_error *err)
 {
     uint64_t step = UINT64_C(1) << f->unused, codes = UINT64_C(1) << (f->bits - f->unused - 1);
@@ -83,7 +83,7 @@ static bool same(const struct as_number_format *f, uint64_t a, uint64_t b)
     return a == b || (isnan(as_number_decode(f, a)) && isnan(as_number_decode(f, b)));
 }
 
-/* Of the finite numbers. */
+/* Among the finite numbers. */
 static size_t count_unequal(const struct as_number_format *f, const struct tries *t, const struct ways *w)
 {
     size_t n = 0;
@@ -120,7 +120,7 @@ static void say(const struct as_number_format *f, const struct tries *t, const s
     snprintf(o->text[CONVERSION_SUBNORMAL], sizeof *o->text, "subnormal numbers %s",
              w->flush ? "become 0" : "come out");
     o->value[CONVERSION_EXPLAINED] = 100 * (double)(o->compared - o->unequal) / (double)o->compared;
-    snprintf(o->text[CONVERSION_EXPLAINED], sizeof *o->text, "%zu of %zu numbers come out otherwise", o->unequal,
+    snprintf(o->text[CONVERSION_EXPLAINED], sizeof *o->text, "%zu of %zu numbers convert differently", o->unequal,
              o->compared);
 }
 
@@ -144,7 +144,7 @@ static enum as_status judge(const struct as_number_format *f, const struct tries
         double v = value_of(t->from[i]), got = as_number_decode(f, t->to[i]);
         bool normal = fabs(v) >= as_number_smallest_normal(f);
         if (normal && as_number_decode(f, as_number_nearest(f, v)) == v && got != v)
-            return as_fail(err, AS_FAILED, "%g has a code in %s and comes out as %g", v, f->word, got);
+            return as_fail(err, AS_FAILED, "%g is representable in %s but converts to %g", v, f->word, got);
     }
     say(f, t, &best, out);
     return AS_OK;

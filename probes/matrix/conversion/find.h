@@ -1,4 +1,4 @@
-/* How a conversion from f32 rounds and what it makes of numbers past the range, found by its results. */
+/* Infers the rounding and the overflow behaviour of a conversion from f32. */
 #ifndef AS_PROBES_MATRIX_CONVERSION_FIND_H
 #define AS_PROBES_MATRIX_CONVERSION_FIND_H
 
@@ -9,7 +9,7 @@
 
 struct converter {
     const struct as_number_format *to;
-    /* n numbers, by the bits of f32, to codes */
+    /* n numbers, as f32 bits, to codes */
     enum as_status (*convert)(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err);
     void *ctx;
 };
@@ -27,7 +27,7 @@ struct conversion_found {
     char text[CONVERSION_PROPERTIES][120];
     size_t compared, unequal;
 };
-/* AS_FAILED where numbers that need no rounding come out changed. */
+/* AS_FAILED if representable numbers change. */
 enum as_status conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* conversion: how a device's conversion instructions round, and what they make of numbers past the range. See
+/* conversion: rounding and overflow of a device's conversion instructions. See
  * method.md. */
 #include "device/dialect/dialect.h"
 #include "find.h"
@@ -17,8 +17,8 @@ extern const char as_method_conversion[], as_kernel_convert[];
 static const struct conversion {
     const char *word, *format;
     enum as_dialect dialect;
-    unsigned least;   /* CUDA: least number of an architecture */
-    const char *only; /* begin of the architecture's name */
+    unsigned least;   /* CUDA: minimum architecture */
+    const char *only; /* prefix of the architecture's name */
     const char *text;
 } conversions[] = {
     {"f32_e4m3", "e4m3", AS_DIALECT_CUDA, 89, "", PTX_16("cvt.rn.satfinite.e4m3x2.f32 %0, %2, %1;")},
@@ -38,7 +38,7 @@ static const char *const property_words[CONVERSION_PROPERTIES + 1] = {"rounding"
 static const struct as_axis axes[] = {
     {.name = "op", .help = "the conversion: from, to", .type = AS_AXIS_WORD, .def = "all", .words = words},
     {.name = "property",
-     .help = "what is found of it: its rounding, what it makes of numbers past the range, of infinity and of NaN",
+     .help = "what is found: rounding, overflow, infinity, NaN, subnormals",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = property_words},
@@ -65,7 +65,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const struct conversion *c = conversion_of(a);
     enum as_dialect dialect = as_dialect_find(info->dialect);
     if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no words for conversion instructions");
+        as_fail(err, AS_UNSUPPORTED, "this device's dialect has no conversion instructions");
         return c == conversions ? AS_INAPPLICABLE : AS_PRUNED;
     }
     if (dialect != c->dialect)
@@ -131,12 +131,11 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* That numbers which have a code come out as it is looked at first: prepare fails else. */
+/* prepare already fails if representable numbers change. */
 static bool check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
-    snprintf(why, why_size, "numbers that need no rounding come out as they are; %s",
-             s->found.text[CONVERSION_EXPLAINED]);
+    snprintf(why, why_size, "representable numbers convert exactly; %s", s->found.text[CONVERSION_EXPLAINED]);
     return true;
 }
 
@@ -152,11 +151,11 @@ const struct as_probe as_probe_conversion = {
     .abi = AS_PROBE_ABI,
     .name = "conversion",
     .title = "Conversions to short formats",
-    .question = "How does a conversion to a short format round, and what becomes of numbers past its range?",
+    .question = "How does a conversion to a short format round and overflow?",
     .metric = "found",
     .unit = "found",
     .own_code = true,
-    .counts = "number of the answer: see the method; of 'explained' the percentage of numbers that come out so",
+    .counts = "number of the answer, see the method; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
     .quick = quick,

@@ -24,7 +24,7 @@ static void place_of(const struct layout_unit *u, enum as_matrix_operand which, 
                                     .element = (unsigned)(slot % each)};
 }
 
-/* Is the place a copy of one in another lane, which differs in these bits? That one stands for all. */
+/* Is the place a copy of one in another lane that differs in these bits? That one represents all. */
 static bool is_copy(const struct layout_unit *u, enum as_matrix_operand which, unsigned copies, size_t slot)
 {
     struct as_layout_place p = {0};
@@ -62,7 +62,7 @@ static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_
             unsigned copy = 0;
             do {
                 put_code(f->image[which] + p * f->bytes[which], i + copy * each, bits, codes[p * slots + i]);
-                copy = (copy - copies) & copies; /* the next choice of those bits */
+                copy = (copy - copies) & copies; /* the next combination of those bits */
             } while (copy);
         }
 }
@@ -97,7 +97,7 @@ static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const
     return st;
 }
 
-/* Numbers of k that A holds: of a sparse one not all. */
+/* Elements along k that A stores: a sparse one not all. */
 static unsigned held_k(const struct as_matrix *m)
 {
     unsigned n = 0;
@@ -132,15 +132,15 @@ void layout_close(struct layout_unit *u)
     as_fragments_close(&u->fragments);
 }
 
-/* ---- what is documented ---- */
+/* ---- the documented layout ---- */
 
-/* No product has a number of A or B whose k a sparse A does not hold. */
+/* No product uses elements whose k a sparse A does not store. */
 static bool is_used(const struct as_matrix *m, enum as_matrix_operand which, unsigned row, unsigned column)
 {
     return which == AS_MATRIX_C || as_image_holds(m, AS_MATRIX_A, 0, which == AS_MATRIX_A ? column : row);
 }
 
-/* Packs a matrix of one number and looks where it is. */
+/* Packs a matrix with one nonzero element and finds it. */
 static enum as_status document(const struct layout_unit *u, enum as_matrix_operand which, struct as_slot **out,
                                struct as_error *err)
 {
@@ -168,8 +168,8 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
                 places++;
             }
         if (places != 1)
-            st = as_fail(err, AS_UNSUPPORTED, "%zu places hold row %zu, column %zu: they are not told apart", places,
-                         i / columns, i % columns);
+            st = as_fail(err, AS_UNSUPPORTED, "%zu places hold row %zu, column %zu: ambiguous", places, i / columns,
+                         i % columns);
     }
     free(one);
     free(image);
@@ -197,7 +197,7 @@ static const struct as_slot *found_of(const struct as_slots *found, enum as_matr
     return which == AS_MATRIX_A ? found->a : which == AS_MATRIX_B ? found->b : found->c;
 }
 
-/* Has any number that was found the bit set in its row, or column? Of a sparse factor some are 0 in all. */
+/* Does any element found have the bit set in its row or column? For a sparse operand some are always 0. */
 static bool is_ever_set(const struct as_slot *slots, size_t n, bool of_row, unsigned bit)
 {
     for (size_t s = 0; s < n; s++)
@@ -206,7 +206,7 @@ static bool is_ever_set(const struct as_slot *slots, size_t n, bool of_row, unsi
     return false;
 }
 
-/* The bit that a bit of all rows, or columns, is. */
+/* The lane, register or element bit that a row or column bit equals. */
 static void write_bit(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
                       bool of_row, unsigned bit, struct as_buf *out)
 {

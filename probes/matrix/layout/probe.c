@@ -1,4 +1,4 @@
-/* layout: where a matrix instruction takes its numbers from and where it leaves them. See method.md. */
+/* layout: register layout of matrix instructions. See method.md. */
 #include "layout_unit.h"
 #include "lib/mma/trial.h"
 
@@ -13,7 +13,7 @@ static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,
     {.name = "operand",
-     .help = "a and b are multiplied, c is the result (and the accumulator, which lies as it does)",
+     .help = "a and b are multiplied, c is the result (and the accumulator, in the same layout)",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = operand_words},
@@ -23,7 +23,7 @@ static const char *const quick[] = {"instruction=wgmma_f16_f32,wgmma_rs_f16_f32,
                                     "m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,"
                                     "mma_m16n8k32_s8_s32,mma_m8n8k4_f64 n=8 operand=all",
                                     NULL};
-/* Of 256 columns there are millions of pairs of places, which take a minute; what they show, 8 and 16 do. */
+/* 256 columns have millions of pairs of places, which take a minute; 8 and 16 show the same. */
 static const char *const full[] = {"instruction=all n=8,16 operand=all", "instruction=wgmma_f16_f32 n=64 operand=c",
                                    NULL};
 
@@ -51,7 +51,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return can;
     if (m->held[AS_MATRIX_A].held == AS_HELD_LOADED || m->held[AS_MATRIX_B].held == AS_HELD_LOADED ||
         m->held[AS_MATRIX_C].held == AS_HELD_LOADED)
-        as_fail(err, AS_UNSUPPORTED, "operands are loaded row by row by an instruction that does not tell where to");
+        as_fail(err, AS_UNSUPPORTED, "operands are loaded by an instruction with an unspecified layout");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -60,7 +60,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 60; /* a driver compiles the kernel at first; large operands have thousands of places */
+    return 60; /* the driver compiles the kernel first; large operands have thousands of places */
 }
 
 static void note_text(struct as_trial_context *vc, const char *name, struct as_buf *text)
@@ -69,16 +69,15 @@ static void note_text(struct as_trial_context *vc, const char *name, struct as_b
     as_buf_clear(text);
 }
 
-/* Where operands lie in memory the lanes have nothing to say. */
+/* Operands in memory have no lanes. */
 static void note(struct state *s, struct as_trial_context *vc)
 {
     const struct as_matrix *m = s->unit.fragments.matrix;
     struct as_buf text = AS_BUF_INIT;
     as_note_number(vc, "rows", as_matrix_rows(m, s->which));
     as_note_number(vc, "columns", as_matrix_cols(m, s->which, s->unit.fragments.n));
-    static const char *const held[] = {[AS_HELD_REGISTERS] = "registers",
-                                       [AS_HELD_SHARED] = "memory of a group",
-                                       [AS_HELD_SPREAD] = "one word for all lanes"};
+    static const char *const held[] = {
+        [AS_HELD_REGISTERS] = "registers", [AS_HELD_SHARED] = "shared memory", [AS_HELD_SPREAD] = "one broadcast word"};
     as_note(vc, "held", held[m->held[s->which].held]);
     if (s->difference.first[0])
         as_note(vc, "first", s->difference.first);
@@ -127,11 +126,11 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* Every place has been asked, and what all of them said is one product of matrices: prepare fails else. */
+/* prepare already fails if the places do not form one matrix multiplication. */
 static bool check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
-    snprintf(why, why_size, "every number of %u x %u x %u is taken from one place", s->found.m, s->found.n, s->found.k);
+    snprintf(why, why_size, "every element of %u x %u x %u has one place", s->found.m, s->found.n, s->found.k);
     return true;
 }
 
@@ -149,13 +148,12 @@ const struct as_probe as_probe_layout = {
     .abi = AS_PROBE_ABI,
     .name = "layout",
     .title = "Fragments of matrix instructions",
-    .question =
-        "From which register of which lane does a matrix instruction take each number, and where does it leave it?",
+    .question = "In which register of which lane does a matrix instruction expect each element?",
     .metric = "numbers elsewhere",
     .unit = "numbers",
     .lower_is_better = true,
     .own_code = true,
-    .counts = "numbers of the operand that lie elsewhere than documented",
+    .counts = "elements of the operand whose place differs from the documentation",
     .axes = axes,
     .about = as_matrix_about,
     .quick = quick,

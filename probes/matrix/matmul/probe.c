@@ -1,4 +1,4 @@
-/* matmul: products of square matrices by every path that a device has. See method.md. */
+/* matmul: square GEMM by every path of a device. See method.md. */
 #include "lib/gemm/gemm.h"
 
 #include "base/clock.h"
@@ -14,15 +14,14 @@ static const char *const hold_words[] = {"burst", "sustained", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "path",
-     .help = "the vendor's library; the matrix unit by wgmma (units in pairs or each for itself) or mma; ordinary "
-             "arithmetic with operands kept near it (dot, four bytes at a time, or tiled) or as one writes it down "
-             "(naive)",
+     .help = "vendor library; matrix units by wgmma (clusters of two or single) or mma; vector ALU, blocked (dot, four "
+             "bytes at a time, or tiled) or naive",
      .type = AS_AXIS_WORD,
      .words = as_product_path_words,
      .def = "all"},
     {.name = "type",
-     .help =
-         "of operands; sums of s8 are s32, of f64 f64, of all others f32; results of 16 and 8 bits are rounded to 16",
+     .help = "operand type; accumulators are s32 for s8, f64 for f64, else f32; results of 16 and 8-bit types are "
+             "rounded to 16 bits",
      .type = AS_AXIS_WORD,
      .words = as_product_type_words,
      .def = "f32"},
@@ -33,13 +32,13 @@ static const struct as_axis axes[] = {
      .max = 32768,
      .def = "1024"},
     {.name = "operands",
-     .help = "random: between -1 and 1, integers of all bits; zero: bits that never change take less power",
+     .help = "random: between -1 and 1, integers over the full range; zero: no bit toggles, which takes less power",
      .type = AS_AXIS_WORD,
      .words = operand_words,
      .def = "random"},
     {.name = "hold",
      .help =
-         "burst: some milliseconds after ten times as long a pause; sustained: without a pause, after a second of it",
+         "burst: some milliseconds after a pause ten times as long; sustained: without a pause, after a second of it",
      .type = AS_AXIS_WORD,
      .words = hold_words,
      .def = "burst"},
@@ -58,7 +57,7 @@ static const char *const full[] = {
 
 enum { PAUSE = 10 /* of a sample's time */ };
 static const double WARM_S = 1, SUSTAINED_S = 0.2, BURST_S = 2e-3;
-/* A product that takes longer than this is no burst after any pause. */
+/* Longer GEMMs are not a burst after any pause. */
 static const double PAUSE_MOST_S = 0.25;
 
 struct trial {
@@ -80,7 +79,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return as_product_applies(info, &d, err);
 }
 
-/* A library of hundreds of megabytes is loaded, kernels are compiled, operands are made by the host of a CPU. */
+/* A library of hundreds of megabytes is loaded, kernels compile, a CPU generates operands. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const struct as_product_desc d = desc_of(a);
@@ -149,12 +148,11 @@ static void finish(void *state)
 const struct as_probe as_probe_matmul = {
     .abi = AS_PROBE_ABI,
     .name = "matmul",
-    .title = "Products of matrices",
-    .question = "How many operations a second does each path do in products of matrices?",
+    .title = "Matrix multiplication (GEMM)",
+    .question = "What GEMM rate does each path reach?",
     .metric = "throughput",
     .unit = "ops/s",
-    .counts =
-        "2 x size x size x size operations, a multiplication and an addition each, whatever the path does for them",
+    .counts = "2 x size x size x size operations (multiply and add), whatever the path executes",
     .own_code = true,
     .own_power = true,
     .axes = axes,

@@ -1,4 +1,4 @@
-/* matmul_peak: how many operations one unit does in a cycle with each matrix instruction. See method.md. */
+/* matmul_peak: operations per cycle and compute unit of each matrix instruction. See method.md. */
 #include "lib/mma/trial.h"
 
 extern const char as_method_matmul_peak[];
@@ -7,15 +7,14 @@ static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,
     {.name = "chains",
-     .help = "accumulators of a lane that do not wait for each other; 0: four where registers suffice, one of "
-             "instructions that are waited for all together",
+     .help = "independent accumulators per lane; 0: four if registers suffice, one for asynchronous instructions",
      .type = AS_AXIS_COUNT,
      .max = 16,
      .def = "0",
      .zero = "usual"},
     {.name = "warps",
-     .help = "groups of lanes that go together (warps, waves) on a unit at a time; 0: 16, 8 where each lane "
-             "holds many numbers, or two groups of four of instructions that are waited for",
+     .help = "warps (waves) per compute unit; 0: 16, 8 where each lane holds many elements, two warpgroups for "
+             "asynchronous instructions",
      .type = AS_AXIS_COUNT,
      .max = 32,
      .def = "0",
@@ -56,11 +55,11 @@ const struct as_probe as_probe_matmul_peak = {
     .abi = AS_PROBE_ABI,
     .name = "matmul_peak",
     .title = "Peak of matrix instructions",
-    .question = "How many operations does one unit do in a cycle with each matrix instruction?",
+    .question = "How many operations per cycle does a compute unit do with each matrix instruction?",
     .metric = "throughput",
     .unit = "ops/cycle",
-    .counts = "a multiply-add is two, those with the zeros of a sparse factor counted; slowest unit, no loop, operands "
-              "stay where they are",
+    .counts = "a multiply-add is two, skipped zeros of sparse A included; slowest compute unit, no loop, operands stay "
+              "in place",
     .own_code = true,
     .axes = axes,
     .about = as_matrix_about,

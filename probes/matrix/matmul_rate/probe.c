@@ -1,5 +1,5 @@
-/* matmul_rate: how many operations a whole device does in a second with a matrix instruction, on random numbers and on
- * zeros, in bursts and all the time. See method.md. */
+/* matmul_rate: rate of a matrix instruction on the whole device, on random numbers and zeros, in bursts and sustained.
+ * See method.md. */
 #include "lib/mma/trial.h"
 
 #include "lib/prepare/prepare.h"
@@ -12,8 +12,8 @@ static const struct as_axis axes[] = {
     AS_COLUMNS_AXIS,
     AS_OPERANDS_WORDS_AXIS("all"),
     {.name = "hold",
-     .help = "burst: 1 ms of work after 30 ms of rest; sustained: without a rest, so long that the device's power "
-             "limit is what counts",
+     .help =
+         "burst: 1 ms of work after 30 ms of idling; sustained: without idling, long enough for the power limit to act",
      .type = AS_AXIS_WORD,
      .words = hold_words,
      .def = "all"},
@@ -26,7 +26,7 @@ static const char *const full[] = {
     NULL};
 
 static const double BURST_S = 1e-3, REST_S = 30e-3;
-/* The power limit acts within tens of milliseconds, and the sensor sees what was in the last hundred. */
+/* The power limit acts within tens of milliseconds, and the sensor averages the last hundred. */
 static const double SUSTAINED_S = 0.4;
 
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
@@ -59,13 +59,10 @@ const struct as_probe as_probe_matmul_rate = {
     .abi = AS_PROBE_ABI,
     .name = "matmul_rate",
     .title = "Rate of matrix instructions",
-    .question =
-        "How many operations does a device do in a second with its matrix instructions, and what do its operands "
-        "and its power limit change?",
+    .question = "What rate do a device's matrix instructions reach, and how do operands and the power limit change it?",
     .metric = "rate",
     .unit = "ops/s",
-    .counts = "of all units; a multiply-add is two, those with the zeros of a sparse factor counted; operands stay "
-              "where they are",
+    .counts = "all compute units; a multiply-add is two, skipped zeros of sparse A included; operands stay in place",
     .own_code = true,
     .own_power = true,
     .axes = axes,

@@ -1,4 +1,4 @@
-/* numerics: how a matrix instruction computes. See method.md. */
+/* numerics: numerics of matrix instructions. See method.md. */
 #include "lib/mma/find.h"
 #include "lib/mma/fragments.h"
 #include "lib/mma/trial.h"
@@ -18,7 +18,7 @@ static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,
     {.name = "property",
-     .help = "what is found of it: widths in bits, products added at once, ways of rounding, ends of the range",
+     .help = "what is found: widths in bits, products added at once, rounding, ends of the range",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = property_words},
@@ -59,8 +59,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     enum as_applies can = as_matrix_applies(m, info, err);
     if (can == AS_APPLIES && m->sparse) {
-        as_fail(err, AS_UNSUPPORTED, "half of the products of %s have no numbers: the dense instruction is looked into",
-                m->name);
+        as_fail(err, AS_UNSUPPORTED, "%s is sparse: see the dense instruction", m->name);
         return AS_INAPPLICABLE;
     }
     return can;
@@ -69,10 +68,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 60; /* a driver compiles the kernel at first; models add on the host */
+    return 60; /* the driver compiles the kernel first; models add on the host */
 }
 
-/* The instruction must be in the machine code, or something else was looked into. */
+/* The machine code must contain the instruction, or the results are of something else. */
 static void judge_code(struct state *s, struct as_trial_context *vc)
 {
     const char *names = s->fragments.matrix->code;
@@ -134,11 +133,11 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* That products of small integers are exact, everywhere, is looked at first of all: prepare fails else. */
+/* prepare already fails if products of small integers are not exact. */
 static bool check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
-    snprintf(why, why_size, "products of small integers are exact; by a model of what was found, %s",
+    snprintf(why, why_size, "products of small integers are exact; by the model found, %s",
              s->found.property[AS_PROPERTY_EXPLAINED].text);
     return true;
 }
@@ -155,14 +154,11 @@ const struct as_probe as_probe_numerics = {
     .abi = AS_PROBE_ABI,
     .name = "numerics",
     .title = "Arithmetic of matrix instructions",
-    .question =
-        "With how many digits does a matrix instruction add, in which order, and what does it do at the ends of "
-        "the range?",
+    .question = "With which precision, order and rounding does a matrix instruction add, and how does it overflow?",
     .metric = "found",
     .unit = "found",
     .own_code = true,
-    .counts =
-        "what was found of the property: bits, products of a step, or the number of an answer (see the note 'what')",
+    .counts = "the property found: bits, products per step, or the number of an answer (see the note 'what')",
     .axes = axes,
     .about = as_matrix_about,
     .quick = quick,

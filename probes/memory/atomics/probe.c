@@ -1,4 +1,4 @@
-/* atomics: how many atomic updates of one array a second the CPU and a device make, alone and together. See method.md.
+/* atomics: atomic update rates of CPU and device on one array, alone and concurrently. See method.md.
  */
 #include "lib/atomics/atomics.h"
 
@@ -8,12 +8,12 @@
 
 extern const char as_method_atomics[];
 
-enum { LANES = 128 }; /* that a unit of a device has at most */
+enum { LANES = 128 }; /* maximum per compute unit */
 static const double WINDOW_S = 0.03;
-static const uint64_t SUM_BYTES = UINT64_C(64) << 20; /* a larger array is not read whole */
+static const uint64_t SUM_BYTES = UINT64_C(64) << 20; /* larger arrays are not summed */
 
 static const struct as_axis axes[] = {
-    ATOMICS_AXES("whose updates are counted; the others run besides"),
+    ATOMICS_AXES("whose updates are counted; the other side runs concurrently"),
     {0},
 };
 static const char *const quick[] = {
@@ -45,7 +45,7 @@ static const char *const full[] = {
 struct state {
     struct atomics both;
     struct as_trial_context *vc;
-    uint64_t made; /* updates since the array was 0 */
+    uint64_t made; /* updates since the array was cleared */
 };
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -53,7 +53,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return atomics_applies(info, a, true, false, err);
 }
 
-/* One update a cycle of each thread of a CPU, of each lane of a device's units. */
+/* One update per cycle and CPU thread, or per lane of a device's compute units. */
 static void set_limit(struct as_trial_context *vc, const struct atomics *s)
 {
     struct as_device *dev = vc->dev;
@@ -64,8 +64,8 @@ static void set_limit(struct as_trial_context *vc, const struct atomics *s)
     if ((s->of_cpu && !is_cpu) || dev->info.is_host_cpu || !(hz > 0))
         return;
     vc->limit = hz * (s->of_cpu ? s->cpu_threads : (double)dev->info.units * LANES);
-    snprintf(vc->limit_why, sizeof vc->limit_why, "one update a cycle of each %s",
-             s->of_cpu ? "thread" : "lane that a unit has");
+    snprintf(vc->limit_why, sizeof vc->limit_why, "one update per cycle and %s",
+             s->of_cpu ? "thread" : "lane of a compute unit");
 }
 
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
@@ -100,7 +100,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* Integers wrap, f64 is exact to 2^53; f32 stands still at 2^24, which is no loss of an update. */
+/* Integers wrap, f64 is exact to 2^53; f32 saturates at 2^24, which is no lost update. */
 static bool sum_tells(const struct atomics_array *a)
 {
     return a->type != ATOMICS_F32 && a->bytes <= SUM_BYTES;
@@ -119,12 +119,12 @@ static bool check(void *state, char *why, size_t why_size)
     if (st)
         snprintf(why, why_size, "%s", err.text);
     else if (!sum_tells(a))
-        snprintf(why, why_size, "nothing beside the array was written; a sum cannot tell");
+        snprintf(why, why_size, "guard memory is unchanged; the sum cannot be checked");
     else if (lost > mask / 2)
-        snprintf(why, why_size, "the array holds %llu updates more than were made",
+        snprintf(why, why_size, "the array holds %llu more updates than were made",
                  (unsigned long long)((sum - s->made) & mask));
     else
-        snprintf(why, why_size, "%llu of %llu updates are not in the sum; nothing beside the array was written",
+        snprintf(why, why_size, "%llu of %llu updates are missing from the sum; guard memory is unchanged",
                  (unsigned long long)lost, (unsigned long long)s->made);
     return !st && (!sum_tells(a) || lost <= mask / 2);
 }
@@ -141,10 +141,10 @@ const struct as_probe as_probe_atomics = {
     .abi = AS_PROBE_ABI,
     .name = "atomics",
     .title = "Atomic updates",
-    .question = "How many atomic updates a second do CPU and device make in one array, alone and at the same time?",
+    .question = "What atomic update rates do CPU and device reach on one array, alone and concurrently?",
     .metric = "rate",
     .unit = "ops/s",
-    .counts = "additions of 1 to an element drawn at random, by all threads of the agent",
+    .counts = "additions of 1 to random elements, by all threads of the agent",
     .axes = axes,
     .quick = quick,
     .full = full,

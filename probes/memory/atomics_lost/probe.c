@@ -1,4 +1,4 @@
-/* atomics_lost: how many of a fixed number of updates are not in the array afterwards. See method.md. */
+/* atomics_lost: how many of a fixed number of updates are lost. See method.md. */
 #include "lib/atomics/atomics.h"
 
 #include <math.h>
@@ -10,16 +10,16 @@ extern const char as_method_atomics_lost[];
 enum {
     TOTAL_MOST = 1 << 22, /* below 2^24, to which an f32 counts */
     TOTAL_LEAST = 1 << 10,
-    TRIAL_EACH = 1024,      /* of a device's thread, when its speed is looked for */
-    COMPARED_MOST = 1 << 20 /* elements that are looked at one by one */
+    TRIAL_EACH = 1024,      /* per device thread, to measure its rate */
+    COMPARED_MOST = 1 << 20 /* elements checked one by one */
 };
 static const double RUN_S = 0.15, TRIAL_S = 0.01;
 
 static const char *const op_words[] = {"add", "plain", NULL};
 static const struct as_axis axes[] = {
-    ATOMICS_AXES("whose cell it is; with updates of both there is one cell, the device's"),
+    ATOMICS_AXES("the side that makes updates; concurrent updates have one cell, the device's"),
     {.name = "op",
-     .help = "an atomic addition, or as a control a load, an addition and a store",
+     .help = "an atomic addition, or the control: a load, an addition and a store",
      .type = AS_AXIS_WORD,
      .def = "add",
      .words = op_words},
@@ -48,20 +48,20 @@ struct state {
     struct as_trial_context *vc;
     uint64_t cpu_each, device_each; /* 0: not chosen yet */
     uint64_t made, in_sum;          /* of the last run */
-    bool missing;                   /* a side did not do what it was asked for */
+    bool missing;                   /* a side did not make its updates */
 };
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     bool both = as_axes_u64(a, "cpu_threads") > 0 && as_axes_u64(a, "device_threads") > 0;
     if (both && as_word_is(a, "agent", "cpu"))
-        return AS_PRUNED; /* a sum has no sides */
+        return AS_PRUNED; /* the sum belongs to both sides */
     if (as_word_is(a, "op", "plain") && as_word_is(a, "order", "seq_cst"))
         return AS_PRUNED;
     return atomics_applies(info, a, both, true, err);
 }
 
-/* Updates a second of each side, roughly. A device that nobody can watch is timed by its second launch. */
+/* Approximate update rate of each side. A device without host-visible counters is timed by its second launch. */
 static enum as_status try_speed(struct atomics *s, struct atomics_rates *out, struct as_error *err)
 {
     double seconds;
@@ -80,7 +80,7 @@ static uint64_t each_of(double share, uint64_t threads)
     return each >= 1 ? (uint64_t)each : 1;
 }
 
-/* A power of two of updates that takes no longer than RUN_S, shared so that both sides end at about the same time. */
+/* The number of updates: a power of two that takes at most RUN_S, split so that both sides end together. */
 static enum as_status choose_total(struct state *s, struct as_error *err)
 {
     struct atomics_rates r;
@@ -131,7 +131,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* ---- what the array could hold at most ---- */
+/* ---- upper bounds of the elements ---- */
 
 static void replay(uint32_t *most, const struct atomics *b, uint64_t thread, uint64_t each)
 {
@@ -141,7 +141,7 @@ static void replay(uint32_t *most, const struct atomics *b, uint64_t thread, uin
         most[atomics_draw_next(&r, b->array.elements)]++;
 }
 
-/* The same draws made once more, here: no element may hold more, and what all of them lack is what was lost. */
+/* Repeats the draws on the host: no element may exceed them, and the difference is the number of lost updates. */
 static enum as_status compare(struct state *s, uint64_t *short_by, struct as_error *err)
 {
     struct atomics *b = &s->both;
@@ -168,12 +168,12 @@ static bool check(void *state, char *why, size_t why_size)
     if (st)
         snprintf(why, why_size, "%s", err.text);
     else if (s->missing)
-        snprintf(why, why_size, "not all updates that were asked for were made");
+        snprintf(why, why_size, "not all requested updates were made");
     else if (s->in_sum > s->made || short_by != s->made - s->in_sum)
-        snprintf(why, why_size, "%llu updates were made, %llu are in the sum, and the elements lack %llu",
+        snprintf(why, why_size, "%llu updates were made, %llu are in the sum, but the elements lack %llu",
                  (unsigned long long)s->made, (unsigned long long)s->in_sum, (unsigned long long)short_by);
     else {
-        snprintf(why, why_size, "%llu of %llu updates are in the array, none where it was not drawn",
+        snprintf(why, why_size, "%llu of %llu updates are in the array, none in an element that was not drawn",
                  (unsigned long long)s->in_sum, (unsigned long long)s->made);
         return true;
     }
@@ -192,11 +192,11 @@ const struct as_probe as_probe_atomics_lost = {
     .abi = AS_PROBE_ABI,
     .name = "atomics_lost",
     .title = "Lost updates",
-    .question = "Are atomic updates lost where CPU and device, or threads of either, make them in the same memory?",
+    .question = "Are atomic updates lost when CPU and device, or threads of either, update the same memory?",
     .metric = "lost updates",
     .unit = "updates",
     .lower_is_better = true,
-    .counts = "additions of 1 that were made and are not in the sum of the array, out of a fixed number",
+    .counts = "lost updates: additions of 1 missing from the array's sum, out of a fixed number",
     .axes = axes,
     .quick = quick,
     .full = full,

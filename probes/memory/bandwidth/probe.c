@@ -1,4 +1,4 @@
-/* bandwidth: how many bytes a second memory and each cache deliver and take. See method.md. */
+/* bandwidth: read and write bandwidth of memory and of each cache. See method.md. */
 #include "lib/prepare/prepare.h"
 #include "lib/stream/stream.h"
 
@@ -12,7 +12,7 @@ extern const char as_method_bandwidth[];
 static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream", "dot", "read", "write", NULL};
 static const char *const level_words[] = {"sweep", "memory", NULL};
 static const char *const store_words[] = {"regular", "nt", NULL};
-/* In the order of enum as_stream_width, and then the one that a trial finds. */
+/* In the order of enum as_stream_width, then the fastest in a test. */
 static const char *const width_words[] = {"scalar", "128", "256", "512", "best", NULL};
 static const char *const touch_words[] = {"cpu", "device", NULL};
 
@@ -23,43 +23,41 @@ static const struct as_axis axes[] = {
      .words = op_words,
      .def = "triad"},
     {.name = "level",
-     .help = "sweep: whatever level holds this size, threads on their own; memory: main memory, as STREAM has it",
+     .help = "sweep: the level that holds this size, threads unsynchronised; memory: DRAM, by STREAM's rules",
      .type = AS_AXIS_WORD,
      .words = level_words,
      .def = "memory"},
-    {.name = "size", .help = "bytes of all arrays together", .type = AS_AXIS_SIZE, .min = 512, .def = "4.5LLCs"},
+    {.name = "size", .help = "total bytes of all arrays", .type = AS_AXIS_SIZE, .min = 512, .def = "4.5LLCs"},
     {.name = "threads",
-     .help = "threads of a CPU; 0: the whole device, which is the only choice there",
+     .help = "CPU threads; 0: the whole device",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_THREADS,
      .def = "0,max",
      .zero = "device"},
     {.name = "store",
-     .help = "CPU: regular stores, or non-temporal ones that leave out the caches",
+     .help = "CPU: regular stores, or non-temporal ones that bypass the caches",
      .type = AS_AXIS_WORD,
      .words = store_words,
      .def = "regular"},
     {.name = "width",
-     .help =
-         "bits of an access, on a device of what a thread takes at once in a plain loop, which goes through its unit's "
-         "own cache; best: the fastest in a short trial, which is noted",
+     .help = "bits per access; on a device per thread, in a plain loop through L1; best: the fastest in a short test, "
+             "noted",
      .type = AS_AXIS_WORD,
      .words = width_words,
      .def = "best"},
     {.name = "allocator",
-     .help = "where the memory comes from",
+     .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "first"},
     {.name = "touch",
-     .help = "who touches the memory first: the host's CPU or the device",
+     .help = "who touches the memory first: host CPU or device",
      .type = AS_AXIS_WORD,
      .words = touch_words,
      .def = "cpu"},
     {.name = "way",
-     .help =
-         "of a card with memory of its own: once (the caches keep nothing), stay (groups a unit), tile (a group each), "
-         "and pairs of f64 by threads; best: the fastest in a short trial, which is noted",
+     .help = "discrete GPU: once (streaming hints), stay (resident workgroups per compute unit), tile (a workgroup per "
+             "tile), and pairs of f64 by threads; best: the fastest in a short test, noted",
      .type = AS_AXIS_WORD,
      .words = as_stream_way_words,
      .def = "best"},
@@ -93,7 +91,7 @@ static const char *const full[] = {
     NULL,
 };
 
-/* A cell of a store that is older than the axis has the best. */
+/* Stores older than the axis mean best. */
 static unsigned way_of(const struct as_axes *a)
 {
     size_t way = as_word_index(a, "way", as_stream_way_words);
@@ -107,7 +105,7 @@ static enum as_applies applies_natively(const struct as_axes *a, size_t width, s
     if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
         return AS_PRUNED;
     if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of %s bits", width_words[width]);
+        as_fail(err, AS_UNSUPPORTED, "this CPU has no %s-bit vectors", width_words[width]);
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
@@ -130,13 +128,13 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (threads != 0 || nt)
         return AS_PRUNED;
     if (!(info->capabilities & AS_CAP_FP64)) {
-        as_fail(err, AS_UNSUPPORTED, "the device has no f64, whose words are counted");
+        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
 }
 
-/* Preparing writes every line twice and runs a trial, a few hundred MB/s at the worst; a device may have to build. */
+/* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
@@ -145,7 +143,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 /* ---- one trial ---- */
 
-enum { WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* at most this share of them stands between */ };
+enum { WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* padding is at most this share */ };
 
 static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
 {
@@ -154,11 +152,11 @@ static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
     vc->claims_memory = as_word_is(vc->axes, "level", "memory");
     if (vc->claims_memory && vc->dev->info.peak_bandwidth > 0) {
         vc->limit = vc->dev->info.peak_bandwidth * 1e-9;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "what the memory's interface can carry");
+        snprintf(vc->limit_why, sizeof vc->limit_why, "peak rate of the memory interface");
     }
     if (!s->native) {
         vc->max_reps = 1 << 24;
-        vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* so that what a launch scatters is small against it */
+        vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long against the scatter of a launch */
     }
     as_stream_expect(vc, s);
     as_stream_variant(s, variant, sizeof variant);
@@ -177,7 +175,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
         return as_nomem(err, sizeof *s, "a stream");
     size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
     if (op >= AS_STREAM_OPS)
-        return as_fail(err, AS_USAGE, "there is no operation '%s'", as_axes_text(a, "op"));
+        return as_fail(err, AS_USAGE, "unknown operation '%s'", as_axes_text(a, "op"));
     struct as_stream_desc desc = {.op = (enum as_stream_op)op,
                                   .allocator = as_axes_text(a, "allocator"),
                                   .size = as_axes_u64(a, "size"),
@@ -220,11 +218,10 @@ const struct as_probe as_probe_bandwidth = {
     .abi = AS_PROBE_ABI,
     .name = "bandwidth",
     .title = "Memory bandwidth",
-    .question = "How many bytes a second do memory and each cache deliver and take?",
+    .question = "What read and write bandwidths do memory and each cache reach?",
     .metric = "bandwidth",
     .unit = "GB/s",
-    .counts = "bytes read + bytes written by the operation; lines fetched before they are written not counted; "
-              "decimal GB",
+    .counts = "bytes read + bytes written by the operation, without write-allocate; decimal GB",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -1,4 +1,4 @@
-/* Two threads of a CPU. */
+/* Ping-pong between two CPU threads. */
 #include "c2c.h"
 
 #include "base/host.h"
@@ -30,7 +30,7 @@ static int cpu_rank(int cpu, int *n)
     return rank;
 }
 
-/* Near neighbours, the middle (where sibling threads and sockets meet) and the far end. */
+/* Near neighbours, the middle (SMT siblings, sockets) and the far end. */
 static bool in_some(int rank, int n)
 {
     const int chosen[PAIRS_SOME_CPUS] = {0, 1, 2, 3, n / 8, n / 4, n / 2 - 1, n / 2, n / 2 + 1, 3 * n / 4, n - 1};
@@ -42,7 +42,7 @@ static bool in_some(int rank, int n)
     return false;
 }
 
-/* Every pair of many CPUs would be as many as their square: beyond the bound a fixed share of them is drawn by hash. */
+/* Pairs grow quadratically: beyond the bound a hash picks a fixed number of them. */
 static bool in_every(int a, int b, int n)
 {
     if (n <= PAIRS_EVERY_CPUS || (in_some(a, n) && in_some(b, n)))
@@ -79,7 +79,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (from == to && n > 1)
         return AS_PRUNED;
     if (from == to) {
-        as_fail(err, AS_UNSUPPORTED, "this process may use one CPU only: a line has no other core to go to");
+        as_fail(err, AS_UNSUPPORTED, "this process may use one CPU only: there is no second core");
         return AS_INAPPLICABLE;
     }
     if (!c2c_usable_cpu(a, "from", err) || !c2c_usable_cpu(a, "to", err))
@@ -116,8 +116,8 @@ static inline void pass_by_pause(_Atomic uint64_t *ball, uint64_t want)
     atomic_store_explicit(ball, want + 1, memory_order_release);
 }
 
-/* args: memory, value of every ball at the start. reps: cycles. Nothing may stand between two passes: a core that looks
- * again a few cycles later has another time (method.md). */
+/* args: memory, initial value of every line. reps: cycles. Nothing may stand between two passes: polling a few cycles
+ * later changes the time (method.md). */
 #define DEFINE_PINGPONG(name, pass)                                                                                    \
     static void name(const struct as_host_call *call)                                                                  \
     {                                                                                                                  \
@@ -138,7 +138,7 @@ DEFINE_PINGPONG(pingpong_pause, pass_by_pause)
 static const struct as_host_kernel host_kernels[] = {
     {"cas", pingpong_cas}, {"load", pingpong_load}, {"pause", pingpong_pause}, {NULL, NULL}};
 
-/* ---- the game ---- */
+/* ---- trials ---- */
 
 static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
 {

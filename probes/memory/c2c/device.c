@@ -1,4 +1,4 @@
-/* A thread of the host and one of a device, over memory that both see. */
+/* Ping-pong between a host thread and a device thread, in memory that both access. */
 #include "c2c.h"
 
 #include <sched.h>
@@ -18,14 +18,14 @@ static const struct as_allocator *first_coherent(const struct as_device_info *in
     return NULL;
 }
 
-/* A cell of a store that is older than the axis has the first one that will do. */
+/* Stores older than the axis mean the first suitable one. */
 static const struct as_allocator *allocator_of(const struct as_device_info *info, const struct as_axes *a)
 {
     const char *name = as_axes_text(a, "allocator");
     return name[0] ? as_info_allocator(info, name) : first_coherent(info);
 }
 
-/* Where no kind of memory will do, the cells of those that are named say so. */
+/* If no allocator is suitable, the cells of the named ones say so. */
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_allocator *allocator = allocator_of(info, a);
@@ -38,10 +38,9 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (!c2c_usable_cpu(a, "from", err))
         return AS_INAPPLICABLE;
     if (!allocator->coherent)
-        as_fail(err, AS_UNSUPPORTED, "the host and a kernel that runs do not see each other's stores to '%s'",
-                allocator->name);
+        as_fail(err, AS_UNSUPPORTED, "host and running kernel do not see each other's stores to '%s'", allocator->name);
     else if (!(info->capabilities & AS_CAP_ASYNC))
-        as_fail(err, AS_UNSUPPORTED, "a launch on this device returns only when the kernel has ended");
+        as_fail(err, AS_UNSUPPORTED, "launches on this device are synchronous");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -102,7 +101,7 @@ static bool wait_for(_Atomic uint32_t *word, uint32_t value)
     return true;
 }
 
-/* Serves all rounds; false when the device did not answer in time. */
+/* Serves all rounds; false if the device did not answer in time. */
 static bool serve(const struct c2c *s, uint32_t cycles, uint32_t base)
 {
     for (uint32_t c = 0; c < cycles; c++)
@@ -133,7 +132,7 @@ static enum as_status play_here(struct c2c *s, uint32_t cycles, struct as_sample
     out->seconds = as_now() - start;
     st = s->dev->queue->wait(s->dev, AS_WAIT_BLOCK, err);
     if (!st && !served)
-        return as_fail(err, AS_UNSUPPORTED, "the device %s while the host waits for it",
+        return as_fail(err, AS_UNSUPPORTED, "the device %s while the host waits",
                        ready ? "does not see the host's writes" : "does not start");
     return st;
 }

@@ -1,4 +1,4 @@
-/* c2c: how long a cache line takes from one core to another: of a CPU, of a device, or from the host to a device. See
+/* c2c: core-to-core latency of a CPU, between compute units, and between host and device. See
  * method.md. */
 #include "c2c.h"
 
@@ -15,38 +15,37 @@ static const struct c2c_peer *const peers[] = {&c2c_cpu, &c2c_device, &c2c_unit}
 
 static const struct as_axis axes[] = {
     {.name = "peer",
-     .help = "who answers: another core of the CPU; the device; another unit of the device, to one of its units",
+     .help = "the other side: cpu, another core; device, a device thread; unit, a second compute unit of the device",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = peer_words},
     {.name = "from",
-     .help = "CPU that serves the ball, or number of the unit that does",
+     .help = "CPU or compute unit that starts the exchange",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_CPU,
      .max = 65535,
      .def = "all"},
     {.name = "to",
-     .help = "CPU or unit that returns it (0 for a device); each pair is measured once, from < to",
+     .help = "CPU or compute unit that answers (0 for a device); each pair is measured once, from < to",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_CPU,
      .max = 65535,
      .def = "all",
      .zero = "device"},
     {.name = "op",
-     .help =
-         "how a side waits and writes: compare-and-swap, load then store, the same with a pause; a device: load then "
-         "store, in order with other memory (load) or not (relaxed)",
+     .help = "how a side waits and passes: compare-and-swap, load then store, the same with a pause; device: "
+             "load-acquire and store-release (load) or relaxed",
      .type = AS_AXIS_WORD,
      .def = "cas,load",
      .words = op_words},
     {.name = "pairs",
-     .help = "every pair, or those of at most 11 CPUs near and far",
+     .help = "every pair, or those of at most 11 CPUs, near and far",
      .type = AS_AXIS_WORD,
      .def = "every",
      .words = pairs_words,
      .all = "every"},
     {.name = "allocator",
-     .help = "where the lines lie: of a device; a CPU's are in the first kind that it has",
+     .help = "device: how the lines are allocated; a CPU uses its first allocator",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "first,pinned,shared_fine"},
@@ -89,7 +88,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     s->dev = vc->dev;
     s->peer = peer_of(vc->axes);
     if (!s->peer)
-        return as_fail(err, AS_USAGE, "there is no peer '%s'", as_axes_text(vc->axes, "peer"));
+        return as_fail(err, AS_USAGE, "unknown peer '%s'", as_axes_text(vc->axes, "peer"));
     vc->host_work |= !as_word_is(vc->axes, "peer", "unit");
     s->pair[0] = (int)as_axes_u64(vc->axes, "from");
     s->pair[1] = (int)as_axes_u64(vc->axes, "to");
@@ -112,7 +111,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* Each ball counts its passes; the count that the host kept is the reference. */
+/* Each line counts its passes; the host's count is the reference. */
 static bool check(void *state, char *why, size_t why_size)
 {
     struct c2c *s = state;
@@ -141,7 +140,7 @@ static void finish(void *state)
         s->dev->memory->unmap(s->dev, s->memory, NULL);
     s->dev->memory->free(s->dev, s->memory);
     if (s->program)
-        s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program keeps its own */
+        s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program has its own */
     s->dev->program->destroy(s->dev, s->program);
     as_timed_finish(&s->timed);
     free(s);
@@ -150,18 +149,19 @@ static void finish(void *state)
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
-    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* a driver compiles the kernel at first */
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* the driver compiles the kernel first */
 }
 
 const struct as_probe as_probe_c2c = {
     .abi = AS_PROBE_ABI,
     .name = "c2c",
     .title = "Core-to-core latency",
-    .question = "How long does a cache line take from one core to another, of a CPU or of a device, and between them?",
+    .question = "What is the core-to-core latency of a cache line: between CPUs, between compute units, between host "
+                "and device?",
     .metric = "latency",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "one way: half of the time from writing a line until the other side's answer is seen in it",
+    .counts = "one-way time: half of a round trip of a cache line",
     .axes = axes,
     .quick = quick,
     .full = full,

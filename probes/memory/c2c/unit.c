@@ -1,4 +1,4 @@
-/* Two groups on two units of a device. */
+/* Ping-pong between workgroups on two compute units. */
 #include "c2c.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@ extern const char as_kernel_c2c[];
 
 enum { SIDES = 2, TRIES = 8, GROUPS_OF_UNIT = 4, PATIENCE_OF_CARD = 1 << 18 };
 
-/* Where kernels cannot tell their unit, there is one pair: of two groups, wherever they start. What such a device says
- * of itself is that it has no counters in its kernels either. */
+/* Without unit ids there is one pair: two workgroups, wherever they start. Such a device also reports no counters in
+ * kernels. */
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     double from = as_axes_number(a, "from"), to = as_axes_number(a, "to");
@@ -28,7 +28,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (!info->is_host_cpu)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "its units are threads of the host's CPU: pairs of CPUs have their number");
+    as_fail(err, AS_UNSUPPORTED, "its compute units are threads of the host CPU: see pairs of CPUs");
     return AS_INAPPLICABLE;
 }
 
@@ -55,7 +55,7 @@ static struct as_launch launch_of(struct c2c *s, struct as_arg args[12], uint32_
     return l;
 }
 
-/* The launch without a game, by which it becomes known what kernels can tell. */
+/* An empty launch, to find out whether kernels have unit ids and clocks. */
 static enum as_status look_around(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
 {
     struct as_arg args[12];
@@ -65,7 +65,7 @@ static enum as_status look_around(struct c2c *s, struct as_trial_context *vc, st
         return st;
     s->named = (s->timed.record[0].has & AS_HAS_UNIT) != 0;
     as_limit_one_cycle(vc, vc->dev->info.clock_max_hz);
-    as_note(vc, "units", s->named ? "as asked for" : "where two groups start: kernels cannot tell their unit");
+    as_note(vc, "units", s->named ? "as requested" : "wherever two workgroups start: kernels have no unit id");
     return s->pair[0] == 0 && s->pair[1] == 1 ? AS_OK : as_timed_need(&s->timed, AS_HAS_UNIT, err);
 }
 
@@ -76,7 +76,7 @@ static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct
     struct as_memory_desc want = {
         .allocator = as_axes_text(vc->axes, "allocator"), .bytes = C2C_DEVICE_BYTES, .node = -1, .fresh = true};
     char orders[96], defines[128];
-    if (!dev->info.is_host_memory) /* both are there from the start, or the launch is over soon */
+    if (!dev->info.is_host_memory) /* both run from the start, or the launch ends early */
         s->patience = PATIENCE_OF_CARD;
     c2c_device_defines(vc->axes, "SCOPE_DEVICE", orders, sizeof orders);
     snprintf(defines, sizeof defines, "%s -DBETWEEN_UNITS", orders);
@@ -97,7 +97,7 @@ static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct
     return look_around(s, vc, err);
 }
 
-/* Did both sides say that they made all passes? */
+/* Did both sides report all passes? */
 static bool played(const struct c2c *s, uint64_t cycles)
 {
     const struct as_record *r = s->timed.record;
@@ -117,7 +117,7 @@ static enum as_status try_once(struct c2c *s, uint64_t cycles, double *seconds, 
     return st ? st : as_timed_launch(&s->timed, &l, seconds, err);
 }
 
-/* What an unfinished game left in the lines would be taken for passes of the next one. */
+/* Passes of an unfinished exchange would count in the next one. */
 static enum as_status set_up_again(struct c2c *s, struct as_error *err)
 {
     uint32_t base = (uint32_t)(2 * C2C_BURST * s->cycles);
@@ -127,7 +127,7 @@ static enum as_status set_up_again(struct c2c *s, struct as_error *err)
     return st;
 }
 
-/* A launch may leave out a unit, or end the group on one before the other starts: then the game is tried again. */
+/* A launch may miss a compute unit, or end one workgroup before the other starts: then it is repeated. */
 static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
 {
     double seconds = NAN;
@@ -143,10 +143,10 @@ static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out
         out->clock_hz = as_timed_clock(&s->timed);
         return AS_OK;
     }
-    return as_fail(err, AS_UNSUPPORTED,
-                   "in none of %d launches did groups on units %d and %d run at the same time and see each other's "
-                   "writes",
-                   TRIES, s->pair[0], s->pair[1]);
+    return as_fail(
+        err, AS_UNSUPPORTED,
+        "in none of %d launches did workgroups on units %d and %d run concurrently and see each other's writes", TRIES,
+        s->pair[0], s->pair[1]);
 }
 
 const struct c2c_peer c2c_unit = {"unit", applies, prepare, play, c2c_device_passes};

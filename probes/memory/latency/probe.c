@@ -1,4 +1,4 @@
-/* latency: how long one access takes that has to wait for the one before it. See method.md. */
+/* latency: latency of dependent loads. See method.md. */
 #include "lib/chase/chase.h"
 
 #include <math.h>
@@ -10,31 +10,31 @@ static const char *const pattern_words[] = {"random", "page", "stride", NULL}; /
 static const char *const instrument_words[] = {"timed", "persistent", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "size", .help = "bytes of the buffer that is walked", .type = AS_AXIS_SIZE, .min = 128, .def = "4LLC"},
+    {.name = "size", .help = "bytes of the buffer", .type = AS_AXIS_SIZE, .min = 128, .def = "4LLC"},
     {.name = "pattern",
-     .help = "random over all lines; over the lines of a page, then the next page; line after line",
+     .help = "random over all lines; random within a page, page by page; sequential",
      .type = AS_AXIS_WORD,
      .words = pattern_words,
      .def = "random"},
     {.name = "allocator",
-     .help = "where the memory comes from",
+     .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "first"},
     {.name = "stride",
-     .help = "bytes from one element to the next, a multiple of 8",
+     .help = "bytes between elements, a multiple of 8",
      .type = AS_AXIS_SIZE,
      .min = 8,
      .max = 1 << 20,
      .def = "64"},
     {.name = "instrument",
-     .help = "a walk that is timed as a whole, or one that runs on while the host reads how far it is",
+     .help = "a timed chase, or a persistent one whose progress the host reads",
      .type = AS_AXIS_WORD,
      .words = instrument_words,
      .def = "timed"},
     {0},
 };
-/* On the CPU base pages and huge pages are both walked: their difference is the TLB's. */
+/* On the CPU both base and huge pages: the difference shows the TLB. */
 static const char *const quick[] = {"size=1KiB..4LLC allocator=huge_pages",
                                     "size=64KiB..LLC allocator=base_pages",
                                     "size=4LLC allocator=base_pages pattern=random,page",
@@ -48,17 +48,17 @@ static const char *const full[] = {
     "size=4GiB allocator=device", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
     "size=4KiB..64MiB x2 stride=4KiB allocator=base_pages,huge_pages",
 
-    /* inside levels: at an edge the pages that one gets differ more than the instruments */
+    /* inside levels: at an edge placement differs more than the instruments */
     "size=16KiB,512KiB,8MiB,256MiB allocator=first instrument=timed,persistent", NULL};
 
-/* Why the host cannot read the counter of a walk that runs on, NULL where it can. */
+/* Why the host cannot read the counter of a persistent chase, NULL if it can. */
 static const char *why_not_persistent(const struct as_device_info *info)
 {
     if (info->capabilities & AS_CAP_SIMULATED)
         return "the device's times are simulated, and the host reads its own clock";
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return as_chase_shared_allocator(info) ? NULL : AS_CHASE_NOT_SHARED;
-    return info->threads > 1 ? NULL : "one thread walks and another reads, and this process may use one CPU only";
+    return info->threads > 1 ? NULL : "one thread chases and another reads, and this process may use one CPU only";
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -77,14 +77,14 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-/* Preparing writes every line once, a few hundred MB/s at the worst. */
+/* Preparing writes every line once, at a few hundred MB/s at worst. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 5 + as_axes_number(a, "size") / 200e6;
 }
 
-/* A persistent walk is read ten times in a trial, half a second long where there is time for that. */
+/* A persistent chase has ten samples per trial, of half a second where time allows. */
 static double persistent_length(const struct as_trial_context *vc)
 {
     double left = vc->deadline - as_now();
@@ -110,11 +110,11 @@ const struct as_probe as_probe_latency = {
     .abi = AS_PROBE_ABI,
     .name = "latency",
     .title = "Memory latency",
-    .question = "How long does one access take that has to wait for the one before it?",
+    .question = "How long does a dependent load take?",
     .metric = "latency",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time of one dependent load, address translation included, averaged over a walk",
+    .counts = "time of one dependent load, address translation included, averaged over a pointer chase",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -17,7 +17,7 @@ unsigned as_peak_lanes(unsigned bits, enum as_peak_width width)
     return width == AS_PEAK_SCALAR ? 1 : width_bytes[width] * 8 / bits;
 }
 
-/* The vectors are single variables: some compilers keep an array of them in memory. */
+/* Scalar variables: some compilers keep an array of vectors in memory. */
 #define TWELVE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 #define TIMES4(x) x x x x
 #define TIMES16(x) TIMES4(x) TIMES4(x) TIMES4(x) TIMES4(x)
@@ -32,8 +32,8 @@ unsigned as_peak_lanes(unsigned bits, enum as_peak_width width)
 #define STORE(k) memcpy(out + (k)*lanes, &x##k, sizeof x##k);
 #define PAIR TWELVE(STEP_B) TWELVE(STEP_C)
 
-/* STEP is one instruction, x = a x + y with a = -1 (see roofline.kernel), so that no compiler makes another width or
- * two instructions of it. Where the only one there is adds to x instead, C is -c, and x - b and x + c do the same. */
+/* STEP is one instruction, x = a x + y with a = -1 (see roofline.kernel), so that no compiler changes its width or
+ * splits it. Where the only form adds to x, C is -c, and x - b and x + c are equivalent. */
 #define KERNEL(name, TARGET, vec, real, C)                                                                             \
     TARGET static void name(const struct as_host_call *call)                                                           \
     {                                                                                                                  \
@@ -60,7 +60,7 @@ typedef float f32x16 __attribute__((vector_size(64)));
 typedef double f64x8 __attribute__((vector_size(64)));
 
 #if defined(__x86_64__)
-/* Fused multiply-adds came with vectors of 256 bits, and do narrower ones as well. */
+/* FMA came with 256-bit vectors and covers narrower ones. */
 #define FMA3 __attribute__((target("avx2,fma")))
 #define AVX512 __attribute__((target("avx512f")))
 #define STEP(x, a, y) __asm__("vfmadd213ss %2, %1, %0" : "+x"(x) : "x"(a), "x"(y));

@@ -1,4 +1,4 @@
-/* roofline: how many operations a second the arithmetic units do when nothing else holds them up. See method.md. */
+/* roofline: peak rate of fused multiply-adds. See method.md. */
 #include "lib/prepare/choice.h"
 #include "lib/prepare/prepare.h"
 #include "native.h"
@@ -20,17 +20,17 @@ static const char *const width_words[] = {"scalar", "128", "256", "512", "best",
 
 static const struct as_axis axes[] = {
     {.name = "type",
-     .help = "what is multiplied and added; f16 in pairs",
+     .help = "operand type; f16 is packed",
      .type = AS_AXIS_WORD,
      .words = type_words,
      .def = "f32,f64"},
     {.name = "threads",
-     .help = "threads of a CPU; 0: the whole device, which is the only choice there",
+     .help = "CPU threads; 0: the whole device",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_THREADS,
      .def = "0,max"},
     {.name = "width",
-     .help = "CPU: bits of an operation; best: the fastest in a short trial, which is noted",
+     .help = "CPU: vector width in bits; best: the fastest in a short test, noted",
      .type = AS_AXIS_WORD,
      .words = width_words,
      .def = "best"},
@@ -76,13 +76,13 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 
 /* ---- one trial ---- */
 
-/* A way to do it: a native kernel, or a grid and a number of chains. */
+/* A candidate: a native kernel, or a grid and a number of chains. */
 struct candidate {
     enum as_peak_width width;
-    unsigned lanes, chains, pairs; /* of steps of a chain in one turn */
+    unsigned lanes, chains, pairs; /* of steps per chain and turn */
     size_t groups, group_size;
     const char *native;       /* name of its kernel; NULL: of the source */
-    struct as_kernel *kernel; /* of one of the programs, which grids share; NULL until it is needed */
+    struct as_kernel *kernel; /* programs are shared by grids; NULL until needed */
 };
 struct built {
     unsigned lanes, chains;
@@ -96,7 +96,7 @@ struct state {
     struct built built[CANDIDATES_MAX];
     size_t built_n;
     struct as_memory *result;
-    struct as_memory *clocks; /* cycles and nanoseconds of each group; not of a native kernel */
+    struct as_memory *clocks; /* cycles and nanoseconds per workgroup; not for native kernels */
     uint64_t *clock;          /* as read after a launch */
     unsigned bits;
     bool native;
@@ -104,7 +104,7 @@ struct state {
     uint64_t turns; /* of the last launch */
 };
 
-/* Numbers that a thread leaves behind, and how many of them there are. */
+/* Results of a thread, and their number. */
 static uint64_t results_of(const struct state *s, const struct candidate *c)
 {
     return (uint64_t)c->groups * c->group_size * c->chains * c->lanes * (s->bits == 16 ? 2 : 1);
@@ -137,7 +137,7 @@ static enum as_status launch(struct state *s, const struct candidate *c, uint64_
     return s->dev->queue->launch(s->dev, &l, t, err);
 }
 
-/* Builds the candidate's kernel, or takes that of another grid of its kind. */
+/* Builds the candidate's kernel, or reuses that of another grid. */
 static enum as_status build(struct state *s, struct candidate *c, struct as_error *err)
 {
     char defines[80];
@@ -192,15 +192,15 @@ static void add_grid(struct state *s, struct candidate grid)
     c->pairs = AS_PEAK_PAIRS * (c->chains < 8 ? 8 / c->chains : 1);
 }
 
-/* Full units, with few chains, as the threads hide the latency, and with more; and units with fewer threads, which
- * share out their time and the code that is fetched among fewer. */
+/* Full occupancy with few chains (threads hide the latency) and with more; lower occupancy, with fewer threads to share
+ * issue and fetch. */
 static void list_scalars(struct state *s)
 {
     static const struct {
-        unsigned chains, size, unit_groups; /* 0: as many as a unit holds */
+        unsigned chains, size, unit_groups; /* 0: full occupancy */
     } grids[] = {{2, 1024, 0}, {2, 1024, 1}, {4, 256, 0}, {4, 512, 0}, {4, 1024, 0}, {8, 256, 0},
                  {8, 512, 0},  {8, 1024, 0}, {8, 256, 1}, {8, 512, 1}, {8, 1024, 1}, {12, 512, 1}};
-    _Static_assert(sizeof grids / sizeof *grids <= CANDIDATES_MAX, "room for all grids");
+    _Static_assert(sizeof grids / sizeof *grids <= CANDIDATES_MAX, "space for all grids");
     const struct as_device_info *info = &s->dev->info;
     size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
@@ -211,9 +211,8 @@ static void list_scalars(struct state *s)
     }
 }
 
-/* Threads that compute with vectors: of half, once and twice the size that the device says, as compilers may have
- * narrower or wider ones than the driver knows, and scalars. A unit runs one thread after the other, so that a few of
- * them do, and their starts take little of the time. */
+/* Threads that compute with vectors: of half, once and twice the reported width, since compilers may use others, and
+ * scalars. A CPU core runs its threads one after another, so few suffice, and their starts cost little. */
 static void list_vectors(struct state *s)
 {
     static const unsigned chains[] = {8, 12};
@@ -250,20 +249,20 @@ static enum as_status allocate(struct state *s, struct as_error *err)
     return s->clock ? s->dev->memory->alloc(s->dev, &desc, &s->clocks, err) : as_nomem(err, desc.bytes, "clocks");
 }
 
-/* Time of an operation in short launches. */
+/* Time per operation in short launches. */
 static enum as_status try_candidate(struct state *s, struct candidate *c, struct as_choice *choice,
                                     struct as_error *err)
 {
     struct as_timing t;
     uint64_t turns = 1;
-    enum as_status st = launch(s, c, turns, &t, err); /* the first compiles, or wakes what sleeps */
+    enum as_status st = launch(s, c, turns, &t, err); /* the first compiles or wakes the device */
     for (int k = 0; k < TRIALS && !st; k++) {
         st = launch(s, c, turns, &t, err);
         const double seconds = as_timing_seconds(&t);
         if (!st && seconds < TRIAL_S / 2) {
             double grow = seconds > 0 ? TRIAL_S / seconds : 100;
             turns = (uint64_t)((double)turns * (grow < 100 ? grow : 100)) + 1;
-            k -= turns < 1 << 14; /* the bound ends it whatever the clock says */
+            k -= turns < 1 << 14; /* bounded, whatever the clock says */
         } else if (!st)
             as_choice_add(choice, (size_t)(c - s->candidates), seconds / operations(s, c, turns));
     }
@@ -278,8 +277,7 @@ static uint64_t key_of(const struct state *s, const struct as_axes *a)
     return as_hash(parts, sizeof parts);
 }
 
-/* The fastest candidate. All are tried in the first trials of the cell; building and trying them takes longer than the
- * samples do. */
+/* The fastest candidate. All are tested in the cell's first trials; that takes longer than the samples. */
 static enum as_status choose(struct state *s, const struct as_axes *a, struct as_error *err)
 {
     bool known;
@@ -295,7 +293,7 @@ static enum as_status choose(struct state *s, const struct as_axes *a, struct as
     return st ? st : build(s, s->used, err);
 }
 
-/* Fused multiply-adds of one unit in one cycle, as vendors publish them for an architecture. */
+/* Published fused multiply-adds per cycle and compute unit of an architecture. */
 static const struct pipes {
     const char *arch;
     unsigned f32, f64, f16;
@@ -310,8 +308,8 @@ static void set_limit(struct as_trial_context *vc, unsigned bits)
             continue;
         unsigned each = bits == 64 ? pipes[i].f64 : bits == 32 ? pipes[i].f32 : pipes[i].f16;
         vc->limit = info->clock_max_hz * info->units * each * OPS;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "%u units of %u multiply-adds a cycle at the highest clock",
-                 info->units, each);
+        snprintf(vc->limit_why, sizeof vc->limit_why,
+                 "%u compute units of %u multiply-adds per cycle at the highest clock", info->units, each);
         as_note_number(vc, "per_unit_cycle", each * OPS);
     }
 }
@@ -321,16 +319,16 @@ static void fill_context(struct as_trial_context *vc, struct state *s)
     char text[96];
     const char *operation = s->bits == 64 ? "fma.f64" : s->bits == 32 ? "fma.f32" : "fma.f16";
     vc->footprint = results_of(s, s->used) * s->bits / 8;
-    /* x stays below 2^24, where every whole number is an f32; an f64 has more room than a run has time. */
+    /* x stays below 2^24, where f32 represents every integer; f64 cannot overflow within a run. */
     vc->max_reps = s->bits == 32 ? ((UINT64_C(1) << 24) - 4096) / s->used->pairs : UINT64_C(1) << 31;
     if (s->native) {
         snprintf(text, sizeof text, "%s, %d chains", width_words[s->used->width], AS_PEAK_CHAINS);
     } else {
-        int n = snprintf(text, sizeof text, "%zu groups of %zu, %u chains", s->used->groups, s->used->group_size,
+        int n = snprintf(text, sizeof text, "%zu workgroups of %zu, %u chains", s->used->groups, s->used->group_size,
                          s->used->chains);
         if (s->used->lanes > 1)
             snprintf(text + n, sizeof text - (size_t)n, " of %u lanes", s->used->lanes);
-        vc->sample_s = 4e-2; /* one launch: its start and end are small against it */
+        vc->sample_s = 4e-2; /* one launch: long against its start and end */
         set_limit(vc, s->bits);
         as_expect_code(vc, s->used->kernel, operation, (uint64_t)2 * s->used->pairs * s->used->chains);
     }
@@ -344,7 +342,7 @@ static enum as_status set_up(struct as_trial_context *vc, struct state *s, struc
     s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->key = (uint32_t)vc->seed;
     if (s->bits == 0)
-        return as_fail(err, AS_USAGE, "there is no type '%s'", as_axes_text(vc->axes, "type"));
+        return as_fail(err, AS_USAGE, "unknown type '%s'", as_axes_text(vc->axes, "type"));
     enum as_status st = AS_OK;
     if (s->native)
         st = list_native(s, vc->axes, err);
@@ -368,8 +366,8 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "roofline");
 }
 
-/* The true clock while the last launch ran, of all groups' units together, NAN where nothing counts it: under such a
- * load it may be lower than what a launch before or after it sees, and units may differ. */
+/* The true clock of the last launch over all workgroups' compute units, NAN without counters: under load it may be
+ * lower than before or after, and compute units may differ. */
 static enum as_status read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
 {
     *hz = t->cycles > 0 ? t->cycles / as_timing_seconds(t) : NAN;
@@ -393,7 +391,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 {
     struct state *s = state;
     struct as_timing t;
-    s->key++; /* other starts, so that what an earlier sample left does not pass for this one's */
+    s->key++; /* new starts, so that stale results fail */
     enum as_status st = launch(s, s->used, reps, &t, err);
     if (st)
         return st;
@@ -432,7 +430,7 @@ static bool check(void *state, char *why, size_t why_size)
     uint64_t n = results_of(s, s->used), bytes = n * s->bits / 8, wrong = n;
     void *results = malloc((size_t)bytes);
     if (!results || s->dev->memory->read(s->dev, s->result, 0, results, bytes, &err)) {
-        snprintf(why, why_size, "%s", results ? err.text : "no memory to look at the results");
+        snprintf(why, why_size, "%s", results ? err.text : "no memory to check the results");
         free(results);
         return false;
     }
@@ -442,7 +440,7 @@ static bool check(void *state, char *why, size_t why_size)
         snprintf(why, why_size, "chain %llu ends at %.17g, not %.17g", (unsigned long long)wrong,
                  value_at(s, results, wrong), expected(s, wrong));
     else
-        snprintf(why, why_size, "all %llu chains end where they must", (unsigned long long)n);
+        snprintf(why, why_size, "all %llu chains end as expected", (unsigned long long)n);
     free(results);
     return wrong == n;
 }
@@ -467,14 +465,14 @@ static void finish(void *state)
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
-    return info->capabilities & AS_CAP_HOST_KERNELS ? 10 : 60; /* a driver compiles a long kernel at first */
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 10 : 60; /* the driver compiles a long kernel first */
 }
 
 const struct as_probe as_probe_roofline = {
     .abi = AS_PROBE_ABI,
     .name = "roofline",
     .title = "Peak arithmetic",
-    .question = "How many operations a second do the arithmetic units do when nothing else holds them up?",
+    .question = "What is the peak rate of the vector ALUs?",
     .metric = "rate",
     .unit = "ops/s",
     .counts = "a fused multiply-add is two operations; each lane of a vector counts",

@@ -1,5 +1,5 @@
-/* sentinel: a fixed small piece of work that the engine repeats all through a run, to see when the machine is not
- * itself. Its numbers are compared only with each other. */
+/* sentinel: small fixed work repeated throughout a run, to detect disturbances. Its numbers are compared only with each
+ * other. */
 #include "lib/prepare/prepare.h"
 
 #include "device/arena.h"
@@ -16,7 +16,7 @@ extern const char as_kernel_sentinel[];
 static const char *const what_words[] = {"core", "memory", "pair", NULL};
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "arithmetic alone, reading main memory, or a cache line passed between two CPUs",
+     .help = "arithmetic, reads of main memory, or a cache line passed between two CPUs",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "all"},
@@ -31,13 +31,13 @@ struct sentinel {
     struct as_device *dev;
     enum what what;
     int native;
-    uint64_t passed;                /* pair: how often the line was passed before this sample */
-    uint64_t core_reps, core_value; /* core: what so many repetitions come to */
-    uint32_t *sums;                 /* memory, on a device: one of each thread */
+    uint64_t passed;                /* pair: passes before this sample */
+    uint64_t core_reps, core_value; /* core: the expected product */
+    uint32_t *sums;                 /* memory, on a device: one per thread */
     struct as_memory *block, *result;
     struct as_program *program;
     struct as_kernel *kernel;
-    uint64_t bytes, window; /* of the block; read by one sample */
+    uint64_t bytes, window; /* bytes of the block; bytes read per sample */
     uint64_t from;          /* offset of the window */
     int wrong;
     size_t groups, group_size;
@@ -61,7 +61,7 @@ static void host_core(const struct as_host_call *call)
     *(uint64_t *)call->args[0] = x;
 }
 
-/* Four sums, so that the adds are not what is timed. */
+/* Four sums, so that additions are not the bottleneck. */
 static void host_memory(const struct as_host_call *call)
 {
     const uint64_t *p = call->args[1];
@@ -80,7 +80,7 @@ static void host_memory(const struct as_host_call *call)
     *(uint64_t *)call->args[0] = s0 + s1 + s2 + s3;
 }
 
-/* Two threads count one word up in turns. */
+/* Two threads increment a word in turn. */
 static void host_pair(const struct as_host_call *call)
 {
     _Atomic uint64_t *ball = (_Atomic uint64_t *)call->args[0] + 8;
@@ -111,7 +111,7 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         if (!s->dev->info.allocators[i].why_not[0])
             allocator = s->dev->info.allocators[i].name;
     if (!allocator)
-        return as_fail(err, AS_UNSUPPORTED, "the device has no allocator that can be used");
+        return as_fail(err, AS_UNSUPPORTED, "the device has no usable allocator");
     uint64_t result_bytes = s->sums ? s->groups * s->group_size * sizeof *s->sums : 4096;
     struct as_memory_desc result = {.allocator = allocator, .bytes = result_bytes, .node = -1};
     enum as_status st = s->dev->memory->alloc(s->dev, &result, &s->result, err);
@@ -119,8 +119,8 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         return st;
     if (s->what == PAIR)
         return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
-    /* More than twice the last cache, as DRAM needs (src/model/judge.c): each sample reads the window that was read the
-     * longest ago. */
+    /* More than twice the last cache, as DRAM needs (src/model/judge.c): each sample reads the least recently read
+     * window. */
     uint64_t want = 2 * as_info_last_cache(&s->dev->info) + WINDOW, most = s->dev->info.memory_free / 8;
     want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
     s->window = WINDOW;
@@ -142,7 +142,7 @@ static bool is_filled(const uint8_t *pieces)
     return filled;
 }
 
-/* What an arena keeps is written once: backed, and with what the sums expect. */
+/* An arena's data is written once: backed, with the values that the sums expect. */
 static enum as_status fill_block(struct sentinel *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -175,7 +175,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     s->dev = vc->dev;
     s->what = (enum what)as_word_index(vc->axes, "what", what_words);
     if (s->what > PAIR)
-        return as_fail(err, AS_USAGE, "'%s' is no sentinel", as_axes_text(vc->axes, "what"));
+        return as_fail(err, AS_USAGE, "unknown sentinel '%s'", as_axes_text(vc->axes, "what"));
     s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->group_size = s->native ? 1 : DEVICE_THREADS;
     s->groups = s->what == PAIR ? 2 : 1;
@@ -203,14 +203,14 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return st;
 }
 
-/* Accesses of one repetition, and what a value is the time of. */
+/* Accesses per repetition, and what the value is the time of. */
 static double steps_of(const struct sentinel *s)
 {
     static const double steps[] = {[CORE] = CORE_STEPS, [MEMORY] = 0, [PAIR] = 2 * PAIR_STEPS};
     return s->what == MEMORY ? (double)(s->window / 64) : steps[s->what];
 }
 
-/* The chain of multiplications, as a CPU's kernel and a device's have it. */
+/* The chain of multiplications, as in the CPU and device kernels. */
 static uint64_t core_value(bool native, uint64_t reps)
 {
     if (!native) {
@@ -320,11 +320,11 @@ const struct as_probe as_probe_sentinel = {
     .abi = AS_PROBE_ABI,
     .name = "sentinel",
     .title = "Sentinel",
-    .question = "Is the machine still as it was when the run began?",
+    .question = "Has the machine's speed changed since the run began?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time of one multiplication (core), of one cache line read in a row (memory), or passed on (pair)",
+    .counts = "time of one multiplication (core), of one cache line read sequentially (memory), or passed (pair)",
     .hidden = true,
     .axes = axes,
     .quick = grids,

@@ -1,4 +1,4 @@
-/* tlb: what translating addresses costs, by how many pages are in use, how far apart, and who gave them. See method.md.
+/* tlb: cost of address translation by number of pages, stride and allocator. See method.md.
  */
 #include "lib/chase/chase.h"
 
@@ -8,25 +8,25 @@ enum { LINE_MIN = 64, STRIDE_MIN = 4096 };
 
 static const struct as_axis axes[] = {
     {.name = "pages",
-     .help = "elements that are walked, one to a page",
+     .help = "elements of the chase, one per page",
      .type = AS_AXIS_COUNT,
      .min = 2,
      .max = 1 << 24,
      .def = "16384"},
     {.name = "stride",
-     .help = "bytes from page to page, a power of two; 0: as many elements side by side, as the control",
+     .help = "bytes between pages, a power of two; 0: as many contiguous elements, the control",
      .type = AS_AXIS_SIZE,
      .max = 1 << 30,
      .def = "4KiB",
      .zero = "packed"},
     {.name = "allocator",
-     .help = "where the memory comes from",
+     .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "first"},
     {0},
 };
-/* The control of the CPU lies on huge pages, so that it needs few translations however long it is. */
+/* The CPU's control lies on huge pages, so that it needs few translations at any length. */
 static const char *const quick[] = {"pages=16..16384 x1 stride=4KiB allocator=base_pages",
                                     "pages=64,1024,16384 stride=4KiB allocator=huge_pages",
                                     "pages=16..16384 x1 stride=0 allocator=huge_pages",
@@ -46,7 +46,7 @@ static const char *const full[] = {
     "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=all",
     NULL};
 
-/* Of the longest line that any cache of the device has: packed and spread elements then share none. */
+/* Of the longest cache line of the device, so that elements share no line. */
 static uint64_t line_of(const struct as_device_info *info)
 {
     uint64_t line = LINE_MIN;
@@ -62,17 +62,17 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const uint64_t stride = as_axes_u64(a, "stride"), step = stride ? stride : line_of(info);
     const double bytes = as_axes_number(a, "pages") * (double)step;
     if (stride && (stride < STRIDE_MIN || (stride & (stride - 1))))
-        as_fail(err, AS_UNSUPPORTED, "the stride must be a power of two, and %d bytes or more", STRIDE_MIN);
+        as_fail(err, AS_UNSUPPORTED, "the stride must be a power of two of at least %d bytes", STRIDE_MIN);
     else if (allocator && allocator->why_not[0])
         as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
     else if (!(info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SOURCE)))
-        as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
+        as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
     else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
 }
 
-/* Preparing touches every page once, and what is touched may be a huge page that is cleared first. */
+/* Preparing touches every page once, which may zero a huge page. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const uint64_t stride = as_axes_u64(a, "stride");
@@ -96,11 +96,11 @@ const struct as_probe as_probe_tlb = {
     .abi = AS_PROBE_ABI,
     .name = "tlb",
     .title = "Address translation",
-    .question = "How many pages can be in use before loads wait for their translations, and how long do they wait?",
+    .question = "What is the TLB reach in pages, and what does a TLB miss cost?",
     .metric = "latency",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time of one dependent load, each from another page (packed: from as many cache lines side by side)",
+    .counts = "time of one dependent load, each from another page (packed: from as many contiguous cache lines)",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -25,8 +25,7 @@ struct ratios {
 static int pair_kind(const struct as_curve *many, const struct as_curve *few)
 {
     const struct as_cell *a = many->cells[0], *b = few->cells[0];
-    if (!as_cell_is(a, "pattern", "random") || !as_cell_is(a, "instrument", "timed") ||
-        as_cell_on_huge_pages(a))
+    if (!as_cell_is(a, "pattern", "random") || !as_cell_is(a, "instrument", "timed") || as_cell_on_huge_pages(a))
         return 0;
     if (as_cell_on_huge_pages(b) && as_cells_alike(a, b, "allocator"))
         return 2;

@@ -1,4 +1,4 @@
-/* topology: latency and read bandwidth inside each level that the system claims, for the machine map. See method.md. */
+/* topology: latency and read bandwidth inside each reported memory level, for the machine map. See method.md. */
 #include "lib/chase/chase.h"
 #include "lib/prepare/prepare.h"
 #include "lib/stream/stream.h"
@@ -14,13 +14,9 @@ enum { LINE = 64, MEMORY_IN_CACHES = 4, UNKNOWN_CACHE = 64 << 20 };
 static const char *const place_words[] = {"L1", "L2", "L3", "L4", "memory", NULL};
 static const char *const what_words[] = {"latency", "bandwidth", NULL};
 static const struct as_axis axes[] = {
-    {.name = "place",
-     .help = "the level that is measured from inside",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = place_words},
+    {.name = "place", .help = "the memory level", .type = AS_AXIS_WORD, .def = "all", .words = place_words},
     {.name = "what",
-     .help = "a load that waits for the one before it, or reading in a row",
+     .help = "dependent loads, or sequential reads",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = what_words},
@@ -38,7 +34,7 @@ static bool is_bandwidth(const struct as_axes *a)
     return as_word_is(a, "what", "bandwidth");
 }
 
-/* Bytes of data cache of this level, of the level below it, 0 where there is none. */
+/* Data cache bytes of this level and of the level below, 0 without one. */
 static uint64_t level_size(const struct as_device_info *info, unsigned level, uint64_t *below)
 {
     uint64_t size = level ? as_info_cache(info, level) : 0;
@@ -49,9 +45,9 @@ static uint64_t level_size(const struct as_device_info *info, unsigned level, ui
     return size;
 }
 
-/* Half of a level, so that it fits beside what else lives there. One unit of a device may have half of what all share,
- * so that its walk takes a quarter. Memory is what the footprint gate takes for it: a card may have more cache than its
- * driver tells. */
+/* Half of a level, so that it fits beside other data. A compute unit may reach half of a partitioned cache, so its
+ * chase takes a quarter. Memory is as the footprint gate defines it: a GPU may have more cache than its driver reports.
+ */
 static uint64_t working_set(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t below;
@@ -66,27 +62,26 @@ static uint64_t working_set(const struct as_device_info *info, const struct as_a
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     uint64_t below, size, last = as_info_last_cache(info);
-    /* A device that runs on the CPU has the CPU's levels, which are measured there. */
+    /* A device on the CPU has the CPU's levels, measured there. */
     if (info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
     if (is_memory(a)) {
         if (working_set(info, a) <= info->memory_free / 2 &&
             (!info->max_alloc || working_set(info, a) <= info->max_alloc))
             return AS_APPLIES;
-        as_fail(err, AS_UNSUPPORTED, "%d times the last cache does not fit into half of the free memory",
+        as_fail(err, AS_UNSUPPORTED, "%d times the last-level cache does not fit into half of the free memory",
                 MEMORY_IN_CACHES);
         return AS_INAPPLICABLE;
     }
     size = level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below);
     if (size == 0)
         return AS_PRUNED;
-    /* All threads of a device read at once, and a small cache is private to some of them. */
+    /* All threads of a device read concurrently, and small caches are private to some of them. */
     if (is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS) && size < last)
         return AS_PRUNED;
     if (working_set(info, a) >= 2 * below)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED,
-            "%s is claimed to be so little larger than the level below that no working set is only in it",
+    as_fail(err, AS_UNSUPPORTED, "the reported size of %s is too close to the level below for a working set only in it",
             as_axes_text(a, "place"));
     return AS_INAPPLICABLE;
 }
@@ -126,7 +121,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->footprint = bytes;
     vc->max_reps = UINT64_C(1) << 20;
     if (!(vc->dev->info.capabilities & AS_CAP_HOST_KERNELS))
-        vc->sample_s = 5e-3; /* so that what a launch scatters is small against it */
+        vc->sample_s = 5e-3; /* long against the scatter of a launch */
     set_limit(vc, s->bandwidth);
     if (s->bandwidth) {
         struct as_stream_desc read = {.op = AS_STREAM_READ,
@@ -170,7 +165,7 @@ static void finish(void *state)
     free(s);
 }
 
-/* Preparing writes the working set once, a few hundred MB/s at the worst. */
+/* Preparing writes the working set once, at a few hundred MB/s at worst. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     return (info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30) + (double)working_set(info, a) / 200e6;
@@ -179,8 +174,8 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 const struct as_probe as_probe_topology = {
     .abi = AS_PROBE_ABI,
     .name = "topology",
-    .title = "Levels of memory, as the system lists them",
-    .question = "What does each level of the memory system give that the system says is there?",
+    .title = "Memory levels, as the system reports them",
+    .question = "What latency and bandwidth does each reported memory level have?",
     .metric = "latency",
     .unit = "ns",
     .lower_is_better = true,

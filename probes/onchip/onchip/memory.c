@@ -1,18 +1,18 @@
-/* Walks over global and LOCAL memory, and the launch that all experiments share. */
+/* Pointer chases over global and shared memory, and the launch common to all experiments. */
 #include "onchip.h"
 
 #include <stdio.h>
 
 extern const char as_kernel_onchip[];
 
-/* A cycle up to so long is walked once before the clock starts: caches are in the state that they stay in. Beyond, no
- * cache of one unit holds it, and the unit reads it into the shared one: at first more than once, since what is read
- * last drives out what was read before where that cannot hold all. */
+/* Up to this length a cycle is chased once before the clock starts, to reach a steady cache state. Longer cycles exceed
+ * L1, and the compute unit reads them into L2: at first more than once, since late reads evict early ones where L2 is
+ * too small. */
 enum { CYCLE_BEFORE = 1 << 15, BIND_THREADS = 256, FIRST_SWEEPS = 3 };
-/* More LOCAL memory than this is asked for at the launch: not every device lets a kernel declare it. */
+/* Shared memory beyond this is requested at launch: not every device lets a kernel declare it. */
 static const uint64_t DECLARED_MAX = 32 << 10;
 
-/* Where the walk stands, in the unit in which the kernel counts. */
+/* The position of the chase, in the kernel's unit. */
 static uint64_t position(const struct onchip *o, uint64_t steps)
 {
     uint64_t element = as_cycle_at(&o->cycle, steps % o->cycle.lines);
@@ -41,7 +41,7 @@ static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_
     return n;
 }
 
-/* Each of the eight chains has counted its eighth of all operations. */
+/* Each of the eight chains counted an eighth of all operations. */
 static uint64_t expected(const struct onchip *o, uint32_t turns)
 {
     uint64_t all = (uint64_t)o->before + turns;
@@ -72,7 +72,7 @@ enum as_status onchip_control(struct onchip *o, struct as_error *err)
 
 static enum as_status sweep(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
-    if (o->what == ONCHIP_ATOMIC) /* by its own kernel, of that name: no unit has a place nearer to it */
+    if (o->what == ONCHIP_ATOMIC) /* by its own kernel: atomics have no near copy */
         return as_timed_sweep(&o->timed, chain, err);
     return as_timed_sweep_alone(&o->timed, chain, o->cycle.lines, o->stride, o->walked ? 1 : FIRST_SWEEPS, err);
 }
@@ -88,7 +88,7 @@ static enum as_status run_place(struct onchip *o, struct as_memory *chain, uint3
         s = as_timed_launch(&o->timed, &l, &launch_s, err);
     if (s)
         return s;
-    /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
+    /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
     o->lost |= o->timed.record[0].value != expected(o, turns);
     *seconds += as_timed_seconds(&o->timed, launch_s);
     return AS_OK;
@@ -110,10 +110,9 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
     return AS_OK;
 }
 
-/* ---- what it walks ---- */
+/* ---- the elements ---- */
 
-/* LOCAL memory is addressed by an offset in bytes; global memory by an address, which only the device knows, where it
- * is loaded from. */
+/* Shared memory is addressed by byte offsets; global memory by addresses, which only the device knows. */
 static enum as_status write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     struct as_device *dev = o->timed.dev;

@@ -1,4 +1,4 @@
-/* What the files of this probe share. */
+/* Shared by the files of this probe. */
 #ifndef AS_PROBES_ONCHIP_ONCHIP_ONCHIP_H
 #define AS_PROBES_ONCHIP_ONCHIP_ONCHIP_H
 
@@ -15,10 +15,10 @@ enum onchip_what {
     ONCHIP_WHATS
 };
 extern const char *const onchip_what_words[]; /* in this order, ends with NULL */
-/* Is it a walk over global memory, by one way or another? */
+/* Is it a chase over global memory, by any path? */
 bool onchip_is_global(enum onchip_what what);
 
-/* A chain within a page or two of a device lies nearer to some parts of its cache than to others. */
+/* A small chain is closer to some slices of the cache than to others. */
 enum { ONCHIP_PLACES = 8, ONCHIP_PLACED_MAX = 1 << 20, ONCHIP_PLACE_BYTES = 2 << 20 };
 
 struct onchip {
@@ -29,24 +29,24 @@ struct onchip {
     struct as_cycle cycle;
     struct as_memory *chains[ONCHIP_PLACES]; /* each holds the same cycle */
     size_t places;
-    uint64_t walked; /* steps so far in each of them, modulo the cycle */
-    uint32_t before; /* turns that are walked untimed: a whole cycle where that is short */
-    uint64_t ops;    /* code: operations of the body */
-    int lost;        /* a launch did not end where it must */
+    uint64_t walked; /* steps so far in each, modulo the cycle */
+    uint32_t before; /* untimed turns: a whole cycle if that is short */
+    uint64_t ops;    /* code: operations per body */
+    int lost;        /* a launch ended at a wrong element */
 };
 
 enum { ONCHIP_STEPS = 64, ONCHIP_CONSTANT_MAX = 64 << 10 };
 
-/* memory.c: walks over global memory and LOCAL memory */
+/* memory.c: chases over global and shared memory */
 enum as_status onchip_memory_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err);
-/* text.c: walks over constant memory and loops of instructions, whose programs are written for each size */
+/* text.c: chases over constant memory and instruction loops, with a program per size */
 enum as_status onchip_constant_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err);
 enum as_status onchip_code_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err);
 
-/* Where kernels have no clock, the launch that only walks beforehand is what is taken off. */
+/* Where kernels have no clock, a launch with only the warm-up is subtracted. */
 enum as_status onchip_control(struct onchip *o, struct as_error *err);
-/* One launch of so many turns in each place, which take *seconds together. *ns is the time of one step or operation;
- * the end is compared with where it must be. */
+/* One launch of so many turns per copy, *seconds in total. *ns is the time per step or operation; the end is compared
+ * with the expected element. */
 enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err);
 
 #endif

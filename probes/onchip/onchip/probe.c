@@ -1,4 +1,4 @@
-/* onchip: how long a load waits at each level of a device's caches, and an instruction for its code. See method.md. */
+/* onchip: latency of each level of a device's caches, and of instruction fetch. See method.md. */
 #include "onchip.h"
 
 #include <math.h>
@@ -11,30 +11,30 @@ const char *const onchip_what_words[] = {"global", "readonly", "constant", "loca
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "a load from global memory; by the path for data that nobody writes; from constant memory; from a group's "
-             "LOCAL memory; an instruction of a loop of so many bytes of code; an atomic addition to global memory",
+     .help = "global load; read-only load; constant load; shared memory load; instruction of a loop of `size` bytes of "
+             "code; atomic addition to global memory",
      .type = AS_AXIS_WORD,
      .words = onchip_what_words,
      .def = "global"},
     {.name = "size",
-     .help = "bytes that are walked; bytes of the loop's code",
+     .help = "bytes of the chase; bytes of the loop's code",
      .type = AS_AXIS_SIZE,
      .min = 512,
      .def = "16KiB"},
     {.name = "stride",
-     .help = "bytes from element to element, a multiple of 8; global, readonly and atomic only",
+     .help = "bytes between elements, a multiple of 8; global, readonly and atomic only",
      .type = AS_AXIS_SIZE,
      .min = 8,
      .max = 1 << 20,
      .def = "64"},
     {.name = "local",
-     .help = "bytes of LOCAL memory that the walking group holds besides; global only",
+     .help = "bytes of shared memory that the workgroup also allocates; global only",
      .type = AS_AXIS_SIZE,
      .min = 0,
      .def = "0"},
     {0},
 };
-enum { LOCAL_SMALL = 4096 }; /* in both grids once: where a device says why it has no cells */
+enum { LOCAL_SMALL = 4096 }; /* once in both grids, where a device reports why it has no cells */
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
                                     "what=global size=4MiB..128MiB x1",
@@ -46,7 +46,7 @@ static const char *const full[] = {
     "what=global size=64KiB..512KiB x4",
     "what=global size=16MiB..128MiB x4",
     "what=global size=16KiB..512KiB x1 local=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
-    "what=global size=64KiB..1MiB x4 stride=288", /* longer than a line, and no power of two */
+    "what=global size=64KiB..1MiB x4 stride=288", /* longer than a line, and not a power of two */
     "what=atomic size=1MiB,4MiB",
     "what=atomic size=16MiB..256MiB x4",
     "what=readonly size=4KiB..1MiB x4",
@@ -80,14 +80,14 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     bool walks = onchip_is_global(what);
     if (info->is_host_memory)
         return what == ONCHIP_LOCAL && size == LOCAL_SMALL
-                   ? refuse(err, "it works in the host's memory, through the host's caches: the probe latency has them")
+                   ? refuse(err, "it uses the host's memory and caches: see probe latency")
                    : AS_PRUNED;
     if ((!walks && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (walks && size < 2 * stride))
         return AS_PRUNED;
     if (what == ONCHIP_CONSTANT && size > ONCHIP_CONSTANT_MAX)
         return AS_PRUNED;
     if (walks && fmod(stride, 8) != 0)
-        return refuse(err, "a stride that is not a multiple of 8 bytes");
+        return refuse(err, "the stride is not a multiple of 8 bytes");
     double most = (double)info->group_local;
     if ((what != ONCHIP_LOCAL || size <= most) && local <= most)
         return AS_APPLIES;
@@ -95,7 +95,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_PRUNED;
 }
 
-/* A driver compiles the kernel at first, and a megabyte of code takes long. */
+/* The driver compiles the kernel first, and a megabyte of code takes long. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
@@ -110,7 +110,7 @@ static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struc
     [ONCHIP_CODE] = onchip_code_prepare,         [ONCHIP_ATOMIC] = onchip_memory_prepare,
 };
 
-/* The control and a short walk, by which the clock becomes known. */
+/* The control and a short chase, to find the clock. */
 static enum as_status first_launches(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
 {
     double ns, seconds;
@@ -142,14 +142,14 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     o->stride = as_axes_u64(vc->axes, "stride");
     o->local_bytes = as_axes_u64(vc->axes, "local");
     if (o->what >= ONCHIP_WHATS)
-        return as_fail(err, AS_USAGE, "'%s' is nothing that this probe measures", as_axes_text(vc->axes, "what"));
+        return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(vc->axes, "what"));
     enum as_status s = preparations[o->what](o, vc, err);
     if (!s)
         s = first_launches(o, vc, err);
     if (s)
         return s;
     vc->footprint = o->size;
-    vc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long against a tick of the device's clock of nanoseconds */
+    vc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long against a tick of the device's nanosecond clock */
     vc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
     return AS_OK;
 }
@@ -167,8 +167,8 @@ static bool check(void *state, char *why, size_t why_size)
 {
     const struct onchip *o = state;
     static const char *const words[2][2] = {
-        {"every walk ended at the element where it had to", "a walk did not end at the element where it had to"},
-        {"all chains counted their instructions", "the chains did not count the instructions that were asked for"}};
+        {"every chase ended at the expected element", "a chase ended at an unexpected element"},
+        {"all chains counted their instructions", "the chains did not count the expected instructions"}};
     snprintf(why, why_size, "%s", words[o->what == ONCHIP_CODE][o->lost != 0]);
     return !o->lost;
 }
@@ -186,12 +186,12 @@ const struct as_probe as_probe_onchip = {
     .abi = AS_PROBE_ABI,
     .name = "onchip",
     .title = "On-chip latency",
-    .question = "How long does one thread wait for each level of a device's caches, for LOCAL memory and for its code?",
+    .question = "What is the latency of each cache level, of shared memory and of instruction fetch?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time of one dependent load (or atomic addition) of one thread, averaged over a walk; code: of one "
-              "instruction of one warp",
+    .counts = "time of one dependent load (or atomic addition) of one thread, averaged over a pointer chase; code: of "
+              "one instruction of one warp",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
     .quick = quick,

@@ -1,4 +1,4 @@
-/* Experiments whose program is written for each size: a table in constant memory, a loop of so many bytes of code. */
+/* Experiments with a program per size: a table in constant memory, a loop of code. */
 #include "onchip.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 extern const char as_kernel_onchip[];
 
-/* One order for all trials: another would be another program to compile. */
+/* One order for all trials, since another needs another program. */
 static const uint64_t CONSTANT_SEED = UINT64_C(0x6f6e63686970);
-enum { BLOCK = 64 }; /* operations of one OPS64 */
+enum { BLOCK = 64 }; /* operations per OPS64 */
 
 enum as_status onchip_constant_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
 {
@@ -64,13 +64,13 @@ static enum as_status build_code(struct onchip *o, struct as_trial_context *vc, 
     return s;
 }
 
-/* How many bytes an operation takes is seen by two programs of other length. */
+/* Two programs of different length give the bytes per operation. */
 enum as_status onchip_code_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
 {
     enum { FEW = 8, MANY = 24 };
     uint64_t few, many, bytes;
     if (!vc->dev->program->kernel_info)
-        return as_fail(err, AS_UNSUPPORTED, "the backend does not tell how long a kernel's code is");
+        return as_fail(err, AS_UNSUPPORTED, "the backend does not report the size of a kernel's code");
     enum as_status s = build_code(o, vc, FEW, &few, err);
     if (!s) {
         as_timed_finish(&o->timed);
@@ -79,7 +79,7 @@ enum as_status onchip_code_prepare(struct onchip *o, struct as_trial_context *vc
     if (s)
         return s;
     if (many <= few)
-        return as_fail(err, AS_UNSUPPORTED, "the backend does not tell how long a kernel's code is");
+        return as_fail(err, AS_UNSUPPORTED, "the backend does not report the size of a kernel's code");
     double block = (double)(many - few) / (MANY - FEW);
     uint64_t blocks = (uint64_t)((double)o->size / block + 0.5);
     as_timed_finish(&o->timed);

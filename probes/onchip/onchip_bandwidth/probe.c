@@ -1,5 +1,4 @@
-/* onchip_bandwidth: how many bytes a unit of a device loads in a cycle, from its own cache, from the one that all share
- * and from LOCAL memory. See method.md. */
+/* onchip_bandwidth: bytes per cycle of a compute unit from L1, L2 and shared memory. See method.md. */
 #include "lib/timed/timed.h"
 
 #include <stdio.h>
@@ -14,26 +13,26 @@ static const char *const units_words[] = {"every", "one", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "own: each unit reads a block of its own again and again; common: all units read one block; local: each "
-             "group reads its LOCAL memory",
+     .help = "own: each compute unit reads its own block; common: all read one block; local: each workgroup reads its "
+             "shared memory",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "own"},
     {.name = "size",
-     .help = "bytes from the first to the last that is read: of one unit's block (own), of the block that all read "
-             "(common); local: 0, as large as the access needs",
+     .help = "bytes of a compute unit's block (own) or of the common block (common); local: 0, as large as the access "
+             "needs",
      .type = AS_AXIS_SIZE,
      .min = 0,
      .def = "0"},
-    {.name = "width", .help = "bits of one load", .type = AS_AXIS_WORD, .words = width_words, .def = "128"},
+    {.name = "width", .help = "bits per load", .type = AS_AXIS_WORD, .words = width_words, .def = "128"},
     {.name = "stride",
-     .help = "elements of that width from one thread's to the next thread's",
+     .help = "elements of that width between neighbouring threads",
      .type = AS_AXIS_COUNT,
      .min = 1,
      .max = 64,
      .def = "1"},
     {.name = "units",
-     .help = "how many units read at once",
+     .help = "compute units that read concurrently",
      .type = AS_AXIS_WORD,
      .words = units_words,
      .def = "every"},
@@ -50,25 +49,25 @@ static const char *const full[] = {"what=local width=32 stride=1..33",
                                    "what=common size=16MiB width=all stride=1,2,4,8",
                                    NULL};
 
-/* ---- the shape of the work ---- */
+/* ---- work distribution ---- */
 
 struct shape {
     bool local;
-    uint64_t bytes;  /* of an element */
+    uint64_t bytes;  /* bytes per element */
     uint64_t stride; /* elements */
     uint64_t warp, threads, unroll;
-    uint64_t elements; /* that a group reads in a turn */
-    uint64_t tile;     /* local: elements of LOCAL memory */
-    uint64_t block;    /* elements of memory that a group reads from, gaps counted in */
-    uint64_t shift;    /* common: elements from where one group begins to where the next does */
+    uint64_t elements; /* elements per workgroup and turn */
+    uint64_t tile;     /* local: elements of shared memory */
+    uint64_t block;    /* elements that a workgroup spans, gaps included */
+    uint64_t shift;    /* common: elements between the starts of consecutive workgroups */
     size_t groups;
     bool common;
 };
 
 enum { THREADS_MAX = 1024, IN_FLIGHT = 64, THREADS_MIN = 128 };
 
-/* So many bytes of one thread are on their way at once. Groups are as large as can be, then loads in a row are as many
- * as can be; a small block has fewer of both. False: the block is too small. */
+/* Bytes in flight per thread. Workgroups are as large as possible, then as many loads are unrolled as possible; small
+ * blocks have fewer of both. False: the block is too small. */
 static bool shape_of(const struct as_device_info *info, const struct as_axes *a, struct shape *s)
 {
     static const struct {
@@ -121,14 +120,14 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
-    return 30 + as_axes_number(a, "size") / 100e6; /* a driver compiles the kernel at first */
+    return 30 + as_axes_number(a, "size") / 100e6; /* the driver compiles the kernel first */
 }
 
 /* ---- one trial ---- */
 
 enum {
-    PATTERN_WORDS = 1 << 18, /* what a buffer holds, again and again */
-    PLACES = 8               /* buffers of a sample: a cache in parts delivers by where they lie */
+    PATTERN_WORDS = 1 << 18, /* the repeated pattern of a buffer */
+    PLACES = 8               /* buffers per sample: bandwidth of a partitioned cache depends on placement */
 };
 struct state {
     struct as_timed timed;
@@ -137,9 +136,9 @@ struct state {
     struct as_memory *buffers[PLACES], *sums;
     size_t places;
     uint32_t *pattern, *sum; /* host's */
-    uint32_t want;           /* sum of one turn of one group */
+    uint32_t want;           /* sum of one turn of one workgroup */
     uint32_t before;
-    int wrong, shared; /* sums that differ; two groups on one unit */
+    int wrong, shared; /* wrong sums; two workgroups on one compute unit */
 };
 
 static uint32_t element_sum(const struct state *s, uint64_t element)
@@ -150,7 +149,7 @@ static uint32_t element_sum(const struct state *s, uint64_t element)
     return sum;
 }
 
-/* Added up by the host in its own order. */
+/* Summed by the host in its own order. */
 static uint32_t sum_of_turn(const struct state *s)
 {
     const struct shape *p = &s->shape;
@@ -194,7 +193,7 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     return st;
 }
 
-/* Pieces begin at a multiple of the pattern, so that each group's sum is the same. */
+/* Pieces start at multiples of the pattern, so that all workgroups have the same sum. */
 static uint64_t piece_elements(const struct shape *p)
 {
     uint64_t period = PATTERN_WORDS * 4 / p->bytes;
@@ -248,12 +247,12 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
         return as_nomem(err, sizeof *s, "a reader");
     const struct shape *p = &s->shape;
     if (!shape_of(&vc->dev->info, vc->axes, &s->shape))
-        return as_fail(err, AS_USAGE, "the block is too small for a group");
+        return as_fail(err, AS_USAGE, "the block is too small for a workgroup");
     uint64_t piece = piece_elements(p), elements = piece ? piece * p->groups : p->block;
     vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->groups);
     vc->max_reps = UINT32_MAX / 4;
     size_t wanted = p->common && vc->footprint <= as_info_last_cache(&vc->dev->info) ? PLACES : 1;
-    vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* groups run in and out of step: over 2 ms the sum scatters by 3% */
+    vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
     enum as_status st = as_timed_room(vc->dev, elements * p->bytes * wanted, err);
     if (!st)
         st = build(s, vc, err);
@@ -270,7 +269,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return st;
 }
 
-/* Every group ran the whole time on a unit of its own; the slowest counts. */
+/* Every workgroup had its own compute unit; the slowest counts. */
 static enum as_status judge(struct state *s, uint64_t turns, struct as_error *err)
 {
     const struct shape *p = &s->shape;
@@ -289,7 +288,7 @@ static enum as_status judge(struct state *s, uint64_t turns, struct as_error *er
     return AS_OK;
 }
 
-/* Cycles of the slowest group are added to *cycles. */
+/* Adds the cycles of the slowest workgroup to *cycles. */
 static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uint64_t reps, uint64_t *cycles,
                                   double *total, struct as_error *err)
 {
@@ -328,9 +327,9 @@ static bool check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "%s",
-             s->wrong    ? "the sums of what was read differ from the host's"
-             : s->shared ? "two groups ran on one unit at a time"
-                         : "the sums of what was read are the host's, and each group had a unit of its own");
+             s->wrong    ? "the sums of the data differ from the host's"
+             : s->shared ? "two workgroups shared a compute unit"
+                         : "the sums match the host's, and each workgroup had its own compute unit");
     return !s->wrong && !s->shared;
 }
 
@@ -349,11 +348,11 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .abi = AS_PROBE_ABI,
     .name = "onchip_bandwidth",
     .title = "On-chip bandwidth",
-    .question = "How many bytes does one unit of a device load in a cycle, from each level?",
+    .question = "How many bytes per cycle does a compute unit load from each level?",
     .metric = "bandwidth",
     .unit = "B/cycle",
     .lower_is_better = false,
-    .counts = "bytes that the threads of one unit load, a cycle of its clock; the slowest unit counts",
+    .counts = "bytes loaded per cycle by the threads of one compute unit; the slowest counts",
     .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
     .own_code = true,
     .axes = axes,

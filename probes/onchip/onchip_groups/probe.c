@@ -1,4 +1,4 @@
-/* onchip_groups: how many groups a unit of a device holds at a time. See method.md. */
+/* onchip_groups: occupancy: resident workgroups per compute unit. See method.md. */
 #include "lib/timed/timed.h"
 
 #include <math.h>
@@ -10,18 +10,18 @@ extern const char as_kernel_onchip_groups[];
 
 static const struct as_axis axes[] = {
     {.name = "threads",
-     .help = "of a group",
+     .help = "threads per workgroup",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_THREADS,
      .min = 1,
      .def = "64"},
     {.name = "values",
-     .help = "32-bit values that a thread holds in registers besides what it needs anyway",
+     .help = "extra 32-bit values that a thread holds in registers",
      .type = AS_AXIS_COUNT,
      .min = 0,
      .max = 240,
      .def = "0"},
-    {.name = "local", .help = "bytes of LOCAL memory of a group", .type = AS_AXIS_SIZE, .min = 0, .def = "0"},
+    {.name = "local", .help = "bytes of shared memory per workgroup", .type = AS_AXIS_SIZE, .min = 0, .def = "0"},
     {0},
 };
 static const char *const quick[] = {"threads=64 values=0,128 local=0", "threads=32 values=0 local=32KiB", NULL};
@@ -31,7 +31,7 @@ static const char *const full[] = {
     "threads=32 values=0 local=1KiB..128KiB x2",
     "threads=32 values=0 local=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
 
-enum { GROUPS_MAX = 40 }; /* groups of a unit: more than any holds */
+enum { GROUPS_MAX = 40 }; /* workgroups per compute unit: more than any holds */
 static const uint64_t STAY_CYCLES = 200000;
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -44,7 +44,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 30; /* a driver compiles the kernel at first */
+    return 30; /* the driver compiles the kernel first */
 }
 
 struct state {
@@ -55,7 +55,7 @@ struct state {
     uint64_t threads, values, local;
     size_t groups;
     unsigned units;
-    double *at_a_time; /* scratch: groups, by unit */
+    double *at_a_time; /* scratch: workgroups by compute unit */
     int wrong;
 };
 
@@ -77,7 +77,7 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     return st ? st : as_timed_keep_kernel(&s->timed, "stay", &s->kernel, err);
 }
 
-/* What the compiler made of it, and what the driver says a unit holds. */
+/* The compiler's register count, and the occupancy that the driver reports. */
 static enum as_status note_claim(struct state *s, struct as_trial_context *vc, struct as_error *err)
 {
     struct as_kernel_info info = {0};
@@ -88,7 +88,7 @@ static enum as_status note_claim(struct state *s, struct as_trial_context *vc, s
     if (st)
         return st;
     if (s->threads > info.max_threads && info.max_threads)
-        return as_fail(err, AS_UNSUPPORTED, "with %u registers a group has at most %u threads", info.registers,
+        return as_fail(err, AS_UNSUPPORTED, "with %u registers a workgroup has at most %u threads", info.registers,
                        info.max_threads);
     as_note_number(vc, "registers", info.registers);
     as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
@@ -137,7 +137,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     unsigned most = vc->dev->info.unit_threads;
     if (most) {
         vc->limit = floor((double)most / (double)s->threads);
-        snprintf(vc->limit_why, sizeof vc->limit_why, "a unit holds %u threads at a time", most);
+        snprintf(vc->limit_why, sizeof vc->limit_why, "a compute unit holds %u threads", most);
     }
     return st;
 }
@@ -161,8 +161,8 @@ static int by_unit_then_start(const void *a, const void *b)
     return (p->start > q->start) - (p->start < q->start);
 }
 
-/* Each group stays equally long, so those that are there when one starts are the ones that started less than a stay
- * before it. The median over units. */
+/* All workgroups stay equally long, so those resident at a start are the ones that started less than a stay before.
+ * Median over compute units. */
 static double groups_at_a_time(struct state *s)
 {
     const struct as_record *r = s->timed.record;
@@ -209,8 +209,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 static bool check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
-    snprintf(why, why_size,
-             s->wrong ? "a group lost what it held" : "every group ran and still held what it had taken");
+    snprintf(why, why_size, s->wrong ? "a workgroup lost its values" : "every workgroup ran and kept its values");
     return !s->wrong;
 }
 
@@ -229,13 +228,12 @@ static void finish(void *state)
 const struct as_probe as_probe_onchip_groups = {
     .abi = AS_PROBE_ABI,
     .name = "onchip_groups",
-    .title = "Groups of a unit",
-    .question =
-        "How many groups does a unit of a device hold at a time, by the registers and LOCAL memory that they take?",
+    .title = "Occupancy",
+    .question = "How many workgroups are resident on a compute unit, by their registers and shared memory?",
     .metric = "groups",
     .unit = "groups",
     .lower_is_better = false,
-    .counts = "groups whose stays on one unit overlap; the median of the units",
+    .counts = "resident workgroups per compute unit, by overlap; median over compute units",
     .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
     .own_code = true,
     .axes = axes,

@@ -1,4 +1,4 @@
-/* onchip_lines: how much a miss brings in, and how many lines that compete for a place a cache keeps. See method.md. */
+/* onchip_lines: bytes fetched per miss, and associativity. See method.md. */
 #include "lib/chase/chase.h"
 #include "lib/timed/timed.h"
 
@@ -14,19 +14,23 @@ static const char *const level_words[] = {"L1", "L2", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help =
-         "fetch: a load of what nothing has touched, then one `distance` behind it; ways: a walk over `lines` lines "
-         "that are `distance` apart",
+     .help = "fetch: a cold load, then one `distance` behind it; ways: a pointer chase over `lines` lines that are "
+             "`distance` apart",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "fetch"},
     {.name = "level",
-     .help = "which cache is cold: a unit's own, or also the one that all share",
+     .help = "which cache is cold: L1, or also L2",
      .type = AS_AXIS_WORD,
      .words = level_words,
      .def = "L1"},
     {.name = "distance", .help = "bytes", .type = AS_AXIS_SIZE, .min = 8, .max = 1 << 20, .def = "32"},
-    {.name = "lines", .help = "of the walk; ways only", .type = AS_AXIS_COUNT, .min = 0, .max = 4096, .def = "0"},
+    {.name = "lines",
+     .help = "lines of the chase; ways only",
+     .type = AS_AXIS_COUNT,
+     .min = 0,
+     .max = 4096,
+     .def = "0"},
     {0},
 };
 static const char *const quick[] = {"what=fetch level=all distance=16,32,64", NULL};
@@ -53,7 +57,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 30; /* a driver compiles the kernels at first */
+    return 30; /* the driver compiles the kernels first */
 }
 
 struct state {
@@ -63,7 +67,7 @@ struct state {
     struct as_memory *chain, *other;
     uint64_t block, second; /* words; second 0: ways */
     uint64_t walked;        /* steps, modulo those of the cycle */
-    bool cold_shared;       /* the shared cache is cold as well */
+    bool cold_shared;       /* L2 is cold as well */
     int lost;
 };
 
@@ -72,7 +76,7 @@ static uint64_t steps_of_cycle(const struct state *s)
     return s->cycle.lines * (s->second ? 2 : 1);
 }
 
-/* The word at which a walk stands after so many steps. */
+/* The position of the chase after so many steps. */
 static uint64_t position(const struct state *s, uint64_t steps)
 {
     steps %= steps_of_cycle(s);
@@ -81,8 +85,7 @@ static uint64_t position(const struct state *s, uint64_t steps)
     return as_cycle_at(&s->cycle, steps / 2) * s->block + (steps % 2 ? s->second : 0);
 }
 
-/* Before each walk the caches are put into the state that the experiment is about. A launch starts with a unit's own
- * cache empty. */
+/* Brings the caches into the experiment's state before each chase. L1 is empty at the start of a launch. */
 static enum as_status walk(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
                            struct as_error *err)
 {
@@ -100,7 +103,7 @@ static enum as_status walk(struct state *s, uint32_t before, uint32_t turns, dou
     if (st)
         return st;
     s->walked = (s->walked + ((uint64_t)before + turns) * STEPS) % steps_of_cycle(s);
-    /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
+    /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
     s->lost |= s->timed.record[0].value != position(s, s->walked);
     *ns = turns ? as_timed_seconds(&s->timed, *seconds) * 1e9 / ((double)turns * STEPS) : 0;
     return AS_OK;
@@ -185,7 +188,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
         st = bind_addresses(s, err);
     if (!st && s->cold_shared)
         st = as_timed_evictor(&s->timed, &s->other, err);
-    /* Cold means once: a walk goes over half of the blocks, and the next over the other half. */
+    /* Cold blocks are used once: a chase covers half of them, the next one the other half. */
     uint32_t once = (uint32_t)(steps_of_cycle(s) / STEPS / 2);
     if (fetch)
         vc->min_reps = vc->max_reps = once;
@@ -195,7 +198,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return st ? st : first_launches(s, fetch ? once : 256, vc, err);
 }
 
-/* Lines that compete are walked some times before the clock starts. */
+/* Competing lines are chased some rounds before the clock starts. */
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
@@ -210,8 +213,7 @@ static bool check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size,
-             s->lost ? "a walk did not end at the element where it had to"
-                     : "every walk ended at the element where it had to");
+             s->lost ? "a chase ended at an unexpected element" : "every chase ended at the expected element");
     return !s->lost;
 }
 
@@ -228,11 +230,11 @@ const struct as_probe as_probe_onchip_lines = {
     .abi = AS_PROBE_ABI,
     .name = "onchip_lines",
     .title = "Cache lines and ways",
-    .question = "How much does a miss of a device's cache bring in, and how many lines that compete does it keep?",
+    .question = "How many bytes does a cache miss fetch, and how many ways does the cache have?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time of one dependent load: mean of the pair (fetch), mean over the walk (ways)",
+    .counts = "time of one dependent load: mean of the pair (fetch), mean over the pointer chase (ways)",
     .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
     .axes = axes,
     .quick = quick,

@@ -1,11 +1,11 @@
-/* Which words are walked: places all over a block, and which of them are near to a unit. */
+/* The words of the chase: random places in a block, and which are near a compute unit. */
 #include "onchip_units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BIND_THREADS = 256, LINE_WORDS = 32 }; /* places are at least 256 bytes apart: no two in one line */
+enum { BIND_THREADS = 256, LINE_WORDS = 32 }; /* places are at least 256 bytes apart, so in different lines */
 
 static enum as_status bind_places(struct onchip_units *u, const uint64_t *places, uint64_t n, struct as_error *err)
 {
@@ -94,8 +94,7 @@ enum as_status onchip_units_choose(struct onchip_units *u, bool near, struct as_
     if (!st) {
         note_spread(vc, cycles);
         if (!as_two_modes(cycles, UNITS_PLACES, mode, &share))
-            st = as_fail(err, AS_UNSUPPORTED,
-                         "the places are not of two kinds as this unit sees them: %.0f to %.0f cycles",
+            st = as_fail(err, AS_UNSUPPORTED, "the latencies of this unit have no two modes: %.0f to %.0f cycles",
                          as_quantile(cycles, UNITS_PLACES, 0.05), as_quantile(cycles, UNITS_PLACES, 0.95));
     }
     if (!st) {

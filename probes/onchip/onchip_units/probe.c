@@ -1,4 +1,4 @@
-/* onchip_units: what the cache that all units share looks like from one of them. See method.md. */
+/* onchip_units: L2 latency by compute unit. See method.md. */
 #include "onchip_units.h"
 
 #include <stdio.h>
@@ -12,14 +12,19 @@ static const char *const what_words[] = {"hit", "near", "far", "found", "missed"
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "hits of places all over the shared cache; of those that are nearer to the unit than the others; of those "
-             "that are farther; of what another unit brought in; of what nobody brought in",
+     .help =
+         "L2 hits; hits in the near partition; in the far partition; hits on what another compute unit loaded; misses",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "near,far,missed"},
-    {.name = "unit", .help = "number of the unit that loads", .type = AS_AXIS_COUNT, .min = 0, .max = 1023, .def = "0"},
+    {.name = "unit",
+     .help = "id of the compute unit that loads",
+     .type = AS_AXIS_COUNT,
+     .min = 0,
+     .max = 1023,
+     .def = "0"},
     {.name = "filler",
-     .help = "found: number of the unit that brought it in; 0 otherwise",
+     .help = "found: id of the compute unit that loaded before; 0 otherwise",
      .type = AS_AXIS_COUNT,
      .min = 0,
      .max = 1023,
@@ -48,10 +53,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 30; /* a driver compiles the kernels at first */
+    return 30; /* the driver compiles the kernels first */
 }
 
-/* Places lie all over a block that the shared cache surely holds; without a claim of its size, in a small one. */
+/* Places lie in a block that fits L2; in a small one if its size is not reported. */
 static uint64_t chain_bytes(const struct as_device_info *info)
 {
     uint64_t cache = as_info_last_cache(info);
@@ -127,7 +132,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->footprint = u->chain->bytes;
     vc->sample_s = 3e-3;
     vc->max_reps = 1 << 24;
-    /* Cold means once: a walk goes over half of the places, and the next over the other half. */
+    /* Cold places are used once: a chase covers half of them, the next one the other half. */
     uint32_t once = UNITS_PLACES / UNITS_STEPS / 2;
     if (u->evicts)
         vc->min_reps = vc->max_reps = once;
@@ -147,8 +152,8 @@ static bool check(void *state, char *why, size_t why_size)
 {
     const struct onchip_units *u = state;
     snprintf(why, why_size,
-             u->lost ? "a walk did not end at the place where it had to"
-                     : "every walk ended at the place where it had to, on the unit asked for");
+             u->lost ? "a chase ended at an unexpected place"
+                     : "every chase ended at the expected place, on the requested unit");
     return !u->lost;
 }
 
@@ -166,12 +171,13 @@ static void finish(void *state)
 const struct as_probe as_probe_onchip_units = {
     .abi = AS_PROBE_ABI,
     .name = "onchip_units",
-    .title = "Shared cache as one unit sees it",
-    .question = "Does every unit find what another one brought in, and are parts of the shared cache nearer to it?",
+    .title = "L2 latency by compute unit",
+    .question = "Do all compute units share one L2, and are parts of it nearer?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "time of one dependent load of one thread on the chosen unit, past its own cache, averaged over a walk",
+    .counts = "time of one dependent load of one thread on the chosen compute unit, bypassing L1, averaged over a "
+              "pointer chase",
     .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
     .axes = axes,
     .quick = quick,

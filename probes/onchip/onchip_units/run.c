@@ -1,4 +1,4 @@
-/* Launches on one chosen unit. */
+/* Launches on one chosen compute unit. */
 #include "onchip_units.h"
 
 static enum as_status walk_on(struct onchip_units *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
@@ -26,7 +26,7 @@ enum as_status onchip_units_walk(struct onchip_units *u, uint32_t turns, double 
     if (st)
         return st;
     u->walked = (u->walked + steps) % u->cycle.lines;
-    /* A wrong result must not become an address: the walk goes on where it should be, and the check fails. */
+    /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
     u->lost |= u->timed.record[0].value != u->used[as_cycle_at(&u->cycle, u->walked)];
     *ns = steps ? as_timed_seconds(&u->timed, *seconds) * 1e9 / (double)steps : 0;
     return AS_OK;

@@ -6,8 +6,7 @@
 #include <sys/mman.h>
 
 enum { IN_A_ROW = 2, CHUNKS = 16 };
-/* For each CPU: twice what a list is filled up with at once when it is empty, but not more for all than a part of the
- * whole. */
+/* Per CPU: twice the batch that refills an empty list, but in total at most a part of the whole. */
 static const uint64_t CHUNK = UINT64_C(16) << 20, CHUNK_LEAST = UINT64_C(1) << 20;
 static const double SEEN = 0.9;
 
@@ -41,7 +40,7 @@ static enum as_status take(struct ballast *b, struct as_memory *memory, uint64_t
     while (seen < IN_A_ROW) {
         if (memory->bytes - *used < chunk)
             return as_fail(err, AS_UNSUPPORTED,
-                           "after %llu MiB of ballast the system still hands out pages that it does not count as free",
+                           "after %llu MiB of ballast the system still allocates pages that it does not count as free",
                            (unsigned long long)(*used >> 20));
         const struct as_span span = {
             .memory = memory, .start = *used, .pages = chunk / b->cpus.page, .mark = *used | 1};

@@ -1,5 +1,5 @@
-/* Pages that were freed lately lie in lists of each CPU, where they are no longer in use and do not count as free yet:
- * who takes memory then takes those first, and no counter of the system moves. So those lists are emptied before. */
+/* Recently freed pages lie in per-CPU lists, neither in use nor counted as free. Allocations take those first, and no
+ * system counter moves; so ballast empties the lists before. */
 #ifndef PROBES_ACCOUNTING_BALLAST_H
 #define PROBES_ACCOUNTING_BALLAST_H
 
@@ -7,16 +7,16 @@
 
 struct ballast {
     struct as_pages cpus;
-    struct as_memory memory[2]; /* plain memory of this process: of base pages, and of huge ones */
-    uint64_t used[2];           /* bytes of it that were touched */
+    struct as_memory memory[2]; /* process memory in base pages, and in huge pages */
+    uint64_t used[2];           /* touched bytes */
 };
-/* most: bytes; threads: of the CPU, on whose lists the block could come from. What is left in b after a failure is the
- * caller's too. */
+/* most: bytes; threads: CPU threads whose lists the block may come from. After a failure the caller still finishes b.
+ */
 enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, unsigned threads, uint64_t most,
                                struct as_error *err);
-/* Touches more of it on each of these CPUs until what the system has free falls by as much; huge: huge pages too, which
- * have lists of their own. AS_UNSUPPORTED when all of it is used. */
+/* Touches more ballast on each of these CPUs until the system's free memory falls by as much; huge: also huge pages,
+ * which have their own lists. AS_UNSUPPORTED when all ballast is used. */
 enum as_status ballast_take(struct ballast *b, bool huge, struct as_error *err);
-void ballast_finish(struct ballast *b); /* takes one of zeros */
+void ballast_finish(struct ballast *b); /* accepts a zeroed one */
 
 #endif

@@ -12,7 +12,7 @@ const char *const counter_words[] = {"MemAvailable", "NUMA nodes", "VmRSS", "sma
 
 enum { FILE_MAX = 1 << 17, NODES_MAX = 1024 };
 
-/* "Rss:   1234 kB" after its name at the start of a line, or behind "Node 0 ": bytes, NAN when it is not there. */
+/* "Rss:   1234 kB" at the start of a line, or after "Node 0 ": bytes, NAN if missing. */
 static double field(const char *text, const char *name)
 {
     unsigned long long kib;
@@ -38,7 +38,7 @@ static double file_field(const char *root, const char *path, const char *name, c
     return v;
 }
 
-/* All nodes together: where a block lies is the allocator's business. */
+/* All nodes together: the allocator chooses the node. */
 static double nodes_free(const char *root, char *why, size_t why_size)
 {
     static const char folder[] = "/sys/devices/system/node";
@@ -68,9 +68,8 @@ static double driver_free(struct as_device *dev, char *why, size_t why_size)
     uint64_t bytes = 0;
     if (!dev || !(dev->info.capabilities & AS_CAP_FREE_COUNT))
         as_copy_text(why, why_size,
-                     dev && dev->info.capabilities & AS_CAP_HOST_KERNELS
-                         ? "memory of the CPU has no driver that counts it"
-                         : "its driver has no count of free memory");
+                     dev && dev->info.capabilities & AS_CAP_HOST_KERNELS ? "no driver counts CPU memory"
+                                                                         : "its driver does not report free memory");
     else if (dev->device->memory_free(dev, &bytes, &err))
         as_copy_text(why, why_size, err.text);
     else

@@ -1,4 +1,4 @@
-/* accounting: which counter sees an allocation, and when. See method.md. */
+/* accounting: which counter sees an allocation, and at which step. See method.md. */
 #include "ballast.h"
 #include "counters.h"
 #include "lib/prepare/prepare.h"
@@ -17,22 +17,22 @@ enum moment { BEFORE, ALLOCATED, CPU_TOUCHED, DEVICE_TOUCHED, FREED };
 static const char *const moment_words[] = {"before", "allocated", "cpu-touched", "device-touched", "freed", NULL};
 static const struct as_axis axes[] = {
     {.name = "allocator",
-     .help = "who gives the memory",
+     .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "all"},
     {.name = "counter",
-     .help = "who says how much memory is in use",
+     .help = "the counter of memory in use",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = counter_words},
     {.name = "moment",
-     .help = "before anything (the control), after allocating, after touching, after freeing what was touched",
+     .help = "before (the control), after allocating, after touching, after freeing",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = moment_words},
     {.name = "size",
-     .help = "bytes of the block; less is taken where they are more than an eighth of the free memory",
+     .help = "bytes of the block; at most an eighth of the free memory",
      .type = AS_AXIS_SIZE,
      .min = 1 << 20,
      .max = UINT64_C(1) << 30,
@@ -59,12 +59,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (allocator && allocator->why_not[0])
         as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
     else if (moment == CPU_TOUCHED && allocator && !allocator->host_access)
-        as_fail(err, AS_UNSUPPORTED, "the CPU does not see this memory");
+        as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     else if (!cpu && moment > ALLOCATED && !(info->capabilities & AS_CAP_SOURCE))
-        as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
+        as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
     else if (as_word_index(a, "counter", counter_words) == COUNTER_DRIVER && !(info->capabilities & AS_CAP_FREE_COUNT))
         as_fail(err, AS_UNSUPPORTED, "%s",
-                cpu ? "memory of the CPU has no driver that counts it" : "its driver has no count of free memory");
+                cpu ? "no driver counts CPU memory" : "its driver does not report free memory");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -79,10 +79,10 @@ struct state {
     uint64_t page;
     enum moment moment;
     size_t counter;
-    uint64_t bytes, mark, room;           /* room: for the ballast */
+    uint64_t bytes, mark, room;           /* room: space for the ballast */
     struct counter_reading before, after; /* of the last sample */
     bool huge;                            /* the block has huge pages */
-    bool wrong;                           /* a page that was touched did not hold its mark */
+    bool wrong;                           /* a touched page did not hold its mark */
     char wrong_text[160];
 };
 
@@ -112,10 +112,10 @@ static enum as_status touch(struct state *s, struct as_error *err)
         st = as_pages_touch(&s->toucher, &span, &unused, err);
     if (st || !by_cpu(s))
         return st;
-    return s->dev->memory->map(s->dev, s->block, err); /* which page size it got is known now */
+    return s->dev->memory->map(s->dev, s->block, err); /* the page size is known now */
 }
 
-/* Some pages only: looking at all of a device's memory would take as much of the host's. */
+/* Some pages only: checking all device memory would take as much host memory. */
 static enum as_status look(struct state *s, struct as_error *err)
 {
     const struct as_span span = span_of(s);
@@ -128,7 +128,7 @@ static enum as_status look(struct state *s, struct as_error *err)
         if (st || got == span.mark + page || s->wrong)
             continue;
         s->wrong = true;
-        snprintf(s->wrong_text, sizeof s->wrong_text, "page %llu of %llu does not hold what was written",
+        snprintf(s->wrong_text, sizeof s->wrong_text, "page %llu of %llu does not hold the value written",
                  (unsigned long long)page, (unsigned long long)span.pages);
     }
     return st;
@@ -146,7 +146,7 @@ static bool is_of_system(const struct state *s)
     return s->counter == COUNTER_AVAILABLE || s->counter == COUNTER_NODES;
 }
 
-/* The way to the moment; the counter is read as soon as it is there, and all that was taken is given back after. */
+/* Runs up to the step and reads the counter at once; all memory is freed afterwards. */
 static enum as_status go(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -170,7 +170,7 @@ static enum as_status go(struct state *s, struct as_error *err)
     return st;
 }
 
-/* No more than an eighth of what is free: by the device and by what the system has left for others. */
+/* At most an eighth of the free memory of both device and system. */
 static enum as_status choose_bytes(struct state *s, struct as_error *err)
 {
     uint64_t free_bytes = 0;
@@ -185,7 +185,7 @@ static enum as_status choose_bytes(struct state *s, struct as_error *err)
         s->bytes -= s->bytes % ROUND;
     return s->bytes >= BLOCK_LEAST || s->bytes == as_axes_u64(s->vc->axes, "size")
                ? AS_OK
-               : as_fail(err, AS_UNSUPPORTED, "an eighth of the free memory is %llu MiB: too little to be told apart",
+               : as_fail(err, AS_UNSUPPORTED, "an eighth of the free memory is %llu MiB: too little to measure",
                          (unsigned long long)(free_bytes >> 23));
 }
 
@@ -211,8 +211,8 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     as_note_number(vc, "bytes", (double)s->bytes);
     if (!st && is_of_system(s))
         st = ballast_prepare(&s->ballast, s->dev, by_cpu(s) ? 1 : UINT32_MAX, s->room, err);
-    /* Once for nothing: what the driver takes for itself at the first launch is not the block's, and the lists of pages
-     * of the block's size are to be emptied. */
+    /* A warm-up: the driver allocates for itself at the first launch, and lists of pages of the block's size are
+     * emptied. */
     return st ? st : go(s, err);
 }
 
@@ -260,12 +260,11 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 const struct as_probe as_probe_accounting = {
     .abi = AS_PROBE_ABI,
     .name = "accounting",
-    .title = "Who counts memory",
-    .question = "Which counter sees that memory was taken, and when: at allocating, at touching, at freeing?",
+    .title = "Memory accounting",
+    .question = "Which counter sees memory, and when: at allocation, at first touch, at free?",
     .metric = "in use",
     .unit = "x",
-    .counts = "memory in use by this counter, in blocks of the size, from 1 before on: 2 when the block is counted, "
-              "1 when it is not",
+    .counts = "memory in use by this counter, in blocks, starting at 1: 2 if the block is counted, 1 if it is not",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -1,4 +1,4 @@
-/* alloc: the time of allocating and of freeing, and of touching pages first and again. See method.md. */
+/* alloc: cost of allocation, free, first touch and later touches. See method.md. */
 #include "lib/prepare/prepare.h"
 #include "touch.h"
 
@@ -10,18 +10,18 @@
 extern const char as_method_alloc[];
 
 enum { CHUNKS = 100, WARMUPS = 10, TOUCH_PAGES_MIN = 16 };
-static const double BLOCK_S = 0.03;  /* chunks that would take longer are taken fewer at a time */
-static const double WARMUP_S = 0.02; /* warming up takes no longer, whatever a call costs */
+static const double BLOCK_S = 0.03;  /* longer chunks are allocated fewer at a time */
+static const double WARMUP_S = 0.02; /* upper bound of the warm-up */
 
 static const char *const op_words[] = {"alloc", "free", "first-touch", "touch-again", "touch-mapped", NULL};
 static const struct as_axis axes[] = {
     {.name = "op",
-     .help = "allocate; free; touch fresh memory; touch memory that was freed and mapped anew; touch mapped memory",
+     .help = "allocate; free; touch fresh memory; touch recycled memory; touch mapped memory",
      .type = AS_AXIS_WORD,
      .def = "alloc",
      .words = op_words},
     {.name = "allocator",
-     .help = "who gives the memory",
+     .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "all"},
@@ -62,12 +62,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 
 struct state {
     struct as_device *dev;
-    struct touch *touch; /* for the touching ops, and then nothing below is used */
+    struct touch *touch; /* for touch ops, which use nothing below */
     const char *allocator;
     uint64_t size;
     size_t count;
     bool frees;
-    double timer_s; /* one reading of the clock, which each block of chunks contains */
+    double timer_s; /* one clock reading, included in each block of chunks */
 };
 
 static double timer_cost(void)
@@ -83,7 +83,7 @@ static double timer_cost(void)
     return best * 1e-9;
 }
 
-/* Memory that is taken at once must fit; memory that comes at first touch is only promised. */
+/* Memory committed at once must fit; demand-paged memory is only reserved. */
 static size_t count_that_fits(const struct as_device_info *info, const struct state *s)
 {
     const struct as_allocator *a = as_info_allocator(info, s->allocator);
@@ -99,9 +99,8 @@ static enum as_status time_block(struct state *s, double *seconds, struct as_err
     return st;
 }
 
-/* A chunk costs what it does among so many others: the first one of a pool takes memory for those after it. So the
- * count has few values, which trials hit upon alike, and the very first call, which may set up the allocator, has no
- * say in it. */
+/* The cost per chunk depends on the count: a pool's first chunk allocates for later ones. So the count has few values,
+ * equal in all trials, and the very first call, which may set up the allocator, is ignored. */
 static enum as_status choose_count(struct state *s, size_t most, struct as_error *err)
 {
     static const size_t counts[] = {3, 10, 30, CHUNKS};
@@ -172,7 +171,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-/* Two blocks that are held at the same time keep what is written to their ends: they exist, whole and apart. */
+/* Two live blocks keep what is written to their ends: they exist and do not overlap. */
 static enum as_status write_and_read(struct state *s, struct as_memory *block[2], bool *same, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -212,7 +211,7 @@ static bool check(void *state, char *why, size_t why_size)
     if (st)
         snprintf(why, why_size, "%s", err.text);
     else if (!same)
-        snprintf(why, why_size, "two blocks that were held at once do not keep what was written to them");
+        snprintf(why, why_size, "two live blocks do not keep what was written to them");
     return !st && same;
 }
 
@@ -235,13 +234,12 @@ const struct as_probe as_probe_alloc = {
     .abi = AS_PROBE_ABI,
     .name = "alloc",
     .title = "Allocation and first touch",
-    .question = "What does memory cost before it is used: to allocate, to free, to touch for the first time?",
+    .question = "What do allocation, free and first touch of memory cost?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts =
-        "alloc and free: one call, out of up to 100 in a row, memory not touched; the touches: one page of the base "
-        "size, by one store of one thread",
+    .counts = "alloc and free: one call of up to 100 in a row, memory not touched; touches: one base page, by one "
+              "store of one thread",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -1,8 +1,8 @@
-/* The three kinds of touching. What tells them apart is where the pages come from.
+/* The three kinds of touch. They differ in where the pages come from.
  *
- * first-touch: blocks that are held, so that each block takes memory which this process never had.
+ * first-touch: blocks stay allocated, so that each gets memory new to this process.
  *
- * touch-again: a block that is freed and mapped anew, so that the kernel hands out pages which it has just taken back.
+ * touch-again: a block is freed and remapped, so that the kernel reuses recently freed pages.
  *
  * touch-mapped: one block, touched before: no fault, the control. */
 #include "touch.h"
@@ -21,16 +21,16 @@ struct touch {
     struct as_device *dev;
     struct as_pages toucher;
     const struct touch_op *op;
-    struct as_blocks blocks; /* of this trial; the last one is the block of the last sample */
+    struct as_blocks blocks; /* of this trial; the last one is the last sample's */
     uint64_t page, pages;
-    uint64_t mark;          /* what the last sample wrote into page i is mark + i */
+    uint64_t mark;          /* the last sample wrote mark + i into page i */
     double faults, touched; /* totals of the samples */
 };
 
 struct touch_op {
     const char *name;
     enum as_status (*start)(struct touch *t, struct as_error *err);
-    enum as_status (*before)(struct touch *t, struct as_error *err); /* each sample, not timed */
+    enum as_status (*before)(struct touch *t, struct as_error *err); /* per sample, untimed */
 };
 
 static struct as_span last_span(const struct touch *t)
@@ -50,8 +50,8 @@ static enum as_status first_start(struct touch *t, struct as_error *err)
     return as_blocks_never_had(&t->blocks, t->vc, &t->toucher, HELD_MAX, err);
 }
 
-/* Blocks are held until the trial ends, since a block that was touched before would be another measurement. With the
- * last one that may be taken the trial is over. */
+/* Blocks stay allocated until the trial ends, so that no memory is reused. The trial ends when no more may be
+ * allocated. */
 static enum as_status first_before(struct touch *t, struct as_error *err)
 {
     return as_blocks_add_never_had(&t->blocks, err);

@@ -1,4 +1,4 @@
-/* concurrency: how launches of several queues share a device. See method.md. */
+/* concurrency: how kernels of several queues share a device. See method.md. */
 #include "base/clock.h"
 #include "lib/prepare/prepare.h"
 
@@ -10,9 +10,9 @@ extern const char as_method_concurrency[];
 extern const char as_kernel_concurrency[];
 
 /* LANES as in the kernel; ROUNDS of a kernel that keeps one thread busy for some tenths of a millisecond on any device,
- * and of those that fill the device in many WAVES, WORK of them one after the other. */
+ * and of WORK consecutive kernels that fill the device WAVES times. */
 enum { BATCH = 256, LANES = 32, ROUNDS = 1 << 18, WORK_ROUNDS = 1 << 12, WAVES = 16, WORK = 2 };
-/* The work is under way for so long when the launch comes, and has to last for as long again. */
+/* The work runs for this long before the launch, and must last at least as long again. */
 static const double HEAD_START_S = 200e-6;
 
 static const char *const what_words[] = {"rate", "busy", "behind", NULL};
@@ -20,17 +20,14 @@ static const char *const priority_words[] = {"same", "high", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "empty kernels spread over the queues; one long kernel in each; a short one behind work in another queue",
+     .help =
+         "empty kernels spread over the queues; one long kernel per queue; a short one behind work in another queue",
      .type = AS_AXIS_WORD,
      .def = "rate",
      .words = what_words},
-    {.name = "queues",
-     .help = "queues that kernels are put into",
-     .type = AS_AXIS_COUNT,
-     .min = 1,
-     .def = "1,2,4,8,16"},
+    {.name = "queues", .help = "number of queues (streams)", .type = AS_AXIS_COUNT, .min = 1, .def = "1,2,4,8,16"},
     {.name = "priority",
-     .help = "of the short kernel's queue: as that of the work, or the highest there is",
+     .help = "of the short kernel's queue: the work's, or the highest",
      .type = AS_AXIS_WORD,
      .def = "same",
      .words = priority_words},
@@ -47,7 +44,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (behind ? !one : !as_word_is(a, "priority", "same"))
         return AS_PRUNED;
     if (!(info->capabilities & AS_CAP_QUEUES)) {
-        as_fail(err, AS_UNSUPPORTED, "the device has one queue, whose launches run one after the other");
+        as_fail(err, AS_UNSUPPORTED, "the device has one in-order queue");
         return one && as_word_is(a, "priority", "same") ? AS_INAPPLICABLE : AS_PRUNED;
     }
     if (as_axes_u64(a, "queues") > AS_QUEUES_MAX) {
@@ -57,7 +54,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_APPLIES;
 }
 
-/* What one queue is given: its place among the results, and how much work each launch is. */
+/* A queue's arguments: its place among the results, and the work per launch. */
 struct share {
     uint32_t first, rounds, key, launched;
     size_t groups, group_size;
@@ -71,7 +68,7 @@ struct state {
     unsigned kernels; /* of one call of once */
     uint32_t key, queues;
     struct share shares[AS_QUEUES_MAX];
-    double shortest_work; /* that a launch was put behind, and of the same alone */
+    double shortest_work; /* of the work behind which a launch was put, and of the work alone */
 };
 
 static enum as_status put(struct state *s, uint32_t queue, struct as_error *err)
@@ -101,7 +98,7 @@ static enum as_status wait_all(struct state *s, struct as_error *err)
     return st;
 }
 
-/* Kernels are put into one queue after the other, in turn. */
+/* Kernels go into the queues round-robin. */
 static enum as_status spread(struct state *s, double *seconds, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -122,8 +119,8 @@ static enum as_status put_work(struct state *s, struct as_error *err)
     return st;
 }
 
-/* With nothing behind it: a wait that ends when the work is long over would pass for work that lasted as long. At its
- * second time, since the first launch of a kernel has what only it has. */
+/* Nothing is behind it: a late end of the wait would look like longer work. The second launch, since the first one of a
+ * kernel has extra costs. */
 static enum as_status time_work(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -161,10 +158,10 @@ static enum as_status behind(struct state *s, double *seconds, struct as_error *
 static const struct way {
     enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
     uint32_t rounds;
-    unsigned kernels; /* 0: one in each queue */
+    unsigned kernels; /* 0: one per queue */
 } ways[] = {{spread, 0, BATCH}, {spread, ROUNDS, 0}, {behind, 0, 1}};
 
-/* One thread for each queue; work that a launch waits behind has enough to fill the device many times. */
+/* One thread per queue; the work of `behind` fills the device many times. */
 static size_t share_out(struct state *s, const struct way *way)
 {
     const struct as_device_info *info = &s->dev->info;
@@ -189,7 +186,7 @@ static enum as_status set_up(struct as_trial_context *vc, struct state *s, struc
     struct as_device *dev = s->dev = vc->dev;
     size_t what = as_word_index(vc->axes, "what", what_words);
     if (what >= sizeof ways / sizeof *ways)
-        return as_fail(err, AS_USAGE, "there is no way '%s' of filling queues", as_axes_text(vc->axes, "what"));
+        return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(vc->axes, "what"));
     s->once = ways[what].once;
     s->queues = s->once == behind ? 2 : (uint32_t)as_axes_u64(vc->axes, "queues");
     s->kernels = ways[what].kernels ? ways[what].kernels : s->queues;
@@ -231,7 +228,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     enum as_status st = AS_OK;
     double seconds = 0;
     for (uint64_t i = 0; i < reps && !st; i++) {
-        s->key++; /* another result, so that what an earlier launch left does not pass for this one's */
+        s->key++; /* a new result, so that stale ones fail */
         st = s->once(s, &seconds, err);
     }
     if (st)
@@ -279,9 +276,9 @@ static bool check(void *state, char *why, size_t why_size)
     bool right = false;
     if (!out || s->dev->memory->read(s->dev, s->out, 0, out, s->out->bytes, &err) ||
         s->dev->memory->read(s->dev, s->counts, 0, counts, sizeof counts, &err))
-        snprintf(why, why_size, "%s", out ? err.text : "no memory to look at the results");
+        snprintf(why, why_size, "%s", out ? err.text : "no memory to check the results");
     else if (s->shortest_work < 2 * HEAD_START_S)
-        snprintf(why, why_size, "the work that the launch was put behind lasts only %.0f us", s->shortest_work * 1e6);
+        snprintf(why, why_size, "the work ahead of the launch lasts only %.0f us", s->shortest_work * 1e6);
     else {
         right = true;
         for (uint32_t q = 0; q < s->queues && right; q++)
@@ -309,20 +306,19 @@ static void finish(void *state)
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info, (void)a;
-    return 30; /* a driver compiles the kernel at first */
+    return 30; /* the driver compiles the kernel first */
 }
 
 const struct as_probe as_probe_concurrency = {
     .abi = AS_PROBE_ABI,
     .name = "concurrency",
-    .title = "Launches side by side",
-    .question = "How do launches of several queues share the device?",
+    .title = "Concurrent kernels",
+    .question = "How do kernels of several queues (streams) share the device?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts =
-        "a share of one kernel, from the first call to the last known end (rate, busy); one that comes while another "
-        "queue's work fills the device (behind)",
+    .counts = "time per kernel, from the first call to the last known end (rate, busy); time of a kernel launched "
+              "while another queue's work fills the device (behind)",
     .axes = axes,
     .quick = quick,
     .full = full,

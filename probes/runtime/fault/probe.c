@@ -1,4 +1,4 @@
-/* fault: what the first touch of a page costs, by who touches, how many pages, and on what memory. See method.md. */
+/* fault: cost of a page's first touch, by who touches, number of pages and kind of memory. See method.md. */
 #include "lib/prepare/prepare.h"
 #include "trial.h"
 
@@ -12,29 +12,29 @@
 extern const char as_method_fault[];
 
 enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000 };
-static const double WARMUP_S = 0.4; /* warming up takes no longer, whatever a trial costs */
+static const double WARMUP_S = 0.4; /* upper bound of the warm-up */
 
 static const char *const scenario_words[] = {"cpu-one", "cpu-all", "device-major", "device-minor", NULL};
 static const char *const what_words[] = {"fault", "first", "control", NULL};
 static const char *const access_words[] = {"store", "load", NULL};
 static const struct as_axis axes[] = {
     {.name = "scenario",
-     .help = "one thread of the CPU, all of them, the device, the device after the CPU has touched the pages",
+     .help = "one CPU thread, all of them, the device, the device after the CPU touched the pages",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = scenario_words},
     {.name = "what",
-     .help = "memory mapped anew; memory that this process never had; pages that are there, as the control",
+     .help = "newly mapped memory; memory new to this process; present pages, the control",
      .type = AS_AXIS_WORD,
      .def = "fault",
      .words = what_words},
     {.name = "allocator",
-     .help = "who gives the memory",
+     .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "all"},
     {.name = "pages",
-     .help = "pages of the base size, one word of each is touched",
+     .help = "base pages; one word of each is touched",
      .type = AS_AXIS_COUNT,
      .min = 1,
      .max = 1000000000,
@@ -73,7 +73,7 @@ static bool by_device(const struct as_axes *a)
     return as_word_is(a, "scenario", "device-major") || as_word_is(a, "scenario", "device-minor");
 }
 
-/* Combinations that say nothing, or nothing that another device does not say better. */
+/* Combinations without meaning, or covered better by another device. */
 static bool is_pruned(const struct as_device_info *info, const struct as_axes *a)
 {
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
@@ -97,14 +97,13 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (allocator && allocator->why_not[0])
         as_fail(err, AS_UNSUPPORTED, "%s", allocator->why_not);
     else if (allocator && !control && !allocator->on_demand)
-        as_fail(err, AS_UNSUPPORTED, "its pages are there before they are touched");
+        as_fail(err, AS_UNSUPPORTED, "its pages are present before they are touched");
     else if (allocator && !allocator->host_access && !as_word_is(a, "scenario", "device-major"))
-        as_fail(err, AS_UNSUPPORTED, "the CPU does not see this memory");
+        as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
     else if (by_device(a) && !(info->capabilities & AS_CAP_SOURCE))
-        as_fail(err, AS_UNSUPPORTED, "the device builds no kernels from source");
+        as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
     else if (as_word_is(a, "scenario", "device-minor") && info->is_host_cpu)
-        as_fail(err, AS_UNSUPPORTED,
-                "the device is the host's CPU and has its page table: what the CPU touched is there for both");
+        as_fail(err, AS_UNSUPPORTED, "the device is the host CPU and shares its page table");
     else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -130,12 +129,12 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     enum as_status s = trials_prepare(t, vc, err);
     if (s)
         return s;
-    vc->host_work = true; /* the host's kernel serves a fault, whoever has it */
+    vc->host_work = true; /* the host's kernel handles all faults */
     vc->footprint = t->pages * t->toucher.page;
     vc->max_reps = t->what == FAULT_FIRST ? 1 : TRIALS;
     if (t->by_device)
         as_expect_code(vc, t->toucher.kernel, t->load ? "load.global" : "store.global", 1);
-    /* What this process never had is used up by warming up. */
+    /* A warm-up would use up memory new to this process. */
     return t->what == FAULT_FIRST ? AS_OK : warm_up(t, vc, err);
 }
 
@@ -178,12 +177,12 @@ const struct as_probe as_probe_fault = {
     .abi = AS_PROBE_ABI,
     .name = "fault",
     .title = "Page faults",
-    .question = "What does the first touch of a page cost, and how many faults a second are served?",
+    .question = "What does a page fault cost, and how many are served per second?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "one page of the base size: touching it first less touching it again (control: touching it once, there); "
-              "1e9 divided by it are pages/s",
+    .counts = "one base page: first touch less second touch (control: one touch of a present page); 1e9 divided by it "
+              "is pages/s",
     .axes = axes,
     .quick = quick,
     .full = full,

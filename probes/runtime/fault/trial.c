@@ -11,8 +11,8 @@
 
 enum { KEPT_MAX = 1 << 16, KEPT_BLOCKS = 8 };
 static const uint64_t HELD_MAX = UINT64_C(4) << 30;
-/* Allocators keep smaller blocks after they were freed, and their pages with them; the C library's keeps at most 64 MiB
- * at the end of its heap. The CPU backend drops what a fresh block had. */
+/* Allocators cache smaller freed blocks with their pages; the C library keeps at most 64 MiB at the end of its heap.
+ * The CPU backend drops a fresh block's pages. */
 static const uint64_t BLOCK_MIN = UINT64_C(72) << 20;
 
 static struct as_span last_span(const struct trials *t)
@@ -35,13 +35,13 @@ static bool host_sees(const struct trials *t)
     return a && a->host_access;
 }
 
-/* The heap keeps a word before a block, on the page where that starts: then the pages after it are touched. */
+/* The heap keeps a header before a block, on its first page: then the pages after it are touched. */
 static enum as_status find_shape(struct trials *t, struct as_error *err)
 {
     const uint64_t page = t->toucher.page;
     const bool cpu = (t->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    /* Mapped where the CPU sees it: so that its address is known, and so that it exists for drivers that make a buffer
-     * at its first use. Mapping touches nothing. */
+    /* Mapped for the CPU: its address becomes known, and drivers that create buffers lazily create it. Mapping touches
+     * nothing. */
     t->blocks = (struct as_blocks){.dev = t->dev,
                                    .allocator = as_axes_text(t->vc->axes, "allocator"),
                                    .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
@@ -72,8 +72,8 @@ static enum as_status touch(struct trials *t, double *ns, struct as_error *err)
     return s;
 }
 
-/* Pages go back to the CPU that frees them and are handed out there first, still in its caches. So the thread that maps
- * and frees is put on the CPU of the one that touches, as if it were one thread. */
+/* Freed pages go to lists of the freeing CPU and are reused there while cached. So the thread that maps and frees runs
+ * on the CPU that touches. */
 static enum as_status go_along(struct trials *t, struct as_error *err)
 {
     double unused;
@@ -90,7 +90,7 @@ static enum as_status go_along(struct trials *t, struct as_error *err)
     return AS_OK;
 }
 
-/* ---- the control: memory whose pages are there ---- */
+/* ---- the control: present pages ---- */
 
 static bool lock_pages(struct trials *t, const struct as_span *span)
 {
@@ -167,8 +167,8 @@ static enum as_status new_block(struct trials *t, struct as_error *err)
     return s ? s : hand_over(t, err);
 }
 
-/* A block that fits a hole in the middle of the C library's heap goes back there with its pages, whatever its size. It
- * is held, then, and the next one comes from elsewhere. */
+/* A block from a hole in the C library's heap keeps its pages when freed, whatever its size. It stays allocated, and
+ * the next one comes from elsewhere. */
 static enum as_status hold(struct trials *t, struct as_error *err)
 {
     enum as_status s = as_grow((void **)&t->kept.held, &t->kept.cap, t->kept.n + 1, sizeof(struct as_memory *), err);
@@ -217,9 +217,9 @@ enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct 
     return keep(t, first, again, err);
 }
 
-/* ---- what came of it ---- */
+/* ---- checks ---- */
 
-/* Loads are checked by what they give of marks that the host has put there. */
+/* Loads are checked by the sum of the host's marks. */
 static enum as_status check_loads(struct trials *t, bool *good, char *why, size_t why_size, struct as_error *err)
 {
     struct as_span span = last_span(t);
@@ -236,8 +236,7 @@ static enum as_status check_loads(struct trials *t, bool *good, char *why, size_
     if (!s)
         s = as_pages_sum(&t->toucher, &span, &got, err);
     *good = got == want;
-    snprintf(why, why_size, "the loads add up to %llu and not to %llu", (unsigned long long)got,
-             (unsigned long long)want);
+    snprintf(why, why_size, "the loads add up to %llu, not %llu", (unsigned long long)got, (unsigned long long)want);
     return s;
 }
 
@@ -251,8 +250,8 @@ static enum as_status check_stores(struct trials *t, bool *good, char *why, size
     return t->by_device ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
 }
 
-/* The kernel counts the faults of this process, which are all where the memory is the host's. A number of which it
- * counted none says what the allocator kept, not what a fault costs. */
+/* For host memory the kernel counts all faults of this process. Without faults the number describes the allocator's
+ * cache, not a fault. */
 static bool faults_fit(const struct trials *t, double page_size, char *why, size_t why_size)
 {
     const struct as_device_info *info = &t->dev->info;
@@ -264,7 +263,7 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
         return true;
     snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", t->faults, t->n,
              (unsigned long long)t->pages);
-    /* What the driver itself touches for a launch is counted too. */
+    /* The driver's own faults of a launch count too. */
     return t->what == FAULT_CONTROL ? t->pages < 64 || t->faults <= most : t->faults >= least;
 }
 

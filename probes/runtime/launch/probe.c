@@ -1,4 +1,4 @@
-/* launch: what it costs to start a kernel and to learn that it has ended. See method.md. */
+/* launch: cost of launching a kernel and of waiting for it. See method.md. */
 #include "lib/prepare/prepare.h"
 
 #include <stdio.h>
@@ -16,17 +16,13 @@ static const char *const wait_words[] = {"block", "spin", "yield", NULL}; /* in 
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "launch and wait; the queuing call alone; one of 100 back to back, waited for once; a node of a graph",
+     .help = "launch and wait; the enqueue call alone; one of 100 back to back with one wait; a node of a graph",
      .type = AS_AXIS_WORD,
      .def = "roundtrip",
      .words = what_words},
-    {.name = "wait",
-     .help = "how the host waits for the end",
-     .type = AS_AXIS_WORD,
-     .def = "block",
-     .words = wait_words},
+    {.name = "wait", .help = "how the host waits", .type = AS_AXIS_WORD, .def = "block", .words = wait_words},
     {.name = "threads",
-     .help = "CPU: threads that are woken and joined; device: threads of the one group",
+     .help = "CPU: threads woken and joined; device: threads of the single workgroup",
      .type = AS_AXIS_COUNT,
      .domain = AS_DOMAIN_THREADS,
      .min = 1,
@@ -55,7 +51,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (!blocks && (!async || strcmp(what, "roundtrip") != 0))
         return AS_PRUNED;
     if (strcmp(what, "submit") == 0 && !async) {
-        as_fail(err, AS_UNSUPPORTED, "a launch on this device returns only when the kernel has ended");
+        as_fail(err, AS_UNSUPPORTED, "launches on this device are synchronous");
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
@@ -82,7 +78,7 @@ struct state {
     unsigned kernels; /* of one call of once */
 };
 
-/* The host's clock on both sides: a device's own time stamps leave out what a launch costs. */
+/* The host's clock on both sides: device timestamps leave out the launch cost. */
 static enum as_status roundtrip(struct state *s, double *seconds, struct as_error *err)
 {
     struct as_timing unused;
@@ -130,7 +126,7 @@ static void choose_way(struct state *s, const struct as_axes *a)
             s->once = ways[i].once;
             s->kernels = ways[i].kernels;
         }
-    /* A CPU's queue holds a launch with its repetitions as one entry, so there the call is timed for one. */
+    /* A CPU's queue holds a launch with its repetitions as one entry, so one call is timed. */
     if (s->once == submit_only && (s->dev->info.capabilities & AS_CAP_HOST_KERNELS))
         s->kernels = 1;
 }
@@ -166,8 +162,8 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     choose_way(s, vc->axes);
     s->wait = (enum as_wait)as_word_index(vc->axes, "wait", wait_words);
     if (!s->once || !wait_words[s->wait])
-        return as_fail(err, AS_USAGE, "there is no way '%s' of launching or '%s' of waiting",
-                       as_axes_text(vc->axes, "what"), as_axes_text(vc->axes, "wait"));
+        return as_fail(err, AS_USAGE, "unknown experiment '%s' or wait '%s'", as_axes_text(vc->axes, "what"),
+                       as_axes_text(vc->axes, "wait"));
     vc->footprint = want.bytes;
     vc->max_reps = UINT64_C(1) << 20;
     enum as_status st = dev->program->build(dev, &desc, &s->program, err);
@@ -224,19 +220,19 @@ static void finish(void *state)
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
-    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* a driver compiles the kernel at first */
+    return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* the driver compiles the kernel first */
 }
 
 const struct as_probe as_probe_launch = {
     .abi = AS_PROBE_ABI,
     .name = "launch",
     .title = "Launch cost",
-    .question = "What does it cost to start a kernel, and to learn that it has ended?",
+    .question = "What does it cost to launch a kernel and to wait for it?",
     .metric = "time",
     .unit = "ns",
     .lower_is_better = true,
-    .counts = "one kernel that only counts itself: call until its end is known (roundtrip), queuing call alone "
-              "(submit), a share of 100 (batch) or of a graph (graph-N)",
+    .counts = "one empty kernel: until the host knows its end (roundtrip), enqueue call alone (submit), per launch of "
+              "100 (batch), per graph node (graph-N)",
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -1,4 +1,4 @@
-/* page_events: what is counted of pages: loads whose translation no TLB held, and faults of first touches. See
+/* page_events: counted TLB misses, page faults and migrations. See
  * method.md. */
 #include "lib/chase/chase.h"
 #include "lib/pages/events.h"
@@ -16,30 +16,29 @@ static const char *const what_words[] = {"misses", "faults", NULL};
 static const char *const touch_words[] = {"cpu", "device", NULL};
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help =
-         "loads of a walk over pages that no TLB had a translation for; minor faults until a CPU has read all pages",
+     .help = "TLB load misses of a pointer chase over pages; minor faults until a CPU has read all pages",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "faults"},
     {.name = "pages",
-     .help = "how many are walked, or read",
+     .help = "pages of the chase, or pages read",
      .type = AS_AXIS_COUNT,
      .min = 2,
      .max = 1 << 24,
      .def = "16384"},
     {.name = "stride",
-     .help = "misses: bytes from page to page, a power of two",
+     .help = "misses: bytes between pages, a power of two",
      .type = AS_AXIS_SIZE,
      .min = STRIDE_MIN,
      .max = 1 << 30,
      .def = "4KiB"},
     {.name = "allocator",
-     .help = "where the memory comes from",
+     .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "all"},
     {.name = "touch",
-     .help = "faults: who touches first, the CPU that reads afterwards or the device",
+     .help = "faults: who touches first, the CPU (which reads afterwards) or the device",
      .type = AS_AXIS_WORD,
      .words = touch_words,
      .def = "cpu"},
@@ -58,7 +57,7 @@ struct state {
     bool misses, device_first;
     struct as_chase chase;
     struct as_events events;
-    struct as_pages toucher, reader; /* toucher: of the device, where it touches first */
+    struct as_pages toucher, reader; /* toucher: the device's, if it touches first */
     uint64_t mark;
     uint64_t want, got; /* sums of the last pass */
     double faults;      /* of it */
@@ -70,14 +69,14 @@ static const char *why_no_misses(const struct as_device_info *info)
 {
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return NULL;
-    return "a device's misses are counted by its vendor's profiler alone; the steps of the probe 'tlb' show them";
+    return "only the vendor's profiler counts a device's misses; probe 'tlb' shows their cost";
 }
 
 static const char *why_no_faults(const struct as_device_info *info, const struct as_allocator *allocator, bool device)
 {
     if (allocator && !allocator->host_access)
-        return "the CPU does not see this memory, and a device's faults are not the process's";
-    return device && !(info->capabilities & AS_CAP_SOURCE) ? "the device builds no kernels from source" : NULL;
+        return "the CPU cannot access this memory, and device faults are not counted for the process";
+    return device && !(info->capabilities & AS_CAP_SOURCE) ? "the device cannot compile kernels" : NULL;
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -114,7 +113,7 @@ static enum as_status walk(struct state *s, uint64_t reps, double *seconds, stru
     return as_chase_walk(&s->chase, reps, &unused, seconds, err);
 }
 
-/* A whole cycle first, so that what a TLB can hold is in it. */
+/* A whole cycle first, to fill the TLB. */
 static enum as_status prepare_misses(struct state *s, struct as_error *err)
 {
     const struct as_axes *a = s->vc->axes;
@@ -155,7 +154,7 @@ static enum as_status sample_misses(struct state *s, struct as_sample *out, stru
 
 /* ---- faults ---- */
 
-/* Mapped for the CPU, whose first page starts where the host's does. */
+/* Mapped for the CPU, aligned to the host's pages. */
 static enum as_status new_block(struct state *s, struct as_span *span, struct as_error *err)
 {
     const uint64_t page = s->reader.page;
@@ -179,10 +178,10 @@ static enum as_status device_touches(struct state *s, const struct as_span *span
     return st ? st : s->dev->memory->map(s->dev, span->memory, err);
 }
 
-/* Memory taken anew, stored to by who touches first, then read by the CPU; counted from the first to the last touch. */
+/* Allocates memory, touches it first on CPU or device, then reads it on the CPU; counts from first to last touch. */
 static enum as_status pass(struct state *s, double *seconds, struct as_error *err)
 {
-    s->mark += 3; /* so that what another pass left gives another sum */
+    s->mark += 3; /* so that stale data gives another sum */
     struct as_span span = {.pages = as_axes_u64(s->vc->axes, "pages"), .mark = s->mark};
     double first = 0, again = 0;
     enum as_status st = new_block(s, &span, err);
@@ -201,7 +200,7 @@ static enum as_status pass(struct state *s, double *seconds, struct as_error *er
     return st;
 }
 
-/* The first pass brings stacks, kernels and what a driver sets up. */
+/* The first pass faults in stacks, kernels and driver data. */
 static enum as_status prepare_faults(struct state *s, struct as_error *err)
 {
     double unused;
@@ -249,10 +248,10 @@ static bool check(void *state, char *why, size_t why_size)
     if (s->misses)
         return as_chase_check(&s->chase, why, why_size);
     if (!isfinite(s->faults)) {
-        snprintf(why, why_size, "the system does not say how many faults this process had");
+        snprintf(why, why_size, "the system does not count this process's faults");
         return false;
     }
-    snprintf(why, why_size, "the pages hold %llu together, and %llu were stored", (unsigned long long)s->got,
+    snprintf(why, why_size, "the pages sum up to %llu, not %llu", (unsigned long long)s->got,
              (unsigned long long)s->want);
     return s->got == s->want;
 }
@@ -272,14 +271,13 @@ static void finish(void *state)
 const struct as_probe as_probe_page_events = {
     .abi = AS_PROBE_ABI,
     .name = "page_events",
-    .title = "Events of pages",
-    .question = "How many loads miss the TLB, and how many faults does a pass over memory take, by allocator?",
+    .title = "Page faults and TLB misses",
+    .question = "How many loads miss the TLB, and how many page faults does a pass over memory take, by allocator?",
     .metric = "events",
     .unit = "events",
     .lower_is_better = true,
-    .counts =
-        "loads of 65536 in a walk that missed the data TLB, or minor faults of the process from the first touch of "
-        "a block until a CPU has read all of its pages",
+    .counts = "data TLB misses of 65536 dependent loads, or minor faults of the process from the first touch of a "
+              "block until a CPU has read all its pages",
     .axes = axes,
     .quick = quick,
     .full = full,
