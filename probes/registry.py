@@ -1,4 +1,4 @@
-"""Writes the registry of probes: registry.py OUT.c NAME [NAME ...]"""
+"""Generates the registry of probes: registry.py OUT.c NAME [NAME ...]"""
 import sys
 
 out, names = sys.argv[1], sys.argv[2:]
