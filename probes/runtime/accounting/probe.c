@@ -79,7 +79,7 @@ struct state {
     uint64_t page;
     enum moment moment;
     size_t counter;
-    uint64_t bytes, mark, budget;           /* budget: space for the ballast */
+    uint64_t bytes, mark, budget;         /* budget: space for the ballast */
     struct counter_reading before, after; /* of the last sample */
     bool huge;                            /* the block has huge pages */
     bool wrong;                           /* a touched page did not hold its mark */
